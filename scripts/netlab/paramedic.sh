@@ -115,6 +115,9 @@ sshfs() {
     sleep 0.5
     for host in A1 A2; do
         lab exec "$host" -- sshfs -o directport=7010,cache=no "B1:$work/far" "$work/mounted"
+        # It is there when it has been seen to be.
+        lab exec "$host" -- touch "$work/mounted/$host"
+        [ -e "far/$host" ] || fail "$host has no file system of the other site"
     done
     start=$(date +%s.%N)
     searching -out mounted/report || fail "writing by sshfs"

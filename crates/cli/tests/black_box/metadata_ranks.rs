@@ -206,11 +206,24 @@ fn whatever_ranks_choose_the_report_is_the_same() {
         let wanted = searched(&[]);
         for (limit, shape) in ["0", "0.2", "1"].into_iter().zip(shapes) {
             let told = ["-metadata_out", "m", "-metadata", "auto", "-metadata_limit", limit];
-            searched(&[&told[..], shape].concat());
+            searched(&[&told[..], &["-timing", "t"], shape].concat());
             let made = must(fleetblast(dir, &["expand", "m", "-db", "db"]));
             assert!(made == wanted, "{} in format {format}, {limit}, {shape:?}", words[0]);
+            assert!(chosen(dir) > 0, "{shape:?}");
         }
     }
+}
+
+/// Blocks that `-timing` tells of, each with what was chosen for it.
+fn chosen(dir: &Path) -> u64 {
+    let timing = fs::read(dir.join("t")).unwrap();
+    let timing: serde_json::Value = serde_json::from_slice(&timing).unwrap();
+    let blocks = |what: &str| -> u64 {
+        let parts = timing["metadata"][what].as_array().unwrap();
+        parts.iter().map(|it| it["blocks"].as_u64().unwrap()).sum()
+    };
+    assert_eq!(blocks("choices"), blocks("kinds"), "{timing}");
+    blocks("kinds")
 }
 
 /// What is compressed begins so.

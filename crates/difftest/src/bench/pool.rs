@@ -27,7 +27,7 @@ pub(super) fn split(dir: &Path, query: &str, parts: usize) -> Result<()> {
     Ok(())
 }
 
-/// Runs `oracle` with these arguments and each of the parts; the memory is that of the largest process.
+/// Runs `oracle` with these arguments and each of the parts, side by side; the memory is the sum of what each process has at most.
 pub(super) fn run(dir: &Path, oracle: &Tool, args: &[&str], parts: usize) -> Result<Sample> {
     let started = Instant::now();
     let mut children = Vec::new();
@@ -46,7 +46,7 @@ pub(super) fn run(dir: &Path, oracle: &Tool, args: &[&str], parts: usize) -> Res
         }
         let used = ended.rusage;
         cpu += (used.utime + used.stime).as_secs_f64();
-        memory = memory.max(used.maxrss);
+        memory += used.maxrss;
     }
     let mut whole = Vec::new();
     for part in 0..parts {

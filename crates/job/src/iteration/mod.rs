@@ -141,7 +141,12 @@ impl<'a> Rules<'a> {
         let maker = self.maker.as_ref().ok_or_else(|| {
             Error::engine("No matrix frequency ratios were found for requested matrix")
         })?;
-        maker.make(alignment, Habits::default()).map_err(Error::engine)
+        let mut pssm = maker.make(alignment, Habits::default()).map_err(Error::engine)?;
+        if self.iteration.table.is_none() {
+            // Only tables, and files beside them, show it.
+            pssm.observed = None;
+        }
+        Ok(pssm)
     }
 
     fn refuse_pieces(&self, query: &Query) -> Result<(), Error> {
@@ -228,7 +233,7 @@ impl<'a> Rules<'a> {
 
     /// What the next search of a query is reported with.
     pub fn begin(&self, course: &mut Course, record: &QueryRecord) -> Begun {
-        let kept = course.kept();
+        let kept = if self.is_kept() { course.kept() } else { None };
         let messages = self.messages(course, record);
         let places = self.occurrences(&course.query);
         Begun { kept, query: course.query.clone(), known: course.found.clone(), places, messages }
@@ -280,11 +285,14 @@ impl<'a> Rules<'a> {
         self.iteration.save_each
     }
 
+    /// Whether matrices are to be in files.
+    fn is_kept(&self) -> bool {
+        self.iteration.checkpoint.is_some() || self.iteration.table.is_some()
+    }
+
     /// A matrix as its files have it, if there are to be any.
     pub fn matrix(&self, kept: &Kept, record: &QueryRecord) -> Option<Matrix> {
-        let Iteration { checkpoint, table, .. } = self.iteration;
-        let is_wanted = checkpoint.is_some() || table.is_some();
-        is_wanted.then(|| Matrix::new(self.plan, self.iteration, kept, record))
+        self.is_kept().then(|| Matrix::new(self.plan, self.iteration, kept, record))
     }
 }
 

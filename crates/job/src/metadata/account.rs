@@ -15,23 +15,22 @@ pub const NAMES: [(Kind, &str); 3] =
     [(Kind::Oids, "oids"), (Kind::Hits, "hits"), (Kind::Report, "report")];
 
 /// How metadata went, for `-timing`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Account {
     /// Each kind.
     pub kinds: Vec<OfKind>,
     /// The link, as it was seen in the end.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<Seen>,
-    /// What was chosen, from block to block.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// What was chosen, from block to block; on ranks, by whoever merges them.
     pub choices: Vec<Chosen>,
 }
 
 /// What became of a kind.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OfKind {
-    /// Its name.
-    pub kind: &'static str,
+    /// Which.
+    #[serde(with = "named")]
+    pub kind: Kind,
     /// Blocks that crossed so.
     pub blocks: u64,
     /// Bytes of their records.
@@ -58,14 +57,15 @@ pub struct Seen {
 }
 
 /// Blocks one after the other of which the same was chosen for the same reason.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Chosen {
     /// The first of them, of this run.
     pub block: u64,
     /// How many.
     pub blocks: u64,
     /// As what they crossed.
-    pub kind: &'static str,
+    #[serde(with = "named")]
+    pub kind: Kind,
     /// Why.
     pub why: Reason,
 }
@@ -82,7 +82,15 @@ struct Recent {
 impl Account {
     /// Of nothing yet.
     pub fn new() -> Self {
-        let of = |(_, kind)| OfKind { kind, ..OfKind::default() };
+        let of = |(kind, _)| OfKind {
+            kind,
+            blocks: 0,
+            bytes: 0,
+            made_blocks: 0,
+            made_bytes: 0,
+            make_seconds: 0.0,
+            recent: Recent::default(),
+        };
         Account { kinds: NAMES.map(of).to_vec(), ..Account::default() }
     }
 
@@ -110,7 +118,6 @@ impl Account {
 
     /// It was chosen as that.
     pub fn chose(&mut self, block: u64, kind: Kind, why: Reason) {
-        let kind = self.of(kind).kind;
         match self.choices.last_mut() {
             Some(last) if (last.kind, last.why) == (kind, why) => last.blocks += 1,
             _ => self.choices.push(Chosen { block, blocks: 1, kind, why }),
@@ -126,8 +133,41 @@ impl Account {
         (of > 0.0).then_some((cost, times * format))
     }
 
+    /// Takes in what another master tells.
+    pub fn join(&mut self, other: Account) {
+        for (own, more) in self.kinds.iter_mut().zip(other.kinds) {
+            own.blocks += more.blocks;
+            own.bytes += more.bytes;
+            own.made_blocks += more.made_blocks;
+            own.made_bytes += more.made_bytes;
+            own.make_seconds += more.make_seconds;
+        }
+        self.link = self.link.or(other.link);
+        self.choices.extend(other.choices);
+        self.choices.sort_by_key(|chosen| chosen.block);
+    }
+
     fn of(&mut self, kind: Kind) -> &mut OfKind {
         &mut self.kinds[kind as usize]
+    }
+}
+
+/// Kinds by their names.
+mod named {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::{Kind, NAMES};
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
+    pub fn serialize<S: Serializer>(kind: &Kind, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(NAMES[*kind as usize].1)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Kind, D::Error> {
+        let name = String::deserialize(from)?;
+        let kind = NAMES.into_iter().find(|&(_, other)| other == name).map(|(kind, _)| kind);
+        kind.ok_or_else(|| D::Error::custom("no kind of metadata"))
     }
 }
 
@@ -160,6 +200,24 @@ mod tests {
         }
         let told: Vec<_> =
             account.choices.iter().map(|it| (it.block, it.blocks, it.kind)).collect();
-        assert_eq!(told, [(0, 2, "oids"), (2, 1, "report"), (3, 1, "oids")]);
+        assert_eq!(told, [(0, 2, Kind::Oids), (2, 1, Kind::Report), (3, 1, Kind::Oids)]);
+    }
+
+    #[test]
+    fn masters_tell_together_what_each_chose() {
+        let mut accounts = [Account::new(), Account::new()];
+        for (number, account) in accounts.iter_mut().enumerate() {
+            account.made(Kind::Hits, 1.0, 10, [Duration::from_secs(1), Duration::ZERO]);
+            account.crossed(Kind::Hits, 12);
+            account.chose(5 - number as u64, Kind::Hits, Reason::Fastest);
+        }
+        let [mut first, second] = accounts;
+        let sent = postcard::to_allocvec(&second).unwrap();
+        first.join(postcard::from_bytes(&sent).unwrap());
+        let hits = &first.kinds[Kind::Hits as usize];
+        assert_eq!((hits.blocks, hits.bytes, hits.made_bytes, hits.make_seconds), (2, 24, 20, 2.0));
+        assert_eq!(first.choices.iter().map(|it| it.block).collect::<Vec<_>>(), [4, 5]);
+        let told = serde_json::to_value(&first).unwrap();
+        assert_eq!(told["choices"][0]["kind"], "hits");
     }
 }

@@ -1,7 +1,7 @@
 //! As what a block of queries is told most cheaply.
 
 use fleetblast_metadata::Kind;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What takes this much longer than the fastest is as fast: nothing is known more exactly.
 const AS_FAST: f64 = 1.02;
@@ -31,7 +31,7 @@ pub struct Outlook {
 }
 
 /// Why a kind was taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// The others have more than the limited share of the report's bytes.

@@ -68,10 +68,10 @@ impl<'a> Chooser<'a> {
         Ok(found)
     }
 
-    /// A block as the cheapest of the kinds that are possible; `phases` are the times of the whole search so far.
+    /// A block with this number as the cheapest of the kinds that are possible; `phases` are the times of the whole search so far.
     pub fn cheapest(
         &mut self,
-        hits: &[Vec<SubjectHit>],
+        (number, hits): (u64, &[Vec<SubjectHit>]),
         phases: Phases,
         possible: &dyn Fn(Kind) -> bool,
         make: &mut Make,
@@ -92,7 +92,7 @@ impl<'a> Chooser<'a> {
         let search = (search + traceback) / self.seekers.groups as f64;
         let outlook = Outlook { search, rate: self.rate(), limit: self.limit };
         let (kind, why) = choose(&costs, &outlook);
-        self.account.chose(self.blocks, kind, why);
+        self.account.chose(number, kind, why);
         self.blocks += 1;
         let others = looked_at.iter().filter(|(found, _)| found.kind != kind);
         self.looking += others.map(|&(_, took)| took).sum::<Duration>();

@@ -152,7 +152,9 @@ impl<'a> Writer<'a> {
         let possible = |kind| teller.possible(kind, &searched) == kind;
         let found = match chooser.kinds {
             Kinds::Only(kind) => chooser.made(teller.possible(kind, &searched), hits, &mut make)?,
-            Kinds::Cheapest => chooser.cheapest(hits, search.phases, &possible, &mut make)?,
+            Kinds::Cheapest => {
+                chooser.cheapest((self.blocks, hits), search.phases, &possible, &mut make)?
+            }
         };
         let kind = found.kind;
         if chooser.kinds == Kinds::Only(Kind::Report) {

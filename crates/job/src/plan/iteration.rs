@@ -14,6 +14,10 @@ use fleetblast_seq::id::ObjectId;
 use crate::error::Error;
 use crate::queries::QueryRecord;
 
+/// Residues of queries that are searched together, at least, where they are searched again: their matrices take hundreds of bytes a residue, in
+/// several copies. Nothing is gained by more.
+pub(crate) const BLOCK_RESIDUES: u64 = 5_000;
+
 /// How queries are searched again.
 #[derive(Clone, Debug)]
 pub struct Iteration {

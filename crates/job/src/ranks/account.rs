@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Common;
 use crate::error::Error;
+use crate::metadata::Account;
 use crate::plan::{Plan, Subjects};
 use crate::timing::{Loading, OverRanks, Spread, Timing, Usage};
 use crate::trace::{self, Description, Kind, Recorder, Sums};
@@ -93,6 +94,7 @@ fn timing(common: &Common, figures: &[Figures], start: Instant, one_process: boo
         subjects: searched.sequences(),
         subject_residues: searched.residues(),
         loading: Some(loading(common, figures)),
+        metadata: figures.iter().filter_map(|rank| rank.sums.metadata.clone()).reduce(joined),
         fleet: Some(over_ranks(common, figures)),
         ..Timing::default()
     };
@@ -102,6 +104,11 @@ fn timing(common: &Common, figures: &[Figures], start: Instant, one_process: boo
         timing.peak_memory_bytes = figures.iter().filter_map(|rank| rank.peak_memory_bytes).max();
     }
     timing
+}
+
+fn joined(mut one: Account, other: Account) -> Account {
+    one.join(other);
+    one
 }
 
 fn loading(common: &Common, figures: &[Figures]) -> Loading {

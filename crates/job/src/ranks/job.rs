@@ -11,6 +11,7 @@ use fleetblast_metadata::{Kind, Kinds};
 use fleetblast_report::model::{self, QueryResult};
 use rayon::prelude::*;
 
+use super::sending::Watcher;
 use super::veil::Veil;
 use super::wire::{self, Positions, Together};
 use crate::audience::Audience;
@@ -41,6 +42,8 @@ pub struct Job<'a> {
     pub halt: Halt,
     /// What hides records of metadata as long as they wait, where they are for recipients.
     pub veil: Option<Veil>,
+    /// Where metadata leave for another site while they are made: what the link is seen to give. On the rank that sends.
+    pub sending: Option<Watcher>,
     /// OIDs of each partition, ascending, without gaps.
     partitions: Vec<Range<u32>>,
 }
@@ -79,7 +82,18 @@ impl<'a> Job<'a> {
         let audience = Arc::clone(audience);
         let iteration = plan.iteration.as_ref();
         let next = iteration.map(|iteration| iteration.engine(target.totals, plan.kernel));
-        Job { plan, target, report, engine, next, audience, halt, veil: None, partitions }
+        Job {
+            plan,
+            target,
+            report,
+            engine,
+            next,
+            audience,
+            halt,
+            veil: None,
+            sending: None,
+            partitions,
+        }
     }
 
     /// Whether batches depend on what was found, so that what a block found is judged.

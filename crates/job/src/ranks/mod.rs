@@ -108,6 +108,7 @@ pub fn on_threads(plan: Plan, ranks: u32, audience: &Arc<dyn Audience>) -> Resul
     let ends = Ends::open(plan, &target, &contents, &layout, audience)?;
     let Some((ends, checkpoint)) = ends else { return Ok(()) };
     let sending = ends.output.sending.as_ref().map(Sending::watcher);
+    let watched = sending.clone();
     let mut vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: None, sending };
     let kept = match &checkpoint {
         Some(checkpoint) => {
@@ -123,7 +124,7 @@ pub fn on_threads(plan: Plan, ranks: u32, audience: &Arc<dyn Audience>) -> Resul
     let Cut { partitions, topology } = cut;
     let occurrences = counted(plan, &target, 0..target.searched.oid_count())?;
     let mut job = Job::new(plan, &target, audience, partitions, occurrences);
-    job.veil = ends.veil.clone();
+    (job.veil, job.sending) = (ends.veil.clone(), watched);
     let common = Common::new(job, topology, &layout, choice, path, kept);
     let (works, whole) = ends.works(&common.job)?;
     let results = run_all(
@@ -368,7 +369,7 @@ impl<'a> Common<'a> {
             master: master
                 .map(|id| {
                     let id = GroupId(id as u32);
-                    Ok::<_, Error>((id, self.master(id, register.cloned())?))
+                    Ok::<_, Error>((id, self.master(id, register.cloned(), recorder.clone())?))
                 })
                 .transpose()?,
             worker: worker.transpose()?,
@@ -381,14 +382,15 @@ impl<'a> Common<'a> {
         &'a self,
         id: GroupId,
         register: Option<SharedRegister>,
+        recorder: Recorder,
     ) -> Result<Box<dyn OfMaster + 'a>, Error> {
         Ok(match self.job.rules() {
-            Some(rules) => Box::new(IteratedMaster::new(&self.job, rules, register)?),
+            Some(rules) => Box::new(IteratedMaster::new(&self.job, rules, register, recorder)?),
             None => {
                 let groups = &self.topology.groups;
                 let threads = groups[id.index()].workers.len() * self.job.plan.threads;
                 let seekers = Seekers { threads, groups: groups.len() };
-                Box::new(MasterWorks::new(&self.job, register, seekers)?)
+                Box::new(MasterWorks::new(&self.job, register, seekers, recorder)?)
             }
         })
     }

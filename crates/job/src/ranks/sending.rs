@@ -29,7 +29,8 @@ pub struct Sending {
     goes_on: bool,
 }
 
-/// Hears what ends a stream.
+/// Hears what ends a stream, and sees the link.
+#[derive(Clone)]
 pub struct Watcher(Arc<Shared>);
 
 impl Watcher {
@@ -39,6 +40,11 @@ impl Watcher {
     /// What ended it before its time.
     pub fn check(&self) -> Result<(), Error> {
         self.0.lock().failure.clone().map_or(Ok(()), Err)
+    }
+
+    /// The link, as it is seen.
+    pub fn seen(&self) -> Option<Seen> {
+        self.0.lock().seen
     }
 }
 

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use super::join::create_part;
 use super::{Event, Kind, Lane, MESSAGE_BYTES, MESSAGES, PROCESS, Track};
+use crate::metadata::Account;
 
 /// Gaps between works of the search threads that are not worth a slice.
 const SHORT_WAIT: Duration = Duration::from_micros(100);
@@ -90,6 +91,8 @@ pub struct Sums {
     pub message_bytes: u64,
     /// How the database came into memory.
     pub loaded: Loaded,
+    /// Of a master whose report is made at another site.
+    pub metadata: Option<Account>,
 }
 
 impl Sums {
@@ -141,6 +144,13 @@ impl Recorder {
     pub fn loaded(&self, loaded: Loaded) {
         if let Some(inner) = &self.0 {
             inner.lock().sums.loaded = loaded;
+        }
+    }
+
+    /// Notes how metadata went so far.
+    pub fn told(&self, account: &Account) {
+        if let Some(inner) = &self.0 {
+            inner.lock().sums.metadata = Some(account.clone());
         }
     }
 

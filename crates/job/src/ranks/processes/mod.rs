@@ -116,12 +116,14 @@ fn search(
     let signals = plan.fleet.checkpoint.as_ref().map(|_| vigil::signals()).transpose();
     let sending = ends.as_ref().and_then(|ends| ends.output.sending.as_ref());
     let (sending, signals) = (sending.map(Sending::watcher), processes.together(signals)?);
+    let watched = sending.clone();
     let vigil = Vigil { checkpoint: checkpoint.as_ref(), signals, sending };
     let Cut { partitions, topology } = cut;
     let occurrences = occurrences(processes, plan, &target)?;
     let mut job = Job::new(plan, &target, audience, partitions, occurrences);
     let veil = processes.tell_all(veil)?;
     job.veil = processes.together(veil.map(|veil| Veil::of(&veil)).transpose())?;
+    job.sending = watched;
     let mut common = Common::new(job, topology, &layout, choice, path, kept);
     common.hosts = hosts.clone();
     let recorder = processes.together(account::recorder(plan, world.rank() as u32))?;

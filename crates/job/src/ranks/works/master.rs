@@ -27,6 +27,7 @@ use crate::queries::QueryRecord;
 use crate::ranks::job::{Block, Job};
 use crate::ranks::wire::{Bytes, Found, Question, Verdict, pack, unpack};
 use crate::threads::pool;
+use crate::trace::Recorder;
 
 /// Carries out a master's works.
 pub struct MasterWorks<'a> {
@@ -83,10 +84,11 @@ impl<'a> MasterWorks<'a> {
         job: &'a Job<'a>,
         register: Option<Arc<Mutex<Register>>>,
         seekers: Seekers,
+        recorder: Recorder,
     ) -> Result<Self, Error> {
         let pool = pool(job.plan.threads)?;
         let (blocks, pieces) = Default::default();
-        let telling = Telling::new(job, seekers);
+        let telling = Telling::new(job, seekers, recorder);
         Ok(MasterWorks { job, pool, blocks, pieces, register, telling })
     }
 

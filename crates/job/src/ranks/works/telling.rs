@@ -15,8 +15,10 @@ use crate::batching::Batching;
 use crate::error::Error;
 use crate::metadata::{Chooser, Searched, Seekers, Teller, body};
 use crate::ranks::job::{Block, Job};
+use crate::ranks::sending::Watcher;
 use crate::ranks::veil::waiting;
 use crate::reporting::failure;
+use crate::trace::Recorder;
 
 /// Tells of blocks.
 pub struct Telling<'a> {
@@ -27,6 +29,8 @@ pub struct Telling<'a> {
     last: Instant,
     /// How long blocks took so far.
     phases: Phases,
+    /// Who is told how metadata go.
+    recorder: Recorder,
 }
 
 /// A block that was searched.
@@ -45,11 +49,12 @@ pub struct Told<'a> {
 
 impl<'a> Telling<'a> {
     /// For a master of the job, if metadata are wanted.
-    pub fn new(job: &'a Job<'a>, seekers: Seekers) -> Option<Self> {
+    pub fn new(job: &'a Job<'a>, seekers: Seekers, recorder: Recorder) -> Option<Self> {
         let metadata = job.plan.metadata.as_ref()?;
         let chooser = Chooser::new(metadata, seekers, job.target);
         let teller = Teller::new(job.plan, &job.engine, job.target);
-        Some(Telling { job, teller, chooser, last: Instant::now(), phases: Phases::default() })
+        let (last, phases) = (Instant::now(), Phases::default());
+        Some(Telling { job, teller, chooser, last, phases, recorder })
     }
 
     /// The record of a block, as it waits; nothing if no query is reported.
@@ -78,7 +83,9 @@ impl<'a> Telling<'a> {
             course: (!cut).then(|| batching.course()),
         };
         let Telling { teller, chooser, phases, .. } = self;
-        chooser.account.link = block.link.or(chooser.account.link);
+        // What is seen now, where it is seen, says more than what was when the block was read.
+        let seen = job.sending.as_ref().and_then(Watcher::seen).or(block.link);
+        chooser.account.link = seen.or(chooser.account.link);
         let mut make = |kind| {
             let (begun, mut format) = (Instant::now(), Duration::ZERO);
             let found = teller.found(kind, &searched, || {
@@ -91,9 +98,15 @@ impl<'a> Telling<'a> {
         let possible = |kind| teller.possible(kind, &searched) == kind;
         let found = match chooser.kinds {
             Kinds::Only(kind) => chooser.made(teller.possible(kind, &searched), hits, &mut make)?,
-            Kinds::Cheapest => chooser.cheapest(hits, *phases, &possible, &mut make)?,
+            Kinds::Cheapest => {
+                chooser.cheapest((id.0.into(), hits), *phases, &possible, &mut make)?
+            }
         };
-        waiting(job.veil.as_ref(), RecordKind::Block, &body(searched, found)?)
+        let kind = found.kind;
+        let told = body(searched, found)?;
+        chooser.account.crossed(kind, told.len());
+        self.recorder.told(&chooser.account);
+        waiting(job.veil.as_ref(), RecordKind::Block, &told)
     }
 
     /// A block took what passed since the one before: several are under way at a time. As much of it as its own alignments took is

@@ -10,6 +10,7 @@ mod pass;
 mod report;
 
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
 use fleetblast_fleet::ids::{BlockId, PassId};
 use fleetblast_fleet::work::{MasterOutcome, MasterWork};
@@ -27,11 +28,12 @@ use super::rounds::{answers, confused};
 use super::shared::lock;
 use crate::error::Error;
 use crate::iteration::Rules;
-use crate::metadata::{body_in_rounds, no_room};
+use crate::metadata::{Account, body_in_rounds, no_room};
 use crate::ranks::job::Job;
 use crate::ranks::veil::waiting;
 use crate::ranks::wire::{Before, Bytes, pack, unpack};
 use crate::threads::pool;
+use crate::trace::Recorder;
 
 /// Carries out a master's works.
 pub struct IteratedMaster<'a> {
@@ -44,6 +46,9 @@ pub struct IteratedMaster<'a> {
     pieces: Pieces,
     /// Where to keep the names of queries, if they are kept.
     register: Option<SharedRegister>,
+    /// How metadata went, and where that is told.
+    account: Account,
+    recorder: Recorder,
 }
 
 impl<'a> IteratedMaster<'a> {
@@ -55,10 +60,12 @@ impl<'a> IteratedMaster<'a> {
         job: &'a Job<'a>,
         rules: Rules<'a>,
         register: Option<SharedRegister>,
+        recorder: Recorder,
     ) -> Result<Self, Error> {
         let pool = pool(job.plan.threads)?;
         let (blocks, pieces) = (HashMap::new(), Pieces::default());
-        Ok(IteratedMaster { job, rules, pool, blocks, pieces, register })
+        let account = Account::new();
+        Ok(IteratedMaster { job, rules, pool, blocks, pieces, register, account, recorder })
     }
 
     /// Prepares a block's queries for their first search.
@@ -111,6 +118,7 @@ impl<'a> IteratedMaster<'a> {
         let mut laid = before.map(lay_out).transpose()?.unwrap_or_default();
         if self.job.plan.metadata.is_some() && before.is_some() {
             laid = self.told(block, &iterated, &laid)?;
+            self.recorder.told(&self.account);
         }
         if let Some(register) = &self.register {
             lock(register).keep_names(block, iterated.names().zip(laid.queries))?;
@@ -120,15 +128,21 @@ impl<'a> IteratedMaster<'a> {
     }
 
     /// The record of a block that is laid out, as it waits: another site makes the report of it.
-    fn told(&self, block: BlockId, iterated: &Iterated, laid: &Laid) -> Result<Laid, Error> {
+    fn told(&mut self, block: BlockId, iterated: &Iterated, laid: &Laid) -> Result<Laid, Error> {
         let mut parts = laid.parts();
         if block == BlockId(0) {
             let mut start = Vec::new();
             pieces::prologue(&self.job.report, &mut start);
             parts[0].splice(..0, start);
         }
-        let records = iterated.reported().iter().map(|query| &query.record);
-        let told = body_in_rounds(records, Found::report(&parts).map_err(no_room)?)?;
+        let begun = Instant::now();
+        let reported = iterated.reported();
+        let found = Found::report(&parts).map_err(no_room)?;
+        let (kind, bytes, times) =
+            (found.kind, found.bytes.len(), [begun.elapsed(), Duration::ZERO]);
+        self.account.made(kind, reported.len() as f64, bytes, times);
+        let told = body_in_rounds(reported.iter().map(|query| &query.record), found)?;
+        self.account.crossed(kind, told.len());
         Ok(Laid::of_one(waiting(self.job.veil.as_ref(), RecordKind::Block, &told)?))
     }
 }
