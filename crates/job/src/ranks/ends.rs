@@ -1,0 +1,117 @@
+//! Both ends of a job: where the queries come from, and where the report goes.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+
+use fleetblast_fleet::plan::Layout;
+use fleetblast_metadata::records::{Chain, RecordKind};
+use fleetblast_spool::Checkpoint;
+
+use super::checkpoint::{self, Opened};
+use super::contents::Contents;
+use super::identity;
+use super::job::Job;
+use super::output::Whole;
+use super::sending::Sending;
+use super::veil::{Veil, waiting};
+use super::works::supermaster::SupermasterWorks;
+use crate::alone::leave_empty;
+use crate::audience::Audience;
+use crate::error::Error;
+use crate::halt::Halt;
+use crate::metadata::{Carrier, header};
+use crate::output::Output;
+use crate::plan::{Carriage, Metadata, Plan};
+use crate::queries::Queries;
+use crate::subjects::Target;
+use crate::threads::pool;
+
+/// Both ends of a job: the queries and the report.
+pub struct Ends<'a> {
+    queries: Queries<'a>,
+    /// The output.
+    pub output: Whole,
+    /// What metadata begin with, if they are written instead of a report.
+    start: Option<Vec<u8>>,
+    /// What hides them as long as they wait, where they are for recipients.
+    pub veil: Option<Veil>,
+}
+
+impl<'a> Ends<'a> {
+    /// Opens them, and the checkpoint; `None` if there is nothing to do.
+    ///
+    /// # Errors
+    /// Queries that cannot be read, outputs that cannot be written, a checkpoint of another search; for metadata, a database that cannot be
+    /// read, a site that cannot be reached.
+    pub fn open(
+        plan: &'a Plan,
+        target: &Target,
+        contents: &Contents,
+        layout: &Layout,
+        shared: &'a Arc<dyn Audience>,
+    ) -> Result<Option<(Self, Option<Checkpoint>)>, Error> {
+        let audience = &**shared;
+        audience.begin();
+        let block_residues = layout.block_residues;
+        let (letters, nothing_included) = (target.letters(), target.nothing_included);
+        let queries = Queries::open(plan, block_residues, letters, nothing_included, audience)?;
+        let Some(queries) = queries else {
+            audience.warn("Query is Empty!");
+            match plan.records() {
+                Some(directory) => checkpoint::leave_empty(directory, plan.fleet.codec)?,
+                None => leave_empty(plan, target, shared)?,
+            }
+            return Ok(None);
+        };
+        if audience.is_watching() {
+            audience.expect(layout.config.total.map(|queries| queries.sequences));
+        }
+        let identity = || identity::of_job(plan, target, contents, block_residues);
+        let opened = checkpoint::open(&plan.into(), identity, audience)?;
+        let checkpoint = match opened {
+            Opened::Nothing => None,
+            Opened::Checkpoint(checkpoint) => Some(checkpoint),
+            Opened::Complete => return Ok(None),
+        };
+        let mut output = match checkpoint.as_ref().map(Checkpoint::run) {
+            Some(run) => Whole::kept(plan.written(), run)?,
+            None => Whole::new(Output::open(plan.written())?)?,
+        };
+        let for_some = |metadata: &Metadata| !metadata.recipients.is_empty();
+        let is_hidden = plan.metadata.as_ref().is_some_and(for_some);
+        let veil = is_hidden.then(Veil::new).transpose()?;
+        let goes_on = checkpoint.is_some();
+        let start = start(plan, target, &mut output, (goes_on, veil.as_ref()), shared)?;
+        Ok(Some((Ends { queries, output, start, veil }, checkpoint)))
+    }
+
+    /// The supermaster's works with them, and where the report comes when it is whole.
+    ///
+    /// # Errors
+    /// Of the checkpoint.
+    pub fn works(self, job: &'a Job<'a>) -> Result<(SupermasterWorks<'a>, Receiver<Whole>), Error> {
+        let (publisher, whole) = channel();
+        let Ends { queries, output, start, veil: _ } = self;
+        Ok((SupermasterWorks::new(job, queries, (output, start), publisher)?, whole))
+    }
+}
+
+/// What metadata begin with, if they are written; those that another site is sent, or that wait hidden by a veil until they are encrypted, are
+/// on their way from now on. A job that `goes_on` may end before they are whole.
+fn start(
+    plan: &Plan,
+    target: &Target,
+    output: &mut Whole,
+    (goes_on, veil): (bool, Option<&Veil>),
+    audience: &Arc<dyn Audience>,
+) -> Result<Option<Vec<u8>>, Error> {
+    let Some(metadata) = &plan.metadata else { return Ok(None) };
+    let header = pool(plan.threads)?.install(|| header(plan, metadata, target))?;
+    if veil.is_some() || !matches!(metadata.out, Carriage::File(_)) {
+        // What ends it the vigil hears.
+        let begun = Carrier::begin(metadata, &header, (audience, &Halt::default()))?;
+        let how = (metadata.kinds, veil.cloned());
+        output.sending = Some(Sending::start(output.path(), begun, how, goes_on)?);
+    }
+    Ok(Some([Chain::start(), waiting(veil, RecordKind::Header, &header)?].concat()))
+}
