@@ -1,6 +1,7 @@
 //! `fleetblast receive`: the report of a search that goes on at another site.
 
 use std::ffi::OsString;
+use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -33,14 +34,17 @@ pub fn run(given: &Given) -> Result<(), Error> {
     let out = input::destination(options::OUT.name(), &typed.expand.out)?;
     let spool = match (&typed.metadata, &out) {
         (Some(file), _) => file.clone(),
-        (None, Destination::File(report)) => {
+        // Beside a device or a pipe there is no place for it.
+        (None, Destination::File(report))
+            if fs::metadata(report).map_or(true, |it| it.is_file()) =>
+        {
             let mut name = OsString::from(report);
             name.push(SUFFIX);
             name
         }
         (None, _) => {
             return Err(Error::query_options(format_args!(
-                "a report on standard output needs -{}: a file for what comes",
+                "a report that goes into no file needs -{}: a file for what comes",
                 METADATA.name()
             )));
         }

@@ -60,6 +60,19 @@ pub trait Sink {
     /// They are not.
     fn finish(&mut self, total: u64) -> Result<(), String>;
 
+    /// Nobody has come for long. Whether that changes what becomes of the bytes that are held.
+    fn alone(&mut self) -> bool {
+        false
+    }
+
+    /// Who came sends something else than what is held, and goes. In words what is told of that.
+    ///
+    /// # Errors
+    /// In words why nobody else is waited for.
+    fn refused(&mut self, why: &str) -> Result<String, String> {
+        Ok(why.to_owned())
+    }
+
     /// What became of the bytes, as soon as that is known.
     fn verdict(&mut self) -> Option<Result<(), String>>;
 }
@@ -75,6 +88,8 @@ pub enum Event {
     Rejected(SocketAddr, String),
     /// So many bytes came, on the disk or not.
     Progress(u64),
+    /// Nobody came; what was held is taken for all there is.
+    Alone,
 }
 
 /// Who is told.
@@ -270,6 +285,10 @@ impl Host<'_> {
                 Err(RecvTimeoutError::Disconnected) => thread::sleep(wait),
             }
             let Some(current) = &mut session else {
+                let long = self.give_up.map_or(LINGER, |after| after.min(LINGER));
+                if alone.elapsed() > long && self.sink.alone() {
+                    (self.watch)(Event::Alone);
+                }
                 match self.give_up {
                     Some(after) if alone.elapsed() > after => {
                         let last = "nobody is there".to_owned();
@@ -362,7 +381,8 @@ impl Host<'_> {
             (_, Message::Idle) => return Ok(()),
             // Somebody who sends something else; what is held may still be gone on with.
             (Stage::Offered(_), Message::Refused(why)) => {
-                return Err(LinkError::Broken(LinkError::Refused(why).to_string()));
+                let told = self.sink.refused(&why).map_err(LinkError::Ended)?;
+                return Err(LinkError::Broken(told));
             }
             (_, Message::Refused(why)) => return Err(LinkError::Refused(why)),
             _ => return Err(LinkError::Protocol("says what it should not")),

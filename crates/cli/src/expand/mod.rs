@@ -39,6 +39,8 @@ pub fn run(given: &Given) -> Result<(), Error> {
     let identity = options.identity.as_deref().map(Path::new);
     let opened = Opened::open(PathBuf::from(&options.metadata), identity)?;
     let out = input::destination(options::OUT.name(), &options.out)?;
+    let metadata = Destination::File(PathBuf::from(&options.metadata));
+    input::refuse_same_file(&out, options::METADATA.name(), &metadata)?;
     let program = match opened.header.program.as_str() {
         name if name == BLASTP.name => BLASTP.name,
         name if name == BLASTN.name => BLASTN.name,
@@ -69,10 +71,20 @@ pub fn make(
     let plan = plan_of(of, options, given, threads, &mut warnings);
     warnings.iter().for_each(|warning| complain(warning));
     let plan = plan?;
-    let wanted = options.query.as_ref().map(|names| names.as_bytes()).unwrap_or_default();
-    let wanted = wanted.split(|&byte| byte == b',').filter(|name| !name.is_empty());
-    let wanted = wanted.map(<[u8]>::to_vec).collect();
+    let wanted = wanted(options)?;
     expand(Expansion { opened, plan, out, threads, wanted }, audience)
+}
+
+/// The queries that are wanted, none for all.
+fn wanted(options: &ExpandOptions) -> Result<Vec<Vec<u8>>, Error> {
+    let Some(names) = &options.query else { return Ok(Vec::new()) };
+    let names = names.as_bytes().split(|&byte| byte == b',').filter(|name| !name.is_empty());
+    let names: Vec<_> = names.map(<[u8]>::to_vec).collect();
+    match names.is_empty() {
+        // It may be a script's that has none.
+        true => Err(Error::query_options("-query names no query")),
+        false => Ok(names),
+    }
 }
 
 /// Threads that make a report.

@@ -206,14 +206,28 @@ fn what_is_damaged_is_told_and_what_is_cut_off_is_a_report_so_far() {
             assert!(at < 12 || told.contains("at offset"), "{told}");
             assert!(!dir.join("r").exists());
         }
-        let run = expand(&bytes[..bytes.len() * 2 / 3]);
-        assert_eq!(run.status.code(), Some(1), "{kind}");
-        let told = said(&run);
+        let cut = expand(&bytes[..bytes.len() * 2 / 3]);
+        assert_eq!(cut.status.code(), Some(1), "{kind}");
+        let told = said(&cut);
         assert!(told.contains("is cut off: nothing is whole from offset"), "{told}");
         let part = fs::read(dir.join("r")).unwrap();
         assert!(!part.is_empty() && part.len() < whole.len() && whole.starts_with(&part), "{kind}");
         fs::remove_file(dir.join("r")).unwrap();
         assert!(expand(&bytes[..20]).status.code() == Some(1) && !dir.join("r").exists());
+        let named = |names: &str| {
+            let words = ["expand", "broken", "-db", "db", "-out", "r", "-query", names];
+            fs::write(dir.join("broken"), &bytes[..bytes.len() * 2 / 3]).unwrap();
+            let run = run(dir, &words);
+            assert_eq!(run.status.code(), Some(1), "{kind}, {names}");
+            assert!(
+                said(&run).contains("there is no query q99 in broken as far as"),
+                "{}",
+                said(&run)
+            );
+            fs::remove_file(dir.join("r")).is_ok()
+        };
+        // A part of what is wanted is a report so far, nothing is none.
+        assert!(named("q1,q99") && !named("q99"), "{kind}");
     }
 }
 
@@ -233,6 +247,11 @@ fn some_queries_are_a_part_of_the_report() {
     let none = run(dir, &["expand", "m", "-db", "db", "-query", "q99"]);
     assert_eq!(none.status.code(), Some(1));
     assert!(said(&none).contains("there is no query q99"), "{}", said(&none));
+    for empty in ["", ","] {
+        let none = run(dir, &["expand", "m", "-db", "db", "-query", empty]);
+        assert_eq!(none.status.code(), Some(1));
+        assert!(said(&none).contains("-query names no query"), "{}", said(&none));
+    }
 }
 
 #[test]
@@ -255,6 +274,11 @@ fn what_does_not_go_together_is_refused() {
     }
     let no_metadata = run(dir, &["expand", "q.fa", "-db", "db"]);
     assert_eq!(said(&no_metadata), "q.fa is no metadata of a search\n");
+    let before = fs::read(dir.join("m")).unwrap();
+    let replaced = run(dir, &["expand", "m", "-db", "db", "-out", "./m"]);
+    assert_eq!(replaced.status.code(), Some(1));
+    assert!(said(&replaced).contains("both name"), "{}", said(&replaced));
+    assert!(fs::read(dir.join("m")).unwrap() == before);
 }
 
 /// The records of metadata, of which the first is the header and the last the end.
@@ -404,6 +428,11 @@ fn what_is_encrypted_and_damaged_is_told_and_what_is_cut_off_is_a_report_so_far(
         (run.status.code(), said(&run), fs::read(dir.join("r")).ok())
     };
     assert!(expand(&sealed).2.unwrap() == whole);
+    let (code, told, report) = expand(&sealed[..PIECE / 2]);
+    assert!(
+        code == Some(1) && told.contains("is cut off: nothing is whole") && report.is_none(),
+        "{told}"
+    );
     // What is before the first piece is some hundred bytes, of which age makes more or less at random.
     for at in [PIECE / 2, PIECE, 2 * PIECE] {
         let mut bytes = sealed.clone();

@@ -33,7 +33,8 @@ pub struct Expansion {
 ///
 /// # Errors
 /// Another database than the one that was searched, damaged metadata, or a report that cannot be made: then nothing is written under
-/// its name. Metadata that are cut off end with an error, too, after the report as far as they are whole.
+/// its name. Metadata that are cut off end with an error, too, after the report as far as they are whole, if that
+/// has any of the queries that are wanted.
 pub fn expand(expansion: Expansion, audience: &dyn Audience) -> Result<(), Error> {
     let made = pool(expansion.threads)?.install(|| make(expansion, audience));
     made.inspect_err(|_| audience.leave())
@@ -82,16 +83,25 @@ fn all(
         let unlike = |what| broken(&MetadataError::Damaged { offset: record.offset, what });
         maker.block(told, &unlike, audience)?;
     };
-    if let (Ok(_), Some(name)) = (&end, maker.wanted.missing()) {
-        let (path, name) = (opened.path.display(), String::from_utf8_lossy(name));
-        return Err(Error::query_options(format_args!("there is no query {name} in {path}")));
+    let path = opened.path.display();
+    let missing = maker
+        .wanted
+        .missing()
+        .map(|name| format!("there is no query {} in {path}", String::from_utf8_lossy(name)));
+    let (error, missing) = match (end, missing) {
+        (Ok(_), Some(missing)) => return Err(Error::query_options(missing)),
+        (Ok(end), None) => return finish(maker, Some(&end), audience),
+        (Err(error), missing) => (broken(&error), missing),
+    };
+    let mut message = error.message;
+    if maker.wanted.has_some() {
+        finish(maker, None, audience)?;
+        message += "; the report ends with the last whole block of queries";
     }
-    finish(maker, end.as_ref().ok(), audience)?;
-    let Err(error) = end else { return Ok(()) };
-    let error = broken(&error);
-    let message =
-        format!("{}; the report ends with the last whole block of queries", error.message);
-    Err(Error { message, ..error })
+    if let Some(missing) = missing {
+        message += &format!("; {missing} as far as it is whole");
+    }
+    Err(Error { exit_code: error.exit_code, message })
 }
 
 /// Ends the report, which gets its name.

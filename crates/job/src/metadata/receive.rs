@@ -68,7 +68,10 @@ pub fn receive(
             Err(error) => return (Err(Error::starved(error)), Ok(())),
         };
         let made = Opened::read(path.clone(), Box::new(reader)).and_then(make);
-        let told = made.as_ref().map(|_| ()).map_err(|error| error.message.clone());
+        let told = made.as_ref().map(|_| ()).map_err(|error| match &error.message[..] {
+            "" => "nobody reads the report any more".to_owned(),
+            message => message.to_owned(),
+        });
         *verdict.lock().unwrap_or_else(PoisonError::into_inner) = Some(told);
         let served = link.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         (made, served)
@@ -99,7 +102,8 @@ pub fn receive(
 /// Tells what happens on the link.
 fn watch(audience: &Arc<dyn Audience>) -> Watch {
     let (audience, rejected) = (Arc::clone(audience), AtomicU32::new(0));
-    Arc::new(move |event| match event {
+    Arc::new(move |event| {
+        match event {
         Event::Connected(address) => audience.complain(&format!("Connected with {address}")),
         Event::Broken(why) => {
             audience.warn(&format!("The connection broke ({why}); waiting for another one"));
@@ -112,6 +116,10 @@ fn watch(audience: &Arc<dyn Audience>) -> Watch {
                 audience.warn("More are not let in, and not told of");
             }
         }
+        Event::Alone => audience.warn(
+            "Nobody came who sends; all metadata came in an earlier run, and the report is made of these",
+        ),
         Event::Progress(bytes) => audience.note(format!(", {} of metadata came", amount(bytes))),
+    }
     })
 }

@@ -25,7 +25,11 @@ impl Opened {
     /// A file that cannot be read, or is not whole as far as its header.
     pub fn open(path: PathBuf, identity: Option<&Path>) -> Result<Self, Error> {
         let input = seal::open(&path, identity)?;
-        Self::read(path, input)
+        Self::of(path, input, |error| match error {
+            // Somebody encrypted it for this identity, and what it begins with cannot be decrypted.
+            MetadataError::Foreign if identity.is_some() => MetadataError::CutOff { offset: 0 },
+            error => error,
+        })
     }
 
     /// Reads what is called `path`.
@@ -33,13 +37,21 @@ impl Opened {
     /// # Errors
     /// What is not whole as far as its header.
     pub(super) fn read(path: PathBuf, input: Box<dyn Read + Send>) -> Result<Self, Error> {
+        Self::of(path, input, |error| error)
+    }
+
+    fn of(
+        path: PathBuf,
+        input: Box<dyn Read + Send>,
+        judged: impl FnOnce(MetadataError) -> MetadataError,
+    ) -> Result<Self, Error> {
         let read = || {
             let mut records = Records::open(input)?;
             let header = records.next_record()?;
             let header = header.ok_or(MetadataError::CutOff { offset: records.offset() })?;
             Ok((Header::decode(&header)?, records))
         };
-        let (header, records) = read().map_err(|error| fault(&path, &error))?;
+        let (header, records) = read().map_err(|error| fault(&path, &judged(error)))?;
         Ok(Opened { path, header, records })
     }
 }

@@ -31,6 +31,8 @@ pub struct Spool {
     follower: Follower,
     growth: Growth,
     verdict: Verdict,
+    /// All of it came in an earlier run, and nobody has said yet that it is what is sent now: no report gets its name before that.
+    is_old: bool,
     /// Threads that make the report.
     pub workers: u32,
 }
@@ -75,14 +77,12 @@ impl Spool {
             follower.back();
         }
         let (growth, verdict) = Default::default();
-        let mut spool =
-            Spool { path: path.to_owned(), file, follower, growth, verdict, workers: 1 };
+        let (path, is_old) = (path.to_owned(), false);
+        let mut spool = Spool { path, file, follower, growth, verdict, is_old, workers: 1 };
         let cut = spool.follower.bytes();
         spool.file.set_len(cut).map_err(|error| failed(&error))?;
         spool.sync().map_err(|error| failed(&error))?;
-        if spool.follower.reached().ended {
-            spool.growth.finish();
-        }
+        spool.is_old = spool.follower.reached().ended;
         Ok((spool, told))
     }
 
@@ -147,8 +147,28 @@ impl Sink for Spool {
         if !reached.ended || reached.whole != total {
             return Err("what came is not whole".to_owned());
         }
+        self.is_old = false;
         self.growth.finish();
         Ok(())
+    }
+
+    fn alone(&mut self) -> bool {
+        let is_old = std::mem::take(&mut self.is_old);
+        if is_old {
+            self.growth.finish();
+        }
+        is_old
+    }
+
+    fn refused(&mut self, _: &str) -> Result<String, String> {
+        let (what, how) = (
+            if self.is_old { "is all" } else { "is a part" },
+            "remove it, or name another file with -metadata",
+        );
+        let told = self.failed(&format_args!(
+            "what came in an earlier run {what} of another search than the one that is sent; {how}"
+        ));
+        if self.is_old { Err(told) } else { Ok(told) }
     }
 
     fn verdict(&mut self) -> Option<Result<(), String>> {

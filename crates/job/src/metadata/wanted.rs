@@ -21,6 +21,11 @@ impl Wanted {
         wanted
     }
 
+    /// Whether some query was wanted, as far as they came; all are, where no names are told.
+    pub fn has_some(&self) -> bool {
+        self.0.is_empty() || self.0.iter().any(|(_, met)| *met)
+    }
+
     /// A name that no query had.
     pub fn missing(&self) -> Option<&[u8]> {
         self.0.iter().find(|(_, met)| !met).map(|(name, _)| name.as_slice())

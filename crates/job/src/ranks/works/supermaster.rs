@@ -176,7 +176,13 @@ impl<'a> SupermasterWorks<'a> {
         match &mut self.queries {
             // What is told of each search is not known before it is made, and comes behind what was odd.
             Source::Iterated(_, iterations) => {
-                let told = |record: &QueryRecord| record.warnings_told_by(job.audience.program());
+                // What is warned of the options comes behind that.
+                let of_options = job.plan.iteration.iter().flat_map(|it| it.warnings.clone());
+                let of_options: Vec<String> = of_options.collect();
+                let told = |record: &QueryRecord| {
+                    let odd = record.warnings_told_by(job.audience.program()).into_iter();
+                    odd.chain(of_options.clone()).collect()
+                };
                 iterations.note(id, block.records.iter().map(told).collect());
             }
             // It is not yet known how many of them are reported.
