@@ -72,7 +72,7 @@ impl Shown<'_> {
             return Err(Error::new(
                 exit::INPUT,
                 format!(
-                    "{directory}: the report is not whole, its job has not ended; {there} blocks of queries are there, which \
+                    "{directory}: the report is not whole: its job has not ended, or it failed; {there} blocks of queries are there, which \
                      -partial shows"
                 ),
             ));
@@ -124,8 +124,9 @@ impl Shown<'_> {
         }
         if all.is_none() {
             let directory = self.directory.display();
-            audience
-                .complain(&format!("{directory}: the report is not whole, its job has not ended"));
+            audience.complain(&format!(
+                "{directory}: the report is not whole: its job has not ended, or it failed"
+            ));
         }
         Ok(())
     }
@@ -141,7 +142,9 @@ impl Shown<'_> {
         let named = String::from_utf8_lossy(name);
         let what = match self.report.summary {
             Some(_) => "there",
-            None => "there yet, or was lost: the report is not whole, its job has not ended",
+            None => {
+                "there yet, or was lost: the report is not whole: its job has not ended, or it failed"
+            }
         };
         let directory = self.directory.display();
         if found.is_empty() {

@@ -39,6 +39,6 @@ mod title;
 mod xml;
 
 pub use error::ReportError;
-pub use number::with_commas;
+pub use number::{stored_evalue, with_commas};
 pub use order::SubjectScores;
 pub use title::generated as generated_title;

@@ -203,6 +203,28 @@ fn matrices_are_of_the_lists_that_the_oracle_keeps() {
     compare(&fixture(), sample(3, lines));
 }
 
+/// E-values that are shown as 0 are 0 for the matrix, too.
+#[test]
+fn the_best_alignments_go_into_the_matrix_whatever_the_threshold() {
+    let fixture = fixture();
+    let mut proteins = Proteins(Random(3));
+    let parent = proteins.sequence(500);
+    let mutants: Vec<Vec<u8>> =
+        [0, 4, 15, 40].map(|percent| proteins.mutant(&parent, percent)).to_vec();
+    let text = |letters: &[Vec<u8>]| -> String {
+        let texts = letters.iter().zip(0..);
+        texts.map(|(it, number)| format!(">p{number}\n{}\n", String::from_utf8_lossy(it))).collect()
+    };
+    let write = |name: &str, text: String| fs::write(fixture.path().join(name), text);
+    write("long.fa", text(&mutants))
+        .and_then(|()| write("best.fa", text(&mutants[..1])))
+        .expect("files");
+    let lines = ["1e-170", "1e-181", "1e-250"].map(|threshold| {
+        format!("-query|best.fa|-subject|long.fa|-num_iterations|2|-inclusion_ethresh|{threshold}|-outfmt|0|-out_pssm|kept/p")
+    });
+    compare(&fixture, lines);
+}
+
 #[test]
 fn queries_that_cannot_be_searched_end_the_job_as_in_the_oracle() {
     let fixture = fixture();

@@ -100,6 +100,21 @@ fn ranks_find_by_a_pattern_what_one_process_finds() {
     }
 }
 
+/// A search that is resumed with another pattern in the file would be of both.
+#[test]
+fn a_search_does_not_go_on_with_another_pattern() {
+    let place = shared();
+    let search = "-query missing.fa -db db -phi_pattern often -outfmt 6 -ranks 2 -block_residues 1 -out r -checkpoint c";
+    // It ends at the query that lacks the pattern, and keeps what is before that.
+    assert_eq!(place.run(search).code, Some(3));
+    place.write("often", "PA   [LIVMA]-x-[LIVMAS]\n");
+    let other = place.run(&format!("{search} -resume"));
+    assert_eq!(other.code, Some(1), "{}", other.messages);
+    assert!(other.messages.contains("-phi_pattern"), "{}", other.messages);
+    place.write("often", "PA   [LIVMA]-x-[LIVMAST]\n");
+    assert_eq!(place.run(&format!("{search} -resume")).code, Some(3));
+}
+
 #[test]
 fn records_of_searches_by_a_pattern_are_its_report() {
     let place = shared();

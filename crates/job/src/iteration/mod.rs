@@ -18,6 +18,7 @@ use fleetblast_engine::query::{Query, QueryInput};
 use fleetblast_engine::search::Search;
 use fleetblast_report::model::SubjectSource;
 use fleetblast_report::scoremat::Statistics;
+use fleetblast_report::stored_evalue;
 use fleetblast_seq::alphabet;
 use fleetblast_seq::frame::Frame;
 
@@ -128,7 +129,8 @@ impl<'a> Rules<'a> {
         hit: &'h SubjectHit,
     ) -> impl Iterator<Item = &'h Alignment> + use<'h> {
         let limit = self.iteration.params.common().inclusion_evalue;
-        hit.alignments.iter().filter(move |alignment| alignment.evalue.min(WORST_EVALUE) < limit)
+        let told = |evalue| stored_evalue(evalue).min(WORST_EVALUE);
+        hit.alignments.iter().filter(move |alignment| told(alignment.evalue) < limit)
     }
 
     /// What subjects are laid on for the next matrix: the query.

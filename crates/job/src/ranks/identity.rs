@@ -84,6 +84,9 @@ pub fn of_plan(plan: &Plan) -> Result<Identity, Error> {
         let told = format!("a matrix with the checksum {:032x}", matrix.finish());
         options.insert("contents of -in_pssm or -in_msa".to_owned(), told);
     }
+    if let Some(pattern) = plan.params.pattern() {
+        options.insert("pattern of -phi_pattern".to_owned(), pattern.typed().to_owned());
+    }
     Ok(Identity {
         program: plan.program.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
