@@ -159,7 +159,8 @@ pub const BLOCK_RESIDUES: Opt<u64> = Opt::integer(
     &[
         "Residues of queries that are searched together, at least; whole batches of",
         "BLAST+'s, whatever is said here",
-        "Default = 50000; fewer where many ranks would not have enough to do",
+        "Default = 50000; fewer where many ranks would not have enough to do, and with",
+        "psiblast in small databases",
     ],
 )
 .label("int_value")
