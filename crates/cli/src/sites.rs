@@ -7,6 +7,7 @@ use fleetblast_fleet::config::Strategy;
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::Destination;
 use fleetblast_job::sites::Storage;
+use fleetblast_metadata::header::OptionValue;
 use fleetblast_metadata::{Header, Kind, Kinds};
 
 use crate::expand;
@@ -27,11 +28,16 @@ pub enum Place {
 }
 
 impl Place {
-    /// By what was typed; none if there is one site only. This process may use so many processors.
+    /// By what was typed; none if there is one site only. `told` are the options that cross where this process searches. It may use so many
+    /// processors.
     ///
     /// # Errors
     /// Too many ranks for one site, an output that cannot be written, options that do not go together.
-    pub fn of(program: &impl SearchProgram, cores: usize) -> Result<Option<Self>, Error> {
+    pub fn of(
+        program: &impl SearchProgram,
+        told: Vec<(String, OptionValue)>,
+        cores: usize,
+    ) -> Result<Option<Self>, Error> {
         let Some(ranks) = program.metadata().and_then(|it| it.io_ranks) else { return Ok(None) };
         let (name, options) = (IO_RANKS.name(), program.common());
         if options.fleet.output == Strategy::Records {
@@ -53,17 +59,21 @@ impl Place {
         };
         match launched {
             Some(launch) if launch.rank < searching => Ok(Some(Place::Search)),
-            Some(_) => Ok(Some(Place::Storage(storage(program, ranks, cores)?))),
+            Some(_) => Ok(Some(Place::Storage(storage(program, told, (ranks, cores))?))),
             None => {
                 let cores = (cores / all as usize).max(1);
-                Ok(Some(Place::Both(storage(program, ranks, cores)?)))
+                Ok(Some(Place::Both(storage(program, told, (ranks, cores))?)))
             }
         }
     }
 }
 
 /// How a report is made of what the search tells.
-fn storage(program: &impl SearchProgram, ranks: u32, cores: usize) -> Result<Storage, Error> {
+fn storage(
+    program: &impl SearchProgram,
+    told: Vec<(String, OptionValue)>,
+    (ranks, cores): (u32, usize),
+) -> Result<Storage, Error> {
     let options = program.common();
     let out = input::destination(files::OUT.name(), &options.files.out)?;
     if let Some(timing) = &options.resources.timing {
@@ -73,6 +83,11 @@ fn storage(program: &impl SearchProgram, ranks: u32, cores: usize) -> Result<Sto
     let threads = options.threads.num_threads.unwrap_or(cores).min(cores).max(1);
     let (db, subject) = (options.database.db.clone(), options.database.subject.clone());
     let plan = move |header: &Header| {
+        if let Some(name) = other(&told, &header.options) {
+            return Err(Error::query_options(format_args!(
+                "-{name} of the ranks that make the report is not that of those that search; type the same for all"
+            )));
+        }
         let (needs_db, place) = (header.kinds != Kinds::Only(Kind::Report), Path::new(PLACE));
         let named = |name: &Option<OsString>| name.clone().filter(|_| needs_db);
         let options = ExpandOptions {
@@ -90,6 +105,18 @@ fn storage(program: &impl SearchProgram, ranks: u32, cores: usize) -> Result<Sto
     };
     let program = program.spec().name;
     Ok(Storage { program, ranks, threads, out, plan: Box::new(plan) })
+}
+
+/// An option that differs.
+fn other<'o>(
+    here: &'o [(String, OptionValue)],
+    there: &'o [(String, OptionValue)],
+) -> Option<&'o str> {
+    let lacks =
+        |these: &[(String, OptionValue)], option: &(String, OptionValue)| !these.contains(option);
+    let of_here = here.iter().find(|option| lacks(there, option));
+    let option = of_here.or_else(|| there.iter().find(|option| lacks(here, option)));
+    option.map(|(name, _)| name.as_str())
 }
 
 /// What the metadata are called.

@@ -273,6 +273,31 @@ mod processes {
         assert!(!run.status.success() && report(dir).is_none());
     }
 
+    /// What is typed at one site only would have no effect.
+    #[test]
+    fn other_options_at_the_other_site_are_refused_by_name() {
+        let dir = proteins(20);
+        let dir = dir.path();
+        let files = ["-query", "q.fa", "-db", "db", "-out", "r", "-io_ranks", "1"];
+        let cases: [(&[&str], &[&str], &str); 3] = [
+            (&[], &["-outfmt", "6"], "-outfmt"),
+            (&["-evalue", "3"], &[], "-evalue"),
+            (
+                &["-outfmt", "5", "-max_target_seqs", "3"],
+                &["-outfmt", "5", "-max_target_seqs", "4"],
+                "-max_target_seqs",
+            ),
+        ];
+        for (here, there, name) in cases {
+            let (here, there) = ([&files[4..], here].concat(), [&files[..], there].concat());
+            let run = run(with_other(dir, &here, &there));
+            assert_eq!(run.status.code(), Some(1), "{}", said(&run));
+            let wanted = format!("{name} of the ranks that make the report is not that");
+            assert!(said(&run).contains(&wanted), "{}", said(&run));
+            assert!(report(dir).is_none());
+        }
+    }
+
     /// A search that is refused, or finds no database, ends the other site, too.
     #[test]
     fn a_search_that_cannot_begin_ends_both_sites() {

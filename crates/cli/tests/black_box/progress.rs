@@ -16,24 +16,41 @@ const SEARCH: &str = "fleetblast blastp -db db -outfmt 6 -num_threads 1";
 /// A search that is about to begin only.
 const SHORT: &str = "fleetblast blastp -query one.fa -db db -outfmt 6 -progress yes";
 
-/// A database and queries of one block, whose search takes some seconds.
+/// A database and queries of one block, whose search takes some seconds, however fast the machine is.
 static PLACE: LazyLock<TempDir> = LazyLock::new(|| {
     let dir = tempfile::tempdir().expect("a temporary directory");
+    let took = fill(dir.path(), SUBJECTS);
+    let more = WANTED.as_secs_f64() / took.as_secs_f64().max(1e-3);
+    if more > 1.0 {
+        fill(dir.path(), (SUBJECTS as f64 * more.min(MOST)) as usize);
+    }
+    dir
+});
+/// Sequences to begin with, how long a search is to take, and how many times more sequences there are for that at most.
+const SUBJECTS: usize = 2_500;
+const WANTED: Duration = Duration::from_secs(2);
+const MOST: f64 = 40.0;
+
+/// Writes a database of so many sequences, and the queries; how long a search takes.
+fn fill(dir: &Path, subjects: usize) -> Duration {
     let mut random = Random(7);
     let subject = |number| (format!("s{number}"), random.protein(350));
-    let subjects: Vec<_> = (0..SUBJECTS).map(subject).collect();
-    write(dir.path(), "db", &FOUR, &subjects);
+    let subjects: Vec<_> = (0..subjects).map(subject).collect();
+    write(dir, "db", &FOUR, &subjects);
     let query = |number: usize| {
         let residues = subjects[number * 7].1.repeat(2);
         format!(">q{number}\n{}\n", String::from_utf8_lossy(&residues))
     };
     let queries: String = (0..QUERIES).map(query).collect();
-    fs::write(dir.path().join("q.fa"), queries).expect("queries");
-    fs::write(dir.path().join("one.fa"), query(0)).expect("a query");
-    dir
-});
-/// Enough for some seconds.
-const SUBJECTS: usize = if cfg!(debug_assertions) { 2_500 } else { 25_000 };
+    fs::write(dir.join("q.fa"), queries).expect("queries");
+    fs::write(dir.join("one.fa"), query(0)).expect("a query");
+    let start = Instant::now();
+    let mut search = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
+    search.args(SEARCH.split(' ').skip(1)).args(["-query", "q.fa", "-out", "first.txt"]);
+    let output = search.current_dir(dir).env_remove("BLASTDB").output().expect("the program runs");
+    assert!(output.status.success(), "{output:?}");
+    start.elapsed()
+}
 
 /// A shell with the program in its path.
 fn shell(program: &str, arguments: &[&str]) -> Command {
