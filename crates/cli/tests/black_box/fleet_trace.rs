@@ -189,6 +189,28 @@ fn a_trace_needs_a_file_of_its_own() {
 }
 
 #[test]
+fn a_report_that_is_wanted_elsewhere_is_simulated_over_a_link() {
+    let sandbox = Sandbox::new();
+    let lines = |rate: &str| -> Vec<Value> {
+        let words = format!(
+            "simulate -sites -machine modern -ranks 16 -queries 500 -site_rate {rate} -site_delay 100 -json j"
+        );
+        let table = succeeded(&fleetblast(&sandbox, &words.split(' ').collect::<Vec<_>>()));
+        assert_eq!(table.lines().count(), 6, "{table}");
+        serde_json::from_slice(&fs::read(sandbox.path("j")).expect("a file")).expect("JSON")
+    };
+    let seconds = |line: &Value| line["report_seconds"].as_f64().expect("a number");
+    let slow = lines("100K");
+    let ways: Vec<_> = slow.iter().map(|line| line["way"].as_str().expect("a word")).collect();
+    assert_eq!(ways, ["direct", "oids", "hits", "report"]);
+    let [direct, oids, hits, report] = [0, 1, 2, 3].map(|line| seconds(&slow[line]));
+    // 183 MB take half an hour.
+    assert!(direct > 1800.0 && report < direct && hits < report && oids <= hits, "{slow:?}");
+    let fast = lines("10G");
+    assert!(seconds(&fast[0]) < 300.0 && seconds(&fast[3]) < 300.0, "{fast:?}");
+}
+
+#[test]
 fn a_traced_search_is_simulated_with_more_ranks() {
     let sandbox = Sandbox::new();
     traced(&sandbox, &["-ranks", "2", "-partitions", "3"]);

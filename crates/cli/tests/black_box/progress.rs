@@ -28,7 +28,7 @@ static PLACE: LazyLock<TempDir> = LazyLock::new(|| {
 });
 /// Sequences to begin with, how long a search is to take, and how many times more sequences there are for that at most.
 const SUBJECTS: usize = 2_500;
-const WANTED: Duration = Duration::from_secs(2);
+const WANTED: Duration = Duration::from_secs(4);
 const MOST: f64 = 40.0;
 
 /// Writes a database of so many sequences, and the queries; how long a search takes.
@@ -120,7 +120,8 @@ fn the_share_moves_within_a_block_and_ends_with_all() {
     let least = (took.as_millis() / 400).clamp(2, 10) as usize;
     assert!(shares.len() >= least, "{} shares in {took:?}: {shown:?}", shares.len());
     assert!(shares.iter().any(|share| (200..800).contains(share)), "{shares:?}");
-    assert!(shown.contains(" left"), "{shown:?}");
+    // How long it still takes is told when it has taken some time.
+    assert!(shown.contains(" left") || took < WANTED / 2, "{took:?}: {shown:?}");
 }
 
 #[test]

@@ -84,14 +84,12 @@ pub struct Arrival {
 }
 
 impl Machine {
-    /// The same machine, whose files are at the other end of a link.
+    /// The same machine, whose files are at the other end of a link; their file system hides its delay, as sshfs does.
     #[must_use]
     pub fn writing_over(self, link: Link) -> Machine {
         let (file_rate, client_rate) =
             (self.file_rate.min(link.rate), self.client_rate.min(link.rate));
-        // A write is through when that is heard.
-        let write_latency = self.write_latency + 2.0 * link.delay;
-        Machine { file_rate, client_rate, write_latency, ..self }
+        Machine { file_rate, client_rate, ..self }
     }
 }
 
