@@ -18,7 +18,6 @@ use crate::cat;
 use crate::dbcheck;
 use crate::doctor;
 use crate::expand;
-use crate::expand::given::told;
 use crate::generate;
 use crate::hint;
 use crate::keygen;
@@ -292,7 +291,7 @@ fn search(
     refuse: &Refuse,
 ) -> Result<(), Error> {
     let (mut warnings, host) = (Vec::new(), Host::current());
-    let site = match sites::Place::of(program, told(table, given), host.cores) {
+    let site = match sites::Place::of(program, (table, given), host.cores) {
         Ok(Some(Place::Storage(storage))) => {
             let when = program.common().resources.progress;
             let to_stdout = storage.out == Destination::Stdout;

@@ -10,11 +10,12 @@ use fleetblast_job::sites::Storage;
 use fleetblast_metadata::header::OptionValue;
 use fleetblast_metadata::{Header, Kind, Kinds};
 
-use crate::expand;
+use crate::expand::{self, given::told};
 use crate::options::expand::ExpandOptions;
 use crate::options::parse::Given;
 use crate::options::search::metadata::IO_RANKS;
 use crate::options::search::{files, resources};
+use crate::options::spec::Program;
 use crate::plan::{SearchProgram, input};
 
 /// The ranks of this process.
@@ -28,14 +29,13 @@ pub enum Place {
 }
 
 impl Place {
-    /// By what was typed; none if there is one site only. `told` are the options that cross where this process searches. It may use so many
-    /// processors.
+    /// By what was typed; none if there is one site only. This process may use so many processors.
     ///
     /// # Errors
     /// Too many ranks for one site, an output that cannot be written, options that do not go together.
     pub fn of(
         program: &impl SearchProgram,
-        told: Vec<(String, OptionValue)>,
+        typed: (&Program, &Given),
         cores: usize,
     ) -> Result<Option<Self>, Error> {
         let Some(ranks) = program.metadata().and_then(|it| it.io_ranks) else { return Ok(None) };
@@ -59,10 +59,10 @@ impl Place {
         };
         match launched {
             Some(launch) if launch.rank < searching => Ok(Some(Place::Search)),
-            Some(_) => Ok(Some(Place::Storage(storage(program, told, (ranks, cores))?))),
+            Some(_) => Ok(Some(Place::Storage(storage(program, typed, (ranks, cores))?))),
             None => {
                 let cores = (cores / all as usize).max(1);
-                Ok(Some(Place::Both(storage(program, told, (ranks, cores))?)))
+                Ok(Some(Place::Both(storage(program, typed, (ranks, cores))?)))
             }
         }
     }
@@ -71,9 +71,10 @@ impl Place {
 /// How a report is made of what the search tells.
 fn storage(
     program: &impl SearchProgram,
-    told: Vec<(String, OptionValue)>,
+    (table, given): (&Program, &Given),
     (ranks, cores): (u32, usize),
 ) -> Result<Storage, Error> {
+    let told = told(table, given);
     let options = program.common();
     let out = input::destination(files::OUT.name(), &options.files.out)?;
     if let Some(timing) = &options.resources.timing {

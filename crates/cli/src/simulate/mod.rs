@@ -119,10 +119,7 @@ fn run_to_the_end(setup: &Setup) -> Result<Simulated, Error> {
             End::Killed => {
                 job = Job { checkpoint: outcome.checkpoint, faults: Faults::default(), ..job }
             }
-            end => {
-                let what = format!("Error: the simulated job did not complete: {end:?}");
-                return Err(Error::new(exit::UNKNOWN, what));
-            }
+            end => return Err(incomplete(&end)),
         }
     }
     let what = format!(
@@ -130,6 +127,10 @@ fn run_to_the_end(setup: &Setup) -> Result<Simulated, Error> {
          too little time"
     );
     Err(Error::new(exit::INPUT, what))
+}
+
+fn incomplete(end: &End) -> Error {
+    Error::new(exit::UNKNOWN, format!("Error: the simulated job did not complete: {end:?}"))
 }
 
 /// The part of all ranks that can search at full speed at once.

@@ -4,14 +4,13 @@ use fleetblast_fleet::end::Exit;
 use fleetblast_fleet::ids::BlockId;
 use fleetblast_fleet::sim::scaling::Scale;
 use fleetblast_fleet::sim::sites::{Arrival, Content, Link, Site, Told, cross};
-use fleetblast_fleet::sim::workload::Source;
 use fleetblast_fleet::sim::world::{End, Job, Outcome, simulate};
-use fleetblast_job::error::{Error, exit};
+use fleetblast_job::error::Error;
 use fleetblast_job::standard::print;
 use serde::Serialize;
 
 use super::setup::{adapt_machine, impossible, rate, scale};
-use super::watched;
+use super::{incomplete, watched};
 use crate::options::simulate::{SITE_RATE, SimulateOptions};
 use crate::report::text::{bytes, many, seconds};
 
@@ -47,9 +46,12 @@ pub struct Line {
 }
 
 /// Searches by so many ranks, whose report is wanted elsewhere.
-struct Searches<'a> {
-    options: &'a SimulateOptions,
+struct Searches {
     scale: Scale,
+    /// Bytes of the database.
+    database: u64,
+    /// The search, whose report is written where it is searched.
+    job: Job,
 }
 
 /// Prints the table line by line.
@@ -57,7 +59,7 @@ struct Searches<'a> {
 /// # Errors
 /// A job that does not complete, values that make no sense.
 pub fn table(options: &SimulateOptions) -> Result<Vec<Line>, Error> {
-    let searches = Searches { options, scale: scale(options) };
+    let searches = Searches::new(options)?;
     let all = searches.scale.ranks;
     let ranks = options.io_ranks.unwrap_or((all / 10).max(1));
     let links = links(options)?;
@@ -71,7 +73,8 @@ pub fn table(options: &SimulateOptions) -> Result<Vec<Line>, Error> {
         "report there",
         "crossed",
     ))?;
-    let told = CONTENTS.map(|(_, content)| searches.tell(content));
+    let told = CONTENTS.iter().map(|(_, content)| searches.tell(content));
+    let told = told.collect::<Result<Vec<_>, _>>()?;
     let mut lines = Vec::new();
     for link in links {
         let mut add = |line: Line| {
@@ -81,14 +84,9 @@ pub fn table(options: &SimulateOptions) -> Result<Vec<Line>, Error> {
         };
         add(searches.direct(link)?)?;
         for ((way, content), told) in CONTENTS.into_iter().zip(&told) {
-            let (search_seconds, blocks) = told.as_ref().map_err(Clone::clone)?;
-            let site = Site {
-                link,
-                ranks,
-                machine: searches.job()?.machine,
-                database: searches.scale.request().database.bytes,
-                content,
-            };
+            let (search_seconds, blocks) = told;
+            let (machine, database) = (searches.job.machine.clone(), searches.database);
+            let site = Site { link, ranks, machine, database, content };
             let arrival = cross(blocks, &site);
             add(Line {
                 link,
@@ -110,18 +108,19 @@ fn links(options: &SimulateOptions) -> Result<Vec<Link>, Error> {
     Ok(link.map_or(LINKS.to_vec(), |link| vec![link]))
 }
 
-impl Searches<'_> {
-    /// The search, whose report is written where it is searched.
-    fn job(&self) -> Result<Job, Error> {
-        let (_, mut job) = self.scale.job().map_err(|error| impossible(&error))?;
-        adapt_machine(self.options, &mut job.machine)?;
-        Ok(job)
+impl Searches {
+    fn new(options: &SimulateOptions) -> Result<Self, Error> {
+        let scale = scale(options);
+        let (_, mut job) = scale.job().map_err(|error| impossible(&error))?;
+        adapt_machine(options, &mut job.machine)?;
+        let database = scale.request().database.bytes;
+        Ok(Searches { scale, database, job })
     }
 
     /// The search that writes its report over a link.
     fn direct(&self, link: Link) -> Result<Line, Error> {
-        let mut job = self.job()?;
-        job.machine = job.machine.writing_over(link);
+        let machine = self.job.machine.clone().writing_over(link);
+        let job = Job { machine, ..self.job.clone() };
         let report = completed(&job)?.report;
         Ok(Line {
             link,
@@ -134,12 +133,11 @@ impl Searches<'_> {
     }
 
     /// The search that tells something instead: until when it searches, and when each block can be sent.
-    fn tell(&self, content: Content) -> Result<(f64, Vec<Told>), Error> {
-        let mut job = self.job()?;
-        let source: Source = content.told_by(&self.scale.distribution());
-        job.workload = job.workload.with_source(source);
-        job.audit = true;
-        let reading = content.reading(self.scale.request().database.bytes, &job.machine);
+    fn tell(&self, content: &Content) -> Result<(f64, Vec<Told>), Error> {
+        let workload = self.job.workload.clone();
+        let workload = workload.with_source(content.told_by(&self.scale.distribution()));
+        let mut job = Job { workload, audit: true, ..self.job.clone() };
+        let reading = content.reading(self.database, &job.machine);
         if let Some(startup) = &mut job.startup {
             startup.more.extend(reading);
         }
@@ -162,10 +160,7 @@ fn completed(job: &Job) -> Result<Outcome, Error> {
     let outcome = watched(job, || simulate(job));
     match outcome.end {
         End::Exited(Exit::Completed) => Ok(outcome),
-        end => {
-            let what = format!("Error: the simulated job did not complete: {end:?}");
-            Err(Error::new(exit::UNKNOWN, what))
-        }
+        end => Err(incomplete(&end)),
     }
 }
 

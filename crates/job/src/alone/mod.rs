@@ -30,7 +30,7 @@ use crate::error::Error;
 use crate::halt::Halt;
 use crate::metadata::{Resumed, told};
 use crate::patterns;
-use crate::plan::{Plan, Split, iterated_block_residues};
+use crate::plan::{Plan, Split};
 use crate::queries::count::count;
 use crate::queries::{self, Block, Queries, Records};
 use crate::subjects::Target;
@@ -67,10 +67,7 @@ fn search(plan: &Plan, shared: &Arc<dyn Audience>) -> Result<(), Error> {
     let loading_span = recorder.begin(Lane::Search, Kind::Load);
     let target = Target::open(plan, audience)?;
     audience.begin();
-    let usual = match plan.iteration {
-        Some(_) => iterated_block_residues(target.searched.residues()),
-        None => BLOCK_RESIDUES,
-    };
+    let usual = plan.block_residues(BLOCK_RESIDUES, target.searched.residues());
     let block_residues = plan.fleet.wishes.block_residues.unwrap_or(usual);
     let (letters, nothing_included) = (target.letters(), target.nothing_included);
     let queries = Queries::open(plan, block_residues, letters, nothing_included, audience)?;

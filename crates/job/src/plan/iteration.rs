@@ -8,21 +8,26 @@ use fleetblast_engine::params::{DatabaseTotals, Params};
 use fleetblast_engine::pssm::Pssm;
 use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
-use fleetblast_fleet::plan::BLOCK_RESIDUES;
 use fleetblast_seq::fasta::Record;
 use fleetblast_seq::id::ObjectId;
 
+use super::Plan;
 use crate::error::Error;
 use crate::queries::QueryRecord;
 
-/// Residues of queries that are searched together in such a search of a database of so many: their matrices take about a kilobyte a residue, in
-/// all copies, and are not to take more memory than a small database does. A large one is to be read rarely.
-pub(crate) fn block_residues(database: u64) -> u64 {
-    (database / 1000).clamp(LEAST_BLOCK_RESIDUES, BLOCK_RESIDUES)
-}
-
 /// Fewer take more time.
 const LEAST_BLOCK_RESIDUES: u64 = 5_000;
+
+impl Plan {
+    /// Residues of queries that are searched together, where these are `usual`, in a database of so many. Matrices take about a kilobyte a
+    /// residue, in all copies, and are not to take more memory than a small database does. A large one is to be read rarely.
+    pub(crate) fn block_residues(&self, usual: u64, database: u64) -> u64 {
+        match self.iteration {
+            Some(_) => usual.min((database / 1000).max(LEAST_BLOCK_RESIDUES)),
+            None => usual,
+        }
+    }
+}
 
 /// How queries are searched again.
 #[derive(Clone, Debug)]

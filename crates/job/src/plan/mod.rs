@@ -22,7 +22,6 @@ pub use crate::batching::BatchSize;
 use crate::sites::Crossing;
 
 pub use self::foreign::{Foreign, Join, PLACES};
-pub(crate) use self::iteration::block_residues as iterated_block_residues;
 pub use self::iteration::{Iteration, Start};
 pub use self::metadata::{Carriage, Link, Metadata};
 pub use self::ranks::{Checkpoint, Codec, Fleet};

@@ -17,7 +17,7 @@ use fleetblast_fleet::topology::{Shape, Topology};
 use super::checkpoint;
 use crate::error::{Error, exit};
 use crate::metadata::Estimate;
-use crate::plan::{Plan, iterated_block_residues};
+use crate::plan::Plan;
 use crate::queries::count::count;
 use crate::standard;
 use crate::subjects::Target;
@@ -96,10 +96,7 @@ pub fn lay_out(plan: &Plan, target: &Target, ranks: Ranks) -> Result<Layout, Err
     let kept = plan.fleet.checkpoint.as_ref().and_then(checkpoint::kept_block_residues);
     let wished = plan.fleet.wishes;
     let (batch_residues, most_block_residues) = plan.batch_size.block_residues();
-    let most_block_residues = match plan.iteration {
-        Some(_) => most_block_residues.min(iterated_block_residues(target.searched.residues())),
-        None => most_block_residues,
-    };
+    let most_block_residues = plan.block_residues(most_block_residues, target.searched.residues());
     let wishes = Wishes { block_residues: wished.block_residues.or(kept), ..wished };
     let mut request = Request {
         ranks: ranks.all,

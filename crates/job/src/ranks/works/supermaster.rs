@@ -177,11 +177,10 @@ impl<'a> SupermasterWorks<'a> {
             // What is told of each search is not known before it is made, and comes behind what was odd.
             Source::Iterated(_, iterations) => {
                 // What is warned of the options comes behind that.
-                let of_options = job.plan.iteration.iter().flat_map(|it| it.warnings.clone());
-                let of_options: Vec<String> = of_options.collect();
+                let of_options = job.plan.iteration.as_ref().map_or(&[][..], |it| &it.warnings);
                 let told = |record: &QueryRecord| {
                     let odd = record.warnings_told_by(job.audience.program()).into_iter();
-                    odd.chain(of_options.clone()).collect()
+                    odd.chain(of_options.iter().cloned()).collect()
                 };
                 iterations.note(id, block.records.iter().map(told).collect());
             }
