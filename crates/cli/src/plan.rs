@@ -145,7 +145,7 @@ struct Named {
     choice: format::Choice,
     subjects: Subjects,
     restriction: Option<Restriction>,
-    query: Source,
+    query: Result<Source, Error>,
     out: Destination,
 }
 
@@ -156,7 +156,10 @@ impl Named {
         let subjects = input::subjects(&options.database)?;
         let restriction = restrict::restriction(&options.database)?;
         let (option, query) = program.query();
-        let query = input::source(option, query)?;
+        let is_query = option == files::QUERY.name();
+        let query = input::source(option, query);
+        // What else a search begins with is opened when it is read (`CPsiBlastArgs::ExtractAlgorithmOptions`).
+        let query = if is_query { Ok(query?) } else { query };
         let elsewhere = program.metadata().is_some_and(|it| it.io_ranks.is_some());
         let out = match options.fleet.output {
             // The I/O ranks look at it.
@@ -215,6 +218,7 @@ fn with_files(
         format::report(choice, spec, &options.formatting, &host.command, warnings)?;
     let has_db = options.database.db.is_some();
     let (threads, split) = threads::share(&options.threads, has_db, spec, host.cores, warnings);
+    let query = query?;
     let search = program.searching(hitlist_size, host)?;
     let again = if search.reads_again { warnings.clone() } else { Vec::new() };
     let iteration = search.iteration.map(|it| Iteration { warnings: again, ..it });

@@ -196,11 +196,11 @@ impl<'a> Rounds<'a> {
             reporter.open(&results[0], output)?;
         }
         let has_pattern = searched.has_pattern();
-        let (report, warning) = match has_pattern {
-            true => (reporter.pattern(&results, searched.warning.as_deref())?, None),
-            false => (reporter.round(&results[0])?, searched.warning.clone()),
+        let report = match has_pattern {
+            true => reporter.pattern(&results, searched.warning.as_deref())?,
+            false => reporter.round(&results[0])?,
         };
-        reporter.tell(warning, audience);
+        searched.warnings().into_iter().for_each(|warning| reporter.tell(warning, audience));
         // BLAST+ does not count what it reports of a pattern.
         reporter.pass_over(usize::from(!has_pattern || !self.rules.is_plain()));
         Ok(report)

@@ -55,6 +55,14 @@ impl Searched {
         !self.begun.places.is_empty()
     }
 
+    /// What is warned of with each of its parts: that of a pattern tells itself in the report what BLAST+ warns of.
+    pub fn warnings(&self) -> Vec<Option<Vec<u8>>> {
+        match self.has_pattern() {
+            true => vec![None; self.parts.len()],
+            false => vec![self.warning.clone()],
+        }
+    }
+
     /// Its parts for the report, as the search of the query with this number; `before` are reported of the searches of all queries.
     pub fn results<'s>(
         &'s self,

@@ -162,9 +162,9 @@ pub struct Found {
 /// What became of the queries of a block that were searched again and again, for the supermaster to tell of and to keep.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Ended {
-    /// What BLAST+ warns of with each search of each query, up to the last that is reported.
+    /// What BLAST+ warns of with each part of the searches of each query, up to the last that is reported.
     pub warnings: Vec<Vec<Option<Vec<u8>>>>,
-    /// How many of these searches do not count.
+    /// How many of these parts do not count.
     pub uncounted: u64,
     /// Matrices to be kept, in their order.
     pub matrices: Vec<Matrix>,

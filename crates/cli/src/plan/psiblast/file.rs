@@ -9,8 +9,11 @@ use fleetblast_job::standard;
 
 use crate::options::typed::lossy;
 
-/// All of it.
-pub fn bytes(file: &OsStr) -> Result<Vec<u8>, Error> {
+/// All of the file that an option names.
+///
+/// # Errors
+/// One that cannot be read.
+pub fn bytes(option: &str, file: &OsStr) -> Result<Vec<u8>, Error> {
     let read = if file == "-" {
         standard::input().and_then(|mut input| {
             let mut bytes = Vec::new();
@@ -22,5 +25,5 @@ pub fn bytes(file: &OsStr) -> Result<Vec<u8>, Error> {
     } else {
         fs::read(file)
     };
-    read.map_err(|error| Error::query(format_args!("{}: {error}", lossy(file))))
+    read.map_err(|_| Error::inaccessible(option, &lossy(file)))
 }

@@ -14,7 +14,7 @@ use fleetblast_seq::msa::{self, Aligned, MsaError};
 use fleetblast_stats::scoring::{ScoringError, ScoringSystem};
 
 use super::file::bytes;
-use crate::options::search::psi::PsiOptions;
+use crate::options::search::psi::{IN_MSA, PsiOptions};
 use crate::options::typed::lossy;
 
 /// What BLAST+ says of any file that is no alignment.
@@ -33,7 +33,8 @@ impl Typed {
     /// Reads an alignment.
     pub fn read(file: &OsStr, options: &PsiOptions) -> Result<Self, Error> {
         let name = lossy(file);
-        let rows = msa::read(&bytes(file)?).map_err(|error| refusal(&name, &error))?;
+        let rows =
+            msa::read(&bytes(IN_MSA.name(), file)?).map_err(|error| refusal(&name, &error))?;
         let columns: Vec<&[u8]> = rows.iter().map(|row| &row.columns[..]).collect();
         let master = options.msa_master_idx.map_or(0, |number| number - 1);
         let alignment = typed::lay(&columns, master).map_err(|error| no_query(&name, error))?;

@@ -8,6 +8,7 @@ use fleetblast_job::error::Error;
 use fleetblast_stats::pattern::PatternStatistics;
 
 use super::file;
+use crate::options::search::psi::PHI_PATTERN;
 
 /// Characters of a line at most; BLAST+ reads nothing from a longer one on.
 const LONGEST_LINE: usize = 4096;
@@ -26,7 +27,7 @@ impl Typed {
     /// # Errors
     /// A file without a pattern, or with one on which BLAST+ does not come to an end.
     pub fn read(file: &OsStr) -> Result<Self, Error> {
-        let bytes = file::bytes(file)?;
+        let bytes = file::bytes(PHI_PATTERN.name(), file)?;
         let Some(text) = line(&bytes)? else {
             return Err(Error::query_options("PHI pattern not read"));
         };

@@ -12,13 +12,13 @@ use fleetblast_stats::karlin::KarlinBlock;
 use fleetblast_stats::scoring::ScoringSystem;
 
 use super::file::bytes;
-use crate::options::search::psi::PsiOptions;
+use crate::options::search::psi::{IN_PSSM, PsiOptions};
 use crate::options::typed::lossy;
 
 /// Reads a matrix for searches with these scores.
 pub fn start(file: &OsStr, scoring: &ScoringSystem, options: &PsiOptions) -> Result<Start, Error> {
     let name = lossy(file);
-    let bytes = bytes(file)?;
+    let bytes = bytes(IN_PSSM.name(), file)?;
     let read = scoremat::read(&bytes).map_err(|error| refusal(&name, &error))?;
     let writes = options.out_pssm.is_some() || options.out_ascii_pssm.is_some();
     if writes && !read.is_whole {

@@ -1,6 +1,7 @@
 //! The queries of a block, and what their searches brought about.
 
 use std::collections::BTreeSet;
+use std::mem::take;
 
 use fleetblast_fleet::ids::PassId;
 use fleetblast_fleet::work::Owner;
@@ -46,8 +47,8 @@ pub struct Reported {
     pub subjects: Vec<Piece>,
     /// What comes after them.
     pub tail: Vec<u8>,
-    /// What BLAST+ warns of.
-    pub warning: Option<Vec<u8>>,
+    /// What is warned of with each of its parts.
+    pub warnings: Vec<Option<Vec<u8>>>,
     /// Whether it counts among the searches; BLAST+ does not count what it reports of a pattern.
     pub is_counted: bool,
     /// The matrix to be kept before it.
@@ -106,8 +107,11 @@ impl Iterated {
         let reported = self.reported().len();
         for Followed { record, course, searches, .. } in &mut self.queries[..reported] {
             ended.matrices.extend(searches.iter_mut().filter_map(|search| search.kept.take()));
-            ended.warnings.push(searches.iter_mut().map(|search| search.warning.take()).collect());
-            ended.uncounted += searches.iter().filter(|search| !search.is_counted).count() as u64;
+            let uncounted = searches.iter().filter(|search| !search.is_counted);
+            ended.uncounted += uncounted.map(|search| search.warnings.len() as u64).sum::<u64>();
+            ended
+                .warnings
+                .push(searches.iter_mut().flat_map(|it| take(&mut it.warnings)).collect());
             ended.matrices.extend(course.last.iter().filter_map(|kept| rules.matrix(kept, record)));
             let failure = course.failure.as_ref();
             ended.failure = failure.map(|error| (error.exit_code, error.message.clone()));

@@ -74,11 +74,12 @@ fn report_query(
     if kept.is_some() && !rules.saves_each() {
         searches.iter_mut().for_each(|search| search.kept = None);
     }
+    let mut left = searched.warnings();
     for Pieces { head, subjects, tail } in reports {
-        let warning = searched.warning.clone().filter(|_| !has_pattern);
+        let warnings = left.drain(..if is_one { left.len() } else { 1 }).collect();
         let kept = kept.take();
         let is_counted = !is_one;
-        searches.push(Reported { pass, number, head, subjects, tail, warning, is_counted, kept });
+        searches.push(Reported { pass, number, head, subjects, tail, warnings, is_counted, kept });
     }
     course.end_if_lost();
     Ok(())
