@@ -28,6 +28,7 @@ use fleetblast_fleet::config::Strategy;
 use fleetblast_job::error::Error;
 use fleetblast_job::output;
 use fleetblast_job::plan::{BatchSize, Destination, Iteration, Plan, Source, Subjects};
+use fleetblast_metadata::Kinds;
 
 pub(crate) use self::fleet::refuse_other_checkpoint;
 pub(crate) use self::load::{size, wish};
@@ -116,9 +117,9 @@ pub trait SearchProgram {
         None
     }
 
-    /// Whether it can be told as the report only: what else another site would make it of is not told yet.
-    fn crosses_as_report(&self) -> bool {
-        false
+    /// What of it cannot be told to another site as that kind yet, if it has such: an option, or nothing for all of it.
+    fn untold(&self, _: Kinds) -> Option<&'static str> {
+        None
     }
 
     /// A value that FleetBLAST does not support, with its option.

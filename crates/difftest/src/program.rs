@@ -50,12 +50,14 @@ pub struct Program {
     pub written: &'static [&'static str],
     /// As what its searches are told to another site, which makes the report.
     pub crosses_as: &'static [Kind],
+    /// A report that is told as it is may be made beside what was searched, which then is looked at.
+    pub takes_database: bool,
     /// The kind of masks that its databases have.
     pub masker: &'static str,
     /// Whether a search with these arguments may be refused by name on ranks.
     pub refused_on_ranks: fn(&[String]) -> bool,
-    /// The same where it writes metadata.
-    pub refused_as_metadata: fn(&[String]) -> bool,
+    /// The same where it writes metadata of a kind.
+    pub refused_as_metadata: fn(Kind, &[String]) -> bool,
     /// Ranks take its queries in order, so that some shapes of a fleet are refused.
     pub is_in_order: bool,
 }

@@ -10,9 +10,7 @@ use std::time::Duration;
 
 use crate::cache::{Cache, inputs_of};
 use crate::cases::{self, Case};
-use crate::compare::{
-    AS_METADATA, Difference, ON_IO_RANKS, ON_RANKS, compare, describe, is_refusal,
-};
+use crate::compare::{Difference, ON_RANKS, REFUSED_METADATA, compare, describe, is_refusal};
 use crate::error::{Error, Result, io_error, write};
 use crate::fixtures::{self, Fixtures};
 use crate::fleet::{Place, Shape, Spread};
@@ -328,7 +326,7 @@ fn run_through(
     let shape = Shape::numbered(number, session.program.is_in_order);
     let cwd = &session.fixtures.dir;
     let way = session.options.way;
-    let (spread, names_database) = ((spread, shape), session.program.crosses_as.len() > 1);
+    let (spread, names_database) = ((spread, shape), session.program.takes_database);
     let sites = Sites { tested: &tested, cwd, kind, way, spread, names_database, file };
     let written = session.written_dir.join(number.to_string());
     let mut crossed = None;
@@ -340,8 +338,8 @@ fn run_through(
         crossed.map(|crossed| Crossed { outcome, ..crossed }).ok_or_else(worker_panicked)?;
     let spread = session.options.spread;
     let on_ranks = session.program.may_refuse(spread, &case.args) || sites.may_refuse(case);
-    let words = if way == Way::Job { ON_IO_RANKS } else { AS_METADATA };
-    if is_refusal((session.program.refused_as_metadata)(&case.args), words, &crossed.outcome)
+    let refused = (session.program.refused_as_metadata)(kind, &case.args);
+    if REFUSED_METADATA.iter().any(|words| is_refusal(refused, words, &crossed.outcome))
         || is_refusal(on_ranks, ON_RANKS, &crossed.outcome)
     {
         return Ok(session.refused(case));

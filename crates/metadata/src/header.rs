@@ -112,6 +112,8 @@ pub struct End {
     pub queries: u64,
     /// All blocks.
     pub blocks: u64,
+    /// What the report counts: the queries, or their searches in rounds.
+    pub counted: u64,
     /// There is a report: not of an input that BLAST+ calls empty.
     pub has_report: bool,
     /// What ends the report, where it comes as it is.

@@ -16,8 +16,8 @@ use crate::error::NoRoom;
 
 /// What alignments are worth, by the statistics of the search.
 pub trait Worth {
-    /// How much finer the scores are from which e-values are computed than those that are reported.
-    fn scale(&self) -> i32;
+    /// How much finer the scores are from which e-values of a query's alignments are computed than those that are reported.
+    fn scale(&self, query: usize) -> i32;
 
     /// The bit score of a score, in a context of a query of the block.
     fn bit_score(&self, query: usize, context: u8, score: i32) -> f64;
@@ -115,7 +115,7 @@ impl Values {
         let bits = worth.bit_score(query, context, score);
         let evalue_of = |finer| worth.evalue(query, context, oid, finer);
         Values {
-            offset: offset(score, worth.scale(), evalue, evalue_of),
+            offset: offset(score, worth.scale(query), evalue, evalue_of),
             computed_bits: bits.to_bits() == bit_score.to_bits(),
         }
     }
@@ -309,7 +309,7 @@ impl Columns<Reading> {
         let evalue = match values.offset {
             None => self.reals.take_real()?,
             Some(offset) => {
-                let finer = score.checked_mul(worth.scale())?.checked_add(offset)?;
+                let finer = score.checked_mul(worth.scale(query))?.checked_add(offset)?;
                 worth.evalue(query, context, oid, finer)
             }
         };

@@ -15,6 +15,7 @@ pub mod follow;
 pub mod header;
 pub mod hits;
 pub mod records;
+pub mod rounds;
 pub mod subjects;
 mod values;
 

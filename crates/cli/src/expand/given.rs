@@ -15,6 +15,9 @@ use crate::options::search::database::{
 };
 use crate::options::search::files::{OUT, QUERY};
 use crate::options::search::formatting::{MAX_TARGET_SEQS, NUM_ALIGNMENTS, NUM_DESCRIPTIONS};
+use crate::options::search::psi::{
+    OUT_ASCII_PSSM, OUT_PSSM, SAVE_EACH_PSSM, SAVE_PSSM_AFTER_LAST_ROUND,
+};
 use crate::options::search::threads::NUM_THREADS;
 use crate::options::spec::{Group, Program};
 
@@ -22,7 +25,7 @@ use crate::options::spec::{Group, Program};
 pub const VARIABLES: [&str; 2] = ["BATCH_SIZE", "OLD_FSC"];
 
 /// Options that name what is at the site of the search only, or are told by what they hold.
-const OF_SITE: [&str; 13] = [
+const OF_SITE: [&str; 17] = [
     DB.name(),
     SUBJECT.name(),
     QUERY.name(),
@@ -36,6 +39,11 @@ const OF_SITE: [&str; 13] = [
     NEGATIVE_TAXIDLIST.name(),
     TAXIDS.name(),
     NEGATIVE_TAXIDS.name(),
+    // Matrices are kept where they are searched with.
+    OUT_PSSM.name(),
+    OUT_ASCII_PSSM.name(),
+    SAVE_PSSM_AFTER_LAST_ROUND.name(),
+    SAVE_EACH_PSSM.name(),
 ];
 
 /// What of the options of a search crosses to another site.

@@ -16,7 +16,7 @@ use crate::options::blastn::{BLASTN, BlastnOptions};
 use crate::options::blastp::{BLASTP, BlastpOptions};
 use crate::options::expand::{self as options, EXPAND, ExpandOptions};
 use crate::options::parse::Given;
-use crate::options::psiblast::PSIBLAST;
+use crate::options::psiblast::{PSIBLAST, PsiblastOptions};
 use crate::options::search::database::{DB, SUBJECT};
 use crate::options::spec::Program;
 use crate::options::typed::lossy;
@@ -131,6 +131,9 @@ pub fn plan_of(
             DB.name(),
             SUBJECT.name()
         ))),
+        name if name == PSIBLAST.name => {
+            search((&PSIBLAST, PsiblastOptions::new), header, (options, given), warnings)
+        }
         other => Err(Error::unsupported(other, format_args!("metadata of {other}"))),
     }?;
     let (kept, keeps) = (header.hitlist_size, plan.params.common().hitlist_size as u64);

@@ -10,7 +10,7 @@ use fleetblast_job::metadata::Recipient;
 use fleetblast_job::plan::{Carriage, Format, Link, Metadata};
 use fleetblast_job::sites::Crossing;
 use fleetblast_link::{Fingerprint, Key};
-use fleetblast_metadata::{Kind, Kinds};
+use fleetblast_metadata::Kinds;
 
 use super::{Host, SearchProgram, input};
 use crate::expand::given::{VARIABLES, told};
@@ -71,8 +71,8 @@ pub fn metadata(
     let options_told = told(program, given);
     let kinds = options.kinds.unwrap_or(DEFAULT);
     let limit = limit(options, kinds)?;
-    if search.crosses_as_report() && kinds != Kinds::Only(Kind::Report) {
-        return Err(not_yet(program, kinds));
+    if let Some(option) = search.untold(kinds) {
+        return Err(not_yet(program, option, kinds));
     }
     if kinds == Kinds::Cheapest && format == Format::Sam {
         // What the references of all lines are is known in the end, and comes first.
@@ -83,9 +83,13 @@ pub fn metadata(
     Ok(Some(Metadata { out, recipients, kinds, limit, options: options_told, environment }))
 }
 
-/// A kind that the program's searches cannot be told as.
-fn not_yet(program: &Program, kinds: Kinds) -> Error {
-    let (version, name) = (env!("CARGO_PKG_VERSION"), program.name);
+/// A kind that the program's searches, or those with an option, cannot be told as.
+fn not_yet(program: &Program, option: &str, kinds: Kinds) -> Error {
+    let (version, program) = (env!("CARGO_PKG_VERSION"), program.name);
+    let name = match option {
+        "" => program.to_owned(),
+        option => format!("{program} -{option}"),
+    };
     let kind = METADATA.spelled(&kinds).unwrap_or_default();
     let default = if kinds == DEFAULT { " (the default)" } else { "" };
     let message = format!(

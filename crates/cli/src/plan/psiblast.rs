@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use fleetblast_engine::params::{CompositionMode, Params, ProteinParams};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{BatchSize, Destination, Iteration, Start, papers};
+use fleetblast_metadata::{Kind, Kinds};
 use fleetblast_stats::scoring::{ScoringSystem, suggested_threshold, suggested_window};
 
 use self::pattern::Typed;
@@ -53,8 +54,22 @@ impl SearchProgram for PsiblastOptions {
         Some(&self.metadata)
     }
 
-    fn crosses_as_report(&self) -> bool {
-        true
+    fn untold(&self, kinds: Kinds) -> Option<&'static str> {
+        match kinds {
+            Kinds::Only(Kind::Report) => None,
+            Kinds::Only(Kind::Hits) => {
+                let PsiOptions { in_pssm, in_msa, phi_pattern, .. } = &self.psi;
+                let begins_with = [
+                    (in_pssm, &psi::IN_PSSM),
+                    (in_msa, &psi::IN_MSA),
+                    (phi_pattern, &psi::PHI_PATTERN),
+                ];
+                let typed = begins_with.into_iter().find(|(file, _)| file.is_some());
+                typed.map(|(_, option)| option.name())
+            }
+            // A later round's alignments follow from its matrix, which is not there.
+            _ => Some(""),
+        }
     }
 
     fn unsupported(&self) -> Option<String> {

@@ -1,4 +1,5 @@
-//! `psiblast` at one site, whose report is made at another: it crosses as it is, with the matrices left where they are searched with.
+//! `psiblast` at one site, whose report is made at another: it crosses as it is, or is made of the alignments of all rounds; the matrices
+//! are left where they are searched with.
 
 use std::fs;
 use std::process::Command;
@@ -58,6 +59,119 @@ fn the_report_matrices_and_messages_are_those_of_the_search() {
     }
 }
 
+/// The same of alignments, of which the report is made in the database; what is warned of with it is told there.
+fn through_hits(place: &Place, searched: Left, options: &str) -> Left {
+    assert!(searched.code == Some(0) && searched.report.is_empty(), "{}", searched.messages);
+    let expanded = place.left(fleetblast(place, &format!("expand m -db db {options}")));
+    assert_eq!(expanded.code, Some(0), "{}", expanded.messages);
+    let messages = sorted(&(searched.messages + &expanded.messages));
+    Left { report: expanded.report, messages, ..searched }
+}
+
+/// Lines of messages, which come from two sites.
+fn sorted(messages: &str) -> String {
+    let mut lines: Vec<&str> = messages.split_inclusive('\n').collect();
+    lines.sort_unstable();
+    lines.concat()
+}
+
+#[test]
+fn alignments_of_all_rounds_make_the_report() {
+    let place = Place::new();
+    place.with("q.fa", 5, ">odd\nMKV1LAWGD2EFHIRNPQSTYC\n");
+    let shapes = ["-ranks 1", "-ranks 4 -groups 2 -partitions 3", "-ranks 3 -output individual"];
+    for (number, search) in sample(2, SEARCHES.iter().enumerate()) {
+        let search = format!("-query q.fa -db db {search} -block_residues 400");
+        let mut expected = place.run(&search);
+        assert!(expected.code == Some(0) && expected.report.len() > 5_000, "{search}");
+        expected.messages = sorted(&expected.messages);
+        let told = format!("{search} -metadata_out m");
+        through_hits(&place, place.run(&told), "").assert_is(&expected, &search);
+        let wanted = records(&fs::read(place.path("m")).expect("metadata"));
+        let shape = shapes[number % shapes.len()];
+        through_hits(&place, place.run(&format!("{told} {shape}")), "").assert_is(&expected, shape);
+        // In the first is the command line.
+        let read = records(&fs::read(place.path("m")).expect("metadata"));
+        assert!(read[1..] == wanted[1..], "{search} {shape}");
+        let made = format!("{search} -ranks 4 -io_ranks 2");
+        let mut made = place.run(&made);
+        made.messages = sorted(&made.messages);
+        made.assert_is(&expected, "I/O ranks");
+    }
+}
+
+#[test]
+fn the_format_is_chosen_where_the_report_is_made() {
+    let place = Place::new();
+    let search = "-query q.fa -db db -num_iterations 3";
+    assert_eq!(place.run(&format!("{search} -metadata_out m -outfmt 6")).code, Some(0));
+    for format in ["-outfmt 0 -html", "-outfmt 5", "-outfmt 7", "-outfmt 10", "-outfmt 0"] {
+        let expected = place.run(&format!("{search} {format}")).report;
+        let made = place.left(fleetblast(&place, &format!("expand m -db db {format}")));
+        assert!(made.report == expected, "{format}: {}", made.messages);
+    }
+    // Some queries, whose searches are numbered as in the whole report.
+    let whole = String::from_utf8(place.run(&format!("{search} -outfmt 5")).report).expect("text");
+    let part = place.left(fleetblast(&place, "expand m -db db -outfmt 5 -query q7"));
+    let part = String::from_utf8(part.report).expect("text");
+    let iterations: Vec<&str> = part.split("<Iteration>").skip(1).collect();
+    assert!(!iterations.is_empty() && iterations.len() < whole.split("<Iteration>").count() / 2);
+    for iteration in iterations {
+        let (iteration, _) = iteration.split_once("</Iteration>").expect("an iteration");
+        assert!(whole.contains(iteration), "{iteration}");
+    }
+}
+
+/// Of what a document does not show no matrix is made; so its searches are others where there is more.
+#[test]
+fn another_format_that_would_have_been_searched_for_otherwise_is_refused() {
+    let place = Place::new();
+    for (rounds, typed, chosen, refused) in [
+        (3, "0", "5", true),
+        (3, "5", "6", true),
+        (1, "5", "7", true),
+        (3, "0", "7", false),
+        (1, "0", "5", false),
+    ] {
+        let search = format!("-query q.fa -db db -num_iterations {rounds} -max_target_seqs 5");
+        let searched = place.run(&format!("{search} -outfmt {typed} -metadata_out m"));
+        assert_eq!(searched.code, Some(0), "{}", searched.messages);
+        let words = format!("expand m -db db -outfmt {chosen} -out r");
+        let made = place.left(fleetblast(&place, &words));
+        if refused {
+            assert_eq!(made.code, Some(1), "{rounds} {typed} {chosen}");
+            assert!(made.messages.contains("XML makes the next matrix"), "{}", made.messages);
+            assert!(!place.path("r").exists());
+        } else {
+            assert_eq!(made.code, Some(0), "{}", made.messages);
+            let expected = place.run(&format!("{search} -outfmt {chosen}")).report;
+            assert!(fs::read(place.path("r")).expect("a report") == expected);
+            fs::remove_file(place.path("r")).expect("a report");
+        }
+    }
+}
+
+/// What was found of one query is not another's.
+#[test]
+fn rounds_of_another_search_are_told() {
+    let place = Place::new();
+    let search = "-query q.fa -db db -num_iterations 3 -metadata_out";
+    assert_eq!(place.run(&format!("{search} m")).code, Some(0));
+    let whole = fs::read(place.path("m")).expect("metadata");
+    for end in (0..whole.len()).step_by(whole.len() / 40) {
+        fs::write(place.path("m"), &whole[..end]).expect("a file");
+        let made = place.left(fleetblast(&place, "expand m -db db -outfmt 6 -out r"));
+        assert_eq!(made.code, Some(1), "{end}: {}", made.messages);
+        let mut damaged = whole.clone();
+        damaged[end] ^= 0x10;
+        fs::write(place.path("m"), &damaged).expect("a file");
+        _ = fs::remove_file(place.path("r"));
+        let made = place.left(fleetblast(&place, "expand m -db db -outfmt 6 -out r"));
+        assert_eq!(made.code, Some(1), "{end}: {}", made.messages);
+        assert!(!place.path("r").exists(), "{end}");
+    }
+}
+
 #[test]
 fn ranks_of_another_site_write_it() {
     let place = Place::new();
@@ -105,13 +219,14 @@ fn some_queries_are_a_part_of_the_report() {
 #[test]
 fn what_would_be_half_right_is_refused_by_name() {
     let place = Place::new();
+    place.write("pattern", "PA   [LIVM]-x-[LIVM].\n");
     let search = "-query q.fa -db db -num_iterations 2 -metadata_out m";
     for (options, what) in [
         (
-            "",
-            "does not support psiblast with -metadata hits (the default) yet; use -metadata report",
+            "-phi_pattern pattern",
+            "psiblast -phi_pattern with -metadata hits (the default) yet; use -metadata report",
         ),
-        ("-metadata hits", "-metadata hits"),
+        ("-phi_pattern pattern -metadata hits", "psiblast -phi_pattern with -metadata hits (the default) yet"),
         ("-metadata oids -ranks 2", "-metadata oids yet"),
         ("-metadata auto", "-metadata auto yet"),
         ("-metadata report -out x", "-out"),
@@ -123,9 +238,9 @@ fn what_would_be_half_right_is_refused_by_name() {
         assert!(left.messages.contains(what), "{options}: {}", left.messages);
         assert!(!place.path("m").exists(), "{options}");
     }
-    let ranks = "-query q.fa -db db -ranks 3 -io_ranks 1 -out r";
+    let ranks = "-query q.fa -db db -ranks 3 -io_ranks 1 -out r -metadata oids";
     let left = place.run(ranks);
-    assert!(left.messages.contains("-metadata hits (the default)"), "{}", left.messages);
+    assert!(left.messages.contains("-metadata oids"), "{}", left.messages);
     assert!(left.code == Some(1) && !place.path("r").exists());
     assert_eq!(place.run(&format!("{search} -metadata report")).code, Some(0));
     for (options, what) in [
@@ -147,10 +262,24 @@ fn a_query_that_ends_the_search_leaves_nothing_by_halves() {
     let search = "-query bad.fa -db db -num_iterations 3 -out_pssm kept/p -save_each_pssm";
     let expected = place.run(search);
     assert_eq!(expected.code, Some(3), "{}", expected.messages);
-    for ranks in ["", "-ranks 3 -block_residues 300"] {
-        let left = place.run(&format!("{search} -metadata_out m -metadata report {ranks}"));
+    for ranks in [
+        "report",
+        "report -ranks 3 -block_residues 300",
+        "hits",
+        "hits -ranks 3 -block_residues 300",
+    ] {
+        let left = place.run(&format!("{search} -metadata_out m -metadata {ranks}"));
         assert!(left.report.is_empty() && !place.path("m").exists(), "{ranks}");
-        Left { report: expected.report.clone(), ..left }.assert_is(&expected, ranks);
+        let report = expected.report.clone();
+        let messages = match ranks.starts_with("report") {
+            true => left.messages,
+            // What is warned of with it is told where the report is made.
+            false => {
+                assert!(expected.messages.ends_with(&left.messages), "{}", left.messages);
+                expected.messages.clone()
+            }
+        };
+        Left { report, messages, ..left }.assert_is(&expected, ranks);
     }
     let left = place.run(&format!("{search} -metadata report -ranks 3 -io_ranks 1 -out r"));
     assert_eq!((left.code, &left.messages), (expected.code, &expected.messages));
@@ -180,15 +309,18 @@ fn a_search_that_is_killed_goes_on_at_the_other_site() {
     };
     let keys = ["here", "there"].map(key);
     let mut interrupted = 0;
-    for (number, search) in SEARCHES[..2].iter().enumerate() {
+    for (number, search) in SEARCHES[..2].iter().cycle().take(4).enumerate() {
         let search = format!("-query many.fa -db db {search} -block_residues 400");
         let expected = place.run(&search);
-        let words = format!("receive -listen 127.0.0.1:0 -out r -key there -peer {}", keys[0]);
+        let (kind, there) = [("report", ""), ("hits", "-db db")][number / 2];
+        let words =
+            format!("receive -listen 127.0.0.1:0 -out r -key there -peer {} {there}", keys[0]);
         let receiver = crate::link::Receiver::new(fleetblast(&place, &words));
         let link =
             format!("-send {} -key here -peer {} -link_timeout 60", receiver.address, keys[1]);
-        let ranks = ["", "-ranks 2 -checkpoint c -resume"][number];
-        let sent = format!("{search} -metadata report {link} {ranks}");
+        let ranks =
+            if number % 2 == 0 { "" } else { &format!("-ranks 2 -checkpoint {kind} -resume") };
+        let sent = format!("{search} -metadata {kind} {link} {ranks}");
         let mut killed =
             place.command(&sent).stderr(std::process::Stdio::null()).spawn().expect("a search");
         let came = || fs::metadata(place.path("r.fbm")).map_or(0, |meta| meta.len());
@@ -198,8 +330,9 @@ fn a_search_that_is_killed_goes_on_at_the_other_site() {
         std::thread::sleep(Duration::from_millis(300));
         let mut left = place.run(&sent);
         assert_eq!(left.code, Some(0), "{sent}: {}", left.messages);
-        // What is told of the checkpoint comes first.
-        assert!(left.messages.ends_with(&expected.messages), "{sent}: {}", left.messages);
+        // What is told of the checkpoint comes first; what goes with alignments is told at the other site.
+        let is_told = kind == "hits" || left.messages.ends_with(&expected.messages);
+        assert!(is_told, "{sent}: {}", left.messages);
         left.messages.clone_from(&expected.messages);
         receiver.must_end();
         left.report = fs::read(place.path("r")).expect("a report");

@@ -66,6 +66,14 @@ pub struct Observed {
     pub matching: Vec<u32>,
 }
 
+impl Pssm {
+    /// Nothing but the statistics of a matrix, which is all that reports tell of it: nothing can be searched with that.
+    pub fn of_statistics(ungapped: KarlinBlock, gapped: KarlinBlock) -> Pssm {
+        let (query, scores, frequencies) = (Vec::new(), Vec::new(), Vec::new());
+        Pssm { query, scores, frequencies, ungapped, gapped, observed: None }
+    }
+}
+
 /// Why there is no matrix. The text is that of BLAST+.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum PssmError {

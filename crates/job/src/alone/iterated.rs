@@ -9,15 +9,16 @@ use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
 use rayon::prelude::*;
 
+use super::in_rounds::RoundReports;
 use super::reporter::Reporter;
 use super::two_phases::TwoPhases;
 use crate::audience::Audience;
 use crate::error::Error;
-use crate::iteration::{CONVERGED, Course, Kept, PssmFiles, Rules, Searched, subject_letters};
+use crate::iteration::{Course, PssmFiles, Rules, Searched, subject_letters};
+use crate::metadata::InRounds;
 use crate::output::Pages;
 use crate::plan::{Iteration, Plan};
 use crate::queries::{Block, QueryRecord};
-use crate::reporting;
 use crate::subjects::Target;
 
 /// The searches of all queries.
@@ -25,8 +26,7 @@ pub struct Rounds<'a> {
     target: &'a Target,
     rules: Rules<'a>,
     files: PssmFiles<'a>,
-    /// Searches reported so far.
-    reported: usize,
+    reports: RoundReports,
 }
 
 /// A query, and what its searches brought about.
@@ -45,7 +45,7 @@ impl<'a> Rounds<'a> {
         engines: [&'a Search; 2],
     ) -> Self {
         let (rules, files) = (Rules::new(plan, iteration, engines), PssmFiles::new(iteration));
-        Rounds { target, rules, files, reported: 0 }
+        Rounds { target, rules, files, reports: RoundReports::default() }
     }
 
     /// Searches the queries of a block, and writes what is found.
@@ -56,11 +56,50 @@ impl<'a> Rounds<'a> {
         &mut self,
         block: &Block,
         search: &mut TwoPhases<'a>,
-        reporter: &mut Reporter,
-        output: &mut impl Pages,
+        (reporter, output): (&mut Reporter, &mut impl Pages),
         audience: &dyn Audience,
     ) -> Result<(), Error> {
         audience.open(0, block.prepared.len() as u64);
+        for query in self.follow(block, search)? {
+            self.write(query, (reporter, output), audience)?;
+        }
+        audience.close(0);
+        block.failure.clone().map_or(Ok(()), Err)
+    }
+
+    /// Searches the queries of a block, and gives `tell` what was found, of those up to one that ends the report.
+    ///
+    /// # Errors
+    /// See [`block`](Self::block); what ends `tell`.
+    pub fn block_told(
+        &mut self,
+        block: &Block,
+        search: &mut TwoPhases<'a>,
+        tell: impl FnOnce(&Rules, Vec<InRounds>) -> Result<(), Error>,
+        audience: &dyn Audience,
+    ) -> Result<(), Error> {
+        audience.open(0, block.prepared.len() as u64);
+        let (mut found, mut ended) = (Vec::new(), Ok(()));
+        for query in self.follow(block, search)? {
+            let (in_rounds, kept) = self.pass_on(query, audience);
+            found.push(in_rounds);
+            if kept.is_err() {
+                ended = kept;
+                break;
+            }
+        }
+        tell(&self.rules, found)?;
+        ended?;
+        audience.close(0);
+        block.failure.clone().map_or(Ok(()), Err)
+    }
+
+    /// Makes all searches of a block's queries.
+    fn follow<'b>(
+        &self,
+        block: &'b Block,
+        search: &mut TwoPhases<'a>,
+    ) -> Result<Vec<Followed<'b>>, Error> {
         let follow = |(record, query): (_, &Query)| {
             let course = self.rules.course(query.clone());
             Followed { record, course, searches: Vec::new() }
@@ -72,15 +111,10 @@ impl<'a> Rounds<'a> {
             let mut active: Vec<&mut Followed> =
                 queries.iter_mut().filter(|query| !query.course.ended).collect();
             if active.is_empty() {
-                break;
+                return Ok(queries);
             }
             self.search(&mut active, search)?;
         }
-        for query in queries {
-            self.write(query, reporter, output, audience)?;
-        }
-        audience.close(0);
-        block.failure.clone().map_or(Ok(()), Err)
     }
 
     /// The next search of some queries, which are all without a matrix or all with one.
@@ -104,8 +138,8 @@ impl<'a> Rounds<'a> {
     /// Takes what a search of a query found.
     fn advance(&self, query: &mut Followed, hits: Vec<SubjectHit>) {
         let Followed { record, course, searches } = query;
-        let begun = self.rules.begin(course, record);
-        let parts = self.rules.parts(&begun, hits);
+        let mut begun = self.rules.begin(course, record);
+        let parts = self.rules.parts(&mut begun, hits);
         let hits = &parts[0];
         if self.rules.take(course, hits) {
             match self.lay(record, hits) {
@@ -134,84 +168,36 @@ impl<'a> Rounds<'a> {
     /// Writes what became of a query.
     fn write(
         &mut self,
-        Followed { record, course, searches }: Followed,
-        reporter: &mut Reporter,
-        output: &mut impl Pages,
+        query: Followed,
+        (reporter, output): (&mut Reporter, &mut impl Pages),
         audience: &dyn Audience,
     ) -> Result<(), Error> {
-        record.tell_warnings(audience);
-        self.rules.warnings().iter().for_each(|warning| audience.complain(warning));
-        let is_plain = self.rules.is_plain();
-        if course.failure.is_some() && self.reported == 0 && searches.is_empty() && is_plain {
-            reporter.open(&reporting::result(record, &course.query), output)?;
-        }
-        let mut report = Vec::new();
-        let kept = self.report(
-            (record, &course.last),
-            searches,
-            reporter,
-            (output, &mut report),
-            audience,
-        );
-        if kept.is_ok() && course.failure.is_none() && course.converged && is_plain {
-            report.extend_from_slice(CONVERGED);
-        }
-        // As far as it comes.
-        output.query(&report)?;
-        kept?;
+        let Rounds { rules, files, reports, .. } = self;
+        rules.tell_warnings(query.record, audience);
+        let Followed { record, course, searches } = query;
+        let converged = course.converged && course.failure.is_none();
+        let keep = |searched: Option<&Searched>| match searched {
+            Some(searched) => files.keep_of(rules, searched.begun.kept.as_ref(), record),
+            None => files.keep_of(rules, &course.last, record),
+        };
+        let found = InRounds { searches, converged };
+        reports.query(rules, (record, &course.query), found, (reporter, output), audience, keep)?;
         course.failure.map_or(Ok(()), Err)
     }
 
-    /// The reports of a query's searches, before the first of which `output` gets what begins all; their matrices are kept, and at last those
-    /// behind all of them.
-    fn report(
+    /// Keeps the matrices of a query, whose report is made elsewhere.
+    fn pass_on(
         &mut self,
-        (record, last): (&QueryRecord, &[Kept]),
-        searches: Vec<Searched>,
-        reporter: &mut Reporter,
-        (output, report): (&mut impl Pages, &mut Vec<u8>),
+        query: Followed,
         audience: &dyn Audience,
-    ) -> Result<(), Error> {
-        for (round, searched) in searches.into_iter().enumerate() {
-            self.keep(searched.begun.kept.as_ref(), record)?;
-            let place = (record, round + 1);
-            report.extend(self.report_search(place, searched, reporter, output, audience)?);
-        }
-        self.keep(last, record)
-    }
-
-    /// The report of a search.
-    fn report_search(
-        &mut self,
-        (record, number): (&QueryRecord, usize),
-        searched: Searched,
-        reporter: &mut Reporter,
-        output: &mut impl Pages,
-        audience: &dyn Audience,
-    ) -> Result<Vec<u8>, Error> {
-        let before = self.reported;
-        let results = searched.results(&self.rules, record, number, before);
-        self.reported += results.len();
-        if before == 0 {
-            reporter.open(&results[0], output)?;
-        }
-        let has_pattern = searched.has_pattern();
-        let report = match has_pattern {
-            true => reporter.pattern(&results, searched.warning.as_deref())?,
-            false => reporter.round(&results[0])?,
-        };
-        searched.warnings().into_iter().for_each(|warning| reporter.tell(warning, audience));
-        // BLAST+ does not count what it reports of a pattern.
-        reporter.pass_over(usize::from(!has_pattern || !self.rules.is_plain()));
-        Ok(report)
-    }
-
-    fn keep<'k>(
-        &mut self,
-        kept: impl IntoIterator<Item = &'k Kept>,
-        record: &QueryRecord,
-    ) -> Result<(), Error> {
-        let mut matrices = kept.into_iter().filter_map(|kept| self.rules.matrix(kept, record));
-        matrices.try_for_each(|matrix| self.files.keep(&matrix))
+    ) -> (InRounds, Result<(), Error>) {
+        let Rounds { rules, files, .. } = self;
+        rules.tell_warnings(query.record, audience);
+        let Followed { record, course, searches } = query;
+        let matrices = searches.iter().filter_map(|searched| searched.begun.kept.as_ref());
+        let kept = files.keep_of(rules, matrices.chain(&course.last), record);
+        let converged = course.converged && course.failure.is_none();
+        let ended = kept.and(course.failure.map_or(Ok(()), Err));
+        (InRounds { searches, converged }, ended)
     }
 }

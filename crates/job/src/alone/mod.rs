@@ -3,6 +3,7 @@
 //! Memory is bounded whatever the number of queries: one block of queries is held at a time, its hits, and
 //! the reports of a few queries.
 
+mod in_rounds;
 mod iterated;
 mod outlet;
 mod repeats;
@@ -19,6 +20,7 @@ use fleetblast_engine::query::Query;
 use fleetblast_fleet::plan::BLOCK_RESIDUES;
 use fleetblast_metadata::follow::Reached;
 
+pub use self::in_rounds::RoundReports;
 use self::iterated::Rounds;
 use self::outlet::{Outlet, other_queries};
 use self::repeats::Repeats;

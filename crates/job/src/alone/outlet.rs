@@ -12,6 +12,7 @@ use super::two_phases::TwoPhases;
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::halt::Halt;
+use crate::iteration::Rules;
 use crate::metadata::{Account, Resumed, Writer};
 use crate::output::Output;
 use crate::plan::Plan;
@@ -129,14 +130,23 @@ impl<'a> Outlet<'a> {
     ) -> Result<(), Error> {
         let reporter = &mut self.reporter;
         let writer = match &mut self.way {
-            Way::Report(output) => return rounds.block(block, search, reporter, output, audience),
+            Way::Report(output) => {
+                return rounds.block(block, search, (reporter, output), audience);
+            }
             Way::Metadata(writer) => writer,
         };
-        let searched = rounds.block(block, search, reporter, writer.pages(), audience);
+        let searched = match writer.tells_report() {
+            true => {
+                let searched = rounds.block(block, search, (reporter, writer.pages()), audience);
+                writer.rounds_reported(block).and(searched)
+            }
+            false => {
+                let tell = |rules: &Rules, found| writer.rounds(block, rules, found);
+                rounds.block_told(block, search, tell, audience)
+            }
+        };
         // If that halted it, this is why.
-        writer.check()?;
-        searched?;
-        writer.rounds(block)
+        writer.check().and(searched)
     }
 
     /// Ends it; tells how metadata went.

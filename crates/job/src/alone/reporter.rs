@@ -134,6 +134,16 @@ impl<'a> Reporter<'a> {
         Ok(())
     }
 
+    /// Whether what comes before the first query is written.
+    pub fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// How many queries are reported, or their searches in rounds.
+    pub fn reported(&self) -> usize {
+        self.queries
+    }
+
     /// So many queries are reported, if not by this.
     pub fn pass_over(&mut self, queries: usize) {
         self.is_open = true;

@@ -43,6 +43,8 @@ pub struct Begun {
     pub query: Query,
     /// Subjects below the threshold in the search before.
     pub known: BTreeSet<u32>,
+    /// It found more subjects than are shown.
+    pub exceeds: bool,
     /// Where a pattern that is searched for occurs in the query.
     pub places: Vec<Range<u32>>,
     /// What BLAST+ warns of.

@@ -9,7 +9,7 @@ use fleetblast_report::scoremat::{self, Checkpoint};
 use fleetblast_seq::id::ObjectId;
 use serde::{Deserialize, Serialize};
 
-use super::Kept;
+use super::{Kept, Rules};
 use crate::error::Error;
 use crate::plan::{Iteration, Plan};
 use crate::queries::QueryRecord;
@@ -101,6 +101,20 @@ impl<'a> PssmFiles<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Keeps matrices of a query, if there are to be any.
+    ///
+    /// # Errors
+    /// As [`keep`](Self::keep).
+    pub fn keep_of<'k>(
+        &mut self,
+        rules: &Rules,
+        kept: impl IntoIterator<Item = &'k Kept>,
+        record: &QueryRecord,
+    ) -> Result<(), Error> {
+        let mut matrices = kept.into_iter().filter_map(|kept| rules.matrix(kept, record));
+        matrices.try_for_each(|matrix| self.keep(&matrix))
     }
 
     fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), Error> {

@@ -6,6 +6,7 @@ mod files;
 mod searched;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -24,7 +25,8 @@ use fleetblast_seq::frame::Frame;
 
 pub use self::course::{Begun, Course, Kept, hide_masks};
 pub use self::files::{Matrix, PssmFiles};
-pub use self::searched::Searched;
+pub use self::searched::{Part, Searched};
+use crate::audience::Audience;
 use crate::error::Error;
 use crate::plan::{Format, Iteration, Plan};
 use crate::queries::QueryRecord;
@@ -87,12 +89,18 @@ impl<'a> Rules<'a> {
 
     /// Whether the search for a pattern is all there is, which brings no matrix about (`run_token`, psiblast_app.cpp).
     fn is_pattern_alone(&self) -> bool {
-        self.pattern().is_some() && self.iteration.rounds == Some(1)
+        self.pattern().is_some() && self.is_one_round()
     }
 
-    /// What is warned of the options before the searches of each query.
-    pub fn warnings(&self) -> &'a [String] {
-        &self.iteration.warnings
+    /// Tells what was odd about a query, and what is warned of the options before its searches.
+    pub fn tell_warnings(&self, record: &QueryRecord, audience: &dyn Audience) {
+        record.tell_warnings(audience);
+        self.iteration.warnings.iter().for_each(|warning| audience.complain(warning));
+    }
+
+    /// Whether each query is searched once.
+    pub fn is_one_round(&self) -> bool {
+        self.iteration.rounds == Some(1)
     }
 
     /// Where the pattern of a search occurs in the query; nowhere if it has none.
@@ -113,7 +121,8 @@ impl<'a> Rules<'a> {
 
     /// Parts what a search found by what is reported apart; the next matrix is made of the first part. Making a document trims what may go
     /// into that (`CSearchResults::TrimSeqAlign`).
-    pub fn parts(&self, begun: &Begun, mut hits: Vec<SubjectHit>) -> Vec<Vec<SubjectHit>> {
+    pub fn parts(&self, begun: &mut Begun, mut hits: Vec<SubjectHit>) -> Vec<Vec<SubjectHit>> {
+        begun.exceeds = hits.len() > self.shown();
         if !self.is_plain() {
             hits.truncate(self.shown());
         }
@@ -131,6 +140,15 @@ impl<'a> Rules<'a> {
         let limit = self.iteration.params.common().inclusion_evalue;
         let told = |evalue| stored_evalue(evalue).min(WORST_EVALUE);
         hit.alignments.iter().filter(move |alignment| told(alignment.evalue) < limit)
+    }
+
+    /// The subjects of which some do.
+    pub fn below_threshold<'h>(
+        &self,
+        hits: impl IntoIterator<Item = &'h SubjectHit>,
+    ) -> BTreeSet<u32> {
+        let included = hits.into_iter().filter(|hit| self.included(hit).next().is_some());
+        included.map(|hit| hit.oid).collect()
     }
 
     /// What subjects are laid on for the next matrix: the query.
@@ -165,7 +183,7 @@ impl<'a> Rules<'a> {
     /// A query as BLAST+ searches it next, whose letters are kept by the query's factory (`IQueryFactory::MakeLocalQueryData`):
     /// it masks what it has masked before, and low complexity is found beside a masked stretch where there was none; but lower
     /// case masks once only (`s_GetFilteringLocationsForOneContext`, blast_filter.c, uses it up).
-    fn masked_again(&self, query: &Query) -> Query {
+    pub fn masked_again(&self, query: &Query) -> Query {
         let context = query.first();
         // Statistics of a pattern are no others'.
         let has_pattern = self.pattern().is_some() && query.pssm.is_none();
@@ -238,7 +256,8 @@ impl<'a> Rules<'a> {
         let kept = if self.is_kept() { course.kept() } else { None };
         let messages = self.messages(course, record);
         let places = self.occurrences(&course.query);
-        Begun { kept, query: course.query.clone(), known: course.found.clone(), places, messages }
+        let (query, known, exceeds) = (course.query.clone(), course.found.clone(), false);
+        Begun { kept, query, known, exceeds, places, messages }
     }
 
     /// Takes what the search found, the first part of it, be it only outlines of alignments; whether a matrix is to be made of it
@@ -249,8 +268,7 @@ impl<'a> Rules<'a> {
             return false;
         }
         course.statistics = self.statistics(&course.query);
-        let included = hits.iter().filter(|hit| self.included(hit).next().is_some());
-        let found = included.map(|hit| hit.oid).collect();
+        let found = self.below_threshold(hits);
         let has_more = self.iteration.rounds.is_none_or(|rounds| course.done + 1 < rounds);
         course.count(found, has_more);
         if course.goes_on || self.iteration.save_last && !self.is_pattern_alone() {

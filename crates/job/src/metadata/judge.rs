@@ -18,14 +18,23 @@ pub struct Judge<'a> {
 impl<'a> Judge<'a> {
     /// Of these queries, searched in that target.
     pub fn new(engine: &'a Search, queries: &'a [Query], target: &'a Target) -> Self {
-        let worths = queries.iter().map(|query| engine.worth(query)).collect();
+        Self::by(|_| engine, queries, target)
+    }
+
+    /// The same of queries that are not all searched by one engine.
+    pub fn by(
+        engine: impl Fn(&Query) -> &'a Search,
+        queries: &'a [Query],
+        target: &'a Target,
+    ) -> Self {
+        let worths = queries.iter().map(|query| engine(query).worth(query)).collect();
         Judge { queries, worths, target }
     }
 }
 
 impl Worth for Judge<'_> {
-    fn scale(&self) -> i32 {
-        self.worths.first().map_or(1, search::Worth::scale)
+    fn scale(&self, query: usize) -> i32 {
+        self.worths[query].scale()
     }
 
     fn bit_score(&self, query: usize, context: u8, score: i32) -> f64 {

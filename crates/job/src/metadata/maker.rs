@@ -45,16 +45,21 @@ impl<P: Pages> Maker<'_, P> {
             }
             return self.parts(&found, &wanted).ok_or(unlike(NO_REPORT))?;
         }
-        if !wanted.contains(&true) {
+        let Some(site) = &mut self.site else { return Err(unlike(NO_REPORT)) };
+        // Searches in rounds are numbered over all queries.
+        if !wanted.contains(&true) && !site.is_in_rounds() {
             return Ok(());
         }
-        let Some(site) = &mut self.site else { return Err(unlike(NO_REPORT)) };
         if !site.has_letters(&records) {
             return Err(unlike(NO_LETTERS));
         }
         if !self.begun {
             self.begun = true;
             site.reporter.start(&mut self.output)?;
+        }
+        if site.is_in_rounds() {
+            let queries = (&records[..], &wanted[..]);
+            return site.report_rounds(queries, &found, unlike, &mut self.output, audience);
         }
         let prepared = site.prepare_all(&records);
         let batches = batches.iter().map(|&count| count as usize).collect();
@@ -107,11 +112,19 @@ impl<P: Pages> Maker<'_, P> {
         Some(pieces.try_for_each(|piece| self.output.write(piece)))
     }
 
-    /// Goes on behind so many queries, of which others make the report.
-    pub fn go_on(&mut self, queries: usize) {
+    /// Goes on behind what others have reported.
+    pub fn go_on(&mut self) {
         self.begun = true;
         if let Some(site) = &mut self.site {
-            site.reporter.pass_over(queries);
+            site.reporter.pass_over(0);
+        }
+    }
+
+    /// Counts what others have reported, of so many in all.
+    pub fn catch_up(&mut self, counted: u64) {
+        if let Some(site) = &mut self.site {
+            let missing = (counted as usize).saturating_sub(site.reporter.reported());
+            site.reporter.pass_over(missing);
         }
     }
 

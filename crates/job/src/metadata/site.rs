@@ -12,9 +12,12 @@ use rayon::prelude::*;
 
 use super::content;
 use super::judge::Judge;
-use crate::alone::{Reporter, TwoPhases};
+use super::rounds::{self, Wrong};
+use crate::alone::{Reporter, RoundReports, TwoPhases};
 use crate::audience::Audience;
 use crate::error::Error;
+use crate::iteration::Rules;
+use crate::output::Pages;
 use crate::plan::Plan;
 use crate::queries::{Block, QueryRecord};
 use crate::subjects::Target;
@@ -26,6 +29,8 @@ pub struct Site<'a> {
     /// Makes the report.
     pub reporter: Reporter<'a>,
     engine: &'a Search,
+    /// How queries are searched in rounds, if they are, and how far these are reported.
+    rounds: Option<(Rules<'a>, RoundReports)>,
     target: &'a Target,
     /// Codes that letters of queries may be.
     codes: u8,
@@ -46,6 +51,13 @@ pub fn at_site<T>(
     check(&header.database, searched, &target)?;
     target.summary = summary(&header.database);
     let engine = plan.engine(target.totals);
+    let next = plan.iteration.as_ref().map(|it| it.engine(target.totals, plan.kernel));
+    let rules = plan
+        .iteration
+        .as_ref()
+        .zip(next.as_ref())
+        .map(|(iteration, next)| Rules::new(plan, iteration, [&engine, next]));
+    let rounds = rules.map(|rules| (rules, RoundReports::default()));
     let recorder = Recorder::default();
     let again = TwoPhases::new(&target, &engine, plan, audience, recorder.clone())?;
     let reporter = Reporter::new(plan, &target, recorder);
@@ -53,7 +65,7 @@ pub fn at_site<T>(
         SequenceKind::Protein => alphabet::SIZE as u8,
         _ => BLASTNA_CODES,
     };
-    run(Site { again, reporter, engine: &engine, target: &target, codes })
+    run(Site { again, reporter, engine: &engine, rounds, target: &target, codes })
 }
 
 /// Holds that the database here is the one that was searched.
@@ -127,6 +139,50 @@ impl Site<'_> {
         }
     }
 
+    /// Whether queries are searched in rounds.
+    pub fn is_in_rounds(&self) -> bool {
+        self.rounds.is_some()
+    }
+
+    /// Reports the queries that are wanted of a block that was searched in rounds.
+    ///
+    /// # Errors
+    /// What cannot be read, or was not found so, by `unlike`; a report of another format that would need other searches; one that
+    /// cannot be made or written.
+    pub fn report_rounds(
+        &mut self,
+        (records, wanted): (&[QueryRecord], &[bool]),
+        found: &Found,
+        unlike: &dyn Fn(&'static str) -> Error,
+        output: &mut impl Pages,
+        audience: &dyn Audience,
+    ) -> Result<(), Error> {
+        let prepared = self.prepare_all(records);
+        let Site { rounds, target, reporter, .. } = self;
+        let Some((rules, reports)) = rounds else { return Err(unlike(NO_HITS)) };
+        audience.open(0, records.len() as u64);
+        let queries = records.iter().zip(&prepared).collect();
+        let (before, heard) =
+            rounds::heard(rules, target, queries, found).map_err(|wrong| match wrong {
+                Wrong::Unread => unlike(NO_HITS),
+                Wrong::Other => unlike(OTHER_HITS),
+                Wrong::OtherFormat => Error::query_options(OTHER_FORMAT),
+            })?;
+        reports.go_on(before);
+        for (((record, query), in_rounds), &wanted) in
+            records.iter().zip(&prepared).zip(heard).zip(wanted)
+        {
+            if !wanted {
+                reports.pass_over(in_rounds.searches.len() as u64);
+                continue;
+            }
+            let place = (&mut *reporter, &mut *output);
+            reports.query(rules, (record, query), in_rounds, place, audience, |_| Ok(()))?;
+        }
+        audience.close(0);
+        Ok(())
+    }
+
     /// Holds that the database did not change meanwhile.
     ///
     /// # Errors
@@ -142,6 +198,8 @@ impl Site<'_> {
     }
 }
 
+const OTHER_FORMAT: &str = "the search found more subjects than are shown, and XML makes the next matrix of those that are shown, other formats \
+    of all: choose XML (-outfmt 5) here if it was chosen for the search, and only then, or another -max_target_seqs there";
 /// Codes of blastna.
 const BLASTNA_CODES: u8 = 16;
 const NO_HITS: &str = "what was found of a block of queries cannot be read";

@@ -50,6 +50,11 @@ impl<'a> Teller<'a> {
         Teller { is_plain, engine, target }
     }
 
+    /// What is searched.
+    pub fn target(&self) -> &'a Target {
+        self.target
+    }
+
     /// As what a block is told that is to be told so.
     pub fn possible(&self, kind: Kind, searched: &Searched) -> Kind {
         match kind {
@@ -104,7 +109,7 @@ pub fn body(searched: Searched, found: Found) -> Result<Vec<u8>, Error> {
     block.encode().map_err(no_room)
 }
 
-/// The body of the record of a block whose queries are searched in rounds, each alone; what was found is the report.
+/// The body of the record of a block whose queries are searched in rounds, each alone.
 ///
 /// # Errors
 /// No memory.

@@ -14,14 +14,16 @@ use super::carrier::{Carrier, Resumed};
 use super::chooser::{Chooser, Seekers};
 use super::content;
 use super::passing::Passing;
+use super::rounds::{InRounds, found as found_in_rounds};
 use super::teller::{Searched, Teller, body, body_in_rounds, no_room};
 use crate::alone::{Reporter, TwoPhases};
 use crate::audience::{Audience, Nobody};
 use crate::error::{Error, exit};
 use crate::halt::Halt;
+use crate::iteration::Rules;
 use crate::output::Pages;
 use crate::plan::{Format, Metadata, Plan};
-use crate::queries::Block;
+use crate::queries::{Block, QueryRecord};
 use crate::subjects::Target;
 
 /// Writes the metadata of a search.
@@ -35,6 +37,8 @@ pub struct Writer<'a> {
     passing: Option<Passing>,
     blocks: u64,
     queries: u64,
+    /// What the report counts that the other site makes: queries, or their searches in rounds.
+    counted: u64,
     /// What is told of the report before the next block.
     pages: Parts,
 }
@@ -97,7 +101,8 @@ impl<'a> Writer<'a> {
         let chooser = Chooser::new(metadata, Seekers { threads: plan.threads, groups: 1 }, target);
         let blocks = resumed.as_ref().map_or(0, |Resumed(reached)| reached.blocks);
         let queries = resumed.as_ref().map_or(0, |Resumed(reached)| reached.queries);
-        Ok(Writer { teller, chooser, carrier, resumed, passing, blocks, queries, pages })
+        let counted = queries;
+        Ok(Writer { teller, chooser, carrier, resumed, passing, blocks, queries, counted, pages })
     }
 
     /// What the other site holds since an earlier run, and is not made again.
@@ -164,7 +169,13 @@ impl<'a> Writer<'a> {
         chooser.account.crossed(kind, told.len());
         self.blocks += 1;
         self.queries += block.records.len() as u64;
+        self.counted = self.queries;
         self.record(RecordKind::Block, &told)
+    }
+
+    /// Whether the report is told as it is.
+    pub fn tells_report(&self) -> bool {
+        self.chooser.kinds == Kinds::Only(Kind::Report)
     }
 
     /// Takes the report of a block that is searched in rounds, piece by piece.
@@ -176,16 +187,49 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     /// No memory, an output that cannot be written, a link that failed.
-    pub fn rounds(&mut self, block: &Block) -> Result<(), Error> {
+    pub fn rounds_reported(&mut self, block: &Block) -> Result<(), Error> {
         let begun = Instant::now();
-        let found = Found::report(&self.pages.take()).map_err(no_room)?;
-        let (account, weight) = (&mut self.chooser.account, block.records.len() as f64);
+        let parts = self.pages.take();
+        let reported = parts.len() - 1;
+        if reported == 0 {
+            // The search ended before any was.
+            return Ok(());
+        }
+        let found = Found::report(&parts).map_err(no_room)?;
+        self.in_rounds(&block.records[..reported], found, begun)
+    }
+
+    /// Tells of such a block what was found of its queries, up to one that ends the report.
+    ///
+    /// # Errors
+    /// No memory, an output that cannot be written, a link that failed.
+    pub fn rounds(
+        &mut self,
+        block: &Block,
+        rules: &Rules,
+        queries: Vec<InRounds>,
+    ) -> Result<(), Error> {
+        let begun = Instant::now();
+        let reported = queries.len();
+        let searches: usize = queries.iter().map(|query| query.searches.len()).sum();
+        let found = found_in_rounds(rules, self.teller.target(), self.counted, queries)?;
+        self.counted += searches as u64;
+        self.in_rounds(&block.records[..reported], found, begun)
+    }
+
+    fn in_rounds(
+        &mut self,
+        records: &[QueryRecord],
+        found: Found,
+        begun: Instant,
+    ) -> Result<(), Error> {
+        let (account, kind) = (&mut self.chooser.account, found.kind);
         let times = [begun.elapsed(), Duration::ZERO];
-        account.made(found.kind, weight, found.bytes.len(), times);
-        let told = body_in_rounds(block.records.iter(), found)?;
-        account.crossed(Kind::Report, told.len());
+        account.made(kind, records.len() as f64, found.bytes.len(), times);
+        let told = body_in_rounds(records.iter(), found)?;
+        account.crossed(kind, told.len());
         self.blocks += 1;
-        self.queries += block.records.len() as u64;
+        self.queries += records.len() as u64;
         self.record(RecordKind::Block, &told)
     }
 
@@ -223,9 +267,14 @@ impl<'a> Writer<'a> {
         if let (Some(reporter), Kinds::Only(Kind::Report)) = (reporter, self.chooser.kinds) {
             reporter.finish(&mut self.pages, audience)?;
         }
+        let counted = match reporter.filter(|_| self.tells_report()) {
+            Some(reporter) => reporter.reported() as u64,
+            None => self.counted,
+        };
         let end = End {
             queries: self.queries,
             blocks: self.blocks,
+            counted,
             has_report: reporter.is_some(),
             closing: std::mem::take(&mut self.pages.rest),
         };

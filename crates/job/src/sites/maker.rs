@@ -43,15 +43,13 @@ fn all(post: &mut Post, site: &Storage) -> Result<(), Error> {
 /// Makes one piece after the other.
 struct Making<'a> {
     maker: Maker<'a, Bytes>,
-    /// Queries whose reports were made here.
-    reported: u64,
     lines: &'a Lines,
 }
 
 impl<'a> Making<'a> {
     fn new(site: Option<Site<'a>>, kinds: Kinds, lines: &'a Lines) -> Self {
         let (output, wanted) = (Bytes(Vec::new()), Wanted::new(Vec::new()));
-        Making { maker: Maker { site, kinds, output, wanted, begun: false }, reported: 0, lines }
+        Making { maker: Maker { site, kinds, output, wanted, begun: false }, lines }
     }
 
     fn all(mut self, post: &mut Post) -> Result<(), Error> {
@@ -73,16 +71,16 @@ impl<'a> Making<'a> {
         if kind == RecordKind::End {
             let end = End::decode(&record).map_err(|error| unreadable(&error))?;
             if number > 0 {
-                self.maker.go_on(end.queries.saturating_sub(self.reported) as usize);
+                self.maker.go_on();
+                self.maker.catch_up(end.counted);
             }
             self.maker.end(Some(&end), self.lines)?;
         } else {
             if number > 0 {
                 // Who made the first block made what comes before it.
-                self.maker.go_on(0);
+                self.maker.go_on();
             }
             let block = Block::decode(&record).map_err(|error| unreadable(&error))?;
-            self.reported += block.queries.len() as u64;
             let unlike = |what| Error::new(exit::INPUT, format!("At the I/O site: {what}"));
             self.maker.block(block, &unlike, self.lines)?;
         }

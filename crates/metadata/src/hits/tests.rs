@@ -6,7 +6,7 @@ use super::*;
 struct Made;
 
 impl Worth for Made {
-    fn scale(&self) -> i32 {
+    fn scale(&self, _: usize) -> i32 {
         32
     }
 

@@ -75,7 +75,7 @@ pub const METADATA: Opt<Kinds> = Opt::one_of(
         "    needs no database",
         "    auto: block by block what is cheapest, by the bytes of each, the link and what",
         "    the other site would take; the format is that of -outfmt",
-        "psiblast has report only, which must be named",
+        "psiblast has hits, and the report",
         "Default = `hits'",
     ],
     &KINDS,

@@ -43,6 +43,7 @@ pub static BLASTN: Program = Program {
     prepares: &[],
     written: &[],
     crosses_as: &Kind::ALL,
+    takes_database: true,
     masker: "dust",
     refused_on_ranks,
     refused_as_metadata,
@@ -88,7 +89,7 @@ fn refused_on_ranks(args: &[String]) -> bool {
 }
 
 /// What several alignments are worth together is not in metadata, nor are repeats.
-fn refused_as_metadata(args: &[String]) -> bool {
+fn refused_as_metadata(_: Kind, args: &[String]) -> bool {
     args.iter().any(|arg| arg == "-filtering_db") || value(args, "-sum_stats") == "true"
 }
 

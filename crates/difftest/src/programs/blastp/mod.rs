@@ -43,9 +43,10 @@ pub static BLASTP: Program = Program {
     prepares: &[],
     written: &[],
     crosses_as: &Kind::ALL,
+    takes_database: true,
     masker: "seg",
     refused_on_ranks: |_| false,
-    refused_as_metadata: |_| false,
+    refused_as_metadata: |_, _| false,
     is_in_order: false,
 };
 

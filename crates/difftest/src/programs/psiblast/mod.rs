@@ -50,8 +50,10 @@ pub static PSIBLAST: Program = Program {
         PSSM,
     ],
     written: &["-out_pssm", "-out_ascii_pssm"],
-    crosses_as: &[Kind::Report],
+    crosses_as: &[Kind::Report, Kind::Hits],
+    takes_database: false,
     refused_on_ranks: |_| false,
+    refused_as_metadata,
     kills,
     ..BLASTP
 };
@@ -95,11 +97,19 @@ fn kills(source: &Source) -> Result<Victim> {
     Ok(Victim { args: &["-num_iterations", "3"], ..(BLASTP.kills)(source)? })
 }
 
+/// Searches that begin with a file are told as the report only.
+fn refused_as_metadata(kind: Kind, args: &[String]) -> bool {
+    let begins_with = ["-in_pssm", "-in_msa", "-phi_pattern"];
+    kind != Kind::Report && args.iter().any(|arg| begins_with.contains(&arg.as_str()))
+}
+
 /// The first query of a random trial, and the matrix that BLAST+ makes of it.
 const FIRST: &str = "first.fa";
 const PSSM: &str = "pssm";
 /// Letters that alignments have at least, so that there is room for what is done to them.
 const LEAST: usize = 60;
+/// Letters that may be bases.
+const BASES: &[u8] = b"ACGTUNRYKMSWBDHV";
 
 /// The first query of a trial, alignments of it, and patterns that occur in it.
 fn beside(trial: &Trial) -> Vec<NamedFile> {
@@ -108,7 +118,9 @@ fn beside(trial: &Trial) -> Vec<NamedFile> {
     let letters: Vec<u8> = letters.into_iter().filter(u8::is_ascii_uppercase).collect();
     let letters = if letters.is_empty() { b"M".to_vec() } else { letters };
     let count = letters.len().max(LEAST);
-    let repeated: Vec<u8> = letters.iter().copied().cycle().take(count).collect();
+    // On an alignment of what may be bases BLAST+ ends with an exception.
+    let protein = if letters.iter().all(|letter| BASES.contains(letter)) { b"E" } else { &b""[..] };
+    let repeated: Vec<u8> = protein.iter().chain(&letters).copied().cycle().take(count).collect();
     let mut files = vec![(FIRST, fasta::to_bytes(first))];
     files.extend(alignments::files(&repeated));
     files.extend(patterns::files(&letters));

@@ -258,12 +258,18 @@ impl<'a> SupermasterWorks<'a> {
         }
     }
 
-    /// The last record of metadata; `closing` is the end of the report.
-    fn end_of(&self, metadata: &Metadata, closing: Vec<u8>) -> Result<Vec<u8>, Error> {
+    /// The last record of metadata; `closing` is the end of the report, which counts so many queries or searches.
+    fn end_of(
+        &self,
+        metadata: &Metadata,
+        counted: usize,
+        closing: Vec<u8>,
+    ) -> Result<Vec<u8>, Error> {
         let closing =
             if metadata.kinds == Kinds::Only(Told::Report) { closing } else { Vec::new() };
         let (queries, blocks) = (self.count as u64, self.blocks);
-        let end = End { queries, blocks, has_report: true, closing };
+        let counted = counted as u64;
+        let end = End { queries, blocks, counted, has_report: true, closing };
         let body = end.encode().map_err(no_room)?;
         waiting(self.job.veil.as_ref(), RecordKind::End, &body)
     }
@@ -294,7 +300,7 @@ impl<'a> SupermasterWorks<'a> {
             };
             pieces::epilogue(report, count, &mut bytes);
             if let Some(metadata) = &self.job.plan.metadata {
-                bytes = self.end_of(metadata, bytes)?;
+                bytes = self.end_of(metadata, count, bytes)?;
             }
         }
         if let Some(mut output) = self.output.take() {

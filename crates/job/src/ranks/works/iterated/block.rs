@@ -12,7 +12,8 @@ use rayon::prelude::*;
 use super::super::laid::Laid;
 use super::super::rounds::Piece;
 use crate::error::Error;
-use crate::iteration::{CONVERGED, Course, Matrix, Rules};
+use crate::iteration::{CONVERGED, Course, Matrix, Rules, Searched};
+use crate::metadata::InRounds;
 use crate::queries::QueryRecord;
 use crate::ranks::job::Job;
 use crate::ranks::wire::{self, Bytes, Ended};
@@ -33,6 +34,8 @@ pub struct Followed {
     pub searches: Vec<Reported>,
     /// What comes before it, if it is the first of all.
     pub opening: Vec<u8>,
+    /// What its searches found, if the report of that is made elsewhere.
+    pub found: Vec<Searched>,
 }
 
 /// What is reported of a search; in XML, of what it found through one of the occurrences of a pattern.
@@ -66,7 +69,13 @@ impl Iterated {
             let record = QueryRecord::from(query);
             let mut course = rules.course(record.prepare(&job.engine));
             course.end_if_lost();
-            Followed { record, course, searches: Vec::new(), opening: Vec::new() }
+            Followed {
+                record,
+                course,
+                searches: Vec::new(),
+                opening: Vec::new(),
+                found: Vec::new(),
+            }
         };
         Ok(Iterated { queries: records.map(follow).collect() })
     }
@@ -123,6 +132,17 @@ impl Iterated {
         ended
     }
 
+    /// What was found of the queries that are reported, to be told to who makes the report.
+    pub fn found(&mut self) -> Vec<InRounds> {
+        let reported = self.reported().len();
+        let queries = self.queries[..reported].iter_mut();
+        let found = queries.map(|Followed { course, found, .. }| InRounds {
+            searches: take(found),
+            converged: course.converged && course.failure.is_none(),
+        });
+        found.collect()
+    }
+
     /// The names of the queries.
     pub fn names(&self) -> impl Iterator<Item = Vec<Vec<u8>>> + '_ {
         self.queries.iter().map(|query| query.record.names())
@@ -135,7 +155,7 @@ impl Iterated {
     pub fn lay_out(&self, job: &Job, rules: &Rules, before: u64) -> Result<Laid, Error> {
         let mut laid = Laid::default();
         let mut serial = before as usize;
-        for Followed { record, course, searches, opening } in self.reported() {
+        for Followed { record, course, searches, opening, .. } in self.reported() {
             laid.write(opening);
             let start = laid.length();
             for search in searches {

@@ -28,7 +28,7 @@ use super::rounds::{answers, confused};
 use super::shared::lock;
 use crate::error::Error;
 use crate::iteration::Rules;
-use crate::metadata::{Account, body_in_rounds, no_room};
+use crate::metadata::{Account, body_in_rounds, found_in_rounds, no_room};
 use crate::ranks::job::Job;
 use crate::ranks::veil::waiting;
 use crate::ranks::wire::{Before, Bytes, pack, unpack};
@@ -112,12 +112,16 @@ impl<'a> IteratedMaster<'a> {
 
     /// Lays a block out whose place among the others is known.
     fn judged(&mut self, block: BlockId, verdict: &Bytes) -> Result<MasterOutcome<Bytes>, Error> {
-        let (iterated, _) = self.blocks.remove(&block).ok_or_else(|| confused(block))?;
+        let (mut iterated, _) = self.blocks.remove(&block).ok_or_else(|| confused(block))?;
         let before: Before = unpack(verdict)?;
-        let lay_out = |before| iterated.lay_out(self.job, &self.rules, before);
-        let mut laid = before.map(lay_out).transpose()?.unwrap_or_default();
-        if self.job.plan.metadata.is_some() && before.is_some() {
-            laid = self.told(block, &iterated, &laid)?;
+        let mut laid = match before {
+            Some(before) if self.job.reports() => {
+                iterated.lay_out(self.job, &self.rules, before)?
+            }
+            _ => Laid::default(),
+        };
+        if let (true, Some(before)) = (self.job.plan.metadata.is_some(), before) {
+            laid = self.told((block, before), &mut iterated, &laid)?;
             self.recorder.told(&self.account);
         }
         if let Some(register) = &self.register {
@@ -127,17 +131,27 @@ impl<'a> IteratedMaster<'a> {
         Ok(MasterOutcome::Layout(laid.extents))
     }
 
-    /// The record of a block that is laid out, as it waits: another site makes the report of it.
-    fn told(&mut self, block: BlockId, iterated: &Iterated, laid: &Laid) -> Result<Laid, Error> {
-        let mut parts = laid.parts();
-        if block == BlockId(0) {
-            let mut start = Vec::new();
-            pieces::prologue(&self.job.report, &mut start);
-            parts[0].splice(..0, start);
-        }
+    /// The record of a block behind so many searches, as it waits: another site makes the report of it.
+    fn told(
+        &mut self,
+        (block, before): (BlockId, u64),
+        iterated: &mut Iterated,
+        laid: &Laid,
+    ) -> Result<Laid, Error> {
         let begun = Instant::now();
+        let found = match self.job.reports() {
+            true => {
+                let mut parts = laid.parts();
+                if block == BlockId(0) {
+                    let mut start = Vec::new();
+                    pieces::prologue(&self.job.report, &mut start);
+                    parts[0].splice(..0, start);
+                }
+                Found::report(&parts).map_err(no_room)?
+            }
+            false => found_in_rounds(&self.rules, self.job.target, before, iterated.found())?,
+        };
         let reported = iterated.reported();
-        let found = Found::report(&parts).map_err(no_room)?;
         let (kind, bytes, times) =
             (found.kind, found.bytes.len(), [begun.elapsed(), Duration::ZERO]);
         self.account.made(kind, reported.len() as f64, bytes, times);

@@ -257,8 +257,8 @@ fn take_hits(
     let mut found = Found { searched: Vec::new(), shown: Vec::new() };
     let mut included = Included { makes: Vec::new(), hits: Vec::new() };
     for (Followed { record, course, .. }, hits) in queries.into_iter().zip(hits) {
-        let begun = rules.begin(course, record);
-        let parts = rules.parts(&begun, hits);
+        let mut begun = rules.begin(course, record);
+        let parts = rules.parts(&mut begun, hits);
         let hits = &parts[0];
         let makes = rules.take(course, hits);
         let subject = |hit: &SubjectHit| {

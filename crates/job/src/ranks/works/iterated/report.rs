@@ -30,7 +30,8 @@ struct Pieces {
     tail: Vec<u8>,
 }
 
-/// Notes what is reported of each search. What nobody has printed is formatted here, on all threads of the current pool.
+/// Notes what is reported of each search. What nobody has printed is formatted here, on all threads of the current pool, if
+/// the report is made here.
 ///
 /// # Errors
 /// A report that cannot be made.
@@ -41,7 +42,29 @@ pub fn report(
     printed: Vec<Option<Printed>>,
 ) -> Result<(), Error> {
     let all = queries.into_par_iter().zip(searched).zip(printed);
-    all.try_for_each(|((query, searched), printed)| report_query(place, query, &searched, printed))
+    let reports = place.0.reports();
+    all.try_for_each(|((query, searched), printed)| match reports {
+        true => report_query(place, query, &searched, printed),
+        false => {
+            pass_on(place, query, searched);
+            Ok(())
+        }
+    })
+}
+
+/// Notes a query's search that is reported elsewhere.
+fn pass_on((_, rules, pass): (&Job, &Rules, PassId), query: &mut Followed, searched: Searched) {
+    let Followed { record, course, searches, found, .. } = query;
+    let kept = searched.begun.kept.as_ref().and_then(|kept| rules.matrix(kept, record));
+    if kept.is_some() && !rules.saves_each() {
+        searches.iter_mut().for_each(|search| search.kept = None);
+    }
+    let (number, warnings) = (found.len() + 1, searched.warnings());
+    let (head, subjects, tail) = (Vec::new(), Vec::new(), Vec::new());
+    let is_counted = true;
+    searches.push(Reported { pass, number, head, subjects, tail, warnings, is_counted, kept });
+    found.push(searched);
+    course.end_if_lost();
 }
 
 /// Notes what is reported of a query's search. That of a pattern nobody has printed.
@@ -51,7 +74,7 @@ fn report_query(
     searched: &Searched,
     printed: Option<Printed>,
 ) -> Result<(), Error> {
-    let Followed { record, course, searches, opening } = query;
+    let Followed { record, course, searches, opening, .. } = query;
     let number = searches.last().map_or(1, |last| last.number + 1);
     // The number among all is not known yet.
     let results = searched.results(rules, record, number, 0);
