@@ -1,9 +1,10 @@
-//! Subjects and alignments of any bytes, for so many queries as the first byte says. The second says how the rest becomes columns: as
+//! Subjects, rounds and alignments of any bytes, for so many queries as the first byte says. The second says how the rest becomes columns: as
 //! it is, or cut at a mark, each column with its right length and compressed or not.
 #![no_main]
 
 use fleetblast_engine::hits::Alignment;
 use fleetblast_metadata::hits::{self, Bounds, Worth};
+use fleetblast_metadata::rounds::Rounds;
 use fleetblast_metadata::subjects;
 use libfuzzer_sys::fuzz_target;
 
@@ -70,6 +71,12 @@ fuzz_target!(|input: &[u8]| {
     if let Some(shown) = subjects::decode(&bytes, queries, SEQUENCES) {
         let again = subjects::encode(&shown).expect("memory");
         assert_eq!(subjects::decode(&again, queries, SEQUENCES), Some(shown));
+    }
+    if let Some((rounds, found)) = Rounds::decode(&bytes, queries) {
+        let again = rounds.encode(found).expect("memory");
+        let (back, rest) = Rounds::decode(&again, queries).expect("what was written is read");
+        // Numbers that are none are not equal to themselves.
+        assert!(rest == found && back.encode(rest).expect("memory") == again);
     }
     if let Some(found) = hits::decode(&bytes, queries, &Made) {
         assert_eq!(found.len(), queries);

@@ -1,10 +1,15 @@
 //! Searches of queries in rounds, for another site that only looks the sequences up: with what each is reported, besides its
 //! [hits](crate::hits).
 
+use std::collections::BTreeSet;
+
+use fleetblast_engine::hits::SubjectHit;
 use fleetblast_stats::karlin::KarlinBlock;
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::NoRoom;
+use crate::hits;
 use crate::values::{compress, decode, decompress, encode};
 
 /// What the searches of a block's queries are reported with.
@@ -59,6 +64,18 @@ impl Rounds {
         let rounds: Rounds = decode(&decompress(own)?)?;
         (rounds.queries.len() == queries).then_some((rounds, found))
     }
+}
+
+/// A fingerprint of what searches found, as [`hits::digest`], and of the subjects that each of them shows as known.
+pub fn digest(hits: &[Vec<SubjectHit>], known: &[BTreeSet<u32>]) -> u64 {
+    let mut state = Xxh3::new();
+    let mut add = |value: u64| state.update(&value.to_le_bytes());
+    add(hits::digest(hits));
+    for known in known {
+        add(known.len() as u64);
+        known.iter().for_each(|&oid| add(u64::from(oid)));
+    }
+    state.digest()
 }
 
 #[cfg(test)]

@@ -226,7 +226,10 @@ fn what_would_be_half_right_is_refused_by_name() {
             "-phi_pattern pattern",
             "psiblast -phi_pattern with -metadata hits (the default) yet; use -metadata report",
         ),
-        ("-phi_pattern pattern -metadata hits", "psiblast -phi_pattern with -metadata hits (the default) yet"),
+        (
+            "-phi_pattern pattern -metadata hits",
+            "psiblast -phi_pattern with -metadata hits (the default) yet",
+        ),
         ("-metadata oids -ranks 2", "-metadata oids yet"),
         ("-metadata auto", "-metadata auto yet"),
         ("-metadata report -out x", "-out"),

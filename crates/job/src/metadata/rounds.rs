@@ -37,11 +37,13 @@ pub fn found(
     let told = queries.iter().map(|query| told(rules, query)).collect();
     let told = Rounds { is_document: !rules.is_plain(), before, queries: told };
     let searches = queries.into_iter().flat_map(|query| query.searches);
-    let (queries, shown): (Vec<Query>, Vec<Vec<SubjectHit>>) =
-        searches.map(|Searched { begun, parts, .. }| (begun.query, shown(parts))).unzip();
+    let parts = searches.map(|Searched { begun: Begun { query, known, .. }, parts, .. }| {
+        (query, (known, shown(parts)))
+    });
+    let (queries, (known, shown)): (Vec<_>, (Vec<_>, Vec<_>)) = parts.unzip();
     let bytes = hits::encode(&shown, &judge(rules, &queries, target)).map_err(no_room)?;
     let bytes = told.encode(&bytes).map_err(no_room)?;
-    Ok(Found { kind: Kind::Hits, bytes, digest: hits::digest(&shown) })
+    Ok(Found { kind: Kind::Hits, bytes, digest: rounds::digest(&shown, &known) })
 }
 
 /// The subjects that are shown of a search.
@@ -97,21 +99,18 @@ pub fn heard(
     let flat = searched.concat();
     let hits = hits::decode(bytes, flat.len(), &judge(rules, &flat, target));
     let hits = hits.ok_or(Wrong::Unread)?;
-    if hits::digest(&hits) != found.digest {
+    let known = known(rules, &told.queries, &hits);
+    if rounds::digest(&hits, &known) != found.digest {
         return Err(Wrong::Other);
     }
-    let mut hits = hits.into_iter();
     let before = told.before;
+    let mut found = known.into_iter().zip(hits);
     let queries = queries.into_iter().zip(searched).zip(told.queries);
     let query = |(((record, _), searched), told): (((&QueryRecord, _), Vec<Query>), _)| {
         let rounds::Searches { searches, converged } = told;
-        let mut known = BTreeSet::new();
-        let searches = searched.into_iter().zip(searches).zip(hits.by_ref());
-        let searches = searches.map(|((query, search), hits)| {
-            let rounds::Search { known: other, messages, hidden, exceeds, .. } = search;
-            let below = rules.below_threshold(&hits);
-            let known = std::mem::replace(&mut known, below);
-            let known = other.map_or(known, |other| other.into_iter().collect());
+        let searches = searched.into_iter().zip(searches).zip(found.by_ref());
+        let searches = searches.map(|((query, search), (known, hits))| {
+            let rounds::Search { messages, hidden, exceeds, .. } = search;
             let begun = Begun { kept: None, query, known, exceeds, places: Vec::new(), messages };
             let mut searched = Searched::new(rules, record, begun, vec![hits]);
             let alignments = &mut searched.parts[0].alignments;
@@ -121,6 +120,24 @@ pub fn heard(
         InRounds { searches: searches.collect(), converged }
     };
     Ok((before, queries.map(query).collect()))
+}
+
+/// Of each search the subjects below the threshold in the one before.
+fn known(
+    rules: &Rules,
+    queries: &[rounds::Searches],
+    hits: &[Vec<SubjectHit>],
+) -> Vec<BTreeSet<u32>> {
+    let mut hits = hits.iter();
+    let of_query = |query: &rounds::Searches| {
+        let mut below = BTreeSet::new();
+        let of_search = |(search, hits): (&rounds::Search, &Vec<SubjectHit>)| {
+            let known = std::mem::replace(&mut below, rules.below_threshold(hits));
+            search.known.as_ref().map_or(known, |other| other.iter().copied().collect())
+        };
+        query.searches.iter().zip(hits.by_ref()).map(of_search).collect::<Vec<_>>()
+    };
+    queries.iter().flat_map(of_query).collect()
 }
 
 /// A query as it is in each of its searches.
