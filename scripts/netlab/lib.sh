@@ -81,3 +81,47 @@ same() {
 bytes() {
     lab stats --json "$@" | python3 -c 'import json, sys; print(sum(l["bytes"] for l in json.load(sys.stdin)["links"]))'
 }
+
+# peptides QUERIES: an output-heavy job: short queries that find thousands of short sequences with long titles, as they are in nr.
+peptides() {
+    python3 - "$work" "$1" <<'PYTHON'
+import random, sys
+random.seed(1)
+work, queries = sys.argv[1], int(sys.argv[2])
+letters = "ARNDCQEGHILKMFPSTWYV"
+words = "hypothetical conserved putative subunit kinase transporter membrane protein domain family binding".split()
+ancestor = random.choices(letters, k=60)
+relative = lambda share: "".join(random.choice(letters) if random.random() < share else letter for letter in ancestor)
+with open(work + "/db.fa", "w") as db:
+    for number in range(6000):
+        titles = [" ".join(random.choices(words, k=8)) + f" [Species {random.randrange(9999)}]" for _ in range(3)]
+        db.write(f">s{number} {' '.join(titles)}\n{relative(0.3)}\n")
+with open(work + "/q.fa", "w") as q:
+    q.writelines(f">q{number}\n{relative(0.2)}\n" for number in range(queries))
+PYTHON
+    "$program" makeblastdb -in "$work/db.fa" -dbtype prot -out "$work/db" -title peptides >/dev/null
+}
+
+# mount_far HOST...: $work/mounted of these hosts is $work/far of the host B1 of another site, by sshfs.
+mount_far() {
+    mkdir -p "$work/far" "$work/mounted"
+    lab exec B1 -- socat TCP-LISTEN:7010,fork,reuseaddr,nodelay EXEC:/usr/lib/openssh/sftp-server &
+    far=$!
+    sleep 0.5
+    local host
+    for host; do
+        lab exec "$host" -- sshfs -o directport=7010,cache=no "B1:$work/far" "$work/mounted"
+        # It is there when it has been seen to be.
+        lab exec "$host" -- touch "$work/mounted/$host"
+        [ -e "$work/far/$host" ] || fail "$host has no file system of the other site"
+    done
+}
+
+# unmount_far HOST...
+unmount_far() {
+    local host
+    for host; do
+        lab exec "$host" -- fusermount3 -u "$work/mounted"
+    done
+    kill $far
+}

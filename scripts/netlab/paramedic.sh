@@ -20,23 +20,7 @@ ratio=${RATIO:-}
 ways=${WAYS:-direct oids hits report auto}
 axes=${AXES:-rate delay}
 
-# An output-heavy job: short queries that find thousands of short sequences with long titles, as they are in nr.
-python3 - "$work" "$queries" <<'PYTHON'
-import random, sys
-random.seed(1)
-work, queries = sys.argv[1], int(sys.argv[2])
-letters = "ARNDCQEGHILKMFPSTWYV"
-words = "hypothetical conserved putative subunit kinase transporter membrane protein domain family binding".split()
-ancestor = random.choices(letters, k=60)
-relative = lambda share: "".join(random.choice(letters) if random.random() < share else letter for letter in ancestor)
-with open(work + "/db.fa", "w") as db:
-    for number in range(6000):
-        titles = [" ".join(random.choices(words, k=8)) + f" [Species {random.randrange(9999)}]" for _ in range(3)]
-        db.write(f">s{number} {' '.join(titles)}\n{relative(0.3)}\n")
-with open(work + "/q.fa", "w") as q:
-    q.writelines(f">q{number}\n{relative(0.2)}\n" for number in range(queries))
-PYTHON
-"$program" makeblastdb -in "$work/db.fa" -dbtype prot -out "$work/db" -title peptides >/dev/null
+peptides "$queries"
 cd "$work"
 key_here=$("$program" keygen here)
 key_there=$("$program" keygen there)
@@ -109,23 +93,11 @@ direct() {
 }
 
 sshfs() {
-    mkdir -p far mounted
-    lab exec B1 -- socat TCP-LISTEN:7010,fork,reuseaddr,nodelay EXEC:/usr/lib/openssh/sftp-server &
-    local server=$!
-    sleep 0.5
-    for host in A1 A2; do
-        lab exec "$host" -- sshfs -o directport=7010,cache=no "B1:$work/far" "$work/mounted"
-        # It is there when it has been seen to be.
-        lab exec "$host" -- touch "$work/mounted/$host"
-        [ -e "far/$host" ] || fail "$host has no file system of the other site"
-    done
+    mount_far A1 A2
     start=$(date +%s.%N)
     searching -out mounted/report || fail "writing by sshfs"
     end=$(date +%s.%N)
-    for host in A1 A2; do
-        lab exec "$host" -- fusermount3 -u "$work/mounted"
-    done
-    kill $server
+    unmount_far A1 A2
     mv far/report report
 }
 
