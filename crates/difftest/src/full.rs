@@ -40,7 +40,9 @@ pub fn prepare_big(workspace: &Workspace, source: &Source) -> Result<PathBuf> {
 fn prepare(workspace: &Workspace, large: &Large) -> Result<PathBuf> {
     let recipe = Recipe::of_file("big", "big.fa", &large.database);
     // One directory for each source, so that one's sequences are never taken for another's.
-    let name = format!("difftest-big/{:016x}", recipe.fingerprint());
+    let more = large.more.iter().map(Recipe::fingerprint);
+    let fingerprint = more.fold(recipe.fingerprint(), |all, other| all ^ other);
+    let name = format!("difftest-big/{fingerprint:016x}");
     let dir = workspace.target.join(name);
     for sub in ["q", "db"] {
         let sub = dir.join(sub);
@@ -57,6 +59,7 @@ fn prepare(workspace: &Workspace, large: &Large) -> Result<PathBuf> {
     }
     // The recipe names the file instead of holding its bytes: 80 MB need not be in memory.
     make_database(&dir, &Recipe { molecule: large.molecule, ..recipe })?;
+    large.more.iter().try_for_each(|recipe| make_database(&dir, recipe))?;
     Ok(dir)
 }
 
@@ -96,7 +99,8 @@ impl Place<'_> {
     /// One search with both programs; says what came of it.
     fn is_same(&self, search: &str) -> Result<bool> {
         let (dir, name) = (&self.dir, self.program.name);
-        let words = format!("{search} -db db/big");
+        let big = if search.contains(" -db ") { "" } else { " -db db/big" };
+        let words = format!("{search}{big}");
         let args: Vec<String> = words.split_whitespace().map(String::from).collect();
         let expected = self.oracle(&args)?;
         let started = Instant::now();

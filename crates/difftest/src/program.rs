@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::error::Result;
 use crate::fasta::Record;
-use crate::fixtures::{Inputs, Molecule};
+use crate::fixtures::{Inputs, Molecule, Recipe};
 use crate::fleet::{Shape, Spread};
 use crate::rng::Rng;
 use crate::through::Kind;
@@ -74,11 +74,13 @@ impl Program {
 pub struct Large {
     /// FASTA file of the database `db/big`, plain or gzip.
     pub database: PathBuf,
+    /// Databases beside that.
+    pub more: Vec<Recipe>,
     /// What is in it.
     pub molecule: Molecule,
     /// Query files `q/NAME.fa`: names and bytes.
     pub queries: Vec<(&'static str, Vec<u8>)>,
-    /// Arguments of the searches, beside the database.
+    /// Arguments of the searches; of those in `db/big` without it.
     pub searches: Vec<String>,
 }
 

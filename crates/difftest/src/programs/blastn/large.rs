@@ -33,7 +33,8 @@ pub fn large(source: &Source) -> Result<Large> {
         let tasks = ["megablast", "dc-megablast", "blastn"];
         searches.extend(in_formats(&tasks, "transcripts", &["6", "0"]));
     }
-    Ok(Large { database: bases.file.clone(), molecule: Molecule::Nucleotide, queries, searches })
+    let (database, molecule) = (bases.file.clone(), Molecule::Nucleotide);
+    Ok(Large { database, more: Vec::new(), molecule, queries, searches })
 }
 
 fn in_formats(tasks: &[&str], queries: &str, formats: &[&str]) -> Vec<String> {

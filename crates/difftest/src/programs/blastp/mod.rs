@@ -76,6 +76,7 @@ fn large(source: &Source) -> Result<Large> {
         ["6", "7", "10", "5", "0"].map(|format| format!("-query q/all.fa -outfmt {format}"));
     Ok(Large {
         database: source.big.clone(),
+        more: Vec::new(),
         molecule: Molecule::Protein,
         queries: vec![("all", fasta::to_bytes(&source.queries))],
         searches: searches.to_vec(),

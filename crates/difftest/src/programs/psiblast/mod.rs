@@ -8,7 +8,7 @@ use super::BLASTP;
 use crate::error::Result;
 use crate::fasta;
 use crate::fixtures::{Inputs, Recipe};
-use crate::program::{NamedFile, Program, Trial, Victim};
+use crate::program::{Large, NamedFile, Program, Trial, Victim};
 use crate::rng::Rng;
 use crate::through::Kind;
 use crate::workspace::Source;
@@ -54,6 +54,7 @@ pub static PSIBLAST: Program = Program {
     takes_database: false,
     refused_on_ranks: |_| false,
     refused_as_metadata,
+    large,
     kills,
     ..BLASTP
 };
@@ -95,6 +96,20 @@ fn inputs(source: &Source) -> Result<Inputs> {
 /// What blastp is killed in, in rounds.
 fn kills(source: &Source) -> Result<Victim> {
     Ok(Victim { args: &["-num_iterations", "3"], ..(BLASTP.kills)(source)? })
+}
+
+/// All queries in rounds, in the small set of proteins and in all of them.
+fn large(source: &Source) -> Result<Large> {
+    let formats = ["6", "7", "5", "0"];
+    let of = |rounds| {
+        formats.map(|format| format!("-query q/all.fa -num_iterations {rounds} -outfmt {format}"))
+    };
+    let in_small = of("5 -db db/small");
+    Ok(Large {
+        more: vec![Recipe::new("small", fasta::to_bytes(&source.proteins), &[])],
+        searches: [in_small, of("3")].concat(),
+        ..(BLASTP.large)(source)?
+    })
 }
 
 /// Searches that begin with a file are told as the report only.
