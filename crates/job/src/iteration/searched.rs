@@ -1,6 +1,9 @@
 //! What is reported of a search of a query.
 
+use std::sync::Arc;
+
 use fleetblast_engine::hits::SubjectHit;
+use fleetblast_engine::pssm::Pssm;
 use fleetblast_report::model::{Occurrence, QueryResult, Round};
 
 use super::{Begun, Rules};
@@ -40,6 +43,10 @@ impl Searched {
         if begun.places.is_empty() {
             begun.hide_masks();
         }
+        // Nothing else is reported of a matrix, which takes room.
+        let statistics =
+            |pssm: Arc<Pssm>| Arc::new(Pssm::of_statistics(pssm.ungapped, pssm.gapped));
+        begun.query.pssm = begun.query.pssm.map(statistics);
         let warning = record.warning_of(&begun.messages);
         let messages = reporting::xml_message(record, warning.clone());
         let part = |mut shown: Vec<SubjectHit>| {
