@@ -1,5 +1,5 @@
 //! Searches of queries in rounds, for another site that only looks the sequences up: with what each is reported, besides its
-//! [hits](crate::hits).
+//! alignments ([`hits`]).
 
 use std::collections::BTreeSet;
 
