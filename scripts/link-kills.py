@@ -19,16 +19,19 @@ import time
 
 LIMIT = 300  # seconds until a search must be through, and for anything else
 VICTIMS = ["search", "receiver", "link"]
-# Kind, format, options of the search.
+ROUNDS = ["psiblast", "-num_iterations", "3"]
+# What is searched, kind, format, options of ranks.
 TURNS = [
-    ("hits", "0", []),
-    ("oids", "5", []),
-    ("report", "7", []),
-    ("auto", "5", []),
-    ("hits", "6", ["-ranks", "3"]),
-    ("auto", "0", ["-ranks", "3"]),
-    ("oids", "0", ["-ranks", "2", "-checkpoint", "kept", "-resume"]),
-    ("report", "5", ["-ranks", "4", "-checkpoint", "kept", "-resume"]),
+    (["blastp"], "hits", "0", []),
+    (["blastp"], "oids", "5", []),
+    (["blastp"], "report", "7", []),
+    (["blastp"], "auto", "5", []),
+    (["blastp"], "hits", "6", ["-ranks", "3"]),
+    (["blastp"], "auto", "0", ["-ranks", "3"]),
+    (["blastp"], "oids", "0", ["-ranks", "2", "-checkpoint", "kept", "-resume"]),
+    (["blastp"], "report", "5", ["-ranks", "4", "-checkpoint", "kept", "-resume"]),
+    (ROUNDS, "hits", "5", []),
+    (ROUNDS, "hits", "0", ["-ranks", "3", "-checkpoint", "kept", "-resume"]),
 ]
 
 
@@ -93,6 +96,8 @@ class Relay:
 class Sites:
     def __init__(self, program, directory):
         self.program, self.directory = program, directory
+        # psiblast searches each query alone, and ends where batches are to be larger.
+        self.batches = dict(os.environ, BATCH_SIZE="400")
         letters = "ARNDCQEGHILKMFPSTWYV"
         ancestors = ["".join(random.choices(letters, k=160)) for _ in range(6)]
         relative = lambda number: "".join(
@@ -106,22 +111,24 @@ class Sites:
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
         self.relay = Relay(self.port)
-        self.environment = dict(os.environ, BATCH_SIZE="400")
+
+    def environment(self, program):
+        return os.environ if program == "psiblast" else self.batches
 
     def run(self, *words):
         return subprocess.run(
             [self.program, *words], cwd=self.directory, check=True, timeout=LIMIT, stdout=subprocess.PIPE,
-            stdin=subprocess.DEVNULL, env=getattr(self, "environment", None),
+            stdin=subprocess.DEVNULL, env=self.environment(words[0]),
         ).stdout
 
     def start(self, name, words):
         errors = open(f"{self.directory}/{name}.err", "ab")
         return subprocess.Popen(
-            [self.program, *words], cwd=self.directory, env=self.environment, stdin=subprocess.DEVNULL,
+            [self.program, *words], cwd=self.directory, env=self.environment(words[0]), stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=errors,
         )
 
-    SEARCH = ["blastp", "-query", "q.fa", "-db", "db", "-block_residues", "500", "-num_threads", "1"]
+    SEARCH = ["-query", "q.fa", "-db", "db", "-block_residues", "500", "-num_threads", "1"]
 
     def receiver(self):
         return self.start("receiver", [
@@ -129,9 +136,9 @@ class Sites:
             "-out", "report", "-link_timeout", "120",
         ])
 
-    def search(self, kind, form, options):
+    def search(self, program, kind, form, options):
         return self.start("search", [
-            *self.SEARCH, "-outfmt", form, "-metadata", kind, "-send", f"127.0.0.1:{self.relay.port}", "-key", "here",
+            *program, *self.SEARCH, "-outfmt", form, "-metadata", kind, "-send", f"127.0.0.1:{self.relay.port}", "-key", "here",
             "-peer", self.keys[1], "-link_timeout", "60", *options,
         ])
 
@@ -141,29 +148,29 @@ class Sites:
             for name in ("search", "receiver")
         )
 
-    def turn(self, kind, form, options, kills, count):
+    def turn(self, program, kind, form, options, kills, count):
         """One search, killed on its way as long as fewer than `count` were."""
         for left in ("report", "report.fbm", "search.err", "receiver.err"):
             if os.path.exists(f"{self.directory}/{left}"):
                 os.remove(f"{self.directory}/{left}")
         subprocess.run(["rm", "-rf", f"{self.directory}/kept"], check=True)
-        wanted = self.run(*self.SEARCH, "-outfmt", form)
-        receiver, search = self.receiver(), self.search(kind, form, options)
+        wanted = self.run(*program, *self.SEARCH, "-outfmt", form)
+        receiver, search = self.receiver(), self.search(program, kind, form, options)
         end = time.monotonic() + LIMIT
         pause = time.monotonic() + random.uniform(0.2, 1.5)
         mine = 0
         while receiver.poll() is None:
             if time.monotonic() > end:
-                fail(f"{kind}, format {form}, {options}: no end\n{self.said()}")
+                fail(f"{program[0]}, {kind}, format {form}, {options}: no end\n{self.said()}")
             if search.poll() is not None and search.returncode != 0:
                 # The receiver was away while it finished, or it is told so: typed again.
-                search = self.search(kind, form, options)
+                search = self.search(program, kind, form, options)
             if time.monotonic() > pause and sum(kills.values()) < count and mine < 5:
                 victim = min(VICTIMS, key=lambda name: (kills[name], random.random()))
                 if victim == "search" and search.poll() is None:
                     search.kill()
                     search.wait(LIMIT)
-                    search = self.search(kind, form, options)
+                    search = self.search(program, kind, form, options)
                 elif victim == "receiver" and receiver.poll() is None:
                     receiver.kill()
                     receiver.wait(LIMIT)
@@ -184,8 +191,8 @@ class Sites:
         report = f"{self.directory}/report"
         made = open(report, "rb").read() if os.path.exists(report) else b""
         if made != wanted:
-            fail(f"{kind}, format {form}, {options}: {len(made)} bytes instead of {len(wanted)}, or others\n{self.said()}")
-        print(f"ok  {kind} in format {form} {' '.join(options)}: {len(wanted)} bytes after {mine} kills", flush=True)
+            fail(f"{program[0]}, {kind}, format {form}, {options}: {len(made)} bytes instead of {len(wanted)}, or others\n{self.said()}")
+        print(f"ok  {program[0]}, {kind} in format {form} {' '.join(options)}: {len(wanted)} bytes after {mine} kills", flush=True)
 
 
 def main():
