@@ -7,10 +7,11 @@ use lexopt::{Arg, Parser, ValueExt};
 
 use crate::error::{Error, Result};
 use crate::fleet::Spread;
+use crate::kind::Kind;
 use crate::process::{Tool, Tools};
 use crate::program::Program;
 use crate::programs::{self, BLASTP};
-use crate::through::{Kind, Way};
+use crate::through::Way;
 use crate::workspace::Workspace;
 use crate::{bench, dbcmd, full, fuzz, kills, load, makedb, table};
 

@@ -16,6 +16,7 @@ mod fleet;
 mod full;
 mod fuzz;
 mod kills;
+mod kind;
 mod listener;
 mod load;
 mod makedb;

@@ -6,8 +6,8 @@ use crate::error::Result;
 use crate::fasta::Record;
 use crate::fixtures::{Inputs, Molecule, Recipe};
 use crate::fleet::{Shape, Spread};
+use crate::kind::Kind;
 use crate::rng::Rng;
-use crate::through::Kind;
 use crate::workspace::Source;
 
 /// The file that lists some of the subjects.

@@ -14,11 +14,12 @@ use crate::compare::{Difference, ON_RANKS, REFUSED_METADATA, compare, describe, 
 use crate::error::{Error, Result, io_error, write};
 use crate::fixtures::{self, Fixtures};
 use crate::fleet::{Place, Shape, Spread};
+use crate::kind::Kind;
 use crate::process::{Outcome, Tools, shell};
 use crate::program::Program;
 use crate::resume::{self, Resumed, Searches};
 use crate::sample;
-use crate::through::{self, Crossed, Kind, Sites, Way};
+use crate::through::{self, Crossed, Sites, Way};
 use crate::workspace::{self, Source, Workspace};
 use crate::written::collected;
 

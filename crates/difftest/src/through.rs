@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::cases::Case;
 use crate::error::{Result, io_error};
 use crate::fleet::{Shape, Spread, is_sam};
+use crate::kind::Kind;
 use crate::listener::{Keys, Listener};
 use crate::process::{MINUTE, Outcome, Tool};
 
@@ -14,34 +15,6 @@ use crate::process::{MINUTE, Outcome, Tool};
 const LIMIT: Duration = MINUTE.saturating_mul(10);
 /// How long the other site may take to end when no search has sent it all.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// What crosses to the other site.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Subjects.
-    Oids,
-    /// Alignments.
-    Hits,
-    /// The report.
-    Report,
-    /// What is cheapest of each block.
-    Auto,
-}
-
-impl Kind {
-    /// All of them.
-    pub const ALL: [Kind; 4] = [Kind::Oids, Kind::Hits, Kind::Report, Kind::Auto];
-
-    /// As it is typed.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Oids => "oids",
-            Kind::Hits => "hits",
-            Kind::Report => "report",
-            Kind::Auto => "auto",
-        }
-    }
-}
 
 /// How it crosses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,6 +6,7 @@
 
 mod banded;
 mod find;
+mod in_query;
 mod lay;
 mod parse;
 mod searcher;
@@ -23,7 +24,6 @@ use thiserror::Error;
 use self::find::Finder;
 use crate::hits::SubjectHit;
 use crate::order::order_h;
-use crate::query::Query;
 
 pub(crate) use self::searcher::{Scratch as SearchScratch, Searcher};
 pub(crate) use self::traceback::{Aligner, QueryWorth, Scratch as AlignScratch, Traceback};
@@ -109,33 +109,6 @@ impl Pattern {
     /// Where it occurs in a sequence of NCBIstdaa codes: at each end once, unless it is a very long one.
     pub fn occurrences(&self, letters: &[u8]) -> Vec<Range<u32>> {
         self.finder.find(letters)
-    }
-
-    /// Where it occurs in what is not masked of a query.
-    pub fn occurrences_in(&self, query: &Query) -> Vec<Range<u32>> {
-        let context = query.first();
-        let mut found = Vec::new();
-        let mut from = 0;
-        let end = context.letters.len() as u32;
-        for mask in context.masks.iter().cloned().chain(std::iter::once(end..end)) {
-            if from < mask.start {
-                let part = &context.letters[from as usize..mask.start as usize];
-                let places = self.finder.find(part).into_iter();
-                found.extend(places.map(|place| place.start + from..place.end + from));
-            }
-            from = mask.end;
-        }
-        found
-    }
-
-    /// Why a query cannot be searched (`Blast_SetPHIPatternInfo`, blast_setup.c).
-    pub fn fault(&self, query: &Query) -> Option<String> {
-        let found = self.occurrences_in(query);
-        let shown = self.shown();
-        if found.iter().any(|place| place.start == 0 && place.end == query.length) {
-            return Some(format!("The pattern ({shown}) may not cover the entire query."));
-        }
-        found.is_empty().then(|| format!("The pattern {shown} was not found in the query."))
     }
 }
 

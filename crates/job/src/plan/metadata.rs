@@ -9,7 +9,7 @@ use fleetblast_metadata::header::OptionValue;
 
 use super::Destination;
 use crate::metadata::Recipient;
-use crate::sites::Crossing;
+use crate::sites::crossing::Crossing;
 
 /// Metadata that are written in place of a report.
 #[derive(Clone, Debug, PartialEq)]

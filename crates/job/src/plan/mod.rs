@@ -19,7 +19,7 @@ use fleetblast_engine::search::Search;
 pub use fleetblast_report::papers;
 
 pub use crate::batching::BatchSize;
-use crate::sites::Crossing;
+use crate::sites::crossing::Crossing;
 
 pub use self::foreign::{Foreign, Join, PLACES};
 pub use self::iteration::{Iteration, Start};

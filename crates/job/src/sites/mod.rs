@@ -9,7 +9,7 @@
 //! They know each other by addresses, and speak through a post each: channels among threads, or MPI. Nothing else
 //! crosses between the sites.
 
-mod crossing;
+pub(crate) mod crossing;
 mod maker;
 mod manager;
 mod post;

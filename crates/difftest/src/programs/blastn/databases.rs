@@ -2,15 +2,12 @@
 
 use super::LISTING;
 use super::parents::{Parents, either_strand, palindrome, piece};
-use super::queries::ordinary;
+use super::queries::{PIECE, ordinary};
 use crate::bases::Bases;
 use crate::fasta::{self, Record};
 use crate::fixtures::{Recipe, listed, numbered, rng_for};
 use crate::rng::Rng;
 use crate::synth::{self, BASES};
-
-/// Where BLAST+ cuts a long subject, and by how much its pieces overlap.
-pub(super) const PIECE: usize = 5_000_000;
 
 /// Every database; those that an alias names come before it.
 pub fn all(bases: &Bases, parents: &Parents) -> Vec<Recipe> {

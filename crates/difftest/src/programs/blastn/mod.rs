@@ -10,9 +10,9 @@ mod queries;
 use crate::error::Result;
 use crate::fixtures::listed::{self, Listing};
 use crate::fixtures::{Inputs, Molecule};
+use crate::kind::Kind;
 use crate::program::Program;
 use crate::program::Victim;
-use crate::through::Kind;
 use crate::workspace::Source;
 
 use parents::Parents;

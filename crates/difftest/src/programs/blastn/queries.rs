@@ -1,12 +1,14 @@
 //! The query sets.
 
-use super::databases::PIECE;
 use super::parents::{Parents, either_strand, palindrome, piece};
 use crate::bases::Bases;
 use crate::fasta::{self, Record};
 use crate::fixtures::{numbered, rng_for};
 use crate::rng::Rng;
 use crate::synth::{self, BASES};
+
+/// Where BLAST+ cuts a long subject.
+pub(super) const PIECE: usize = 5_000_000;
 
 /// Every query set: its name and the file's bytes.
 pub fn all(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {

@@ -9,12 +9,12 @@ use crate::error::{Error, Result};
 use crate::fasta::{self, Record};
 use crate::fixtures::listed::{self, Listing};
 use crate::fixtures::{Inputs, Molecule, rng_for};
+use crate::kind::Kind;
 use crate::program::Large;
 use crate::program::Program;
 use crate::program::Victim;
 use crate::rng::Rng;
 use crate::synth::{self, PROTEIN};
-use crate::through::Kind;
 use crate::workspace::Source;
 
 /// The program.

@@ -8,9 +8,9 @@ use super::BLASTP;
 use crate::error::Result;
 use crate::fasta;
 use crate::fixtures::{Inputs, Recipe};
+use crate::kind::Kind;
 use crate::program::{Large, NamedFile, Program, Trial, Victim};
 use crate::rng::Rng;
-use crate::through::Kind;
 use crate::workspace::Source;
 
 /// The program.
