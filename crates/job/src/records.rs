@@ -59,6 +59,8 @@ struct Shown<'a> {
 /// An error of either side.
 struct Failed(Error);
 
+const NOT_WHOLE: &str = "the report is not whole: its job has not ended, or it failed";
+
 impl From<spool::Error> for Failed {
     fn from(error: spool::Error) -> Self {
         Failed(failure(&error))
@@ -72,8 +74,7 @@ impl Shown<'_> {
             return Err(Error::new(
                 exit::INPUT,
                 format!(
-                    "{directory}: the report is not whole: its job has not ended, or it failed; {there} blocks of queries are there, which \
-                     -partial shows"
+                    "{directory}: {NOT_WHOLE}; {there} blocks of queries are there, which -partial shows"
                 ),
             ));
         };
@@ -124,9 +125,7 @@ impl Shown<'_> {
         }
         if all.is_none() {
             let directory = self.directory.display();
-            audience.complain(&format!(
-                "{directory}: the report is not whole: its job has not ended, or it failed"
-            ));
+            audience.complain(&format!("{directory}: {NOT_WHOLE}"));
         }
         Ok(())
     }
@@ -141,10 +140,8 @@ impl Shown<'_> {
         let found = self.report.find(name).map_err(|error| failure(&error))?;
         let named = String::from_utf8_lossy(name);
         let what = match self.report.summary {
-            Some(_) => "there",
-            None => {
-                "there yet, or was lost: the report is not whole: its job has not ended, or it failed"
-            }
+            Some(_) => "there".to_owned(),
+            None => format!("there yet, or was lost: {NOT_WHOLE}"),
         };
         let directory = self.directory.display();
         if found.is_empty() {

@@ -10,7 +10,6 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::{Common, Cut, Ends, Job, judge, preload};
 use crate::audience::Audience;
 use crate::error::{Error, exit};
-use crate::output::leave_empty;
 use crate::plan::Foreign;
 use crate::ranks::checkpoint::Keeping;
 use crate::ranks::ending::remove;
@@ -76,13 +75,7 @@ pub fn run(foreign: Foreign, audience: &Arc<dyn Audience>) -> Result<(), Error> 
     });
     let failed = failed.unwrap_or_else(|error: Error| {
         drop(whole);
-        audience.leave();
-        leave_empty(&job.foreign.out);
-        // Empty where something went wrong elsewhere, which is told there.
-        if !error.message.is_empty() {
-            audience.complain(&error.message);
-        }
-        world.abort(i32::from(error.exit_code))
+        processes.abort(Some(&job.foreign.out), &error)
     });
     if !drained {
         remove(checkpoint, keeping.records.is_some(), &**audience);

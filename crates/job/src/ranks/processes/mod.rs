@@ -40,7 +40,6 @@ use super::vigil::{self, Vigil};
 use super::{Common, Cut, Ends, counted, refused};
 use crate::audience::Audience;
 use crate::error::{Error, exit};
-use crate::output::leave_empty;
 use crate::plan::Plan;
 use crate::sites::Bridge;
 use crate::subjects::Target;
@@ -176,17 +175,8 @@ fn give_up(
     whole: Option<Receiver<Whole>>,
     error: &Error,
 ) -> ! {
-    let Processes { world, audience } = processes;
     drop(whole);
-    audience.leave();
-    if let Some(plan) = plan {
-        leave_empty(&plan.out);
-    }
-    // Empty where something went wrong elsewhere, which is told there.
-    if !error.message.is_empty() {
-        audience.complain(&error.message);
-    }
-    world.abort(i32::from(error.exit_code))
+    processes.abort(plan.map(|plan| &plan.out), error)
 }
 
 /// Loads the partitions that this rank holds together with all others, if the database is loaded so.

@@ -8,6 +8,8 @@ use fleetblast_mpi::{MpiError, World};
 
 use crate::audience::Audience;
 use crate::error::{Error, exit};
+use crate::output::leave_empty;
+use crate::plan::Destination;
 
 /// Stands for the length of nothing at all.
 const NOTHING: u64 = u64::MAX;
@@ -23,6 +25,18 @@ pub struct Processes {
 }
 
 impl Processes {
+    /// Ends the job on all ranks by an error, which is told here; what a report that is not there would be taken for goes.
+    pub fn abort(&self, out: Option<&Destination>, error: &Error) -> ! {
+        let Processes { world, audience } = self;
+        audience.leave();
+        out.inspect(|out| leave_empty(out));
+        // Empty where something went wrong elsewhere, which is told there.
+        if !error.message.is_empty() {
+            audience.complain(&error.message);
+        }
+        world.abort(i32::from(error.exit_code))
+    }
+
     /// Goes on only if all ranks can. Only the first that cannot tells why, before any of them ends: launchers end the others
     /// when one does.
     ///
