@@ -3,7 +3,7 @@
 use fleetblast_fleet::end::Exit;
 use fleetblast_fleet::ids::BlockId;
 use fleetblast_fleet::sim::scaling::Scale;
-use fleetblast_fleet::sim::sites::{Arrival, Content, Link, Site, Told, cross};
+use fleetblast_fleet::sim::sites::{Arrival, Content, Link, Site, Told, cross, fingerprint};
 use fleetblast_fleet::sim::world::{End, Job, Outcome, simulate};
 use fleetblast_job::error::Error;
 use fleetblast_job::standard::print;
@@ -137,9 +137,9 @@ impl Searches {
         let workload = self.job.workload.clone();
         let workload = workload.with_source(content.told_by(&self.scale.distribution()));
         let mut job = Job { workload, audit: true, ..self.job.clone() };
-        let reading = content.reading(self.database, &job.machine);
+        let reading = fingerprint(self.database, &job.topology, &job.machine);
         if let Some(startup) = &mut job.startup {
-            startup.more.extend(reading);
+            startup.more.push(reading);
         }
         let Outcome { report, reached, violations, .. } = completed(&job)?;
         if !violations.is_empty() || reached.len() != job.workload.blocks() as usize {

@@ -10,6 +10,7 @@ use super::queue::Queue;
 use super::startup::Phase;
 use super::workload::{Distribution, Source};
 use crate::ids::Time;
+use crate::topology::Topology;
 
 /// Bytes of records of which the report is not written, at most: the sender waits with more.
 const ROOM: u64 = 64 << 20;
@@ -25,7 +26,7 @@ pub struct Content {
     pub telling: f64,
     /// Seconds of a core to make the report of it, for each byte of the report.
     pub making: f64,
-    /// Whether the database is read whole at both sites, to see that it is the same.
+    /// Whether the makers need the database, which each host of them reads whole, to see that it is the same.
     pub is_compared: bool,
 }
 
@@ -105,12 +106,15 @@ impl Content {
             ..queries.clone()
         })
     }
+}
 
-    /// The first rank reads the whole database before the search.
-    pub fn reading(&self, database: u64, machine: &Machine) -> Option<Phase> {
-        let seconds = database as f64 / machine.client_rate.min(machine.file_rate);
-        self.is_compared.then(|| Phase { name: "its fingerprint".to_owned(), seconds })
-    }
+/// The fingerprint of a database, for which one of those who hold a partition reads it before the search.
+pub fn fingerprint(database: u64, topology: &Topology, machine: &Machine) -> Phase {
+    let hosts = topology.workers.len().div_ceil(machine.ranks_per_host.max(1) as usize);
+    let (partitions, bytes) = (topology.partitions.max(1), database as f64);
+    let each = f64::from(partitions.div_ceil(hosts.max(1) as u32)) / f64::from(partitions);
+    let seconds = (bytes / machine.file_rate).max(bytes * each / machine.client_rate);
+    Phase { name: "its fingerprint".to_owned(), seconds }
 }
 
 /// Who hears what at the other site, and what happens there.
@@ -301,6 +305,7 @@ impl Site {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::topology::Shape;
 
     const MEGABYTE: u64 = 1_000_000;
 
@@ -318,6 +323,20 @@ mod tests {
     fn blocks(count: u64, bytes: u64) -> Vec<Told> {
         let told = |number| Told { at: Time::from_seconds(number as f64), bytes, queries: 10 };
         (1..=count).map(told).collect()
+    }
+
+    #[test]
+    fn hosts_share_what_the_fingerprint_needs() {
+        let seconds = |ranks, partitions, machine: &Machine| {
+            let shape = Shape { ranks, groups: 1, replicas: 1, partitions, dedicated: false };
+            fingerprint(4_000_000_000, &Topology::new(shape), machine).seconds
+        };
+        let machine = Machine { client_rate: 1e9, file_rate: 1e12, ..site(1.0, 0.0).machine };
+        assert_eq!(seconds(8, 8, &machine), 0.5);
+        // Nobody reads half a partition.
+        assert_eq!(seconds(8, 2, &machine), 2.0);
+        assert_eq!(seconds(2, 8, &Machine { ranks_per_host: 2, ..machine.clone() }), 4.0);
+        assert_eq!(seconds(8, 8, &Machine { file_rate: 2e9, ..machine }), 2.0);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::digest::Digest;
 use crate::error::Error;
-use crate::ranks::Side;
+use crate::ranks::{Contents, Side};
 use crate::subjects::Target;
 
 /// Letters read at a time by a thread.
@@ -17,15 +17,30 @@ const STRETCH: u64 = 16 << 20;
 /// # Errors
 /// Files that cannot be read.
 pub fn of(target: &Target) -> Result<Content, Error> {
-    let [residues, headers] =
-        if target.is_on_disk() { on_disk(target)? } else { in_memory(target)? };
-    Ok(Content {
+    let sums = if target.is_on_disk() { on_disk(target)? } else { in_memory(target)? };
+    Ok(by(target, sums))
+}
+
+/// The same, of which ranks have read the files.
+///
+/// # Errors
+/// What is not in files and cannot be read.
+pub fn of_ranks(target: &Target, contents: &Contents) -> Result<Content, Error> {
+    match target.is_on_disk() {
+        true => Ok(by(target, Side::ALL.map(|side| contents.sum(side)))),
+        false => of(target),
+    }
+}
+
+/// By the fingerprints of its residues and headers.
+fn by(target: &Target, [residues, headers]: [u128; 2]) -> Content {
+    Content {
         sequences: target.searched.sequences(),
         letters: target.searched.residues(),
         residues,
         headers,
         rest: target.rest_fingerprint(),
-    })
+    }
 }
 
 fn on_disk(target: &Target) -> Result<[u128; 2], Error> {

@@ -4,7 +4,7 @@ mod account;
 mod carrier;
 mod choice;
 mod chooser;
-mod content;
+pub(crate) mod content;
 mod estimate;
 mod expand;
 mod growth;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::search::Search;
-use fleetblast_metadata::header::{Database, End, Header, Paragraph};
+use fleetblast_metadata::header::{Content, Database, End, Header, Paragraph};
 use fleetblast_metadata::records::RecordKind;
 use fleetblast_metadata::{Course, Found, Kind, Kinds};
 
@@ -83,7 +83,7 @@ impl<'a> Writer<'a> {
         target: &'a Target,
         listening: (&Arc<dyn Audience>, &Halt),
     ) -> Result<Self, Error> {
-        let header = header(plan, metadata, target)?;
+        let header = header(plan, metadata, target, content::of(target)?)?;
         let (carrier, resumed) = Carrier::begin(metadata, &header, listening)?;
         let is_sam = plan.report.format == Format::Sam;
         if resumed.is_some() && is_sam && metadata.kinds == Kinds::Only(Kind::Report) {
@@ -287,11 +287,16 @@ impl<'a> Writer<'a> {
 const NO_SAM: &str = "the other site holds a part of this search since an earlier run, but a report in SAM cannot be gone on with: \
     remove what 'fleetblast receive' keeps there, or use -metadata hits";
 
-/// The body of the header.
+/// The body of the header; the database holds that.
 ///
 /// # Errors
-/// A database that cannot be read.
-pub fn header(plan: &Plan, metadata: &Metadata, target: &Target) -> Result<Vec<u8>, Error> {
+/// No memory.
+pub fn header(
+    plan: &Plan,
+    metadata: &Metadata,
+    target: &Target,
+    content: Content,
+) -> Result<Vec<u8>, Error> {
     let summary = &target.summary;
     let paragraphs = summary.paragraphs.iter().map(|paragraph| Paragraph {
         title: paragraph.title.clone(),
@@ -313,7 +318,7 @@ pub fn header(plan: &Plan, metadata: &Metadata, target: &Target) -> Result<Vec<u
             label: summary.label.clone(),
             paragraphs: paragraphs.collect(),
             is_subject: summary.is_subject,
-            content: content::of(target)?,
+            content,
         },
     };
     header.encode().map_err(no_room)

@@ -69,17 +69,28 @@ impl Contents {
         Contents(volumes)
     }
 
-    /// Reads everything that a plan searches, if it asks for a checkpoint, which has to know.
+    /// Whether a plan asks for what has to know them: a checkpoint, or metadata.
+    pub fn are_wanted(plan: &Plan, target: &Target) -> bool {
+        target.is_on_disk() && (plan.fleet.checkpoint.is_some() || plan.metadata.is_some())
+    }
+
+    /// Reads everything that a plan searches, if they are [wanted](Self::are_wanted).
     ///
     /// # Errors
     /// Files that cannot be read; threads that cannot be started.
-    pub fn for_checkpoint(plan: &Plan, target: &Target, cut: &Cut) -> Result<Self, Error> {
-        if plan.fleet.checkpoint.is_none() || !target.is_on_disk() {
+    pub fn for_plan(plan: &Plan, target: &Target, cut: &Cut) -> Result<Self, Error> {
+        if !Self::are_wanted(plan, target) {
             return Ok(Self::default());
         }
         let all = (0..cut.topology.partitions).map(PartitionId);
         let all = all.flat_map(|partition| Side::ALL.map(|side| (partition, side)));
         Ok(Self::of(&read(plan, target, cut, all)?))
+    }
+
+    /// The fingerprint of one kind of bytes of all volumes.
+    pub fn sum(&self, side: Side) -> u128 {
+        let own = self.0.iter().filter(|((_, other), _)| *other == side);
+        own.fold(0, |sum: u128, (_, more)| sum.wrapping_add(*more))
     }
 
     /// The fingerprint of a volume, in hexadecimal digits; empty for one of which nothing is searched.

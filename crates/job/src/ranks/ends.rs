@@ -19,12 +19,11 @@ use crate::alone::leave_empty;
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::halt::Halt;
-use crate::metadata::{Carrier, header};
+use crate::metadata::{Carrier, content, header};
 use crate::output::Output;
 use crate::plan::{Carriage, Metadata, Plan};
 use crate::queries::Queries;
 use crate::subjects::Target;
-use crate::threads::pool;
 
 /// Both ends of a job: the queries and the report.
 pub struct Ends<'a> {
@@ -81,7 +80,7 @@ impl<'a> Ends<'a> {
         let is_hidden = plan.metadata.as_ref().is_some_and(for_some);
         let veil = is_hidden.then(Veil::new).transpose()?;
         let goes_on = checkpoint.is_some();
-        let start = start(plan, target, &mut output, (goes_on, veil.as_ref()), shared)?;
+        let start = start(plan, (target, contents), &mut output, (goes_on, veil.as_ref()), shared)?;
         Ok(Some((Ends { queries, output, start, veil }, checkpoint)))
     }
 
@@ -100,13 +99,14 @@ impl<'a> Ends<'a> {
 /// on their way from now on. A job that `goes_on` may end before they are whole.
 fn start(
     plan: &Plan,
-    target: &Target,
+    (target, contents): (&Target, &Contents),
     output: &mut Whole,
     (goes_on, veil): (bool, Option<&Veil>),
     audience: &Arc<dyn Audience>,
 ) -> Result<Option<Vec<u8>>, Error> {
     let Some(metadata) = &plan.metadata else { return Ok(None) };
-    let header = pool(plan.threads)?.install(|| header(plan, metadata, target))?;
+    let content = content::of_ranks(target, contents)?;
+    let header = header(plan, metadata, target, content)?;
     if veil.is_some() || !matches!(metadata.out, Carriage::File(_)) {
         // What ends it the vigil hears.
         let begun = Carrier::begin(metadata, &header, (audience, &Halt::default()))?;

@@ -42,8 +42,7 @@ use fleetblast_fleet::topology::Topology;
 
 use self::account::Figures;
 use self::checkpoint::Kept;
-use self::contents::Contents;
-pub(crate) use self::contents::Side;
+pub(crate) use self::contents::{Contents, Side};
 use self::driver::{End, Hosted, HostedWorker};
 use self::ending::{publish, remove, verdict};
 use self::ends::Ends;
@@ -99,7 +98,7 @@ pub fn on_threads(plan: Plan, ranks: u32, audience: &Arc<dyn Audience>) -> Resul
     }
     let choice = load::choose(&target.searched, Purpose::Search, plan.load)?;
     let cut = Cut::new(&target, &layout);
-    let contents = Contents::for_checkpoint(plan, &target, &cut)?;
+    let contents = Contents::for_plan(plan, &target, &cut)?;
     let ends = Ends::open(plan, &target, &contents, &layout, audience)?;
     let Some((ends, checkpoint)) = ends else { return Ok(()) };
     let sending = ends.output.sending.as_ref().map(Sending::watcher);

@@ -67,7 +67,7 @@ impl Comparison<'_> {
     }
 
     /// Ends the job unless all ranks see the same sequences, as far as they are going to look at them. Tells what these are if
-    /// a checkpoint has to know.
+    /// that is [wanted](Contents::are_wanted).
     ///
     /// # Errors
     /// Silent where another rank tells it.
@@ -79,7 +79,7 @@ impl Comparison<'_> {
     ) -> Result<Contents, Error> {
         let views = self.views(target)?;
         let is_shared = views.iter().all(|&view| view == 0);
-        if !target.is_on_disk() || is_shared && plan.fleet.checkpoint.is_none() {
+        if !target.is_on_disk() || is_shared && !Contents::are_wanted(plan, target) {
             return Ok(Contents::default());
         }
         let wanted = to_read(&cut.topology, &views, self.processes.world.rank());
