@@ -43,7 +43,7 @@ const REFUSED: &[(&str, u8, &str, &str)] = &[
 const OWN: &[(&str, u8, &str)] = &[
     (">q\nMK\nVL\n>r\nMK\n", 1, "(bad, line 4: 2 columns, where the first has 4)"),
     (">q\nMK*L\n>r\nMKVL\n", 3, "which is to be the query, has a"),
-    (">q\nACGTACGT\n>r\nMKVLAWGD\n", 3, "the sequence that begins in line 1 is one of bases"),
+    (">q\nACGTACGT\n>r\nMKVLAWGD\n", 255, "the sequence that begins in line 1 is one of bases"),
     ("#NEXUS\nbegin data;\n", 1, "does not support -in_msa with an alignment in NEXUS"),
     (">q [strain=x]\nMKVL\n>r\nMKVL\n", 1, "does not support -in_msa with modifiers"),
     (">sp|P69905|HBA_HUMAN\nMKVL\n>r\nMKIL\n", 1, "a query whose identifier is not local"),

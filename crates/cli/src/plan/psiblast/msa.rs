@@ -78,10 +78,10 @@ fn described<'a>(name: &str, rows: &'a [Aligned], query: &Aligned) -> Result<&'a
     let letters: Vec<u8> = query.letters().collect();
     for row in rows.iter().filter(|row| row.letters().count() == letters.len()) {
         if row.molecule == Molecule::Nucleotide {
-            return Err(Error::engine(format_args!(
-                "{name}: the sequence that begins in line {} is one of bases, not a protein",
-                row.line
-            )));
+            let line = row.line;
+            let what = "is one of bases, not a protein";
+            let message = format!("Error: {name}: the sequence that begins in line {line} {what}");
+            return Err(Error::new(exit::UNKNOWN, message));
         }
         if row.letters().eq(letters.iter().copied()) {
             return Ok(row);
