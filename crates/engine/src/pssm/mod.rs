@@ -118,6 +118,8 @@ pub struct Habits {
     pub bare_columns: bool,
     /// The query does not count (`-ignore_msa_master`).
     pub without_query: bool,
+    /// What is found of the columns is kept.
+    pub observes: bool,
 }
 
 impl PssmMaker {
@@ -151,6 +153,11 @@ impl PssmMaker {
         let (frequencies, pseudocounts) =
             self.pseudocounts.frequencies(&alignment, &blocks, &weights, self);
         let (scores, ungapped) = self.scores(&query, &frequencies)?;
+        let gapped = self.gapped(&ungapped);
+        let pssm = Pssm { query, scores, frequencies, ungapped, gapped, observed: None };
+        if !habits.observes {
+            return Ok(pssm);
+        }
         let is_seen =
             |p: usize| weights.matching[p] > 1 && alignment.query_letter(p) != alphabet::X;
         let gapless = |p: usize| {
@@ -161,15 +168,14 @@ impl PssmMaker {
             share * (weights.sigma[p] / f64::from(blocks.sizes[p]) - 1.0)
         };
         let observed = Observed {
-            information: frequencies.iter().map(|column| self.information(column)).collect(),
-            gapless: (0..query.len()).map(gapless).collect(),
+            information: pssm.frequencies.iter().map(|column| self.information(column)).collect(),
+            gapless: (0..pssm.query.len()).map(gapless).collect(),
             sigma: weights.sigma.clone(),
             intervals: blocks.sizes.clone(),
             matching: weights.matching.clone(),
             weighted: weights.shares,
         };
-        let gapped = self.gapped(&ungapped);
-        Ok(Pssm { query, scores, frequencies, ungapped, gapped, observed: Some(observed) })
+        Ok(Pssm { observed: Some(observed), ..pssm })
     }
 
     /// The matrix of frequencies that were read, with its scores.

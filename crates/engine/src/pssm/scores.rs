@@ -29,6 +29,39 @@ pub(crate) fn times(scores: &[[i32; SIZE]], factor: impl Fn(i32) -> f64) -> Posi
     scores.iter().map(|row| row.map(one)).collect()
 }
 
+/// A [fine](FINE) score times a factor, not rounded.
+fn scaled(score: i32, factor: f64) -> f64 {
+    factor * f64::from(score) / FINE
+}
+
+/// The scores of a letter of the background with any position whose letter is known, and their probabilities, in the order in which
+/// BLAST+ adds these up.
+struct Chance {
+    scores: Vec<(i32, f64)>,
+    lowest: i32,
+    highest: i32,
+}
+
+impl Chance {
+    /// Uses how often each comes by chance, as a whole score; `at` must rise or fall with the score. `None` if there are none.
+    fn with_distribution<T>(
+        &self,
+        at: impl Fn(i32) -> i32,
+        use_it: impl FnOnce(&ScoreDistribution) -> Option<T>,
+    ) -> Option<T> {
+        if self.scores.is_empty() {
+            return None;
+        }
+        let ends = [at(self.lowest), at(self.highest)];
+        let (low, high) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
+        let mut probabilities = vec![0.0; (high - low + 1) as usize];
+        for &(score, probability) in &self.scores {
+            probabilities[(at(score) - low) as usize] += probability;
+        }
+        use_it(&ScoreDistribution::new(low, &probabilities))
+    }
+}
+
 impl PssmMaker {
     /// The scores of frequencies, and their parameters.
     pub(super) fn scores(
@@ -37,10 +70,10 @@ impl PssmMaker {
         frequencies: &[ByCode],
     ) -> Result<(Positions, KarlinBlock), PssmError> {
         let fine = self.fine_scores(query, frequencies);
-        let at = |factor: f64| times(&fine, |score| factor * f64::from(score) / FINE);
+        let chance = self.chance(query, &fine);
         let lambda = |factor: f64| {
-            let lambda =
-                self.with_distribution(query, &at(factor), |scores| scores.lambda(LAMBDA_GUESS));
+            let at = |score| nearest(scaled(score, factor));
+            let lambda = chance.with_distribution(at, |scores| scores.lambda(LAMBDA_GUESS));
             lambda.filter(|&lambda| lambda > 0.0).ok_or(PssmError::PositiveAverage)
         };
         let ideal = self.scoring.ideal.lambda;
@@ -65,9 +98,24 @@ impl PssmMaker {
                 high = factor;
             }
         }
-        let scores = at(factor);
+        let scores = times(&fine, |score| scaled(score, factor));
         let parameters = self.parameters(query, &scores).ok_or(PssmError::PositiveAverage)?;
         Ok((scores, parameters))
+    }
+
+    fn chance(&self, query: &[u8], scores: &[[i32; SIZE]]) -> Chance {
+        let known = || query.iter().zip(scores).filter(|&(&letter, _)| letter != X);
+        let positions = known().count() as f64;
+        let codes = (0..SIZE).filter(|&code| is_standard(code as u8));
+        let codes: Vec<_> = codes.map(|code| (code, self.standard[code] / positions)).collect();
+        let of_row = |(_, row): (_, &[i32; SIZE])| {
+            codes.iter().map(|&(code, each)| (row[code], each)).collect::<Vec<_>>()
+        };
+        let scores: Vec<(i32, f64)> =
+            known().flat_map(of_row).filter(|&(score, _)| score != NEVER).collect();
+        let all = || scores.iter().map(|&(score, _)| score);
+        let (lowest, highest) = (all().min().unwrap_or(0), all().max().unwrap_or(0));
+        Chance { lowest, highest, scores }
     }
 
     /// Scores [`FINE`] times as large as they will be.
@@ -102,30 +150,6 @@ impl PssmMaker {
 
     /// Parameters of scores without gaps (`_PSIUpdateLambdaK`).
     pub(crate) fn parameters(&self, query: &[u8], scores: &[[i32; SIZE]]) -> Option<KarlinBlock> {
-        self.with_distribution(query, scores, |distribution| distribution.parameters())
-    }
-
-    /// The scores of a letter of the background with any position whose letter is known.
-    fn with_distribution<T>(
-        &self,
-        query: &[u8],
-        scores: &[[i32; SIZE]],
-        use_it: impl FnOnce(&ScoreDistribution) -> Option<T>,
-    ) -> Option<T> {
-        let known = || query.iter().zip(scores).filter(|&(&letter, _)| letter != X);
-        let codes = || (0..SIZE).filter(|&code| is_standard(code as u8));
-        let all = known().flat_map(|(_, row)| codes().map(|code| row[code]));
-        let (low, high) =
-            all.filter(|&score| score > NEVER).fold(None, |range: Option<(i32, i32)>, score| {
-                Some(range.map_or((score, score), |(low, high)| (low.min(score), high.max(score))))
-            })?;
-        let positions = known().count() as f64;
-        let mut probabilities = vec![0.0; (high - low + 1) as usize];
-        for (_, row) in known() {
-            for code in codes().filter(|&code| row[code] > NEVER) {
-                probabilities[(row[code] - low) as usize] += self.standard[code] / positions;
-            }
-        }
-        use_it(&ScoreDistribution::new(low, &probabilities))
+        self.chance(query, scores).with_distribution(|score| score, |scores| scores.parameters())
     }
 }

@@ -41,7 +41,7 @@ const TYPED: [&str; 5] = [
 // `psiblast -in_msa TYPED -num_iterations 1 -out_pssm FILE -out_ascii_pssm FILE`.
 #[test]
 fn the_matrix_of_a_typed_alignment() {
-    let habits = Habits { bare_columns: true, ..Habits::default() };
+    let habits = Habits { bare_columns: true, observes: true, ..Habits::default() };
     let pssm = maker(0).make(rows(&TYPED), habits).expect("a matrix");
     let KarlinBlock { lambda, k, h, .. } = pssm.ungapped;
     assert_eq!(digits(lambda), "3.14889114871081e-1");

@@ -161,12 +161,9 @@ impl<'a> Rules<'a> {
         let maker = self.maker.as_ref().ok_or_else(|| {
             Error::engine("No matrix frequency ratios were found for requested matrix")
         })?;
-        let mut pssm = maker.make(alignment, Habits::default()).map_err(Error::engine)?;
-        if self.iteration.table.is_none() {
-            // Only tables, and files beside them, show it.
-            pssm.observed = None;
-        }
-        Ok(pssm)
+        // Only tables, and files beside them, show what is found of the columns.
+        let habits = Habits { observes: self.iteration.table.is_some(), ..Habits::default() };
+        maker.make(alignment, habits).map_err(Error::engine)
     }
 
     fn refuse_pieces(&self, query: &Query) -> Result<(), Error> {

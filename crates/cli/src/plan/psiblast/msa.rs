@@ -52,7 +52,8 @@ impl Typed {
         let maker = PssmMaker::new(scoring, 0).ok_or_else(|| {
             Error::engine("No matrix frequency ratios were found for requested matrix")
         })?;
-        let habits = Habits { bare_columns: true, without_query: options.ignore_msa_master };
+        let habits =
+            Habits { bare_columns: true, without_query: options.ignore_msa_master, observes: true };
         let pssm = Arc::new(maker.make(self.alignment, habits).map_err(Error::engine)?);
         let mut checkpoint = Vec::new();
         let whole = Checkpoint {
