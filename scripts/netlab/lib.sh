@@ -102,12 +102,15 @@ PYTHON
     "$program" makeblastdb -in "$work/db.fa" -dbtype prot -out "$work/db" -title peptides >/dev/null
 }
 
-# mount_far HOST...: $work/mounted of these hosts is $work/far of the host B1 of another site, by sshfs.
+# serve_far: the host B1 of another site serves its files, as long as the lab is there.
+serve_far() {
+    lab exec B1 -- socat TCP-LISTEN:7010,fork,reuseaddr,nodelay EXEC:/usr/lib/openssh/sftp-server &
+    sleep 0.5
+}
+
+# mount_far HOST...: $work/mounted of these hosts is $work/far of B1, by sshfs.
 mount_far() {
     mkdir -p "$work/far" "$work/mounted"
-    lab exec B1 -- socat TCP-LISTEN:7010,fork,reuseaddr,nodelay EXEC:/usr/lib/openssh/sftp-server &
-    far=$!
-    sleep 0.5
     local host
     for host; do
         lab exec "$host" -- sshfs -o directport=7010,cache=no "B1:$work/far" "$work/mounted"
@@ -123,5 +126,4 @@ unmount_far() {
     for host; do
         lab exec "$host" -- fusermount3 -u "$work/mounted"
     done
-    kill $far
 }

@@ -93,6 +93,7 @@ direct() {
 }
 
 sshfs() {
+    serve_far
     mount_far A1 A2
     start=$(date +%s.%N)
     searching -out mounted/report || fail "writing by sshfs"

@@ -12,6 +12,7 @@ options=(-query q.fa -db db -outfmt 5 -max_target_seqs 5000 -evalue 1000 -comp_b
 "$program" blastp "${options[@]}" >expected
 for cell; do
     lab up --site A=2 --site B=1 --delay "A-B=${cell%/*}" --rate "A-B=${cell#*/}" --tcp-buffer 64m --slots 16
+    serve_far
     for strategy in merge individual collective "records zstd" "records gzip"; do
         read -r output codec <<<"$strategy"
         mount_far A1 A2
