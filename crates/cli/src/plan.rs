@@ -117,6 +117,11 @@ pub trait SearchProgram {
         None
     }
 
+    /// Files that it writes beside the report, by option.
+    fn writes(&self) -> Vec<(&'static str, &OsStr)> {
+        Vec::new()
+    }
+
     /// What of it cannot be told to another site as that kind yet, if it has such: an option, or nothing for all of it.
     fn untold(&self, _: Kinds) -> Option<&'static str> {
         None
@@ -174,7 +179,7 @@ impl Named {
         {
             if let Some(file) = file {
                 let file = input::destination(option.name(), file)?;
-                input::refuse_same_file(&out, option.name(), &file)?;
+                input::refuse_same_file((files::OUT.name(), &out), (option.name(), &file))?;
             }
         }
         if options.fleet.trace.as_ref().is_some_and(|trace| trace == "-") {

@@ -50,7 +50,8 @@ pub fn run(given: &Given) -> Result<(), Error> {
         }
     };
     let spool = PathBuf::from(spool);
-    input::refuse_same_file(&out, METADATA.name(), &Destination::File(spool.clone()))?;
+    let kept = Destination::File(spool.clone());
+    input::refuse_same_file((options::OUT.name(), &out), (METADATA.name(), &kept))?;
     let keep = typed.metadata.is_some();
     let threads = expand::threads(&typed.expand);
     let reception = Reception { link: link(&typed.link)?, spool, keep, threads };

@@ -79,7 +79,7 @@ fn storage(
     let out = input::destination(files::OUT.name(), &options.files.out)?;
     if let Some(timing) = &options.resources.timing {
         let timing = Destination::File(timing.into());
-        input::refuse_same_file(&out, resources::TIMING.name(), &timing)?;
+        input::refuse_same_file((files::OUT.name(), &out), (resources::TIMING.name(), &timing))?;
     }
     let threads = options.threads.num_threads.unwrap_or(cores).min(cores).max(1);
     let (db, subject) = (options.database.db.clone(), options.database.subject.clone());

@@ -40,7 +40,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
     let opened = Opened::open(PathBuf::from(&options.metadata), identity)?;
     let out = input::destination(options::OUT.name(), &options.out)?;
     let metadata = Destination::File(PathBuf::from(&options.metadata));
-    input::refuse_same_file(&out, options::METADATA.name(), &metadata)?;
+    input::refuse_same_file((options::OUT.name(), &out), (options::METADATA.name(), &metadata))?;
     let program = match opened.header.program.as_str() {
         name if name == BLASTP.name => BLASTP.name,
         name if name == BLASTN.name => BLASTN.name,

@@ -97,15 +97,18 @@ fn can_be_written(path: &Path) -> bool {
     false
 }
 
-/// The report and the file of another option cannot be the same.
-pub fn refuse_same_file(out: &Destination, name: &str, other: &Destination) -> Result<(), Error> {
+/// The files of two options cannot be the same.
+pub fn refuse_same_file(
+    (own, out): (&str, &Destination),
+    (name, other): (&str, &Destination),
+) -> Result<(), Error> {
     let (Destination::File(out), Destination::File(other)) = (out, other) else { return Ok(()) };
     let is_device = fs::metadata(out).is_ok_and(|meta| !meta.is_file());
     if is_device || !matches!((absolute(out), absolute(other)), (Ok(a), Ok(b)) if a == b) {
         return Ok(());
     }
     Err(Error::query_options(format_args!(
-        "-out and -{name} both name {}, where one would replace the other; give another name to one of them",
+        "-{own} and -{name} both name {}, where one would replace the other; give another name to one of them",
         out.display()
     )))
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::metadata::Recipient;
-use fleetblast_job::plan::{Carriage, Format, Link, Metadata};
+use fleetblast_job::plan::{Carriage, Destination, Format, Link, Metadata};
 use fleetblast_job::sites::Crossing;
 use fleetblast_link::{Fingerprint, Key};
 use fleetblast_metadata::Kinds;
@@ -59,9 +59,13 @@ pub fn metadata(
             None => return Ok(None),
         },
     };
-    if let (Some(timing), Carriage::File(out)) = (&search.common().resources.timing, &out) {
-        let timing = input::destination(resources::TIMING.name(), timing)?;
-        input::refuse_same_file(out, resources::TIMING.name(), &timing)?;
+    if let Carriage::File(out) = &out {
+        let timing = search.common().resources.timing.as_deref();
+        let timing = timing.map(|file| (resources::TIMING.name(), file));
+        for (option, file) in timing.into_iter().chain(search.writes()) {
+            let file = Destination::File(file.into());
+            input::refuse_same_file((METADATA_OUT.name(), out), (option, &file))?;
+        }
     }
     let variable = |name: &&str| {
         let value = (host.variable)(name)?;

@@ -54,6 +54,15 @@ impl SearchProgram for PsiblastOptions {
         Some(&self.metadata)
     }
 
+    fn writes(&self) -> Vec<(&'static str, &OsStr)> {
+        let PsiOptions { out_pssm, out_ascii_pssm, .. } = &self.psi;
+        let files = [(&psi::OUT_PSSM, out_pssm), (&psi::OUT_ASCII_PSSM, out_ascii_pssm)];
+        files
+            .into_iter()
+            .filter_map(|(option, file)| Some((option.name(), file.as_deref()?)))
+            .collect()
+    }
+
     fn untold(&self, kinds: Kinds) -> Option<&'static str> {
         match kinds {
             Kinds::Only(Kind::Report) => None,

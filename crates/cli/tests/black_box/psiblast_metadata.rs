@@ -233,6 +233,8 @@ fn what_would_be_half_right_is_refused_by_name() {
         ("-metadata oids -ranks 2", "-metadata oids yet"),
         ("-metadata auto", "-metadata auto yet"),
         ("-metadata report -out x", "-out"),
+        ("-out_pssm ./m", "-metadata_out and -out_pssm both name m"),
+        ("-out_ascii_pssm m -timing t", "-metadata_out and -out_ascii_pssm both name m"),
         ("-metadata report -ranks 2 -plan", "-plan"),
         ("-metadata report -recipient age1no", "-recipient"),
     ] {
