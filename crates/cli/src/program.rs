@@ -118,7 +118,7 @@ const COMMANDS: [Command; 15] = [
     },
     Command { program: BLASTDBCMD, run: Work::Alone(blastdbcmd::run) },
     Command { program: MAKEBLASTDB, run: Work::Alone(makeblastdb::run) },
-    Command { program: EXPAND, run: Work::Alone(expand::run) },
+    Command { program: EXPAND, run: Work::Together(expand::run) },
     Command { program: RECEIVE, run: Work::Alone(receive::run) },
     Command { program: KEYGEN, run: Work::Alone(keygen::run) },
     Command { program: CAT, run: Work::Alone(cat::run) },
@@ -296,7 +296,7 @@ fn search(
             let when = program.common().resources.progress;
             let to_stdout = storage.out == Destination::Stdout;
             let progress: Arc<dyn Audience> =
-                Arc::new(Progress::new(storage.program, when, to_stdout));
+                Arc::new(Progress::new(program.spec().name, when, to_stdout));
             return fleetblast_job::sites::report(&storage, &progress);
         }
         Ok(place) => place,

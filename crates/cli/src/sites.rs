@@ -104,8 +104,7 @@ fn storage(
         let mut warnings = Vec::new();
         expand::plan_of((header, place), &options, &Given::new(), threads, &mut warnings)
     };
-    let program = program.spec().name;
-    Ok(Storage { program, ranks, threads, out, plan: Box::new(plan) })
+    Ok(Storage { ranks, threads, out, plan: Box::new(plan) })
 }
 
 /// An option that differs.

@@ -4,14 +4,16 @@ pub(crate) mod given;
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use fleetblast_job::audience::Audience;
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::metadata::{Expansion, Opened, expand};
-use fleetblast_job::plan::{Destination, Plan};
+use fleetblast_job::plan::{Destination, Format, Plan};
+use fleetblast_job::sites::{self, Storage};
 use fleetblast_metadata::{Header, Kind, Kinds};
 
-use crate::messages::complain;
+use crate::messages::{Refuse, complain};
 use crate::options::blastn::{BLASTN, BlastnOptions};
 use crate::options::blastp::{BLASTP, BlastpOptions};
 use crate::options::expand::{self as options, EXPAND, ExpandOptions};
@@ -23,19 +25,67 @@ use crate::options::typed::lossy;
 use crate::plan::{self, Host, SearchProgram, input};
 use crate::terminal::{Progress, When};
 
-/// Runs the program.
+/// Runs the program, on all processes that were started together.
 ///
 /// # Errors
 /// See [`fleetblast_job::metadata::expand()`]; options that do not go with the search.
-pub fn run(given: &Given) -> Result<(), Error> {
-    if fleetblast_mpi::launched().is_some_and(|launch| launch.ranks > 1) {
-        let version = env!("CARGO_PKG_VERSION");
-        let message = format!(
-            "FleetBLAST {version} does not run expand on ranks yet (MPI); run it in one process"
-        );
-        return Err(Error::new(exit::INPUT, message));
-    }
+pub fn run(given: &Given, refuse: &Refuse) -> Result<(), Error> {
     let options = ExpandOptions::new(given);
+    let Some(launch) = fleetblast_mpi::launched().filter(|launch| launch.ranks > 1) else {
+        return alone(&options, given);
+    };
+    let site = match storage(&options, given, (launch.rank, launch.ranks)) {
+        Ok(site) => site,
+        Err(error) => return refuse(error),
+    };
+    let to_stdout = site.out == Destination::Stdout;
+    let progress: Arc<dyn Audience> = Arc::new(Progress::new(EXPAND.name, When::Auto, to_stdout));
+    let open = || {
+        let identity = options.identity.as_deref().map(Path::new);
+        let opened = Opened::open(PathBuf::from(&options.metadata), identity)?;
+        tell_version(&opened.header, &*progress);
+        Ok(opened)
+    };
+    sites::expand(&site, open, &progress)
+}
+
+/// How this rank of so many makes the report.
+fn storage(
+    options: &ExpandOptions,
+    given: &Given,
+    (rank, ranks): (u32, u32),
+) -> Result<Storage, Error> {
+    let version = env!("CARGO_PKG_VERSION");
+    let not_yet = move |what: &str| {
+        let message = format!(
+            "FleetBLAST {version} does not run expand {what} on ranks yet (MPI); run it in one process"
+        );
+        Error::new(exit::INPUT, message)
+    };
+    if options.query.is_some() {
+        return Err(not_yet("-query"));
+    }
+    let out = input::destination(options::OUT.name(), &options.out)?;
+    let path = PathBuf::from(&options.metadata);
+    let metadata = Destination::File(path.clone());
+    input::refuse_same_file((options::OUT.name(), &out), (options::METADATA.name(), &metadata))?;
+    let threads = options.num_threads.unwrap_or(1);
+    let (options, given) = (options.clone(), given.clone());
+    let plan = move |header: &Header| {
+        let mut warnings = Vec::new();
+        let plan = plan_of((header, &*path), &options, &given, threads, &mut warnings);
+        // All ranks find the same to warn of.
+        warnings.iter().filter(|_| rank == 0).for_each(|warning| complain(warning));
+        match plan? {
+            // Who makes the end has to know the references of all lines.
+            Some(plan) if plan.report.format == Format::Sam => Err(not_yet("-outfmt 17")),
+            plan => Ok(plan),
+        }
+    };
+    Ok(Storage { ranks, threads, out, plan: Box::new(plan) })
+}
+
+fn alone(options: &ExpandOptions, given: &Given) -> Result<(), Error> {
     let identity = options.identity.as_deref().map(Path::new);
     let opened = Opened::open(PathBuf::from(&options.metadata), identity)?;
     let out = input::destination(options::OUT.name(), &options.out)?;
@@ -48,7 +98,15 @@ pub fn run(given: &Given) -> Result<(), Error> {
         _ => EXPAND.name,
     };
     let progress = Progress::new(program, When::Auto, out == Destination::Stdout);
-    make(opened, out, (&options, given), &progress)
+    make(opened, out, (options, given), &progress)
+}
+
+/// Tells of another version that made the metadata.
+fn tell_version(header: &Header, audience: &dyn Audience) {
+    let (searched, here) = (header.version.as_str(), env!("CARGO_PKG_VERSION"));
+    if searched != here {
+        audience.warn(&format!("FleetBLAST {searched} made the metadata; this is {here}"));
+    }
 }
 
 /// Makes the report of metadata, as was typed.
@@ -61,10 +119,7 @@ pub fn make(
     (options, given): (&ExpandOptions, &Given),
     audience: &dyn Audience,
 ) -> Result<(), Error> {
-    let (searched, here) = (opened.header.version.as_str(), env!("CARGO_PKG_VERSION"));
-    if searched != here {
-        audience.warn(&format!("FleetBLAST {searched} made the metadata; this is {here}"));
-    }
+    tell_version(&opened.header, audience);
     let threads = threads(options);
     let mut warnings = Vec::new();
     let of = (&opened.header, &*opened.path);

@@ -346,3 +346,45 @@ fn a_search_that_is_killed_goes_on_at_the_other_site() {
     }
     assert!(interrupted > 0, "no search was killed before it was through");
 }
+
+#[cfg(feature = "mpi")]
+#[test]
+fn all_ranks_of_a_job_make_the_report_of_a_file() {
+    let place = Place::new();
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_fleetblast"));
+    let on_ranks = |ranks: u32, words: &str| {
+        let mut command = crate::launched::launched(program, ranks);
+        command.args(words.split_whitespace()).current_dir(place.path(""));
+        command.stdin(std::process::Stdio::null());
+        place.left(command)
+    };
+    let search = "-query q.fa -db db -num_iterations 3 -block_residues 400";
+    for (ranks, kind, format, db) in
+        [(3, "hits", "5", "-db db"), (2, "report", "7", ""), (4, "hits", "7", "-db db")]
+    {
+        let expected = place.run(&format!("{search} -outfmt {format}"));
+        let told = format!("{search} -outfmt {format} -metadata_out m -metadata {kind}");
+        assert_eq!(place.run(&told).code, Some(0));
+        let made = on_ranks(ranks, &format!("expand m {db} -out r"));
+        assert_eq!(made.code, Some(0), "{kind}: {}", made.messages);
+        assert!(fs::read(place.path("r")).expect("a report") == expected.report, "{kind}");
+        fs::remove_file(place.path("r")).expect("a report");
+    }
+    let whole = fs::read(place.path("m")).expect("metadata");
+    fs::write(place.path("cut"), &whole[..whole.len() * 2 / 3]).expect("a file");
+    let mut damaged = whole.clone();
+    damaged[whole.len() / 2] ^= 1;
+    fs::write(place.path("bad"), damaged).expect("a file");
+    for (words, what) in [
+        ("expand cut -db db", "cut is cut off"),
+        ("expand bad -db db", "bad is damaged"),
+        ("expand none -db db", "cannot open none"),
+        ("expand m -db q.fa", "q.fa"),
+        ("expand m -db db -query q3", "expand -query on ranks yet"),
+    ] {
+        let made = on_ranks(3, &format!("{words} -out r"));
+        assert_ne!(made.code, Some(0), "{words}");
+        assert!(made.messages.contains(what), "{words}: {}", made.messages);
+        assert!(!place.path("r").exists(), "{words}");
+    }
+}

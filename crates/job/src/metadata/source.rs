@@ -15,7 +15,7 @@ pub struct Opened {
     pub path: PathBuf,
     /// What holds for all queries.
     pub header: Header,
-    pub(super) records: Records<Box<dyn Read + Send>>,
+    pub(crate) records: Records<Box<dyn Read + Send>>,
 }
 
 impl Opened {

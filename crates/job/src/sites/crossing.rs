@@ -12,7 +12,7 @@ use super::post::{Address, Message, Parcel, Post};
 use crate::error::Error;
 
 /// Bytes of records of which the report is not written, at most: who makes more waits.
-const ROOM: u64 = 64 << 20;
+pub const ROOM: u64 = 64 << 20;
 
 /// The way of metadata to the I/O ranks of the same job. It has two ends, each of which somebody takes once; clones are the same way.
 #[derive(Clone)]

@@ -31,7 +31,7 @@ fn all(post: &mut Post, site: &Storage) -> Result<(), Error> {
     };
     let record = Record { kind: RecordKind::Header, offset: 0, body };
     let header = Header::decode(&record).map_err(|error| unreadable(&error))?;
-    let lines = Lines { program: site.program, said: Mutex::default() };
+    let lines = Lines { program: header.program.clone(), said: Mutex::default() };
     match (site.plan)(&header)? {
         None => Making::new(None, header.kinds, &lines).all(post),
         Some(plan) => at_site(&plan, &header, "at the other site", &lines, |site| {
@@ -101,7 +101,8 @@ impl Pages for Bytes {
 
 /// Collects what is said with a piece: the manager tells it in the order of the queries.
 struct Lines {
-    program: &'static str,
+    /// What is typed to run the program that searched.
+    program: String,
     said: Mutex<Vec<Vec<u8>>>,
 }
 
@@ -113,7 +114,7 @@ impl Lines {
 
 impl Audience for Lines {
     fn program(&self) -> &str {
-        self.program
+        &self.program
     }
 
     fn say(&self, line: &[u8]) {

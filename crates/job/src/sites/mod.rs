@@ -15,6 +15,8 @@ mod manager;
 mod post;
 #[cfg(feature = "mpi")]
 mod processes;
+#[cfg(feature = "mpi")]
+mod reader;
 mod threads;
 
 #[cfg(not(feature = "mpi"))]
@@ -27,10 +29,10 @@ pub(crate) use self::crossing::Near;
 #[cfg(feature = "mpi")]
 pub(crate) use self::processes::Bridge;
 #[cfg(feature = "mpi")]
-pub use self::processes::report;
+pub use self::processes::{expand, report};
 pub use self::threads::run;
 #[cfg(not(feature = "mpi"))]
-pub use self::without_mpi::report;
+pub use self::without_mpi::{expand, report};
 use crate::error::Error;
 use crate::plan::{Destination, Plan};
 
@@ -39,8 +41,6 @@ pub type PlanOf = dyn Fn(&Header) -> Result<Option<Plan>, Error> + Send + Sync;
 
 /// The site at which the report is made.
 pub struct Storage {
-    /// What is typed to run the program that searches.
-    pub program: &'static str,
     /// Ranks there.
     pub ranks: u32,
     /// Threads of each.

@@ -12,8 +12,10 @@ use super::crossing::{Crossing, Far};
 use super::maker::serve;
 use super::manager::manage;
 use super::post::{Address, Message, Outbox, Parcel, Post};
+use super::reader::read;
 use crate::audience::Audience;
 use crate::error::Error;
+use crate::metadata::Opened;
 use crate::ranks::failure;
 use crate::ranks::roles::{Role, agree};
 
@@ -149,13 +151,36 @@ const REPORTS: u32 = 1;
 /// # Errors
 /// What keeps the job from beginning.
 pub fn report(site: &Storage, audience: &Arc<dyn Audience>) -> Result<(), Error> {
+    run::<fn() -> Result<Opened, Error>>(site, None, audience)
+}
+
+/// Makes the report of metadata, which the first rank opens, on all ranks. A failure ends all processes.
+///
+/// # Errors
+/// What keeps the job from beginning.
+pub fn expand(
+    site: &Storage,
+    open: impl FnOnce() -> Result<Opened, Error> + Send,
+    audience: &Arc<dyn Audience>,
+) -> Result<(), Error> {
+    run(site, Some(open), audience)
+}
+
+fn run<F: FnOnce() -> Result<Opened, Error> + Send>(
+    site: &Storage,
+    open: Option<F>,
+    audience: &Arc<dyn Audience>,
+) -> Result<(), Error> {
     let world = World::init().map_err(failure)?;
     agree(&world, &Role::Report(site.ranks), "", &|text| audience.complain(text))?;
     let (rank, host) = (world.rank(), world.host().to_owned());
     let (world, mut bridge) = Bridge::new(world, site.ranks, REPORTS)?;
-    let ended = made(&world, &mut bridge, site, audience);
+    // Without a search it is the first rank that ends the job.
+    let ends_it = open.is_some() && rank == 0;
+    let ended = made(&world, &mut bridge, (site, open.filter(|_| rank == 0)), audience);
     let closed = match ended {
         Ok(()) => bridge.close(),
+        Err(error) if ends_it => Err(error),
         Err(error) => {
             let start = Instant::now();
             // The search hears of it, and ends this process, too.
@@ -165,7 +190,8 @@ pub fn report(site: &Storage, audience: &Arc<dyn Audience>) -> Result<(), Error>
     };
     let Err(error) = closed else { return Ok(()) };
     if !error.message.is_empty() {
-        audience.complain(&format!("{} (rank {rank} on host {host})", error.message));
+        let place = if ends_it { String::new() } else { format!(" (rank {rank} on host {host})") };
+        audience.complain(&format!("{}{place}", error.message));
     }
     world.abort(i32::from(error.exit_code))
 }
@@ -174,7 +200,7 @@ pub fn report(site: &Storage, audience: &Arc<dyn Audience>) -> Result<(), Error>
 fn made(
     world: &World,
     bridge: &mut Bridge,
-    site: &Storage,
+    (site, open): (&Storage, Option<impl FnOnce() -> Result<Opened, Error> + Send>),
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
     let number = world.rank() as u32;
@@ -192,19 +218,36 @@ fn made(
         Post::new(own, inbox, outbox())
     };
     let manager = (number == 0).then(|| post(Address::Manager));
+    let reader = open.map(|open| (open, post(Address::Search)));
     let maker = post(Address::Maker(number)).at(place);
     thread::scope(|scope| {
         let manager = manager
             .map(|post| scope.spawn(move || manage(&post, site.size(), &site.out, &**audience)));
         let maker = scope.spawn(move || serve(maker, site));
-        let is_over =
-            || maker.is_finished() && manager.as_ref().is_none_or(ScopedJoinHandle::is_finished);
+        let reader = reader.map(|(open, post)| {
+            scope.spawn(move || match open() {
+                Ok(opened) => read(opened, &post),
+                Err(error) => Err(error).inspect_err(|error| post.fail(error)),
+            })
+        });
+        let others = [&manager, &reader];
+        let is_over = || {
+            let mut others = others.iter().filter_map(|thread| thread.as_ref());
+            maker.is_finished() && others.all(ScopedJoinHandle::is_finished)
+        };
         // Nobody waits for messages that cannot come.
         let polled = bridge.until(&is_over).inspect_err(|_| bridge.here.clear());
         let join = |thread: ScopedJoinHandle<'_, Result<(), Error>>| {
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
         let made = join(maker);
-        manager.map_or(Ok(()), join).and(made).and(polled)
+        let [managed, read] = [manager, reader].map(|thread| thread.map_or(Ok(()), join));
+        // Who tells why before who has heard of it.
+        let all = [read, managed, made, polled];
+        let told = |ended: &&Result<(), Error>| {
+            ended.as_ref().is_err_and(|error| !error.message.is_empty())
+        };
+        let first = all.iter().find(told).or(all.iter().find(|ended| ended.is_err()));
+        first.cloned().unwrap_or(Ok(()))
     })
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::Storage;
 use crate::audience::Audience;
 use crate::error::{Error, exit};
+use crate::metadata::Opened;
 
 /// Refuses to make a report with processes that cannot talk to each other.
 ///
@@ -13,4 +14,16 @@ use crate::error::{Error, exit};
 pub fn report(_: &Storage, _: &Arc<dyn Audience>) -> Result<(), Error> {
     let refused = fleetblast_mpi::launched().map_or(Ok(()), |launch| launch.refuse_without_mpi());
     refused.map_err(|error| Error::new(exit::INPUT, error.to_string()))
+}
+
+/// The same.
+///
+/// # Errors
+/// Always, where there are several.
+pub fn expand(
+    site: &Storage,
+    _: impl FnOnce() -> Result<Opened, Error> + Send,
+    audience: &Arc<dyn Audience>,
+) -> Result<(), Error> {
+    report(site, audience)
 }
