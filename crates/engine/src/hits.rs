@@ -59,7 +59,7 @@ pub enum EditOp {
 pub struct Edit {
     /// Kind of the columns.
     pub op: EditOp,
-    /// Number of columns, at least 1.
+    /// Number of columns; 0 only in an alignment of no letters at all, which has no other run.
     pub len: u32,
 }
 

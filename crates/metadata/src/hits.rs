@@ -341,10 +341,12 @@ impl Columns<Reading> {
     /// Runs of columns, and the letters of query and subject in them.
     fn edits(&mut self) -> Option<(Vec<Edit>, [u32; 2])> {
         let (mut edits, mut lengths) = (Vec::new(), [0u32; 2]);
-        for _ in 0..self.runs.take()? {
+        let runs = self.runs.take()?;
+        for _ in 0..runs {
             let op = op(self.ops.take()?)?;
             let column = if op == EditOp::Substitution { &mut self.pairs } else { &mut self.gaps };
-            let len = column.take_u32().filter(|&len| len > 0)?;
+            // Without gaps BLAST+ has alignments of no letters at all, too: one run of nothing.
+            let len = column.take_u32().filter(|&len| len > 0 || runs == 1)?;
             for (length, gap) in lengths.iter_mut().zip([EditOp::GapInQuery, EditOp::GapInSubject])
             {
                 *length = length.checked_add(if op == gap { 0 } else { len })?;

@@ -35,7 +35,10 @@ impl Bounds for Made {
 
 fn edits() -> impl Strategy<Value = Vec<Edit>> {
     let op = (0..3u64).prop_map(|number| op(number).unwrap());
-    prop::collection::vec((op, 1..200u32).prop_map(|(op, len)| Edit { op, len }), 0..6)
+    let runs = prop::collection::vec((op, 1..200u32).prop_map(|(op, len)| Edit { op, len }), 0..6);
+    // An alignment of no letters at all is one run of nothing.
+    let nothing = Just(vec![Edit { op: EditOp::Substitution, len: 0 }]);
+    prop_oneof![9 => runs, 1 => nothing]
 }
 
 fn alignment() -> impl Strategy<Value = Alignment> {
