@@ -40,12 +40,7 @@ pub fn run(given: &Given, refuse: &Refuse) -> Result<(), Error> {
     };
     let to_stdout = site.out == Destination::Stdout;
     let progress: Arc<dyn Audience> = Arc::new(Progress::new(EXPAND.name, When::Auto, to_stdout));
-    let open = || {
-        let identity = options.identity.as_deref().map(Path::new);
-        let opened = Opened::open(PathBuf::from(&options.metadata), identity)?;
-        tell_version(&opened.header, &*progress);
-        Ok(opened)
-    };
+    let open = || open(&options).inspect(|opened| tell_version(&opened.header, &*progress));
     sites::expand(&site, open, &progress)
 }
 
@@ -65,10 +60,7 @@ fn storage(
     if options.query.is_some() {
         return Err(not_yet("-query"));
     }
-    let out = input::destination(options::OUT.name(), &options.out)?;
-    let path = PathBuf::from(&options.metadata);
-    let metadata = Destination::File(path.clone());
-    input::refuse_same_file((options::OUT.name(), &out), (options::METADATA.name(), &metadata))?;
+    let (out, path) = (destination(options)?, PathBuf::from(&options.metadata));
     let threads = options.num_threads.unwrap_or(1);
     let (options, given) = (options.clone(), given.clone());
     let plan = move |header: &Header| {
@@ -86,11 +78,8 @@ fn storage(
 }
 
 fn alone(options: &ExpandOptions, given: &Given) -> Result<(), Error> {
-    let identity = options.identity.as_deref().map(Path::new);
-    let opened = Opened::open(PathBuf::from(&options.metadata), identity)?;
-    let out = input::destination(options::OUT.name(), &options.out)?;
-    let metadata = Destination::File(PathBuf::from(&options.metadata));
-    input::refuse_same_file((options::OUT.name(), &out), (options::METADATA.name(), &metadata))?;
+    let opened = open(options)?;
+    let out = destination(options)?;
     let program = match opened.header.program.as_str() {
         name if name == BLASTP.name => BLASTP.name,
         name if name == BLASTN.name => BLASTN.name,
@@ -99,6 +88,20 @@ fn alone(options: &ExpandOptions, given: &Given) -> Result<(), Error> {
     };
     let progress = Progress::new(program, When::Auto, out == Destination::Stdout);
     make(opened, out, (options, given), &progress)
+}
+
+/// Opens the metadata.
+fn open(options: &ExpandOptions) -> Result<Opened, Error> {
+    let identity = options.identity.as_deref().map(Path::new);
+    Opened::open(PathBuf::from(&options.metadata), identity)
+}
+
+/// Where the report goes: not to the metadata.
+fn destination(options: &ExpandOptions) -> Result<Destination, Error> {
+    let out = input::destination(options::OUT.name(), &options.out)?;
+    let metadata = Destination::File(PathBuf::from(&options.metadata));
+    input::refuse_same_file((options::OUT.name(), &out), (options::METADATA.name(), &metadata))?;
+    Ok(out)
 }
 
 /// Tells of another version that made the metadata.

@@ -108,11 +108,9 @@ impl PssmMaker {
         let positions = known().count() as f64;
         let codes = (0..SIZE).filter(|&code| is_standard(code as u8));
         let codes: Vec<_> = codes.map(|code| (code, self.standard[code] / positions)).collect();
-        let of_row = |(_, row): (_, &[i32; SIZE])| {
-            codes.iter().map(|&(code, each)| (row[code], each)).collect::<Vec<_>>()
-        };
-        let scores: Vec<(i32, f64)> =
-            known().flat_map(of_row).filter(|&(score, _)| score != NEVER).collect();
+        let all =
+            known().flat_map(|(_, row)| codes.iter().map(move |&(code, each)| (row[code], each)));
+        let scores: Vec<(i32, f64)> = all.filter(|&(score, _)| score != NEVER).collect();
         let all = || scores.iter().map(|&(score, _)| score);
         let (lowest, highest) = (all().min().unwrap_or(0), all().max().unwrap_or(0));
         Chance { lowest, highest, scores }

@@ -175,7 +175,7 @@ impl<'a> Rounds<'a> {
         let Rounds { rules, files, reports, .. } = self;
         rules.tell_warnings(query.record, audience);
         let Followed { record, course, searches } = query;
-        let converged = course.converged && course.failure.is_none();
+        let converged = course.has_converged();
         let keep = |searched: Option<&Searched>| match searched {
             Some(searched) => files.keep_of(rules, searched.begun.kept.as_ref(), record),
             None => files.keep_of(rules, &course.last, record),
@@ -196,7 +196,7 @@ impl<'a> Rounds<'a> {
         let Followed { record, course, searches } = query;
         let matrices = searches.iter().filter_map(|searched| searched.begun.kept.as_ref());
         let kept = files.keep_of(rules, matrices.chain(&course.last), record);
-        let converged = course.converged && course.failure.is_none();
+        let converged = course.has_converged();
         let ended = kept.and(course.failure.map_or(Ok(()), Err));
         (InRounds { searches, converged }, ended)
     }

@@ -16,7 +16,7 @@ pub struct Course {
     /// With the matrix of the next search.
     pub query: Query,
     /// Nothing new was found.
-    pub converged: bool,
+    converged: bool,
     /// It is not searched again.
     pub ended: bool,
     /// Matrices to be kept behind the last search.
@@ -86,6 +86,11 @@ impl Course {
             reset: false,
             statistics: None,
         }
+    }
+
+    /// Whether nothing new was found at last, and that is told: nothing failed.
+    pub fn has_converged(&self) -> bool {
+        self.converged && self.failure.is_none()
     }
 
     /// The matrix at hand, to be kept.

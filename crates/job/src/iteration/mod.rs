@@ -77,6 +77,11 @@ impl<'a> Rules<'a> {
         Rules { plan, iteration, engines, maker }
     }
 
+    /// Of a plan whose queries are searched in rounds, if they are, by an engine without a matrix and one with it.
+    pub fn of(plan: &'a Plan, engine: &'a Search, next: Option<&'a Search>) -> Option<Self> {
+        Some(Rules::new(plan, plan.iteration.as_ref()?, [engine, next?]))
+    }
+
     /// What searches queries that are all without a matrix, or all with one.
     pub fn engine(&self, with_pssm: bool) -> &'a Search {
         self.engines[usize::from(with_pssm)]

@@ -52,12 +52,8 @@ pub fn at_site<T>(
     target.summary = summary(&header.database);
     let engine = plan.engine(target.totals);
     let next = plan.iteration.as_ref().map(|it| it.engine(target.totals, plan.kernel));
-    let rules = plan
-        .iteration
-        .as_ref()
-        .zip(next.as_ref())
-        .map(|(iteration, next)| Rules::new(plan, iteration, [&engine, next]));
-    let rounds = rules.map(|rules| (rules, RoundReports::default()));
+    let rounds =
+        Rules::of(plan, &engine, next.as_ref()).map(|rules| (rules, RoundReports::default()));
     let recorder = Recorder::default();
     let again = TwoPhases::new(&target, &engine, plan, audience, recorder.clone())?;
     let reporter = Reporter::new(plan, &target, recorder);

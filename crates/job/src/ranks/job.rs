@@ -103,8 +103,7 @@ impl<'a> Job<'a> {
 
     /// How queries are searched again, if they are.
     pub fn rules(&self) -> Option<Rules<'_>> {
-        let iteration = self.plan.iteration.as_ref()?;
-        Some(Rules::new(self.plan, iteration, [&self.engine, self.next.as_ref()?]))
+        Rules::of(self.plan, &self.engine, self.next.as_ref())
     }
 
     /// What searches a block.

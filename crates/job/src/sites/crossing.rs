@@ -12,7 +12,7 @@ use super::post::{Address, Message, Parcel, Post};
 use crate::error::Error;
 
 /// Bytes of records of which the report is not written, at most: who makes more waits.
-pub const ROOM: u64 = 64 << 20;
+const ROOM: u64 = 64 << 20;
 
 /// The way of metadata to the I/O ranks of the same job. It has two ends, each of which somebody takes once; clones are the same way.
 #[derive(Clone)]
@@ -52,15 +52,7 @@ impl Crossing {
         // Who does not listen any more has ended.
         let outbox = Box::new(move |parcel| drop(out.send(parcel)));
         let post = Post::new(Address::Search, inbox, outbox);
-        let near = Near {
-            post,
-            sent: 0,
-            came: 0,
-            written: 0,
-            last: Instant::now(),
-            meter: Meter::default(),
-            ended: false,
-        };
+        let near = Near::new(post);
         Crossing { ranks, ends: Arc::new(Mutex::new((Some(near), Some(Far { sent, to })))) }
     }
 
@@ -96,6 +88,12 @@ impl fmt::Debug for Crossing {
 }
 
 impl Near {
+    /// Of whoever has records to send.
+    pub fn new(post: Post) -> Self {
+        let (sent, came, written, ended) = (0, 0, 0, false);
+        Near { post, sent, came, written, last: Instant::now(), meter: Meter::default(), ended }
+    }
+
     /// Sends a record. Waits while the report of too many is not written.
     ///
     /// # Errors

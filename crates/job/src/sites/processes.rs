@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use fleetblast_mpi::{Mailbox, World};
 
 use super::Storage;
-use super::crossing::{Crossing, Far};
+use super::crossing::{Crossing, Far, Near};
 use super::maker::serve;
 use super::manager::manage;
 use super::post::{Address, Message, Outbox, Parcel, Post};
@@ -218,18 +218,13 @@ fn made(
         Post::new(own, inbox, outbox())
     };
     let manager = (number == 0).then(|| post(Address::Manager));
-    let reader = open.map(|open| (open, post(Address::Search)));
+    let reader = open.map(|open| (open, Near::new(post(Address::Search))));
     let maker = post(Address::Maker(number)).at(place);
     thread::scope(|scope| {
         let manager = manager
             .map(|post| scope.spawn(move || manage(&post, site.size(), &site.out, &**audience)));
         let maker = scope.spawn(move || serve(maker, site));
-        let reader = reader.map(|(open, post)| {
-            scope.spawn(move || match open() {
-                Ok(opened) => read(opened, &post),
-                Err(error) => Err(error).inspect_err(|error| post.fail(error)),
-            })
-        });
+        let reader = reader.map(|(open, near)| scope.spawn(move || read(open()?, near)));
         let others = [&manager, &reader];
         let is_over = || {
             let mut others = others.iter().filter_map(|thread| thread.as_ref());

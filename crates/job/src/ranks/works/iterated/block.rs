@@ -138,7 +138,7 @@ impl Iterated {
         let queries = self.queries[..reported].iter_mut();
         let found = queries.map(|Followed { course, found, .. }| InRounds {
             searches: take(found),
-            converged: course.converged && course.failure.is_none(),
+            converged: course.has_converged(),
         });
         found.collect()
     }
@@ -184,7 +184,7 @@ impl Iterated {
                 }
                 laid.write(&search.tail);
             }
-            if course.converged && course.failure.is_none() && rules.is_plain() {
+            if course.has_converged() && rules.is_plain() {
                 laid.write(CONVERGED);
             }
             laid.queries.push(start..laid.length());

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::super::rounds::Piece;
 use super::block::{Followed, Reported};
 use crate::error::Error;
-use crate::iteration::{Rules, Searched};
+use crate::iteration::{Matrix, Rules, Searched};
 use crate::ranks::job::Job;
 use crate::reporting::{self, failure};
 
@@ -42,39 +42,52 @@ pub fn report(
     printed: Vec<Option<Printed>>,
 ) -> Result<(), Error> {
     let all = queries.into_par_iter().zip(searched).zip(printed);
-    let reports = place.0.reports();
-    all.try_for_each(|((query, searched), printed)| match reports {
-        true => report_query(place, query, &searched, printed),
-        false => {
-            pass_on(place, query, searched);
-            Ok(())
+    let (job, rules, pass) = place;
+    all.try_for_each(|((query, searched), printed)| {
+        let kept = kept(rules, query, &searched);
+        match job.reports() {
+            true => report_query(place, query, (&searched, kept), printed)?,
+            false => pass_on(pass, query, (searched, kept)),
         }
+        query.course.end_if_lost();
+        Ok(())
     })
 }
 
-/// Notes a query's search that is reported elsewhere.
-fn pass_on((_, rules, pass): (&Job, &Rules, PassId), query: &mut Followed, searched: Searched) {
-    let Followed { record, course, searches, found, .. } = query;
-    let kept = searched.begun.kept.as_ref().and_then(|kept| rules.matrix(kept, record));
-    if kept.is_some() && !rules.saves_each() {
-        searches.iter_mut().for_each(|search| search.kept = None);
+/// The matrix to be kept before a query's search, in place of the one before it unless each is.
+fn kept(rules: &Rules, query: &mut Followed, searched: &Searched) -> Option<Matrix> {
+    let kept = rules.matrix(searched.begun.kept.as_ref()?, &query.record)?;
+    if !rules.saves_each() {
+        query.searches.iter_mut().for_each(|search| search.kept = None);
     }
-    let (number, warnings) = (found.len() + 1, searched.warnings());
+    Some(kept)
+}
+
+/// Notes a query's search that is reported elsewhere.
+fn pass_on(pass: PassId, query: &mut Followed, (searched, kept): (Searched, Option<Matrix>)) {
+    let (number, warnings, is_counted) = (query.found.len() + 1, searched.warnings(), true);
     let (head, subjects, tail) = (Vec::new(), Vec::new(), Vec::new());
-    let is_counted = true;
-    searches.push(Reported { pass, number, head, subjects, tail, warnings, is_counted, kept });
-    found.push(searched);
-    course.end_if_lost();
+    query.searches.push(Reported {
+        pass,
+        number,
+        head,
+        subjects,
+        tail,
+        warnings,
+        is_counted,
+        kept,
+    });
+    query.found.push(searched);
 }
 
 /// Notes what is reported of a query's search. That of a pattern nobody has printed.
 fn report_query(
     (job, rules, pass): (&Job, &Rules, PassId),
     query: &mut Followed,
-    searched: &Searched,
+    (searched, mut kept): (&Searched, Option<Matrix>),
     printed: Option<Printed>,
 ) -> Result<(), Error> {
-    let Followed { record, course, searches, opening, .. } = query;
+    let Followed { record, searches, opening, .. } = query;
     let number = searches.last().map_or(1, |last| last.number + 1);
     // The number among all is not known yet.
     let results = searched.results(rules, record, number, 0);
@@ -93,10 +106,6 @@ fn report_query(
             reports.collect::<Result<_, _>>()?
         }
     };
-    let mut kept = searched.begun.kept.as_ref().and_then(|kept| rules.matrix(kept, record));
-    if kept.is_some() && !rules.saves_each() {
-        searches.iter_mut().for_each(|search| search.kept = None);
-    }
     let mut left = searched.warnings();
     for Pieces { head, subjects, tail } in reports {
         let warnings = left.drain(..if is_one { left.len() } else { 1 }).collect();
@@ -104,7 +113,6 @@ fn report_query(
         let is_counted = !is_one;
         searches.push(Reported { pass, number, head, subjects, tail, warnings, is_counted, kept });
     }
-    course.end_if_lost();
     Ok(())
 }
 
