@@ -14,9 +14,9 @@ use crate::threads::{choose, default};
 /// Unlike BLAST+, which defaults to one thread, all CPUs are used when nothing was typed and no
 /// variable says otherwise, `-subject` or not; `has_db` says that a database is searched.
 ///
-/// BLAST+ compares what was typed with the CPUs of the machine. Threads beyond those that the
-/// process may use are left out without a word, as BLAST+ has none; ranks, which may be bound to
-/// fewer CPUs than meant, are told.
+/// BLAST+ compares what was typed with the CPUs of the machine. If the process may use fewer, their
+/// number is the most, without a warning, since BLAST+ has none. Ranks get one: a launcher may have
+/// bound them to fewer CPUs than was meant.
 ///
 /// # Errors
 /// A bad value of `FLEETBLAST_THREADS`, unless a number was typed.
