@@ -2,11 +2,13 @@
 //!
 //! [`options`] reads what was typed exactly as BLAST+ reads it, [`plan`] turns it into what to do, which a
 //! [job](fleetblast_job) does; the [`terminal`] shows how far that is.
-//! `-h` and `-help` under the name `blastp` are BLAST+'s texts, but for a last section with FleetBLAST's own options in
-//! `-help` and the default of `-num_threads`; as `fleetblast blastp` the usage text lists the own options too.
+//! `-h` and `-help` under the name `blastp` are BLAST+'s texts, but for the default of `-num_threads`
+//! and two sections at the end of `-help`: FleetBLAST's own options, and what it does not support.
+//! As `fleetblast blastp` the usage text lists the own options too, and marks what is not supported.
 
 pub mod blastdbcmd;
 mod cat;
+pub mod cpus;
 pub mod dbcheck;
 pub mod doctor;
 pub mod expand;
@@ -24,4 +26,5 @@ pub mod report;
 pub mod simulate;
 mod sites;
 pub mod terminal;
+pub mod threads;
 mod wrap;

@@ -21,6 +21,7 @@ pub mod opt;
 pub mod parse;
 pub mod psiblast;
 pub mod receive;
+pub mod refused;
 pub mod report;
 pub mod search;
 pub mod simulate;
@@ -31,6 +32,27 @@ pub mod values;
 pub mod wrap;
 
 use fleetblast_release::Release;
+
+use self::spec::Program;
+
+/// All programs, in the order of the list of commands.
+pub const PROGRAMS: [Program; 15] = [
+    blastp::BLASTP,
+    blastn::BLASTN,
+    psiblast::PSIBLAST,
+    blastdbcmd::BLASTDBCMD,
+    makeblastdb::MAKEBLASTDB,
+    expand::EXPAND,
+    receive::RECEIVE,
+    keygen::KEYGEN,
+    cat::CAT,
+    dbcheck::DBCHECK,
+    doctor::DOCTOR,
+    report::REPORT,
+    simulate::SIMULATE,
+    wrap::WRAP,
+    generate::GENERATE,
+];
 
 /// The release of BLAST+ whose options these are.
 pub(crate) const RELEASE: &Release = &Release::V2_12_0;

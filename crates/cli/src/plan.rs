@@ -3,7 +3,7 @@
 //! # Environment
 //! `BATCH_SIZE` (residues of queries searched together) and `OLD_FSC` are honoured as in BLAST+; [`REFUSED_VARIABLES`]
 //! change the results of BLAST+ in ways FleetBLAST does not follow, so a search is refused while one is set.
-//! [`KERNEL`] is FleetBLAST's own. `BLAST_MT_QUERY_BATCH_SIZE`, which only cuts work for `-mt_mode 1`, is ignored, and so is `BLASTMAT`: the matrices of
+//! [`KERNEL`] and [`FLEETBLAST_THREADS`](crate::threads::FLEETBLAST_THREADS) are FleetBLAST's own. `BLAST_MT_QUERY_BATCH_SIZE`, which only cuts work for `-mt_mode 1`, is ignored, and so is `BLASTMAT`: the matrices of
 //! `-matrix` are built in, in BLAST+ as here.
 
 mod blastn;
@@ -34,6 +34,7 @@ pub(crate) use self::fleet::refuse_other_checkpoint;
 pub(crate) use self::load::{size, wish};
 pub(crate) use self::metadata::{link, metadata};
 use self::search::Searching;
+use crate::cpus::Cpus;
 use crate::options::number;
 use crate::options::search::common::CommonOptions;
 use crate::options::search::metadata::{self as told, MetadataOptions};
@@ -49,8 +50,10 @@ pub const KERNEL: &str = "FLEETBLAST_KERNEL";
 
 /// What a plan depends on besides the options.
 pub struct Host<'a> {
-    /// Processors this process may use.
-    pub cores: usize,
+    /// CPUs of the machine, and those that this process may use.
+    pub cpus: Cpus,
+    /// Whether this process is one of several that a launcher started together.
+    pub is_rank: bool,
     /// The command line, a blank after each word.
     pub command: Vec<u8>,
     /// Looks up an environment variable.
@@ -60,8 +63,12 @@ pub struct Host<'a> {
 impl Host<'static> {
     /// This process.
     pub fn current() -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { cores, command: command_line(), variable: &|name| std::env::var_os(name) }
+        Self {
+            cpus: Cpus::look(),
+            is_rank: fleetblast_mpi::launched().is_some_and(|launch| launch.ranks > 1),
+            command: command_line(),
+            variable: &|name| std::env::var_os(name),
+        }
     }
 }
 
@@ -223,7 +230,7 @@ fn with_files(
     let (report, hitlist_size) =
         format::report(choice, spec, &options.formatting, &host.command, warnings)?;
     let has_db = options.database.db.is_some();
-    let (threads, split) = threads::share(&options.threads, has_db, spec, host.cores, warnings);
+    let (threads, split) = threads::share(&options.threads, has_db, spec, host, warnings)?;
     let query = query?;
     let search = program.searching(hitlist_size, host)?;
     let again = if search.reads_again { warnings.clone() } else { Vec::new() };
@@ -260,7 +267,6 @@ fn with_files(
         out,
         metadata: None,
         threads,
-        threads_wished: options.threads.num_threads.is_some(),
         split,
         partitions: options.resources.partitions,
         fleet: fleet::plan(program, host)?,
@@ -272,8 +278,8 @@ fn with_files(
 
 fn refuse_unsupported(program: &impl SearchProgram, host: &Host<'_>) -> Result<(), Error> {
     let unsupported = |what: &str| Err(Error::unsupported(program.spec().name, what));
-    if let Some(name) = program.common().unsupported {
-        return unsupported(&format!("-{name}"));
+    if let Some(error) = &program.common().unsupported {
+        return Err(error.clone());
     }
     if let Some(what) = program.unsupported() {
         return unsupported(&what);

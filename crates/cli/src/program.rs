@@ -24,7 +24,6 @@ use crate::keygen;
 use crate::makeblastdb;
 use crate::memory;
 use crate::messages::{Refuse, complain};
-use crate::options::RELEASE;
 use crate::options::blastdbcmd::BLASTDBCMD;
 use crate::options::blastn::{BLASTN, BlastnOptions};
 use crate::options::blastp::{BLASTP, BlastpOptions};
@@ -44,6 +43,7 @@ use crate::options::simulate::SIMULATE;
 use crate::options::spec::Program;
 use crate::options::usage::{self, Name};
 use crate::options::wrap::WRAP;
+use crate::options::{PROGRAMS, RELEASE};
 use crate::plan::{self, Host, SearchProgram};
 use crate::receive;
 use crate::report;
@@ -264,7 +264,7 @@ fn about() -> String {
 }
 
 fn generate(given: &Given) -> Result<(), Error> {
-    generate::run(given, &COMMANDS.map(|command| command.program))
+    generate::run(given, &PROGRAMS)
 }
 
 fn parse(command: &'static Command, name: Name, arguments: &[OsString]) -> Result<Action, Error> {
@@ -291,7 +291,7 @@ fn search(
     refuse: &Refuse,
 ) -> Result<(), Error> {
     let (mut warnings, host) = (Vec::new(), Host::current());
-    let site = match sites::Place::of(program, (table, given), host.cores) {
+    let site = match sites::Place::of(program, (table, given), &host) {
         Ok(Some(Place::Storage(storage))) => {
             let when = program.common().resources.progress;
             let to_stdout = storage.out == Destination::Stdout;
@@ -315,9 +315,7 @@ fn search(
         Err(error) => return refuse(error),
     };
     let (spec, options) = (program.spec(), program.common());
-    if plan.start().is_none() {
-        hint::before_search(spec, &plan.query);
-    }
+    hint::before_search(spec, &plan, program.query().0);
     let when = options.resources.progress;
     let progress = Arc::new(Progress::new(plan.program, when, plan.out == Destination::Stdout));
     let db = options.database.db.as_deref().unwrap_or_default();
@@ -329,4 +327,15 @@ fn search(
         _ => fleetblast_job::run(plan, progress),
     };
     searched.map_err(|error| hint::after_error(spec, &db.to_string_lossy(), error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_program_is_a_command() {
+        let commands = COMMANDS.map(|command| command.program.name);
+        assert_eq!(commands, PROGRAMS.map(|program| program.name));
+    }
 }

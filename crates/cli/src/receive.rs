@@ -15,6 +15,7 @@ use crate::options::parse::Given;
 use crate::options::receive::{self as options, METADATA, ReceiveOptions};
 use crate::plan::{input, link};
 use crate::terminal::{Progress, When};
+use crate::threads;
 
 /// What is added to the name of the report for the file of what came.
 const SUFFIX: &str = ".fbm";
@@ -53,7 +54,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
     let kept = Destination::File(spool.clone());
     input::refuse_same_file((options::OUT.name(), &out), (METADATA.name(), &kept))?;
     let keep = typed.metadata.is_some();
-    let threads = expand::threads(&typed.expand);
+    let threads = threads::of_process(typed.expand.num_threads)?.count;
     let reception = Reception { link: link(&typed.link)?, spool, keep, threads };
     let progress = Progress::new("receive", When::Auto, out == Destination::Stdout);
     let audience: Arc<dyn Audience> = Arc::new(progress);

@@ -7,6 +7,7 @@ use fleetblast_fleet::config::Strategy;
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::Destination;
 use fleetblast_job::sites::Storage;
+use fleetblast_job::threads::Threads;
 use fleetblast_metadata::header::OptionValue;
 use fleetblast_metadata::{Header, Kind, Kinds};
 
@@ -16,7 +17,8 @@ use crate::options::parse::Given;
 use crate::options::search::metadata::IO_RANKS;
 use crate::options::search::{files, resources};
 use crate::options::spec::Program;
-use crate::plan::{SearchProgram, input};
+use crate::plan::{Host, SearchProgram, input};
+use crate::threads::choose;
 
 /// The ranks of this process.
 pub enum Place {
@@ -29,14 +31,14 @@ pub enum Place {
 }
 
 impl Place {
-    /// By what was typed; none if there is one site only. This process may use so many processors.
+    /// By what was typed; none if there is one site only.
     ///
     /// # Errors
     /// Too many ranks for one site, an output that cannot be written, options that do not go together.
     pub fn of(
         program: &impl SearchProgram,
         typed: (&Program, &Given),
-        cores: usize,
+        host: &Host<'_>,
     ) -> Result<Option<Self>, Error> {
         let Some(ranks) = program.metadata().and_then(|it| it.io_ranks) else { return Ok(None) };
         let (name, options) = (IO_RANKS.name(), program.common());
@@ -59,20 +61,28 @@ impl Place {
         };
         match launched {
             Some(launch) if launch.rank < searching => Ok(Some(Place::Search)),
-            Some(_) => Ok(Some(Place::Storage(storage(program, typed, (ranks, cores))?))),
+            Some(_) => {
+                let threads = threads(program, host)?;
+                Ok(Some(Place::Storage(storage(program, typed, (ranks, threads))?)))
+            }
             None => {
-                let cores = (cores / all as usize).max(1);
-                Ok(Some(Place::Both(storage(program, typed, (ranks, cores))?)))
+                let threads = threads(program, host)?.for_ranks_inside(all as usize);
+                Ok(Some(Place::Both(storage(program, typed, (ranks, threads))?)))
             }
         }
     }
+}
+
+/// The threads of this process, or of all of its ranks.
+fn threads(program: &impl SearchProgram, host: &Host<'_>) -> Result<Threads, Error> {
+    choose(program.common().threads.num_threads, host.cpus, host.variable)
 }
 
 /// How a report is made of what the search tells.
 fn storage(
     program: &impl SearchProgram,
     (table, given): (&Program, &Given),
-    (ranks, cores): (u32, usize),
+    (ranks, threads): (u32, Threads),
 ) -> Result<Storage, Error> {
     let told = told(table, given);
     let options = program.common();
@@ -81,7 +91,6 @@ fn storage(
         let timing = Destination::File(timing.into());
         input::refuse_same_file((files::OUT.name(), &out), (resources::TIMING.name(), &timing))?;
     }
-    let threads = options.threads.num_threads.unwrap_or(cores).min(cores).max(1);
     let (db, subject) = (options.database.db.clone(), options.database.subject.clone());
     let plan = move |header: &Header| {
         if let Some(name) = other(&told, &header.options) {
@@ -98,13 +107,13 @@ fn storage(
             subject: named(&subject),
             query: None,
             out: OsString::new(),
-            num_threads: Some(threads),
+            num_threads: Some(threads.count),
         };
         // The search finds the same to warn of.
         let mut warnings = Vec::new();
         expand::plan_of((header, place), &options, &Given::new(), threads, &mut warnings)
     };
-    Ok(Storage { ranks, threads, out, plan: Box::new(plan) })
+    Ok(Storage { ranks, threads: threads.count, out, plan: Box::new(plan) })
 }
 
 /// An option that differs.

@@ -12,6 +12,7 @@ use fleetblast_job::error::Error;
 use fleetblast_job::plan::{Checkpoint, Destination, Foreign, Join, PLACES};
 
 use crate::dbcheck;
+use crate::hint;
 use crate::messages::Refuse;
 use crate::options::opt::Opt;
 use crate::options::parse::Given;
@@ -62,6 +63,7 @@ pub fn run(given: &Given, command: &[OsString], refuse: &Refuse) -> Result<(), E
 
 fn plan(options: &WrapOptions, command: &[OsString]) -> Result<Foreign, Error> {
     let query = input::source(QUERY.name(), &options.query)?;
+    hint::before_reading(QUERY.name(), &options.query, "the queries");
     let records = options.output == Strategy::Records;
     if options.compression.is_some() && !records {
         return Err(Error::query_options("-compression goes with -output records only"));

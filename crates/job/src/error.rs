@@ -101,10 +101,14 @@ impl Error {
 
     /// Something of a program of BLAST+ that FleetBLAST cannot do, named as it was typed.
     pub fn unsupported(program: &str, what: impl fmt::Display) -> Self {
+        let Self { exit_code, message } = Self::not_yet(what);
+        Self::new(exit_code, format!("{message}; run NCBI {program} instead"))
+    }
+
+    /// Something of FleetBLAST's own that does not go with a program, named as it was typed.
+    pub fn not_yet(what: impl fmt::Display) -> Self {
         let version = env!("CARGO_PKG_VERSION");
-        let message =
-            format!("FleetBLAST {version} does not support {what} yet; run NCBI {program} instead");
-        Self::new(exit::INPUT, message)
+        Self::new(exit::INPUT, format!("FleetBLAST {version} does not support {what} yet"))
     }
 }
 

@@ -15,6 +15,7 @@ use fleetblast_stats::nucleotide::NucleotideScoring;
 use crate::plan::{
     BatchSize, Codec, Destination, Fleet, Format, Plan, Report, Source, Split, Subjects, papers,
 };
+use crate::threads::{ThreadSource, Threads};
 
 /// A search of nucleotides in a database that is not there, with the defaults of megablast.
 pub fn megablast(queries: &Path) -> Plan {
@@ -54,8 +55,7 @@ pub fn megablast(queries: &Path) -> Plan {
             sort_hsps: None,
         },
         out: Destination::Stdout,
-        threads: 1,
-        threads_wished: true,
+        threads: Threads { count: 1, source: ThreadSource::Option, cpus: 1 },
         split: Split::Database,
         partitions: None,
         fleet: Fleet {

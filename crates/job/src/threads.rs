@@ -1,4 +1,6 @@
-//! Threads that search.
+//! Threads that search: how many, and what decided that.
+
+use serde::{Serialize, Serializer};
 
 use crate::error::Error;
 
@@ -11,4 +13,124 @@ pub fn pool(count: usize) -> Result<rayon::ThreadPool, Error> {
         .num_threads(count)
         .build()
         .map_err(|error| Error::starved(format_args!("cannot start {count} threads: {error}")))
+}
+
+/// What decided how many threads a process uses. `-timing` names it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ThreadSource {
+    /// `-num_threads`.
+    Option,
+    /// `FLEETBLAST_THREADS` in the environment.
+    FleetblastThreads,
+    /// `OMP_NUM_THREADS` in the environment.
+    OmpNumThreads,
+    /// `SLURM_CPUS_PER_TASK` in the environment.
+    SlurmCpusPerTask,
+    /// The CPUs that the process may run on are fewer than those of the machine.
+    AffinityMask,
+    /// The CPU time that a cgroup of the process may use.
+    CgroupLimit,
+    /// All CPUs of the machine.
+    #[default]
+    Machine,
+    /// An equal share of the CPUs, which several ranks of a host may run on.
+    SharedCpus,
+    /// `-subject`, with which BLAST+ ignores the number of threads.
+    Subject,
+}
+
+impl ThreadSource {
+    /// The name in the output of `-timing`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Option => "-num_threads",
+            Self::FleetblastThreads => "FLEETBLAST_THREADS",
+            Self::OmpNumThreads => "OMP_NUM_THREADS",
+            Self::SlurmCpusPerTask => "SLURM_CPUS_PER_TASK",
+            Self::AffinityMask => "affinity mask",
+            Self::CgroupLimit => "cgroup CPU limit",
+            Self::Machine => "CPUs of the machine",
+            Self::SharedCpus => "CPUs shared with other ranks",
+            Self::Subject => "-subject",
+        }
+    }
+}
+
+impl Serialize for ThreadSource {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// The threads of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Threads {
+    /// Their number, at least 1.
+    pub count: usize,
+    /// What decided that.
+    pub source: ThreadSource,
+    /// CPUs that the process may use, at least 1.
+    pub cpus: usize,
+}
+
+impl Threads {
+    /// The threads of a process where so many ranks of its host, itself included, are processes
+    /// that run on the same CPUs.
+    ///
+    /// Numbers chosen for this program stay. Others must not exceed the share of one rank: a
+    /// site may set `OMP_NUM_THREADS` to all CPUs of a host.
+    #[must_use]
+    pub fn beside_processes(self, ranks: usize) -> Self {
+        use ThreadSource::{FleetblastThreads, Option, Subject};
+        let share = (self.cpus / ranks.max(1)).max(1);
+        match self.source {
+            Option | FleetblastThreads | Subject => self,
+            _ if self.count <= share => self,
+            _ => Self { count: share, source: ThreadSource::SharedCpus, ..self },
+        }
+    }
+
+    /// The threads of each of so many ranks in this process. `-num_threads` is the number for a
+    /// rank, every other one that for the process.
+    #[must_use]
+    pub fn for_ranks_inside(self, ranks: usize) -> Self {
+        match self.source {
+            ThreadSource::Option | ThreadSource::Subject => self,
+            _ => Self { count: (self.count / ranks.max(1)).max(1), ..self },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn threads(count: usize, source: ThreadSource) -> Threads {
+        Threads { count, source, cpus: 8 }
+    }
+
+    #[test]
+    fn processes_on_the_same_cpus_share_them() {
+        let beside = |count, source, ranks| {
+            let threads = threads(count, source).beside_processes(ranks);
+            (threads.count, threads.source)
+        };
+        use ThreadSource::*;
+        assert_eq!(beside(8, Machine, 1), (8, Machine));
+        assert_eq!(beside(8, Machine, 3), (2, SharedCpus));
+        assert_eq!(beside(8, Machine, 9), (1, SharedCpus));
+        assert_eq!(beside(8, OmpNumThreads, 4), (2, SharedCpus));
+        assert_eq!(beside(2, OmpNumThreads, 4), (2, OmpNumThreads));
+        assert_eq!(beside(4, SlurmCpusPerTask, 2), (4, SlurmCpusPerTask));
+        assert_eq!(beside(8, FleetblastThreads, 4), (8, FleetblastThreads));
+        assert_eq!(beside(8, Option, 4), (8, Option));
+    }
+
+    #[test]
+    fn ranks_of_a_process_share_its_threads() {
+        let inside = |source, ranks| threads(8, source).for_ranks_inside(ranks).count;
+        assert_eq!([1, 2, 3, 9].map(|ranks| inside(ThreadSource::Machine, ranks)), [8, 4, 2, 1]);
+        assert_eq!(inside(ThreadSource::FleetblastThreads, 4), 2);
+        assert_eq!(inside(ThreadSource::Option, 4), 8);
+    }
 }

@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::error::Error;
 use crate::metadata::Account;
 use crate::standard::print;
+use crate::threads::ThreadSource;
 
 /// What this process used so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,6 +59,8 @@ pub struct Timing {
     pub peak_memory_bytes: Option<u64>,
     /// Threads used.
     pub threads: usize,
+    /// What decided that; on many ranks, on the first one.
+    pub threads_source: ThreadSource,
     /// Queries searched.
     pub queries: u64,
     /// Residues of the queries.

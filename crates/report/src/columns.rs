@@ -233,6 +233,11 @@ impl Columns {
         Self { list, delimiter: delimiter.to_vec() }
     }
 
+    /// The words that [`parse`](Self::parse) knows.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        COLUMNS.iter().map(|(name, ..)| *name).chain(["std"])
+    }
+
     /// Whether letters are shown, or what only letters tell.
     pub(crate) fn have_letters(&self) -> bool {
         let of_letters = [C::QuerySeq, C::SubjectSeq, C::Btop, C::Positives, C::PercentPositives];

@@ -90,10 +90,11 @@ pub fn open<'a>(
 /// # Errors
 /// The start of the input cannot be read.
 pub fn decompress<'a>(
-    mut input: impl Read + Send + 'a,
+    input: impl Read + Send + 'a,
     name: &Path,
     warn: impl FnMut(&str) + Send + 'a,
 ) -> io::Result<Box<dyn BufRead + Send + 'a>> {
+    let mut input = EndsOnce { inner: input, has_ended: false };
     let start = peek(&mut input)?;
     let compression = Compression::detect(&start);
     let input = BufReader::with_capacity(BUFFER, Cursor::new(start).chain(input));
@@ -104,6 +105,24 @@ pub fn decompress<'a>(
         Compression::Bzip2 => name.members::<BzDecoder<_>>(input, warn),
         Compression::Zstd => name.buffered(zstd::stream::read::Decoder::with_buffer(input)?),
     })
+}
+
+/// A reader that is not read again after its end: a terminal would wait for more, until somebody
+/// types Ctrl-D once more for each reader that looks.
+struct EndsOnce<R> {
+    inner: R,
+    has_ended: bool,
+}
+
+impl<R: Read> Read for EndsOnce<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.has_ended {
+            return Ok(0);
+        }
+        let count = self.inner.read(buffer)?;
+        self.has_ended = count == 0 && !buffer.is_empty();
+        Ok(count)
+    }
 }
 
 /// Reads up to [`MAGIC`] bytes.

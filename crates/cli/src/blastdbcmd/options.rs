@@ -10,6 +10,7 @@ use fleetblast_db::SequenceKind;
 use fleetblast_job::error::Error;
 use fleetblast_job::standard;
 
+use crate::hint;
 use crate::options::blastdbcmd::{BLASTDBCMD, output, retrieval};
 use crate::options::number;
 use crate::options::parse::Given;
@@ -102,8 +103,8 @@ impl Options {
     /// Options that FleetBLAST refuses, and options that need another one.
     pub(super) fn new(given: &Given) -> Result<Self, Error> {
         let values = Values::new(&BLASTDBCMD, given);
-        if let Some(name) = values.unsupported() {
-            return Err(Error::unsupported(BLASTDBCMD.name, format_args!("-{name}")));
+        if let Some(error) = values.unsupported() {
+            return Err(error);
         }
         Ok(Self {
             db: values.get(&retrieval::DB),
@@ -184,6 +185,7 @@ impl Wanted {
 
 /// The contents of a file named by an option.
 pub(super) fn lines_of(option: &str, path: &OsStr) -> Result<Vec<u8>, Error> {
+    hint::before_reading(option, path, "the lines");
     let contents = if path == "-" {
         let mut text = Vec::new();
         let read = standard::input().and_then(|input| input.lock().read_to_end(&mut text));

@@ -12,6 +12,7 @@ use fleetblast_job::threads::pool;
 use crate::options::dbcheck::DbcheckOptions;
 use crate::options::parse::Given;
 use crate::plan;
+use crate::threads;
 
 /// Bytes that a thread checks at a time.
 const RANGE_BYTES: u64 = 1 << 20;
@@ -24,8 +25,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
     let options = DbcheckOptions::new(given);
     let db = options.db.to_string_lossy();
     let wish = plan::wish(options.loader, options.memory.as_deref())?;
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = options.num_threads.unwrap_or(cores).min(cores);
+    let threads = threads::of_process(options.num_threads)?.count;
     let start = Instant::now();
     let database = open(&db, options.kind)?;
     let report = checked(&database, wish, threads)?;

@@ -39,7 +39,7 @@ fn sentences(found: &Findings) -> Vec<String> {
     all.extend(slow(found, best));
     all.extend(huge_pages(found));
     all.push(format!(
-        "Use '-num_threads {}' (the default), and '-loader {}' (what 'auto' chooses here: {}).",
+        "Use '-num_threads {}' (all CPUs that the process may use), and '-loader {}' (what 'auto' chooses here: {}).",
         found.threads, found.choice, found.reason
     ));
     all

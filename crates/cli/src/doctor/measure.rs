@@ -10,6 +10,8 @@ use fleetblast_db::partition::VolumeFile;
 use fleetblast_db::{Database, DbError};
 use serde::Serialize;
 
+use crate::cpus::Cpus;
+
 /// Bytes of a huge page.
 const HUGE: usize = 2 << 20;
 
@@ -118,7 +120,7 @@ impl Findings {
             cold,
             warm,
             memory: Memory::look()?,
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            threads: Cpus::look().allowed,
             choice: choice.method.name().to_owned(),
             reason: choice.reason,
         })

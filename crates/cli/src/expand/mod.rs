@@ -11,8 +11,10 @@ use fleetblast_job::error::{Error, exit};
 use fleetblast_job::metadata::{Expansion, Opened, expand};
 use fleetblast_job::plan::{Destination, Format, Plan};
 use fleetblast_job::sites::{self, Storage};
+use fleetblast_job::threads::Threads;
 use fleetblast_metadata::{Header, Kind, Kinds};
 
+use crate::hint;
 use crate::messages::{Refuse, complain};
 use crate::options::blastn::{BLASTN, BlastnOptions};
 use crate::options::blastp::{BLASTP, BlastpOptions};
@@ -24,6 +26,7 @@ use crate::options::spec::Program;
 use crate::options::typed::lossy;
 use crate::plan::{self, Host, SearchProgram, input};
 use crate::terminal::{Progress, When};
+use crate::threads::{self, FLEETBLAST_THREADS};
 
 /// Runs the program, on all processes that were started together.
 ///
@@ -61,7 +64,7 @@ fn storage(
         return Err(not_yet("-query"));
     }
     let (out, path) = (destination(options)?, PathBuf::from(&options.metadata));
-    let threads = options.num_threads.unwrap_or(1);
+    let threads = threads::of_process(Some(options.num_threads.unwrap_or(1)))?;
     let (options, given) = (options.clone(), given.clone());
     let plan = move |header: &Header| {
         let mut warnings = Vec::new();
@@ -74,7 +77,7 @@ fn storage(
             plan => Ok(plan),
         }
     };
-    Ok(Storage { ranks, threads, out, plan: Box::new(plan) })
+    Ok(Storage { ranks, threads: threads.count, out, plan: Box::new(plan) })
 }
 
 fn alone(options: &ExpandOptions, given: &Given) -> Result<(), Error> {
@@ -123,14 +126,17 @@ pub fn make(
     audience: &dyn Audience,
 ) -> Result<(), Error> {
     tell_version(&opened.header, audience);
-    let threads = threads(options);
+    let threads = threads::of_process(options.num_threads)?;
     let mut warnings = Vec::new();
     let of = (&opened.header, &*opened.path);
     let plan = plan_of(of, options, given, threads, &mut warnings);
     warnings.iter().for_each(|warning| complain(warning));
     let plan = plan?;
+    if let Some(plan) = &plan {
+        hint::unknown_columns(&plan.report);
+    }
     let wanted = wanted(options)?;
-    expand(Expansion { opened, plan, out, threads, wanted }, audience)
+    expand(Expansion { opened, plan, out, threads: threads.count, wanted }, audience)
 }
 
 /// The queries that are wanted, none for all.
@@ -145,12 +151,6 @@ fn wanted(options: &ExpandOptions) -> Result<Vec<Vec<u8>>, Error> {
     }
 }
 
-/// Threads that make a report.
-pub fn threads(options: &ExpandOptions) -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    options.num_threads.unwrap_or(cores).min(cores)
-}
-
 /// How the report is made of metadata from `path`; `None` for one that is told as it is, without a database. Warnings are added to
 /// those there are.
 ///
@@ -160,7 +160,7 @@ pub fn plan_of(
     (header, path): (&Header, &Path),
     options: &ExpandOptions,
     given: &Given,
-    threads: usize,
+    threads: Threads,
     warnings: &mut Vec<String>,
 ) -> Result<Option<Plan>, Error> {
     let only = header.kinds == Kinds::Only(Kind::Report);
@@ -230,10 +230,12 @@ fn search<P: SearchProgram>(
         told.next().map(|(_, value)| std::ffi::OsStr::from_bytes(value).to_owned())
     };
     let here = Host::current();
-    let variable = |name: &str| match given::VARIABLES.contains(&name) {
-        true => told(name),
-        false => (here.variable)(name),
+    let variable = |name: &str| match name {
+        _ if given::VARIABLES.contains(&name) => told(name),
+        // The threads that make the report are known, and those of the search mean nothing here.
+        FLEETBLAST_THREADS => None,
+        _ => (here.variable)(name),
     };
-    let host = Host { cores: here.cores, command: header.command.clone(), variable: &variable };
+    let host = Host { command: header.command.clone(), variable: &variable, ..here };
     plan::plan(&typed(&all), &host, warnings)
 }

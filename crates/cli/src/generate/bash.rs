@@ -54,7 +54,7 @@ fn program_cases(program: &Program) -> String {
     };
     for option in offered(program) {
         if let Offer::Words(offered) = Offer::of(option) {
-            cases += &case(&after(option), &words(offered));
+            cases += &case(&after(option), &words(&offered));
         }
     }
     let files = all(|offer| matches!(offer, Offer::Files));

@@ -34,6 +34,10 @@ Anything else.
 .TP
 .B BLASTDB
 Directories in which databases are looked for, parted by colons, after the current one.
+.TP
+.B FLEETBLAST_THREADS
+Number of threads of every command without \fB\-num_threads\fR. Without this variable,
+\fBOMP_NUM_THREADS\fR and \fBSLURM_CPUS_PER_TASK\fR count, and else all CPUs that the process may use.
 .SH EXAMPLES
 .nf
 fleetblast makeblastdb \-in proteins.fa \-dbtype prot \-out proteins
@@ -49,7 +53,7 @@ pub fn overview(programs: &[Program]) -> String {
     page += ".B fleetblast help\n[\\fIcommand\\fR]\n.br\n.B fleetblast \\-\\-version\n";
     let release = RELEASE.version;
     page += &format!(
-        ".SH DESCRIPTION\nThe commands, databases and bytes of output of NCBI BLAST+ {release}, faster, on all cores, \
+        ".SH DESCRIPTION\nThe commands, databases and bytes of output of NCBI BLAST+ {release}, faster, on all CPUs, \
          and on many processes over MPI. Run through a link named like a command, the program is that command.\n"
     );
     for (title, blast) in [("COMMANDS OF BLAST+", true), ("FURTHER COMMANDS", false)] {
@@ -95,7 +99,8 @@ fn head(name: &str, about: &str) -> String {
 /// The option and its value, as they are typed.
 fn typed(option: &OptionSpec) -> String {
     let name = format!("\\fB\\-{}\\fR", escaped(option.name));
-    if option.label.is_empty() { name } else { format!("{name} {}", value(option)) }
+    let whole = if option.label.is_empty() { name } else { format!("{name} {}", value(option)) };
+    if option.refused.is_whole() { format!("{whole} ({})", option.refused.mark()) } else { whole }
 }
 
 fn value(option: &OptionSpec) -> String {
@@ -105,11 +110,12 @@ fn value(option: &OptionSpec) -> String {
 fn described(option: &OptionSpec) -> String {
     let mut out = format!(".TP\n{}\n", typed(option));
     // Lines that are set in are laid out by hand.
-    let by_hand = option.help.iter().any(|line| line.starts_with(char::is_whitespace));
+    let help = option.marked_help();
+    let by_hand = help.iter().any(|line| line.starts_with(char::is_whitespace));
     if by_hand {
         out += ".nf\n";
     }
-    for line in option.help {
+    for line in &help {
         if line.starts_with("Default = ") && !by_hand {
             out += ".br\n";
         }
@@ -130,9 +136,6 @@ fn described(option: &OptionSpec) -> String {
     }
     if !option.excludes.is_empty() {
         more(format!("Incompatible with: {}", option.excludes.join(", ")));
-    }
-    if !option.supported {
-        more("Not supported yet: refused.".to_owned());
     }
     out
 }
@@ -164,7 +167,8 @@ mod tests {
             options += 1;
         }
         assert_eq!(lines.iter().filter(|line| **line == ".TP").count(), options);
-        assert!(page.contains("\\fB\\-remote\\fR\n"));
+        assert!(page.contains("\\fB\\-remote\\fR (not supported)\n"));
+        assert!(page.contains("  1 = Query\\-anchored showing identities (not supported),\n"));
         assert!(page.contains(".SS \"FleetBLAST options\"\n"));
     }
 

@@ -59,7 +59,7 @@ enum Offer {
     /// Names of files.
     Files,
     /// These words.
-    Words(&'static [&'static str]),
+    Words(Vec<&'static str>),
     /// Nothing: numbers and the like.
     Nothing,
 }
@@ -69,10 +69,15 @@ impl Offer {
         // A file may be behind a text, too: a list of identifiers, a database.
         let named = |part: &str| option.label.contains(part);
         let file = ["file", "database", "dbname", "directory"].into_iter().any(named);
+        let words = |words: &[&'static str]| {
+            let refused = option.refused.values();
+            let words = words.iter().copied().filter(|word| !refused.contains(word));
+            Offer::Words(words.collect())
+        };
         match (option.kind, option.words()) {
             (Kind::Flag, _) => Offer::Flag,
-            (_, words) if !words.is_empty() => Offer::Words(words),
-            (Kind::Boolean, _) => Offer::Words(&["false", "true"]),
+            (_, all) if !all.is_empty() => words(all),
+            (Kind::Boolean, _) => words(&["false", "true"]),
             (Kind::InputFile | Kind::OutputFile, _) => Offer::Files,
             (Kind::Text, _) if file => Offer::Files,
             _ => Offer::Nothing,
@@ -82,7 +87,7 @@ impl Offer {
 
 /// The options that a shell offers: what would be refused is left out.
 fn offered(program: &Program) -> impl Iterator<Item = &'static OptionSpec> + use<> {
-    program.all().filter(|option| option.supported)
+    program.all().filter(|option| !option.refused.is_whole())
 }
 
 /// One line on an option: the first of its help, without what points to the next ones.
@@ -99,8 +104,10 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::blastn::BLASTN;
     use crate::options::blastp::BLASTP;
     use crate::options::doctor::DOCTOR;
+    use crate::options::psiblast::PSIBLAST;
 
     #[test]
     fn what_is_offered_follows_the_table() {
@@ -110,10 +117,22 @@ mod tests {
         assert!(matches!(offer("db"), Offer::Files));
         assert!(matches!(offer("gilist"), Offer::Files));
         assert!(matches!(offer("checkpoint"), Offer::Files));
-        assert!(matches!(offer("soft_masking"), Offer::Words(["false", "true"])));
+        let words = |offer| match offer {
+            Offer::Words(words) => words,
+            _ => panic!("no words"),
+        };
+        assert_eq!(words(offer("soft_masking")), ["false", "true"]);
         assert!(matches!(offer("evalue"), Offer::Nothing));
         assert!(matches!(offer("outfmt"), Offer::Nothing));
-        assert!(matches!(offer("task"), Offer::Words(["blastp", "blastp-fast", "blastp-short"])));
+        assert_eq!(words(offer("task")), ["blastp", "blastp-fast", "blastp-short"]);
+        let of_blastn = |name| words(Offer::of(BLASTN.find(name).expect("an option")));
+        assert_eq!(of_blastn("task"), ["blastn", "blastn-short", "dc-megablast", "megablast"]);
+        assert_eq!(
+            (of_blastn("use_index"), of_blastn("schedule")),
+            (vec!["false"], vec!["dynamic"])
+        );
+        assert!(offered(&BLASTN).all(|option| option.name != "segment_size"));
+        assert!(offered(&PSIBLAST).all(|option| option.name != "plan"));
         assert!(offered(&BLASTP).all(|option| option.name != "remote"));
         assert!(offered(&BLASTP).any(|option| option.name == "ranks"));
     }

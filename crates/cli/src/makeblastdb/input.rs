@@ -6,14 +6,17 @@ use std::io::BufRead;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use fleetblast_db::SequenceKind;
 use fleetblast_job::error::Error;
 use fleetblast_job::standard;
-use fleetblast_makedb as makedb;
+use fleetblast_makedb::{self as makedb, Kind};
 use fleetblast_seq::input::{self, OpenError};
 
 use super::guess::is_fasta;
 use super::log::warn;
 use super::options_error;
+use crate::hint;
+use crate::options::makeblastdb::IN;
 
 /// One input, open.
 pub(super) struct Input {
@@ -27,6 +30,20 @@ pub(super) struct Inputs {
 }
 
 impl Inputs {
+    /// Says if the first one seems to be of the other kind than that of the database.
+    pub(super) fn hint_at_kind(&self, wanted: Kind) {
+        let Some(first) = self.names.as_slice().first() else { return };
+        let (kind, done) = match wanted {
+            Kind::Protein => {
+                (SequenceKind::Protein, "-dbtype prot stores its letters as amino acids")
+            }
+            Kind::Nucleotide => {
+                (SequenceKind::Nucleotide, "-dbtype nucl stores its letters as nucleotides")
+            }
+        };
+        hint::wrong_kind(first, "the first sequence", kind, done);
+    }
+
     /// Takes `-in` apart, and looks at each file.
     pub(super) fn open(text: &OsStr) -> Result<Self, Error> {
         let names = split(text.as_bytes());
@@ -48,6 +65,7 @@ impl Iterator for Inputs {
 
     fn next(&mut self) -> Option<Self::Item> {
         let name = self.names.next()?;
+        hint::before_reading(IN.name(), name.as_os_str(), "the sequences");
         let there = if name == Path::new("-") { standard::input().map(drop) } else { Ok(()) };
         let there = there.map_err(|source| OpenError { path: "standard input".into(), source });
         let tell = |text: &str| warn(format_args!("Warning: {text}"));

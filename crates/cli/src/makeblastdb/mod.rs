@@ -13,9 +13,7 @@ mod options;
 mod size;
 
 use std::env;
-use std::num::NonZero;
 use std::path::Path;
-use std::thread;
 use std::time::Instant;
 
 use fleetblast_job::error::{Error, exit};
@@ -58,6 +56,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
     let unmatched =
         Unmatched { masks: !masks.is_empty(), taxids: matches!(taxids, Taxids::Map(_)) };
     let inputs = opened.map_err(|error| with_unmatched(error, unmatched))?;
+    inputs.hint_at_kind(options.kind);
     let map_size = size::of_maps(env::var_os(size::MAP_SIZE).as_deref());
     let settings = fleetblast_makedb::Options {
         kind: options.kind,
@@ -105,13 +104,11 @@ fn add(
     options: &Options,
     log: &mut Log,
 ) -> Result<(), makedb::Error> {
-    let threads = options.threads.or_else(|| thread::available_parallelism().ok());
-    let threads = threads.unwrap_or(NonZero::<usize>::MIN);
     for input in inputs {
         let Input { name, reader } = input?;
         let start = Instant::now();
         let before = builder.sequences();
-        add_fasta(builder, reader, &name, threads, |event| match event {
+        add_fasta(builder, reader, &name, options.threads, |event| match event {
             Event::Warning(warning) => warn(warning.told_by(MAKEBLASTDB.name)),
             Event::BadCharacter(bad) => warn(bad),
             Event::Ignored { id, after } => {

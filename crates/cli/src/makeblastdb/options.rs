@@ -11,6 +11,7 @@ use super::options_error;
 use crate::options::makeblastdb::{self as table, MAKEBLASTDB};
 use crate::options::parse::Given;
 use crate::options::values::Values;
+use crate::threads;
 
 /// The options in their types.
 #[derive(Debug)]
@@ -29,20 +30,15 @@ pub(super) struct Options {
     pub(super) mask_data: Option<OsString>,
     pub(super) mask_id: Option<OsString>,
     pub(super) mask_desc: Option<OsString>,
-    pub(super) threads: Option<NonZero<usize>>,
+    pub(super) threads: NonZero<usize>,
 }
 
 impl Options {
     /// Reads what was given, and checks it in the order of BLAST+.
     pub(super) fn new(given: &Given) -> Result<Self, Error> {
         let values = Values::new(&MAKEBLASTDB, given);
-        if let Some(option) = values.unsupported() {
-            return Err(Error::unsupported(MAKEBLASTDB.name, format_args!("-{option}")));
-        }
-        let input_type = values.get(&table::INPUT_TYPE);
-        if input_type != "fasta" {
-            let what = format!("-input_type {}", input_type.to_string_lossy());
-            return Err(Error::unsupported(MAKEBLASTDB.name, what));
+        if let Some(error) = values.unsupported() {
+            return Err(error);
         }
         let input = values.get(&table::IN);
         let out = values.optional(&table::OUT).unwrap_or_else(|| input.clone());
@@ -53,6 +49,7 @@ impl Options {
         if title == "-" {
             return Err(options_error("Please provide a title using -title"));
         }
+        let threads = threads::of_process(values.optional(&table::NUM_THREADS))?;
         Ok(Self {
             kind: values.get(&table::DBTYPE),
             version: match values.get(&table::BLASTDB_VERSION) {
@@ -71,7 +68,7 @@ impl Options {
             mask_data: values.optional(&table::MASK_DATA),
             mask_id: values.optional(&table::MASK_ID),
             mask_desc: values.optional(&table::MASK_DESC),
-            threads: values.optional(&table::NUM_THREADS).and_then(NonZero::new),
+            threads: NonZero::new(threads.count).unwrap_or(NonZero::<usize>::MIN),
         })
     }
 }

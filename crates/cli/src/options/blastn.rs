@@ -6,6 +6,7 @@ use fleetblast_engine::params::Strands;
 use super::RELEASE;
 use super::opt::{Choices, Opt};
 use super::parse::Given;
+use super::refused::Refused;
 use super::search::common::CommonOptions;
 use super::search::filtering::{self, NucleotideFilteringOptions};
 use super::search::megablast::{self, MegablastOptions, OFF_DIAGONAL_RANGE};
@@ -17,7 +18,7 @@ use super::search::single::{REMOTE, UNGAPPED, WINDOW_SIZE};
 use super::search::{
     self, database, files, fleet, formatting, generic, hsps, resources, strategy, task, threads,
 };
-use super::spec::{self, Program};
+use super::spec::{self, OptionSpec, Program};
 use super::values::Values;
 
 /// What it sets.
@@ -54,7 +55,15 @@ const TASKS: Choices<Task, 5> = Choices::new([
 ]);
 
 /// `-task`.
-pub const TASK: Opt<Task> = task::option(&TASKS, "megablast");
+pub const TASK: Opt<Task> =
+    task::option(&TASKS, "megablast").refused(Refused::Values(&["rmblastn"]));
+
+/// Options of ranks that hand out blocks far ahead, which batches of unknown size do not allow.
+const FLEET: [OptionSpec; 3] = [
+    fleet::SCHEDULE.refused(Refused::ValuesWhen(&["length", "weight"], "by blastn")).spec,
+    fleet::QUERY_ORDER.refused(Refused::ValuesWhen(&["longest"], "by blastn")).spec,
+    fleet::SEGMENT_SIZE.refused(Refused::When("by blastn")).spec,
+];
 
 /// The program.
 pub const BLASTN: Program = Program {
@@ -85,7 +94,7 @@ pub const BLASTN: Program = Program {
         threads::OPTIONS,
         &[REMOTE.spec, spec::VERSION],
         resources::OPTIONS,
-        fleet::OPTIONS,
+        &fleet::with(FLEET),
         metadata::OPTIONS,
     ],
     lone: None,

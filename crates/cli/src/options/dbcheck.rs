@@ -7,6 +7,7 @@ use fleetblast_db::load::Method;
 
 use super::opt::{Choices, Opt};
 use super::parse::Given;
+use super::search::threads::DEFAULT;
 use super::spec::{self, Constraint, Group, OptionSpec, Program};
 use super::values::Values;
 
@@ -58,13 +59,10 @@ pub const DBTYPE: Opt<Option<SequenceKind>> = Opt::one_of(
 .default("guess");
 
 /// `-num_threads`.
-pub const NUM_THREADS: Opt<usize> = Opt::integer(
-    "num_threads",
-    Group::TOP,
-    &["Number of threads to use", "Default = all cores this process may use"],
-)
-.label("int_value")
-.within(Constraint::AtLeast(1));
+pub const NUM_THREADS: Opt<usize> =
+    Opt::integer("num_threads", Group::TOP, &["Number of threads to use", DEFAULT[0], DEFAULT[1]])
+        .label("int_value")
+        .within(Constraint::AtLeast(1));
 
 /// `-loader`.
 pub const LOADER: Opt<Option<Method>> = Opt::one_of(

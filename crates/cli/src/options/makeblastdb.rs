@@ -6,6 +6,8 @@ use fleetblast_makedb::Kind;
 
 use super::RELEASE;
 use super::opt::{Choices, Opt};
+use super::refused::Refused;
+use super::search::threads::DEFAULT;
 use super::spec::{self, Constraint, Group, OptionSpec, Program};
 
 /// The program.
@@ -61,7 +63,8 @@ pub const INPUT_TYPE: Opt<OsString> =
     Opt::text("input_type", INPUT, &["Type of the data specified in input_file"])
         .label("type")
         .default("fasta")
-        .within(Constraint::Word(&["asn1_bin", "asn1_txt", "blastdb", "fasta"]));
+        .within(Constraint::Word(&["asn1_bin", "asn1_txt", "blastdb", "fasta"]))
+        .refused(Refused::Values(&["asn1_bin", "asn1_txt", "blastdb"]));
 
 /// `-dbtype`.
 pub const DBTYPE: Opt<Kind> =
@@ -188,7 +191,7 @@ pub const TAXID_MAP: Opt<OsString> = Opt::input(
 pub const NUM_THREADS: Opt<usize> = Opt::integer(
     "num_threads",
     Group::FLEETBLAST,
-    &["Number of threads that encode sequences (all cores by default)"],
+    &["Number of threads that encode sequences", DEFAULT[0], DEFAULT[1]],
 )
 .label("int_value")
 .within(Constraint::AtLeast(1));

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 
 use super::parse::Value;
+use super::refused::Refused;
 use super::spec::{Constraint, Group, Kind, OptionSpec};
 
 /// An option whose value is a `T`. Its name is spelled here only: tables hold its [`spec`](Self::spec), and what was
@@ -207,9 +208,14 @@ impl<T> Opt<T> {
         Self::new(self.spec.requires(names), self.reader)
     }
 
-    /// Known from BLAST+, but refused.
+    /// Known from BLAST+ or another program, but refused.
     pub const fn unsupported(self) -> Self {
         Self::new(self.spec.unsupported(), self.reader)
+    }
+
+    /// With these refusals.
+    pub const fn refused(self, refused: Refused) -> Self {
+        Self::new(self.spec.refused(refused), self.reader)
     }
 
     /// That must be given.

@@ -72,7 +72,7 @@ impl Failure {
         let cause = cause.map(|cause| format!("Error: {cause}\n")).unwrap_or_default();
         let rule = "=".repeat(72);
         let usage = usage::brief(program, name);
-        let meant = meant.filter(|_| name == Name::FleetBlast && somebody_reads());
+        let meant = meant.filter(|_| somebody_reads());
         let meant = meant.map_or(String::new(), |meant| format!("\nDid you mean -{meant}?"));
         let message = format!(
             "{usage}{rule}\n\n{cause}Error: {message}\nError:  (CArgException::{code}) {message}{meant}"

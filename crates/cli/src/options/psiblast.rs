@@ -6,6 +6,7 @@ use fleetblast_db::SequenceKind;
 
 use super::RELEASE;
 use super::parse::Given;
+use super::refused::Refused;
 use super::search::common::CommonOptions;
 use super::search::composition::{self, CompositionOptions};
 use super::search::filtering::{self, FilteringOptions};
@@ -17,7 +18,7 @@ use super::search::{
     self, database, files, fleet, formatting, generic, hsps, nucleotide, query, resources,
     strategy, threads,
 };
-use super::spec::{self, Program};
+use super::spec::{self, OptionSpec, Program};
 use super::values::Values;
 
 /// What it sets.
@@ -30,6 +31,15 @@ pub const SPEC: ProgramSpec = ProgramSpec {
     // `CPsiBlastApp` does not hand them on.
     tunes_format: false,
 };
+
+/// Options of ranks that it does not have yet.
+const FLEET: [OptionSpec; 2] = [fleet::PLAN.unsupported().spec, fleet::TRACE.unsupported().spec];
+
+/// Rounds cannot be repeated from the subjects that were found.
+const METADATA: [OptionSpec; 2] = [
+    metadata::METADATA.refused(Refused::ValuesWhen(&["auto", "oids"], "by psiblast")).spec,
+    metadata::METADATA_LIMIT.refused(Refused::When("by psiblast")).spec,
+];
 
 /// The program.
 pub const PSIBLAST: Program = Program {
@@ -47,7 +57,7 @@ pub const PSIBLAST: Program = Program {
         database::SUBJECTS_WITHOUT_MASKS,
         &[files::QUERY.excludes(psi::HOLD_A_QUERY).spec, files::OUT.spec],
         generic::OF_PROTEINS,
-        &[nucleotide::SUM_STATS.spec],
+        &[nucleotide::SUM_STATS.refused(Refused::Values(&["true"])).spec],
         &filtering::of_residues("no"),
         &[MATRIX.spec, THRESHOLD.spec],
         hsps::OPTIONS,
@@ -65,8 +75,8 @@ pub const PSIBLAST: Program = Program {
         psi::OPTIONS,
         &[spec::VERSION],
         resources::OPTIONS,
-        fleet::OPTIONS,
-        metadata::OPTIONS,
+        &fleet::with(FLEET),
+        &metadata::with(METADATA),
     ],
     lone: None,
 };

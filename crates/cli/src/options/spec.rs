@@ -4,6 +4,8 @@ use std::fmt::Display;
 
 use fleetblast_release::Release;
 
+use super::refused::Refused;
+
 /// Type of an option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -199,8 +201,8 @@ pub struct OptionSpec {
     pub requires: &'static [&'static str],
     /// Whether it must be given.
     pub mandatory: bool,
-    /// Whether FleetBLAST can do it.
-    pub supported: bool,
+    /// What of it FleetBLAST refuses.
+    pub refused: Refused,
 }
 
 impl OptionSpec {
@@ -229,7 +231,7 @@ impl OptionSpec {
             excludes: &[],
             requires: &[],
             mandatory: false,
-            supported: true,
+            refused: Refused::Nothing,
         }
     }
 
@@ -275,6 +277,12 @@ impl OptionSpec {
         self
     }
 
+    /// The lines of help, with marks at the values that are refused; those that have no line of
+    /// their own are in one at the end.
+    pub fn marked_help(&self) -> Vec<String> {
+        self.refused.marked(self.help)
+    }
+
     /// The words that a value must be one of; none if it is free.
     pub const fn words(&self) -> &'static [&'static str] {
         match self.constraint {
@@ -283,9 +291,42 @@ impl OptionSpec {
         }
     }
 
-    /// Known from BLAST+, but refused.
+    /// Known from BLAST+ or another program, but refused.
     pub const fn unsupported(mut self) -> Self {
-        self.supported = false;
+        self.refused = Refused::Always;
         self
     }
+
+    /// With these refusals.
+    pub const fn refused(mut self, refused: Refused) -> Self {
+        self.refused = refused;
+        self
+    }
+}
+
+/// Options, of which those with the names of others are replaced by these.
+pub const fn replaced<const N: usize, const M: usize>(
+    mut options: [OptionSpec; N],
+    others: [OptionSpec; M],
+) -> [OptionSpec; N] {
+    let mut other = 0;
+    while other < M {
+        let mut at = 0;
+        while !is_same(options[at].name, others[other].name) {
+            at += 1;
+        }
+        options[at] = others[other];
+        other += 1;
+    }
+    options
+}
+
+/// Whether two names are the same.
+pub const fn is_same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut at = 0;
+    while at < a.len() && at < b.len() && a[at] == b[at] {
+        at += 1;
+    }
+    at == a.len() && at == b.len()
 }

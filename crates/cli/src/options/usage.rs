@@ -1,5 +1,6 @@
 //! The texts of `-h` and `-help`, laid out as BLAST+ does (`ncbiargs.cpp`).
 
+use super::refused::Refused;
 use super::spec::{Group, OptionSpec, Program};
 
 /// Width of usage and help lines in columns.
@@ -48,9 +49,10 @@ fn wrap<'a>(out: &mut String, start: &str, indent: &str, words: impl Iterator<It
 /// USAGE and DESCRIPTION.
 fn synopsis(program: &Program, name: Name) -> String {
     let mut out = String::from("USAGE\n");
-    let shown = program
-        .all()
-        .filter(|option| name == Name::FleetBlast || option.group != Group::FLEETBLAST);
+    let shown = program.all().filter(|option| match name {
+        Name::Blast => option.group != Group::FLEETBLAST,
+        Name::FleetBlast => !option.refused.is_whole(),
+    });
     let words = shown.map(|option| {
         let word = match option.label {
             "" => format!("-{}", option.name),
@@ -78,7 +80,8 @@ pub fn full(program: &Program, name: Name) -> String {
     let mut out = synopsis(program, name);
     if program.all().any(|option| option.mandatory) {
         out.push_str("\nREQUIRED ARGUMENTS\n");
-        program.all().filter(|option| option.mandatory).for_each(|o| describe(&mut out, o));
+        let mandatory = program.all().filter(|option| option.mandatory);
+        mandatory.for_each(|option| describe(&mut out, option, name));
     }
     out.push_str("\nOPTIONAL ARGUMENTS\n");
     for &group in [Group::TOP].iter().chain(program.groups) {
@@ -90,19 +93,44 @@ pub fn full(program: &Program, name: Name) -> String {
             }
             out.push_str(&format!(" *** {}\n", group.0));
         }
-        options.for_each(|option| describe(&mut out, option));
+        options.for_each(|option| describe(&mut out, option, name));
         out.push('\n');
+    }
+    if name == Name::Blast && program.all().any(|option| option.group == Group::FLEETBLAST) {
+        out += &refusals(program);
     }
     out
 }
 
-fn describe(out: &mut String, option: &OptionSpec) {
+/// What FleetBLAST refuses of BLAST+'s options, whose texts are BLAST+'s under BLAST+'s name.
+fn refusals(program: &Program) -> String {
+    let mut out = String::from(" *** Not supported by FleetBLAST\n");
+    let options = program.all().filter(|option| option.group != Group::FLEETBLAST);
+    for option in options.filter(|option| option.refused != Refused::Nothing) {
+        let (values, mark) = (option.refused.values(), option.refused.mark());
+        let values = values.iter().map(|value| format!(" `{value}'")).collect::<Vec<_>>().join(",");
+        let when = mark.strip_prefix("not supported").unwrap_or_default();
+        let line = format!("-{}{values}{when}", option.name);
+        wrap(&mut out, " ", "   ", line.split(' '));
+    }
+    out.push('\n');
+    out
+}
+
+/// An option. Under BLAST+'s name, only FleetBLAST's own are marked where they are described.
+fn describe(out: &mut String, option: &OptionSpec, name: Name) {
+    let is_marked = name == Name::FleetBlast || option.group == Group::FLEETBLAST;
     let value = option.attributes().map(|text| format!(" <{text}>")).unwrap_or_default();
-    let line = format!("-{}{value}", option.name);
+    let mark = match option.refused.is_whole() && is_marked {
+        true => format!(" ({})", option.refused.mark()),
+        false => String::new(),
+    };
+    let line = format!("-{}{value}{mark}", option.name);
     // What follows the type stands below what follows it first.
     let indent = " ".repeat(line.find(", ").map_or(0, |at| at + 3));
     wrap(out, " ", &indent, line.split(' '));
-    for line in option.help {
+    let plain = || option.help.iter().map(|&line| line.to_owned()).collect();
+    for line in if is_marked { option.marked_help() } else { plain() } {
         out.push_str(&format!("   {line}\n"));
     }
     if let Some(default) = option.default {

@@ -1,8 +1,11 @@
 //! What was given to a program, in the types of its options, with the defaults of its table.
 
+use fleetblast_job::error::Error;
+
 use super::opt::Opt;
-use super::parse::{self, Given};
-use super::spec::{Kind, OptionSpec, Program};
+use super::parse::{self, Given, Value};
+use super::refused::Refused;
+use super::spec::{Group, Kind, OptionSpec, Program};
 
 /// The options given to a program, read by their constants.
 ///
@@ -58,11 +61,28 @@ impl<'a> Values<'a> {
         self.given.contains_key(self.spec(option).name)
     }
 
-    /// The first option given, in the order of the usage text, that FleetBLAST does not support.
-    pub fn unsupported(&self) -> Option<&'static str> {
-        let mut options = self.program.all();
-        let given = |option: &&OptionSpec| self.given.contains_key(option.name);
-        options.find(|option| !option.supported && given(option)).map(|option| option.name)
+    /// The error for the first option or value given, in the order of the usage text, that
+    /// FleetBLAST always refuses.
+    pub fn unsupported(&self) -> Option<Error> {
+        let name = self.program.name;
+        self.program.all().find_map(|option| {
+            let value = self.given.get(option.name)?;
+            let refused = match option.refused {
+                Refused::Always => format!("-{}", option.name),
+                Refused::Values(values) => {
+                    let word = word(option, value)?;
+                    values.iter().find(|refused| **refused == word)?;
+                    format!("-{} {word}", option.name)
+                }
+                Refused::Nothing | Refused::When(_) | Refused::ValuesWhen(..) => return None,
+            };
+            // BLAST+ has no such option either.
+            let is_own = option.group == Group::FLEETBLAST || !self.program.is_of_blast();
+            Some(match is_own {
+                true => Error::not_yet(format_args!("{name} {refused}")),
+                false => Error::unsupported(name, refused),
+            })
+        })
     }
 
     /// What the table tells of an option.
@@ -75,5 +95,14 @@ impl<'a> Values<'a> {
         let value = self.given.get(spec.name).cloned().or_else(|| parse::default(spec))?;
         let typed = option.typed(&value);
         Some(typed.unwrap_or_else(|| panic!("-{} cannot be {value:?}", spec.name)))
+    }
+}
+
+/// The value of an option whose values the table knows, as it is written there.
+fn word(option: &OptionSpec, value: &Value) -> Option<String> {
+    match value {
+        Value::Boolean(value) => Some(value.to_string()),
+        Value::Text(text) if !option.words().is_empty() => Some(text.to_str()?.to_owned()),
+        _ => None,
     }
 }

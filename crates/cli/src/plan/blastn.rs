@@ -43,9 +43,7 @@ impl SearchProgram for BlastnOptions {
         let scores = Scores::new(self);
         // An index is for the default task and for databases; it is ignored elsewhere.
         let indexed = self.task == Task::Megablast && self.common.database.subject.is_none();
-        if self.task == Task::Rmblastn {
-            Some("-task rmblastn".to_owned())
-        } else if let Some(told) = self.metadata.asked_for()
+        if let Some(told) = self.metadata.asked_for()
             && let Some(option) = self.not_told()
         {
             Some(format!("{option} with -{told}"))

@@ -90,7 +90,6 @@ impl SearchProgram for PsiblastOptions {
         let has_pattern = self.psi.phi_pattern.is_some();
         let has_masks = restrict::mask(&self.common.database).is_some();
         let refused = [
-            (self.sum_stats == Some(true), "-sum_stats true"),
             (self.psi.pseudocount < 0, "a -pseudocount below 0"),
             (self.psi.inclusion_ethresh <= 0.0, "an -inclusion_ethresh of 0 or below"),
             // BLAST+ takes the matrix for one of the whole query.
@@ -107,8 +106,6 @@ impl SearchProgram for PsiblastOptions {
                 "-query_loc with -phi_pattern",
             ),
             (has_pattern && has_masks, "-db_soft_mask or -db_hard_mask with -phi_pattern"),
-            (self.common.fleet.plan, "psiblast -plan"),
-            (self.common.fleet.trace.is_some(), "psiblast -trace"),
         ];
         refused.into_iter().find(|(given, _)| *given).map(|(_, what)| what.to_owned())
     }

@@ -1,31 +1,46 @@
 //! How many threads, and what they share out.
 
+use fleetblast_job::error::Error;
 use fleetblast_job::plan::Split;
+use fleetblast_job::threads::{ThreadSource, Threads};
 
+use super::Host;
 use crate::options::search::program::ProgramSpec;
 use crate::options::search::threads::ThreadOptions;
+use crate::threads::{choose, default};
 
 /// Threads and split, with BLAST+'s warnings (`CMTArgs::x_ExtractAlgorithmOptions`, blast_args.cpp).
 ///
-/// Unlike BLAST+, which defaults to one thread, all cores are used when nothing was typed, `-subject` or not; `has_db`
-/// says that a database is searched.
+/// Unlike BLAST+, which defaults to one thread, all CPUs are used when nothing was typed and no
+/// variable says otherwise, `-subject` or not; `has_db` says that a database is searched.
+///
+/// BLAST+ compares what was typed with the CPUs of the machine. If the process may use fewer, their
+/// number is the most, without a warning, since BLAST+ has none. Ranks get one: a launcher may have
+/// bound them to fewer CPUs than was meant.
+///
+/// # Errors
+/// A bad value of `FLEETBLAST_THREADS`, unless a number was typed.
 pub fn share(
     options: &ThreadOptions,
     has_db: bool,
     program: &ProgramSpec,
-    cores: usize,
+    host: &Host<'_>,
     warnings: &mut Vec<String>,
-) -> (usize, Split) {
+) -> Result<(Threads, Split), Error> {
     let split = if options.mt_mode == 1 { Split::Queries } else { Split::Database };
-    let Some(typed) = options.num_threads else { return (cores, Split::Database) };
-    if typed > cores {
+    let cpus = host.cpus;
+    let Some(typed) = options.num_threads else {
+        return Ok((default(cpus, host.variable)?, Split::Database));
+    };
+    let available = if host.is_rank { cpus.allowed } else { cpus.machine };
+    if typed > available {
         warnings.push(program.warning(format_args!(
-            "Number of threads was reduced to {cores} to match the number of available CPUs"
+            "Number of threads was reduced to {available} to match the number of available CPUs"
         )));
     }
-    let threads = typed.min(cores);
-    if has_db || threads == 1 {
-        return (threads, split);
+    let threads = choose(Some(typed), cpus, host.variable)?;
+    if has_db || typed.min(available) == 1 {
+        return Ok((threads, split));
     }
     let ignored = match split {
         Split::Database => "num_threads",
@@ -33,5 +48,5 @@ pub fn share(
     };
     let text = format!("'{ignored}' is currently ignored when 'subject' is specified.");
     warnings.push(program.warning(text));
-    (1, Split::Database)
+    Ok((Threads { count: 1, source: ThreadSource::Subject, ..threads }, Split::Database))
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use crate::common::{Fixture, complaint};
+use fleetblast_cli::cpus::Cpus;
 use fleetblast_cli::options::blastp::{BLASTP, BlastpOptions};
 use fleetblast_cli::options::parse::{self, Request};
 use fleetblast_cli::options::usage::Name;
@@ -11,6 +12,7 @@ use fleetblast_cli::plan::{self, Host};
 use fleetblast_engine::params::{CompositionMode, HspFilter, Params, ProteinParams};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{BatchSize, Format, Plan, Split, Subjects};
+use fleetblast_job::threads::ThreadSource;
 
 /// Lines to add to `-query q.fa -subject s.fa`.
 const ADDED: &[&str] = &[
@@ -69,7 +71,8 @@ fn plan_on(
     variables: &BTreeMap<&str, &str>,
 ) -> (Vec<String>, Result<Plan, Error>) {
     let variable = |name: &str| variables.get(name).map(OsString::from);
-    let host = Host { cores, command: Vec::new(), variable: &variable };
+    let cpus = Cpus { machine: cores, allowed: cores, limit: ThreadSource::Machine };
+    let host = Host { cpus, is_rank: false, command: Vec::new(), variable: &variable };
     let mut warnings = Vec::new();
     let plan = match parse::parse(&BLASTP, Name::Blast, arguments) {
         Ok(Request::Run(given)) => plan::plan(&BlastpOptions::new(&given), &host, &mut warnings),
@@ -135,7 +138,7 @@ fn ranks_on_the_same_cores_share_them_unless_told_otherwise() {
     let fixture = Fixture::new();
     let threads = |line: &str, ranks: usize| {
         let (_, plan) = plan_on(&line_of(&fixture, "-db|db", line), 4, &BTreeMap::new());
-        plan.expect(line).sharing_cores(ranks).threads
+        plan.expect(line).threads.beside_processes(ranks).count
     };
     assert_eq!([1, 2, 3, 4, 7].map(|ranks| threads("", ranks)), [4, 2, 1, 1, 1]);
     assert_eq!([1, 2, 7].map(|ranks| threads("-num_threads|3", ranks)), [3, 3, 3]);
@@ -241,9 +244,9 @@ fn ranges_and_threads() {
     assert_eq!(made.query_range, Some(1..9));
     let Subjects::Fasta { range, .. } = made.subjects else { panic!("not a file") };
     assert_eq!(range, Some(0..3));
-    assert_eq!((made.threads, made.split), (4, Split::Database));
+    assert_eq!((made.threads.count, made.split), (4, Split::Database));
     let made = plan(&fixture, "-num_threads|3|-mt_mode|1");
-    assert_eq!((made.threads, made.split), (1, Split::Database));
+    assert_eq!((made.threads.count, made.split), (1, Split::Database));
 }
 
 #[test]
@@ -253,7 +256,7 @@ fn the_environment_counts() {
     let under = |name, value| plan_on(&arguments, 4, &BTreeMap::from([(name, value)])).1;
     let made = under("BATCH_SIZE", "70").expect("a plan");
     assert_eq!(
-        (made.batch_size, made.threads, made.split),
+        (made.batch_size, made.threads.count, made.split),
         (BatchSize::Fixed(70), 2, Split::Queries)
     );
     assert_eq!(under("BATCH_SIZE", "-1").expect("a plan").batch_size, BatchSize::Fixed(usize::MAX));

@@ -1,5 +1,6 @@
 //! Command lines that end before a search: standard output, standard error and exit code are the oracle's, to the byte.
 
+use fleetblast_cli::options::search::threads::DEFAULT;
 use fleetblast_oracle::sample;
 
 use crate::common::{Fixture, complaint};
@@ -251,7 +252,8 @@ fn help_is_the_oracles() {
         let ours = String::from_utf8(ours.stdout).expect("text");
         let (blast, own) = ours.split_once(" *** FleetBLAST options\n").expect("own options");
         let threads = "   Number of threads (CPUs) to use in the BLAST search\n";
-        let all = format!("{threads}   Default = all cores this process may use\n");
+        let all = DEFAULT.map(|line| format!("   {line}\n")).concat();
+        let all = format!("{threads}{all}");
         let one = format!("{threads}   Default = `1'\n");
         let expected = String::from_utf8(oracle.stdout).expect("text");
         assert_eq!(blast.replace(&all, &one), expected);

@@ -36,7 +36,7 @@ use crate::plan::{Plan, Split};
 use crate::queries::count::count;
 use crate::queries::{self, Block, Queries, Records};
 use crate::subjects::Target;
-use crate::threads::pool;
+use crate::threads::{Threads, pool};
 use crate::timing::{Loading, Timing, Usage};
 use crate::trace::{Kind, Lane};
 
@@ -49,7 +49,7 @@ pub fn leave_empty(
     target: &Target,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
-    pool(plan.threads)?
+    pool(plan.threads.count)?
         .install(|| Outlet::empty(plan, &plan.engine(target.totals), target, audience))
 }
 
@@ -58,13 +58,14 @@ pub fn leave_empty(
 /// # Errors
 /// Whatever ends the run early; what was written until then is not the whole report.
 pub fn run(plan: &Plan, audience: &Arc<dyn Audience>) -> Result<(), Error> {
-    pool(plan.threads)?.install(|| search(plan, audience))
+    pool(plan.threads.count)?.install(|| search(plan, audience))
 }
 
 fn search(plan: &Plan, shared: &Arc<dyn Audience>) -> Result<(), Error> {
     let audience = &**shared;
     let start = Instant::now();
-    let mut timing = Timing { threads: plan.threads, ..Timing::default() };
+    let Threads { count: threads, source: threads_source, .. } = plan.threads;
+    let mut timing = Timing { threads, threads_source, ..Timing::default() };
     let recorder = traced::recorder(plan)?;
     let loading_span = recorder.begin(Lane::Search, Kind::Load);
     let target = Target::open(plan, audience)?;
@@ -250,7 +251,7 @@ impl Shares {
 /// BLAST+'s word on threads that share out the queries but are more than the batches (`CheckMTByQueries_QuerySize`,
 /// blast_app_util.cpp).
 fn warn_of_few_queries(plan: &Plan, shares: usize, audience: &dyn Audience) {
-    if plan.split == Split::Queries && shares < plan.threads {
+    if plan.split == Split::Queries && shares < plan.threads.count {
         audience.warn(&format!(
             "This set of queries is too small to fully benefit from the -mt_mode=1 option. The total number of \
              letters should be at least {} {} per thread.",

@@ -56,8 +56,8 @@ fn describe(plan: &Plan, target: &Target, timing: &Timing, start: Instant) -> De
     Description {
         made_by: format!("fleetblast {} {}", env!("CARGO_PKG_VERSION"), plan.program),
         ranks: 1,
-        threads: plan.threads as u32,
-        cores: std::thread::available_parallelism().map_or(1, usize::from) as u32,
+        threads: plan.threads.count as u32,
+        cores: plan.threads.cpus as u32,
         one_process: true,
         hosts: 1,
         groups: 1,

@@ -78,7 +78,7 @@ impl<'a> TwoPhases<'a> {
     ) -> Result<Self, DbError> {
         let database = &target.searched;
         let by_size = (database.residues() / RANGE_RESIDUES) as usize;
-        let least = plan.threads * RANGES_PER_THREAD;
+        let least = plan.threads.count * RANGES_PER_THREAD;
         let default = by_size.clamp(least, MAX_RANGES.max(least));
         let ranges = plan.partitions.unwrap_or(default);
         let choice = load::choose(database, Purpose::Search, plan.load)?;

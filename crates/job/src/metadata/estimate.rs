@@ -96,7 +96,7 @@ impl Estimate {
             sampler.search(round)?;
         }
         let (sums, took) = (sampler.sums, begun.elapsed());
-        let threads = plan.threads;
+        let threads = plan.threads.count;
         let here = threads * ranks as usize;
         let there = plan.crossing().map_or(here, |crossing| threads * crossing.ranks as usize);
         let times = |all: u64, sampled: u64| all as f64 / sampled.max(1) as f64;

@@ -98,7 +98,8 @@ impl<'a> Writer<'a> {
             passing = (!again.is_last(RecordKind::Header, &header)?).then_some(again);
         }
         let (teller, pages) = (Teller::new(plan, engine, target), Parts::default());
-        let chooser = Chooser::new(metadata, Seekers { threads: plan.threads, groups: 1 }, target);
+        let chooser =
+            Chooser::new(metadata, Seekers { threads: plan.threads.count, groups: 1 }, target);
         let blocks = resumed.as_ref().map_or(0, |Resumed(reached)| reached.blocks);
         let queries = resumed.as_ref().map_or(0, |Resumed(reached)| reached.queries);
         let counted = queries;

@@ -20,6 +20,7 @@ pub use fleetblast_report::papers;
 
 pub use crate::batching::BatchSize;
 use crate::sites::crossing::Crossing;
+use crate::threads::Threads;
 
 pub use self::foreign::{Foreign, Join, PLACES};
 pub use self::iteration::{Iteration, Start};
@@ -139,10 +140,8 @@ pub struct Plan {
     pub out: Destination,
     /// Metadata are written instead, by which another site makes it.
     pub metadata: Option<Metadata>,
-    /// Threads to use, at least 1.
-    pub threads: usize,
-    /// Whether that is the user's wish.
-    pub threads_wished: bool,
+    /// Threads to use.
+    pub threads: Threads,
     /// What threads share out among them.
     pub split: Split,
     /// Ranges of subjects searched on their own (`-partitions`).
@@ -203,12 +202,9 @@ impl Plan {
         }
     }
 
-    /// So many ranks, this one among them, run on the same cores: without a wish, each takes its share of threads.
+    /// The same plan with other threads.
     #[must_use]
-    pub fn sharing_cores(mut self, ranks: usize) -> Self {
-        if !self.threads_wished {
-            self.threads = (self.threads / ranks.max(1)).max(1);
-        }
-        self
+    pub fn with_threads(self, threads: Threads) -> Self {
+        Self { threads, ..self }
     }
 }

@@ -111,7 +111,7 @@ pub fn read(
 ) -> Result<Sums, Error> {
     let database = &target.searched;
     let stretches = usize::try_from(database.residues() / STRETCH).unwrap_or(usize::MAX) + 1;
-    let parts = stretches.div_ceil(cut.partitions.len().max(1)).max(plan.threads);
+    let parts = stretches.div_ceil(cut.partitions.len().max(1)).max(plan.threads.count);
     let stretches: Vec<_> = wanted
         .into_iter()
         .flat_map(|(partition, side)| {
@@ -128,7 +128,7 @@ pub fn read(
         sums.collect::<Result<Vec<_>, Error>>()
     };
     let mut sums = Sums::new();
-    for (partition, side, volumes) in pool(plan.threads)?.install(read)? {
+    for (partition, side, volumes) in pool(plan.threads.count)?.install(read)? {
         for (volume, sum) in volumes {
             let all = sums.entry(Item { partition, volume, side }).or_default();
             *all = all.wrapping_add(sum);

@@ -105,7 +105,7 @@ pub fn lay_out(plan: &Plan, target: &Target, ranks: Ranks) -> Result<Layout, Err
         broadcast,
         // What is mapped is not held, so its memory cannot be limited.
         stream: !broadcast && plan.load.method != Some(Method::Map),
-        threads: plan.threads as u32,
+        threads: plan.threads.count as u32,
         memory: ranks.memory.unwrap_or(u64::MAX),
         database: size(&target.searched)?,
         queries,
@@ -155,7 +155,7 @@ pub fn print(layout: &Layout, plan: &Plan, target: &Target) -> Result<(), Error>
     if let Some(metadata) = &plan.metadata {
         let ranks = layout.shape.ranks;
         let estimate = || Estimate::new(plan, metadata, target, ranks);
-        text += &format!("{}\n", pool(plan.threads)?.install(estimate)?);
+        text += &format!("{}\n", pool(plan.threads.count)?.install(estimate)?);
     }
     standard::print(&text)
 }

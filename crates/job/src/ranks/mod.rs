@@ -88,7 +88,8 @@ use crate::trace::{Kind, Lane, Recorder};
 pub fn on_threads(plan: Plan, ranks: u32, audience: &Arc<dyn Audience>) -> Result<(), Error> {
     let start = Instant::now();
     let all = Ranks::of_one_process(&plan, ranks);
-    let plan = &plan.sharing_cores((all.all / all.hosts) as usize);
+    let threads = plan.threads.for_ranks_inside((all.all / all.hosts) as usize);
+    let plan = &plan.with_threads(threads);
     refused::refuse(plan)?;
     let target = Target::open(plan, &**audience)?;
     let layout = layout::lay_out(plan, &target, all)?;
@@ -152,7 +153,7 @@ pub fn on_threads(plan: Plan, ranks: u32, audience: &Arc<dyn Audience>) -> Resul
 /// How often the pattern of the plan occurs in these subjects, counted by threads of its own.
 fn counted(plan: &Plan, target: &Target, oids: Range<u32>) -> Result<u64, Error> {
     match plan.params.pattern() {
-        Some(_) => pool(plan.threads)?.install(|| patterns::occurrences(plan, target, oids)),
+        Some(_) => pool(plan.threads.count)?.install(|| patterns::occurrences(plan, target, oids)),
         None => Ok(0),
     }
 }
@@ -300,7 +301,7 @@ impl<'a> Common<'a> {
             Some(rules) => Box::new(IteratedMaster::new(&self.job, rules, register, recorder)?),
             None => {
                 let groups = &self.topology.groups;
-                let threads = groups[id.index()].workers.len() * self.job.plan.threads;
+                let threads = groups[id.index()].workers.len() * self.job.plan.threads.count;
                 let seekers = Seekers { threads, groups: groups.len() };
                 Box::new(MasterWorks::new(&self.job, register, seekers, recorder)?)
             }
@@ -315,7 +316,7 @@ impl<'a> Common<'a> {
         let streamed = streamed.map(|memory| memory / partitions.len() as u64);
         let mut scans = HashMap::new();
         for &partition in partitions {
-            let (oids, n) = (self.job.oids(partition), plan.threads * RANGES_PER_THREAD);
+            let (oids, n) = (self.job.oids(partition), plan.threads.count * RANGES_PER_THREAD);
             let ranges = || target.searched.partitions_within(oids.clone(), n);
             let supply = match (self.held.get(&partition), streamed) {
                 (Some(held), _) => held.clone().supply(ranges())?,
@@ -335,6 +336,6 @@ impl<'a> Common<'a> {
         let output = SharedOutput::new(&self.path);
         let shared = Arc::new(Shared::new(Store::new(directory), records, output));
         let works = WorkerWorks::new(&self.job, scans, Arc::clone(&shared));
-        Ok((id, Box::new(works), shared, pool(plan.threads)?))
+        Ok((id, Box::new(works), shared, pool(plan.threads.count)?))
     }
 }

@@ -30,7 +30,7 @@ const SEARCHES: [fn(&mut Plan); 6] = [
     },
     |plan| {
         plan.report.format = Format::TabularComments;
-        plan.threads = 2;
+        plan.threads.count = 2;
     },
     // As `-task blastp-fast -max_target_seqs 2`.
     |plan| {

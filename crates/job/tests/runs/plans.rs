@@ -16,6 +16,7 @@ use fleetblast_job::error::Error;
 use fleetblast_job::plan::{
     BatchSize, Codec, Destination, Fleet, Format, Plan, Report, Source, Split, Subjects, papers,
 };
+use fleetblast_job::threads::{ThreadSource, Threads};
 use fleetblast_release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 use tempfile::TempDir;
@@ -90,8 +91,7 @@ impl Place {
             },
             out: Destination::File(self.path("report")),
             metadata: None,
-            threads: 1,
-            threads_wished: true,
+            threads: Threads { count: 1, source: ThreadSource::Option, cpus: 1 },
             split: Split::Database,
             partitions: None,
             fleet: Fleet {

@@ -139,3 +139,27 @@ fn a_missing_file_is_named() {
     assert!(error.to_string().starts_with("no/such/file.fa: cannot open"), "{error}");
     assert!(open(Path::new("src"), |_| {}).is_err());
 }
+
+/// Where somebody types, each look behind the end would want another Ctrl-D.
+#[test]
+fn an_input_is_not_read_again_after_its_end() {
+    struct Typed(Vec<&'static [u8]>);
+    impl Read for Typed {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            assert!(!self.0.is_empty(), "read again after the end");
+            let line = self.0.remove(0);
+            buffer[..line.len()].copy_from_slice(line);
+            Ok(line.len())
+        }
+    }
+    let mut empty = decompress(Typed(vec![b""]), Path::new("-"), |_| {}).unwrap();
+    assert_eq!(empty.read_to_end(&mut Vec::new()).unwrap(), 0);
+    assert_eq!(empty.read_to_end(&mut Vec::new()).unwrap(), 0);
+    let lines: Vec<&[u8]> = vec![b">a\n", b"MK\n", b"", b"more"];
+    let (mut text, typed) = (Vec::new(), Typed(lines));
+    let mut typed = decompress(typed, Path::new("-"), |_| {}).unwrap();
+    for _ in 0..2 {
+        typed.read_to_end(&mut text).unwrap();
+    }
+    assert_eq!(text, b">a\nMK\n");
+}

@@ -1,5 +1,7 @@
 //! What is typed for any search.
 
+use fleetblast_job::error::Error;
+
 use super::database::DatabaseOptions;
 use super::files::FileOptions;
 use super::fleet::FleetOptions;
@@ -37,8 +39,9 @@ pub struct CommonOptions {
     pub resources: ResourceOptions,
     /// A search by many ranks.
     pub fleet: FleetOptions,
-    /// The first option given, in the order of the usage text, that FleetBLAST does not support.
-    pub unsupported: Option<&'static str>,
+    /// The error for the first option or value given, in the order of the usage text, that
+    /// FleetBLAST always refuses.
+    pub unsupported: Option<Error>,
 }
 
 impl CommonOptions {

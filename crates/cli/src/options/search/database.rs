@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use super::{GENERAL, RESTRICT, STATISTICS, SUBJECT_SEQUENCES};
 use crate::options::opt::Opt;
-use crate::options::spec::OptionSpec;
+use crate::options::spec::{OptionSpec, is_same};
 use crate::options::values::Values;
 
 /// A database, and lists of what it has. These and what follows are in the order of the usage text; each program takes what it has.
@@ -253,21 +253,13 @@ const fn all_but(name: &str) -> [&'static str; EXCLUSIVE.len() - 1] {
     let mut others = [""; EXCLUSIVE.len() - 1];
     let (mut at, mut next) = (0, 0);
     while at < EXCLUSIVE.len() {
-        if !equal(EXCLUSIVE[at].as_bytes(), name.as_bytes()) {
+        if !is_same(EXCLUSIVE[at], name) {
             others[next] = EXCLUSIVE[at];
             next += 1;
         }
         at += 1;
     }
     others
-}
-
-const fn equal(a: &[u8], b: &[u8]) -> bool {
-    let mut at = 0;
-    while at < a.len() && at < b.len() && a[at] == b[at] {
-        at += 1;
-    }
-    at == a.len() && at == b.len()
 }
 
 /// Lists that restrict what is searched; at most one is given.

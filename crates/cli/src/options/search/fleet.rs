@@ -6,11 +6,18 @@ use fleetblast_fleet::config::{QueryOrder, Schedule, Strategy};
 use fleetblast_job::plan::Codec;
 
 use crate::options::opt::{Choices, Opt};
-use crate::options::spec::{Constraint, Group, OptionSpec};
+use crate::options::spec::{Constraint, Group, OptionSpec, replaced};
 use crate::options::values::Values;
 
 /// In the order of the usage text.
-pub const OPTIONS: &[OptionSpec] = &[
+pub const OPTIONS: &[OptionSpec] = &ALL;
+
+/// The same with other specs of some.
+pub const fn with<const N: usize>(others: [OptionSpec; N]) -> [OptionSpec; 15] {
+    replaced(ALL, others)
+}
+
+const ALL: [OptionSpec; 15] = [
     RANKS.spec,
     PLAN.spec,
     GROUPS.spec,

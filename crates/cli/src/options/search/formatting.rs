@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use super::{FORMAT, RESTRICT};
 use crate::options::opt::Opt;
+use crate::options::refused::Refused;
 use crate::options::spec::{Constraint, OptionSpec};
 use crate::options::values::Values;
 
@@ -34,8 +35,13 @@ pub const WITH_SAM: &[OptionSpec] = &[
 ];
 
 /// `-outfmt`.
-pub const OUTFMT: Opt<OsString> =
-    Opt::text("outfmt", FORMAT, &HELP_OUTFMT).label("format").default("0");
+pub const OUTFMT: Opt<OsString> = Opt::text("outfmt", FORMAT, &HELP_OUTFMT)
+    .label("format")
+    .default("0")
+    .refused(Refused::Values(REFUSED));
+
+/// Formats that FleetBLAST refuses.
+const REFUSED: &[&str] = &["1", "2", "3", "4", "8", "9", "11", "12", "13", "14", "15", "16", "18"];
 
 /// `-show_gis`.
 pub const SHOW_GIS: Opt<bool> = Opt::flag("show_gis", FORMAT, &["Show NCBI GIs in deflines?"]);

@@ -6,6 +6,7 @@ use fleetblast_engine::params::TemplateKind;
 
 use super::{DISCONTIGUOUS, EXTENSION, GENERAL};
 use crate::options::opt::{Choices, Opt};
+use crate::options::refused::Refused;
 use crate::options::spec::{Constraint, OptionSpec};
 use crate::options::values::Values;
 
@@ -64,7 +65,8 @@ pub const OFF_DIAGONAL_RANGE: Opt<i32> = Opt::integer(
 pub const USE_INDEX: Opt<bool> =
     Opt::boolean("use_index", GENERAL, &["Use MegaBLAST database index"])
         .label("boolean")
-        .default("false");
+        .default("false")
+        .refused(Refused::ValuesWhen(&["true"], "with -task megablast and -db"));
 
 /// `-index_name`; without effect unless an index is used.
 pub const INDEX_NAME: Opt<OsString> = Opt::text(

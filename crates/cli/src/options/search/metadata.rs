@@ -5,11 +5,18 @@ use std::ffi::OsString;
 use fleetblast_metadata::{Kind, Kinds};
 
 use crate::options::opt::{Choices, Opt};
-use crate::options::spec::{Constraint, Group, OptionSpec};
+use crate::options::spec::{Constraint, Group, OptionSpec, replaced};
 use crate::options::values::Values;
 
 /// In the order of the usage text.
-pub const OPTIONS: &[OptionSpec] = &[
+pub const OPTIONS: &[OptionSpec] = &ALL;
+
+/// The same with other specs of some.
+pub const fn with<const N: usize>(others: [OptionSpec; N]) -> [OptionSpec; 9] {
+    replaced(ALL, others)
+}
+
+const ALL: [OptionSpec; 9] = [
     METADATA_OUT.spec,
     RECIPIENT.spec,
     METADATA.spec,

@@ -11,14 +11,17 @@ pub const OPTIONS: &[OptionSpec] = &[NUM_THREADS.spec, MT_MODE.spec];
 /// Where threads share out the database only.
 pub const WITHOUT_MODE: &[OptionSpec] = &[NUM_THREADS.spec];
 
+/// How help describes the default number of threads of every command.
+pub const DEFAULT: [&str; 2] = [
+    "Default = FLEETBLAST_THREADS, OMP_NUM_THREADS or SLURM_CPUS_PER_TASK in the",
+    "environment, else all CPUs that this process may use",
+];
+
 /// `-num_threads`.
 pub const NUM_THREADS: Opt<usize> = Opt::integer(
     "num_threads",
     MISC,
-    &[
-        "Number of threads (CPUs) to use in the BLAST search",
-        "Default = all cores this process may use",
-    ],
+    &["Number of threads (CPUs) to use in the BLAST search", DEFAULT[0], DEFAULT[1]],
 )
 .label("int_value")
 .within(Constraint::AtLeast(1))

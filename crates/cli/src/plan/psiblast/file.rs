@@ -7,6 +7,7 @@ use std::io::Read as _;
 use fleetblast_job::error::Error;
 use fleetblast_job::standard;
 
+use crate::hint;
 use crate::options::typed::lossy;
 
 /// All of the file that an option names.
@@ -14,6 +15,7 @@ use crate::options::typed::lossy;
 /// # Errors
 /// One that cannot be read.
 pub fn bytes(option: &str, file: &OsStr) -> Result<Vec<u8>, Error> {
+    hint::before_reading(option, file, "what the search begins with");
     let read = if file == "-" {
         standard::input().and_then(|mut input| {
             let mut bytes = Vec::new();

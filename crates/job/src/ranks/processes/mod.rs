@@ -79,7 +79,8 @@ fn search(
     ranks.agree_on_plan(&plan)?;
     processes.together(refused::refuse(&plan))?;
     let host = world.comm().split_by_host().map_err(failure)?;
-    let plan = &plan.sharing_cores(sharing_cores(&host)?);
+    let threads = plan.threads.beside_processes(sharing_cpus(&host)?);
+    let plan = &plan.with_threads(threads);
     let target = processes.together(Target::open(plan, &**audience))?;
     ranks.agree_on_database(plan, &target)?;
     let layout = laid_out(processes, &host, plan, &target)?;
@@ -252,8 +253,8 @@ fn occurrences(processes: &Processes, plan: &Plan, target: &Target) -> Result<u6
     counts.map(|counts| counts.into_iter().sum()).map_err(Error::engine)
 }
 
-/// How many ranks of a host run on the same cores as this one.
-fn sharing_cores(host: &Comm) -> Result<usize, Error> {
+/// How many ranks of a host may run on the same CPUs as this one, itself included.
+fn sharing_cpus(host: &Comm) -> Result<usize, Error> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let own = status.lines().find(|line| line.starts_with("Cpus_allowed:")).unwrap_or_default();
     let all = host.gather_all(own.as_bytes()).map_err(failure)?;

@@ -86,7 +86,7 @@ impl<'a> MasterWorks<'a> {
         seekers: Seekers,
         recorder: Recorder,
     ) -> Result<Self, Error> {
-        let pool = pool(job.plan.threads)?;
+        let pool = pool(job.plan.threads.count)?;
         let (blocks, pieces) = Default::default();
         let telling = Telling::new(job, seekers, recorder);
         Ok(MasterWorks { job, pool, blocks, pieces, register, telling })

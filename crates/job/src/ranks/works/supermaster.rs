@@ -81,7 +81,7 @@ impl<'a> SupermasterWorks<'a> {
     ) -> Result<Self, Error> {
         let queries = if job.consults() {
             let course = Course::new(queries.batching());
-            let threads = pool(job.plan.threads)?;
+            let threads = pool(job.plan.threads.count)?;
             let stream = Stream::new(queries, &job.engine, &*job.audience, threads);
             let foretelling = Foretelling::new(&job.engine, stream, course);
             Source::Foretold(Box::new(foretelling), None)

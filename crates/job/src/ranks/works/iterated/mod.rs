@@ -62,7 +62,7 @@ impl<'a> IteratedMaster<'a> {
         register: Option<SharedRegister>,
         recorder: Recorder,
     ) -> Result<Self, Error> {
-        let pool = pool(job.plan.threads)?;
+        let pool = pool(job.plan.threads.count)?;
         let (blocks, pieces) = (HashMap::new(), Pieces::default());
         let account = Account::new();
         Ok(IteratedMaster { job, rules, pool, blocks, pieces, register, account, recorder })

@@ -1,0 +1,150 @@
+//! How many threads a process uses where `-num_threads` is not typed, and what decides that.
+//!
+//! The first of [`FLEETBLAST_THREADS`], `OMP_NUM_THREADS` and `SLURM_CPUS_PER_TASK` that is set,
+//! else all CPUs that the process may use. There are never more threads than those CPUs.
+
+use std::ffi::OsString;
+
+use fleetblast_job::error::Error;
+use fleetblast_job::threads::{ThreadSource, Threads};
+
+use crate::cpus::Cpus;
+
+/// The number of threads of every command, unless typed; the program's own variable.
+pub const FLEETBLAST_THREADS: &str = "FLEETBLAST_THREADS";
+
+/// Variables of others that say how many threads a process is to use.
+const OF_OTHERS: [ThreadSource; 2] = [ThreadSource::OmpNumThreads, ThreadSource::SlurmCpusPerTask];
+
+/// Looks up an environment variable.
+pub type Lookup<'a> = dyn Fn(&str) -> Option<OsString> + 'a;
+
+/// The threads of this process, by `-num_threads` if it is typed.
+///
+/// # Errors
+/// See [`default()`].
+pub fn of_process(typed: Option<usize>) -> Result<Threads, Error> {
+    choose(typed, Cpus::look(), &|name| std::env::var_os(name))
+}
+
+/// The same with these CPUs and variables.
+///
+/// # Errors
+/// See [`default()`].
+pub fn choose(typed: Option<usize>, cpus: Cpus, variable: &Lookup) -> Result<Threads, Error> {
+    match typed {
+        Some(count) => Ok(at_most(count, ThreadSource::Option, cpus)),
+        None => default(cpus, variable),
+    }
+}
+
+/// The threads where nothing is typed.
+///
+/// # Errors
+/// [`FLEETBLAST_THREADS`] is not a number from 1.
+pub fn default(cpus: Cpus, variable: &Lookup) -> Result<Threads, Error> {
+    let own = ThreadSource::FleetblastThreads;
+    if let Some(text) = set(own, variable) {
+        let count = number(&text).ok_or_else(|| {
+            Error::query_options(format_args!(
+                "environment variable {FLEETBLAST_THREADS}: '{text}' is not a number of threads; \
+                 set it to a number from 1, or unset it"
+            ))
+        })?;
+        return Ok(at_most(count, own, cpus));
+    }
+    let chosen = OF_OTHERS.into_iter().find_map(|source| {
+        let count = number(&first_level(&set(source, variable)?))?;
+        Some(at_most(count, source, cpus))
+    });
+    Ok(chosen.unwrap_or_else(|| at_most(cpus.allowed, cpus.limit, cpus)))
+}
+
+/// Variables of others that are ignored because their values are not numbers from 1: names and
+/// values.
+pub fn ignored(variable: &Lookup) -> Vec<(&'static str, String)> {
+    let texts =
+        OF_OTHERS.iter().filter_map(|&source| Some((source.name(), set(source, variable)?)));
+    texts.filter(|(_, text)| number(&first_level(text)).is_none()).collect()
+}
+
+/// The value of a variable, unless it is empty.
+fn set(source: ThreadSource, variable: &Lookup) -> Option<String> {
+    let text = variable(source.name())?.to_string_lossy().trim().to_owned();
+    (!text.is_empty()).then_some(text)
+}
+
+/// OpenMP has a number for each level of nested parts, `4,2`. Here only the outermost counts.
+fn first_level(text: &str) -> String {
+    text.split(',').next().unwrap_or_default().to_owned()
+}
+
+fn number(text: &str) -> Option<usize> {
+    let digits = text.trim();
+    let is_plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    // A number beyond all bounds is as good as the largest.
+    let count = is_plain.then(|| digits.parse().unwrap_or(usize::MAX))?;
+    (count > 0).then_some(count)
+}
+
+/// A number of threads, but no more than there are CPUs for. What sets the limit then decides.
+fn at_most(count: usize, source: ThreadSource, cpus: Cpus) -> Threads {
+    let Cpus { allowed, limit, .. } = cpus;
+    let (count, source) = if count > allowed { (allowed, limit) } else { (count, source) };
+    Threads { count: count.max(1), source, cpus: allowed }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CPUS: Cpus = Cpus { machine: 16, allowed: 8, limit: ThreadSource::AffinityMask };
+
+    fn chosen(
+        typed: Option<usize>,
+        variables: &[(&str, &str)],
+    ) -> Result<(usize, &'static str), Error> {
+        let variable = |name: &str| {
+            let mut found = variables.iter().filter(|(other, _)| *other == name);
+            found.next().map(|(_, value)| OsString::from(value))
+        };
+        choose(typed, CPUS, &variable).map(|threads| (threads.count, threads.source.name()))
+    }
+
+    #[test]
+    fn variables_count_in_their_order() {
+        let (own, omp, slurm) = (FLEETBLAST_THREADS, "OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK");
+        let all = [(slurm, "5"), (omp, "4"), (own, "3")];
+        assert_eq!(chosen(Some(2), &all), Ok((2, "-num_threads")));
+        assert_eq!(chosen(None, &all), Ok((3, own)));
+        assert_eq!(chosen(None, &all[..2]), Ok((4, omp)));
+        assert_eq!(chosen(None, &all[..1]), Ok((5, slurm)));
+        assert_eq!(chosen(None, &[]), Ok((8, "affinity mask")));
+        assert_eq!(chosen(None, &[(own, ""), (omp, " "), (slurm, " 5 ")]), Ok((5, slurm)));
+        assert_eq!(chosen(None, &[(omp, "4,2")]), Ok((4, omp)));
+        // Not more than can run.
+        for variable in [own, omp, slurm] {
+            assert_eq!(chosen(None, &[(variable, "99")]), Ok((8, "affinity mask")));
+            let large = "99999999999999999999999";
+            assert_eq!(chosen(None, &[(variable, large)]), Ok((8, "affinity mask")));
+        }
+        assert_eq!(chosen(Some(9), &[]), Ok((8, "affinity mask")));
+    }
+
+    #[test]
+    fn a_bad_value_of_the_own_variable_is_an_error_and_others_are_ignored() {
+        for bad in ["0", "-1", "x", "2x", "2,2", "1.5", "+2", "\u{ff12}"] {
+            let error = chosen(None, &[(FLEETBLAST_THREADS, bad)]).expect_err(bad);
+            assert!(error.message.contains(&format!("FLEETBLAST_THREADS: '{bad}'")), "{error}");
+            assert_eq!(error.exit_code, 1);
+            // What is typed needs no default.
+            let typed = chosen(Some(2), &[(FLEETBLAST_THREADS, bad)]);
+            assert_eq!(typed, Ok((2, "-num_threads")));
+        }
+        let both = [("OMP_NUM_THREADS", "x,2"), ("SLURM_CPUS_PER_TASK", "0")];
+        assert_eq!(chosen(None, &both), Ok((8, "affinity mask")));
+        let variable = |name: &str| (name == "OMP_NUM_THREADS").then(|| OsString::from("x,2"));
+        assert_eq!(ignored(&variable), [("OMP_NUM_THREADS", "x,2".to_owned())]);
+        assert_eq!(ignored(&|_| Some("4".into())), []);
+    }
+}

@@ -1,0 +1,245 @@
+//! Every option and every value that help lists is accepted, or refused by name and marked so.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use fleetblast_cli::options::blastdbcmd::BLASTDBCMD;
+use fleetblast_cli::options::blastn::BLASTN;
+use fleetblast_cli::options::blastp::BLASTP;
+use fleetblast_cli::options::expand::EXPAND;
+use fleetblast_cli::options::makeblastdb::MAKEBLASTDB;
+use fleetblast_cli::options::psiblast::PSIBLAST;
+use fleetblast_cli::options::refused::{Refused, described};
+use fleetblast_cli::options::search::fleet;
+use fleetblast_cli::options::spec::{Constraint, Kind, OptionSpec, Program};
+use fleetblast_cli::options::usage::{self, Name};
+use fleetblast_cli::options::{PROGRAMS, receive::RECEIVE};
+use tempfile::TempDir;
+
+use crate::volumes::Random;
+
+/// Options, with their values if they have some.
+type Line = BTreeMap<&'static str, Option<String>>;
+
+/// Values of options whose kind does not say enough.
+const SAMPLES: &[(&str, &str)] = &[
+    ("query", "q.fa"),
+    ("subject", "s.fa"),
+    ("db", "db"),
+    ("out", "r"),
+    ("in", "s.fa"),
+    ("query_loc", "1-5"),
+    ("subject_loc", "1-5"),
+    ("range", "1-5"),
+    ("entry", "all"),
+    ("list", "."),
+    ("metadata", "m"),
+    ("matrix", "BLOSUM62"),
+    ("memory", "1G"),
+    ("write_buffer", "4MiB"),
+    ("result_memory", "256MiB"),
+    ("checkpoint", "kept"),
+    ("max_file_sz", "1GB"),
+    ("dust", "no"),
+    ("seg", "no"),
+];
+
+/// A directory with sequences, a database, and metadata, of proteins or of bases.
+fn place(program: &str) -> TempDir {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (mut random, is_dna) = (Random(3), program == "blastn");
+    let letters = |text: Vec<u8>| match is_dna {
+        true => text.iter().map(|letter| b"ACGT"[usize::from(letter % 4)]).collect(),
+        false => text,
+    };
+    let sequence = String::from_utf8(letters(random.protein(60))).expect("letters");
+    for name in ["q.fa", "s.fa"] {
+        fs::write(dir.path().join(name), format!(">{name}\n{sequence}\n")).expect("a sequence");
+    }
+    let kind = if is_dna { "nucl" } else { "prot" };
+    let lines: [&[&str]; 2] = [
+        &["makeblastdb", "-in", "s.fa", "-dbtype", kind, "-out", "db"],
+        &["blastp", "-query", "q.fa", "-db", "db", "-metadata_out", "m"],
+    ];
+    for line in if is_dna { &lines[..1] } else { &lines } {
+        let said = said(dir.path(), line.iter().map(|word| (*word).to_owned()));
+        assert_eq!(said, "", "{line:?}");
+    }
+    dir
+}
+
+/// What the program says on standard error.
+fn said(dir: &Path, words: impl Iterator<Item = String>) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
+    command.args(words).current_dir(dir).stdin(Stdio::null()).env_remove("BLASTDB");
+    let output = command.output().expect("the program runs");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A value of an option.
+fn sample(option: &OptionSpec) -> Option<String> {
+    let known = SAMPLES.iter().find(|(name, _)| *name == option.name);
+    let whole = matches!(option.kind, Kind::Integer | Kind::Long);
+    let text = match option.constraint {
+        Constraint::OneOf(words) | Constraint::Word(words) => words[0].to_owned(),
+        Constraint::OneNumber(numbers) => numbers[0].to_string(),
+        Constraint::AtLeast(least) if whole => least.max(1).to_string(),
+        Constraint::AtMost(most) => (most - 1).to_string(),
+        Constraint::UpTo(most) => most.to_string(),
+        Constraint::Between(_, to) => to.to_string(),
+        Constraint::Percent | Constraint::BelowHalf | Constraint::AtLeast(_) => "0.1".to_owned(),
+        Constraint::Any => match option.kind {
+            Kind::Flag => return None,
+            Kind::Boolean => "false".to_owned(),
+            Kind::Integer | Kind::Long => "5".to_owned(),
+            Kind::Real => "0.1".to_owned(),
+            Kind::InputFile => "q.fa".to_owned(),
+            Kind::Text | Kind::OutputFile => option.name.to_owned(),
+        },
+    };
+    let known = known.filter(|_| option.words().is_empty());
+    Some(known.map_or(text, |(_, value)| (*value).to_owned()))
+}
+
+/// All values of an option that its help lists, as they are listed and as they are typed; without
+/// such one that it may have.
+fn listed(option: &OptionSpec) -> Vec<(String, Option<String>)> {
+    let words = option.words().iter().copied();
+    let truths = ["false", "true"].into_iter().filter(|_| option.kind == Kind::Boolean);
+    let has_values = option.kind != Kind::Flag;
+    let in_help = option.help.iter().filter(|_| has_values);
+    let in_help = in_help.filter_map(|&line| Some((described(line)?, line)));
+    let typed = |(value, line): (&str, &str)| match (option.name, line.contains(" means ")) {
+        ("outfmt", true) if ["SQ", "SR"].contains(&value) => format!("17 {value}"),
+        ("outfmt", true) if value == "%m" => "%m1".to_owned(),
+        ("outfmt", true) if !value.starts_with('%') => format!("6 {value}"),
+        _ => value.to_owned(),
+    };
+    let in_help = in_help.map(|found| (found.0.to_owned(), Some(typed(found))));
+    let words = words.chain(truths).map(|word| (word.to_owned(), Some(word.to_owned())));
+    let mut all: Vec<_> = words.chain(in_help).collect();
+    if all.is_empty() {
+        all.push((String::new(), sample(option)));
+    }
+    all
+}
+
+/// Adds an option and what it needs, and takes away what does not go with it.
+fn add(program: &Program, line: &mut Line, option: &OptionSpec, value: Option<String>) {
+    let ties = |other: &str| program.find(other).map_or(&[][..], |other| other.excludes);
+    line.retain(|other, _| !option.excludes.contains(other) && !ties(other).contains(&option.name));
+    line.insert(option.name, value);
+    for needed in option.requires.iter().filter_map(|name| program.find(name)) {
+        if !line.contains_key(needed.name) {
+            add(program, line, needed, sample(needed));
+        }
+    }
+}
+
+/// The line that tries an option with a value, where the option has a meaning.
+fn line_of(program: &Program, base: &[&str], option: &OptionSpec, value: Option<String>) -> Line {
+    let mut line = Line::new();
+    let is_of_ranks = fleet::OPTIONS.iter().any(|other| other.name == option.name);
+    let context: &[&str] = match option.name {
+        "metadata" | "metadata_limit" | "recipient" if program.is_of_blast() => &["metadata_out"],
+        "io_ranks" => &["ranks"],
+        _ if is_of_ranks && option.name != "ranks" => &["ranks"],
+        _ => &[],
+    };
+    for name in base.iter().chain(context).filter(|name| **name != option.name) {
+        let known = program.find(name).expect("an option");
+        let value = if *name == "ranks" { Some("2".to_owned()) } else { sample(known) };
+        add(program, &mut line, known, value);
+    }
+    add(program, &mut line, option, value);
+    let searches = program.find("subject").is_some();
+    if searches && !["db", "subject"].iter().any(|name| line.contains_key(name)) {
+        line.insert("subject", Some("s.fa".to_owned()));
+    }
+    line
+}
+
+/// Tries all options and values of a program: what is not as marked.
+fn tried(program: &Program, base: &[&str]) {
+    let dir = place(program.name);
+    let mut wrong = Vec::new();
+    let general = ["h", "help", "version"];
+    for option in program.all().filter(|option| !general.contains(&option.name)) {
+        for (shown, value) in listed(option) {
+            let is_marked =
+                option.refused.is_whole() || option.refused.values().contains(&shown.as_str());
+            let line = line_of(program, base, option, value);
+            let words = line
+                .into_iter()
+                .flat_map(|(name, value)| [Some(format!("-{name}")), value].into_iter().flatten());
+            let words: Vec<String> = [program.name.to_owned()].into_iter().chain(words).collect();
+            let said = said(dir.path(), words.iter().cloned());
+            let refuses = ["does not support", "does not run"].iter().any(|it| said.contains(it));
+            let mut names = [option.name].into_iter().chain(option.requires.iter().copied());
+            let names_it = names.any(|name| said.contains(&format!("-{name}")));
+            let is_typing_error = said.contains("(CArgException::");
+            if (refuses && names_it) != is_marked || refuses && !names_it || is_typing_error {
+                wrong.push(format!("marked: {is_marked}; {}\n{said}", words.join(" ")));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn blastp_refuses_what_is_marked() {
+    tried(&BLASTP, &["query", "db", "out"]);
+}
+
+#[test]
+fn blastn_refuses_what_is_marked() {
+    tried(&BLASTN, &["query", "db", "out"]);
+}
+
+#[test]
+fn psiblast_refuses_what_is_marked() {
+    tried(&PSIBLAST, &["query", "db", "out"]);
+}
+
+#[test]
+fn database_programs_and_expand_refuse_what_is_marked() {
+    tried(&BLASTDBCMD, &["db", "entry"]);
+    tried(&MAKEBLASTDB, &["in", "dbtype", "out"]);
+    tried(&EXPAND, &["metadata", "db", "out"]);
+    // The others refuse nothing by name; `receive` has the format of `expand`.
+    let tried = [BLASTP, BLASTN, PSIBLAST, BLASTDBCMD, MAKEBLASTDB, EXPAND, RECEIVE];
+    let tried = tried.map(|program| program.name);
+    for program in PROGRAMS.iter().filter(|program| !tried.contains(&program.name)) {
+        let marked = program.all().find(|option| option.refused != Refused::Nothing);
+        assert!(marked.is_none(), "{}: {marked:?}", program.name);
+    }
+}
+
+#[test]
+fn help_and_usage_show_the_marks() {
+    for program in PROGRAMS {
+        let full = usage::full(&program, Name::FleetBlast);
+        let brief = usage::brief(&program, Name::FleetBlast);
+        let as_blast = usage::full(&program, Name::Blast);
+        let refusals = as_blast.split_once(" *** Not supported by FleetBLAST\n").map(|it| it.1);
+        for option in program.all().filter(|option| option.refused != Refused::Nothing) {
+            let (name, mark) = (option.name, option.refused.mark());
+            let ends = ["\n", " <", " ("].map(|end| format!("\n -{name}{end}"));
+            let at = ends.iter().find_map(|start| full.find(start)).expect("a description");
+            let text = &full[at + 1..];
+            let text = text.split_once("\n -").map_or(text, |(text, _)| text);
+            let marks = text.to_lowercase().matches(&mark).count();
+            assert!(marks > 0, "{} -{name}: {text}", program.name);
+            assert!(
+                !option.refused.is_whole() || !brief.contains(&format!("[-{name} ")),
+                "{brief}"
+            );
+            if let Some(refusals) = refusals {
+                let is_own = option.group.0 == "FleetBLAST options";
+                assert!(is_own || refusals.contains(&format!(" -{name}")), "{refusals}");
+            }
+        }
+    }
+}
