@@ -9,6 +9,7 @@ use std::thread::{self, JoinHandle};
 
 use fleetblast_job::audience::Audience;
 use fleetblast_job::error::{Error, exit};
+use fleetblast_job::interrupt::DrainSignals;
 use fleetblast_job::plan::{Destination, Plan};
 use fleetblast_job::standard::print;
 use fleetblast_mpi::speaks_for_all;
@@ -151,7 +152,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Says what ended the program early, if anything did.
 fn ended(end: Result<(), Error>) -> ExitCode {
-    match end {
+    match end.map_err(Error::or_changed_files) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             if !error.message.is_empty() {
@@ -283,6 +284,11 @@ fn parse(command: &'static Command, name: Name, arguments: &[OsString]) -> Resul
     }
 }
 
+/// The signals that drain a job, if it has a checkpoint.
+pub(crate) fn drain_signals(checkpoint: &Option<OsString>) -> Result<Option<DrainSignals>, Error> {
+    checkpoint.as_ref().map(|_| DrainSignals::catch()).transpose()
+}
+
 /// Searches. Of processes that were started together all come here or `refuse`.
 fn search(
     table: &Program,
@@ -290,6 +296,12 @@ fn search(
     given: &Given,
     refuse: &Refuse,
 ) -> Result<(), Error> {
+    // First of all: what opens files and waits for others may take long.
+    let drain = drain_signals(&program.common().fleet.checkpoint);
+    let drain = match drain {
+        Ok(drain) => drain,
+        Err(error) => return refuse(error),
+    };
     let (mut warnings, host) = (Vec::new(), Host::current());
     let site = match sites::Place::of(program, (table, given), host.cores) {
         Ok(Some(Place::Storage(storage))) => {
@@ -326,7 +338,7 @@ fn search(
             let audience: Arc<dyn Audience> = progress;
             fleetblast_job::sites::run(plan, &storage, &audience)
         }
-        _ => fleetblast_job::run(plan, progress),
+        _ => fleetblast_job::run(plan, drain, progress),
     };
     searched.map_err(|error| hint::after_error(spec, &db.to_string_lossy(), error))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use fleetblast_db::DbError;
+use fleetblast_db::{DbError, check_mapped_files, check_pages};
 
 /// Exit codes of BLAST+ (`blast_app_util.hpp`).
 pub mod exit {
@@ -106,6 +106,15 @@ impl Error {
             format!("FleetBLAST {version} does not support {what} yet; run NCBI {program} instead");
         Self::new(exit::INPUT, message)
     }
+
+    /// The error, or what it may come from: bytes of a file that has changed look like faults of many kinds.
+    #[must_use]
+    pub fn or_changed_files(self) -> Self {
+        if self.message.is_empty() || self.exit_code == exit::DATABASE {
+            return self;
+        }
+        check_mapped_files().map_or_else(Error::from, |()| self)
+    }
 }
 
 impl fmt::Display for Error {
@@ -124,9 +133,11 @@ pub fn output_error(error: &std::io::Error) -> Error {
     }
 }
 
-/// A database that cannot be used: BLAST+'s words where it has some, then file and place.
+/// A database that cannot be used: BLAST+'s words where it has some, then file and place. Where pages of
+/// a file were lost, whatever else is wrong with a database may come from that.
 impl From<DbError> for Error {
     fn from(error: DbError) -> Self {
+        let error = check_pages().err().unwrap_or(error);
         let mut message = error.report();
         if let Some(detail) = error.detail() {
             message.push_str(&format!("\n({detail})"));
