@@ -7,6 +7,7 @@
 
 pub mod blastdbcmd;
 mod cat;
+mod changed_files;
 pub mod dbcheck;
 pub mod doctor;
 pub mod expand;

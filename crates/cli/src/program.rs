@@ -16,6 +16,7 @@ use fleetblast_mpi::speaks_for_all;
 
 use crate::blastdbcmd;
 use crate::cat;
+use crate::changed_files;
 use crate::dbcheck;
 use crate::doctor;
 use crate::expand;
@@ -134,6 +135,7 @@ const COMMANDS: [Command; 15] = [
 /// Runs the program. The first argument is the name it was called by.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     memory::prepare();
+    changed_files::prepare();
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     if fleetblast_mpi::launched().is_some() {
         // MPI belongs to the first thread, and settles in before there are others.

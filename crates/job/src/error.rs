@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use fleetblast_db::{DbError, check_mapped_files, check_pages};
+use fleetblast_db::{DbError, check_mapped_files};
 
 /// Exit codes of BLAST+ (`blast_app_util.hpp`).
 pub mod exit {
@@ -110,10 +110,11 @@ impl Error {
     /// The error, or what it may come from: bytes of a file that has changed look like faults of many kinds.
     #[must_use]
     pub fn or_changed_files(self) -> Self {
-        if self.message.is_empty() || self.exit_code == exit::DATABASE {
-            return self;
-        }
-        check_mapped_files().map_or_else(Error::from, |()| self)
+        let Err(changed) = check_mapped_files() else { return self };
+        let is_named = changed.changed_file().is_some_and(|path| {
+            self.exit_code == exit::DATABASE && self.message.contains(&*path.to_string_lossy())
+        });
+        if is_named || self.message.is_empty() { self } else { changed.into() }
     }
 }
 
@@ -133,11 +134,14 @@ pub fn output_error(error: &std::io::Error) -> Error {
     }
 }
 
-/// A database that cannot be used: BLAST+'s words where it has some, then file and place. Where pages of
-/// a file were lost, whatever else is wrong with a database may come from that.
+/// A database that cannot be used: BLAST+'s words where it has some, then file and place. Where a file has changed
+/// while it was read, whatever else is wrong with a database may come from that.
 impl From<DbError> for Error {
     fn from(error: DbError) -> Self {
-        let error = check_pages().err().unwrap_or(error);
+        let error = match error.changed_file() {
+            Some(_) => error,
+            None => check_mapped_files().err().unwrap_or(error),
+        };
         let mut message = error.report();
         if let Some(detail) = error.detail() {
             message.push_str(&format!("\n({detail})"));

@@ -56,13 +56,9 @@ impl Entry {
         self.is_mapped.store(false, Ordering::SeqCst);
     }
 
-    pub(super) fn is_mapped(&self) -> bool {
-        self.is_mapped.load(Ordering::SeqCst)
-    }
-
     /// Whether the file is mapped to this address.
     pub(super) fn holds(&self, address: usize) -> bool {
-        self.addresses.contains(&address) && self.is_mapped()
+        self.addresses.contains(&address) && self.is_mapped.load(Ordering::SeqCst)
     }
 
     /// Addresses of the pages from the one that holds `address` on, which is in the file. The
