@@ -1,7 +1,7 @@
 //! The end of a program that panics because a mapped file has changed under it.
 //!
-//! What is computed from a database that changes meanwhile may contradict itself in any place. That is no fault of the
-//! program, and no reason for a backtrace: the user gets to know which file it was.
+//! Results computed from a database that changes meanwhile may contradict each other anywhere.
+//! That is no fault of the program and no reason for a backtrace: the message names the file.
 
 use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +25,7 @@ pub fn prepare() {
     }));
 }
 
-/// Ends the process, and does before what is to be done before any sudden end. What started it ends the other ranks.
+/// Removes unfinished files and ends the process. The launcher then ends the other ranks.
 fn end(mut error: Error) -> ! {
     static IS_ENDING: AtomicBool = AtomicBool::new(false);
     if IS_ENDING.swap(true, Ordering::SeqCst) {

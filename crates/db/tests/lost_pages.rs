@@ -1,4 +1,5 @@
-//! Mapped files that are cut short while they are read, in processes of their own: a page that is lost stays known.
+//! Mapped files that are cut short while they are read. These tests have a program of their own,
+//! because a lost page stays recorded until the process ends.
 
 use std::env;
 use std::fs::{self, File};

@@ -107,7 +107,8 @@ impl Error {
         Self::new(exit::INPUT, message)
     }
 
-    /// The error, or what it may come from: bytes of a file that has changed look like faults of many kinds.
+    /// Returns the error, or the change of a file that may have caused it: changed bytes look like
+    /// faults of many kinds.
     #[must_use]
     pub fn or_changed_files(self) -> Self {
         let Err(changed) = check_mapped_files() else { return self };
@@ -134,8 +135,8 @@ pub fn output_error(error: &std::io::Error) -> Error {
     }
 }
 
-/// A database that cannot be used: BLAST+'s words where it has some, then file and place. Where a file has changed
-/// while it was read, whatever else is wrong with a database may come from that.
+/// A database that cannot be used: BLAST+'s words where it has some, then file and place. If a file
+/// has changed while it was read, the error is that: the change may have caused any other.
 impl From<DbError> for Error {
     fn from(error: DbError) -> Self {
         let error = match error.changed_file() {

@@ -27,13 +27,14 @@ pub fn ending() -> impl Iterator<Item = i32> {
     ENDING.into_iter().filter(move |signal| ignored >> (signal - 1) & 1 == 0)
 }
 
-/// Signals that have a job with a checkpoint end in order, caught from the job's first moment on: those that end a program, and
-/// SIGUSR1, which the launchers of MPI pass on to all ranks without ending them soon after. A file that reaches the largest
-/// size allowed becomes an error of writing instead of a signal.
+/// Signals that drain a job with a checkpoint: those that end a program, and SIGUSR1, which the
+/// launchers of MPI pass on to all ranks without ending them soon after. A file that reaches the
+/// largest size allowed becomes an error of writing instead of a signal.
 ///
-/// Until somebody [receives](Self::receive) them, they end the process at once, with the exit code of a job that was drained:
-/// while files are opened, queries awaited and other ranks started, there is nothing to finish, and a checkpoint stands an end at
-/// any moment.
+/// They are caught from the first moment of the job on. Until [`receive`](Self::receive) is called
+/// they end the process at once, with the exit code of a drained job: while files are opened,
+/// queries awaited and other ranks started there is nothing to finish, and a checkpoint survives an
+/// end at any moment.
 pub struct DrainSignals {
     signals: Signals,
     early: Arc<EarlyEnd>,
@@ -66,7 +67,8 @@ impl DrainSignals {
         let draining = || ending().chain([SIGUSR1]);
         for signal in draining() {
             let early = Arc::clone(&early);
-            // SAFETY: the action only reads what does not change and calls the kernel, as actions of signals may.
+            // SAFETY: the action reads values that do not change and calls the kernel, which a
+            // signal handler may do.
             unsafe { low_level::register(signal, move || early.end_if_due()) }?;
         }
         let signals = Signals::new(draining().chain([SIGXFSZ]))?;

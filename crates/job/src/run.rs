@@ -13,8 +13,8 @@ use crate::output::leave_empty;
 use crate::plan::Plan;
 use crate::ranks;
 
-/// Carries a plan out, and tells the audience how that goes; what ends it early is returned and not told. A job with a checkpoint is
-/// drained by the signals that `drain` has caught.
+/// Carries a plan out, and tells the audience how that goes; what ends it early is returned and not told.
+/// The signals of `drain` drain a job with a checkpoint.
 ///
 /// # Errors
 /// Whatever ends the job early. Where no file was, an empty one is left then, unless a signal ended it. Of several processes all

@@ -1,5 +1,5 @@
-//! Signals in the first moments of a job with a checkpoint, which end it with its own exit code and leave nothing but, perhaps, the
-//! checkpoint, from which it is resumed.
+//! Signals in the first moments of a job with a checkpoint. They end it with its own exit code and
+//! leave nothing but, perhaps, the checkpoint, from which it is resumed.
 //!
 //! `FLEETBLAST_SAMPLE=all` tries all moments; else a third.
 
@@ -194,18 +194,44 @@ fn on_processes() {
         until("signals are caught", || catches(rank, signal));
         sleep(moment);
         send(rank, signal);
+        let launcher_hangs = hangs_without_ranks(&mut child);
+        if launcher_hangs {
+            child.kill().expect("a launcher");
+        }
         let output = ended(child);
         drop(writer);
         let message = complaint(&output);
         let tried = format!("moment {number}: {signal:?} after {moment:?}: {message}");
         let code = output.status.code();
-        assert!(code == Some(DRAINED) || code == Some(0), "{code:?}, {tried}");
+        let in_order = code == Some(DRAINED) || code == Some(0);
+        assert!(in_order || launcher_hangs, "{code:?}, {tried}");
         let job = inputs.job(launcher(), &["-query", "q.fa"], &[]).output().expect("an end");
         assert!(job.status.success(), "{tried}, resumed: {}", complaint(&job));
         let report = fs::read(inputs.path().join("report")).expect("a report");
         assert!(report == inputs.report, "another report, {tried}");
         inputs.remove();
     }
+}
+
+/// Waits for a launcher to end, or for so long that it never will though all ranks have ended: that
+/// of Open MPI 4.1 may wait for a lock of its own (in `PMIx_server_finalize`) when a rank ends early.
+#[cfg(feature = "mpi")]
+fn hangs_without_ranks(launcher: &mut Child) -> bool {
+    let mut lonely = 0;
+    until("the launcher ends", || {
+        sleep(Duration::from_millis(10));
+        lonely =
+            if ranks(launcher.id()).iter().all(|rank| is_over(*rank)) { lonely + 1 } else { 0 };
+        launcher.try_wait().expect("a launcher").is_some() || lonely > 2000
+    });
+    lonely > 2000
+}
+
+/// Whether a process has ended, though its parent may not know yet.
+#[cfg(feature = "mpi")]
+fn is_over(process: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    !status.contains("State:") || status.contains("State:\tZ")
 }
 
 /// The processes of the program under test that a launcher started.

@@ -142,7 +142,8 @@ impl Output {
     /// the contents.
     ///
     /// # Errors
-    /// What cannot be written; a mapped file that has changed, so that the report may be of two databases.
+    /// The output cannot be written; a mapped file has changed, so that the report may be of two
+    /// databases.
     pub fn commit(mut self) -> Result<(), Error> {
         check_mapped_files()?;
         self.writer.flush().map_err(|error| self.failure(&error))?;
@@ -163,8 +164,8 @@ impl Output {
 }
 
 impl Drop for Output {
-    /// An unfinished report is removed: nobody shall take it for a whole one. Elsewhere what there is of it is written, unless it
-    /// may be of a database that has changed meanwhile.
+    /// An unfinished report is removed: nobody shall take it for a whole one. To pipes and devices
+    /// the rest is written, unless a file of the database has changed meanwhile.
     fn drop(&mut self) {
         if !self.writer.buffer().is_empty() && check_mapped_files().is_err() {
             self.writer.get_mut().is_given_up = true;

@@ -11,7 +11,6 @@ use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::Instant;
 
-use fleetblast_db::check_pages;
 use fleetblast_fleet::config::Config;
 use fleetblast_fleet::end::{Exit, Failure};
 use fleetblast_fleet::ids::{Address, BlockId, GroupId, Rank, Ticket, Time, WorkerId};
@@ -306,9 +305,7 @@ impl<T: Transport> Driver<'_, T> {
 
     /// The event of a work's end.
     fn done<M, O>(ticket: Ticket, outcome: Result<O, Error>) -> Event<M, O> {
-        // What was made of zeros in the place of lost pages goes nowhere.
-        let intact = |outcome| check_pages().map(|()| outcome).map_err(Error::from);
-        match outcome.and_then(intact).map_err(Error::or_changed_files) {
+        match outcome {
             Ok(outcome) => Event::Done { ticket, outcome },
             Err(error) => Event::Failed { ticket, code: error.exit_code, cause: error.message },
         }

@@ -64,8 +64,8 @@ impl Processes {
         }
     }
 
-    /// The message of an error here; where a file here has changed, with this rank's place: on another host the same path may
-    /// be another file.
+    /// The message of an error of this rank. If a mapped file has changed, the message names rank
+    /// and host: on another host the same path may be another file.
     fn placed(&self, error: &Error) -> String {
         match check_mapped_files() {
             Err(_) if self.world.size() > 1 => {
