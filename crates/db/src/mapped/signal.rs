@@ -24,7 +24,7 @@ struct Usual {
     page_size: usize,
 }
 
-type Handler = extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
+type Handler = unsafe extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
 
 /// Installs the handler, once in a process. Where the system refuses, lost pages end the process
 /// as ever.
@@ -51,7 +51,10 @@ pub(super) fn catch() {
 }
 
 /// Puts zeros where a mapped file has lost its bytes; anything else is passed on.
-extern "C" fn on_bus_error(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+///
+/// # Safety
+/// Only the kernel may call it, as the handler of SIGBUS.
+unsafe extern "C" fn on_bus_error(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     let Some(usual) = USUAL.get() else { return };
     // SAFETY: the kernel passes valid information with a signal, and SIGBUS has an address.
     let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
@@ -60,22 +63,27 @@ extern "C" fn on_bus_error(signal: c_int, info: *mut siginfo_t, context: *mut c_
     {
         // SAFETY: every thread has a place for the number of its last error.
         let error = unsafe { *libc::__errno_location() };
-        if !put_zeros(entry.lose(address, usual.page_size)) {
+        let lost = entry.lose(address, usual.page_size);
+        // SAFETY: the thread that was interrupted reads this file, so it stays mapped.
+        if !unsafe { put_zeros(lost) } {
             end(entry);
         }
-        // SAFETY: as above. What the thread was doing sees no change of it.
+        // SAFETY: as above. The interrupted thread sees no change of it.
         unsafe { *libc::__errno_location() = error };
         return;
     }
-    pass_on(&usual.action, signal, info, context);
+    // SAFETY: these are the kernel's.
+    unsafe { pass_on(&usual.action, signal, info, context) };
 }
 
-/// Replaces pages of a mapped file by zeros; false if the system refuses.
-fn put_zeros(pages: Range<usize>) -> bool {
+/// Replaces pages by zeros; false if the system refuses.
+///
+/// # Safety
+/// The pages must belong to a [`MappedFile`](super::MappedFile) that lives until this returns.
+unsafe fn put_zeros(pages: Range<usize>) -> bool {
     let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
-    // SAFETY: the pages are those of a file that is mapped: the thread that was interrupted reads
-    // it. The mapping is read-only, before and afterwards, and its owner unmaps these pages, too.
-    // Nothing relies on the bytes of a file staying the same.
+    // SAFETY: by the caller's word the pages hold a file, to be read only. They stay readable, their
+    // owner unmaps them like the file's, and nothing relies on the bytes of a file staying the same.
     let zeros = unsafe {
         libc::mmap(pages.start as *mut c_void, pages.len(), libc::PROT_READ, kind, -1, 0)
     };
@@ -98,29 +106,31 @@ fn end(entry: &Entry) -> ! {
 }
 
 /// Does what the process would have done without the handler.
-fn pass_on(usual: &sigaction, signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+///
+/// # Safety
+/// `info` and `context` must be those that the kernel passed with the signal.
+unsafe fn pass_on(usual: &sigaction, signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes valid information with a signal.
     let is_fault = unsafe { (*info).si_code } > 0;
     match usual.sa_sigaction {
         libc::SIG_IGN if !is_fault => {}
         // A fault that is ignored would come again and again: the kernel ends the process instead.
         libc::SIG_DFL | libc::SIG_IGN => {
-            // SAFETY: this may be done in a handler. A fault comes again as soon as this returns.
+            // SAFETY: a handler may do this. A fault comes again as soon as it returns.
             unsafe { libc::signal(signal, libc::SIG_DFL) };
             if !is_fault {
-                // SAFETY: as above. The signal waits until this returns.
+                // SAFETY: as above. The signal waits until the handler returns.
                 unsafe { libc::raise(signal) };
             }
         }
         handler if usual.sa_flags & libc::SA_SIGINFO != 0 => {
-            // SAFETY: whoever set this action with the flag gave a function of this type.
-            let handler = unsafe { std::mem::transmute::<usize, Handler>(handler) };
-            handler(signal, info, context);
+            // SAFETY: whoever set this action with the flag gave a function of this type, for the
+            // kernel to call with these arguments.
+            unsafe { std::mem::transmute::<usize, Handler>(handler)(signal, info, context) };
         }
         handler => {
             // SAFETY: whoever set this action without the flag gave a function of this type.
-            let handler = unsafe { std::mem::transmute::<usize, extern "C" fn(c_int)>(handler) };
-            handler(signal);
+            unsafe { std::mem::transmute::<usize, extern "C" fn(c_int)>(handler)(signal) };
         }
     }
 }
