@@ -8,6 +8,7 @@
 
 pub mod blastdbcmd;
 mod cat;
+mod changed_files;
 pub mod cpus;
 pub mod dbcheck;
 pub mod doctor;

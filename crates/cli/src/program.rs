@@ -9,12 +9,14 @@ use std::thread::{self, JoinHandle};
 
 use fleetblast_job::audience::Audience;
 use fleetblast_job::error::{Error, exit};
+use fleetblast_job::interrupt::DrainSignals;
 use fleetblast_job::plan::{Destination, Plan};
 use fleetblast_job::standard::print;
 use fleetblast_mpi::speaks_for_all;
 
 use crate::blastdbcmd;
 use crate::cat;
+use crate::changed_files;
 use crate::dbcheck;
 use crate::doctor;
 use crate::expand;
@@ -133,6 +135,7 @@ const COMMANDS: [Command; 15] = [
 /// Runs the program. The first argument is the name it was called by.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     memory::prepare();
+    changed_files::prepare();
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     if fleetblast_mpi::launched().is_some() {
         // MPI belongs to the first thread, and settles in before there are others.
@@ -151,7 +154,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Says what ended the program early, if anything did.
 fn ended(end: Result<(), Error>) -> ExitCode {
-    match end {
+    match end.map_err(Error::or_changed_files) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             if !error.message.is_empty() {
@@ -283,6 +286,11 @@ fn parse(command: &'static Command, name: Name, arguments: &[OsString]) -> Resul
     }
 }
 
+/// The signals that drain a job, if it has a checkpoint.
+pub(crate) fn drain_signals(checkpoint: &Option<OsString>) -> Result<Option<DrainSignals>, Error> {
+    checkpoint.as_ref().map(|_| DrainSignals::catch()).transpose()
+}
+
 /// Searches. Of processes that were started together all come here or `refuse`.
 fn search(
     table: &Program,
@@ -290,6 +298,12 @@ fn search(
     given: &Given,
     refuse: &Refuse,
 ) -> Result<(), Error> {
+    // First of all: what opens files and waits for others may take long.
+    let drain = drain_signals(&program.common().fleet.checkpoint);
+    let drain = match drain {
+        Ok(drain) => drain,
+        Err(error) => return refuse(error),
+    };
     let (mut warnings, host) = (Vec::new(), Host::current());
     let site = match sites::Place::of(program, (table, given), &host) {
         Ok(Some(Place::Storage(storage))) => {
@@ -324,7 +338,7 @@ fn search(
             let audience: Arc<dyn Audience> = progress;
             fleetblast_job::sites::run(plan, &storage, &audience)
         }
-        _ => fleetblast_job::run(plan, progress),
+        _ => fleetblast_job::run(plan, drain, progress),
     };
     searched.map_err(|error| hint::after_error(spec, &db.to_string_lossy(), error))
 }

@@ -20,6 +20,7 @@ use crate::options::search::fleet::{RESULT_MEMORY, WRITE_BUFFER};
 use crate::options::typed::lossy;
 use crate::options::wrap::{OUT, QUERY, WrapOptions};
 use crate::plan::{input, load, refuse_other_checkpoint};
+use crate::program::drain_signals;
 use crate::terminal::Progress;
 
 /// Programs of BLAST+ that search: what their options mean is known.
@@ -52,13 +53,15 @@ const OF_ONE_RUN: [&str; 8] = [
 /// Options that do not go together; whatever ends the job early; at its end, that blocks came to nothing.
 pub fn run(given: &Given, command: &[OsString], refuse: &Refuse) -> Result<(), Error> {
     let options = WrapOptions::new(given);
-    let foreign = match plan(&options, command) {
-        Ok(foreign) => foreign,
+    let drain = drain_signals(&options.checkpoint);
+    let planned = drain.and_then(|drain| Ok((plan(&options, command)?, drain)));
+    let (foreign, drain) = match planned {
+        Ok(planned) => planned,
         Err(error) => return refuse(error),
     };
     let on_stdout = foreign.out == Destination::Stdout;
     let progress: Arc<dyn Audience> = Arc::new(Progress::new("wrap", options.progress, on_stdout));
-    fleetblast_job::wrap(foreign, &progress)
+    fleetblast_job::wrap(foreign, drain, &progress)
 }
 
 fn plan(options: &WrapOptions, command: &[OsString]) -> Result<Foreign, Error> {

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::DbError;
+use crate::mapped::MappedFile;
 use crate::stamp::Stamp;
 
 /// Memory that holds a stretch of a file, whoever allocated and filled it: a `Vec<u8>`, a mapping, a window that
@@ -69,7 +70,8 @@ impl Bytes {
         // safety.
         let map = unsafe { memmap2::Mmap::map(&file) }.map_err(failed)?;
         let held = 0..map.len();
-        Ok((Self { memory: Arc::new(map), held, origin: 0 }, stamp))
+        let memory = Arc::new(MappedFile::new(map, stamp.clone()));
+        Ok((Self { memory, held, origin: 0 }, stamp))
     }
 
     /// The bytes at these positions of the file, `None` if they are not all here.

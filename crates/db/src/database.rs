@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::defline::Defline;
+use crate::mapped::check_pages;
 use crate::odd::OddHeader;
 use crate::partition::{self, Balance, VolumeFile};
 use crate::volume::Volume;
@@ -182,8 +183,9 @@ impl Database {
     /// read and before anybody relies on it.
     ///
     /// # Errors
-    /// [`DbError::Changed`] if one was written to.
+    /// [`DbError::Changed`] if one was written to; those of [`check_pages`] for any file.
     pub fn check_unchanged(&self, oids: &Range<u32>) -> Result<(), DbError> {
+        check_pages()?;
         let concerned = |all: &Range<u32>| all.start < oids.end && oids.start < all.end;
         let volumes = self.volumes().filter(|(_, all)| concerned(all));
         volumes.into_iter().try_for_each(|(volume, _)| volume.check_unchanged())

@@ -179,13 +179,29 @@ pub enum DbError {
     },
     /// A file that was written to since it was opened.
     #[error(
-        "file ({}) was changed while it was searched, so that what was found is of two databases; search again, \
+        "file ({}) was changed while it was searched ({what}), so that what was found is of two databases; search again, \
          and replace databases instead of writing to their files",
         path.display()
     )]
     Changed {
         /// The file.
         path: PathBuf,
+        /// How it differs.
+        what: String,
+    },
+    /// A mapped file that could not be read, though nobody is seen to have changed it.
+    #[error(
+        "file ({}) byte {offset} of {length} could not be read: its disk or its server failed, or it was cut short \
+         and then replaced; search again",
+        path.display()
+    )]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The first byte of the first page that is missing.
+        offset: u64,
+        /// Bytes of the file when it was opened.
+        length: u64,
     },
     /// A byte in the sequence file that is no residue, or a missing sentinel.
     #[error(

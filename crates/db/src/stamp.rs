@@ -3,7 +3,7 @@
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::DbError;
 
@@ -20,26 +20,71 @@ impl Stamp {
         Self { path, opened }
     }
 
+    /// The path by which it was opened.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Looks at the file again. One that was replaced or removed is held as it was.
     ///
     /// # Errors
     /// [`DbError::Changed`] if it was written to.
     pub(crate) fn check(&self) -> Result<(), DbError> {
-        let Ok(now) = fs::metadata(&self.path) else { return Ok(()) };
-        let which = |file: &Metadata| (file.dev(), file.ino());
-        let content = |file: &Metadata| (file.len(), file.mtime(), file.mtime_nsec());
-        if which(&now) == which(&self.opened) && content(&now) != content(&self.opened) {
-            return Err(DbError::Changed { path: self.path.clone() });
+        match self.change() {
+            Some(what) => Err(DbError::Changed { path: self.path.clone(), what }),
+            None => Ok(()),
         }
-        Ok(())
+    }
+
+    /// The error of a file that could not be read at this offset any more.
+    pub(crate) fn lost(&self, offset: u64) -> DbError {
+        let (path, length) = (self.path.clone(), self.opened.len());
+        match self.change() {
+            Some(what) => {
+                let what = format!("{what}; byte {offset} could not be read any more");
+                DbError::Changed { path, what }
+            }
+            None => DbError::Unreadable { path, offset, length },
+        }
+    }
+
+    /// How the file that was opened has changed, as far as it is known under its name.
+    fn change(&self) -> Option<String> {
+        let (now, opened) = (fs::metadata(&self.path).ok()?, &self.opened);
+        if (now.dev(), now.ino()) != (opened.dev(), opened.ino()) {
+            return None;
+        }
+        let written = |file: &Metadata| (file.mtime(), file.mtime_nsec());
+        let changed = |file: &Metadata| (file.ctime(), file.ctime_nsec());
+        let attributes = |file: &Metadata| (file.mode(), file.uid(), file.gid(), file.nlink());
+        if now.len() != opened.len() {
+            return Some(format!("it has {} bytes and had {}", now.len(), opened.len()));
+        }
+        if written(&now) != written(opened) {
+            return Some("it was written to".to_owned());
+        }
+        // Who writes may set the time back, as `cp -p` does; but not this one.
+        let is_unexplained =
+            changed(&now) != changed(opened) && attributes(&now) == attributes(opened);
+        is_unexplained.then(|| "its times were set".to_owned())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs::File;
+    use std::fs::{File, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+    use std::thread::sleep;
+    use std::time::{Duration, SystemTime};
 
     use super::*;
+
+    /// Longer than the clock of files stands still.
+    const TICK: Duration = Duration::from_millis(20);
+
+    fn set_time(path: &Path, time: SystemTime) {
+        File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+    }
 
     #[test]
     fn what_is_written_to_has_changed_and_what_is_replaced_has_not() {
@@ -47,8 +92,7 @@ mod tests {
         let path = directory.path().join("a.psq");
         let write = || fs::write(&path, "MKTAYIAKQR").unwrap();
         write();
-        let old = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000);
-        File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
+        set_time(&path, SystemTime::UNIX_EPOCH + Duration::from_secs(1_000));
         let stamp = Stamp::new(path.clone(), fs::metadata(&path).unwrap());
         assert!(stamp.check().is_ok());
         write();
@@ -59,5 +103,36 @@ mod tests {
         assert!(stamp.check().is_ok());
         fs::remove_file(&path).unwrap();
         assert!(stamp.check().is_ok());
+    }
+
+    #[test]
+    fn a_time_that_was_set_back_hides_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.psq");
+        let old = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000);
+        fs::write(&path, "MKTAYIAKQR").unwrap();
+        set_time(&path, old);
+        let stamp = Stamp::new(path.clone(), fs::metadata(&path).unwrap());
+        sleep(TICK);
+        fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+        assert!(stamp.check().is_ok(), "other permissions are no other bytes");
+        let stamp = Stamp::new(path.clone(), fs::metadata(&path).unwrap());
+        sleep(TICK);
+        fs::write(&path, "MKTAYIAKQW").unwrap();
+        set_time(&path, old);
+        assert!(matches!(stamp.check(), Err(DbError::Changed { .. })));
+    }
+
+    #[test]
+    fn a_shorter_file_is_told_from_one_that_cannot_be_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.psq");
+        fs::write(&path, vec![1; 9_000]).unwrap();
+        let stamp = Stamp::new(path.clone(), fs::metadata(&path).unwrap());
+        let unreadable = stamp.lost(4096).to_string();
+        assert!(unreadable.contains("byte 4096 of 9000 could not be read"), "{unreadable}");
+        File::options().write(true).open(&path).unwrap().set_len(100).unwrap();
+        let changed = stamp.lost(4096).to_string();
+        assert!(changed.contains("it has 100 bytes and had 9000; byte 4096"), "{changed}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use fleetblast_db::DbError;
+use fleetblast_db::{DbError, check_mapped_files};
 
 /// Exit codes of BLAST+ (`blast_app_util.hpp`).
 pub mod exit {
@@ -110,6 +110,17 @@ impl Error {
         let version = env!("CARGO_PKG_VERSION");
         Self::new(exit::INPUT, format!("FleetBLAST {version} does not support {what} yet"))
     }
+
+    /// Returns the error, or the change of a file that may have caused it: changed bytes look like
+    /// faults of many kinds.
+    #[must_use]
+    pub fn or_changed_files(self) -> Self {
+        let Err(changed) = check_mapped_files() else { return self };
+        let is_named = changed.changed_file().is_some_and(|path| {
+            self.exit_code == exit::DATABASE && self.message.contains(&*path.to_string_lossy())
+        });
+        if is_named || self.message.is_empty() { self } else { changed.into() }
+    }
 }
 
 impl fmt::Display for Error {
@@ -128,9 +139,14 @@ pub fn output_error(error: &std::io::Error) -> Error {
     }
 }
 
-/// A database that cannot be used: BLAST+'s words where it has some, then file and place.
+/// A database that cannot be used: BLAST+'s words where it has some, then file and place. If a file
+/// has changed while it was read, the error is that: the change may have caused any other.
 impl From<DbError> for Error {
     fn from(error: DbError) -> Self {
+        let error = match error.changed_file() {
+            Some(_) => error,
+            None => check_mapped_files().err().unwrap_or(error),
+        };
         let mut message = error.report();
         if let Some(detail) = error.detail() {
             message.push_str(&format!("\n({detail})"));

@@ -1,17 +1,21 @@
 //! Signals that end a run: what is unfinished is removed first. What that is only those know who write it: jobs, and other
-//! commands that make files.
+//! commands that make files. Jobs with a checkpoint have an exit code of their own for it.
 
+use std::ffi::CString;
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use fleetblast_mpi::speaks_for_all;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXFSZ};
 use signal_hook::iterator::{Handle, Signals};
-use signal_hook::low_level::emulate_default_handler;
+use signal_hook::low_level::{self, emulate_default_handler};
 
-use crate::error::Error;
+use crate::error::{Error, exit};
 use crate::last_works::{LastWork, before_the_end};
 
 /// Signals by which users and batch systems end a program.
@@ -22,6 +26,90 @@ pub fn ending() -> impl Iterator<Item = i32> {
     let ignored = fs::read_to_string("/proc/self/status").map_or(0, |text| ignored(&text));
     ENDING.into_iter().filter(move |signal| ignored >> (signal - 1) & 1 == 0)
 }
+
+/// Signals that drain a job with a checkpoint: those that end a program, and SIGUSR1, which the
+/// launchers of MPI pass on to all ranks without ending them soon after. A file that reaches the
+/// largest size allowed becomes an error of writing instead of a signal.
+///
+/// They are caught from the first moment of the job on. Until [`receive`](Self::receive) is called
+/// they end the process at once, with the exit code of a drained job: while files are opened,
+/// queries awaited and other ranks started there is nothing to finish, and a checkpoint survives an
+/// end at any moment.
+pub struct DrainSignals {
+    signals: Signals,
+    early: Arc<EarlyEnd>,
+}
+
+/// What a signal does before the job can be drained.
+struct EarlyEnd {
+    /// The job cannot be drained yet.
+    is_due: AtomicBool,
+    /// The file to remove.
+    unfinished: OnceLock<CString>,
+    /// What is said; nothing where another rank does.
+    message: &'static str,
+}
+
+impl DrainSignals {
+    /// Catches the signals.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn catch() -> Result<Self, Error> {
+        Self::try_catch()
+            .map_err(|error| Error::new(exit::UNKNOWN, format!("Cannot wait for signals: {error}")))
+    }
+
+    fn try_catch() -> io::Result<Self> {
+        let message = if speaks_for_all() { ENDED_EARLY } else { "" };
+        let (is_due, unfinished) = (AtomicBool::new(true), OnceLock::new());
+        let early = Arc::new(EarlyEnd { is_due, unfinished, message });
+        let draining = || ending().chain([SIGUSR1]);
+        for signal in draining() {
+            let early = Arc::clone(&early);
+            // SAFETY: the action reads values that do not change and calls the kernel, which a
+            // signal handler may do.
+            unsafe { low_level::register(signal, move || early.end_if_due()) }?;
+        }
+        let signals = Signals::new(draining().chain([SIGXFSZ]))?;
+        Ok(DrainSignals { signals, early })
+    }
+
+    /// Has this file removed if a signal ends the process before anybody receives signals.
+    pub fn remove_when_ended(&self, unfinished: &Path) {
+        if let Ok(path) = CString::new(unfinished.as_os_str().as_bytes()) {
+            // The first one stays; there is one.
+            let _ = self.early.unfinished.set(path);
+        }
+    }
+
+    /// From now on signals do nothing but come out here, also those that came just before.
+    pub fn receive(self) -> Signals {
+        self.early.is_due.store(false, Ordering::SeqCst);
+        self.signals
+    }
+}
+
+impl EarlyEnd {
+    /// Ends the process, unless the job can be drained. Runs as the action of a signal.
+    fn end_if_due(&self) {
+        if !self.is_due.load(Ordering::SeqCst) {
+            return;
+        }
+        if let Some(path) = self.unfinished.get() {
+            // SAFETY: the path ends with a zero byte.
+            unsafe { libc::unlink(path.as_ptr()) };
+        }
+        let message = self.message.as_bytes();
+        // SAFETY: the bytes are there.
+        unsafe { libc::write(libc::STDERR_FILENO, message.as_ptr().cast(), message.len()) };
+        low_level::exit(i32::from(exit::DRAINED));
+    }
+}
+
+/// What a job says that a signal ends before it can be drained.
+const ENDED_EARLY: &str =
+    "ended early by a signal, before it searched: start the same command again, with -resume\n";
 
 /// Waits for signals in a thread of its own, and knows the file or directory to remove when one comes.
 pub struct Watch {

@@ -7,20 +7,26 @@ use fleetblast_db::load::Method;
 use crate::alone;
 use crate::audience::Audience;
 use crate::error::{Error, exit};
+use crate::interrupt::DrainSignals;
 use crate::last_works::before_the_end;
 use crate::output::leave_empty;
 use crate::plan::Plan;
 use crate::ranks;
 
 /// Carries a plan out, and tells the audience how that goes; what ends it early is returned and not told.
+/// The signals of `drain` drain a job with a checkpoint.
 ///
 /// # Errors
 /// Whatever ends the job early. Where no file was, an empty one is left then, unless a signal ended it. Of several processes all
 /// but one have an error without a message.
-pub fn run(plan: Plan, audience: Arc<dyn Audience>) -> Result<(), Error> {
+pub fn run(
+    plan: Plan,
+    drain: Option<DrainSignals>,
+    audience: Arc<dyn Audience>,
+) -> Result<(), Error> {
     let out = (!plan.fleet.dry_run).then(|| plan.out.clone());
     let _last = out.clone().map(|out| before_the_end(move || leave_empty(&out)));
-    search(plan, &audience).inspect_err(|error| {
+    search(plan, drain, &audience).map_err(Error::or_changed_files).inspect_err(|error| {
         audience.leave();
         if let Some(out) = out.filter(|_| error.exit_code != exit::DRAINED) {
             leave_empty(&out);
@@ -28,16 +34,20 @@ pub fn run(plan: Plan, audience: Arc<dyn Audience>) -> Result<(), Error> {
     })
 }
 
-fn search(plan: Plan, audience: &Arc<dyn Audience>) -> Result<(), Error> {
+fn search(
+    plan: Plan,
+    drain: Option<DrainSignals>,
+    audience: &Arc<dyn Audience>,
+) -> Result<(), Error> {
     // What processes do together, one that is alone among them does too.
     let together = cfg!(feature = "mpi") && plan.load.method == Some(Method::Broadcast);
     let launched = fleetblast_mpi::launched();
     let launched = launched.filter(|launch| launch.ranks > 1 || together);
     if let Some(launch) = launched {
-        return ranks::on_processes(plan, launch, audience);
+        return ranks::on_processes(plan, launch, drain, audience);
     }
     match plan.fleet.ranks {
-        Some(ranks) => ranks::on_threads(plan, ranks, audience),
+        Some(ranks) => ranks::on_threads(plan, ranks, drain, audience),
         None => alone::run(&plan, audience),
     }
 }

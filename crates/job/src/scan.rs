@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use fleetblast_db::load::{Loader, Supply, Unit, Work};
 use fleetblast_db::partition::VolumeFile;
-use fleetblast_db::{DbError, LoadedPartition, SequenceKind};
+use fleetblast_db::{DbError, LoadedPartition, SequenceKind, has_all_pages};
 use fleetblast_engine::hits::{Candidate, PrelimHit};
 use fleetblast_engine::lists::{HitLists, Merger};
 use fleetblast_engine::search::{AlignScratch, Aligner, SearchScratch, Searcher};
@@ -133,6 +133,11 @@ impl<'a> Scan<'a> {
         self.target.searched.check_unchanged(&oids)
     }
 
+    /// Whether what is searched now is still wanted, and right.
+    fn goes_on(&self) -> bool {
+        !self.halt.is_set() && has_all_pages()
+    }
+
     fn step(&self, more: u64) {
         self.audience.iter().for_each(|audience| audience.step(more));
     }
@@ -167,7 +172,7 @@ impl<'a> Scan<'a> {
         let ((), waiting) = self.supply.pass(|queue| {
             rayon::broadcast(|_| {
                 let mut scratch = SearchScratch::default();
-                while !self.halt.is_set()
+                while self.goes_on()
                     && let Some(work) = queue.next()
                 {
                     match self.search_range(searcher, &work, &mut scratch) {
@@ -228,7 +233,7 @@ impl<'a> Scan<'a> {
         let subjects = Searched { target: self.target, partition: &work.partition };
         let included = self.target.searched.oids_in(work.range.clone());
         let (mut told, mut seen) = (0, 0);
-        let going_on = |_: &u32| !self.halt.is_set();
+        let going_on = |_: &u32| self.goes_on();
         let wanted = included.into_iter().flatten().take_while(going_on).inspect(|_| {
             seen += 1;
             if seen - told == TOLD_SUBJECTS {

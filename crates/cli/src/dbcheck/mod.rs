@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use fleetblast_db::check::{self, Report};
 use fleetblast_db::load::{self, Purpose};
-use fleetblast_db::{Database, DbError, SearchPath, SequenceKind};
+use fleetblast_db::{Database, DbError, SearchPath, SequenceKind, check_mapped_files};
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::standard::print;
 use fleetblast_job::threads::pool;
@@ -29,6 +29,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
     let start = Instant::now();
     let database = open(&db, options.kind)?;
     let report = checked(&database, wish, threads)?;
+    check_mapped_files()?;
     let seconds = start.elapsed().as_secs_f64();
     print(&describe(&db, &report, seconds))
 }

@@ -9,6 +9,7 @@ mod text;
 use std::fs;
 use std::time::Duration;
 
+use fleetblast_db::check_mapped_files;
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::standard::print;
 
@@ -34,10 +35,12 @@ pub fn run(given: &Given) -> Result<(), Error> {
     if let Some(method) = options.loader {
         let wish = plan::wish(method, None)?;
         let text = load::whole(&database, wish)?;
+        check_mapped_files()?;
         return print(&text);
     }
     let findings = Findings::measure(&db, &database, sample, limit)?;
     let report = text::describe(&findings) + &advice::advise(&findings);
+    check_mapped_files()?;
     print(&report)?;
     if let Some(path) = options.json {
         let failed = |error: &dyn std::fmt::Display| {

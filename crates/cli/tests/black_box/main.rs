@@ -36,6 +36,7 @@ mod blocks;
 mod broadcast;
 mod changing_database;
 mod damage;
+mod early_signals;
 mod failed_runs;
 mod fleet_bad_query;
 mod fleet_failure;
@@ -73,6 +74,7 @@ mod refusals;
 mod restrictions;
 #[cfg(feature = "mpi")]
 mod shared_pages;
+mod shrinking_database;
 mod standard_streams;
 mod taxonomy;
 mod threads;

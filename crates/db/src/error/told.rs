@@ -13,6 +13,14 @@ impl DbError {
         }
     }
 
+    /// The file that changed while it was read, if that is the error.
+    pub fn changed_file(&self) -> Option<&Path> {
+        match self {
+            Self::Changed { path, .. } | Self::Unreadable { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+
     /// The exit status of the command: 2 as for every `BLAST Database error`, and 255 where BLAST+
     /// ends with an exception that it does not translate.
     pub fn exit_code(&self) -> u8 {

@@ -14,8 +14,8 @@ mod two_phases;
 use std::sync::Arc;
 use std::time::Instant;
 
-use fleetblast_db::SequenceKind;
 use fleetblast_db::load::HugePages;
+use fleetblast_db::{SequenceKind, check_mapped_files};
 use fleetblast_engine::query::Query;
 use fleetblast_fleet::plan::BLOCK_RESIDUES;
 use fleetblast_metadata::follow::Reached;
@@ -128,7 +128,7 @@ fn search(plan: &Plan, shared: &Arc<dyn Audience>) -> Result<(), Error> {
         queries.found(search.extensions);
     }
     let writing = Instant::now();
-    target.searched.check_unchanged(&(0..target.searched.oid_count()))?;
+    check_mapped_files()?;
     timing.metadata = outlet.finish(audience)?;
     warn_of_few_queries(plan, shares.count, audience);
     target.odd_headers().iter().for_each(|odd| audience.warn(&odd.to_string()));

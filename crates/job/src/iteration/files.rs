@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use fleetblast_db::check_mapped_files;
 use fleetblast_engine::params::Params;
 use fleetblast_report::scoremat::{self, Checkpoint};
 use fleetblast_seq::id::ObjectId;
@@ -126,6 +127,8 @@ impl<'a> PssmFiles<'a> {
             }
             false => path.to_owned(),
         };
+        // It is made of what was found.
+        check_mapped_files()?;
         fs::write(&path, bytes)
             .map_err(|error| Error::output(format_args!("{}: {error}", path.display())))
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use fleetblast_db::check_mapped_files;
 use fleetblast_link::dial::{Event, Target, Watch};
 use fleetblast_link::message::Held;
 use fleetblast_link::pace::Pace;
@@ -126,6 +127,8 @@ impl Carrier {
     /// # Errors
     /// What cannot be written or sent.
     pub fn record(&mut self, kind: RecordKind, body: &[u8]) -> Result<(), Error> {
+        // What has left cannot be called back.
+        check_mapped_files()?;
         if let Way::Ranks(near) = &mut self.way {
             return near.record(kind, body);
         }

@@ -1,5 +1,6 @@
 //! Makes a report of metadata, block by block.
 
+use fleetblast_db::check_mapped_files;
 use fleetblast_metadata::header::End;
 use fleetblast_metadata::{Block as Told, Found, Kind, Kinds};
 
@@ -133,9 +134,7 @@ impl<P: Pages> Maker<'_, P> {
     /// # Errors
     /// A database that has changed meanwhile; a report that cannot be written.
     pub fn end(&mut self, end: Option<&End>, audience: &dyn Audience) -> Result<(), Error> {
-        if let Some(site) = &self.site {
-            site.check_unchanged()?;
-        }
+        check_mapped_files()?;
         let as_it_is = self.kinds == Kinds::Only(Kind::Report);
         match (&self.site, end) {
             (_, Some(end)) if !end.has_report => Ok(()),

@@ -179,15 +179,6 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// Holds that the database did not change meanwhile.
-    ///
-    /// # Errors
-    /// It did.
-    pub fn check_unchanged(&self) -> Result<(), Error> {
-        let searched = &self.target.searched;
-        Ok(searched.check_unchanged(&(0..searched.oid_count()))?)
-    }
-
     /// Tells of headers in the database that are odd.
     pub fn tell_of_odd_headers(&self, audience: &dyn Audience) {
         self.target.odd_headers().iter().for_each(|odd| audience.warn(&odd.to_string()));

@@ -6,6 +6,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf, absolute};
 
+use fleetblast_db::check_mapped_files;
+
 use crate::error::Error;
 use crate::interrupt::Watch;
 use crate::plan::Destination;
@@ -56,10 +58,15 @@ pub struct Output {
 struct Counted {
     file: File,
     bytes: u64,
+    /// Nothing is written any more.
+    is_given_up: bool,
 }
 
 impl Write for Counted {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.is_given_up {
+            return Ok(bytes.len());
+        }
         let count = self.file.write(bytes)?;
         self.bytes += count as u64;
         Ok(count)
@@ -91,7 +98,8 @@ impl Output {
                     ));
                 }
             };
-            let writer = BufWriter::with_capacity(BUFFER, Counted { file, bytes: 0 });
+            let writer =
+                BufWriter::with_capacity(BUFFER, Counted { file, bytes: 0, is_given_up: false });
             Ok(Output { writer, name: name.into(), wanted, watch, detour: None })
         };
         open().map_err(|error| failure(name, None, &error))
@@ -99,6 +107,11 @@ impl Output {
 
     /// Appends to the report.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let collected = self.writer.buffer().len() + bytes.len();
+        if self.wanted.is_none() && collected >= self.writer.capacity() {
+            // What is collected goes where nobody can take it back.
+            check_mapped_files()?;
+        }
         self.writer.write_all(bytes).map_err(|error| self.failure(&error))
     }
 
@@ -127,7 +140,12 @@ impl Output {
 
     /// Ends the report: everything is written, and a regular file gets its name. One that has several keeps them, and gets
     /// the contents.
+    ///
+    /// # Errors
+    /// The output cannot be written; a mapped file has changed, so that the report may be of two
+    /// databases.
     pub fn commit(mut self) -> Result<(), Error> {
+        check_mapped_files()?;
         self.writer.flush().map_err(|error| self.failure(&error))?;
         if let Some(wanted) = &self.wanted {
             let mut unfinished = self.watch.unfinished();
@@ -146,8 +164,12 @@ impl Output {
 }
 
 impl Drop for Output {
-    /// An unfinished report is removed: nobody shall take it for a whole one.
+    /// An unfinished report is removed: nobody shall take it for a whole one. To pipes and devices
+    /// the rest is written, unless a file of the database has changed meanwhile.
     fn drop(&mut self) {
+        if !self.writer.buffer().is_empty() && check_mapped_files().is_err() {
+            self.writer.get_mut().is_given_up = true;
+        }
         let unfinished = self.watch.unfinished().take();
         if let Some(written) = unfinished {
             // Best effort: the error that led here is what the user is told.

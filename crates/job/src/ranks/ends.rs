@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
+use fleetblast_db::check_mapped_files;
 use fleetblast_fleet::plan::Layout;
 use fleetblast_metadata::records::{Chain, RecordKind};
 use fleetblast_spool::Checkpoint;
@@ -65,7 +66,12 @@ impl<'a> Ends<'a> {
         if audience.is_watching() {
             audience.expect(layout.config.total.map(|queries| queries.sequences));
         }
-        let identity = || identity::of_job(plan, target, contents, block_residues);
+        let identity = || {
+            let identity = identity::of_job(plan, target, contents, block_residues)?;
+            // Nobody could resume a job of bytes that never were together.
+            check_mapped_files()?;
+            Ok(identity)
+        };
         let opened = checkpoint::open(&plan.into(), identity, audience)?;
         let checkpoint = match opened {
             Opened::Nothing => None,

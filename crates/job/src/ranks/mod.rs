@@ -33,6 +33,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use fleetblast_db::check_mapped_files;
 use fleetblast_db::load::{self, Choice, Held, Method, Purpose};
 use fleetblast_fleet::config::Config;
 use fleetblast_fleet::end::Exit;
@@ -72,6 +73,7 @@ use self::works::worker::WorkerWorks;
 use self::works::{OfMaster, OfSupermaster};
 use crate::audience::Audience;
 use crate::error::Error;
+use crate::interrupt::DrainSignals;
 use crate::metadata::{Seekers, header};
 use crate::output::Unpublished;
 use crate::patterns;
@@ -85,7 +87,12 @@ use crate::trace::{Kind, Lane, Recorder};
 ///
 /// # Errors
 /// Whatever ends the job early.
-pub fn on_threads(plan: Plan, ranks: u32, audience: &Arc<dyn Audience>) -> Result<(), Error> {
+pub fn on_threads(
+    plan: Plan,
+    ranks: u32,
+    drain: Option<DrainSignals>,
+    audience: &Arc<dyn Audience>,
+) -> Result<(), Error> {
     let start = Instant::now();
     let all = Ranks::of_one_process(&plan, ranks);
     let threads = plan.threads.for_ranks_inside((all.all / all.hosts) as usize);
@@ -102,13 +109,12 @@ pub fn on_threads(plan: Plan, ranks: u32, audience: &Arc<dyn Audience>) -> Resul
     let contents = Contents::for_plan(plan, &target, &cut)?;
     let ends = Ends::open(plan, &target, &contents, &layout, audience)?;
     let Some((ends, checkpoint)) = ends else { return Ok(()) };
+    drain.iter().for_each(|drain| drain.remove_when_ended(ends.output.path()));
     let sending = ends.output.sending.as_ref().map(Sending::watcher);
     let watched = sending.clone();
-    let mut vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: None, sending };
+    let vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: drain, sending };
     let kept = match &checkpoint {
         Some(checkpoint) => {
-            // What cannot be resumed is ended at once.
-            vigil.signals = plan.fleet.checkpoint.is_some().then(vigil::signals).transpose()?;
             let run = checkpoint.run();
             let scans = checkpoint::scan(run, checkpoint::files(run)?, 0, 1)?;
             Some(Kept::told(checkpoint.run().clone(), &plan.into(), &scans, &**audience)?)
@@ -222,6 +228,14 @@ impl<'a> Common<'a> {
         }
     }
 
+    /// An error of a rank that has ended; where there are several, with its place.
+    fn at(&self, rank: Rank, mut error: Error) -> Error {
+        if self.topology.ranks > 1 {
+            error.message += &format!(" ({})", self.place(rank));
+        }
+        error
+    }
+
     /// Runs a rank to its end; tells what it did.
     fn run(
         &'a self,
@@ -242,6 +256,10 @@ impl<'a> Common<'a> {
             }
         };
         let end = driver::run(rank, topology, config, hosted, vigil, transport, failed)?;
+        if matches!(end, End::Exited(Exit::Completed)) {
+            // Nobody publishes before all ranks have come so far.
+            check_mapped_files().map_err(|error| self.at(rank, error.into()))?;
+        }
         if let (Some(_), End::Exited(Exit::Completed)) = (&self.kept, &end) {
             // Before the report gets its name and the checkpoint is removed. What this rank wrote may be known to its host
             // only.

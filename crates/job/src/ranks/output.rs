@@ -12,6 +12,7 @@ use fleetblast_spool::{Checkpoint, Run, Summary};
 use super::sending::Sending;
 use super::{chain, checkpoint, header};
 use crate::error::Error;
+use crate::last_works::{LastWork, before_the_end};
 use crate::output::part::{self, RunId};
 use crate::output::{self, Output};
 use crate::plan::Destination;
@@ -49,12 +50,26 @@ enum Ending {
 }
 
 /// The unfinished report of a run with a checkpoint.
-struct Unfinished(PathBuf);
+struct Unfinished {
+    path: PathBuf,
+    /// The same at a sudden end.
+    _last: LastWork,
+}
+
+impl Unfinished {
+    fn new(path: &Path) -> Self {
+        let sudden = path.to_owned();
+        let last = before_the_end(move || {
+            let _ = fs::remove_file(&sudden);
+        });
+        Unfinished { path: path.to_owned(), _last: last }
+    }
+}
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
         // Best effort: the next run makes it anew.
-        let _ = fs::remove_file(&self.0);
+        let _ = fs::remove_file(&self.path);
     }
 }
 
@@ -120,7 +135,7 @@ impl Whole {
             let _ = file.set_permissions(old.permissions());
         }
         let path = fs::canonicalize(&path).map_err(failed)?;
-        let unfinished = Unfinished(path.clone());
+        let unfinished = Unfinished::new(&path);
         let ending = match wanted {
             Some(wanted) => Ending::Renamed(unfinished, wanted),
             None => Ending::CopiedLate(unfinished, target.clone()),

@@ -8,8 +8,8 @@ use std::thread::{self, Scope};
 use std::time::Duration;
 
 use fleetblast_spool::Checkpoint;
-use signal_hook::consts::{SIGINT, SIGUSR1, SIGXFSZ};
-use signal_hook::iterator::{Handle, Signals};
+use signal_hook::consts::{SIGINT, SIGXFSZ};
+use signal_hook::iterator::Handle;
 use signal_hook::low_level::emulate_default_handler;
 
 use super::checkpoint::failure;
@@ -17,7 +17,7 @@ use super::sending::Watcher;
 use super::transport::Happening;
 use crate::audience::Audience;
 use crate::error::{Error, exit};
-use crate::interrupt;
+use crate::interrupt::DrainSignals;
 use crate::output::Unpublished;
 
 /// Time between signs of life.
@@ -36,7 +36,7 @@ pub struct Vigil<'a> {
     /// The checkpoint, on the rank that opened it.
     pub checkpoint: Option<&'a Checkpoint>,
     /// The signals to heed.
-    pub signals: Option<Signals>,
+    pub signals: Option<DrainSignals>,
     /// Metadata on their way to another site, which nobody else may have a word with for long.
     pub sending: Option<Watcher>,
 }
@@ -56,18 +56,7 @@ impl Drop for Watching {
     }
 }
 
-/// Signals that have a job with a checkpoint end in order: those that end a program, and SIGUSR1, which the launchers of MPI
-/// pass on to all ranks without ending them soon after. A second SIGINT ends the process at once. A file that reaches the
-/// largest size allowed becomes an error of writing instead of a signal.
-///
-/// # Errors
-/// The system refuses.
-pub fn signals() -> Result<Signals, Error> {
-    Signals::new(interrupt::ending().chain([SIGUSR1, SIGXFSZ]))
-        .map_err(|error| Error::new(exit::UNKNOWN, format!("Cannot wait for signals: {error}")))
-}
-
-/// Starts to watch; what happens is told to `done`.
+/// Starts to watch; what happens is told to `done`. A second SIGINT ends the process at once.
 pub fn watch<'s, 'a: 's>(
     scope: &'s Scope<'s, '_>,
     vigil: Vigil<'a>,
@@ -79,7 +68,8 @@ pub fn watch<'s, 'a: 's>(
         every(PULSE, scope, done, beat)
     });
     let sending = sending.map(|sending| every(LOOK, scope, done, move || sending.check()));
-    let handle = signals.map(|mut signals| {
+    let handle = signals.map(|signals| {
+        let mut signals = signals.receive();
         let (handle, done) = (signals.handle(), done.clone());
         scope.spawn(move || {
             let mut interrupted = false;

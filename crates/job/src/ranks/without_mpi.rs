@@ -6,13 +6,19 @@ use fleetblast_mpi::Launch;
 
 use crate::audience::Audience;
 use crate::error::{Error, exit};
+use crate::interrupt::DrainSignals;
 use crate::plan::Plan;
 
 /// Refuses a search on processes that cannot talk to each other.
 ///
 /// # Errors
 /// Always.
-pub fn on_processes(_: Plan, launch: Launch, _: &Arc<dyn Audience>) -> Result<(), Error> {
+pub fn on_processes(
+    _: Plan,
+    launch: Launch,
+    _: Option<DrainSignals>,
+    _: &Arc<dyn Audience>,
+) -> Result<(), Error> {
     refuse(launch)
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use fleetblast_db::check_mapped_files;
 use fleetblast_metadata::header::{End, Header};
 use fleetblast_metadata::records::{Record, RecordKind};
 use fleetblast_metadata::{Block, Kinds, MetadataError};
@@ -84,6 +85,7 @@ impl<'a> Making<'a> {
             let unlike = |what| Error::new(exit::INPUT, format!("At the I/O site: {what}"));
             self.maker.block(block, &unlike, self.lines)?;
         }
+        check_mapped_files()?;
         let bytes = std::mem::take(&mut self.maker.output.0);
         Ok(Piece { number, bytes, said: self.lines.take() })
     }

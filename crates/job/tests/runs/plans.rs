@@ -203,7 +203,7 @@ impl Audience for Memory {
 /// Runs a job to its end.
 pub fn run(plan: Plan) -> (Result<(), Error>, Heard) {
     let memory = Arc::new(Memory::default());
-    let end = fleetblast_job::run(plan, Arc::<Memory>::clone(&memory));
+    let end = fleetblast_job::run(plan, None, Arc::<Memory>::clone(&memory));
     let heard = memory.0.lock().expect("nobody panics").clone();
     (end, heard)
 }

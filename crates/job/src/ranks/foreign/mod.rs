@@ -41,6 +41,7 @@ use super::works::{OfMaster, OfSupermaster};
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::halt::Halt;
+use crate::interrupt::DrainSignals;
 use crate::last_works::before_the_end;
 use crate::output::{Output, Unpublished, leave_empty};
 use crate::plan::{Destination, Foreign};
@@ -58,7 +59,11 @@ const GROUP: u32 = 128;
 ///
 /// # Errors
 /// Whatever ends the job early; at its end, that some blocks came to nothing.
-pub fn run(foreign: Foreign, audience: &Arc<dyn Audience>) -> Result<(), Error> {
+pub fn run(
+    foreign: Foreign,
+    drain: Option<DrainSignals>,
+    audience: &Arc<dyn Audience>,
+) -> Result<(), Error> {
     let out = foreign.out.clone();
     let _last = before_the_end({
         let out = out.clone();
@@ -66,10 +71,10 @@ pub fn run(foreign: Foreign, audience: &Arc<dyn Audience>) -> Result<(), Error> 
     });
     let ended = match fleetblast_mpi::launched().filter(|launch| launch.ranks > 1) {
         #[cfg(feature = "mpi")]
-        Some(_) => processes::run(foreign, audience),
+        Some(_) => processes::run(foreign, drain, audience),
         #[cfg(not(feature = "mpi"))]
         Some(launch) => super::without_mpi::refuse(launch),
-        None => on_threads(foreign, audience),
+        None => on_threads(foreign, drain, audience),
     };
     ended.inspect_err(|error| {
         audience.leave();
@@ -79,17 +84,21 @@ pub fn run(foreign: Foreign, audience: &Arc<dyn Audience>) -> Result<(), Error> 
     })
 }
 
-fn on_threads(foreign: Foreign, audience: &Arc<dyn Audience>) -> Result<(), Error> {
+fn on_threads(
+    foreign: Foreign,
+    drain: Option<DrainSignals>,
+    audience: &Arc<dyn Audience>,
+) -> Result<(), Error> {
     let ranks = foreign.ranks;
     preload::preload(&foreign.files, &**audience)?;
     let job = Job::new(foreign, audience);
     let cut = Cut::new(&job.foreign, ranks)?;
     let Some((ends, checkpoint)) = Ends::open(&job, &cut)? else { return Ok(()) };
+    drain.iter().for_each(|drain| drain.remove_when_ended(ends.output.path()));
     let keeping = Keeping::from(&job.foreign);
-    let mut vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: None, sending: None };
+    let vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: drain, sending: None };
     let kept = match &checkpoint {
         Some(checkpoint) => {
-            vigil.signals = keeping.checkpoint.map(|_| vigil::signals()).transpose()?;
             let run = checkpoint.run();
             let scans = checkpoint::scan(run, checkpoint::files(run)?, 0, 1)?;
             Some(Kept::told(run.clone(), &keeping, &scans, &**audience)?)

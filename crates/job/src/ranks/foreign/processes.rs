@@ -10,6 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::{Common, Cut, Ends, Job, judge, preload};
 use crate::audience::Audience;
 use crate::error::{Error, exit};
+use crate::interrupt::DrainSignals;
 use crate::plan::Foreign;
 use crate::ranks::checkpoint::Keeping;
 use crate::ranks::ending::remove;
@@ -17,13 +18,17 @@ use crate::ranks::processes::roles::{Role, agree};
 use crate::ranks::processes::together::{Processes, failure};
 use crate::ranks::processes::{hosts, kept, path_bytes, path_of};
 use crate::ranks::transport::mpi::Mpi;
-use crate::ranks::vigil::{self, Vigil};
+use crate::ranks::vigil::Vigil;
 
 /// Has the program search on the ranks that were started together.
 ///
 /// # Errors
 /// Whatever ends the job before it has begun; at its end, that some blocks came to nothing. In between a failure ends all processes.
-pub fn run(foreign: Foreign, audience: &Arc<dyn Audience>) -> Result<(), Error> {
+pub fn run(
+    foreign: Foreign,
+    drain: Option<DrainSignals>,
+    audience: &Arc<dyn Audience>,
+) -> Result<(), Error> {
     let world = World::init().map_err(failure)?;
     agree(&world, &Role::Search(0), "", &|text| audience.complain(text))?;
     let processes = &Processes { world, audience: Arc::clone(audience) };
@@ -42,17 +47,15 @@ pub fn run(foreign: Foreign, audience: &Arc<dyn Audience>) -> Result<(), Error> 
     let ends = if rank == 0 { Ends::open(&job, &cut) } else { Ok(None) };
     let (ends, checkpoint) = processes.together(ends)?.unzip();
     let checkpoint = checkpoint.flatten();
+    if let (Some(drain), Some(ends)) = (&drain, &ends) {
+        drain.remove_when_ended(ends.output.path());
+    }
     let path = ends.as_ref().map(|ends| path_bytes(ends.output.path()));
     // Nothing to do.
     let Some(path) = processes.tell_all(path)?.map(path_of) else { return Ok(()) };
     let keeping = Keeping::from(&job.foreign);
     let kept = kept(processes, &keeping, checkpoint.as_ref())?;
-    let signals = keeping.checkpoint.map(|_| vigil::signals()).transpose();
-    let vigil = Vigil {
-        checkpoint: checkpoint.as_ref(),
-        signals: processes.together(signals)?,
-        sending: None,
-    };
+    let vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: drain, sending: None };
     let mut common = Common::new(&job, world.size() as u32, cut, path, kept);
     common.hosts = hosts;
     let mailbox = Mailbox::new(world.comm()).map_err(failure)?;

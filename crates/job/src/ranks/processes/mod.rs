@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
-use fleetblast_db::OddHeader;
 use fleetblast_db::load::{Held, Method};
+use fleetblast_db::{OddHeader, check_mapped_files};
 use fleetblast_fleet::ids::{PartitionId, Rank};
 use fleetblast_fleet::plan::Layout;
 use fleetblast_mpi::{Comm, Launch, Mailbox, World};
@@ -36,10 +36,11 @@ use super::output::Whole;
 use super::sending::Sending;
 use super::transport::mpi::Mpi;
 use super::veil::Veil;
-use super::vigil::{self, Vigil};
+use super::vigil::Vigil;
 use super::{Common, Cut, Ends, counted, refused};
 use crate::audience::Audience;
 use crate::error::{Error, exit};
+use crate::interrupt::DrainSignals;
 use crate::plan::Plan;
 use crate::sites::Bridge;
 use crate::subjects::Target;
@@ -49,7 +50,12 @@ use crate::trace::{Kind, Lane, Recorder};
 ///
 /// # Errors
 /// Whatever ends the job before it has begun. Afterwards a failure ends all processes.
-pub fn on_processes(plan: Plan, _: Launch, audience: &Arc<dyn Audience>) -> Result<(), Error> {
+pub fn on_processes(
+    plan: Plan,
+    _: Launch,
+    drain: Option<DrainSignals>,
+    audience: &Arc<dyn Audience>,
+) -> Result<(), Error> {
     let start = Instant::now();
     let world = World::init().map_err(failure)?;
     let role = Role::Search(plan.crossing().map_or(0, |crossing| crossing.ranks));
@@ -57,7 +63,7 @@ pub fn on_processes(plan: Plan, _: Launch, audience: &Arc<dyn Audience>) -> Resu
     let (world, bridge) = Bridge::of_search(world, plan.crossing())?;
     let processes = &Processes { world, audience: Arc::clone(audience) };
     let has_other_site = bridge.is_some();
-    let ended = search(plan, processes, bridge, start);
+    let ended = search(plan, processes, drain, bridge, start);
     match ended {
         // The other site would wait for ever.
         Err(error) if has_other_site => give_up(processes, None, None, &error),
@@ -69,6 +75,7 @@ pub fn on_processes(plan: Plan, _: Launch, audience: &Arc<dyn Audience>) -> Resu
 fn search(
     plan: Plan,
     processes: &Processes,
+    drain: Option<DrainSignals>,
     mut bridge: Option<Bridge>,
     start: Instant,
 ) -> Result<(), Error> {
@@ -96,6 +103,7 @@ fn search(
     let choice = processes.together(layout::loading(plan, &target, &layout))?;
     let cut = Cut::new(&target, &layout);
     let contents = ranks.agree_on_contents(plan, &target, &cut)?;
+    processes.together(check_mapped_files().map_err(Error::from))?;
     let is_first = world.rank() == 0;
     let open = || Ends::open(plan, &target, &contents, &layout, audience);
     let ends = match &mut bridge {
@@ -106,6 +114,9 @@ fn search(
     };
     let (ends, checkpoint) = processes.together(ends)?.unzip();
     let checkpoint = checkpoint.flatten();
+    if let (Some(drain), Some(ends)) = (&drain, &ends) {
+        drain.remove_when_ended(ends.output.path());
+    }
     let veil = ends.as_ref().and_then(|ends| ends.veil.as_ref()).map(|veil| veil.bytes().to_vec());
     let path = ends.as_ref().map(|ends| path_bytes(ends.output.path()));
     // Nothing to do.
@@ -113,11 +124,10 @@ fn search(
         return bridge.map_or(Ok(()), Bridge::close);
     };
     let kept = kept(processes, &plan.into(), checkpoint.as_ref())?;
-    let signals = plan.fleet.checkpoint.as_ref().map(|_| vigil::signals()).transpose();
     let sending = ends.as_ref().and_then(|ends| ends.output.sending.as_ref());
-    let (sending, signals) = (sending.map(Sending::watcher), processes.together(signals)?);
+    let sending = sending.map(Sending::watcher);
     let watched = sending.clone();
-    let vigil = Vigil { checkpoint: checkpoint.as_ref(), signals, sending };
+    let vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: drain, sending };
     let Cut { partitions, topology } = cut;
     let occurrences = occurrences(processes, plan, &target)?;
     let mut job = Job::new(plan, &target, audience, partitions, occurrences);

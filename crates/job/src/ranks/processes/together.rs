@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use fleetblast_db::check_mapped_files;
 use fleetblast_mpi::{MpiError, World};
 
 use crate::audience::Audience;
@@ -53,13 +54,25 @@ impl Processes {
             (own, None) => own,
             (own, Some(first)) => {
                 if let (Err(error), true) = (&own, first == self.world.rank()) {
-                    self.audience.complain(&error.message);
+                    self.audience.complain(&self.placed(error));
                 }
                 self.world.comm().barrier().map_err(failure)?;
                 thread::sleep(LAST_WORDS);
                 let code = marks[first].first().copied().unwrap_or(exit::UNKNOWN);
                 Err(Error::new(code, ""))
             }
+        }
+    }
+
+    /// The message of an error of this rank. If a mapped file has changed, the message names rank
+    /// and host: on another host the same path may be another file.
+    fn placed(&self, error: &Error) -> String {
+        match check_mapped_files() {
+            Err(_) if self.world.size() > 1 => {
+                let (rank, host) = (self.world.rank(), self.world.host());
+                format!("{} (rank {rank} on host {host})", error.message)
+            }
+            _ => error.message.clone(),
         }
     }
 

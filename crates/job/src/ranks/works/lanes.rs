@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::Scope;
 
+use fleetblast_db::check_mapped_files;
 use fleetblast_fleet::ids::{BlockId, PassId, Ticket};
 use fleetblast_fleet::payload::Payload;
 use fleetblast_fleet::work::{
@@ -74,7 +75,7 @@ pub fn master<'s, 'a: 's>(
             match task {
                 MasterTask::Work(ticket, work) => {
                     let mut span = of_master(&recorder, &work);
-                    let outcome = works.run(work);
+                    let outcome = of_one_database(works.run(work));
                     if let Ok(MasterOutcome::Layout(extents)) = &outcome {
                         span.arg(
                             "bytes",
@@ -105,7 +106,7 @@ pub fn compute<'s, 'a: 's>(
             match task {
                 WorkerTask::Work(ticket, work) => {
                     let mut span = of_worker(&recorder, Lane::Search, &work);
-                    let outcome = pool.install(|| works.run(work, &mut span));
+                    let outcome = of_one_database(pool.install(|| works.run(work, &mut span)));
                     note(&mut span, &outcome);
                     drop(span);
                     let _ = done.send(Happening::Worker(ticket, outcome));
@@ -149,6 +150,12 @@ pub fn moving<'s>(
         }
     });
     sender
+}
+
+/// Refuses the outcome of a work if a file of the database has changed meanwhile.
+fn of_one_database<O>(outcome: Result<O, Error>) -> Result<O, Error> {
+    let unchanged = |outcome| check_mapped_files().map(|()| outcome).map_err(Error::from);
+    outcome.and_then(unchanged).map_err(Error::or_changed_files)
 }
 
 fn of_supermaster(recorder: &Recorder, work: &SupermasterWork<Bytes>) -> Span {

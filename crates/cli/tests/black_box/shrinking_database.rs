@@ -1,0 +1,229 @@
+//! Files of a database that are cut short, or copied over, at random moments while a program reads
+//! them. Its output is right, or there is none and an error names the file. No signal ends it, and
+//! no temporary file is left.
+//!
+//! `FLEETBLAST_SAMPLE=all` tries all moments of each way to read; else a tenth.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::Instant;
+
+use fleetblast_oracle::{sample, seed};
+use tempfile::TempDir;
+
+use crate::common::complaint;
+use crate::family::{family, queries};
+use crate::volumes::{FOUR, Random, write};
+
+/// Moments for each way to read.
+const MOMENTS: usize = 50;
+/// One of so many moments is tried in an ordinary run.
+const SHARE: usize = 10;
+const DATABASE: i32 = 2;
+/// Files of the database by how often they are changed.
+const FILES: [&str; 5] = ["db.psq", "db.psq", "db.phr", "db.phr", "db.pin"];
+/// What is in the place of the report before.
+const OLDER: &[u8] = b"an older report";
+
+/// A database, another one with files of about the same sizes, queries, and metadata of a search.
+struct Databases(TempDir);
+
+/// What is done to a file.
+#[derive(Debug)]
+enum Change {
+    /// It is cut to so many bytes.
+    Cut(u64),
+    /// It is cut, and then filled up with zeros.
+    CutAndFilled(u64),
+    /// The other database's file is copied over it.
+    Copied,
+}
+
+impl Databases {
+    fn new() -> Self {
+        let databases = Databases(tempfile::tempdir().expect("a directory"));
+        for (name, seed) in [("sound", 1), ("other", 3)] {
+            fs::create_dir(databases.at(name)).expect("a directory");
+            write(&databases.at(name), "db", &FOUR, &family(seed, 1500));
+        }
+        fs::create_dir(databases.at("work")).expect("a directory");
+        databases.restore();
+        fs::write(databases.at("work/q.fa"), queries(2, 4).concat()).expect("queries");
+        let kept = ["-metadata", "hits", "-metadata_out", "hits"];
+        let made = databases.command(SEARCH).args(kept).output().expect("metadata");
+        assert!(made.status.success(), "{}", complaint(&made));
+        databases
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Puts sound files in the place of whatever there is.
+    fn restore(&self) {
+        for file in FILES {
+            let (new, place) = (self.at("new"), self.at("work").join(file));
+            fs::copy(self.at("sound").join(file), &new).expect("a copy");
+            fs::rename(new, place).expect("a place");
+        }
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
+        self.prepare(command.args(words));
+        command
+    }
+
+    fn prepare(&self, command: &mut Command) {
+        command.current_dir(self.at("work")).env_remove("BLASTDB");
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    }
+
+    fn change(&self, file: &str, change: &Change) {
+        let place = self.at("work").join(file);
+        let open = || File::options().write(true).open(&place).expect("a file");
+        match change {
+            Change::Cut(length) => open().set_len(*length).expect("a shorter file"),
+            Change::CutAndFilled(length) => {
+                let whole = fs::metadata(&place).expect("a file").len();
+                open().set_len(*length).expect("a shorter file");
+                open().set_len(whole).expect("a longer file");
+            }
+            Change::Copied => {
+                let copy = Command::new("cp").arg(self.at("other").join(file)).arg(&place).status();
+                assert!(copy.expect("cp").success());
+            }
+        }
+    }
+}
+
+const SEARCH: &[&str] =
+    &["blastp", "-query", "q.fa", "-db", "db", "-num_threads", "1", "-outfmt", "6 std stitle"];
+const TO_FILE: &[&str] = &["-out", "report"];
+
+/// Changes files while a command runs that writes `report`, or to standard output.
+fn attack(turn: u64, make: impl Fn(&Databases) -> Command) {
+    let databases = Databases::new();
+    let start = Instant::now();
+    let (right, is_file) = run(&databases, make(&databases), None, || {});
+    assert!(right.status.success(), "{}", complaint(&right));
+    let (right, lasted) = (right.stdout, start.elapsed());
+    let seed = seed();
+    for number in sample(SHARE, 0..MOMENTS) {
+        let mut random = Random(1 + seed * 1_000_003 + turn * 1_009 + number as u64);
+        let file = FILES[random.below(FILES.len() as u64) as usize];
+        let length = fs::metadata(databases.at("sound").join(file)).expect("a file").len();
+        let shorter = random.below(length);
+        let change = match random.below(3) {
+            0 => Change::Cut(shorter),
+            1 => Change::CutAndFilled(shorter),
+            _ => Change::Copied,
+        };
+        let moment = lasted.mul_f64(random.below(1100) as f64 / 1000.0);
+        let older = (is_file && random.below(3) == 0).then_some(OLDER);
+        databases.restore();
+        let (output, _) = run(&databases, make(&databases), older, || {
+            sleep(moment);
+            databases.change(file, &change);
+        });
+        let message = complaint(&output);
+        let tried = format!("moment {number}: {file} {change:?} after {moment:?}: {message}");
+        let code = output.status.code();
+        let is_right = match code {
+            Some(0) => output.stdout == right,
+            Some(DATABASE) => {
+                // Like BLAST+'s, blastdbcmd empties its output before it opens a database.
+                let is_kept = output.stdout == older.unwrap_or_default();
+                message.contains(file) && (is_kept || output.stdout.is_empty())
+            }
+            Some(_) => false,
+            None => panic!("{:?}, {tried}", output.status),
+        };
+        if !is_right {
+            // It may have found the file changed when it began.
+            let (again, _) = run(&databases, make(&databases), older, || {});
+            assert_eq!(again.status.code(), code, "{tried}");
+            assert!(again.stdout == output.stdout, "other output, {tried}");
+        }
+    }
+}
+
+/// Runs a command, and `act` meanwhile. Returns how the command ended, with the bytes of the report
+/// in place of its standard output, and whether there is a report.
+fn run(
+    databases: &Databases,
+    mut command: Command,
+    older: Option<&[u8]>,
+    act: impl FnOnce(),
+) -> (Output, bool) {
+    let report = databases.at("work/report");
+    let _ = fs::remove_file(&report);
+    older.iter().for_each(|older| fs::write(&report, older).expect("an older report"));
+    let child = command.spawn().expect("a start");
+    act();
+    let mut output = child.wait_with_output().expect("an end");
+    let is_file = report.exists();
+    if is_file {
+        output.stdout = fs::read(&report).expect("a report");
+    }
+    let left = hidden(&databases.at("work"));
+    assert!(left.is_empty(), "{left:?} is left: {}", complaint(&output));
+    (output, is_file)
+}
+
+/// Names that begin with a dot, as those of unfinished files do.
+fn hidden(directory: &Path) -> Vec<String> {
+    let names = fs::read_dir(directory).expect("a directory");
+    let names =
+        names.map(|entry| entry.expect("a name").file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.starts_with('.')).collect()
+}
+
+#[test]
+fn with_each_loader() {
+    for (turn, loader) in (0..).zip(["map", "read", "direct"]) {
+        attack(turn, |at| at.command(&[SEARCH, &["-loader", loader], TO_FILE].concat()));
+    }
+    let few = ["-loader", "read", "-memory", "200K"];
+    attack(3, |at| at.command(&[SEARCH, &few, TO_FILE].concat()));
+}
+
+#[test]
+fn to_standard_output() {
+    attack(4, |at| at.command(SEARCH));
+}
+
+#[test]
+fn on_ranks() {
+    attack(5, |at| at.command(&[SEARCH, &["-ranks", "3"], TO_FILE].concat()));
+}
+
+#[test]
+fn where_the_report_is_made_of_metadata() {
+    let words = ["expand", "-metadata", "hits", "-db", "db", "-outfmt", "6 std stitle"];
+    attack(6, |at| at.command(&[&words, TO_FILE].concat()));
+    let sites = ["-metadata", "hits", "-ranks", "3", "-io_ranks", "1"];
+    attack(7, |at| at.command(&[SEARCH, &sites, TO_FILE].concat()));
+}
+
+#[test]
+fn where_sequences_are_printed() {
+    let words = ["blastdbcmd", "-db", "db", "-entry", "all", "-outfmt", "%o %t %s"];
+    attack(8, |at| at.command(&[&words, TO_FILE].concat()));
+    attack(9, |at| at.command(&words));
+}
+
+#[cfg(feature = "mpi")]
+#[test]
+fn on_processes() {
+    use crate::launched::launched;
+    for (turn, loader) in (10..).zip(["map", "broadcast"]) {
+        attack(turn, |at| {
+            let mut command = launched(Path::new(env!("CARGO_BIN_EXE_fleetblast")), 3);
+            at.prepare(command.args([SEARCH, &["-loader", loader], TO_FILE].concat()));
+            command
+        });
+    }
+}

@@ -1,0 +1,104 @@
+//! Files mapped into memory, and the pages of them that are lost while they are read.
+//!
+//! The kernel sends SIGBUS to a thread that touches a mapped page which the file no longer has, or
+//! which cannot be read. The [handler](signal) puts zeros there, records the place, and the thread
+//! goes on: bytes of a file may be anything at any time, so nothing relies on them. Whoever
+//! publishes what was made of mapped bytes calls [`check_mapped_files`] first, which refuses. So a
+//! file that is cut short ends a program like one that is overwritten: with an error, by the usual
+//! way.
+
+mod register;
+mod signal;
+
+use memmap2::Mmap;
+
+use self::register::Entry;
+use crate::DbError;
+use crate::stamp::Stamp;
+
+/// A file, mapped as a whole.
+pub(crate) struct MappedFile {
+    map: Mmap,
+    entry: &'static Entry,
+}
+
+impl MappedFile {
+    /// Takes over the mapping of a whole file that `stamp` describes.
+    pub(crate) fn new(map: Mmap, stamp: Stamp) -> Self {
+        signal::catch();
+        let entry = Entry::register(&map, stamp);
+        Self { map, entry }
+    }
+}
+
+impl AsRef<[u8]> for MappedFile {
+    fn as_ref(&self) -> &[u8] {
+        &self.map
+    }
+}
+
+impl Drop for MappedFile {
+    /// Leaves the register before the addresses may become those of something else.
+    fn drop(&mut self) {
+        self.entry.leave();
+    }
+}
+
+/// Whether no page of a mapped file was lost so far. Costs one load.
+#[inline]
+pub fn has_all_pages() -> bool {
+    !register::has_lost()
+}
+
+/// Checks that no page of a mapped file was lost so far: that bytes read from mapped files are not
+/// the zeros that stand for lost pages.
+///
+/// # Errors
+/// [`DbError::Changed`] or [`DbError::Unreadable`], with file and byte.
+pub fn check_pages() -> Result<(), DbError> {
+    if has_all_pages() {
+        return Ok(());
+    }
+    match register::entries().find_map(|entry| Some((entry, entry.lost()?))) {
+        Some((entry, offset)) => Err(entry.stamp().lost(offset as u64)),
+        None => Ok(()),
+    }
+}
+
+/// The same, and checks that all files that were ever mapped are as they were when they were
+/// opened, or were replaced. Whoever publishes something calls this after the last byte was read.
+///
+/// # Errors
+/// As [`check_pages`].
+pub fn check_mapped_files() -> Result<(), DbError> {
+    check_pages()?;
+    register::entries().try_for_each(|entry| entry.stamp().check())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crate::bytes::Bytes;
+
+    use super::*;
+
+    fn path_at(address: usize) -> Option<&'static Path> {
+        register::entries().find(|entry| entry.holds(address)).map(|entry| entry.stamp().path())
+    }
+
+    #[test]
+    fn a_file_is_known_while_it_is_mapped() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.psq");
+        std::fs::write(&path, vec![1; 10_000]).unwrap();
+        let bytes = Bytes::map(&path).unwrap();
+        let address = bytes.as_ptr() as usize;
+        assert_eq!(path_at(address), Some(&*path));
+        assert_eq!(path_at(address + 9_999), Some(&*path));
+        // The last page is a whole one.
+        assert_eq!(path_at(address + 12_287), Some(&*path));
+        drop(bytes);
+        assert_eq!(path_at(address), None);
+    }
+}

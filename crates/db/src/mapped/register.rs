@@ -1,0 +1,93 @@
+//! The register of mapped files, which a signal handler may read at any moment.
+//!
+//! A handler knows nothing but what is static, and may wait for nothing: hence a static list that
+//! only grows. An entry stays after its file is unmapped; a process maps some hundreds of files.
+
+use std::iter::successors;
+use std::ops::Range;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use crate::stamp::Stamp;
+
+/// The oldest entry.
+static FIRST: OnceLock<&'static Entry> = OnceLock::new();
+/// Some page of some file is lost.
+static HAS_LOST: AtomicBool = AtomicBool::new(false);
+
+/// The offset where nothing is lost.
+const NOWHERE: usize = usize::MAX;
+
+/// A mapped file.
+pub(super) struct Entry {
+    /// Addresses of its pages.
+    addresses: Range<usize>,
+    is_mapped: AtomicBool,
+    /// The least offset that could not be read.
+    lost: AtomicUsize,
+    stamp: Stamp,
+    /// The next younger entry.
+    next: OnceLock<&'static Entry>,
+}
+
+impl Entry {
+    /// Adds a file that was just mapped to `memory`.
+    pub(super) fn register(memory: &[u8], stamp: Stamp) -> &'static Entry {
+        let start = memory.as_ptr() as usize;
+        let end = start + memory.len().next_multiple_of(rustix::param::page_size());
+        let entry: &'static Entry = Box::leak(Box::new(Entry {
+            addresses: start..end,
+            is_mapped: AtomicBool::new(true),
+            lost: AtomicUsize::new(NOWHERE),
+            stamp,
+            next: OnceLock::new(),
+        }));
+        let mut place = &FIRST;
+        while place.set(entry).is_err() {
+            // Whoever was quicker is there.
+            let Some(other) = place.get() else { continue };
+            place = &other.next;
+        }
+        entry
+    }
+
+    /// The file is about to be unmapped.
+    pub(super) fn leave(&self) {
+        self.is_mapped.store(false, Ordering::SeqCst);
+    }
+
+    /// Whether the file is mapped to this address.
+    pub(super) fn holds(&self, address: usize) -> bool {
+        self.addresses.contains(&address) && self.is_mapped.load(Ordering::SeqCst)
+    }
+
+    /// Addresses of the pages from the one that holds `address` on, which is in the file. The
+    /// file's bytes there are lost from now on.
+    pub(super) fn lose(&self, address: usize, page_size: usize) -> Range<usize> {
+        let from = address - (address - self.addresses.start) % page_size;
+        // Before any other thread can see the zeros.
+        self.lost.fetch_min(from - self.addresses.start, Ordering::SeqCst);
+        HAS_LOST.store(true, Ordering::SeqCst);
+        from..self.addresses.end
+    }
+
+    /// The least offset that could not be read, if there is one.
+    pub(super) fn lost(&self) -> Option<usize> {
+        Some(self.lost.load(Ordering::SeqCst)).filter(|&offset| offset != NOWHERE)
+    }
+
+    pub(super) fn stamp(&self) -> &Stamp {
+        &self.stamp
+    }
+}
+
+/// All entries, the oldest first. Takes no lock.
+pub(super) fn entries() -> impl Iterator<Item = &'static Entry> {
+    successors(FIRST.get().copied(), |entry| entry.next.get().copied())
+}
+
+/// Whether some page of some file is lost.
+#[inline]
+pub(super) fn has_lost() -> bool {
+    HAS_LOST.load(Ordering::SeqCst)
+}

@@ -1,0 +1,136 @@
+//! The handler of SIGBUS, for pages of mapped files that are lost.
+//!
+//! Everything here is allowed in a handler: it reads what never changes, changes atomics, and calls
+//! the kernel.
+
+use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
+use std::ptr;
+use std::sync::{Once, OnceLock};
+
+use libc::{c_int, c_void, sigaction, siginfo_t};
+
+use super::register::{Entry, entries};
+
+/// What the process does about SIGBUS of which nothing is known here.
+static USUAL: OnceLock<Usual> = OnceLock::new();
+
+/// Exit code of a database that cannot be read, as [`DbError::exit_code`](crate::DbError) has it.
+const DATABASE: c_int = 2;
+
+/// The action that was there before.
+struct Usual {
+    action: sigaction,
+    page_size: usize,
+}
+
+type Handler = unsafe extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
+
+/// Installs the handler, once in a process. Where the system refuses, lost pages end the process
+/// as ever.
+pub(super) fn catch() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let page_size = rustix::param::page_size();
+        // SAFETY: all zeros are a valid action, the default one.
+        let mut usual: sigaction = unsafe { std::mem::zeroed() };
+        // SAFETY: this changes nothing, and writes to a valid place.
+        if unsafe { libc::sigaction(libc::SIGBUS, ptr::null(), &raw mut usual) } != 0 {
+            return;
+        }
+        // Known before the first signal can come.
+        let _ = USUAL.set(Usual { action: usual, page_size });
+        // SAFETY: as above.
+        let mut own: sigaction = unsafe { std::mem::zeroed() };
+        own.sa_sigaction = on_bus_error as Handler as libc::sighandler_t;
+        // The stack may be the one for signals: then the usual handler finds what it expects.
+        own.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+        // SAFETY: the handler does only what handlers may do, and passes on what it does not know.
+        unsafe { libc::sigaction(libc::SIGBUS, &raw const own, ptr::null_mut()) };
+    });
+}
+
+/// Puts zeros where a mapped file has lost its bytes; anything else is passed on.
+///
+/// # Safety
+/// Only the kernel may call it, as the handler of SIGBUS.
+unsafe extern "C" fn on_bus_error(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+    let Some(usual) = USUAL.get() else { return };
+    // SAFETY: the kernel passes valid information with a signal, and SIGBUS has an address.
+    let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
+    if code == libc::BUS_ADRERR
+        && let Some(entry) = entries().find(|entry| entry.holds(address))
+    {
+        // SAFETY: every thread has a place for the number of its last error.
+        let error = unsafe { *libc::__errno_location() };
+        let lost = entry.lose(address, usual.page_size);
+        // SAFETY: the thread that was interrupted reads this file, so it stays mapped.
+        if !unsafe { put_zeros(lost) } {
+            end(entry);
+        }
+        // SAFETY: as above. The interrupted thread sees no change of it.
+        unsafe { *libc::__errno_location() = error };
+        return;
+    }
+    // SAFETY: these are the kernel's.
+    unsafe { pass_on(&usual.action, signal, info, context) };
+}
+
+/// Replaces pages by zeros; false if the system refuses.
+///
+/// # Safety
+/// The pages must belong to a [`MappedFile`](super::MappedFile) that lives until this returns.
+unsafe fn put_zeros(pages: Range<usize>) -> bool {
+    let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
+    // SAFETY: by the caller's word the pages hold a file, to be read only. They stay readable, their
+    // owner unmaps them like the file's, and nothing relies on the bytes of a file staying the same.
+    let zeros = unsafe {
+        libc::mmap(pages.start as *mut c_void, pages.len(), libc::PROT_READ, kind, -1, 0)
+    };
+    zeros != libc::MAP_FAILED
+}
+
+/// Ends the process, in which nothing can be read any more.
+fn end(entry: &Entry) -> ! {
+    let parts = [
+        &b"BLAST Database error: file ("[..],
+        entry.stamp().path().as_os_str().as_bytes(),
+        b") cannot be read any more: was it changed while it was searched?\n",
+    ];
+    for part in parts {
+        // SAFETY: the bytes are there.
+        unsafe { libc::write(libc::STDERR_FILENO, part.as_ptr().cast(), part.len()) };
+    }
+    // SAFETY: it ends the process, and runs nothing before that.
+    unsafe { libc::_exit(DATABASE) }
+}
+
+/// Does what the process would have done without the handler.
+///
+/// # Safety
+/// `info` and `context` must be those that the kernel passed with the signal.
+unsafe fn pass_on(usual: &sigaction, signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel passes valid information with a signal.
+    let is_fault = unsafe { (*info).si_code } > 0;
+    match usual.sa_sigaction {
+        libc::SIG_IGN if !is_fault => {}
+        // A fault that is ignored would come again and again: the kernel ends the process instead.
+        libc::SIG_DFL | libc::SIG_IGN => {
+            // SAFETY: a handler may do this. A fault comes again as soon as it returns.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+            if !is_fault {
+                // SAFETY: as above. The signal waits until the handler returns.
+                unsafe { libc::raise(signal) };
+            }
+        }
+        handler if usual.sa_flags & libc::SA_SIGINFO != 0 => {
+            // SAFETY: whoever set this action with the flag gave a function of this type, for the
+            // kernel to call with these arguments.
+            unsafe { std::mem::transmute::<usize, Handler>(handler)(signal, info, context) };
+        }
+        handler => {
+            // SAFETY: whoever set this action without the flag gave a function of this type.
+            unsafe { std::mem::transmute::<usize, extern "C" fn(c_int)>(handler)(signal) };
+        }
+    }
+}
