@@ -58,7 +58,6 @@ impl Channel {
             tcp.set_nodelay(true)
         };
         ready().map_err(|error| LinkError::broken(&error))?;
-        widen(&tcp);
         let now = Instant::now();
         let (inbox, outbox) = (Inbox::default(), Vec::new());
         let round_trip = Duration::ZERO;
@@ -88,8 +87,15 @@ impl Channel {
             }
             self.exchange(Duration::from_millis(100))?;
         }
-        self.heard = Instant::now();
+        self.welcome();
         Ok(())
+    }
+
+    /// Begins with a peer that has proved its key: as much may be on its way as a long fast link
+    /// takes.
+    pub fn welcome(&mut self) {
+        widen(&self.tcp);
+        self.heard = Instant::now();
     }
 
     /// Whether the peer has proved its key, which is one of those that are known.

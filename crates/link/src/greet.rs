@@ -199,7 +199,10 @@ impl<'a> Greeter<'a> {
         let patience = self.patience;
         for mut caller in mem::take(&mut self.unknown) {
             match caller.shake_hands(patience) {
-                Ok(()) if caller.channel.is_proved() => self.known.push(caller),
+                Ok(()) if caller.channel.is_proved() => {
+                    caller.channel.welcome();
+                    self.known.push(caller);
+                }
                 Ok(()) => self.unknown.push(caller),
                 Err(error) => self.reject(caller.address, &error),
             }

@@ -151,14 +151,13 @@ impl<'a> Host<'a> {
                 false => Ok(Some(now)),
             };
         }
+        let is_other = now.stream.header != guest.stream.header;
+        let why = if is_other { OTHER_STREAM } else { OTHER_RUN };
         // Who has not begun is no reason to end another one.
         let has_begun = !matches!(now.stage, Stage::Offered(_));
-        let (why, last) = match has_begun && now.stream.header != guest.stream.header {
-            true => (OTHER_STREAM, Message::Refused(OTHER_STREAM.to_owned())),
-            false => (OTHER_RUN, Message::Busy(OTHER_RUN.to_owned())),
-        };
+        let last = if is_other && has_begun { Message::Refused } else { Message::Busy };
         (self.watch)(Event::Rejected(guest.address, why.to_owned()));
-        self.departures.add(guest.channel, &last);
+        self.departures.add(guest.channel, &last(why.to_owned()));
         Ok(Some(now))
     }
 

@@ -1,6 +1,5 @@
 //! Searches that come while another one is received.
 
-use std::fs;
 use std::io::Write;
 
 use super::sites::*;
@@ -17,10 +16,9 @@ fn another_search_is_refused_and_the_first_goes_on() {
     assert_eq!(run.status.code(), Some(6), "{}", said(&run));
     assert!(said(&run).contains("another search is received here"), "{}", said(&run));
     // Its header does not, and perhaps the first one is dead: it waits.
-    let queries = fs::read_to_string(sites.path().join("q.fa")).unwrap();
-    fs::write(sites.path().join("q.fa"), queries.replace('W', "Y")).unwrap();
-    let short = ["-link_timeout", "2"];
-    let run = sites.search(&receiver.address, [HERE, THERE], &short).output().unwrap();
+    let (mut waiting, _) = sites.begin(&receiver.address, &["-link_timeout", "2"]);
+    drop(waiting.stdin.take());
+    let run = waiting.wait_with_output().unwrap();
     assert_eq!(run.status.code(), Some(6), "{}", said(&run));
     assert!(said(&run).contains("another run of this search"), "{}", said(&run));
     assert!(said(&run).contains("no connection for 2 s"), "{}", said(&run));
