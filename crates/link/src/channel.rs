@@ -246,8 +246,9 @@ fn is_later(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
 
-/// What a failure of TLS means. Anybody on the way can forge what comes before the peer has proved its key, alerts and
-/// certificates alike, so that another connection may do better; only what comes after that is the peer's own word.
+/// Returns what a failure of TLS means. Anybody on the way can forge what comes before the peer has
+/// proved its key, alerts and certificates alike, so that another connection may do better. Only
+/// what comes after that is the peer's own word.
 fn classify(error: &TlsError, is_proved: bool) -> LinkError {
     if let Some(UnknownKey(key)) = UnknownKey::of(error) {
         return LinkError::Broken(format!(
@@ -262,7 +263,8 @@ fn classify(error: &TlsError, is_proved: bool) -> LinkError {
             | AlertDescription::CertificateRequired
             | AlertDescription::UnknownCA,
         ) => {
-            let what = "the peer does not know this key: its -peer is to tell the fingerprint of this -key";
+            let what = "the peer does not know this key: \
+                        its -peer is to tell the fingerprint of this -key";
             match is_proved {
                 true => LinkError::Stranger(what.to_owned()),
                 false => LinkError::Broken(format!("{error}; the peer had not proved its key")),

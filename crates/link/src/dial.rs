@@ -91,11 +91,11 @@ impl Dialer {
         Ok(Dialer { target, config, stream, watch })
     }
 
-    /// Connects, again and again if need be, where nothing has got on since then; `broken` ended the
-    /// connection before.
+    /// Connects, again and again if need be, where nothing has got on since then; `broken` ended
+    /// the connection before.
     ///
-    /// Only a peer that has proved its key can end this: who else answers, and how, only delays it.
-    /// One that does not know the key of this side any more may be set right while a stream waits.
+    /// Only a peer that has proved its key can end this: who else answers only delays it. One that
+    /// does not know the key of this side any more may be set right while a stream waits.
     ///
     /// # Errors
     /// There is none for as long as `give_up`, or by when it is all over, or the peer refuses it.

@@ -90,7 +90,7 @@ impl<'a> Host<'a> {
             if let Some(verdict) = self.sink.verdict() {
                 let since = alone.max(*known.get_or_insert_with(Instant::now));
                 let is_over = match &session {
-                    // Who makes all of it again comes to the same end, or tells that it is another one.
+                    // Who makes all of it again comes to the same end, or says that it is another.
                     Some(session) => verdict.is_err() || matches!(session.stage, Stage::Whole),
                     None => since.elapsed() > LINGER,
                 };
@@ -136,9 +136,9 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// Lets a guest begin, unless another stream comes. A run that connects again takes the place of
-    /// its own connection at once: it knows better than this side that the old one is broken. Others
-    /// do not.
+    /// Lets a guest begin, unless another stream comes. A run that connects again takes the place
+    /// of its own connection at once: it knows better than this side that the old one is broken.
+    /// Others do not.
     fn admit(
         &mut self,
         guest: Guest,

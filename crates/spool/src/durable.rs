@@ -60,8 +60,9 @@ fn private_in(directory: &Path) -> Result<Metadata, Error> {
     file.during("make a file in", directory)
 }
 
-/// Opens a file to read and write it, of which others may know the name and the directory: it is made
-/// if it is not there, and must otherwise be this user's, no link, and closed to the writes of others.
+/// Opens a file to read and write it, of which others may know the name and the directory. It is
+/// made if it is not there, and must otherwise be this user's, no link, and one that others may not
+/// write.
 ///
 /// # Errors
 /// [`Error::Foreign`] for a file that is not so; the system's.

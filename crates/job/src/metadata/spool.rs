@@ -39,12 +39,12 @@ pub struct Spool {
 }
 
 impl Spool {
-    /// Opens a file, which is made if it is not there. What it holds since an earlier run is kept as
-    /// far as it is whole; tells of what is not.
+    /// Opens a file, which is made if it is not there. What it holds since an earlier run is kept
+    /// as far as it is whole; tells of what is not.
     ///
     /// # Errors
-    /// A file that holds something else, that another process uses, that others own or may write, or
-    /// that cannot be used; a link to one.
+    /// A file that holds something else, that another process uses, that others own or may write,
+    /// or that cannot be used; a link to one.
     pub fn open(path: &Path) -> Result<(Self, Option<String>), Error> {
         let failed =
             |what: &dyn Display| Error::new(exit::OUTPUT, format!("{}: {what}", path.display()));

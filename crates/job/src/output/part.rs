@@ -64,8 +64,8 @@ pub fn put_in_place(part: &Path, wanted: &Path) -> io::Result<()> {
     fs::remove_file(part)
 }
 
-/// Opens a part by its name, as ranks do that have not made it. A link or a pipe that somebody put in
-/// its place has no effect.
+/// Opens a part by its name, as ranks do that have not made it. A link or a pipe that somebody put
+/// in its place has no effect.
 ///
 /// # Errors
 /// The system's; what is no regular file.

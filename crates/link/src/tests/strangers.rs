@@ -22,8 +22,8 @@ fn client_hello(keys: &Keys) -> Vec<u8> {
     bytes
 }
 
-/// Keeps connections on which it sends something first, and makes them again where they are cut, until
-/// that is over.
+/// Keeps connections on which it sends something first, and makes them again where they are cut,
+/// until that is over.
 fn crowd(address: SocketAddr, count: usize, first: &[u8], over: &AtomicBool) {
     let mut all: Vec<TcpStream> = Vec::new();
     let is_open = |tcp: &mut TcpStream| match tcp.read(&mut [0; 4096]) {
@@ -146,8 +146,8 @@ fn answer(keys: &Keys, mut tcp: TcpStream, answer: &Answer) {
     }
 }
 
-/// Has a stranger answer a sender that connects, with one answer after the other and then the last for
-/// ever. How that ends, and what the sender tells.
+/// Has a stranger answer a sender that connects, with one answer after the other and then the last
+/// for ever. Returns how that ends, and what the sender tells.
 fn connect_to_strangers(
     keys: &Keys,
     answers: &[Answer],
@@ -223,6 +223,34 @@ fn no_forged_alert_is_taken_for_the_word_of_the_peer() {
         let error = channel.shake_hands().unwrap_err();
         assert!(matches!(error, LinkError::Broken(_)), "alert {alert}: {error:?}");
     }
+}
+
+/// Its `-peer` is wrong, which can be set right.
+#[test]
+fn a_peer_that_knows_the_key_no_more_does_not_end_a_stream_under_way() {
+    let keys = Keys::new();
+    let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+    let target = target(&keys, socket.local_addr().unwrap());
+    let sending = thread::spawn(move || {
+        let opening = Opening::connect(target, Arc::new(|_| {})).unwrap();
+        let sender = opening.start(Box::new(|_| true)).unwrap();
+        sender.write(b"all").unwrap();
+        sender.finish()
+    });
+    let mut first = offer(&keys, &socket, 0);
+    hear(&mut first, |message| *message == Message::Start(0));
+    drop(first);
+    let (tcp, _) = socket.accept().unwrap();
+    let config = tls::server(&keys.key("there"), &keys.print("there")).unwrap();
+    let mut wrong = Channel::new(tcp, tls::accepting(&config).unwrap(), PATIENCE).unwrap();
+    assert!(wrong.shake_hands().is_err());
+    drop(wrong);
+    let mut last = offer(&keys, &socket, 0);
+    hear(&mut last, |message| *message == Message::Finish(3));
+    last.send(&Message::Confirmed(3));
+    last.send(&Message::Done);
+    last.leave();
+    assert_eq!(sending.join().unwrap(), Ok(Arrival::Done));
 }
 
 /// One that has proved its key is believed: at the first connection the sender may be wrong.

@@ -20,14 +20,14 @@ fn who_is_unknown_is_refused_on_both_sides_and_disturbs_nobody() {
     assert_eq!(said(&run).lines().count(), 1, "{}", said(&run));
     assert!(said(&run).contains("the peer does not know this key"), "{}", said(&run));
     // Anybody may answer with another key: it is told, and tried again for as long as wished.
-    let options = ["-link_timeout", "3"];
+    let options = ["-link_timeout", "6"];
     let run = sites.search(&receiver.address, [HERE, OTHER], &options).output().unwrap();
     assert_eq!(run.status.code(), Some(6), "{}", said(&run));
     let (address, there) = (&receiver.address, &sites.keys[THERE]);
     let wanted = format!("{address}: the peer presented another key than -peer names: {there}");
     let told = said(&run);
-    assert!(told.contains(&format!("No connection ({wanted}); still trying for 2 s")), "{told}");
-    assert!(told.contains(&format!("no connection for 3 s: {wanted}")), "{told}");
+    assert!(told.contains(&format!("No connection ({wanted}); still trying for ")), "{told}");
+    assert!(told.contains(&format!("no connection for 6 s: {wanted}")), "{told}");
     assert_eq!(fs::metadata(sites.path().join("r.fbm")).unwrap().len(), 0);
     assert!(sites.report().is_none());
     let run = sites.search(&receiver.address, [HERE, THERE], &[]).output().unwrap();
