@@ -1,16 +1,20 @@
 //! One connection: messages in and out, without blocking, and the clock of a peer that is silent.
 
+mod leave;
+
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt;
 use rustls::{AlertDescription, Connection, Error as TlsError};
 
+pub use self::leave::Departures;
 use crate::error::LinkError;
 use crate::message::{Inbox, Message};
+use crate::tls::UnknownKey;
 
 /// Bytes that wait to be sent at most, but for one message.
 const OUTBOX: usize = 1 << 18;
@@ -18,6 +22,8 @@ const OUTBOX: usize = 1 << 18;
 const TAKEN: usize = 1 << 16;
 /// The other side hears something this often at least.
 const SIGN_OF_LIFE: Duration = Duration::from_millis(500);
+/// Bytes that a peer may send before it has proved its key; a handshake takes about 2,000.
+const MOST_UNPROVED: usize = 1 << 14;
 /// A window for 1 Gbit/s at 100 ms, and as much again.
 const WINDOW: usize = 25 << 20;
 
@@ -35,6 +41,8 @@ pub struct Channel {
     patience: Duration,
     /// The peer sends no more.
     ended: bool,
+    /// Bytes that came before the peer had proved its key.
+    unproved: usize,
     /// How long the first word took there and its answer back; for who asked.
     pub round_trip: Duration,
 }
@@ -50,7 +58,6 @@ impl Channel {
             tcp.set_nodelay(true)
         };
         ready().map_err(|error| LinkError::broken(&error))?;
-        widen(&tcp);
         let now = Instant::now();
         let (inbox, outbox) = (Inbox::default(), Vec::new());
         let round_trip = Duration::ZERO;
@@ -63,6 +70,7 @@ impl Channel {
             said: now,
             patience,
             ended: false,
+            unproved: 0,
             round_trip,
         })
     }
@@ -79,8 +87,43 @@ impl Channel {
             }
             self.exchange(Duration::from_millis(100))?;
         }
-        self.heard = Instant::now();
+        self.welcome();
         Ok(())
+    }
+
+    /// Begins with a peer that has proved its key: as much may be on its way as a long fast link
+    /// takes.
+    pub fn welcome(&mut self) {
+        widen(&self.tcp);
+        self.heard = Instant::now();
+    }
+
+    /// Whether the peer has proved its key, which is one of those that are known.
+    pub fn is_proved(&self) -> bool {
+        !self.tls.is_handshaking()
+    }
+
+    /// Whether the first message of the peer's handshake is complete.
+    pub fn has_hello(&self) -> bool {
+        self.tls.protocol_version().is_some()
+    }
+
+    /// Whether the peer sends no more.
+    pub fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// What to wait for: bytes of the peer, and room to send those that wait.
+    pub fn poll_fd(&self) -> PollFd<'_> {
+        let mut wanted = PollFlags::empty();
+        if !self.ended && self.tls.wants_read() {
+            wanted |= PollFlags::IN;
+        }
+        // What waits behind the handshake cannot be sent before that is through.
+        if self.tls.wants_write() || !self.outbox.is_empty() && self.is_proved() {
+            wanted |= PollFlags::OUT;
+        }
+        PollFd::new(&self.tcp, wanted)
     }
 
     /// Whether there is room to send more.
@@ -144,40 +187,9 @@ impl Channel {
         }
     }
 
-    /// Sends what waits, and takes leave, within a short time. Best effort: who does not hear it learns that the connection is broken.
-    pub fn leave(mut self) {
-        let end = Instant::now() + Duration::from_secs(2);
-        while !self.outbox.is_empty() && Instant::now() < end {
-            if self.exchange(Duration::from_millis(50)).is_err() {
-                return;
-            }
-        }
-        self.tls.send_close_notify();
-        while self.tls.wants_write() && Instant::now() < end {
-            if self.exchange(Duration::from_millis(50)).is_err() {
-                return;
-            }
-        }
-        // What is still on its way to a closed socket would have the system throw away what was sent.
-        let _ = self.tcp.shutdown(Shutdown::Write);
-        while !self.ended && Instant::now() < end {
-            let heard = self.exchange(Duration::from_millis(50)).and_then(|()| self.receive());
-            if heard.is_err() {
-                return;
-            }
-        }
-    }
-
     fn await_socket(&self, wait: Duration) -> Result<(), LinkError> {
-        let mut wanted = PollFlags::empty();
-        if !self.ended && self.tls.wants_read() {
-            wanted |= PollFlags::IN;
-        }
-        if self.tls.wants_write() || !self.outbox.is_empty() {
-            wanted |= PollFlags::OUT;
-        }
         let wait = Timespec { tv_sec: wait.as_secs() as i64, tv_nsec: wait.subsec_nanos().into() };
-        match poll(&mut [PollFd::new(&self.tcp, wanted)], Some(&wait)) {
+        match poll(&mut [self.poll_fd()], Some(&wait)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
             Err(error) => Err(LinkError::broken(&error.into())),
         }
@@ -208,8 +220,10 @@ impl Channel {
 
     fn read(&mut self) -> Result<(), LinkError> {
         while self.tls.wants_read() && !self.ended {
+            let is_proved = self.is_proved();
             match self.tls.read_tls(&mut self.tcp) {
                 Ok(0) => self.ended = true,
+                Ok(count) if !is_proved => self.unproved += count,
                 Ok(_) => {}
                 Err(error) if is_later(&error) => return Ok(()),
                 Err(error) => return Err(LinkError::broken(&error)),
@@ -217,7 +231,11 @@ impl Channel {
             if let Err(error) = self.tls.process_new_packets() {
                 // The peer hears why.
                 let _ = self.tls.write_tls(&mut self.tcp);
-                return Err(judge(error));
+                return Err(classify(&error, is_proved));
+            }
+            if self.unproved > MOST_UNPROVED {
+                let what = "the peer sends too much before it has proved its key";
+                return Err(LinkError::Broken(what.to_owned()));
             }
         }
         Ok(())
@@ -228,24 +246,32 @@ fn is_later(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
 
-/// What a failure of TLS means.
-fn judge(error: TlsError) -> LinkError {
+/// Returns what a failure of TLS means. Anybody on the way can forge what comes before the peer has
+/// proved its key, alerts and certificates alike, so that another connection may do better. Only
+/// what comes after that is the peer's own word.
+fn classify(error: &TlsError, is_proved: bool) -> LinkError {
+    if let Some(UnknownKey(key)) = UnknownKey::of(error) {
+        return LinkError::Broken(format!(
+            "the peer presented another key than -peer names: {key}"
+        ));
+    }
     match error {
-        TlsError::InvalidCertificate(_) => {
-            LinkError::Stranger("the peer has another key than -peer tells".to_owned())
-        }
         TlsError::AlertReceived(
             AlertDescription::AccessDenied
             | AlertDescription::BadCertificate
             | AlertDescription::CertificateUnknown
             | AlertDescription::CertificateRequired
             | AlertDescription::UnknownCA,
-        ) => LinkError::Stranger(
-            "the peer does not know this key: its -peer is to tell the fingerprint of this -key"
-                .to_owned(),
-        ),
+        ) => {
+            let what = "the peer does not know this key: \
+                        its -peer is to tell the fingerprint of this -key";
+            match is_proved {
+                true => LinkError::Stranger(what.to_owned()),
+                false => LinkError::Broken(format!("{error}; the peer had not proved its key")),
+            }
+        }
         TlsError::NoCertificatesPresented => {
-            LinkError::Stranger("the peer shows no key".to_owned())
+            LinkError::Broken("the peer presented no key".to_owned())
         }
         TlsError::AlertReceived(_) => LinkError::Broken(error.to_string()),
         // Changed on its way, or no TLS at all.

@@ -15,7 +15,7 @@ pub enum LinkError {
     /// The connection ended, or there is none; another one may be better.
     #[error("{0}")]
     Broken(String),
-    /// The peer is not who it should be, or takes this side for somebody else.
+    /// The peer has proved its key, and does not know the one of this side.
     #[error("{0}")]
     Stranger(String),
     /// The peer does not keep to the protocol.

@@ -10,6 +10,8 @@
 mod channel;
 pub mod dial;
 pub mod error;
+mod greet;
+mod host;
 pub mod key;
 pub mod message;
 pub mod pace;

@@ -3,7 +3,7 @@
 use crate::error::LinkError;
 
 /// Version of the protocol.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// How the sender begins.
 const MAGIC: [u8; 4] = *b"FBLK";
 /// Bytes of a body at most. A slow link carries as many within the time after which a silent peer is given up.
@@ -26,11 +26,22 @@ pub struct Held {
     pub state: Vec<u8>,
 }
 
+/// What a sender says of its stream before it learns what the receiver holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamId {
+    /// A random number, the same on all connections of one run of the sender.
+    pub run: [u8; 16],
+    /// Fingerprint of the header with which the stream begins.
+    pub header: u64,
+}
+
 /// A message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Message {
     /// The sender begins, with the version of the protocol that it speaks.
     Hello(u32),
+    /// Which stream the sender has.
+    Stream(StreamId),
     /// The receiver answers.
     Held(Held),
     /// The sender goes on from this byte, which is one of those that [`Held`] names.
@@ -49,6 +60,8 @@ pub enum Message {
     Done,
     /// Who says this ends the stream, and why.
     Refused(String),
+    /// The receiver cannot take the stream now, and why; the sender may come again.
+    Busy(String),
 }
 
 impl Message {
@@ -67,10 +80,11 @@ impl Message {
             Message::Finish(total) => (7, total.to_le_bytes().to_vec()),
             Message::Done => (8, Vec::new()),
             Message::Came(offset) => (10, offset.to_le_bytes().to_vec()),
-            Message::Refused(text) => {
-                let text = text.as_bytes();
-                (9, text[..text.len().min(MOST_TEXT)].to_vec())
+            Message::Stream(StreamId { run, header }) => {
+                (11, [&run[..], &header.to_le_bytes()].concat())
             }
+            Message::Refused(text) => (9, cut(text)),
+            Message::Busy(text) => (12, cut(text)),
         };
         let length = (body.len() as u32).to_le_bytes();
         [&[kind], &length[..], &body].concat()
@@ -97,9 +111,19 @@ impl Message {
             8 if body.is_empty() => Message::Done,
             9 => Message::Refused(shown(body)),
             10 => Message::Came(number(body)?),
+            11 => {
+                let (&run, header) = body.split_first_chunk()?;
+                Message::Stream(StreamId { run, header: number(header)? })
+            }
+            12 => Message::Busy(shown(body)),
             _ => return None,
         })
     }
+}
+
+/// As much of a text as a message takes.
+fn cut(text: &str) -> Vec<u8> {
+    text.as_bytes()[..text.len().min(MOST_TEXT)].to_vec()
 }
 
 /// Text of a peer, which has no effect on a terminal.
@@ -151,6 +175,7 @@ mod tests {
     fn all() -> Vec<Message> {
         vec![
             Message::Hello(VERSION),
+            Message::Stream(StreamId { run: *b"one of its runs.", header: u64::MAX - 7 }),
             Message::Held(Held { bytes: 700, whole: 500, workers: 3, state: b"state".to_vec() }),
             Message::Start(500),
             Message::Data(vec![7; MOST_BODY]),
@@ -160,6 +185,7 @@ mod tests {
             Message::Finish(12),
             Message::Done,
             Message::Refused("for this and that".to_owned()),
+            Message::Busy("with another one".to_owned()),
         ]
     }
 

@@ -231,7 +231,6 @@ impl Run<'_> {
                 Err(error) if error.is_passing() => error,
                 result => return result.map(|()| Arrival::Done),
             };
-            (self.dialer.watch)(Event::Broken(error.to_string()));
             // Connections that break again and again without anything getting on are as good as none.
             let got_on = self.shared.lock().confirmed > before
                 || begun.elapsed() > self.dialer.target.patience;

@@ -9,13 +9,20 @@ use std::time::{Duration, Instant};
 
 use crate::channel::Channel;
 use crate::dial::Target;
-use crate::message::{Held, MOST_BODY, Message, VERSION};
-use crate::receive::{Event, LINGER, Listener, Sink};
+use crate::host::LINGER;
+use crate::message::{Held, MOST_BODY, Message, StreamId, VERSION};
+use crate::receive::{Event, Listener, Sink};
 use crate::send::{Arrival, Opening};
 use crate::{Fingerprint, Key, LinkError, tls};
 
+mod newcomers;
+mod strangers;
+
 /// A peer is given up after so long.
 const PATIENCE: Duration = Duration::from_secs(3);
+
+/// What known peers say of their stream.
+const STREAM: StreamId = StreamId { run: [7; 16], header: 42 };
 
 struct Keys {
     dir: tempfile::TempDir,
@@ -127,6 +134,7 @@ fn target(keys: &Keys, address: SocketAddr) -> Target {
         address: address.to_string(),
         key: keys.key("here"),
         peers: keys.print("there"),
+        header: STREAM.header,
         patience: PATIENCE,
         give_up: Duration::from_secs(30),
     }
@@ -134,15 +142,17 @@ fn target(keys: &Keys, address: SocketAddr) -> Target {
 
 /// A known peer that has said hello.
 fn known(keys: &Keys, address: SocketAddr) -> Channel {
-    said_hello(keys, TcpStream::connect(address).unwrap())
+    said_hello(keys, TcpStream::connect(address).unwrap(), STREAM)
 }
 
-fn said_hello(keys: &Keys, tcp: TcpStream) -> Channel {
+/// One with a stream of its own, over a connection.
+fn said_hello(keys: &Keys, tcp: TcpStream, stream: StreamId) -> Channel {
     let config = tls::client(&keys.key("here"), &keys.print("there")).unwrap();
     let patience = Duration::from_secs(20);
     let mut channel = Channel::new(tcp, tls::connecting(&config).unwrap(), patience).unwrap();
     channel.shake_hands().unwrap();
     channel.send(&Message::Hello(VERSION));
+    channel.send(&Message::Stream(stream));
     channel
 }
 
@@ -328,38 +338,6 @@ fn a_known_peer_that_says_what_it_should_not_is_cut_off_at_once() {
     });
     assert_eq!(result, Ok(()));
     assert_eq!(sink.bytes, b"whole");
-}
-
-#[test]
-fn a_new_connection_takes_the_place_of_an_old_one() {
-    let keys = Keys::new();
-    let (sink, result, _) = received(&keys, Memory::default(), |address| {
-        let mut old = known(&keys, address);
-        old.send(&Message::Start(0));
-        old.exchange(Duration::from_millis(100)).unwrap();
-        let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
-        let sender = opening.start(Box::new(|_| true)).unwrap();
-        sender.write(b"new").unwrap();
-        until_cut(&mut old);
-        assert_eq!(sender.finish(), Ok(Arrival::Done));
-    });
-    assert_eq!(result, Ok(()));
-    assert_eq!(sink.bytes, b"new");
-}
-
-#[test]
-fn an_old_connection_that_says_late_who_it_is_does_not_take_the_place_of_a_new_one() {
-    let keys = Keys::new();
-    let (sink, result, _) = received(&keys, Memory::default(), |address| {
-        let late = TcpStream::connect(address).unwrap();
-        let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
-        let sender = opening.start(Box::new(|_| true)).unwrap();
-        until_cut(&mut said_hello(&keys, late));
-        sender.write(b"new").unwrap();
-        assert_eq!(sender.finish(), Ok(Arrival::Done));
-    });
-    assert_eq!(result, Ok(()));
-    assert_eq!(sink.bytes, b"new");
 }
 
 /// Lets the next in, and tells it what is held.

@@ -10,7 +10,7 @@ use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::server::{NoServerSessionStorage, ServerConnection};
 use rustls::version::TLS13;
 use rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, DistinguishedName, Error,
+    CertificateError, ClientConfig, DigitallySignedStruct, DistinguishedName, Error, OtherError,
     PeerIncompatible, ServerConfig, SignatureScheme,
 };
 
@@ -19,6 +19,23 @@ use crate::key::{Fingerprint, Key};
 
 /// The name in all certificates, which means nothing.
 const NAME: &str = "fleetblast";
+
+/// The key that a peer presented, which is none of those that are known.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("the key {0} is not known")]
+pub struct UnknownKey(pub Fingerprint);
+
+impl UnknownKey {
+    /// The key, if that is why a handshake failed.
+    pub fn of(error: &Error) -> Option<Self> {
+        match error {
+            Error::InvalidCertificate(CertificateError::Other(OtherError(cause))) => {
+                cause.downcast_ref().copied()
+            }
+            _ => None,
+        }
+    }
+}
 
 /// Knows a peer by its certificate, whatever that says. That the peer has the key is proved by its signature of this handshake, so
 /// that what was recorded of another is of no use.
@@ -30,10 +47,12 @@ struct Known {
 
 impl Known {
     fn check(&self, certificate: &CertificateDer) -> Result<(), Error> {
-        match self.peers.contains(&Fingerprint::of(certificate)) {
+        let key = Fingerprint::of(certificate);
+        match self.peers.contains(&key) {
             true => Ok(()),
             false => {
-                Err(Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure))
+                let cause = OtherError(Arc::new(UnknownKey(key)));
+                Err(Error::InvalidCertificate(CertificateError::Other(cause)))
             }
         }
     }

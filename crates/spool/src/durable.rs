@@ -1,6 +1,6 @@
 //! Directory entries and small files that survive the end of the machine, in directories where others may write, too.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
@@ -43,11 +43,47 @@ pub(crate) fn parent(path: &Path) -> &Path {
     }
 }
 
+/// Permissions of a file that only its owner may use.
+const PRIVATE: u32 = 0o600;
+/// Permissions of others to write.
+const OTHERS_WRITE: u32 = 0o022;
+
 /// To whom files belong that this process makes in a directory: not always to its user, where a file system translates
 /// them.
 pub(crate) fn owner_in(directory: &Path) -> Result<u32, Error> {
+    private_in(directory).map(|meta| meta.uid())
+}
+
+/// What the file system tells of a [private](PRIVATE) file that this process makes in a directory.
+fn private_in(directory: &Path) -> Result<Metadata, Error> {
     let file = tempfile::tempfile_in(directory).and_then(|file| file.metadata());
-    file.map(|meta| meta.uid()).during("make a file in", directory)
+    file.during("make a file in", directory)
+}
+
+/// Opens a file to read and write it, of which others may know the name and the directory. It is
+/// made if it is not there, and must otherwise be this user's, no link, and one that others may not
+/// write.
+///
+/// # Errors
+/// [`Error::Foreign`] for a file that is not so; the system's.
+pub fn open_private(path: &Path) -> Result<File, Error> {
+    let mut options = File::options();
+    options.read(true).write(true);
+    match options.clone().create_new(true).mode(PRIVATE).open(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        result => return result.during("make", path),
+    }
+    let private = private_in(parent(path))?;
+    let file = open_own(&mut options, path, private.uid())?;
+    let mode = file.metadata().during("read", path)?.mode();
+    // Where a file system has no permissions, it tells of the same for all files.
+    match mode & OTHERS_WRITE & !private.mode() {
+        0 => Ok(file),
+        _ => {
+            let what = "a file that others may write".to_owned();
+            Err(Error::Foreign { path: path.to_path_buf(), what })
+        }
+    }
 }
 
 /// Opens a file that has to be one of `owner`'s, and no link to one: what others put there is not the job's.
@@ -86,5 +122,49 @@ pub(crate) fn remove_file(path: &Path) -> Result<(), Error> {
     match fs::remove_file(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         result => result.during("remove", path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn private_files_are_made_or_opened_again_but_not_those_of_others() {
+        let dir = tempfile::tempdir().unwrap();
+        let [path, victim] = ["spool", "victim"].map(|name| dir.path().join(name));
+        open_private(&path).unwrap().write_all(b"mine").unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, PRIVATE);
+        assert_eq!(io::read_to_string(open_private(&path).unwrap()).unwrap(), "mine");
+        for mode in [0o620, 0o602, 0o666] {
+            fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            let error = open_private(&path).unwrap_err().to_string();
+            assert!(error.contains("others may write"), "{error}");
+        }
+        fs::remove_file(&path).unwrap();
+
+        // To a file that is there, and to one that is not.
+        for is_there in [false, true] {
+            if is_there {
+                fs::write(&victim, "").unwrap();
+            }
+            symlink(&victim, &path).unwrap();
+            let error = open_private(&path).unwrap_err().to_string();
+            assert!(error.contains("is a link"), "{error}");
+            assert_eq!(victim.exists(), is_there);
+            fs::remove_file(&path).unwrap();
+        }
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &path,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::from_raw_mode(0o600),
+            0,
+        )
+        .unwrap();
+        assert!(open_private(&path).unwrap_err().to_string().contains("no regular file"));
     }
 }

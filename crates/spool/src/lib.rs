@@ -119,6 +119,7 @@ mod writer;
 pub use catalog::{Catalog, Name};
 pub use checkpoint::{Checkpoint, Start};
 pub use codec::Codec;
+pub use durable::open_private;
 pub use error::Error;
 pub use holder::Holder;
 pub use identity::{

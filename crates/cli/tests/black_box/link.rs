@@ -3,8 +3,12 @@
 
 #[path = "link/killed.rs"]
 mod killed;
+#[path = "link/newcomers.rs"]
+mod newcomers;
 #[path = "link/peers.rs"]
 mod peers;
+#[path = "link/planted.rs"]
+mod planted;
 #[path = "link/silent.rs"]
 mod silent;
 #[path = "link/sites.rs"]

@@ -81,13 +81,14 @@ impl Carrier {
                 return Ok((Carrier { way: Way::Ranks(near), chain, offset: 0 }, None));
             }
         };
-        let opening = connect(link, audience, halt)?;
+        let own_header = Reached::header(header);
+        let opening = connect(link, own_header, audience, halt)?;
         let held = opening.held().clone();
         let ledger = Ledger::default();
         let resumed = match held.whole {
             0 => None,
             _ => match Reached::decode(&held.state) {
-                Some(reached) if reached.header == Reached::header(header) => Some(reached),
+                Some(reached) if reached.header == own_header => Some(reached),
                 _ => {
                     let why = "the other site holds metadata of another search, or of other options, database or version: \
                                remove what 'fleetblast receive' keeps there, or name another file with its -metadata";
@@ -213,18 +214,27 @@ fn note(ledger: &Ledger, offset: u64, last: u64) {
     ledger.lock().unwrap_or_else(PoisonError::into_inner).insert(offset, last);
 }
 
-fn connect(link: &Link, audience: &Arc<dyn Audience>, halt: &Halt) -> Result<Opening, Error> {
+fn connect(
+    link: &Link,
+    header: u64,
+    audience: &Arc<dyn Audience>,
+    halt: &Halt,
+) -> Result<Opening, Error> {
     let key = Key::read(&link.key).map_err(|error| key_failure(&error))?;
     let target = Target {
         address: link.address.clone(),
         key,
         peers: link.peers.clone(),
+        header,
         patience: link.patience(),
         give_up: link.give_up.unwrap_or(std::time::Duration::MAX),
     };
     let (audience, halt) = (Arc::clone(audience), halt.clone());
     let watch: Watch = Arc::new(move |event| match event {
-        Event::Broken(why) => audience.warn(&format!("No connection ({why}); trying again")),
+        Event::Broken { why, left } => {
+            let left = left.map_or_else(String::new, |it| format!(" for {} s", it.as_secs()));
+            audience.warn(&format!("No connection ({why}); still trying{left}"));
+        }
         Event::Ended => halt.set(),
         Event::Back => audience.warn("There is a connection again"),
         Event::Progress { confirmed, waiting } => audience.note(format!(

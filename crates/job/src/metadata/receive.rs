@@ -2,9 +2,9 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use fleetblast_link::receive::{Event, Listener, Watch};
 use fleetblast_link::{Key, LinkError};
@@ -17,8 +17,9 @@ use crate::audience::Audience;
 use crate::error::Error;
 use crate::plan::Link;
 
-/// Strangers that are told of.
+/// Connections that are not let in, of which each is told; of more, one in this time.
 const MOST_TOLD: u32 = 20;
+const TELL_EVERY: Duration = Duration::from_secs(60);
 
 /// What to receive.
 pub struct Reception {
@@ -99,9 +100,38 @@ pub fn receive(
     }
 }
 
+/// Connections that are not let in. Anybody can make many, whose messages would fill a disk.
+#[derive(Debug, Default)]
+struct Rejections {
+    /// They were told.
+    told: u32,
+    /// The last was told then.
+    last: Option<Instant>,
+    /// They were not told since then.
+    silent: u64,
+}
+
+impl Rejections {
+    /// What to tell of one, if anything.
+    fn add(&mut self, now: Instant, what: String) -> Option<String> {
+        let is_due = self.last.is_none_or(|last| now.duration_since(last) > TELL_EVERY);
+        if self.told >= MOST_TOLD && !is_due {
+            self.silent += 1;
+            return None;
+        }
+        (self.told, self.last) = (self.told.saturating_add(1), Some(now));
+        let note = match std::mem::take(&mut self.silent) {
+            _ if self.told == MOST_TOLD => "; of more only one a minute is told".to_owned(),
+            0 => String::new(),
+            silent => format!("; nor were {silent} others since the last message"),
+        };
+        Some(what + &note)
+    }
+}
+
 /// Tells what happens on the link.
 fn watch(audience: &Arc<dyn Audience>) -> Watch {
-    let (audience, rejected) = (Arc::clone(audience), AtomicU32::new(0));
+    let (audience, rejections) = (Arc::clone(audience), Mutex::new(Rejections::default()));
     Arc::new(move |event| {
         match event {
         Event::Connected(address) => audience.complain(&format!("Connected with {address}")),
@@ -109,11 +139,11 @@ fn watch(audience: &Arc<dyn Audience>) -> Watch {
             audience.warn(&format!("The connection broke ({why}); waiting for another one"));
         }
         Event::Rejected(address, why) => {
-            let count = rejected.fetch_add(1, Ordering::Relaxed);
-            if count < MOST_TOLD {
-                audience.warn(&format!("{address} is not let in: {why}"));
-            } else if count == MOST_TOLD {
-                audience.warn("More are not let in, and not told of");
+            // It is valid in any case.
+            let mut rejections = rejections.lock().unwrap_or_else(PoisonError::into_inner);
+            let what = format!("{address} is not let in: {why}");
+            if let Some(told) = rejections.add(Instant::now(), what) {
+                audience.warn(&told);
             }
         }
         Event::Alone => audience.warn(
@@ -122,4 +152,21 @@ fn watch(audience: &Arc<dyn Audience>) -> Watch {
         Event::Progress(bytes) => audience.note(format!(", {} of metadata came", amount(bytes))),
     }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floods_of_rejections_are_told_now_and_then() {
+        let (mut rejections, begin) = (Rejections::default(), Instant::now());
+        let mut told = Vec::new();
+        for tenth in 0..3000 {
+            told.extend(rejections.add(begin + Duration::from_millis(100) * tenth, "x".to_owned()));
+        }
+        assert_eq!(told.len(), 24, "{told:?}");
+        assert!(told[..19].iter().all(|it| it == "x"));
+        assert!(told[20].starts_with("x; nor were 600 others"), "{told:?}");
+    }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::fs::{File, TryLockError};
 use std::io::Read;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,6 +11,7 @@ use fleetblast_link::message::Held;
 use fleetblast_link::receive::Sink;
 use fleetblast_metadata::MetadataError;
 use fleetblast_metadata::follow::Follower;
+use fleetblast_spool as spool;
 
 use super::growth::Growth;
 use super::source::fault;
@@ -38,17 +39,22 @@ pub struct Spool {
 }
 
 impl Spool {
-    /// Opens a file, which is made if it is not there. What it holds since an earlier run is kept as far as it is whole; tells of
-    /// what is not.
+    /// Opens a file, which is made if it is not there. What it holds since an earlier run is kept
+    /// as far as it is whole; tells of what is not.
     ///
     /// # Errors
-    /// A file that holds something else, that another process uses, or that cannot be used.
+    /// A file that holds something else, that another process uses, that others own or may write,
+    /// or that cannot be used; a link to one.
     pub fn open(path: &Path) -> Result<(Self, Option<String>), Error> {
         let failed =
             |what: &dyn Display| Error::new(exit::OUTPUT, format!("{}: {what}", path.display()));
-        let mut options = File::options();
-        options.read(true).write(true).create(true).truncate(false).mode(0o600);
-        let mut file = options.open(path).map_err(|error| failed(&error))?;
+        let mut file = spool::open_private(path).map_err(|error| match error {
+            spool::Error::Foreign { what, .. } => failed(&format_args!(
+                "this is {what}, to which nothing is written; remove it, or name another file \
+                 with -metadata"
+            )),
+            error => Error::new(exit::OUTPUT, error.to_string()),
+        })?;
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => {
                 return Err(failed(&"another 'fleetblast receive' keeps its metadata there"));

@@ -8,7 +8,7 @@
 //! * of others by a lock (`flock`), which their makers hold as long as they live.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -57,10 +57,25 @@ pub fn put_in_place(part: &Path, wanted: &Path) -> io::Result<()> {
     if !fs::symlink_metadata(wanted).is_ok_and(|meta| meta.is_file() && meta.nlink() > 1) {
         return fs::rename(part, wanted);
     }
-    let mut into = File::options().write(true).truncate(true).open(wanted)?;
-    io::copy(&mut File::open(part)?, &mut into)?;
+    let mut from = reopen(File::options().read(true), part)?;
+    let mut into = reopen(File::options().write(true).truncate(true), wanted)?;
+    io::copy(&mut from, &mut into)?;
     into.sync_all()?;
     fs::remove_file(part)
+}
+
+/// Opens a part by its name, as ranks do that have not made it. A link or a pipe that somebody put
+/// in its place has no effect.
+///
+/// # Errors
+/// The system's; what is no regular file.
+pub fn reopen(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = options.custom_flags(flags.bits() as i32).open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("somebody replaced it by what is no regular file")),
+    }
 }
 
 /// The names that files may have beside what they will be.
@@ -134,10 +149,33 @@ fn is_kept(file: &File) -> bool {
 
 /// Whether a file of this owner is left of a run that does not live any more.
 fn is_abandoned(path: &Path, owner: u32, has_one_user: bool) -> bool {
-    // Neither a link nor a pipe that somebody put there has an effect.
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = File::options().write(true).custom_flags(flags.bits() as i32).open(path);
-    let Ok(file) = file else { return false };
-    file.metadata().is_ok_and(|meta| meta.is_file() && meta.uid() == owner)
+    let Ok(file) = reopen(File::options().write(true), path) else { return false };
+    file.metadata().is_ok_and(|meta| meta.uid() == owner)
         && (has_one_user || file.try_lock().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_in_the_place_of_files_are_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let [part, wanted, victim] = ["p", "w", "v"].map(|name| dir.path().join(name));
+        fs::write(&victim, "precious").unwrap();
+        symlink(&victim, &part).unwrap();
+        assert!(reopen(File::options().write(true), &part).is_err());
+        assert!(reopen(File::options().read(true), dir.path()).is_err());
+        // A report with two names gets the contents, which are not those of another file.
+        fs::write(&wanted, "old").unwrap();
+        fs::hard_link(&wanted, dir.path().join("second")).unwrap();
+        assert!(put_in_place(&part, &wanted).is_err());
+        fs::remove_file(&part).unwrap();
+        fs::write(&part, "new").unwrap();
+        put_in_place(&part, &wanted).unwrap();
+        assert_eq!(fs::read(dir.path().join("second")).unwrap(), b"new");
+        assert_eq!(fs::read(&victim).unwrap(), b"precious");
+    }
 }

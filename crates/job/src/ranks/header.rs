@@ -11,6 +11,8 @@ use std::path::Path;
 
 use fleetblast_report::sam::Header;
 
+use crate::output::part;
+
 /// Bytes that are read at a time.
 const BUFFER: usize = 1 << 20;
 
@@ -29,7 +31,7 @@ fn put_by(path: &Path, mut header: Header, most: usize) -> io::Result<()> {
         header.takes(line);
         Ok(())
     })?;
-    let file = File::options().write(true).open(path)?;
+    let file = part::reopen(File::options().write(true), path)?;
     let (mut read, mut written) = (0, 0);
     // Read, or made, but not written: what was there must be read first.
     let mut waiting = VecDeque::from(header.bytes());
@@ -56,7 +58,8 @@ fn write(file: &File, waiting: &mut VecDeque<u8>, at: u64, end: u64) -> io::Resu
 }
 
 fn each_line(path: &Path, mut see: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
-    let mut reader = BufReader::with_capacity(BUFFER, File::open(path)?);
+    let mut reader =
+        BufReader::with_capacity(BUFFER, part::reopen(File::options().read(true), path)?);
     let mut line = Vec::new();
     loop {
         line.clear();

@@ -217,12 +217,12 @@ impl Whole {
 }
 
 fn empty(path: &Path) -> io::Result<()> {
-    File::options().write(true).open(path)?.set_len(0)
+    part::reopen(File::options().write(true), path)?.set_len(0)
 }
 
 fn copy(path: &Path, mut output: Output) -> Result<(), Error> {
     let failed = |error: io::Error| failure(path, None, &error);
-    let mut file = File::open(path).map_err(failed)?;
+    let mut file = part::reopen(File::options().read(true), path).map_err(failed)?;
     let mut buffer = vec![0; COPIED];
     loop {
         match file.read(&mut buffer) {
@@ -248,7 +248,7 @@ impl SharedOutput {
         let file = match self.file.get() {
             Some(file) => file,
             None => {
-                let file = File::options().write(true).open(&self.path);
+                let file = part::reopen(File::options().write(true), &self.path);
                 let file = file.map_err(|error| failure(&self.path, None, &error))?;
                 self.file.get_or_init(|| file)
             }

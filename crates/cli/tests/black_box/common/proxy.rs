@@ -7,13 +7,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// What is done to a connection, at so many bytes of who connects.
+/// What is done to a connection.
 #[derive(Clone, Copy, Debug)]
 pub enum Fate {
-    /// It is cut.
+    /// It is cut at so many bytes of who connects.
     Cut(usize),
-    /// A bit is turned.
+    /// A bit is turned there.
     Flip(usize),
+    /// It goes nowhere, and is answered with a forged alert of TLS.
+    Alert(u8),
 }
 
 /// A place to connect to, from where it goes on to another one.
@@ -71,8 +73,6 @@ impl Proxy {
 
 impl Shared {
     fn pass(&self, mut client: TcpStream) -> Option<()> {
-        let target = self.target.lock().unwrap().clone();
-        let mut server = TcpStream::connect(target).ok()?;
         self.connections.fetch_add(1, Ordering::Relaxed);
         let mut fates = self.fates.lock().unwrap();
         let fate = match self.forever && fates.len() == 1 {
@@ -80,6 +80,12 @@ impl Shared {
             false => fates.pop_front(),
         };
         drop(fates);
+        if let Some(Fate::Alert(alert)) = fate {
+            let _ = client.read(&mut [0; 4096]);
+            return client.write_all(&[21, 3, 3, 0, 2, 2, alert]).ok();
+        }
+        let target = self.target.lock().unwrap().clone();
+        let mut server = TcpStream::connect(target).ok()?;
         let (mut answers, mut to) = (server.try_clone().ok()?, client.try_clone().ok()?);
         thread::spawn(move || {
             let _ = std::io::copy(&mut answers, &mut to);

@@ -1,8 +1,10 @@
 //! Peers that are not who they should be, and what is altered on its way.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use super::sites::*;
@@ -12,21 +14,79 @@ use crate::proxy::{Fate, Proxy};
 fn who_is_unknown_is_refused_on_both_sides_and_disturbs_nobody() {
     let sites = Sites::new(5);
     let receiver = sites.receive_db();
-    // Another key, and a peer that has another one.
-    for keys in [[OTHER, THERE], [HERE, OTHER]] {
-        let run = sites.search(&receiver.address, keys, &[]).output().unwrap();
-        assert_eq!(run.status.code(), Some(6), "{keys:?}");
-        let told = said(&run);
-        assert_eq!(told.lines().count(), 1, "{told}");
-        let wanted = ["the peer does not know this key", "the peer has another key"];
-        assert!(wanted.iter().any(|wanted| told.contains(wanted)), "{told}");
-    }
+    // The other side has proved its key, and does not know this one.
+    let run = sites.search(&receiver.address, [OTHER, THERE], &[]).output().unwrap();
+    assert_eq!(run.status.code(), Some(6), "{}", said(&run));
+    assert_eq!(said(&run).lines().count(), 1, "{}", said(&run));
+    assert!(said(&run).contains("the peer does not know this key"), "{}", said(&run));
+    // Anybody may answer with another key: it is told, and tried again for as long as wished.
+    let options = ["-link_timeout", "6"];
+    let run = sites.search(&receiver.address, [HERE, OTHER], &options).output().unwrap();
+    assert_eq!(run.status.code(), Some(6), "{}", said(&run));
+    let (address, there) = (&receiver.address, &sites.keys[THERE]);
+    let wanted = format!("{address}: the peer presented another key than -peer names: {there}");
+    let told = said(&run);
+    assert!(told.contains(&format!("No connection ({wanted}); still trying for ")), "{told}");
+    assert!(told.contains(&format!("no connection for 6 s: {wanted}")), "{told}");
     assert_eq!(fs::metadata(sites.path().join("r.fbm")).unwrap().len(), 0);
     assert!(sites.report().is_none());
     let run = sites.search(&receiver.address, [HERE, THERE], &[]).output().unwrap();
     assert!(run.status.success(), "{}", said(&run));
     let (code, messages) = receiver.end();
-    assert_eq!((code, messages.matches("is not let in").count()), (Some(0), 2), "{messages}");
+    let other = format!("presented another key than -peer names: {}", sites.keys[OTHER]);
+    assert!(code == Some(0) && messages.contains(&other), "{messages}");
+    assert!(messages.matches("is not let in").count() > 2, "{messages}");
+    assert!(sites.report() == Some(sites.direct(&[])));
+}
+
+/// Neither before a search has begun nor while it goes on.
+#[test]
+fn no_forged_alert_ends_a_search() {
+    let sites = Sites::new(20);
+    let alerts = [42, 46, 48, 49].map(Fate::Alert);
+    let fates = [&alerts[..], &[Fate::Cut(2500)], &alerts, &[Fate::Cut(3500)], &alerts].concat();
+    let proxy = Proxy::new(fates, false);
+    let receiver = sites.receive_db();
+    proxy.lead_to(&receiver.address);
+    let run = sites.search(&proxy.address, [HERE, THERE], &[]).output().unwrap();
+    assert!(run.status.success() && !proxy.has_fates(), "{}", said(&run));
+    assert!(said(&run).contains("the peer had not proved its key"), "{}", said(&run));
+    receiver.must_end();
+    assert!(sites.report() == Some(sites.direct(&[])));
+}
+
+/// More than may be open at a time, made again as soon as they are cut.
+#[test]
+fn a_crowd_of_idle_connections_does_not_keep_a_search_out() {
+    let sites = Sites::new(5);
+    let receiver = sites.receive_db();
+    let (address, over) = (receiver.address.parse().unwrap(), AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut crowd: Vec<TcpStream> = Vec::new();
+            while !over.load(Ordering::Relaxed) {
+                crowd.retain_mut(|tcp| {
+                    let read = tcp.read(&mut [0; 64]);
+                    read.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+                });
+                let timeout = Duration::from_millis(200);
+                while crowd.len() < 400
+                    && let Ok(tcp) = TcpStream::connect_timeout(&address, timeout)
+                {
+                    tcp.set_nonblocking(true).unwrap();
+                    crowd.push(tcp);
+                }
+                thread::sleep(Duration::from_millis(20));
+            }
+        });
+        thread::sleep(Duration::from_secs(1));
+        let run = sites.search(&receiver.address, [HERE, THERE], &[]).output();
+        over.store(true, Ordering::Relaxed);
+        let run = run.unwrap();
+        assert!(run.status.success(), "{}", said(&run));
+    });
+    let (code, messages) = receiver.end();
+    assert!(code == Some(0) && messages.lines().count() < 60, "{messages}");
     assert!(sites.report() == Some(sites.direct(&[])));
 }
 

@@ -20,7 +20,7 @@ impl Sites {
     }
 
     /// A search that gets half of its queries now.
-    fn begin(&self, to: &str, options: &[&str]) -> (Child, Vec<u8>) {
+    pub(super) fn begin(&self, to: &str, options: &[&str]) -> (Child, Vec<u8>) {
         let words = ["blastp", "-query", "-", "-db", "db", "-block_residues", "500"];
         let link = ["-send", to, "-key", "here", "-peer", &self.keys[THERE]];
         let mut command: Command = fleetblast(self.path(), &[&words, &link[..], options].concat());

@@ -1,0 +1,146 @@
+//! Known peers that come while another one is connected.
+
+use super::*;
+
+/// Begins on a connection, and waits until the other side has a byte of it.
+fn begun(keys: &Keys, address: SocketAddr) -> Channel {
+    let mut first = known(keys, address);
+    first.send(&Message::Start(0));
+    first.send(&Message::Data(b"a".to_vec()));
+    hear(&mut first, |message| *message == Message::Confirmed(1));
+    first
+}
+
+fn come(keys: &Keys, address: SocketAddr, stream: StreamId) -> Channel {
+    said_hello(keys, TcpStream::connect(address).unwrap(), stream)
+}
+
+/// The next message but for signs of life.
+fn answer(channel: &mut Channel) -> Option<Message> {
+    loop {
+        channel.exchange(Duration::from_millis(20)).ok()?;
+        match channel.receive() {
+            Ok(None | Some(Message::Confirmed(_) | Message::Came(_))) => {}
+            Ok(message) => return message,
+            Err(_) => return None,
+        }
+    }
+}
+
+/// Sends the rest, with which the stream is through.
+fn end(mut channel: Channel, rest: &[u8]) {
+    channel.send(&Message::Data(rest.to_vec()));
+    channel.send(&Message::Finish(1 + rest.len() as u64));
+    assert_eq!(answer(&mut channel), Some(Message::Done));
+}
+
+#[test]
+fn another_search_is_refused_in_words_and_the_first_goes_on() {
+    let keys = Keys::new();
+    let (sink, result, events) = received(&keys, Memory::default(), |address| {
+        let first = begun(&keys, address);
+        let error =
+            Opening::connect(Target { header: 43, ..target(&keys, address) }, Arc::new(|_| {}));
+        let Err(LinkError::Refused(why)) = error.map(|_| ()) else { panic!("it is let in") };
+        assert!(why.contains("another search is received here"), "{why}");
+        // Many of them do not hold it up, nor do those that do not listen.
+        let others: Vec<Channel> = (0..40)
+            .map(|number| come(&keys, address, StreamId { run: [number; 16], header: 44 }))
+            .collect();
+        let start = Instant::now();
+        end(first, b"b");
+        assert!(start.elapsed() < PATIENCE, "{:?}", start.elapsed());
+        drop(others);
+    });
+    assert_eq!(result, Ok(()));
+    assert_eq!(sink.bytes, b"ab");
+    assert!(!events.iter().any(|event| matches!(event, Event::Broken(_))), "{events:?}");
+}
+
+#[test]
+fn another_run_of_the_same_search_waits_until_the_first_has_gone() {
+    let keys = Keys::new();
+    let (sink, result, _) = received(&keys, Memory::default(), |address| {
+        let first = begun(&keys, address);
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let own = Arc::clone(&told);
+        let target = target(&keys, address);
+        let waiting = thread::spawn(move || {
+            let watch: crate::dial::Watch = Arc::new(move |event| own.lock().unwrap().push(event));
+            Opening::connect(target, watch).unwrap()
+        });
+        let is_told = || {
+            let broken = |event: &_| match event {
+                crate::dial::Event::Broken { why, left: Some(_) } => why.contains("another run"),
+                _ => false,
+            };
+            told.lock().unwrap().iter().any(broken)
+        };
+        let start = Instant::now();
+        while !is_told() {
+            assert!(start.elapsed() < Duration::from_secs(20), "nothing is told");
+            thread::sleep(Duration::from_millis(20));
+        }
+        assert!(!waiting.is_finished());
+        drop(first);
+        let sender = waiting.join().unwrap().start(Box::new(|_| true)).unwrap();
+        sender.write(b"new").unwrap();
+        assert_eq!(sender.finish(), Ok(Arrival::Done));
+    });
+    assert_eq!(result, Ok(()));
+    assert_eq!(sink.bytes, b"new");
+}
+
+/// The old connection is dead, which only the sender knows.
+#[test]
+fn the_same_run_takes_the_place_of_its_own_connection_at_once() {
+    let keys = Keys::new();
+    let (sink, result, _) = received(&keys, Memory::default(), |address| {
+        let mut old = begun(&keys, address);
+        let start = Instant::now();
+        let mut new = known(&keys, address);
+        let held = answer(&mut new);
+        assert!(matches!(&held, Some(Message::Held(held)) if held.bytes == 1), "{held:?}");
+        assert!(start.elapsed() < PATIENCE / 2, "{:?}", start.elapsed());
+        until_cut(&mut old);
+        new.send(&Message::Start(1));
+        end(new, b"new");
+    });
+    assert_eq!(result, Ok(()));
+    assert_eq!(sink.bytes, b"anew");
+}
+
+#[test]
+fn an_old_connection_that_says_late_who_it_is_does_not_take_the_place_of_a_new_one() {
+    let keys = Keys::new();
+    let (sink, result, _) = received(&keys, Memory::default(), |address| {
+        let late = TcpStream::connect(address).unwrap();
+        let new = begun(&keys, address);
+        until_cut(&mut said_hello(&keys, late, STREAM));
+        end(new, b"new");
+    });
+    assert_eq!(result, Ok(()));
+    assert_eq!(sink.bytes, b"anew");
+}
+
+/// Who has not begun holds nobody up for long, and is no reason to end a search.
+#[test]
+fn a_known_peer_that_does_not_begin_is_cut_off() {
+    let keys = Keys::new();
+    let (_, _, events) = received(&keys, Memory::default(), |address| {
+        let mut idle = known(&keys, address);
+        assert!(matches!(answer(&mut idle), Some(Message::Held(_))));
+        let other = StreamId { run: [1; 16], header: 1 };
+        assert!(matches!(answer(&mut come(&keys, address, other)), Some(Message::Busy(_))));
+        let start = Instant::now();
+        loop {
+            idle.send(&Message::Idle);
+            if idle.exchange(Duration::from_millis(50)).and_then(|()| idle.receive()).is_err() {
+                break;
+            }
+            assert!(start.elapsed() < 4 * PATIENCE, "it is never cut off");
+        }
+        assert!(start.elapsed() > PATIENCE / 2);
+    });
+    assert!(events.contains(&Event::Broken("the peer does not begin".to_owned())), "{events:?}");
+}

@@ -1,0 +1,273 @@
+//! Peers that have proved no key: they neither end anything nor keep others out.
+
+use std::io::{ErrorKind, Read, Write};
+
+use super::*;
+
+/// Sends everything over a new connection, which must get through in a short time.
+fn send_all(keys: &Keys, address: SocketAddr, bytes: &[u8]) {
+    let start = Instant::now();
+    let opening = Opening::connect(target(keys, address), Arc::new(|_| {})).unwrap();
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    let sender = opening.start(Box::new(|_| true)).unwrap();
+    sender.write(bytes).unwrap();
+    assert_eq!(sender.finish(), Ok(Arrival::Done));
+}
+
+/// The first message of a handshake, as a stranger's client sends it.
+fn client_hello(keys: &Keys) -> Vec<u8> {
+    let config = tls::client(&keys.key("there"), &keys.print("here")).unwrap();
+    let mut bytes = Vec::new();
+    tls::connecting(&config).unwrap().write_tls(&mut bytes).unwrap();
+    bytes
+}
+
+/// Keeps connections on which it sends something first, and makes them again where they are cut,
+/// until that is over.
+fn crowd(address: SocketAddr, count: usize, first: &[u8], over: &AtomicBool) {
+    let mut all: Vec<TcpStream> = Vec::new();
+    let is_open = |tcp: &mut TcpStream| match tcp.read(&mut [0; 4096]) {
+        Ok(0) => false,
+        Ok(_) => true,
+        Err(error) => error.kind() == ErrorKind::WouldBlock,
+    };
+    while !over.load(Ordering::Relaxed) {
+        all.retain_mut(is_open);
+        while all.len() < count
+            && let Ok(mut tcp) = TcpStream::connect_timeout(&address, Duration::from_millis(200))
+        {
+            tcp.set_nonblocking(true).unwrap();
+            let _ = tcp.write_all(first);
+            all.push(tcp);
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn crowds_of_strangers_do_not_keep_a_known_peer_out() {
+    let keys = Keys::new();
+    let hello = client_hello(&keys);
+    let firsts = [&b""[..], &hello[..40], &hello, b"GET / HTTP/1.1\r\n\r\n"];
+    for count in [10, 400] {
+        for first in firsts {
+            let (sink, result, _) = received(&keys, Memory::default(), |address| {
+                let over = AtomicBool::new(false);
+                thread::scope(|scope| {
+                    let _over = OverNow(&over);
+                    scope.spawn(|| crowd(address, count, first, &over));
+                    thread::sleep(Duration::from_millis(300));
+                    send_all(&keys, address, b"through");
+                });
+            });
+            assert_eq!(result, Ok(()));
+            assert_eq!(sink.bytes, b"through");
+        }
+    }
+}
+
+/// Ends the crowd, also where an assertion fails.
+struct OverNow<'a>(&'a AtomicBool);
+
+impl Drop for OverNow<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// How long a connection lasts on which a byte comes now and then.
+fn drip(address: SocketAddr, bytes: &[u8]) -> Duration {
+    let mut tcp = TcpStream::connect(address).unwrap();
+    tcp.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+    let start = Instant::now();
+    for byte in bytes {
+        let is_cut = |error: std::io::Error| error.kind() != ErrorKind::WouldBlock;
+        let ended = tcp.write_all(&[*byte]).is_err();
+        if ended || tcp.read(&mut [0; 4096]).map_or_else(is_cut, |count| count == 0) {
+            return start.elapsed();
+        }
+    }
+    panic!("it is never cut off")
+}
+
+#[test]
+fn handshakes_that_drip_or_stop_are_cut_off_in_time() {
+    let keys = Keys::new();
+    let hello = client_hello(&keys);
+    let (sink, _, _) = received(&keys, Memory::default(), |address| {
+        // Sixty bytes and more would take longer than a peer has.
+        let took = drip(address, &hello);
+        assert!(took > PATIENCE / 2 && took < 2 * PATIENCE, "{took:?}");
+        let mut half = TcpStream::connect(address).unwrap();
+        half.write_all(&hello).unwrap();
+        half.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        let start = Instant::now();
+        let end = half.read_to_end(&mut Vec::new()).map_err(|error| error.kind());
+        assert!(!matches!(end, Err(ErrorKind::WouldBlock)), "it is never cut off");
+        assert!(start.elapsed() < 2 * PATIENCE, "{:?}", start.elapsed());
+        // A long first message in records of a byte each, which would take long to join.
+        let mut long = TcpStream::connect(address).unwrap();
+        let head = [&[1, 0, 0xff, 0xf0][..], &[3; 60_000]].concat();
+        let records: Vec<u8> = head.iter().flat_map(|&byte| [22, 3, 1, 0, 1, byte]).collect();
+        let start = Instant::now();
+        let _ = long.write_all(&records);
+        long.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        let end = long.read_to_end(&mut Vec::new()).map_err(|error| error.kind());
+        assert!(!matches!(end, Err(ErrorKind::WouldBlock)), "it is never cut off");
+        assert!(start.elapsed() < PATIENCE / 2, "{:?}", start.elapsed());
+    });
+    assert!(sink.bytes.is_empty());
+}
+
+/// What a stranger answers who gets the sender's connections.
+#[derive(Clone, Debug)]
+enum Answer {
+    Bytes(Vec<u8>),
+    Reset,
+    /// Another key, with which it shakes hands.
+    OtherKey,
+}
+
+fn answer(keys: &Keys, mut tcp: TcpStream, answer: &Answer) {
+    match answer {
+        Answer::Bytes(bytes) => {
+            let _ = tcp.read(&mut [0; 4096]);
+            let _ = tcp.write_all(bytes);
+        }
+        Answer::Reset => {
+            let linger = Some(Duration::ZERO);
+            rustix::net::sockopt::set_socket_linger(&tcp, linger).unwrap();
+        }
+        Answer::OtherKey => {
+            let config = tls::server(&keys.key("here"), &keys.print("here")).unwrap();
+            let channel = Channel::new(tcp, tls::accepting(&config).unwrap(), PATIENCE);
+            let _ = channel.unwrap().shake_hands();
+        }
+    }
+}
+
+/// Has a stranger answer a sender that connects, with one answer after the other and then the last
+/// for ever. Returns how that ends, and what the sender tells.
+fn connect_to_strangers(
+    keys: &Keys,
+    answers: &[Answer],
+    give_up: Duration,
+) -> (LinkError, Vec<String>) {
+    let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+    socket.set_nonblocking(true).unwrap();
+    let target = target(keys, socket.local_addr().unwrap());
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let own = Arc::clone(&told);
+    let watch: crate::dial::Watch = Arc::new(move |event| match event {
+        crate::dial::Event::Broken { why, left: Some(_) } => own.lock().unwrap().push(why),
+        event => panic!("{event:?}"),
+    });
+    let start = Instant::now();
+    let connecting = thread::spawn(move || {
+        Opening::connect(Target { give_up, ..target }, watch).map(|_| ()).unwrap_err()
+    });
+    let mut number = 0;
+    while !connecting.is_finished() {
+        if let Ok((tcp, _)) = socket.accept() {
+            tcp.set_nonblocking(false).unwrap();
+            answer(keys, tcp, &answers[number.min(answers.len() - 1)]);
+            number += 1;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert!(start.elapsed() >= give_up, "{answers:?} ended it after {:?}", start.elapsed());
+    assert!(number > 1, "it tried once");
+    (connecting.join().unwrap(), Arc::into_inner(told).unwrap().into_inner().unwrap())
+}
+
+#[test]
+fn nothing_that_a_stranger_answers_ends_a_sender_before_its_time() {
+    let keys = Keys::new();
+    let noise = [b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(), vec![22; 100_000], vec![0; 7]];
+    let all = [Answer::Reset, Answer::OtherKey, Answer::Bytes(Vec::new())];
+    let alerts = [42, 46, 48, 49].map(|alert| vec![21, 3, 3, 0, 2, 2, alert]);
+    let all = all.into_iter().chain(noise.into_iter().chain(alerts).map(Answer::Bytes));
+    let mut errors = Vec::new();
+    thread::scope(|scope| {
+        let keys = &keys;
+        let connect = |answer| {
+            let run = move || connect_to_strangers(keys, &[answer], Duration::from_secs(1));
+            scope.spawn(run)
+        };
+        let running: Vec<_> = all.map(connect).collect();
+        errors.extend(running.into_iter().map(|it| it.join().unwrap()));
+    });
+    for (error, told) in &errors {
+        assert!(matches!(error, LinkError::GivenUp { .. }), "{error:?}");
+        assert!(!told.is_empty(), "{error:?}");
+    }
+    let (error, told) = &errors[1];
+    let wanted = format!("presented another key than -peer names: {}", keys.print("here")[0]);
+    assert!(error.to_string().contains(&wanted), "{error}");
+    assert!(told.iter().any(|told| told.contains(&wanted)), "{told:?}");
+}
+
+#[test]
+fn no_forged_alert_is_taken_for_the_word_of_the_peer() {
+    let keys = Keys::new();
+    let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = socket.local_addr().unwrap();
+    let config = tls::client(&keys.key("here"), &keys.print("there")).unwrap();
+    for alert in 0..512u16 {
+        let tcp = TcpStream::connect(address).unwrap();
+        let mut channel = Channel::new(tcp, tls::connecting(&config).unwrap(), PATIENCE).unwrap();
+        let (mut stranger, _) = socket.accept().unwrap();
+        let level = 1 + (alert >> 8) as u8;
+        stranger.write_all(&[21, 3, 3, 0, 2, level, alert as u8]).unwrap();
+        drop(stranger);
+        let error = channel.shake_hands().unwrap_err();
+        assert!(matches!(error, LinkError::Broken(_)), "alert {alert}: {error:?}");
+    }
+}
+
+/// Its `-peer` is wrong, which can be set right.
+#[test]
+fn a_peer_that_knows_the_key_no_more_does_not_end_a_stream_under_way() {
+    let keys = Keys::new();
+    let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+    let target = target(&keys, socket.local_addr().unwrap());
+    let sending = thread::spawn(move || {
+        let opening = Opening::connect(target, Arc::new(|_| {})).unwrap();
+        let sender = opening.start(Box::new(|_| true)).unwrap();
+        sender.write(b"all").unwrap();
+        sender.finish()
+    });
+    let mut first = offer(&keys, &socket, 0);
+    hear(&mut first, |message| *message == Message::Start(0));
+    drop(first);
+    let (tcp, _) = socket.accept().unwrap();
+    let config = tls::server(&keys.key("there"), &keys.print("there")).unwrap();
+    let mut wrong = Channel::new(tcp, tls::accepting(&config).unwrap(), PATIENCE).unwrap();
+    assert!(wrong.shake_hands().is_err());
+    drop(wrong);
+    let mut last = offer(&keys, &socket, 0);
+    hear(&mut last, |message| *message == Message::Finish(3));
+    last.send(&Message::Confirmed(3));
+    last.send(&Message::Done);
+    last.leave();
+    assert_eq!(sending.join().unwrap(), Ok(Arrival::Done));
+}
+
+/// One that has proved its key is believed: at the first connection the sender may be wrong.
+#[test]
+fn who_has_proved_its_key_may_say_that_it_does_not_know_the_other_one() {
+    let keys = Keys::new();
+    let (_, _, events) = received(&keys, Memory::default(), |address| {
+        let target = Target { key: keys.key("there"), ..target(&keys, address) };
+        let error = Opening::connect(target, Arc::new(|_| {})).map(|_| ()).unwrap_err();
+        assert!(
+            matches!(&error, LinkError::Stranger(why) if why.contains("does not know this key"))
+        );
+    });
+    let told = format!("presented another key than -peer names: {}", keys.print("there")[0]);
+    let rejected = |event: &Event| match event {
+        Event::Rejected(_, why) => why.contains(&told),
+        _ => false,
+    };
+    assert!(events.iter().any(rejected), "{events:?}");
+}
