@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use super::PROGRAMS;
-use super::blastdbcmd::BLASTDBCMD;
 use super::blastn::{BLASTN, BlastnOptions};
 use super::blastp::{BLASTP, BlastpOptions};
 use super::cat::{CAT, CatOptions};
@@ -11,7 +10,6 @@ use super::dbcheck::{DBCHECK, DbcheckOptions};
 use super::doctor::{DOCTOR, DoctorOptions};
 use super::generate::{GENERATE, GenerateOptions};
 use super::keygen::{self, KEYGEN};
-use super::makeblastdb::MAKEBLASTDB;
 use super::parse::{Given, Value};
 use super::report::{REPORT, ReportOptions};
 use super::search::generic::EVALUE;
