@@ -1,12 +1,14 @@
 //! Which boxes are enclosed by an alignment already made: the semantics of NCBI's interval tree (rules 5.6).
 //!
 //! A member of at least the same score, whose closed box holds both corners of the box asked about, encloses it.
-//! The members are an unordered set, so any exact index gives the same answers. Up to some dozens of members are scanned; beyond,
-//! they are filed under the smallest aligned power-of-two cell that holds their query range, and likewise for the subject:
-//! whatever encloses a box is filed under one of the few ancestors of that box's own cell.
+//! The members are an unordered set, so any exact index gives the same answers. Up to some dozens of
+//! members are scanned. Beyond, [`index`] finds the few that may enclose a box.
 
-use rustc_hash::FxHashMap;
+mod index;
+#[cfg(test)]
+mod tests;
 
+use self::index::Index;
 use crate::order::Bounds;
 
 /// Up to this many members a scan is faster than the index.
@@ -30,34 +32,6 @@ pub struct ContainmentTree {
     members: Vec<Member>,
     /// Used only above [`SCAN_LIMIT`] members.
     index: Index,
-}
-
-#[derive(Debug, Default)]
-struct Index {
-    /// Members of each pair of cells.
-    cells: FxHashMap<(Cell, Cell), Vec<u32>>,
-    /// For each query level, the subject levels in use, as a bit set.
-    levels: Vec<u64>,
-    starts: FxHashMap<(u32, u32), u32>,
-    ends: FxHashMap<(u32, u32), u32>,
-}
-
-/// The positions that agree in all but the lowest `level` bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Cell {
-    level: u8,
-    prefix: u32,
-}
-
-impl Cell {
-    /// Smallest cell with both `start` and `end`.
-    fn around(start: u32, end: u32) -> Cell {
-        Cell::at((32 - (start ^ end).leading_zeros()) as u8, start)
-    }
-
-    fn at(level: u8, position: u32) -> Cell {
-        Cell { level, prefix: (u64::from(position) >> level) as u32 }
-    }
 }
 
 impl ContainmentTree {
@@ -119,7 +93,7 @@ impl ContainmentTree {
 
     fn with_start(&self, b: &Bounds) -> Option<u32> {
         if self.members.len() > SCAN_LIMIT {
-            return self.index.starts.get(&(b.q_start, b.s_start)).copied();
+            return self.index.with_start(b);
         }
         let same = |m: &Member| (m.bounds.q_start, m.bounds.s_start) == (b.q_start, b.s_start);
         self.members.iter().position(same).map(|i| i as u32)
@@ -127,7 +101,7 @@ impl ContainmentTree {
 
     fn with_end(&self, b: &Bounds) -> Option<u32> {
         if self.members.len() > SCAN_LIMIT {
-            return self.index.ends.get(&(b.q_end, b.s_end)).copied();
+            return self.index.with_end(b);
         }
         let same = |m: &Member| (m.bounds.q_end, m.bounds.s_end) == (b.q_end, b.s_end);
         self.members.iter().position(same).map(|i| i as u32)
@@ -156,173 +130,4 @@ fn better(new: &Member, old: &Member) -> bool {
         (-i64::from(m.score), b.q_end - b.q_start, b.s_end - b.s_start)
     };
     key(new) < key(old)
-}
-
-impl Index {
-    fn clear(&mut self) {
-        self.cells.clear();
-        self.levels.clear();
-        self.starts.clear();
-        self.ends.clear();
-    }
-
-    fn cells_of(b: &Bounds) -> (Cell, Cell) {
-        (Cell::around(b.q_start, b.q_end), Cell::around(b.s_start, b.s_end))
-    }
-
-    fn insert(&mut self, i: u32, b: &Bounds) {
-        let key = Self::cells_of(b);
-        self.cells.entry(key).or_default().push(i);
-        let row = key.0.level as usize;
-        if self.levels.len() <= row {
-            self.levels.resize(row + 1, 0);
-        }
-        self.levels[row] |= 1 << key.1.level;
-        self.starts.insert((b.q_start, b.s_start), i);
-        self.ends.insert((b.q_end, b.s_end), i);
-    }
-
-    fn remove(&mut self, i: u32, b: &Bounds) {
-        if let Some(list) = self.cells.get_mut(&Self::cells_of(b)) {
-            list.retain(|&j| j != i);
-        }
-        self.starts.remove(&(b.q_start, b.s_start));
-        self.ends.remove(&(b.q_end, b.s_end));
-    }
-
-    /// Members in the cells that hold the box's own cells.
-    fn candidates(&self, b: &Bounds) -> impl Iterator<Item = u32> + '_ {
-        let (q, s) = Self::cells_of(b);
-        let (q_start, s_start) = (b.q_start, b.s_start);
-        let rows = self.levels.iter().enumerate().skip(q.level as usize);
-        rows.flat_map(move |(row, &used)| {
-            (s.level..=32)
-                .filter(move |&level| used >> level & 1 == 1)
-                .filter_map(move |level| {
-                    self.cells.get(&(Cell::at(row as u8, q_start), Cell::at(level, s_start)))
-                })
-                .flatten()
-                .copied()
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn bounds(q: (u32, u32), s: (u32, u32)) -> Bounds {
-        Bounds { q_start: q.0, q_end: q.1, s_start: s.0, s_end: s.1 }
-    }
-
-    /// The rules of rules 5.6 taken literally, as the reference.
-    #[derive(Default)]
-    struct Naive(Vec<Member>);
-
-    impl Naive {
-        fn encloses(&self, b: &Bounds, score: i32) -> bool {
-            self.0.iter().any(|m| {
-                score <= m.score
-                    && (m.bounds.q_start..=m.bounds.q_end).contains(&b.q_start)
-                    && (m.bounds.q_start..=m.bounds.q_end).contains(&b.q_end)
-                    && (m.bounds.s_start..=m.bounds.s_end).contains(&b.s_start)
-                    && (m.bounds.s_start..=m.bounds.s_end).contains(&b.s_end)
-            })
-        }
-
-        fn add(&mut self, b: &Bounds, score: i32) {
-            for end in [false, true] {
-                let corner = |x: &Bounds| match end {
-                    false => (x.q_start, x.s_start),
-                    true => (x.q_end, x.s_end),
-                };
-                let mut refused = false;
-                self.0.retain(|m| {
-                    if refused || corner(&m.bounds) != corner(b) {
-                        return true;
-                    }
-                    let (qn, qo) = (b.q_end - b.q_start, m.bounds.q_end - m.bounds.q_start);
-                    let (sn, so) = (b.s_end - b.s_start, m.bounds.s_end - m.bounds.s_start);
-                    let wins =
-                        score > m.score || (score == m.score && (qn < qo || (qn == qo && sn < so)));
-                    refused = !wins;
-                    !wins
-                });
-                if refused {
-                    return;
-                }
-            }
-            self.0.push(Member { bounds: *b, score });
-        }
-    }
-
-    /// A small multiplicative generator: the tests need no better one.
-    fn random(state: &mut u64, below: u32) -> u32 {
-        *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((*state >> 33) % u64::from(below)) as u32
-    }
-
-    #[test]
-    fn agrees_with_the_literal_rules_far_beyond_the_scan_limit() {
-        let mut state = 7;
-        let (mut yes, mut no) = (0, 0);
-        for span in [12, 60, 400] {
-            let mut tree = ContainmentTree::new();
-            for _ in 0..2 {
-                tree.clear();
-                let mut naive = Naive::default();
-                for _ in 0..600 {
-                    let (q, s) = (random(&mut state, span), random(&mut state, 3 * span));
-                    let b = bounds(
-                        (q, q + 1 + random(&mut state, span / 2)),
-                        (s, s + 1 + random(&mut state, span / 2)),
-                    );
-                    let score = 20 + random(&mut state, 12) as i32;
-                    let expected = naive.encloses(&b, score);
-                    assert_eq!(tree.encloses(&b, score), expected, "{b:?} {score}");
-                    if expected {
-                        yes += 1;
-                    } else {
-                        no += 1;
-                    }
-                    naive.add(&b, score);
-                    tree.add(&b, score);
-                }
-                let alive = tree.members.iter().filter(|m| m.score != i32::MIN).count();
-                assert_eq!(alive, naive.0.len());
-            }
-        }
-        assert!(yes > 500 && no > 500, "{yes} {no}");
-    }
-
-    #[test]
-    fn shorter_boxes_win_ties_at_a_shared_end() {
-        let mut tree = ContainmentTree::new();
-        tree.add(&bounds((0, 20), (0, 20)), 50);
-        tree.add(&bounds((0, 15), (0, 15)), 50);
-        assert!(!tree.encloses(&bounds((16, 18), (16, 18)), 10), "the longer one was removed");
-        assert!(tree.encloses(&bounds((3, 15), (3, 15)), 50));
-        assert!(!tree.encloses(&bounds((3, 15), (3, 15)), 51), "a higher score is not enclosed");
-    }
-
-    #[test]
-    fn far_diagonals_do_not_enclose() {
-        let mut tree = ContainmentTree::new();
-        tree.add(&bounds((0, 100), (0, 100)), 50);
-        let inner = bounds((30, 40), (36, 46));
-        assert!(tree.encloses(&inner, 10) && !tree.encloses_near(&inner, 10, 6));
-        assert!(tree.encloses_near(&inner, 10, 7));
-        // Near at the end only.
-        assert!(tree.encloses_near(&bounds((30, 41), (36, 46)), 10, 6));
-    }
-
-    #[test]
-    fn a_refused_box_may_still_have_removed_a_member() {
-        let mut tree = ContainmentTree::new();
-        tree.add(&bounds((0, 10), (0, 10)), 10);
-        tree.add(&bounds((5, 30), (5, 30)), 90);
-        // Better than the first member at its start, worse than the second at its end.
-        tree.add(&bounds((0, 30), (0, 30)), 40);
-        assert!(!tree.encloses(&bounds((1, 2), (1, 2)), 5));
-    }
 }

@@ -18,6 +18,7 @@ pub mod pattern;
 mod protein;
 pub mod pssm;
 pub mod query;
+mod ranges;
 mod scores;
 pub mod search;
 pub mod subjects;

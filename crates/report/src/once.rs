@@ -44,7 +44,8 @@ pub fn covered_once(query: &QueryResult, hit: &SubjectHit) -> usize {
 fn beyond(range: &Range<u32>, others: &[Range<u32>]) -> Vec<Range<u32>> {
     let mut parts = Vec::new();
     let mut from = range.start;
-    for other in others.iter().filter(|other| other.end > range.start) {
+    let first = others.partition_point(|other| other.end <= range.start);
+    for other in &others[first..] {
         if other.start >= range.end {
             break;
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::bar::{Bar, fastest, print_head};
 use super::growth::{self, PARTS, Search, residues};
-use super::{Options, Sample, hash_file, measure, words};
+use super::{Options, Sample, genomes, hash_file, measure, words};
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
 use crate::process::{Tool, must_run};
@@ -22,7 +22,9 @@ const PRIMERS: (usize, usize) = (1_000, 20);
 const SHORT: (usize, usize) = (1, 1_000);
 /// Searches that grow, by what filters choose them.
 const GROWTH: &str = "growth";
-/// Their tasks, and how many reads the largest has.
+/// More and more genomes, by the same.
+const GENOMES: &str = "genomes growth";
+/// Tasks of searches that grow, and how many reads the largest has.
 const GROWING: [(&str, usize); 2] = [("megablast", READS.0), ("blastn", READS.0 / 10)];
 /// Bases of a stretch of a genome, of which more and more are taken.
 const STRETCH: usize = 50_000;
@@ -85,6 +87,9 @@ pub(super) fn run(workspace: &Workspace, source: &Source, options: &Options) -> 
                 same &= growth::measured(&name, &searches, &task_args, &dir, &tested)?;
             }
         }
+    }
+    if GENOMES.contains(filter) {
+        genomes::run(&dir, &tested)?;
     }
     Ok(same)
 }

@@ -8,6 +8,7 @@
 mod bar;
 mod blastn;
 mod fleet;
+mod genomes;
 mod growth;
 mod peers;
 mod pool;

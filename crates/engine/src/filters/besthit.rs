@@ -1,5 +1,8 @@
 //! Best hit: an HSP is dropped if it lies inside another of clearly higher score per residue (`hspfilter_besthit.c`).
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use super::Item;
 
 /// An HSP on the list, with the range it occupies there.
@@ -11,10 +14,13 @@ struct Entry {
     item: usize,
 }
 
+/// Where an entry stands in the list: by ascending begin, of equal ones the latest first.
+type Place = (i32, Reverse<usize>);
+
 /// The numbers of the items that survive when they arrive in this order, as they are listed then. When more than `limit` are listed,
 /// they are put in order afresh.
 pub(super) fn survivors(items: &[Item], overhang: f64, edge: f64, limit: usize) -> Vec<usize> {
-    let mut list = List { items, overhang, share: 1.0 - edge, entries: Vec::new() };
+    let mut list = List::new(items, overhang, 1.0 - edge);
     let mut limit = limit;
     for i in 0..items.len() {
         if list.is_bad(i) {
@@ -22,12 +28,12 @@ pub(super) fn survivors(items: &[Item], overhang: f64, edge: f64, limit: usize) 
         }
         list.drop_worse_than(i);
         list.insert_extended(i);
-        if list.entries.len() > limit {
+        if list.count > limit {
             list.renew();
-            limit = 2 * list.entries.len();
+            limit = 2 * list.count;
         }
     }
-    list.entries.iter().map(|entry| entry.item).collect()
+    list.in_order().map(|entry| entry.item).collect()
 }
 
 struct List<'a> {
@@ -35,27 +41,49 @@ struct List<'a> {
     overhang: f64,
     /// 1 − edge.
     share: f64,
-    /// By ascending begin.
-    entries: Vec<Entry>,
+    /// The entries whose lengths have so many bits. A range can lie only in entries of its own
+    /// class and of longer ones, which begin at most as far before it as they are long.
+    classes: Vec<BTreeMap<Place, Entry>>,
+    /// How many there are, and how many there were.
+    count: usize,
+    inserted: usize,
 }
 
 fn density(item: &Item) -> f64 {
     f64::from(item.score) / f64::from(item.len())
 }
 
-impl List<'_> {
+/// Number of bits of a length.
+fn class(length: i32) -> usize {
+    (u32::BITS - length.max(0).cast_unsigned().leading_zeros()) as usize
+}
+
+/// The first place at a begin.
+fn first_at(begin: i32) -> Place {
+    (begin, Reverse(usize::MAX))
+}
+
+impl<'a> List<'a> {
+    fn new(items: &'a [Item], overhang: f64, share: f64) -> Self {
+        let classes = vec![BTreeMap::new(); u32::BITS as usize];
+        List { items, overhang, share, classes, count: 0, inserted: 0 }
+    }
+
     /// Whether a listed HSP makes the new one superfluous.
     fn is_bad(&self, new: usize) -> bool {
         let item = &self.items[new];
         let bar = density(item) / self.share;
-        self.entries
-            .iter()
-            .skip_while(|p| p.end < item.end)
-            .take_while(|p| p.begin <= item.begin)
-            .any(|p| {
-                let other = &self.items[p.item];
-                p.end >= item.end && other.evalue <= item.evalue && density(other) > bar
-            })
+        let longer = self.classes.iter().enumerate().skip(class(item.len()));
+        let mut near =
+            longer.filter(|(_, entries)| !entries.is_empty()).flat_map(|(class, all)| {
+                let first = i64::from(item.end) - (1 << class);
+                let first = i32::try_from(first).unwrap_or(i32::MIN).min(item.begin);
+                all.range(first_at(first)..=(item.begin, Reverse(0))).map(|(_, entry)| entry)
+            });
+        near.any(|p| {
+            let other = &self.items[p.item];
+            p.end >= item.end && other.evalue <= item.evalue && density(other) > bar
+        })
     }
 
     fn drop_worse_than(&mut self, new: usize) {
@@ -67,16 +95,22 @@ impl List<'_> {
         let (from, to) = (item.begin - wide, item.end + wide);
         let bar = density(item) * self.share;
         let items = self.items;
-        self.entries.retain(|p| {
-            if p.begin < from || p.begin >= to {
-                return true;
-            }
+        let is_worse = |p: &Entry| {
             let other = &items[p.item];
             let own = (p.end - p.begin - other.len()) / 2;
             let inside =
                 p.begin + own >= item.begin - overhang && p.end - own <= item.end + overhang;
-            !(inside && other.evalue >= item.evalue && density(other) < bar)
-        });
+            inside && other.evalue >= item.evalue && density(other) < bar
+        };
+        for entries in self.classes.iter_mut().filter(|_| from < to) {
+            let near = entries.range(first_at(from)..first_at(to));
+            let worse: Vec<Place> =
+                near.filter(|&(_, p)| is_worse(p)).map(|(&place, _)| place).collect();
+            self.count -= worse.len();
+            for place in worse {
+                entries.remove(&place);
+            }
+        }
     }
 
     fn insert_extended(&mut self, new: usize) {
@@ -87,23 +121,36 @@ impl List<'_> {
     }
 
     fn insert(&mut self, entry: Entry) {
-        let at = self.entries.partition_point(|p| p.begin < entry.begin);
-        self.entries.insert(at, entry);
+        let place = (entry.begin, Reverse(self.inserted));
+        self.classes[class(entry.end - entry.begin)].insert(place, entry);
+        self.count += 1;
+        self.inserted += 1;
+    }
+
+    /// The entries in the order of the list.
+    fn in_order(&self) -> impl Iterator<Item = Entry> {
+        let mut all: Vec<(Place, Entry)> =
+            self.classes.iter().flatten().map(|(&place, &entry)| (place, entry)).collect();
+        all.sort_unstable_by_key(|&(place, _)| place);
+        all.into_iter().map(|(_, entry)| entry)
     }
 
     /// Regroups the list by subject in order of first appearance, and lists everything again with its true range.
     fn renew(&mut self) {
-        let old = std::mem::take(&mut self.entries);
+        let mut order: Vec<usize> = self.in_order().map(|entry| entry.item).collect();
         let mut rank = std::collections::HashMap::new();
-        for entry in &old {
+        for &item in &order {
             let next = rank.len();
-            rank.entry(self.items[entry.item].oid).or_insert(next);
+            rank.entry(self.items[item].oid).or_insert(next);
         }
-        let mut order: Vec<usize> = old.iter().map(|entry| entry.item).collect();
         order.sort_by_key(|&i| rank[&self.items[i].oid]);
+        *self = List::new(self.items, self.overhang, self.share);
         for i in order {
             let item = &self.items[i];
             self.insert(Entry { begin: item.begin, end: item.end, item: i });
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

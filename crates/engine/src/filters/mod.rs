@@ -8,6 +8,7 @@ mod besthit;
 mod culling;
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::hits::{Alignment, HitKey, PrelimHit, PrelimHsp, SubjectHit};
@@ -173,29 +174,53 @@ pub fn query_coverage(q_start: u32, q_end: u32, query_len: u32) -> f64 {
 /// `Blast_HSPListSubjectBestHit`, `blast_hits.c`): first those of the same context, then those of the other strand. The list is that of one
 /// query and one subject.
 pub(crate) fn subject_best_hit<T: OfContext>(hsps: &mut Vec<T>, written: Written) {
-    drop_inner(hsps, |outer, inner| {
-        (outer.context() == inner.context()).then(|| (range(outer), range(inner)))
-    });
+    drop_inner(hsps, range, |outer, inner| outer == inner);
     if written.strands {
-        drop_inner(hsps, |outer, inner| {
-            let both = (written.range(outer), written.range(inner));
-            (outer.context() != inner.context()).then_some(both)
-        });
+        drop_inner(hsps, |hsp| written.range(hsp), |outer, inner| outer != inner);
     }
 }
 
-/// Drops every HSP that lies in an earlier one where `ranges` tells of both.
-fn drop_inner<T>(hsps: &mut Vec<T>, ranges: impl Fn(&T, &T) -> Option<(Range<u32>, Range<u32>)>) {
-    let mut kept: Vec<T> = Vec::with_capacity(hsps.len());
-    for hsp in hsps.drain(..) {
-        let inside = kept.iter().filter_map(|outer| ranges(outer, &hsp)).any(|(outer, inner)| {
-            inner.start + RANGE_MARGIN >= outer.start && inner.end <= outer.end + RANGE_MARGIN
-        });
-        if !inside {
-            kept.push(hsp);
+/// Drops every HSP whose range lies in that of an earlier one that stays, where their contexts
+/// count for each other.
+fn drop_inner<T: OfContext>(
+    hsps: &mut Vec<T>,
+    range: impl Fn(&T) -> Range<u32>,
+    counts: impl Fn(u8, u8) -> bool,
+) {
+    let mut kept: BTreeMap<u8, OuterRanges> = BTreeMap::new();
+    hsps.retain(|hsp| {
+        let (context, range) = (hsp.context(), range(hsp));
+        let wide = range.start + RANGE_MARGIN..range.end.saturating_sub(RANGE_MARGIN);
+        let mut outer = kept.iter().filter(|&(&outer, _)| counts(outer, context));
+        let stays = !outer.any(|(_, ranges)| ranges.hold(wide.start, wide.end));
+        if stays {
+            kept.entry(context).or_default().add(range);
         }
+        stays
+    });
+}
+
+/// Ranges without those that lie in another one: ends by starts, both of which ascend.
+#[derive(Debug, Default)]
+struct OuterRanges(BTreeMap<u32, u32>);
+
+impl OuterRanges {
+    /// Whether a range starts at `start` or before and ends at `end` or after.
+    fn hold(&self, start: u32, end: u32) -> bool {
+        self.0.range(..=start).next_back().is_some_and(|(_, &last)| last >= end)
     }
-    *hsps = kept;
+
+    fn add(&mut self, range: Range<u32>) {
+        if self.hold(range.start, range.end) {
+            return;
+        }
+        while let Some((&start, _)) =
+            self.0.range(range.start..).next().filter(|&(_, &end)| end <= range.end)
+        {
+            self.0.remove(&start);
+        }
+        self.0.insert(range.start, range.end);
+    }
 }
 
 /// The part of its context in which an HSP lies.

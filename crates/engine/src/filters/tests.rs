@@ -140,6 +140,72 @@ fn a_subject_keeps_its_best_hsp_of_each_query_range() {
     assert_eq!(list.iter().map(|h| h.score).collect::<Vec<_>>(), [90, 70]);
 }
 
+/// The rule of `-subject_besthit` taken literally, as the reference.
+fn subject_best_hit_of_pairs(hsps: &[PrelimHsp], written: Written) -> Vec<PrelimHsp> {
+    let within = |inner: Range<u32>, outer: Range<u32>| {
+        inner.start + RANGE_MARGIN >= outer.start && inner.end <= outer.end + RANGE_MARGIN
+    };
+    let mut same: Vec<PrelimHsp> = Vec::new();
+    for hsp in hsps {
+        let of_context = |outer: &&PrelimHsp| outer.context == hsp.context;
+        if !same.iter().filter(of_context).any(|outer| within(range(hsp), range(outer))) {
+            same.push(*hsp);
+        }
+    }
+    if !written.strands {
+        return same;
+    }
+    let mut both: Vec<PrelimHsp> = Vec::new();
+    for hsp in &same {
+        let of_other = |outer: &&PrelimHsp| outer.context != hsp.context;
+        let is_within = |outer: &PrelimHsp| within(written.range(hsp), written.range(outer));
+        if !both.iter().filter(of_other).any(is_within) {
+            both.push(*hsp);
+        }
+    }
+    both
+}
+
+#[test]
+fn subject_best_hit_drops_what_the_comparison_of_all_pairs_drops() {
+    let (mut kept, mut dropped) = (0, 0);
+    for seed in 1..=60u64 {
+        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mut below = |end: u32| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) as u32 % end
+        };
+        let written = Written { length: 20 + below(400), strands: seed % 3 != 0 };
+        let mut hsps: Vec<PrelimHsp> = Vec::new();
+        for score in (0..120).rev() {
+            let start = below(written.length - 10);
+            let end = start + 1 + below((written.length - start).min(60));
+            let context = if written.strands { below(2) as u8 } else { 0 };
+            let new = hsp(score, (start, end.min(written.length)), below(500), 0.1);
+            hsps.push(PrelimHsp { context, ..new });
+        }
+        let expected = subject_best_hit_of_pairs(&hsps, written);
+        dropped += hsps.len() - expected.len();
+        kept += expected.len();
+        subject_best_hit(&mut hsps, written);
+        assert_eq!(hsps, expected, "seed {seed}");
+    }
+    assert!(kept > 500 && dropped > 500, "{kept} {dropped}");
+}
+
+#[test]
+fn ranges_within_others_are_not_kept() {
+    let mut ranges = OuterRanges::default();
+    for start in (0..1000).rev() {
+        ranges.add(start..start + 100);
+        ranges.add(start + 1..start + 99);
+    }
+    assert_eq!(ranges.0.len(), 1000);
+    ranges.add(0..2000);
+    assert_eq!(ranges.0.len(), 1);
+    assert!(ranges.hold(0, 2000) && !ranges.hold(0, 2001));
+}
+
 #[test]
 fn coverage_gains_half_a_per_cent_below_99() {
     assert_eq!(query_coverage(0, 50, 100), 50.5);

@@ -2,8 +2,14 @@
 //!
 //! Again and again the best chain of those that are left is a set. Each of its HSPs gets the e-value of the set.
 
+mod chains;
+mod points;
+#[cfg(test)]
+mod tests;
+
 use fleetblast_stats::sums::{Set, Space};
 
+use self::chains::{Chain, Chains};
 use crate::hits::{Alignment, PrelimHsp};
 use crate::order::{Bounds, Hsp, OfContext, order_s};
 
@@ -74,18 +80,6 @@ struct Method {
     is_near: bool,
 }
 
-/// The best chain that begins with an HSP.
-#[derive(Clone, Copy, Debug, Default)]
-struct Chain {
-    next: Option<usize>,
-    count: u32,
-    /// Scores, less the cut-off for each.
-    sum: i32,
-    normalised: f64,
-    /// The nearest HSP before this one whose chain has a larger sum.
-    larger: Option<usize>,
-}
-
 /// An HSP as chains see it.
 #[derive(Clone, Copy, Debug)]
 struct Trimmed {
@@ -131,43 +125,32 @@ fn sets<T: Hsp>(hsps: &[T], rules: &Rules) -> Vec<Linked> {
     for (place, &number) in by_start(hsps, &numbers).iter().enumerate() {
         forwards[number] = place;
     }
-    // Those that are left, from the last in the query to the first.
-    let mut left: Vec<Trimmed> = numbers.into_iter().map(|n| Trimmed::new(n, &hsps[n])).collect();
-    let methods: Vec<Method> = [
-        rules.small_cutoff.map(|cutoff| Method { cutoff, is_near: true }),
-        Some(Method { cutoff: 0, is_near: false }),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    // From the last in the query to the first.
+    let trimmed: Vec<Trimmed> = numbers.into_iter().map(|n| Trimmed::new(n, &hsps[n])).collect();
+    let near = rules.small_cutoff.map(|cutoff| Method { cutoff, is_near: true });
+    let methods: Vec<Method> =
+        near.into_iter().chain([Method { cutoff: 0, is_near: false }]).collect();
+    let mut chains: Vec<Chains<'_>> =
+        methods.iter().map(|&method| Chains::new(method, &trimmed, rules)).collect();
     let mut linked = vec![Linked { evalue: 0.0, count: 1, place: [0; 2] }; hsps.len()];
-    let mut chains: Vec<Vec<Chain>> = Vec::new();
-    let mut is_stale = true;
-    while !left.is_empty() {
-        if is_stale {
-            chains = methods.iter().map(|method| method.chains(&left, rules)).collect();
+    loop {
+        let worth = |(method, chains): (&Method, &Chains<'_>)| {
+            let first = chains.best()?;
+            let chain = chains.chain(first);
+            Some((first, chain.count, method.evalue(chain, methods.len(), rules)))
+        };
+        let best: Option<Vec<_>> = methods.iter().zip(&chains).map(worth).collect();
+        let Some(best) = best else { return linked };
+        let chosen = usize::from(best.len() > 1 && best[0].2 > best[1].2);
+        let (first, count, evalue) = best[chosen];
+        let next = |&at: &usize| chains[chosen].chain(at).next;
+        let taken: Vec<usize> = std::iter::successors(Some(first), next).collect();
+        let start = forwards[trimmed[first].number];
+        for (place, &at) in taken.iter().enumerate() {
+            linked[trimmed[at].number] = Linked { evalue, count, place: [start, place] };
         }
-        let best: Vec<usize> = chains.iter().map(|chains| best(chains)).collect();
-        let evalues: Vec<f64> = methods
-            .iter()
-            .zip(&chains)
-            .zip(&best)
-            .map(|((method, chains), &best)| method.evalue(&chains[best], methods.len(), rules))
-            .collect();
-        let chosen = usize::from(evalues.len() > 1 && evalues[0] > evalues[1]);
-        let mut taken = vec![false; left.len()];
-        let (evalue, count) = (evalues[chosen], chains[chosen][best[chosen]].count);
-        let mut place = [forwards[left[best[chosen]].number], 0];
-        let mut at = Some(best[chosen]);
-        while let Some(number) = at {
-            taken[number] = true;
-            linked[left[number].number] = Linked { evalue, count, place };
-            place[1] += 1;
-            at = chains[chosen][number].next;
-        }
-        is_stale = remove(&taken, &mut left, &mut chains);
+        chains.iter_mut().for_each(|chains| chains.remove(&taken));
     }
-    linked
 }
 
 /// Numbers of HSPs by where they start in the query, and in the subject; those that start alike as they were.
@@ -178,45 +161,6 @@ fn by_start<T: Hsp>(hsps: &[T], numbers: &[usize]) -> Vec<usize> {
         (q_start, s_start)
     });
     numbers
-}
-
-/// The best chain: of equal ones the one that begins first in the query.
-fn best(chains: &[Chain]) -> usize {
-    let mut best = 0;
-    for (place, chain) in chains.iter().enumerate() {
-        if chain.sum >= chains[best].sum {
-            best = place;
-        }
-    }
-    best
-}
-
-/// Removes what is taken. True if chains of the rest went through that, so that they are others now.
-fn remove(taken: &[bool], left: &mut Vec<Trimmed>, chains: &mut [Vec<Chain>]) -> bool {
-    let is_broken = |chain: &Chain| chain.next.is_some_and(|next| taken[next]);
-    let mut is_stale = false;
-    for chains in chains.iter_mut() {
-        let mut rest = chains.iter().zip(taken).filter(|(_, taken)| !**taken);
-        is_stale |= rest.any(|(chain, _)| is_broken(chain));
-    }
-    if !is_stale {
-        let mut places = Vec::with_capacity(taken.len());
-        let mut place = 0;
-        for &taken in taken {
-            places.push(place);
-            place += usize::from(!taken);
-        }
-        for chains in chains.iter_mut() {
-            let mut taken = taken.iter();
-            chains.retain(|_| !taken.next().is_some_and(|&taken| taken));
-            for chain in chains.iter_mut() {
-                chain.next = chain.next.map(|next| places[next]);
-            }
-        }
-    }
-    let mut taken = taken.iter();
-    left.retain(|_| !taken.next().is_some_and(|&taken| taken));
-    is_stale
 }
 
 impl Trimmed {
@@ -234,61 +178,9 @@ impl Trimmed {
             s_end: of(s_end) - s,
         }
     }
-
-    /// Whether another one comes after it in both sequences.
-    fn precedes(&self, other: &Trimmed) -> bool {
-        other.q_start > self.q_end && other.s_start > self.s_end
-    }
-
-    /// Whether the other one begins near its end.
-    fn is_near(&self, other: &Trimmed) -> bool {
-        other.q_start <= self.q_end + WINDOW && other.s_start <= self.s_end + WINDOW
-    }
 }
 
 impl Method {
-    /// The best chains of HSPs, which come from the last to the first.
-    fn chains(self, hsps: &[Trimmed], rules: &Rules) -> Vec<Chain> {
-        let mut chains: Vec<Chain> = Vec::with_capacity(hsps.len());
-        for (place, hsp) in hsps.iter().enumerate() {
-            let mut best = Chain::default();
-            if hsp.score > self.cutoff {
-                best = self.follower(&hsps[..place], &chains, hsp);
-            }
-            let sum = best.sum + (hsp.score - self.cutoff);
-            let normalised = best.normalised + f64::from(hsp.score) * rules.lambda - rules.log_k;
-            let mut larger = place.checked_sub(1);
-            while let Some(earlier) = larger
-                && sum >= chains[earlier].sum
-            {
-                larger = chains[earlier].larger;
-            }
-            chains.push(Chain { next: best.next, count: best.count + 1, sum, normalised, larger });
-        }
-        chains
-    }
-
-    /// The best chain that may follow an HSP, of equal ones the nearest.
-    fn follower(self, later: &[Trimmed], chains: &[Chain], hsp: &Trimmed) -> Chain {
-        let mut best = Chain::default();
-        let mut at = later.len().checked_sub(1);
-        while let Some(place) = at {
-            let (other, chain) = (&later[place], &chains[place]);
-            if self.is_near && other.q_start > hsp.q_end + WINDOW + TRIM {
-                break;
-            }
-            if chain.sum <= best.sum {
-                at = chain.larger;
-                continue;
-            }
-            at = place.checked_sub(1);
-            if hsp.precedes(other) && (!self.is_near || hsp.is_near(other)) {
-                best = Chain { next: Some(place), ..*chain };
-            }
-        }
-        best
-    }
-
     /// What a chain is worth, where there are so many methods.
     fn evalue(self, chain: &Chain, methods: usize, rules: &Rules) -> f64 {
         let set = Set { count: chain.count, score: chain.normalised };
@@ -303,6 +195,3 @@ impl Method {
         (evalue / share).min(MOST)
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use fleetblast_seq::nucleotide::blastna;
 
 use super::pairs::Bases;
+use crate::ranges::RangeSet;
 
 /// Bases in a byte.
 const IN_BYTE: usize = 4;
@@ -21,9 +22,8 @@ pub(crate) struct Packing {
     ambiguous: Vec<u8>,
     any_ambiguous: bool,
     length: usize,
-    /// Which blocks are packed: a mark for each, and their numbers.
-    is_packed: Vec<bool>,
-    packed: Vec<usize>,
+    /// Numbers of the blocks that are packed.
+    packed: RangeSet,
 }
 
 impl Packing {
@@ -46,26 +46,18 @@ impl Packing {
         }
         self.any_ambiguous = false;
         self.length = length;
-        for block in self.packed.drain(..) {
-            self.is_packed[block] = false;
-        }
-        if self.is_packed.len() < length.div_ceil(BLOCK) {
-            self.is_packed.resize(length.div_ceil(BLOCK), false);
-        }
+        self.packed.clear();
     }
 
     /// Packs the letters of a part of the sequence, of which all are given, unless they are already.
     pub fn pack(&mut self, letters: &[u8], part: Range<usize>) {
-        for block in part.start / BLOCK..part.end.div_ceil(BLOCK) {
-            if std::mem::replace(&mut self.is_packed[block], true) {
-                continue;
-            }
-            self.packed.push(block);
-            let range = block * BLOCK..letters.len().min((block + 1) * BLOCK);
-            let bytes = PAD + range.start / IN_BYTE..PAD + range.end.div_ceil(IN_BYTE);
-            let ambiguous = &mut self.ambiguous[bytes.clone()];
-            self.any_ambiguous |= pack(&letters[range], &mut self.bytes[bytes], ambiguous);
-        }
+        let Packing { bytes, ambiguous, any_ambiguous, packed, .. } = self;
+        packed.add(part.start / BLOCK..part.end.div_ceil(BLOCK), |blocks| {
+            let range = blocks.start * BLOCK..letters.len().min(blocks.end * BLOCK);
+            let place = PAD + range.start / IN_BYTE..PAD + range.end.div_ceil(IN_BYTE);
+            let ambiguous = &mut ambiguous[place.clone()];
+            *any_ambiguous |= pack(&letters[range], &mut bytes[place], ambiguous);
+        });
     }
 
     /// The whole sequence, if it is packed.

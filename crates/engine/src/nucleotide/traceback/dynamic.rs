@@ -3,11 +3,10 @@
 #[cfg(test)]
 mod tests;
 
-use std::ops::Range;
-
 use fleetblast_seq::nucleotide::blastna;
 
 use super::Traceback;
+use super::window::SubjectWindow;
 use crate::kernel::Kernel;
 #[cfg(target_arch = "x86_64")]
 use crate::nucleotide::gapped::traced::{Tracer, Trail, Way};
@@ -54,41 +53,6 @@ impl DynamicScratch {
     }
 }
 
-/// The part of a subject that is read, in both directions, each with [`MARGIN`] sentinels before and after it.
-#[derive(Debug, Default)]
-pub(super) struct SubjectWindow {
-    forward: Vec<u8>,
-    backward: Vec<u8>,
-    /// What is loaded.
-    range: Range<u32>,
-}
-
-impl SubjectWindow {
-    /// Another subject comes.
-    pub fn forget(&mut self) {
-        self.range = 0..0;
-    }
-
-    pub fn load(&mut self, subject: &[u8], range: Range<u32>) {
-        if self.range == range && !range.is_empty() {
-            return;
-        }
-        let part = &subject[range.start as usize..range.end as usize];
-        let margin = [blastna::SENTINEL; MARGIN];
-        self.forward.clear();
-        self.forward.extend_from_slice(&margin);
-        self.forward.extend_from_slice(part);
-        self.forward.extend_from_slice(&margin);
-        self.backward.clear();
-        self.backward.extend(self.forward.iter().rev());
-        self.range = range;
-    }
-
-    fn length(&self) -> usize {
-        self.range.len()
-    }
-}
-
 /// Aligns a query, given as rows forwards and backwards, with what the window holds, both ways from a pair.
 pub(super) fn align(
     traceback: &Traceback,
@@ -106,8 +70,8 @@ pub(super) fn align(
     let sequences = Sequences {
         query: rows[0],
         query_back: rows[1],
-        subject: &window.forward[letters.clone()],
-        subject_back: &window.backward[letters],
+        subject: &window.forward()[letters.clone()],
+        subject_back: &window.backward()[letters],
     };
     let scheme = Scheme {
         scores: &traceback.scores,
@@ -130,10 +94,10 @@ fn in_bytes(
     let before = window.length() - 1 - s;
     let left = Way {
         query: &rows_back[rows.len() - 1 - q..],
-        subject: &window.backward,
+        subject: window.backward(),
         at: MARGIN + before,
     };
-    let right = Way { query: &rows[q + 1..], subject: &window.forward, at: MARGIN + s + 1 };
+    let right = Way { query: &rows[q + 1..], subject: window.forward(), at: MARGIN + s + 1 };
     let DynamicScratch { trails, edits: [edits, tail], .. } = scratch;
     let extents = tracer.extend(kernel, [left, right], trails)?;
     trails[0].back(extents[0], edits);

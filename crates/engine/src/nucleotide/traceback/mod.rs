@@ -8,14 +8,16 @@ mod start;
 #[cfg(test)]
 mod tests;
 mod ungapped;
+mod window;
 
 use std::sync::{Arc, OnceLock};
 
 use fleetblast_seq::frame::{Frame, Strand};
 
+use self::dynamic::DynamicScratch;
 pub(crate) use self::dynamic::Vectors;
-use self::dynamic::{DynamicScratch, SubjectWindow};
 pub(crate) use self::start::{near_hsps, reach};
+use self::window::SubjectWindow;
 use super::greedy::{self, GreedyScratch, Packing, Scoring};
 use crate::containment::ContainmentTree;
 use crate::hits::{Adjustment, Alignment, Edit, EditOp, PrelimHsp};
@@ -159,7 +161,7 @@ impl Traceback {
         worth: impl Fn(u8, i32) -> Worth,
         scratch: &mut Scratch,
     ) -> Vec<Alignment> {
-        scratch.window.forget();
+        scratch.window.start(subject.len());
         scratch.packed.start(subject.len());
         let mut made = self.trace(contexts, subject, hsps, scratch);
         let whole = endpoints::purge_keeping_tails(&mut made);

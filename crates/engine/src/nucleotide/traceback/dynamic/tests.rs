@@ -48,6 +48,7 @@ fn bytes_find_what_wider_numbers_do() {
             let rows_back: Vec<_> = rows.iter().rev().copied().collect();
             let rows = [&rows[..], &rows_back];
             let mut window = SubjectWindow::default();
+            window.start(subject.len());
             window.load(&subject, 0..subject.len() as u32);
             let kernel = Kernel::Portable;
             let mut scratch = DynamicScratch::new(kernel);

@@ -1,0 +1,111 @@
+//! Whether one HSP takes as long in more genomes: at the end of `difftest bench --blastn`.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use super::{OUTPUT, measure, words};
+use crate::error::{Error, Result, io_error, write};
+use crate::fasta::{self, Record};
+use crate::process::Tool;
+use crate::rng::Rng;
+
+/// Genomes in a sequence, ascending.
+const GENOMES: [usize; 3] = [1, 2, 4];
+/// The tasks that are measured.
+const TASKS: [&str; 3] = ["megablast", "dc-megablast", "blastn"];
+/// One base of so many is another one in each copy of a genome.
+const CHANGED: usize = 50;
+/// How much longer an HSP may take in twice as many genomes.
+const BAR: f64 = 1.2;
+/// The sequences that do not grow.
+const FIXED: [&str; 2] = ["q/genome-query.fa", "q/genome-subject.fa"];
+
+/// Measures and prints; `dir` holds two related genomes at the start of `genomes.fa`.
+pub(super) fn run(dir: &Path, tested: &Tool) -> Result<()> {
+    println!("\ngenomes as one sequence, 1 thread; a doubling: CPU time per HSP, bar: {BAR}");
+    let path = dir.join("genomes.fa");
+    let [query, subject] = fasta::read(&path, 2)?
+        .try_into()
+        .map_err(|_| Error::Usage(format!("{}: fewer than two genomes", path.display())))?;
+    for (name, genome) in FIXED.into_iter().zip([&query, &subject]) {
+        write(&dir.join(name), fasta::to_bytes(&[copies(genome, 1)]))?;
+    }
+    let [fixed_query, fixed_subject] = FIXED.map(str::to_owned);
+    for task in TASKS {
+        let longer = written(&query, dir)?;
+        let pairs = longer.map(|longer| [longer, fixed_subject.clone()]);
+        print_row(&format!("{task}, query"), task, &pairs, dir, tested)?;
+        let longer = written(&subject, dir)?;
+        let pairs = longer.map(|longer| [fixed_query.clone(), longer]);
+        print_row(&format!("{task}, subject"), task, &pairs, dir, tested)?;
+    }
+    Ok(())
+}
+
+/// Writes copies of a genome, more and more in one sequence; returns the names of the files.
+fn written(genome: &Record, dir: &Path) -> Result<[String; GENOMES.len()]> {
+    let names = GENOMES.map(|count| format!("q/genomes-{count}.fa"));
+    for (name, count) in names.iter().zip(GENOMES) {
+        write(&dir.join(name), fasta::to_bytes(&[copies(genome, count)]))?;
+    }
+    Ok(names)
+}
+
+/// So many copies of a genome in one sequence, each changed at other places.
+fn copies(genome: &Record, count: usize) -> Record {
+    let mut rng = Rng::new(1);
+    let mut bases = genome.seq.repeat(count);
+    for base in &mut bases {
+        if rng.below(CHANGED) == 0 {
+            *base = *rng.pick(b"ACGT");
+        }
+    }
+    Record::new("genomes", bases)
+}
+
+/// Searches each query in its subject and prints what an HSP took.
+fn print_row(
+    name: &str,
+    task: &str,
+    pairs: &[[String; 2]],
+    dir: &Path,
+    tested: &Tool,
+) -> Result<()> {
+    print!("{name:<28}");
+    let mut times = Vec::new();
+    for [query, subject] in pairs {
+        let fixed = ["-task", task, "-query", query, "-subject", subject];
+        let args = words(&[&fixed[..], &["-outfmt", "6", "-num_threads", "1"]].concat());
+        let cpu = measure(name, tested, &args, dir)?.cpu;
+        let hsps = lines(&dir.join(OUTPUT))?;
+        print!("{hsps:>9} HSPs {cpu:>7.2} s");
+        times.push(cpu / hsps as f64);
+    }
+    for pair in times.windows(2) {
+        let growth = pair[1] / pair[0];
+        print!("{growth:>8.3}{}", if growth > BAR { "  TOO MUCH" } else { "" });
+    }
+    println!();
+    Ok(())
+}
+
+fn lines(path: &Path) -> Result<usize> {
+    let file = File::open(path).map_err(io_error("open", path))?;
+    Ok(BufReader::new(file).split(b'\n').count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_of_a_genome_are_as_long_as_it_and_differ() {
+        let genome = Record::new("g", vec![b'A'; 20_000]);
+        let two = copies(&genome, 2).seq;
+        assert_eq!(two.len(), 40_000);
+        assert_ne!(two[..20_000], two[20_000..]);
+        let changed = two.iter().filter(|&&base| base != b'A').count();
+        assert!((400..900).contains(&changed), "{changed}");
+    }
+}

@@ -1,0 +1,109 @@
+//! Which of many boxes may enclose a box: a hash table of cells whose size grows with that of the
+//! boxes in them.
+//!
+//! The class of a box is the number of bits of its longer side. A box of class `c` is filed under
+//! the cell of its start in a grid of squares with sides of `2^c`. As it is shorter than a cell,
+//! whatever it encloses starts in the same cell or in the next one, in either sequence: four cells
+//! of each class in use, from the class of the enclosed box on.
+//!
+//! Boxes of alignments that do not enclose each other crowd a cell only where alignments of the
+//! same length overlap each other on many diagonals, and each of those took longer than the visit.
+
+use rustc_hash::FxHashMap;
+
+use crate::order::Bounds;
+
+/// Numbers of boxes by where they lie, where they start and where they end.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    cells: FxHashMap<Cell, Vec<u32>>,
+    /// The classes in use, as a bit set.
+    classes: u64,
+    starts: FxHashMap<(u32, u32), u32>,
+    ends: FxHashMap<(u32, u32), u32>,
+}
+
+/// A square of the grid of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Cell {
+    class: u8,
+    /// Column in the query and row in the subject.
+    q: u32,
+    s: u32,
+}
+
+impl Cell {
+    /// The cell under which a box is filed.
+    fn from_bounds(b: &Bounds) -> Cell {
+        let class = class(b);
+        Cell { class, q: cell_of(b.q_start.into(), class), s: cell_of(b.s_start.into(), class) }
+    }
+}
+
+/// Number of bits of the longer side.
+fn class(b: &Bounds) -> u8 {
+    let side = b.q_end.abs_diff(b.q_start).max(b.s_end.abs_diff(b.s_start));
+    (u32::BITS - side.leading_zeros()) as u8
+}
+
+/// Number of the cell in which a position lies.
+fn cell_of(position: u64, class: u8) -> u32 {
+    (position >> class) as u32
+}
+
+/// The cells in which a range of less than `2^class` positions can start that holds both positions.
+fn cells_around(a: u32, b: u32, class: u8) -> std::ops::RangeInclusive<u32> {
+    let (first, last) = (u64::from(a.min(b)), u64::from(a.max(b)));
+    cell_of((last + 1).saturating_sub(1 << class), class)..=cell_of(first, class)
+}
+
+impl Index {
+    pub fn clear(&mut self) {
+        self.cells.clear();
+        self.classes = 0;
+        self.starts.clear();
+        self.ends.clear();
+    }
+
+    pub fn insert(&mut self, number: u32, b: &Bounds) {
+        let cell = Cell::from_bounds(b);
+        self.cells.entry(cell).or_default().push(number);
+        self.classes |= 1 << cell.class;
+        self.starts.insert((b.q_start, b.s_start), number);
+        self.ends.insert((b.q_end, b.s_end), number);
+    }
+
+    pub fn remove(&mut self, number: u32, b: &Bounds) {
+        if let Some(numbers) = self.cells.get_mut(&Cell::from_bounds(b)) {
+            numbers.retain(|&other| other != number);
+        }
+        self.starts.remove(&(b.q_start, b.s_start));
+        self.ends.remove(&(b.q_end, b.s_end));
+    }
+
+    /// The box that starts where this one does.
+    pub fn with_start(&self, b: &Bounds) -> Option<u32> {
+        self.starts.get(&(b.q_start, b.s_start)).copied()
+    }
+
+    /// The box that ends where this one does.
+    pub fn with_end(&self, b: &Bounds) -> Option<u32> {
+        self.ends.get(&(b.q_end, b.s_end)).copied()
+    }
+
+    /// Boxes that may enclose this one; all that do are among them.
+    pub fn candidates(&self, b: &Bounds) -> impl Iterator<Item = u32> + '_ {
+        let b = *b;
+        let used = self.classes;
+        (class(&b)..=u32::BITS as u8)
+            .filter(move |&class| used >> class & 1 == 1)
+            .flat_map(move |class| {
+                let columns = cells_around(b.q_start, b.q_end, class);
+                let rows = cells_around(b.s_start, b.s_end, class);
+                columns.flat_map(move |q| rows.clone().map(move |s| Cell { class, q, s }))
+            })
+            .filter_map(|cell| self.cells.get(&cell))
+            .flatten()
+            .copied()
+    }
+}

@@ -1,0 +1,202 @@
+//! Points of a plane with values that change: which one in a rectangle has the highest?
+//!
+//! A k-d tree of all points, made once. Each node has the highest value below it and the rectangle
+//! around its points, so that a question leaves out most nodes.
+
+use std::ops::Range;
+
+/// Points in a leaf, at most.
+const LEAF: usize = 8;
+/// Less than any value.
+const NONE: Value = Value(i64::MIN);
+
+/// A score and the number of a point; of equal scores that of the larger number is higher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Value(i64);
+
+impl Value {
+    fn new(score: i32, number: usize) -> Value {
+        Value((i64::from(score) << 32) + number as i64)
+    }
+
+    fn number(self) -> Option<usize> {
+        (self != NONE).then_some((self.0 & i64::from(u32::MAX)) as usize)
+    }
+}
+
+/// Positions in both sequences.
+type Point = [i32; 2];
+
+/// The points beyond `after` in both directions, but not beyond `last`, whose numbers are below
+/// `numbers` and whose scores are positive.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Question {
+    pub after: Point,
+    pub last: Point,
+    pub numbers: usize,
+}
+
+impl Question {
+    fn accepts(&self, point: Point) -> bool {
+        (0..2).all(|axis| point[axis] > self.after[axis] && point[axis] <= self.last[axis])
+    }
+
+    fn meets(&self, node: &Node) -> bool {
+        (0..2).all(|axis| node.high[axis] > self.after[axis] && node.low[axis] <= self.last[axis])
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    low: Point,
+    high: Point,
+    highest: Value,
+}
+
+const EMPTY: Node = Node { low: [i32::MAX; 2], high: [i32::MIN; 2], highest: NONE };
+
+/// The points, by their numbers.
+#[derive(Debug)]
+pub(super) struct Points {
+    points: Vec<Point>,
+    values: Vec<Value>,
+    /// The root is number 1; the children of node `n` are `2n` and `2n + 1`.
+    nodes: Vec<Node>,
+    /// Numbers of points, those of a leaf together, and where those of each leaf are.
+    order: Vec<usize>,
+    leaves: Vec<Range<usize>>,
+    leaf_of: Vec<usize>,
+}
+
+impl Points {
+    /// Points without values.
+    pub fn new(points: Vec<Point>) -> Points {
+        let count = points.len();
+        let leaves = count.div_ceil(LEAF).next_power_of_two();
+        let mut all = Points {
+            values: vec![NONE; count],
+            nodes: vec![EMPTY; 2 * leaves],
+            order: (0..count).collect(),
+            leaves: vec![0..0; leaves],
+            leaf_of: vec![0; count],
+            points,
+        };
+        all.split(1, 0..count, 0);
+        all
+    }
+
+    /// Divides the points of a node among its children, and makes the rectangles.
+    fn split(&mut self, node: usize, range: Range<usize>, axis: usize) {
+        let part = &mut self.order[range.clone()];
+        for &number in part.iter() {
+            let (point, node) = (self.points[number], &mut self.nodes[node]);
+            for axis in 0..2 {
+                node.low[axis] = node.low[axis].min(point[axis]);
+                node.high[axis] = node.high[axis].max(point[axis]);
+            }
+        }
+        if let Some(leaf) = node.checked_sub(self.leaves.len()) {
+            part.iter().for_each(|&number| self.leaf_of[number] = node);
+            self.leaves[leaf] = range;
+            return;
+        }
+        let half = part.len() / 2;
+        if half > 0 {
+            part.select_nth_unstable_by_key(half, |&number| self.points[number][axis]);
+        }
+        let middle = range.start + half;
+        self.split(2 * node, range.start..middle, 1 - axis);
+        self.split(2 * node + 1, middle..range.end, 1 - axis);
+    }
+
+    /// Gives a point a score, or takes it away.
+    pub fn set(&mut self, number: usize, score: Option<i32>) {
+        self.values[number] = score.map_or(NONE, |score| Value::new(score, number));
+        let mut node = self.leaf_of[number];
+        let leaf = self.leaves[node - self.leaves.len()].clone();
+        let values = self.order[leaf].iter().map(|&number| self.values[number]);
+        let mut highest = values.max().unwrap_or(NONE);
+        while std::mem::replace(&mut self.nodes[node].highest, highest) != highest && node > 1 {
+            node /= 2;
+            let children = [2 * node, 2 * node + 1].map(|child| self.nodes[child].highest);
+            highest = children[0].max(children[1]);
+        }
+    }
+
+    /// The point with the highest value of all.
+    pub fn highest(&self) -> Option<usize> {
+        self.nodes[1].highest.number()
+    }
+
+    /// The point with the highest value that the question asks for.
+    pub fn highest_of(&self, question: &Question) -> Option<usize> {
+        // The last value whose score is not positive.
+        let mut best = Value::new(0, u32::MAX as usize);
+        let least = best;
+        self.search(1, question, &mut best);
+        (best != least).then(|| best.number()).flatten()
+    }
+
+    fn search(&self, node: usize, question: &Question, best: &mut Value) {
+        if self.nodes[node].highest <= *best || !question.meets(&self.nodes[node]) {
+            return;
+        }
+        if let Some(leaf) = node.checked_sub(self.leaves.len()) {
+            for &number in &self.order[self.leaves[leaf].clone()] {
+                if number < question.numbers && question.accepts(self.points[number]) {
+                    *best = self.values[number].max(*best);
+                }
+            }
+            return;
+        }
+        let mut children = [2 * node, 2 * node + 1];
+        if self.nodes[children[0]].highest < self.nodes[children[1]].highest {
+            children.reverse();
+        }
+        children.into_iter().for_each(|child| self.search(child, question, best));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_highest_is_that_of_all_points_one_by_one() {
+        for seed in 1..=40u64 {
+            let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            let mut below = |end: u64| {
+                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                ((state >> 33) % end) as i32
+            };
+            let (count, span) = (below(200) as usize, 10 << below(12));
+            let list: Vec<Point> =
+                (0..count).map(|_| [below(span as u64), below(span as u64)]).collect();
+            let mut scores = vec![None; count];
+            let mut points = Points::new(list.clone());
+            for _ in 0..4 * count {
+                let number = below(count as u64) as usize;
+                scores[number] = (below(4) > 0).then(|| below(30) - 5);
+                points.set(number, scores[number]);
+                let by_value = |&number: &usize| (scores[number], number);
+                let valued = || (0..count).filter(|&number| scores[number].is_some());
+                assert_eq!(points.highest(), valued().max_by_key(by_value), "seed {seed}");
+                let after = [below(span as u64), below(span as u64)];
+                let width = if below(2) == 0 { span } else { 1 + below(span as u64) };
+                let question = Question {
+                    after,
+                    last: after.map(|position| position + width),
+                    numbers: below(count as u64 + 1) as usize,
+                };
+                let asked = valued().filter(|&number| {
+                    let inside = |axis: usize| {
+                        (after[axis] + 1..=after[axis] + width).contains(&list[number][axis])
+                    };
+                    number < question.numbers && scores[number] > Some(0) && inside(0) && inside(1)
+                });
+                let expected = asked.max_by_key(by_value);
+                assert_eq!(points.highest_of(&question), expected, "seed {seed}: {question:?}");
+            }
+        }
+    }
+}
