@@ -33,7 +33,9 @@ mod blocks;
 #[cfg(feature = "mpi")]
 mod broadcast;
 mod changing_database;
+mod crossed_lists;
 mod damage;
+mod dbcheck;
 mod failed_runs;
 mod fleet_bad_query;
 mod fleet_failure;
