@@ -30,7 +30,16 @@ pub fn run(given: &Given) -> Result<(), Error> {
     let database = open(&db, options.kind)?;
     let report = checked(&database, wish, threads)?;
     let seconds = start.elapsed().as_secs_f64();
-    print(&describe(&db, &report, seconds))
+    print(&describe(&db, &report, seconds))?;
+    match report.doubts.first() {
+        None => Ok(()),
+        Some(first) => Err(Error::new(
+            exit::DOUBTFUL,
+            format!(
+                "Warning: {db}: doubtful: {first}; compare with the source, or make the database again"
+            ),
+        )),
+    }
 }
 
 /// Opens a database of that kind; without one, of whatever kind there is.
@@ -67,9 +76,15 @@ fn checked(database: &Database, wish: load::Wish, threads: usize) -> Result<Repo
 
 fn describe(name: &str, report: &Report, seconds: f64) -> String {
     let mut text = format!(
-        "{name}: sound\n  {} sequences, {} residues, {} definition lines\n",
-        report.sequences, report.residues, report.deflines
+        "{name}: {}\n  {} sequences, {} residues, {} definition lines\n",
+        if report.doubts.is_empty() { "sound" } else { "doubtful" },
+        report.sequences,
+        report.residues,
+        report.deflines
     );
+    for doubt in &report.doubts {
+        text += &format!("  doubtful: {doubt}\n");
+    }
     if !report.beside.is_empty() {
         text += &format!("  checked against them: {}\n", report.beside.join(", "));
     }
