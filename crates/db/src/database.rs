@@ -8,6 +8,7 @@ use crate::defline::Defline;
 use crate::mapped::check_pages;
 use crate::odd::OddHeader;
 use crate::partition::{self, Balance, VolumeFile};
+use crate::restrict::Visibility;
 use crate::volume::Volume;
 use crate::{Bases, DbError, range, totals};
 
@@ -267,16 +268,19 @@ impl Database {
         self.locate(oid).map_or(0, |(volume, first)| volume.length(oid - first))
     }
 
-    /// Whether any definition line of a sequence is shown. BLAST+ drops the hits to sequences that a list includes, but none
-    /// of whose lines it shows.
+    /// What becomes of hits to a sequence: lists may include it, but show none of its definition
+    /// lines.
     ///
     /// # Errors
     /// As [`Database::deflines`]; none for a database without restrictions.
-    pub fn is_shown(&self, oid: u32) -> Result<bool, DbError> {
-        match self.locate(oid) {
-            Some((volume, _)) if volume.is_filtered() => Ok(!self.deflines(oid)?.is_empty()),
-            _ => Ok(true),
-        }
+    pub fn visibility(&self, oid: u32) -> Result<Visibility, DbError> {
+        let filter = self.locate(oid).and_then(|(volume, _)| volume.filter());
+        let Some(filter) = filter else { return Ok(Visibility::Shown) };
+        Ok(match self.deflines(oid)?.is_empty() {
+            false => Visibility::Shown,
+            true if filter.excludes_hidden() => Visibility::Excluded,
+            true => Visibility::Unreported,
+        })
     }
 
     /// The definition lines of a sequence; with a restriction, those that it includes.

@@ -6,6 +6,8 @@ mod told;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use fleetblast_seq::id::Refusal;
+
 pub use self::sign::TaxidSign;
 use crate::SequenceKind;
 
@@ -410,6 +412,23 @@ pub enum DbError {
         path: PathBuf,
         /// What is wrong with it.
         problem: crate::restrict::ListError,
+    },
+    /// A word in the user's list that is no identifier.
+    #[error("Invalid seq id: {word}")]
+    InvalidId {
+        /// The word.
+        word: String,
+        /// What is wrong with it.
+        refusal: Refusal,
+    },
+    /// A word in the list of an alias, or of the user, that is no identifier by which lists could
+    /// be compared; BLAST+ does not expect that.
+    #[error("{refusal}")]
+    ListedName {
+        /// The list of the alias.
+        path: PathBuf,
+        /// What is wrong.
+        refusal: Refusal,
     },
     /// The operating system refused.
     #[error("cannot read ({}): {source}", path.display())]

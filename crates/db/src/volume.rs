@@ -135,11 +135,6 @@ impl Volume {
         Self { filter: Some((filter, number)), ..self.clone() }
     }
 
-    /// Whether some definition lines may not be shown.
-    pub(crate) fn is_filtered(&self) -> bool {
-        self.filter.is_some()
-    }
-
     /// Which definition lines are shown, if not all.
     pub(crate) fn filter(&self) -> Option<&DeflineFilter> {
         self.filter.as_ref().map(|(filter, _)| filter.as_ref())

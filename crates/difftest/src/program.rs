@@ -13,6 +13,9 @@ use crate::workspace::Source;
 /// The file that lists some of the subjects.
 pub const LISTED: &str = "listed";
 
+/// The alias of a database, and its list of some of the subjects.
+pub const ALIASED: &str = "aliased";
+
 /// A table: its name and its text.
 pub type Table = (&'static str, &'static str);
 
@@ -106,6 +109,8 @@ pub enum Target {
     Parsed,
     /// The same with stored masks.
     Masked,
+    /// Parsed, behind an alias with a list of identifiers.
+    Aliased,
     /// Version 4.
     V4,
     /// The FASTA file itself, `-subject`.

@@ -138,9 +138,16 @@ pub struct Candidate {
     pub first_local: Option<HitKey>,
     /// Alignments in ORDER-S of their scaled scores; with rounded scores.
     pub alignments: Vec<Alignment>,
+    /// Whether the report shows the subject; if not, the candidate only takes a place among the hits.
+    pub is_reported: bool,
 }
 
 impl Candidate {
+    /// A candidate that the report shows.
+    pub(crate) fn new(oid: u32, key: Option<HitKey>, alignments: Vec<Alignment>) -> Candidate {
+        Candidate { oid, key, first_local: None, alignments, is_reported: true }
+    }
+
     /// The candidate with [outlines](Alignment::outline) of its alignments.
     #[must_use]
     pub fn outline(&self) -> Candidate {

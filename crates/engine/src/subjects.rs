@@ -43,6 +43,12 @@ pub trait Subjects: Sync {
     /// May panic if `oid` is not held here, or a protein.
     fn true_letters(&self, oid: u32, parts: &[Range<u32>]) -> Cow<'_, [u8]>;
 
+    /// Whether hits without gaps to subject `oid`, nucleotides, are dropped before they are kept.
+    fn is_excluded(&self, oid: u32) -> bool {
+        let _ = oid;
+        false
+    }
+
     /// What is masked of subject `oid`.
     fn masks(&self, oid: u32) -> Masks<'_> {
         let _ = oid;

@@ -16,6 +16,8 @@ pub mod exit {
     pub const MEMORY: u8 = 4;
     /// Output could not be written.
     pub const OUTPUT: u8 = 6;
+    /// A database that is not damaged for sure: `EX_DATAERR` of `sysexits.h`. Not of BLAST+.
+    pub const DOUBTFUL: u8 = 65;
     /// Ended early by SIGTERM or SIGUSR1, and to be resumed: `EX_TEMPFAIL` of `sysexits.h`. Not of BLAST+.
     pub const DRAINED: u8 = 75;
     /// What a shell shows for a program that SIGPIPE ended, as it ends BLAST+ when its output is closed.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use fleetblast_db::load::{Loader, Supply, Unit, Work};
 use fleetblast_db::partition::VolumeFile;
+use fleetblast_db::restrict::Visibility;
 use fleetblast_db::{DbError, LoadedPartition, SequenceKind, has_all_pages};
 use fleetblast_engine::hits::{Candidate, PrelimHit};
 use fleetblast_engine::lists::{HitLists, Merger};
@@ -65,6 +66,10 @@ impl Subjects for Searched<'_> {
         Letters { stored: Stored::Bases(bases), masks: self.masks(oid) }.aligned_parts(parts)
     }
 
+    fn is_excluded(&self, oid: u32) -> bool {
+        self.target.is(oid, Visibility::Excluded)
+    }
+
     fn masks(&self, oid: u32) -> Masks<'_> {
         self.target.masked(oid)
     }
@@ -86,6 +91,10 @@ impl Subjects for Chosen<'_> {
     fn true_letters(&self, oid: u32, parts: &[Range<u32>]) -> Cow<'_, [u8]> {
         let bases = self.0.searched.bases_of(oid).unwrap_or_default();
         Letters { stored: Stored::Bases(bases), masks: self.masks(oid) }.aligned_parts(parts)
+    }
+
+    fn is_excluded(&self, oid: u32) -> bool {
+        self.0.is(oid, Visibility::Excluded)
     }
 
     fn masks(&self, oid: u32) -> Masks<'_> {
@@ -279,7 +288,8 @@ impl<'a> Scan<'a> {
                     // One search may follow another of other kind.
                     scratch.0 = scratch.0.take().filter(|scratch| aligner.suits(scratch));
                     let scratch = scratch.0.get_or_insert_with(|| aligner.scratch());
-                    let candidate = aligner.align(&self.letters(hit.oid), hit, scratch);
+                    let mut candidate = aligner.align(&self.letters(hit.oid), hit, scratch);
+                    candidate.is_reported = !self.target.is(hit.oid, Visibility::Unreported);
                     self.step(1);
                     candidate
                 },

@@ -31,7 +31,16 @@ pub fn run(given: &Given) -> Result<(), Error> {
     let report = checked(&database, wish, threads)?;
     check_mapped_files()?;
     let seconds = start.elapsed().as_secs_f64();
-    print(&describe(&db, &report, seconds))
+    print(&describe(&db, &report, seconds))?;
+    match report.doubts.first() {
+        None => Ok(()),
+        Some(first) => Err(Error::new(
+            exit::DOUBTFUL,
+            format!(
+                "Warning: {db}: doubtful: {first}; compare with the source, or make the database again"
+            ),
+        )),
+    }
 }
 
 /// Opens a database of that kind; without one, of whatever kind there is.
@@ -68,9 +77,15 @@ fn checked(database: &Database, wish: load::Wish, threads: usize) -> Result<Repo
 
 fn describe(name: &str, report: &Report, seconds: f64) -> String {
     let mut text = format!(
-        "{name}: sound\n  {} sequences, {} residues, {} definition lines\n",
-        report.sequences, report.residues, report.deflines
+        "{name}: {}\n  {} sequences, {} residues, {} definition lines\n",
+        if report.doubts.is_empty() { "sound" } else { "doubtful" },
+        report.sequences,
+        report.residues,
+        report.deflines
     );
+    for doubt in &report.doubts {
+        text += &format!("  doubtful: {doubt}\n");
+    }
     if !report.beside.is_empty() {
         text += &format!("  checked against them: {}\n", report.beside.join(", "));
     }

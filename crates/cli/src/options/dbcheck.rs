@@ -18,7 +18,7 @@ pub const DBCHECK: Program = Program {
     about: "Checks whether a database is sound",
     description: &[
         "Checks every record of a BLAST database, and the files beside it;",
-        "the exit code is 0 only if all is sound",
+        "the exit code is 0 only if all is sound, 2 for a fault, 65 for a doubt: long runs of zeros",
     ],
     groups: &[],
     options: &[OPTIONS],

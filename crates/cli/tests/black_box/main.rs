@@ -35,7 +35,9 @@ mod blocks;
 #[cfg(feature = "mpi")]
 mod broadcast;
 mod changing_database;
+mod crossed_lists;
 mod damage;
+mod dbcheck;
 mod early_signals;
 mod failed_runs;
 mod fleet_bad_query;

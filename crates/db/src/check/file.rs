@@ -23,6 +23,11 @@ impl Side {
         }
     }
 
+    /// The file `path`, which must be there.
+    pub(super) fn required(path: PathBuf) -> Result<Self, DbError> {
+        Self::open(path.clone())?.ok_or(DbError::MissingFile { path })
+    }
+
     pub(super) fn damaged(&self, damage: Damage) -> DbError {
         DbError::LookupFile {
             path: self.path.clone(),

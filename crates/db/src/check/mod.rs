@@ -5,11 +5,14 @@
 //! entry by entry with little memory. What is told is the first fault: in the indexes, then in OID order in sequences and
 //! headers, then in the files beside, then in the counts of aliases.
 //!
+//! Every file that makeblastdb would have made for what the headers and indexes hold is required.
+//! Long runs of zeros in sequences are no fault, but a doubt.
+//!
 //! # What cannot be told
 //! A change that makes another sound database: of a residue, base or run of ambiguous bases to another one, a letter of
 //! a title, a locus name, the database that an accession is of; without files beside, of an accession or a taxid. Hashes
-//! of sequences and masks are named as not checked. Bytes without meaning: pages that LMDB holds free or unused, the
-//! older of its two first pages.
+//! of sequences and masks are named as not checked. Bytes without meaning: in pages that LMDB
+//! holds free, and between the nodes of others.
 
 mod file;
 mod isam;
@@ -17,14 +20,15 @@ pub(crate) mod keys;
 mod of_volume;
 mod records;
 mod side;
+mod zeros;
 
 use std::sync::Mutex;
 
 use self::records::Checker;
 pub use self::records::Totals;
 use crate::load::Supply;
-use crate::partition::Part;
-use crate::{Database, DbError};
+use crate::partition::{Part, VolumeFile};
+use crate::{Database, DbError, SequenceKind};
 
 /// What was checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,6 +45,8 @@ pub struct Report {
     pub beside: Vec<String>,
     /// Files beside the volumes, and statements, that were not checked, and why.
     pub unchecked: Vec<String>,
+    /// What is no fault, but looks like one.
+    pub doubts: Vec<String>,
 }
 
 /// Checks everything in `database`, which comes into memory by `supply`, with
@@ -80,7 +86,26 @@ pub fn check(
     check_kinds(database, &totals)?;
     check_stated(database, &totals)?;
     side::check(database, &totals, &mut report)?;
+    report.doubts = doubts(database, &totals);
     Ok(report)
+}
+
+/// Sequences with long runs of zeros.
+fn doubts(database: &Database, totals: &Totals) -> Vec<String> {
+    let letter = match database.kind() {
+        SequenceKind::Protein => '-',
+        SequenceKind::Nucleotide => 'A',
+    };
+    let doubt = |(&oid, zeros): (&u32, &zeros::Zeros)| {
+        let path = database.file_of(oid, VolumeFile::Sequences).unwrap_or_default();
+        format!(
+            "file ({}) has {} '{letter}' in a row from position {} of sequence {oid} on, as a page of zeros does",
+            path.display(),
+            zeros.length,
+            zeros.start + 1,
+        )
+    };
+    totals.zeros.iter().map(doubt).collect()
 }
 
 /// In a volume, all sequences have identifiers of their own, or none has.

@@ -5,12 +5,16 @@ use std::ops::Range;
 
 use fleetblast_seq::id::{ObjectId, SeqId};
 
-use super::keys::{Sum, accession_keys, index_keys};
+use super::keys::{Sum, accession_keys, index_keys, without_end_blanks};
+use super::zeros::{self, Zeros};
 use crate::defline::{self, Defline, ORDINAL_DB};
 use crate::index::Table;
 use crate::load::Work;
 use crate::volume::Volume;
 use crate::{Bases, DbError, SequenceKind};
+
+/// Sequences with long runs of zeros that are named.
+const MOST_ZEROS: usize = 20;
 
 /// What was counted, and sums for comparison with the files beside.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +37,19 @@ pub struct Totals {
     pub(super) first_gis: Sum,
     /// For each volume, by its first OID: the first sequence without, and the first with identifiers of its own.
     pub(super) first_of_kind: BTreeMap<u32, [Option<u32>; 2]>,
+    /// For each volume, by its first OID, which identifiers its headers have.
+    pub(super) own: BTreeMap<u32, OwnIdentifiers>,
+    /// Long runs of zeros, by OID.
+    pub(super) zeros: BTreeMap<u32, Zeros>,
+}
+
+/// Which identifiers of their own sequences have.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct OwnIdentifiers {
+    /// Some.
+    pub(super) any: bool,
+    /// GIs.
+    pub(super) gis: bool,
 }
 
 impl Totals {
@@ -46,6 +63,16 @@ impl Totals {
             for (first, other) in all.iter_mut().zip(firsts) {
                 *first = [*first, *other].into_iter().flatten().min();
             }
+        }
+        for (&volume, other) in &other.own {
+            let own = self.own.entry(volume).or_default();
+            (own.any, own.gis) = (own.any || other.any, own.gis || other.gis);
+        }
+        for (&oid, &zeros) in other.zeros.iter().take(MOST_ZEROS) {
+            self.zeros.insert(oid, zeros);
+        }
+        while self.zeros.len() > MOST_ZEROS {
+            self.zeros.pop_last();
         }
         for (sum, other) in [
             (&mut self.keys, &other.keys),
@@ -76,12 +103,16 @@ impl Checker {
         for (volume, oids, first) in work.partition.pieces() {
             let range = work.range.start.max(oids.start)..work.range.end.min(oids.end);
             let mut firsts = [None; 2];
+            let gis = self.totals.gis.entries();
             for oid in range.clone() {
                 let has_own = self.record(volume, oid - first, *first).map_err(|e| (oid, e))?;
                 firsts[usize::from(has_own)].get_or_insert(oid);
             }
+            let own =
+                OwnIdentifiers { any: firsts[1].is_some(), gis: self.totals.gis.entries() > gis };
             let first_of_kind = BTreeMap::from([(*first, firsts)]);
-            self.totals.add(&Totals { first_of_kind, ..Totals::default() });
+            let own = BTreeMap::from([(*first, own)]);
+            self.totals.add(&Totals { first_of_kind, own, ..Totals::default() });
             self.totals.sequences += range.len() as u64;
         }
         Ok(())
@@ -89,16 +120,21 @@ impl Checker {
 
     /// Checks a sequence and its header; tells whether it has identifiers of its own.
     fn record(&mut self, volume: &Volume, i: u32, first: u32) -> Result<bool, DbError> {
-        let length = match volume.index().kind {
-            SequenceKind::Protein => volume.length(i),
+        let (length, zeros) = match volume.index().kind {
+            SequenceKind::Protein => (volume.length(i), zeros::of_residues(volume.residues(i))),
             SequenceKind::Nucleotide => {
                 let bases = volume.bases(i, first)?;
                 if let Some(problem) = fault_in_bases(&bases) {
                     return Err(volume.unsound_sequence(i, first, problem));
                 }
-                bases.length()
+                (bases.length(), zeros::of_bases(&bases))
             }
         };
+        if let Some(zeros) = zeros
+            && self.totals.zeros.len() < MOST_ZEROS
+        {
+            self.totals.zeros.insert(first + i, zeros);
+        }
         self.totals.residues += u64::from(length);
         self.totals.longest = self.totals.longest.max(length.into());
         let Some((start, header)) = volume.header(i) else {
@@ -166,13 +202,12 @@ impl Checker {
             }
         }
         // One entry for a key and an OID, however many identifiers give it.
-        for (keys, sum) in
-            [(&mut keys, &mut self.totals.keys), (&mut names, &mut self.totals.names)]
-        {
+        for keys in [&mut keys, &mut names] {
             keys.sort_unstable();
             keys.dedup();
-            keys.iter().for_each(|key| sum.add((&key[..], oid)));
         }
+        keys.iter().for_each(|key| self.totals.keys.add((&key[..], oid)));
+        names.iter().for_each(|name| self.totals.names.add((without_end_blanks(name), oid)));
         let mut taxids: Vec<i64> = lines.iter().flat_map(taxids_of).collect();
         taxids.sort_unstable();
         taxids.dedup();

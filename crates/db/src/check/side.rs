@@ -6,10 +6,11 @@ use super::Report;
 use super::file::Side;
 use super::keys::Sum;
 use super::of_volume::{Gis, gi_list, numbers, texts};
-use super::records::Totals;
+use super::records::{OwnIdentifiers, Totals};
 use crate::lookup::lmdb::Environment;
 use crate::lookup::oids;
 use crate::partition::VolumeFile;
+use crate::volume::Volume;
 use crate::{Database, DbError};
 
 /// Checks all files beside the volumes.
@@ -36,6 +37,7 @@ pub(super) fn check(
     let (mut names, mut named_in) = (Sum::default(), None);
     let (mut gis, mut listed_gis) = (Gis::default(), Gis::default());
     for (volume, oids) in database.volumes() {
+        required(volume, totals.own.get(&oids.start).copied().unwrap_or_default())?;
         numbers(&volume.side_file("n"), &oids, &mut gis, report)?;
         gi_list(volume.side_file("og"), &oids, &mut listed_gis, report)?;
         let named = texts(&volume.side_file("s"), &oids, &mut names, report)?;
@@ -50,6 +52,12 @@ pub(super) fn check(
         file.compare("keys of identifiers", &names, &totals.names)?;
     }
     for (volume, _) in database.volumes() {
+        for set in SETS {
+            let files: Vec<_> = set.iter().map(|name| volume.side_file(name)).collect();
+            if files.iter().any(|file| file.exists()) {
+                require(&files)?;
+            }
+        }
         let masks = volume.side_file("aa");
         if masks.exists() {
             report.unchecked.push(format!("masks: {}", masks.display()));
@@ -58,6 +66,33 @@ pub(super) fn check(
     gis.compare(&totals.gis)?;
     listed_gis.compare(&totals.first_gis)?;
     alias_counts(database, totals, report)
+}
+
+/// Files that belong together: traces, PIGs, columns of masks. Pairs that are checked themselves are
+/// left out.
+const SETS: [&[&str]; 3] = [&["ti", "td"], &["pi", "pd"], &["aa", "ab", "ac"]];
+
+/// The files that makeblastdb writes beside a volume for the identifiers that its headers have.
+fn required(volume: &Volume, own: OwnIdentifiers) -> Result<(), DbError> {
+    let mut names = Vec::new();
+    if own.any {
+        names.push("og");
+        if volume.lmdb().is_none() {
+            names.extend(["si", "sd"]);
+        }
+    }
+    if own.gis {
+        names.extend(["ni", "nd"]);
+    }
+    require(&names.iter().map(|name| volume.side_file(name)).collect::<Vec<_>>())
+}
+
+/// An error for the first of these files that is missing.
+fn require(files: &[PathBuf]) -> Result<(), DbError> {
+    match files.iter().find(|file| !file.exists()) {
+        Some(file) => Err(DbError::MissingFile { path: file.clone() }),
+        None => Ok(()),
+    }
 }
 
 /// The LMDB file of a whole database and the files of its name.
@@ -71,7 +106,8 @@ fn version_5(
         return Err(DbError::MissingLmdb { path: path.into() });
     };
     let letter = database.kind().letter();
-    let beside = |rest: &str| Side::open(path.with_extension(format!("{letter}{rest}")));
+    let beside = |rest: &str| path.with_extension(format!("{letter}{rest}"));
+    check_pages(&lmdb)?;
     if whole(&lmdb)? != u64::from(database.oid_count()) {
         let reason = "it belongs to more volumes than these; check the whole database";
         report.unchecked.push(format!("{}: {reason}", lmdb.name()));
@@ -79,31 +115,25 @@ fn version_5(
     }
     accessions(&lmdb, database.oid_count(), totals)?;
     report.beside.push(lmdb.name());
-    match beside("os")? {
-        Some(file) => {
-            listed(&file, database.oid_count(), totals)?;
-            report.beside.push(file.name());
-        }
-        None if totals.listed.entries() > 0 => {
-            return Err(DbError::MissingFile { path: path.with_extension(format!("{letter}os")) });
-        }
-        None => {}
+    if totals.listed.entries() > 0 || beside("os").exists() {
+        let file = Side::required(beside("os"))?;
+        listed(&file, database.oid_count(), totals)?;
+        report.beside.push(file.name());
     }
-    match beside("ot")? {
-        Some(file) => {
-            taxids(&file, database.oid_count(), totals)?;
-            report.beside.push(file.name());
-        }
-        None => report.unchecked.push(format!("taxids: there is no .{letter}ot file")),
-    }
-    match (beside("tf")?, beside("to")?) {
-        (Some(offsets), Some(lists)) => {
-            taxid_lists(&offsets, &lists, database.oid_count(), totals)?;
-            report.beside.extend([offsets.name(), lists.name()]);
-        }
-        _ => report.unchecked.push(format!("taxids: there is no .{letter}tf or .{letter}to file")),
-    }
+    let file = Side::required(beside("ot"))?;
+    taxids(&file, database.oid_count(), totals)?;
+    report.beside.push(file.name());
+    let (offsets, lists) = (Side::required(beside("tf"))?, Side::required(beside("to"))?);
+    check_pages(&offsets)?;
+    taxid_lists(&offsets, &lists, database.oid_count(), totals)?;
+    report.beside.extend([offsets.name(), lists.name()]);
     Ok(())
+}
+
+/// Checks all pages of an LMDB file.
+fn check_pages(file: &Side) -> Result<(), DbError> {
+    let damaged = |damage| file.damaged(damage);
+    Environment::open(&file.bytes).and_then(|env| env.check()).map_err(damaged)
 }
 
 /// Number of sequences over all volumes that an LMDB file names.

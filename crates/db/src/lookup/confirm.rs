@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::side_file::SideFile;
 use crate::DbError;
-use crate::check::keys::{accession_keys, index_keys};
+use crate::check::keys::{accession_keys, index_keys, without_end_blanks};
 use crate::defline::Defline;
 use fleetblast_seq::id::SeqId;
 
@@ -26,7 +26,7 @@ pub(super) fn has_accession(lines: &[Defline], key: &[u8]) -> bool {
 
 /// Whether an identifier has this key, in lower case, in version 4.
 pub(super) fn has_name(lines: &[Defline], key: &[u8]) -> bool {
-    ids(lines).any(|id| index_keys(id).iter().any(|one| one == key))
+    ids(lines).any(|id| index_keys(id).iter().any(|one| without_end_blanks(one) == key))
 }
 
 /// Whether a GI is among the identifiers.

@@ -4,6 +4,7 @@
 //! bytes); bytes of the data file; number of keys; and others. The data (`.?sd`, `.?nd`) are lines `key 02 oid` with a line
 //! feed, sorted bytewise, keys in lower case; or pairs of big-endian key and OID.
 
+use crate::check::keys::without_end_blanks;
 use std::cmp::Ordering;
 
 use super::Damage;
@@ -291,8 +292,7 @@ fn is_end(byte: u8) -> bool {
 /// The key of a line; blanks at its end do not count.
 fn line_key(line: &[u8]) -> &[u8] {
     let end = line.iter().position(|&b| b == SEPARATOR).unwrap_or(line.len());
-    let key = &line[..end];
-    &key[..key.iter().rposition(|&b| b != b' ').map_or(0, |last| last + 1)]
+    without_end_blanks(&line[..end])
 }
 
 fn oid(line: &[u8]) -> Option<u32> {

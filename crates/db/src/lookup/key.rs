@@ -1,6 +1,6 @@
 //! Under which key an identifier is stored.
 
-use fleetblast_seq::id::{NumberKind, ObjectId, SeqId, TextKind, parse_first, parse_word};
+use fleetblast_seq::id::{NumberKind, ObjectId, Refusal, SeqId, TextKind, parse_first, parse_word};
 
 /// Most digits of a version that may be left out.
 const VERSION_DIGITS: usize = 3;
@@ -103,6 +103,7 @@ fn simplified(id: &SeqId, word: &[u8]) -> Version4 {
         SeqId::General { tag: ObjectId::Text(text), .. } => text.clone(),
         SeqId::Local(ObjectId::Text(text)) => text.clone(),
         SeqId::Local(ObjectId::Number(_)) => id.fasta(),
+        SeqId::Text { kind: TextKind::NamedAnnotTrack, .. } => word.to_vec(),
         SeqId::Text { accession, name, version, .. } => match (accession, version) {
             (none, _) if none.is_empty() => name.clone(),
             (accession, Some(version)) => [accession, format!(".{version}").as_bytes()].concat(),
@@ -169,13 +170,16 @@ pub(crate) fn listed_version_4(id: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The version-5 key of a word in a text list, `None` for a GI. (`s_ProcessSeqIDsForV5`, seqdbgilistset.cpp.)
-pub(crate) fn listed_word(word: &[u8]) -> Option<Vec<u8>> {
-    match parse(word) {
-        Some(SeqId::Gi(_)) => None,
-        Some(id) => Some(listed(&id)),
-        None => Some(word.to_vec()),
-    }
+/// The version-5 key of a word in a text list, `None` for a GI (`s_ProcessSeqIDsForV5`,
+/// seqdbgilistset.cpp).
+///
+/// # Errors
+/// A word that is no identifier.
+pub(crate) fn listed_word(word: &[u8]) -> Result<Option<Vec<u8>>, Refusal> {
+    Ok(match parse_first(word)? {
+        SeqId::Gi(_) => None,
+        id => Some(listed(&id)),
+    })
 }
 
 /// How a key that is not an identifier itself may stand for it.

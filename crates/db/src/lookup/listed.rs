@@ -43,29 +43,31 @@ impl Lookup {
         Ok(None)
     }
 
-    /// The OIDs of GIs in one volume.
+    /// GIs that are in one volume, with their OIDs.
     pub(crate) fn oids_of_gis_in(
         &self,
         volume: usize,
         gis: impl IntoIterator<Item = i64>,
-    ) -> Result<Vec<u32>, DbError> {
+    ) -> Result<Vec<(i64, u32)>, DbError> {
         let Some(volume) = self.volumes.get(volume) else { return Ok(Vec::new()) };
         volume.required_gis()?;
-        gis.into_iter().filter_map(|gi| volume.oid_of_gi(gi).transpose()).collect()
+        let find = |gi| Ok(volume.oid_of_gi(gi)?.map(|oid| (gi, oid)));
+        gis.into_iter().filter_map(|gi| find(gi).transpose()).collect()
     }
 
-    /// The OIDs of keys in one volume of version 4, at most one for each key.
+    /// Keys that are in one volume of version 4, each with one OID.
     pub(crate) fn oids_of_keys_in<'k>(
         &self,
         volume: usize,
         keys: impl IntoIterator<Item = &'k Vec<u8>>,
-    ) -> Result<Vec<u32>, DbError> {
+    ) -> Result<Vec<(Vec<u8>, u32)>, DbError> {
         let Some(volume) = self.volumes.get(volume) else { return Ok(Vec::new()) };
         volume.required_strings()?;
         let mut found = Vec::new();
         for key in keys {
             let oids = volume.oids_of_text(key)?;
-            found.extend(oids.last().map(|&oid| volume.first.saturating_add(oid)));
+            let last = oids.last().map(|&oid| volume.first.saturating_add(oid));
+            found.extend(last.map(|oid| (key.clone(), oid)));
         }
         Ok(found)
     }

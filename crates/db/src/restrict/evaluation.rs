@@ -1,11 +1,14 @@
 //! What lists include: those of the user, and those of aliases.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use fleetblast_seq::id::Refusal;
+
+use super::crossing::{self, Name};
 use super::filter::{DeflineFilter, IdSet, UserList, VolumeFilter};
 use super::list::{self, ListError, SeqIdList};
 use super::masks::{Branch, Mask};
@@ -43,7 +46,17 @@ pub(super) struct Evaluation<'a> {
     /// Lists and bits attached to each volume.
     volumes: Vec<VolumeFilter>,
     /// Lists of aliases, each read once.
-    read: HashMap<PathBuf, Arc<IdSet>>,
+    read: HashMap<PathBuf, AliasList>,
+}
+
+/// A list of an alias that is looked up in one volume after the other, in each only what is not
+/// found yet (`CSeqDBIsam::x_TranslateGiList`, seqdbisam.hpp).
+struct AliasList {
+    set: Arc<IdSet>,
+    /// OIDs of GIs found so far.
+    gis: HashMap<i64, u32>,
+    /// OIDs of identifiers found so far, in version 4.
+    keys: HashMap<Vec<u8>, u32>,
 }
 
 impl<'a> Evaluation<'a> {
@@ -92,14 +105,26 @@ impl<'a> Evaluation<'a> {
             Ids::Gis(gis) => set.gis = gis.iter().map(|&gi| i64::from(gi)).collect(),
             Ids::Taxids(taxids) => set.taxids = taxids.iter().copied().collect(),
         }
-        if !set.taxids.is_empty() && !self.is_version_5() {
-            return Err(DbError::TaxidsVersion);
+        if !set.taxids.is_empty() {
+            if !self.is_version_5() {
+                return Err(DbError::TaxidsVersion);
+            }
+            // BLAST+ forgets those that it does not find.
+            let known: BTreeSet<i32> = self.lookup()?.taxids()?.into_iter().collect();
+            if !set.taxids.is_disjoint(&known) {
+                set.taxids = set.taxids.intersection(&known).copied().collect();
+            }
         }
         let selection = match user.negative {
             false => self.only(&set, &keys)?,
             true => self.without(&set, &keys)?,
         };
-        self.user = Some(UserList { set, negative: user.negative });
+        let excludes_hidden = match user.ids {
+            Ids::Gis(_) => true,
+            Ids::Sequences(_) => user.negative,
+            Ids::Taxids(_) => false,
+        };
+        self.user = Some(UserList { set, keys, negative: user.negative, excludes_hidden });
         Ok(selection)
     }
 
@@ -178,34 +203,52 @@ impl<'a> Evaluation<'a> {
             DbError::MissingList { path } => DbError::MissingGiList { path },
             error => error,
         };
-        let set = self.list(file, |contents| {
+        let parse = |contents: &[u8]| {
             let gis = list::gis(contents)?.into_iter().map(i64::from).collect();
             Ok(IdSet { gis, ..IdSet::default() })
-        });
-        let set = set.map_err(missing)?;
-        let users = self.user.as_ref().filter(|user| !user.negative && !user.set.gis.is_empty());
-        let wanted = |gi: &i64| users.is_none_or(|user| user.set.gis.contains(gi));
-        let gis = set.gis.iter().copied().filter(wanted);
-        let oids = self.lookup()?.oids_of_gis_in(at, gis)?;
-        self.volumes[at].lists.push(set);
-        Ok(range::of_oids(oids))
+        };
+        let mut list = self.take_list(file, parse).map_err(missing)?;
+        match self.users_gis() {
+            Some(users) => {
+                for &gi in list.set.gis.intersection(users) {
+                    if let Some(oid) = self.lookup()?.listed_oid_of_gi(gi)? {
+                        list.gis.insert(gi, oid);
+                    }
+                }
+            }
+            None => {
+                let missing = list.set.gis.iter().copied().filter(|gi| !list.gis.contains_key(gi));
+                let found = self.lookup()?.oids_of_gis_in(at, missing)?;
+                list.gis.extend(found);
+            }
+        }
+        let oids = range::of_oids(list.gis.values().copied().collect());
+        self.put_list(file, at, list);
+        Ok(oids)
     }
 
     /// The OIDs of an alias's identifiers in version 4.
     fn ids_of_alias(&mut self, file: &Path, at: usize) -> Result<Vec<Range<u32>>, DbError> {
-        let set = self.list(file, |contents| {
-            let ids = SeqIdList::parse(contents)?.ids;
-            let keys = ids.iter().map(|id| key::listed_version_4(id)).collect();
+        // BLAST+ takes a binary list for text here.
+        let mut list = self.take_list(file, |contents| {
+            let keys = list::words(contents).iter().map(|id| key::listed_version_4(id)).collect();
             Ok(IdSet { keys, ..IdSet::default() })
         })?;
         // BLAST+ does not look them up if it has GIs of the user.
-        let users = self.user.as_ref().filter(|user| !user.negative && !user.set.gis.is_empty());
-        let oids = match users {
-            Some(_) => Vec::new(),
-            None => self.lookup()?.oids_of_keys_in(at, &set.keys)?,
-        };
-        self.volumes[at].lists.push(set);
-        Ok(range::of_oids(oids))
+        if self.users_gis().is_none() {
+            let missing = list.set.keys.iter().filter(|key| !list.keys.contains_key(*key));
+            let found = self.lookup()?.oids_of_keys_in(at, missing)?;
+            list.keys.extend(found);
+        }
+        let oids = range::of_oids(list.keys.values().copied().collect());
+        self.put_list(file, at, list);
+        Ok(oids)
+    }
+
+    /// The GIs that the user includes, if any.
+    fn users_gis(&self) -> Option<&HashSet<i64>> {
+        let user = self.user.as_ref().filter(|user| !user.negative && !user.set.gis.is_empty());
+        user.map(|user| &user.set.gis)
     }
 
     /// In version 5, what the lists of identifiers and taxids of the uppermost aliases leave of `oids`.
@@ -245,46 +288,55 @@ impl<'a> Evaluation<'a> {
 
     /// The OIDs of a version-5 list, as far as the user's list of the same kind does not contradict.
     fn listed(&mut self, mask: &Mask, volumes: &[usize]) -> Result<Vec<u32>, DbError> {
-        let is_ids = matches!(mask, Mask::SeqIds(_));
-        let (Mask::SeqIds(file) | Mask::Taxids(file)) = mask else { return Ok(Vec::new()) };
-        let set = self.list(file, |contents| {
-            Ok(match is_ids {
-                true => IdSet {
-                    keys: SeqIdList::parse(contents)?.ids.into_iter().collect(),
-                    ..IdSet::default()
-                },
-                false => IdSet {
-                    taxids: list::taxids(contents)?.into_iter().collect(),
-                    ..IdSet::default()
-                },
-            })
-        })?;
-        for &at in volumes {
-            self.volumes[at].lists.push(set.clone());
-        }
-        if is_ids {
-            let keys: Vec<_> =
-                set.keys.iter().filter(|key| self.allows_key(key)).cloned().collect();
-            return resolve::oids_of_keys(self.lookup()?, &keys);
-        }
-        let taxids: BTreeSet<i32> =
-            set.taxids.iter().copied().filter(|taxid| self.allows_taxid(*taxid)).collect();
-        match taxids.is_empty() {
-            true => Ok(Vec::new()),
-            false => resolve::oids_of_taxids(self.lookup()?, taxids),
+        match mask {
+            Mask::SeqIds(file) => {
+                let ids = parse_list(file, |contents| Ok(SeqIdList::parse(contents)?.ids))?;
+                let keys = ids.iter().cloned().collect();
+                self.attach(IdSet { keys, ..IdSet::default() }, volumes);
+                let allowed = self.allowed_keys(ids);
+                let allowed = allowed
+                    .map_err(|refusal| DbError::ListedName { path: file.into(), refusal })?;
+                resolve::oids_of_keys(self.lookup()?, &allowed)
+            }
+            Mask::Taxids(file) => {
+                let taxids = parse_list(file, list::taxids)?;
+                let taxids: BTreeSet<i32> = taxids.into_iter().collect();
+                self.attach(IdSet { taxids: taxids.clone(), ..IdSet::default() }, volumes);
+                let allowed: BTreeSet<i32> =
+                    taxids.into_iter().filter(|taxid| self.allows_taxid(*taxid)).collect();
+                match allowed.is_empty() {
+                    true => Ok(Vec::new()),
+                    false => resolve::oids_of_taxids(self.lookup()?, allowed),
+                }
+            }
+            _ => Ok(Vec::new()),
         }
     }
 
-    /// Whether the user's identifiers, if there are such, allow an alias's.
-    fn allows_key(&self, key: &[u8]) -> bool {
-        let Some(user) = self.user.as_ref().filter(|user| !user.set.keys.is_empty()) else {
-            return true;
+    /// Has volumes show only the definition lines on this list, or on another one.
+    fn attach(&mut self, set: IdSet, volumes: &[usize]) {
+        let set = Arc::new(set);
+        for &at in volumes {
+            self.volumes[at].lists.push(set.clone());
+        }
+    }
+
+    /// An alias's identifiers that the user's, if there are such, allow.
+    fn allowed_keys(&self, ids: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Refusal> {
+        let Some(user) = self.user.as_ref().filter(|user| !user.keys.is_empty()) else {
+            return Ok(ids);
         };
-        let same = || {
-            let parsed = key::parse(key).map(|id| key::listed(&id));
-            parsed.is_some_and(|parsed| user.set.keys.contains(&parsed))
+        let names = |ids: Vec<Vec<u8>>| ids.into_iter().map(Name::new).collect::<Vec<_>>();
+        let (mut ids, mut users) = (names(ids), names(user.keys.clone()));
+        if !user.negative {
+            crossing::sort(&mut users)?;
+        }
+        crossing::sort(&mut ids)?;
+        let allowed = match user.negative {
+            false => crossing::intersection(ids, &users)?,
+            true => crossing::difference(ids, &users)?,
         };
-        (user.set.keys.contains(key) || same()) != user.negative
+        Ok(allowed.into_iter().map(Name::into_text).collect())
     }
 
     fn allows_taxid(&self, taxid: i32) -> bool {
@@ -294,19 +346,28 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// The list in a file, read when it is met first.
-    fn list(
+    /// The list in a file, read when it is met first, until [`put_list`](Self::put_list).
+    fn take_list(
         &mut self,
         file: &Path,
         parse: impl Fn(&[u8]) -> Result<IdSet, ListError>,
-    ) -> Result<Arc<IdSet>, DbError> {
-        if let Some(set) = self.read.get(file) {
-            return Ok(set.clone());
+    ) -> Result<AliasList, DbError> {
+        if let Some(list) = self.read.remove(file) {
+            return Ok(list);
         }
-        let contents = list::read(file)?;
-        let damaged = |problem| DbError::List { path: file.into(), problem };
-        let set = Arc::new(parse(&contents).map_err(damaged)?);
-        self.read.insert(file.into(), set.clone());
-        Ok(set)
+        let set = Arc::new(parse_list(file, parse)?);
+        Ok(AliasList { set, gis: HashMap::new(), keys: HashMap::new() })
     }
+
+    /// Keeps a list, and has volume `at` show only the definition lines on it, or on another one.
+    fn put_list(&mut self, file: &Path, at: usize, list: AliasList) {
+        self.volumes[at].lists.push(list.set.clone());
+        self.read.insert(file.into(), list);
+    }
+}
+
+/// Reads the list in a file.
+fn parse_list<T>(file: &Path, parse: impl Fn(&[u8]) -> Result<T, ListError>) -> Result<T, DbError> {
+    let contents = list::read(file)?;
+    parse(&contents).map_err(|problem| DbError::List { path: file.into(), problem })
 }

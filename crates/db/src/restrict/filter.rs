@@ -67,8 +67,12 @@ fn is_trace(id: &SeqId) -> bool {
 #[derive(Clone, Debug)]
 pub(crate) struct UserList {
     pub(crate) set: IdSet,
+    /// The identifiers as they are looked up, in the order of their list.
+    pub(crate) keys: Vec<Vec<u8>>,
     /// Everything but the list.
     pub(crate) negative: bool,
+    /// A list of GIs, or one of identifiers that is negative.
+    pub(crate) excludes_hidden: bool,
 }
 
 /// What the aliases ask of one volume.
@@ -97,6 +101,13 @@ impl DeflineFilter {
             (volume.member_bit, lists.collect::<Vec<_>>())
         });
         format!("{user:?} {:?}", volumes.collect::<Vec<_>>())
+    }
+
+    /// Whether sequences none of whose lines is shown are not even aligned. BLAST+ looks for that
+    /// only if the user's list is of GIs or, excluding, of identifiers (`CSeqDBImpl::x_InitIdSet`,
+    /// seqdbimpl.cpp); else they take places among the hits and are left out of the report.
+    pub(crate) fn excludes_hidden(&self) -> bool {
+        self.user.as_ref().is_some_and(|user| user.excludes_hidden)
     }
 
     /// True if no line is ever left out.

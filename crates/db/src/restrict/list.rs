@@ -127,7 +127,8 @@ impl<'a> Fields<'a> {
     }
 }
 
-fn words(text: &[u8]) -> Vec<Vec<u8>> {
+/// The words of a text list.
+pub(super) fn words(text: &[u8]) -> Vec<Vec<u8>> {
     let is_blank = |b: &u8| matches!(b, b' ' | b'\t' | b'\n' | b'\r');
     let mut ids = Vec::new();
     let mut rest = text;

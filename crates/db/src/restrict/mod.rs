@@ -11,6 +11,7 @@
 //! The included OIDs end up as sorted ranges: 8 bytes for each run, however many OIDs the lists had.
 
 mod bits;
+mod crossing;
 mod evaluation;
 pub(crate) mod filter;
 pub mod list;
@@ -61,6 +62,17 @@ impl Restriction {
             Ids::Taxids(taxids) => taxids.is_empty(),
         }
     }
+}
+
+/// What becomes of hits to a sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visibility {
+    /// The report shows them.
+    Shown,
+    /// They take a place among the hits, but the report leaves them out.
+    Unreported,
+    /// They are not aligned.
+    Excluded,
 }
 
 /// What is included, and how much that is.

@@ -14,7 +14,8 @@ const SLOW: &str = "To obtain better run time performance, please run blastdb_al
 const NO_IDS: &str = "Empty seqid list";
 const OTHER_DATABASE: &str = "Seqidlist file db info does not match input db";
 
-/// The keys of the user's list of identifiers, sorted, each once.
+/// The keys of the user's list of identifiers, those of a binary list in its order, others sorted,
+/// each once.
 ///
 /// In version 5 those of a text are brought into the form of keys, and GIs among them are left out.
 pub(super) fn user_keys(
@@ -33,7 +34,14 @@ pub(super) fn user_keys(
         keys = list.ids.clone();
     } else {
         warnings.push(SLOW.into());
-        keys = list.ids.iter().filter_map(|id| key::listed_word(id)).collect();
+        keys = Vec::with_capacity(list.ids.len());
+        for id in &list.ids {
+            let key = key::listed_word(id).map_err(|refusal| DbError::InvalidId {
+                word: String::from_utf8_lossy(id).into_owned(),
+                refusal,
+            });
+            keys.extend(key?);
+        }
         if keys.is_empty() {
             warnings.push(NO_IDS.into());
         }
@@ -42,8 +50,10 @@ pub(super) fn user_keys(
     if made_for != 0 && made_for != database_residues {
         warnings.push(OTHER_DATABASE.into());
     }
-    keys.sort_unstable();
-    keys.dedup();
+    if !list.binary {
+        keys.sort_unstable();
+        keys.dedup();
+    }
     Ok(keys)
 }
 
@@ -113,7 +123,8 @@ pub(super) fn excluded_by_keys(lookup: &Lookup, keys: &[Vec<u8>]) -> Result<Vec<
         }
     }
     let mut excluded = Vec::new();
-    for (oid, keys) in listed {
+    for (oid, mut keys) in listed {
+        keys.sort_unstable();
         if all_listed(&lookup.ids_of(oid)?, &keys) {
             excluded.push(oid);
         }

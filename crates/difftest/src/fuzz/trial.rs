@@ -14,7 +14,7 @@ use crate::fasta::{self, Record};
 use crate::fixtures::taxdb;
 use crate::fleet::{CHECKPOINT, Place, Spread};
 use crate::process::{Outcome, Tool, Tools, must_run, shell};
-use crate::program::{LISTED, Target, Trial};
+use crate::program::{ALIASED, LISTED, Target, Trial};
 use crate::rng::Rng;
 use crate::written::collected;
 
@@ -35,8 +35,11 @@ const HEAVY: (usize, usize) = (5_000, 300);
 impl Trial {
     /// All arguments.
     pub fn args(&self) -> Vec<String> {
-        let place =
-            if self.target == Target::Subject { ["-subject", "db.fa"] } else { ["-db", "db"] };
+        let place = match self.target {
+            Target::Subject => ["-subject", "db.fa"],
+            Target::Aliased => ["-db", ALIASED],
+            _ => ["-db", "db"],
+        };
         let brings_query = |group: &Vec<String>| ["-in_pssm", "-in_msa"].contains(&&*group[0]);
         let query: &[&str] =
             if self.options.iter().any(brings_query) { &[] } else { &["-query", "query.fa"] };
@@ -97,7 +100,9 @@ impl Trial {
             Target::Masked if masks::file(&self.subjects, self.program.masker).is_some() => {
                 &["-parse_seqids", "-taxid_map", TAXIDS, "-mask_data", MASKS]
             }
-            Target::Parsed | Target::Masked => &["-parse_seqids", "-taxid_map", TAXIDS],
+            Target::Parsed | Target::Masked | Target::Aliased => {
+                &["-parse_seqids", "-taxid_map", TAXIDS]
+            }
             Target::V4 => &["-blastdb_version", "4", "-taxid", "562"],
         };
         let fixed = ["-dbtype", self.program.molecule.name(), "-in", "db.fa", "-out", "db"];
@@ -282,8 +287,24 @@ fn write_inputs(trial: &Trial, dir: &Path) -> Result<()> {
             false => drop(fs::remove_file(&path)),
         }
     }
+    let alias = format!("{ALIASED}.{}al", trial.program.molecule.prefix());
+    let path = dir.join(alias);
+    write(&path, format!("DBLIST db\nSEQIDLIST {ALIASED}\n"))?;
+    let path = dir.join(ALIASED);
+    write(&path, aliased(&trial.subjects))?;
     let path = dir.join(LISTED);
     write(&path, listed(&trial.subjects))
+}
+
+/// The identifiers of every other subject, the first included, one on a line: half of them without
+/// their version.
+fn aliased(subjects: &[Record]) -> String {
+    let line = |(number, record): (usize, &Record)| {
+        let id = record.header.split(' ').next()?;
+        let bare = id.rsplit_once('.').map_or(id, |(bare, _)| bare);
+        Some(format!("{}\n", if number % 2 == 0 { bare } else { id }))
+    };
+    subjects.iter().step_by(2).enumerate().filter_map(line).collect()
 }
 
 /// `id taxid` for the first subject and three in four of the others. makeblastdb wants at least one.

@@ -1,7 +1,7 @@
 //! Which candidates become hits, and in which order (rules 6.1, 6.9).
 
 use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
 
 use crate::filters::{
     Written, by_evalue, final_filter, final_order_h, query_coverage, subject_best_hit,
@@ -45,6 +45,8 @@ pub struct Selector {
     heaps: bool,
     by_subject: bool,
     queries: Vec<QueryHits>,
+    /// Subjects that take places among the hits, but are left out of the report.
+    unreported: BTreeSet<u32>,
     rules: Rules,
 }
 
@@ -113,6 +115,7 @@ impl Selector {
             heaps: matches!(method, Method::Redo | Method::SmithWaterman),
             by_subject: method == Method::SmithWaterman && !params.is_adjusted(),
             queries,
+            unreported: BTreeSet::new(),
             rules: Rules {
                 hitlist_size: final_capacity(params),
                 capacity: preliminary_capacity(params),
@@ -177,6 +180,9 @@ impl Selector {
     /// # Panics
     /// If there is no such query.
     pub fn offer(&mut self, query: usize, candidate: Candidate) {
+        if !candidate.is_reported {
+            self.unreported.insert(candidate.oid);
+        }
         let rules = &self.rules;
         let hits = &mut self.queries[query];
         if let Some(first) = candidate.first_local
@@ -211,10 +217,13 @@ impl Selector {
 
     /// The final hits of every query.
     pub fn finish(self) -> Vec<Vec<SubjectHit>> {
-        let rules = self.rules;
+        let (rules, unreported) = (self.rules, self.unreported);
         let finish = |query: QueryHits| {
             let hits = query.kept.into_iter().map(|record| record.hit).collect();
-            rules.finish(hits, query.query, query.overflowed)
+            let mut hits = rules.finish(hits, query.query, query.overflowed);
+            // BLAST+ leaves them out of the list that it formats (`BlastHitList2SeqAlign_OMF`).
+            hits.retain(|hit| !unreported.contains(&hit.oid));
+            hits
         };
         self.queries.into_iter().map(finish).collect()
     }

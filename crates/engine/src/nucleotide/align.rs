@@ -156,7 +156,7 @@ impl Aligner<'_> {
             alignment.number = number;
         }
         let key = HitKey::of_alignments(hit.oid, &alignments);
-        Candidate { oid: hit.oid, key, first_local: None, alignments }
+        Candidate::new(hit.oid, key, alignments)
     }
 
     /// Aligns in a part of the subject near the HSPs, which is enough if no path comes to its ends; otherwise `None`.

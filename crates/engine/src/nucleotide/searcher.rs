@@ -72,7 +72,9 @@ impl Searcher {
         for oid in oids {
             let (bases, masks) = (subjects.bases(oid), subjects.masks(oid));
             let subject = Subject { oid, bases, masks };
-            let letters = |parts: &[_]| subjects.true_letters(oid, parts);
+            let letters = |parts: &[_]| {
+                (!subjects.is_excluded(oid)).then(|| subjects.true_letters(oid, parts))
+            };
             for chunk in &self.chunks {
                 let SearchScratch { seeds, stage } = scratch;
                 let find = |part: Packed<'_>, regions: Option<&[_]>, out: &mut Vec<_>| {

@@ -131,14 +131,14 @@ impl Stage {
         }
     }
 
-    /// Searches a subject; `find` finds segments in a part of it, `letters` gives its true letters in some parts. Leaves the hits in the
-    /// scratch, and what was extended.
+    /// Searches a subject; `find` finds segments in a part of it, `letters` gives its true letters
+    /// in some parts, `None` to drop its hits. Leaves the hits in the scratch, and what was extended.
     pub fn subject<'s>(
         &self,
         subject: Subject<'_>,
         contexts: &Contexts,
         mut find: impl FnMut(Packed<'_>, Option<&[Range<u32>]>, &mut Vec<Segment>),
-        letters: impl FnOnce(&[Range<u32>]) -> Cow<'s, [u8]>,
+        letters: impl FnOnce(&[Range<u32>]) -> Option<Cow<'s, [u8]>>,
         scratch: &mut StageScratch,
     ) {
         let Subject { oid, bases, masks } = subject;
@@ -163,7 +163,7 @@ impl Stage {
         rules: &Reevaluation,
         lists: &mut [(u32, Vec<PrelimHsp>)],
         s_len: u32,
-        letters: impl FnOnce(&[Range<u32>]) -> Cow<'s, [u8]>,
+        letters: impl FnOnce(&[Range<u32>]) -> Option<Cow<'s, [u8]>>,
     ) {
         for (piece, hsps) in lists.iter_mut() {
             self.judge(*piece, hsps, s_len);
@@ -173,7 +173,11 @@ impl Stage {
         if reached.is_empty() {
             return;
         }
-        let subject = letters(&mask::combine(reached));
+        let Some(subject) = letters(&mask::combine(reached)) else {
+            // `BLAST_SEQSRC_EXCLUDED` in `Blast_HSPListReevaluateUngapped`, blast_hits.c.
+            lists.iter_mut().for_each(|(_, hsps)| hsps.clear());
+            return;
+        };
         for (piece, hsps) in lists {
             let true_hsp = |hsp: &PrelimHsp| {
                 let Strand { letters, unmasked, limits, .. } = self.strand(*piece, hsp.context);

@@ -187,7 +187,7 @@ impl Aligner<'_> {
             alignment.number = number;
         }
         let key = HitKey::of_alignments(hit.oid, &alignments);
-        Candidate { oid: hit.oid, key, first_local: None, alignments }
+        Candidate::new(hit.oid, key, alignments)
     }
 
     fn alignment(

@@ -107,7 +107,10 @@ fn search(plan: &Plan, shared: &Arc<dyn Audience>) -> Result<(), Error> {
         let reading = Instant::now();
         let mut span = recorder.begin(Lane::Supermaster, Kind::Read);
         let mark = |read: &mut Records| repeats.as_mut().map_or(Ok(()), |it| it.mark(read));
-        let block = queries.next_block(&engine, mark, audience)?;
+        let block = match queries.next_block(&engine, mark, audience) {
+            Ok(block) => block,
+            Err(error) => return outlet.end_early().and(Err(error)),
+        };
         traced::note_block(&mut span, blocks, block.as_ref());
         drop(span);
         timing.input_seconds += reading.elapsed().as_secs_f64();
@@ -168,7 +171,7 @@ fn run_block(
     timing.add_queries(&block.prepared);
     audience.close(0);
     match &block.failure {
-        Some(error) => Err(error.clone()),
+        Some(error) => outlet.end_early().and(Err(error.clone())),
         None => Ok(()),
     }
 }

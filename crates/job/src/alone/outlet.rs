@@ -149,6 +149,17 @@ impl<'a> Outlet<'a> {
         writer.check().and(searched)
     }
 
+    /// Writes what is left of a report whose next query cannot be read.
+    ///
+    /// # Errors
+    /// Output that cannot be written.
+    pub fn end_early(&mut self) -> Result<(), Error> {
+        match &mut self.way {
+            Way::Report(output) => self.reporter.end_early(output),
+            Way::Metadata(_) => Ok(()),
+        }
+    }
+
     /// Ends it; tells how metadata went.
     pub fn finish(self, audience: &dyn Audience) -> Result<Option<Account>, Error> {
         match self.way {

@@ -218,18 +218,33 @@ impl<'a> Reporter<'a> {
         Ok(report)
     }
 
+    /// Writes what is left of a report whose next query cannot be read.
+    ///
+    /// # Errors
+    /// Output that cannot be written.
+    pub fn end_early(&self, output: &mut impl Pages) -> Result<(), Error> {
+        if self.queries == 0 {
+            return Ok(());
+        }
+        self.write_lines(output)
+    }
+
+    /// Writes the lines of SAM, which come after a header of all of them.
+    fn write_lines(&self, output: &mut impl Pages) -> Result<(), Error> {
+        let model::Format::Sam(options) = &self.setup.output.format else { return Ok(()) };
+        let mut header = sam::Header::new(&self.setup, options);
+        self.references.iter().for_each(|reference| header.add(reference));
+        output.write(&header.bytes())?;
+        output.write(&self.lines)
+    }
+
     /// Writes what comes after the last query.
     pub fn finish(&self, output: &mut impl Pages, audience: &dyn Audience) -> Result<(), Error> {
         if self.misses_taxonomy && warns_at_end(&self.setup) {
             audience.warn_alone(NO_TAXONOMY.as_bytes());
         }
         let mut bytes = Vec::new();
-        if let model::Format::Sam(options) = &self.setup.output.format {
-            let mut header = sam::Header::new(&self.setup, options);
-            self.references.iter().for_each(|reference| header.add(reference));
-            output.write(&header.bytes())?;
-            output.write(&self.lines)?;
-        }
+        self.write_lines(output)?;
         pieces::epilogue(&self.setup, self.queries, &mut bytes);
         output.write(&bytes)
     }

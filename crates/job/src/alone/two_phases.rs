@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use fleetblast_db::DbError;
 use fleetblast_db::load::{self, Choice, Loader, Purpose};
+use fleetblast_db::restrict::Visibility;
 use fleetblast_engine::batches;
 use fleetblast_engine::grouping::Grouping;
 use fleetblast_engine::hits::{Candidate, PrelimHit, SubjectHit};
@@ -202,7 +203,7 @@ impl<'a> TwoPhases<'a> {
         let lists = self.scan.search(&merger, waves)?;
         self.extensions = merger.extensions(&lists).iter().sum();
         let mut chosen = merger.choose(lists);
-        self.drop_hidden(&mut chosen)?;
+        self.drop_excluded(&mut chosen)?;
         if self.loader().statistics().bytes > before {
             // The database was not in memory, or does not stay there: what comes next may not be either.
             let hits = chosen.iter().flatten().map(|hit| hit.oid);
@@ -211,17 +212,16 @@ impl<'a> TwoPhases<'a> {
         Ok(chosen)
     }
 
-    /// Leaves out the hits to sequences none of whose definition lines a restriction shows: BLAST+ drops them when it is
-    /// about to align them.
-    fn drop_hidden(&self, chosen: &mut [Vec<PrelimHit>]) -> Result<(), DbError> {
-        let mut shown: BTreeMap<u32, bool> = BTreeMap::new();
+    /// Drops the hits that BLAST+ drops when it is about to align them.
+    fn drop_excluded(&self, chosen: &mut [Vec<PrelimHit>]) -> Result<(), DbError> {
+        let mut known: BTreeMap<u32, Visibility> = BTreeMap::new();
         for hit in chosen.iter().flatten() {
-            if let Entry::Vacant(unknown) = shown.entry(hit.oid) {
-                unknown.insert(self.target.searched.is_shown(hit.oid)?);
+            if let Entry::Vacant(unknown) = known.entry(hit.oid) {
+                unknown.insert(self.target.visibility(hit.oid)?);
             }
         }
         for hits in chosen {
-            hits.retain(|hit| shown.get(&hit.oid).is_none_or(|&shown| shown));
+            hits.retain(|hit| known.get(&hit.oid) != Some(&Visibility::Excluded));
         }
         Ok(())
     }

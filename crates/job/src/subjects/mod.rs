@@ -8,7 +8,10 @@ use std::ops::Range;
 
 use fleetblast_db::memory::Record;
 use fleetblast_db::partition::VolumeFile;
-use fleetblast_db::{Database, OddHeader, SearchPath, SequenceKind, TaxonNames, TaxonomyNames};
+use fleetblast_db::restrict::Visibility;
+use fleetblast_db::{
+    Database, DbError, OddHeader, SearchPath, SequenceKind, TaxonNames, TaxonomyNames,
+};
 use fleetblast_engine::params::DatabaseTotals;
 use fleetblast_engine::subjects::Masks;
 use fleetblast_report::columns::Columns;
@@ -50,6 +53,8 @@ pub struct Target {
     is_listed: bool,
     /// A list leaves nothing of the database.
     pub nothing_included: bool,
+    /// Proteins are aligned without gaps, which BLAST+ does without a look at their definition lines.
+    aligns_unseen: bool,
     /// Where the searched parts of subjects begin (`-subject_loc`), from 0.
     part_start: u32,
     /// For reports.
@@ -67,7 +72,9 @@ impl Target {
                 open_fasta(source, name, range.as_ref(), plan, audience)?
             }
         };
-        Ok(Target { taxonomy: open_taxonomy(plan, audience)?, ..target })
+        let is_protein = target.searched.kind() == SequenceKind::Protein;
+        let aligns_unseen = is_protein && plan.params.common().ungapped;
+        Ok(Target { taxonomy: open_taxonomy(plan, audience)?, aligns_unseen, ..target })
     }
 
     /// Letters of all that reports call the database.
@@ -127,6 +134,23 @@ impl Target {
             return self.whole.bases_of(oid).ok().map(Stored::Bases);
         }
         Some(Stored::Residues(self.whole.residues_of(oid)))
+    }
+
+    /// What becomes of hits to a subject, which a restriction may hide.
+    ///
+    /// # Errors
+    /// A damaged database.
+    pub fn visibility(&self, oid: u32) -> Result<Visibility, DbError> {
+        match self.searched.visibility(oid)? {
+            Visibility::Excluded if self.aligns_unseen => Ok(Visibility::Unreported),
+            visibility => Ok(visibility),
+        }
+    }
+
+    /// Whether hits to a subject are of this visibility. Damage is an error later, when they are
+    /// reported.
+    pub fn is(&self, oid: u32, wanted: Visibility) -> bool {
+        self.visibility(oid).is_ok_and(|visibility| visibility == wanted)
     }
 
     /// What is masked of a sequence that is searched.
@@ -210,6 +234,7 @@ fn open_database(names: &str, plan: &Plan, audience: &dyn Audience) -> Result<Ta
         totals: totals(&database, plan, shortest),
         is_listed: user.is_some_and(|user| !user.negative && !user.is_empty()),
         nothing_included: database.whole().sequences == 0,
+        aligns_unseen: false,
         summary: DatabaseSummary {
             label: names.as_bytes().to_vec(),
             paragraphs: paragraphs(&database, &stored.algorithms),
@@ -260,6 +285,7 @@ fn open_fasta(
         totals: totals(&searched, plan, shortest),
         is_listed: false,
         nothing_included: false,
+        aligns_unseen: false,
         summary: DatabaseSummary {
             label: label.into_bytes(),
             paragraphs: paragraphs(&searched, &[]),

@@ -17,6 +17,7 @@
 pub mod accession;
 mod bare;
 mod choice;
+mod compare;
 mod parse;
 mod refusal;
 mod tagged;
@@ -25,7 +26,8 @@ use serde::{Deserialize, Serialize};
 
 pub use self::choice::{best_choice, gi, id_list, report_choice, text_choice};
 pub use self::parse::{
-    IdError, parse_first, parse_single, parse_stored, parse_typed, parse_word, parse_word_telling,
+    IdError, parse_first, parse_listed, parse_single, parse_stored, parse_typed, parse_word,
+    parse_word_telling,
 };
 pub use self::refusal::Refusal;
 

@@ -95,6 +95,22 @@ pub fn parse_first(word: &[u8]) -> Result<SeqId, Refusal> {
     first_of(word, Locals::Any).map(|(id, _)| id)
 }
 
+/// Reads a word that is one identifier, as BLAST+ compares the identifiers of two lists: a whole
+/// number as a GI, with a known tag as in FASTA, else an accession of known shape, else a valid
+/// local one.
+///
+/// # Errors
+/// Anything else, also several identifiers.
+pub fn parse_listed(word: &[u8]) -> Result<SeqId, Refusal> {
+    if let Some(number) = super::digits(word.trim_ascii()) {
+        return Ok(SeqId::Gi(number));
+    }
+    match first_of(word, Locals::Valid)? {
+        (id, true) => Ok(id),
+        (_, false) => Err(Refusal::too_many_parts(word)),
+    }
+}
+
 /// The first identifier of a word, and whether nothing follows it.
 fn first_of(word: &[u8], locals: Locals) -> Result<(SeqId, bool), Refusal> {
     let text = word.trim_ascii();

@@ -25,6 +25,11 @@ impl fmt::Display for Refusal {
 }
 
 impl Refusal {
+    /// What is wrong, without where BLAST+ says it.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// No word at all.
     pub(super) fn empty() -> Self {
         Self::new("CSeq_id::Set", 2457, "Empty bare accession supplied".to_owned())
@@ -38,6 +43,12 @@ impl Refusal {
     /// A part that should be a tag.
     pub(super) fn unsupported_tag(part: &[u8]) -> Self {
         Self::new("CSeq_id::ParseIDs", 2646, format!("Unsupported ID type {}", shown(part)))
+    }
+
+    /// One identifier was expected.
+    pub(super) fn too_many_parts(word: &[u8]) -> Self {
+        let text = format!("FASTA-style ID {} has too many parts.", shown(word));
+        Self::new("CSeq_id::Set", 2531, text)
     }
 
     pub(super) fn too_few_parts(tag: &str) -> Self {

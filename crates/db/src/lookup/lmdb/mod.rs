@@ -14,6 +14,7 @@
 //! visits at most as many bytes as the file has, so that page numbers that lead in circles end in an error.
 
 mod page;
+mod sound;
 mod walk;
 
 use std::cmp::Ordering;
@@ -237,7 +238,9 @@ impl Table {
 /// A meta page.
 struct Meta {
     page_size: usize,
+    free: Table,
     main: Table,
+    last_page: u64,
     transaction: u64,
 }
 
@@ -259,8 +262,10 @@ impl Meta {
         if !page_size.is_power_of_two() || !(256..=0x8000).contains(&page_size) {
             return damage("an impossible page size");
         }
-        let main = Table::read(&meta[24 + RECORD..24 + 2 * RECORD], body + 24 + RECORD)?;
+        let table = |at| Table::read(&meta[at..at + RECORD], body + at);
+        let (free, main) = (table(24)?, table(24 + RECORD)?);
+        let last_page = u64::from_le_bytes(fixed(meta, 24 + 2 * RECORD));
         let transaction = u64::from_le_bytes(fixed(meta, 24 + 2 * RECORD + 8));
-        Ok(Self { page_size, main, transaction })
+        Ok(Self { page_size, free, main, last_page, transaction })
     }
 }

@@ -98,6 +98,11 @@ impl<'a> Page<'a> {
         self.flags & LEAF != 0
     }
 
+    /// Whether it is a leaf of keys of one length.
+    pub(super) fn has_fixed_keys(&self) -> bool {
+        self.flags & FIXED_KEYS != 0
+    }
+
     /// Number of keys.
     pub(super) fn count(&self) -> usize {
         self.count

@@ -20,7 +20,8 @@ pub fn trial(rng: &mut Rng, source: &Source) -> Trial {
     let target = match rng.below(20) {
         0..=7 => Target::Plain,
         8..=10 => Target::Masked,
-        11..=13 => Target::Parsed,
+        11..=12 => Target::Parsed,
+        13 => Target::Aliased,
         14..=15 => Target::V4,
         _ => Target::Subject,
     };

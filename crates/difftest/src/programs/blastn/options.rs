@@ -151,7 +151,7 @@ fn restriction(choice: &mut Choice, trial: &Trial) {
     if trial.target == Target::Masked && choice.wants(0.6) {
         choice.add(&["-db_soft_mask", "11"]);
     }
-    let is_parsed = matches!(trial.target, Target::Parsed | Target::Masked);
+    let is_parsed = matches!(trial.target, Target::Parsed | Target::Masked | Target::Aliased);
     if is_parsed && choice.wants(0.3) {
         match choice.rng.below(8) {
             0..=3 => choice.add(&["-seqidlist", LISTED]),

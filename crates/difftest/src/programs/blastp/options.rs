@@ -159,7 +159,7 @@ impl Choice<'_> {
             let name = *self.rng.pick(&["-db_soft_mask", "-db_hard_mask", "-db_hard_mask"]);
             self.add(&[name, "21"]);
         }
-        let is_parsed = matches!(trial.target, Target::Parsed | Target::Masked);
+        let is_parsed = matches!(trial.target, Target::Parsed | Target::Masked | Target::Aliased);
         if is_parsed && self.wants(0.3) {
             match self.rng.below(8) {
                 0..=3 => self.add(&["-seqidlist", LISTED]),

@@ -163,7 +163,7 @@ impl Choice<'_> {
                 self.maybe(0.5, "-db_hard_mask", &["21"]);
             }
         }
-        if matches!(trial.target, Target::Parsed | Target::Masked) {
+        if matches!(trial.target, Target::Parsed | Target::Masked | Target::Aliased) {
             match self.rng.below(12) {
                 0..=2 => self.add(&["-seqidlist", LISTED]),
                 3 => self.add(&["-negative_seqidlist", LISTED]),

@@ -12,6 +12,7 @@ fn selector(limit: usize, queries: usize) -> Selector {
         queries: (0..queries)
             .map(|_| QueryHits { query, kept: BinaryHeap::new(), overflowed: false })
             .collect(),
+        unreported: BTreeSet::new(),
         rules: Rules {
             hitlist_size: limit,
             capacity: 1050,
@@ -48,6 +49,7 @@ fn candidate(oid: u32, evalue: f64, score: i32, rest: i32) -> Candidate {
         key: Some(HitKey { evalue, score: 32 * score + rest, oid }),
         first_local: None,
         alignments: vec![alignment(score, evalue, 0..50)],
+        is_reported: true,
     }
 }
 
@@ -182,4 +184,13 @@ fn scores_that_round_to_zero_are_not_reported() {
     let kept = rules.finish(hits, Written { length: 100, strands: false }, false);
     assert_eq!(oids(&kept), [1]);
     assert_eq!(kept[0].alignments.len(), 1);
+}
+
+#[test]
+fn what_is_not_reported_takes_a_place() {
+    let mut selector = selector(2, 1);
+    selector.offer(0, Candidate { is_reported: false, ..candidate(1, 1e-9, 50, 0) });
+    selector.offer(0, candidate(2, 1e-8, 40, 0));
+    selector.offer(0, candidate(3, 1e-7, 30, 0));
+    assert_eq!(oids(&selector.finish()[0]), [2]);
 }

@@ -152,7 +152,7 @@ impl Traceback {
         let key = scored.first().map(|(first, _)| HitKey { evalue, score: first.score, oid });
         let alignments =
             scored.into_iter().map(|(a, evalue)| self.report(query, a, evalue)).collect();
-        Candidate { oid, key, first_local: None, alignments }
+        Candidate::new(oid, key, alignments)
     }
 
     /// The e-value united with the p-value of the two compositions, if the search asks for that.

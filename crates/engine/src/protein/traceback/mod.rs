@@ -286,7 +286,7 @@ fn final_x_drop(params: &ProteinParams) -> i32 {
 /// The hit of an ungapped search: every HSP is a single run of pairs (rules 5.9).
 fn ungapped(query: &TracebackQuery, hit: &PrelimHit) -> Candidate {
     let Some(karlin) = query.karlin else {
-        return Candidate { oid: hit.oid, key: None, first_local: None, alignments: Vec::new() };
+        return Candidate::new(hit.oid, None, Vec::new());
     };
     let alignment = |hsp: &crate::hits::PrelimHsp| Alignment {
         score: hsp.score,
@@ -304,5 +304,5 @@ fn ungapped(query: &TracebackQuery, hit: &PrelimHit) -> Candidate {
     };
     let mut alignments: Vec<Alignment> = hit.hsps.iter().map(alignment).collect();
     alignments.sort_by(order_s);
-    Candidate { oid: hit.oid, key: HitKey::of_prelim(hit), first_local: None, alignments }
+    Candidate::new(hit.oid, HitKey::of_prelim(hit), alignments)
 }

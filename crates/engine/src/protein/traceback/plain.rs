@@ -52,7 +52,7 @@ impl Traceback {
         }
         alignments.retain(|alignment| alignment.evalue <= self.significance.limit);
         let key = HitKey::of_alignments(hit.oid, &alignments);
-        Candidate { oid: hit.oid, key, first_local: None, alignments }
+        Candidate::new(hit.oid, key, alignments)
     }
 
     /// Where the alignment starts: at the seed of the preliminary one, unless that is the very first pair, which stands for

@@ -5,6 +5,7 @@ use std::iter;
 use std::sync::Arc;
 
 use fleetblast_db::load::HugePages;
+use fleetblast_db::restrict::Visibility;
 use fleetblast_engine::hits::{Alignment, Candidate, SubjectHit};
 use fleetblast_engine::lists::{Cut, Merger};
 use fleetblast_engine::search::Searcher;
@@ -186,22 +187,22 @@ impl<'a> WorkerWorks<'a> {
             let Block { prepared, grouping, .. } = &searching.block;
             let engine = self.job.engine_of(&searching.block);
             let aligner = engine.aligner(prepared, grouping, number as usize);
-            let mut shown = Vec::with_capacity(wanted.len());
+            let mut aligned = Vec::with_capacity(wanted.len());
             for wanted in wanted {
-                let is_shown = self.job.target.searched.is_shown(wanted.hit.oid);
-                shown.push(is_shown?);
+                let visibility = self.job.target.visibility(wanted.hit.oid)?;
+                aligned.push(visibility != Visibility::Excluded);
             }
             let hits: Vec<_> = wanted
                 .iter()
-                .zip(&shown)
-                .filter(|&(_, &shown)| shown)
+                .zip(&aligned)
+                .filter(|&(_, &is_aligned)| is_aligned)
                 .map(|(wanted, _)| wanted.hit.clone())
                 .collect();
             scan.check_files(hits.iter().map(|hit| hit.oid))?;
             let hits: Vec<_> = hits.iter().map(|hit| (&aligner, hit)).collect();
             let mut candidates = scan.align(&hits).into_iter();
-            for shown in shown {
-                let candidate = if shown { candidates.next() } else { None };
+            for is_aligned in aligned {
+                let candidate = if is_aligned { candidates.next() } else { None };
                 outlines.push(candidate.as_ref().map(Candidate::outline));
                 if let Some(candidate) = candidate {
                     searching.aligned.insert((number, candidate.oid), candidate);

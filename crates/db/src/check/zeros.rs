@@ -1,0 +1,89 @@
+//! Long runs of zeros in sequences, as a page leaves that was never written.
+//!
+//! Zero is a residue (`-`) and four bases (`AAAA`), so zeros are no fault. Makers of protein
+//! databases write none, and a genome has few runs of thousands of A.
+
+use crate::Bases;
+
+/// Residues `-` in a row.
+const RESIDUES: usize = 16;
+/// Bytes of bases in a row: the least that a disk writes.
+const BYTES: usize = 512;
+/// Bases in a byte.
+const PER_BYTE: usize = 4;
+
+/// A run of zeros.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Zeros {
+    /// Where it begins in the sequence, from 0.
+    pub(super) start: usize,
+    /// Residues or bases.
+    pub(super) length: usize,
+}
+
+/// The first long run of residues `-`.
+pub(super) fn of_residues(residues: &[u8]) -> Option<Zeros> {
+    long_run(residues, RESIDUES)
+}
+
+/// The first long run of A. Ambiguous bases do not count: whatever stands for them is theirs.
+pub(super) fn of_bases(bases: &Bases<'_>) -> Option<Zeros> {
+    let packed = bases.packed();
+    let whole = packed.len().saturating_sub(1);
+    let mut start = 0;
+    while let Some(run) = long_run(&packed[start..whole], BYTES) {
+        let (first, length) = ((start + run.start) * PER_BYTE, run.length * PER_BYTE);
+        let is_ambiguous = |run: crate::Ambiguity| {
+            (run.start as usize) < first + length && (run.start + run.length) as usize > first
+        };
+        if !bases.ambiguities().any(is_ambiguous) {
+            return Some(Zeros { start: first, length });
+        }
+        start += run.start + run.length;
+    }
+    None
+}
+
+fn long_run(bytes: &[u8], least: usize) -> Option<Zeros> {
+    let mut start = 0;
+    while start + least <= bytes.len() {
+        // Any run of this length has its last byte here or later.
+        match bytes[start..start + least].iter().rposition(|&byte| byte != 0) {
+            Some(last) => start += last + 1,
+            None => {
+                let length = bytes[start..].iter().take_while(|&&byte| byte == 0).count();
+                return Some(Zeros { start, length });
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_runs_are_none() {
+        let mut residues = vec![1; 100];
+        residues[3..18].fill(0);
+        assert_eq!(of_residues(&residues), None);
+        residues[40..57].fill(0);
+        assert_eq!(of_residues(&residues), Some(Zeros { start: 40, length: 17 }));
+        residues[57..].fill(0);
+        assert_eq!(of_residues(&residues), Some(Zeros { start: 40, length: 60 }));
+        assert_eq!(of_residues(&[0; 15]), None);
+    }
+
+    #[test]
+    fn bases_that_are_ambiguous_may_stand_as_a() {
+        let mut packed = vec![0x1b; 2000];
+        packed[1000..1600].fill(0);
+        packed[1999] = 0;
+        let bases = Bases::new(&packed, &[]);
+        assert_eq!(of_bases(&bases), Some(Zeros { start: 4000, length: 2400 }));
+        // N in base 4100.
+        let bases = Bases::new(&packed, &[0, 0, 0, 1, 0xf0, 0, 0x10, 0x04]);
+        assert_eq!(of_bases(&bases), None);
+    }
+}

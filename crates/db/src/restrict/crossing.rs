@@ -1,0 +1,223 @@
+//! What the identifiers of an alias and of the user have in common, in version 5.
+//!
+//! BLAST+ sorts both lists and walks through them side by side (`s_ProcessSeqIdFilters`,
+//! seqdboidlist.cpp). Identifiers that [match](SeqId::matches) are equal, others compare as bytes.
+//! That is no order: `A.1` and `A.2` both equal `A`. What is found of such lists depends on how
+//! they are sorted, so it is done here in the steps of the C++ library that BLAST+ is built with.
+
+use std::cell::OnceCell;
+
+use fleetblast_seq::id::{Refusal, SeqId, parse_listed};
+
+/// Longest list that is sorted by insertion alone.
+const SHORT: usize = 16;
+
+/// An identifier of a list.
+#[derive(Debug)]
+pub(super) struct Name {
+    text: Vec<u8>,
+    /// Parsed when it is first compared with another text.
+    id: OnceCell<Result<SeqId, Refusal>>,
+}
+
+impl Name {
+    pub(super) fn new(text: Vec<u8>) -> Self {
+        Self { text, id: OnceCell::new() }
+    }
+
+    pub(super) fn into_text(self) -> Vec<u8> {
+        self.text
+    }
+
+    fn id(&self) -> Result<&SeqId, Refusal> {
+        self.id.get_or_init(|| parse_listed(&self.text)).as_ref().map_err(Clone::clone)
+    }
+
+    /// Whether this one comes before the other.
+    fn precedes(&self, other: &Self) -> Result<bool, Refusal> {
+        if self.text == other.text {
+            return Ok(false);
+        }
+        Ok(!self.id()?.matches(other.id()?) && self.text < other.text)
+    }
+}
+
+/// Sorts names.
+///
+/// # Errors
+/// A name that is no identifier.
+pub(super) fn sort(names: &mut [Name]) -> Result<(), Refusal> {
+    let depth = 2 * names.len().checked_ilog2().unwrap_or(0);
+    part(names, 0, names.len(), depth)?;
+    for last in 1..names.len() {
+        insert(names, last)?;
+    }
+    Ok(())
+}
+
+/// Exchanges names until those of each run of at most [`SHORT`] belong there.
+fn part(names: &mut [Name], first: usize, mut last: usize, depth: u32) -> Result<(), Refusal> {
+    let mut depth = depth;
+    while last - first > SHORT {
+        if depth == 0 {
+            // The library sorts by a heap here; no list is known that gets so far.
+            names[first..last].sort_by(|a, b| a.text.cmp(&b.text));
+            return Ok(());
+        }
+        depth -= 1;
+        let cut = partition(names, first, last)?;
+        part(names, cut, last, depth)?;
+        last = cut;
+    }
+    Ok(())
+}
+
+/// Moves names that precede the median of three before the others; returns where those begin.
+fn partition(names: &mut [Name], first: usize, last: usize) -> Result<usize, Refusal> {
+    let (second, middle) = (first + 1, first + (last - first) / 2);
+    let median = median(names, second, middle, last - 1)?;
+    names.swap(first, median);
+    let (mut low, mut high) = (second, last);
+    loop {
+        // The library trusts the pivot to end both walks, which it may not where names are no order.
+        while low < last && names[low].precedes(&names[first])? {
+            low += 1;
+        }
+        high -= 1;
+        while high > first && names[first].precedes(&names[high])? {
+            high -= 1;
+        }
+        if low >= high {
+            return Ok(low);
+        }
+        names.swap(low, high);
+        low += 1;
+    }
+}
+
+fn median(names: &[Name], a: usize, b: usize, c: usize) -> Result<usize, Refusal> {
+    let precedes = |one: usize, next: usize| names[one].precedes(&names[next]);
+    Ok(if precedes(a, b)? {
+        if precedes(b, c)? {
+            b
+        } else if precedes(a, c)? {
+            c
+        } else {
+            a
+        }
+    } else if precedes(a, c)? {
+        a
+    } else if precedes(b, c)? {
+        c
+    } else {
+        b
+    })
+}
+
+/// Inserts the name at `last` among those before it.
+fn insert(names: &mut [Name], last: usize) -> Result<(), Refusal> {
+    let mut at = last;
+    if last < SHORT && names[last].precedes(&names[0])? {
+        at = 0;
+    } else {
+        while at > 0 && names[last].precedes(&names[at - 1])? {
+            at -= 1;
+        }
+    }
+    names[at..=last].rotate_right(1);
+    Ok(())
+}
+
+/// The names of `names` that are also in `others`, both sorted.
+///
+/// # Errors
+/// A name that is no identifier.
+pub(super) fn intersection(names: Vec<Name>, others: &[Name]) -> Result<Vec<Name>, Refusal> {
+    let (mut common, mut at) = (Vec::new(), 0);
+    for name in names {
+        while at < others.len() && !name.precedes(&others[at])? {
+            let is_less = others[at].precedes(&name)?;
+            at += 1;
+            if !is_less {
+                common.push(name);
+                break;
+            }
+        }
+        if at == others.len() {
+            break;
+        }
+    }
+    Ok(common)
+}
+
+/// The names of `names` that are not in `others`, both sorted.
+///
+/// # Errors
+/// A name that is no identifier.
+pub(super) fn difference(names: Vec<Name>, others: &[Name]) -> Result<Vec<Name>, Refusal> {
+    let (mut left, mut at) = (Vec::new(), 0);
+    for name in names {
+        let mut is_in_both = false;
+        while at < others.len() && !is_in_both && !name.precedes(&others[at])? {
+            is_in_both = !others[at].precedes(&name)?;
+            at += 1;
+        }
+        if !is_in_both {
+            left.push(name);
+        }
+    }
+    Ok(left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(words: &str) -> Vec<Name> {
+        words.split(' ').map(|word| Name::new(word.as_bytes().to_vec())).collect()
+    }
+
+    fn sorted(words: &str) -> Vec<Name> {
+        let mut names = names(words);
+        sort(&mut names).unwrap();
+        names
+    }
+
+    fn words(names: &[Name]) -> String {
+        let texts: Vec<_> = names.iter().map(|name| String::from_utf8_lossy(&name.text)).collect();
+        texts.join(" ")
+    }
+
+    #[test]
+    fn equal_names_stay_in_order() {
+        assert_eq!(words(&sorted("AF000002.1 AF000002 AF000001")), "AF000001 AF000002.1 AF000002");
+        let many: Vec<_> = (0..200).map(|i| format!("AF{:06}.1", i * 77 % 200)).collect();
+        let expected: Vec<_> = (0..200).map(|i| format!("AF{i:06}.1")).collect();
+        assert_eq!(words(&sorted(&many.join(" "))), expected.join(" "));
+    }
+
+    #[test]
+    fn versions_may_be_left_out() {
+        let alias = || sorted("AF000001.1 AF000002.1 AF000003 D00001.1");
+        let user = sorted("AF000002 AF000003.1 D00001.2 X00001");
+        assert_eq!(words(&intersection(alias(), &user).unwrap()), "AF000002.1 AF000003");
+        assert_eq!(words(&difference(alias(), &user).unwrap()), "AF000001.1 D00001.1");
+        assert_eq!(words(&difference(alias(), &[]).unwrap()), words(&alias()));
+        assert!(intersection(alias(), &[]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_name_of_one_list_takes_one_of_the_other() {
+        let user = sorted("AF000002");
+        let alias = || sorted("AF000002.1 AF000002.2");
+        assert_eq!(words(&intersection(alias(), &user).unwrap()), "AF000002.1");
+        assert_eq!(words(&difference(alias(), &user).unwrap()), "AF000002.2");
+    }
+
+    #[test]
+    fn a_name_that_is_none_is_refused_when_it_is_compared() {
+        assert_eq!(words(&sorted("a[b")), "a[b");
+        let refusal = sort(&mut names("AF000001 a[b")).unwrap_err();
+        assert_eq!(refusal.text(), "Malformatted ID a[b");
+    }
+}
