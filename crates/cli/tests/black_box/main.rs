@@ -44,6 +44,7 @@ mod fleet_roles;
 mod fleet_trace;
 #[cfg(feature = "mpi")]
 mod fleet_views;
+mod forged_metadata;
 mod hidden_files;
 mod identifiers;
 mod io_ranks;
@@ -70,5 +71,6 @@ mod restrictions;
 #[cfg(feature = "mpi")]
 mod shared_pages;
 mod standard_streams;
+mod subject_identity;
 mod taxonomy;
 mod wrap;
