@@ -51,7 +51,7 @@ fn columns(mut how: u8, input: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for column in input.split(|&byte| byte == 0xfe) {
         how = how.rotate_right(1);
-        let packed = zstd::encode_all(column, 1).expect("memory");
+        let packed = zstd::bulk::compress(column, 1).expect("memory");
         let column = if how & 1 == 1 { &packed } else { column };
         let mut told = column.len() << 1 | usize::from(how & 1);
         while told >= 0x80 {

@@ -55,7 +55,8 @@ pub fn run(given: &Given) -> Result<(), Error> {
     input::refuse_same_file((options::OUT.name(), &out), (METADATA.name(), &kept))?;
     let keep = typed.metadata.is_some();
     let threads = threads::of_process(typed.expand.num_threads)?.count;
-    let reception = Reception { link: link(&typed.link)?, spool, keep, threads };
+    let memory = expand::record_memory(&typed.expand)?;
+    let reception = Reception { link: link(&typed.link)?, spool, keep, threads, memory };
     let progress = Progress::new("receive", When::Auto, out == Destination::Stdout);
     let audience: Arc<dyn Audience> = Arc::new(progress);
     let made = receive(&reception, &audience, |opened| {

@@ -108,6 +108,7 @@ fn storage(
             query: None,
             out: OsString::new(),
             num_threads: Some(threads.count),
+            memory: None,
         };
         // The search finds the same to warn of.
         let mut warnings = Vec::new();

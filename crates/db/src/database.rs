@@ -261,6 +261,13 @@ impl Database {
         self.locate(oid).map_or(&[], |(volume, first)| volume.residues(oid - first))
     }
 
+    /// Returns all stored bytes of a sequence: residues and sentinel, or packed bases and
+    /// ambiguities. Empty as [`Database::residues_of`].
+    pub fn stored_of(&self, oid: u32) -> &[u8] {
+        let Some((volume, first)) = self.locate(oid) else { return &[] };
+        volume.stored(VolumeFile::Sequences, oid - first)
+    }
+
     /// The length of a sequence, from the index alone. 0 where [`Database::residues_of`] would be
     /// empty because of a wrong OID or offset.
     #[inline]

@@ -11,6 +11,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use crate::load::{Loader, Map};
 use crate::partition::{Part, VolumeFile};
+use crate::volume::Volume;
 use crate::{Contents, Database, DbError};
 
 /// A volume as it describes itself.
@@ -54,7 +55,7 @@ impl Fingerprinter {
         let sums = volumes.zip(loaded.pieces()).map(|(number, (volume, oids, first))| {
             let included = self.database.oids_in(oids.clone()).into_iter().flatten();
             let add = |sum: u128, oid| {
-                sum.wrapping_add(of_sequence(oid, volume.stored(file, oid - first)))
+                sum.wrapping_add(volume.sequence_fingerprint(file, oid - first, oid))
             };
             (number, included.fold(0, add))
         });
@@ -71,12 +72,22 @@ fn is_needed(part: Part, file: VolumeFile) -> bool {
     }
 }
 
-/// What a sequence adds to a sum.
-fn of_sequence(oid: u32, bytes: &[u8]) -> u128 {
-    let mut both = [0; 20];
-    both[..16].copy_from_slice(&xxh3_128(bytes).to_le_bytes());
-    both[16..].copy_from_slice(&oid.to_le_bytes());
-    xxh3_128(&both)
+impl Volume {
+    /// Returns the fingerprint of the stored bytes of sequence `i` in `file` and of its number in
+    /// the whole database. Definition lines that were never encoded are hashed as values.
+    fn sequence_fingerprint(&self, file: VolumeFile, i: u32, oid: u32) -> u128 {
+        let content = match (file, self.parsed_deflines(i)) {
+            (VolumeFile::Headers, Some(lines)) => xxh3_128(format!("{lines:?}").as_bytes()),
+            _ => xxh3_128(self.stored(file, i)),
+        };
+        // The same bytes are another sequence where its ambiguities begin elsewhere.
+        let packed = if file == VolumeFile::Sequences { self.packed_bytes(i) } else { 0 };
+        let mut all = [0; 24];
+        all[..16].copy_from_slice(&content.to_le_bytes());
+        all[16..20].copy_from_slice(&oid.to_le_bytes());
+        all[20..].copy_from_slice(&packed.to_le_bytes());
+        xxh3_128(&all)
+    }
 }
 
 impl Database {

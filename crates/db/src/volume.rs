@@ -283,6 +283,12 @@ impl Volume {
         found.unwrap_or_default()
     }
 
+    /// The definition lines of sequence `i`, where they were never encoded.
+    pub(crate) fn parsed_deflines(&self, i: u32) -> Option<&[Defline]> {
+        let Headers::Parsed(lines) = &self.headers else { return None };
+        Some(lines.get(i as usize).map_or(&[], Vec::as_slice))
+    }
+
     /// Length of sequence `i`, of a protein from the index alone; 0 if there is none.
     #[inline]
     pub(crate) fn length(&self, i: u32) -> u32 {
@@ -309,8 +315,8 @@ impl Volume {
     /// The same, with those that may not be shown.
     pub(crate) fn stored_deflines(&self, i: u32, first: u32) -> Result<Vec<Defline>, DbError> {
         let file = match &self.headers {
-            Headers::Parsed(lines) => {
-                return Ok(lines.get(i as usize).cloned().unwrap_or_default());
+            Headers::Parsed(_) => {
+                return Ok(self.parsed_deflines(i).map(<[_]>::to_vec).unwrap_or_default());
             }
             Headers::File(file) => file,
         };

@@ -22,6 +22,7 @@ mod batching;
 mod digest;
 pub mod error;
 mod fasta;
+mod fingerprint;
 mod halt;
 pub mod interrupt;
 mod iteration;

@@ -102,14 +102,10 @@ impl Shown<'_> {
         let blocks = there.iter().map(|&block| Key { block, kind: Kind::RESULT });
         let end = |kind| std::iter::once(Key { block: 0, kind });
         for key in end(Kind::PROLOGUE).chain(blocks).chain(end(Kind::EPILOGUE)) {
-            // Of what turns out to be damaged nothing is shown.
-            let mut bytes = Vec::new();
-            let read = self.report.result::<spool::Error>(key, |part| {
-                bytes.extend_from_slice(part);
-                Ok(())
-            });
-            match read {
-                Ok(_) => self.output.write(&bytes)?,
+            // Read twice: nothing of a damaged block is shown, and a block may be larger than
+            // memory.
+            match self.report.result::<spool::Error>(key, |_| Ok(())) {
+                Ok(_) => _ = self.show(key)?,
                 Err(error @ spool::Error::Damaged { .. }) => audience.complain(&error.to_string()),
                 Err(error) => return Err(failure(&error)),
             }

@@ -263,7 +263,7 @@ impl<'a> Scan<'a> {
     pub fn check_files(&self, oids: impl Iterator<Item = u32>) -> Result<(), Error> {
         let database = &self.target.searched;
         for oid in oids {
-            let (loaded, held) = (self.supply.kept_residues_of(oid), database.residues_of(oid));
+            let (loaded, held) = (self.supply.kept_stored_of(oid), database.stored_of(oid));
             if loaded.is_some_and(|loaded| !std::ptr::eq(loaded, held) && loaded != held) {
                 let file = database.file_of(oid, VolumeFile::Sequences).unwrap_or_default();
                 return Err(Error::database(format_args!(

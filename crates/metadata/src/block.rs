@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::error::{MetadataError, NoRoom};
 use crate::records::{Record, damaged};
-use crate::values::{compress, compress_report, decode, decompress, encode};
+use crate::values::{Plain, Unpacked, compress, encode};
 
 /// What of a search crosses the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,14 +42,13 @@ pub struct Query {
     pub messages: Vec<String>,
 }
 
-/// All of a query but its letters.
+/// All of a query but its letters and its number.
 #[derive(Serialize, Deserialize)]
 struct Text {
     title: Vec<u8>,
     ids: Vec<SeqId>,
     length: u64,
     lower_case: Vec<Range<u32>>,
-    number: u64,
     unnamed: u64,
     range: Option<Range<u32>>,
     messages: Vec<String>,
@@ -78,7 +77,7 @@ pub struct Course {
 /// A block of queries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
-    /// The queries.
+    /// The queries. Only the number of the first one is written: the others follow it.
     pub queries: Vec<Query>,
     /// How many of them, one after the other, BLAST+ would search together.
     pub batches: Vec<u32>,
@@ -93,6 +92,8 @@ pub struct Block {
 /// How the body of a block begins.
 #[derive(Serialize, Deserialize)]
 struct Head {
+    /// Number of the first query; the others follow it.
+    first: u64,
     kind: Kind,
     digest: u64,
     batches: Vec<u32>,
@@ -110,13 +111,20 @@ impl Found {
     pub fn report(parts: &[Vec<u8>]) -> Result<Found, NoRoom> {
         let lengths: Vec<u64> = parts.iter().map(|part| part.len() as u64).collect();
         let plain = [encode(&lengths), parts.concat()].concat();
-        Ok(Found { kind: Kind::Report, digest: xxh3_64(&plain), bytes: compress_report(&plain)? })
+        let bytes = compress(&plain, Plain::Report)?;
+        Ok(Found { kind: Kind::Report, digest: xxh3_64(&plain), bytes })
     }
 
-    /// The parts of a piece of a report; `None` for bytes that are none.
-    pub fn parts(&self) -> Option<Vec<Vec<u8>>> {
-        let plain = decompress(&self.bytes)?;
+    /// Returns the parts of a piece of a report; `None` for other bytes and for more than `most`
+    /// parts.
+    pub fn parts(&self, most: usize) -> Option<Vec<Vec<u8>>> {
+        let plain = Unpacked::new(&self.bytes, Plain::Report)?.rest()?;
         if xxh3_64(&plain) != self.digest {
+            return None;
+        }
+        // Empty parts take memory, too.
+        let (count, _): (u64, &[u8]) = postcard::take_from_bytes(&plain).ok()?;
+        if count > most as u64 {
             return None;
         }
         let (lengths, mut text): (Vec<u64>, &[u8]) = postcard::take_from_bytes(&plain).ok()?;
@@ -137,15 +145,16 @@ impl Block {
     /// No memory.
     pub fn encode(&self) -> Result<Vec<u8>, NoRoom> {
         let texts: Vec<Text> = self.queries.iter().map(Text::of).collect();
-        let texts = compress(&encode(&texts))?;
+        let texts = compress(&encode(&texts), Plain::Values)?;
         let letters: Vec<u8> =
             self.queries.iter().flat_map(|query| &query.letters).copied().collect();
-        let letters = compress(&letters)?;
+        let letters = compress(&letters, Plain::Letters)?;
+        let first = self.queries.first().map_or(0, |query| query.number);
         let Found { kind, bytes, digest } = &self.found;
         let parts = [texts.len() as u64, letters.len() as u64];
         let (batches, searched) = (self.batches.clone(), self.searched.clone());
         let (kind, digest, course) = (*kind, *digest, self.course);
-        let head = Head { kind, digest, batches, course, searched, parts };
+        let head = Head { first, kind, digest, batches, course, searched, parts };
         Ok([&encode(&head), &texts, &letters, bytes].map(Vec::as_slice).concat())
     }
 
@@ -159,22 +168,20 @@ impl Block {
 
     fn parse(body: &[u8]) -> Option<Self> {
         let (head, rest): (Head, &[u8]) = postcard::take_from_bytes(body).ok()?;
-        let Head { kind, digest, batches, course, searched, parts } = head;
-        let [texts, letters] = parts.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
-        let (texts, rest) = rest.split_at_checked(texts)?;
-        let (letters, found) = rest.split_at_checked(letters)?;
-        let texts: Vec<Text> = decode(&decompress(texts)?)?;
-        let letters = decompress(letters)?;
-        let mut letters = letters.as_slice();
+        let Outline { first, queries: count, kind, texts, letters, found } =
+            Outline::of(&head, rest)?;
+        let Head { digest, batches, course, searched, .. } = head;
+        let mut texts = Unpacked::new(texts, Plain::Values)?;
+        let mut letters = Unpacked::new(letters, Plain::Letters)?;
+        texts.value::<u64>().filter(|&stated| stated == count)?;
         let mut queries = Vec::new();
-        for text in texts {
-            let (own, rest) = letters.split_at_checked(usize::try_from(text.length).ok()?)?;
-            queries.push(text.query(own.to_vec())?);
-            letters = rest;
+        for number in 0..count {
+            let text: Text = texts.value()?;
+            let own = letters.bytes(text.length)?;
+            queries.push(text.query(first.checked_add(number)?, own)?);
         }
-        let in_batches = batches.iter().map(|&count| u64::from(count)).sum::<u64>();
-        let is_whole = letters.is_empty()
-            && in_batches == queries.len() as u64
+        let is_whole = texts.ends()
+            && letters.ends()
             && (searched.is_empty() || searched.len() == queries.len())
             && batches.iter().all(|&count| count > 0);
         let found = Found { kind, bytes: found.to_vec(), digest };
@@ -182,25 +189,64 @@ impl Block {
     }
 }
 
+/// Returns the number of queries in these batches.
+fn sum(batches: &[u32]) -> u64 {
+    batches.iter().map(|&count| u64::from(count)).sum()
+}
+
+/// A block before anything of it is decompressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Outline<'a> {
+    /// Number of the first query.
+    pub first: u64,
+    /// How many there are.
+    pub queries: u64,
+    /// Encoding of what was found.
+    pub kind: Kind,
+    /// Their texts.
+    pub texts: &'a [u8],
+    /// Their letters.
+    pub letters: &'a [u8],
+    /// What was found.
+    pub found: &'a [u8],
+}
+
+impl<'a> Outline<'a> {
+    /// Reads the body of a record; `None` if it is no block.
+    pub fn read(body: &'a [u8]) -> Option<Self> {
+        let (head, rest) = postcard::take_from_bytes(body).ok()?;
+        Self::of(&head, rest)
+    }
+
+    fn of(head: &Head, rest: &'a [u8]) -> Option<Self> {
+        let [texts, letters] = head.parts.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
+        let (texts, rest) = rest.split_at_checked(texts)?;
+        let (letters, found) = rest.split_at_checked(letters)?;
+        let (first, queries, kind) = (head.first, sum(&head.batches), head.kind);
+        Some(Outline { first, queries, kind, texts, letters, found })
+    }
+}
+
 impl Query {
     /// A fingerprint of the queries before, and this one as it was read.
     pub fn fold(&self, before: u64) -> u64 {
         let read = Text { messages: Vec::new(), ..Text::of(self) };
-        xxh3_64_with_seed(&[encode(&read), self.letters.clone()].concat(), before)
+        let read = [encode(&self.number), encode(&read), self.letters.clone()].concat();
+        xxh3_64_with_seed(&read, before)
     }
 }
 
 impl Text {
     fn of(query: &Query) -> Text {
-        let Query { title, ids, letters, lower_case, number, unnamed, range, messages } =
+        let Query { title, ids, letters, lower_case, number: _, unnamed, range, messages } =
             query.clone();
         let length = letters.len() as u64;
-        Text { title, ids, length, lower_case, number, unnamed, range, messages }
+        Text { title, ids, length, lower_case, unnamed, range, messages }
     }
 
-    /// The query with its letters; `None` for one that makes no sense.
-    fn query(self, letters: Vec<u8>) -> Option<Query> {
-        let Text { title, ids, length, lower_case, number, unnamed, range, messages } = self;
+    /// The query with its number and letters; `None` for one that makes no sense.
+    fn query(self, number: u64, letters: Vec<u8>) -> Option<Query> {
+        let Text { title, ids, length, lower_case, unnamed, range, messages } = self;
         let length = u32::try_from(length).ok()?;
         let mut end = 0;
         for run in &lower_case {
@@ -247,7 +293,8 @@ mod tests {
     fn blocks_come_back() {
         let back = Block::decode(&record(block().encode().unwrap())).unwrap();
         assert_eq!(back, block());
-        assert_eq!(back.found.parts().unwrap(), [&b"one"[..], b"", b"three"]);
+        assert_eq!(back.found.parts(2), None);
+        assert_eq!(back.found.parts(3).unwrap(), [&b"one"[..], b"", b"three"]);
     }
 
     #[test]
@@ -256,7 +303,7 @@ mod tests {
         for end in 0..whole.len() {
             let cut = Block::decode(&record(whole[..end].to_vec()));
             // What was found is looked at later.
-            assert!(cut.is_err() || cut.unwrap().found.parts().is_none());
+            assert!(cut.is_err() || cut.unwrap().found.parts(3).is_none());
         }
         let odd = Block { batches: vec![1, 1], ..block() };
         let what = "a block of queries cannot be read";

@@ -1,7 +1,7 @@
 //! Columns: numbers of one kind one after the other, which compress better than if they were mixed.
 
 use crate::error::NoRoom;
-use crate::values::{compress, decompress};
+use crate::values::{Plain, Unpacked, compress};
 
 /// A column that is written.
 #[derive(Debug, Default)]
@@ -35,7 +35,7 @@ impl Column {
 pub(crate) fn join<const N: usize>(columns: [Column; N]) -> Result<Vec<u8>, NoRoom> {
     let mut all = Column::default();
     for Column(plain) in columns {
-        let packed = compress(&plain)?;
+        let packed = compress(&plain, Plain::Column)?;
         let is_packed = !plain.is_empty() && packed.len() < plain.len();
         let bytes = if is_packed { packed } else { plain };
         all.add((bytes.len() as u64) << 1 | u64::from(is_packed));
@@ -88,21 +88,30 @@ impl Reading {
     }
 }
 
-/// Takes columns apart.
-pub(crate) fn part<const N: usize>(mut bytes: &[u8]) -> Option<[Reading; N]> {
-    let mut columns = Vec::with_capacity(N);
-    for _ in 0..N {
-        let (told, taken) = number(bytes)?;
-        let length = usize::try_from(told >> 1).ok()?;
+/// Returns the stored columns, each with a flag for compression; `None` for other bytes.
+pub(crate) fn packed_columns(mut bytes: &[u8]) -> Option<Vec<(&[u8], bool)>> {
+    let mut columns = Vec::new();
+    while !bytes.is_empty() {
+        let (stated, taken) = number(bytes)?;
+        let length = usize::try_from(stated >> 1).ok()?;
         let (column, rest) = bytes.get(taken..)?.split_at_checked(length)?;
-        let plain = if told & 1 == 1 { decompress(column)? } else { column.to_vec() };
-        columns.push(Reading { bytes: plain, at: 0 });
+        columns.push((column, stated & 1 == 1));
         bytes = rest;
     }
-    if !bytes.is_empty() {
-        return None;
-    }
-    columns.try_into().ok()
+    Some(columns)
+}
+
+/// Takes columns apart.
+pub(crate) fn part<const N: usize>(bytes: &[u8]) -> Option<[Reading; N]> {
+    let columns: [(&[u8], bool); N] = packed_columns(bytes)?.try_into().ok()?;
+    let columns = columns.into_iter().map(|(column, is_packed)| {
+        let bytes = match is_packed {
+            true => Unpacked::new(column, Plain::Column)?.rest()?,
+            false => column.to_vec(),
+        };
+        Some(Reading { bytes, at: 0 })
+    });
+    columns.collect::<Option<Vec<_>>>()?.try_into().ok()
 }
 
 /// A number, and how many bytes it takes.

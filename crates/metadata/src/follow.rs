@@ -5,6 +5,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::block::{Block, Course};
 use crate::error::MetadataError;
+use crate::order::Order;
 use crate::records::{
     Chain, HEAD_BYTES, Head, Heads, Record, RecordKind, START_BYTES, WRONG_SUM, damaged,
 };
@@ -60,9 +61,16 @@ pub struct Follower {
     /// Of the next record, if it came.
     head: Option<Head>,
     reached: Reached,
+    /// Most memory that a record may take; no bound if there is none.
+    memory: Option<u64>,
 }
 
 impl Follower {
+    /// Refuses records that take more than `memory` bytes of memory.
+    pub fn limited(memory: u64) -> Self {
+        Follower { memory: Some(memory), ..Follower::default() }
+    }
+
     /// Takes the next bytes.
     ///
     /// # Errors
@@ -131,13 +139,15 @@ impl Follower {
 
     fn look(&mut self, record: &Record) -> Result<(), MetadataError> {
         let reached = &mut self.reached;
+        let mut order = Order::after(reached.blocks, reached.queries);
+        record.verify_memory(self.memory.unwrap_or(u64::MAX))?;
+        order.verify(record)?;
         match record.kind {
             RecordKind::Header => reached.header = Reached::header(&record.body),
             RecordKind::End => reached.ended = true,
             RecordKind::Block => {
                 let block = Block::decode(record)?;
-                reached.blocks += 1;
-                reached.queries += block.queries.len() as u64;
+                (reached.blocks, reached.queries) = (order.blocks(), order.queries());
                 reached.digest =
                     block.queries.iter().fold(reached.digest, |before, query| query.fold(before));
                 reached.course = block.course;
@@ -150,7 +160,7 @@ impl Follower {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Found, Query};
+    use crate::{End, Found, Query};
 
     fn query(number: u64) -> Query {
         Query {
@@ -168,17 +178,18 @@ mod tests {
     /// Metadata, and where each record ends.
     fn metadata() -> (Vec<u8>, Vec<u64>) {
         let (mut chain, mut bytes, mut ends) = (Chain::default(), Chain::start(), Vec::new());
-        bytes.extend(chain.record(RecordKind::Header, b"header"));
+        bytes.extend(chain.record(RecordKind::Header, b"header").unwrap());
         ends.push(bytes.len() as u64);
         for number in 1..4 {
             let found = Found::report(&[b"one".to_vec()]).unwrap();
             let course = Some(Course { letters: 100 * number as i32, ratio: Some(0.5) });
-            let queries = vec![query(2 * number), query(2 * number + 1)];
+            let queries = vec![query(2 * number - 1), query(2 * number)];
             let block = Block { queries, batches: vec![2], course, searched: Vec::new(), found };
-            bytes.extend(chain.record(RecordKind::Block, &block.encode().unwrap()));
+            bytes.extend(chain.record(RecordKind::Block, &block.encode().unwrap()).unwrap());
             ends.push(bytes.len() as u64);
         }
-        bytes.extend(chain.record(RecordKind::End, b""));
+        let end = End { queries: 6, blocks: 3, has_report: true, ..End::default() };
+        bytes.extend(chain.record(RecordKind::End, &end.encode().unwrap()).unwrap());
         ends.push(bytes.len() as u64);
         (bytes, ends)
     }
@@ -198,7 +209,7 @@ mod tests {
             let reached = follower.reached();
             assert!(reached.ended && reached.blocks == 3 && reached.queries == 6);
             assert_eq!(reached.course, Some(Course { letters: 300, ratio: Some(0.5) }));
-            let digest = (2..8).fold(0, |before, number| query(number).fold(before));
+            let digest = (1..7).fold(0, |before, number| query(number).fold(before));
             assert_eq!(reached.digest, digest);
             assert_eq!(Reached::decode(&reached.encode()).as_ref(), Some(reached));
         }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::block::Kind;
 use crate::error::{MetadataError, NoRoom};
 use crate::records::{Record, damaged};
-use crate::values::{compress, decode, decompress, encode};
+use crate::values::{compress_value, decompress_value};
 
 /// As what is told what is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,7 +126,7 @@ impl Header {
     /// # Errors
     /// No memory.
     pub fn encode(&self) -> Result<Vec<u8>, NoRoom> {
-        compress(&encode(self))
+        compress_value(self)
     }
 
     /// From the body of a record.
@@ -134,8 +134,7 @@ impl Header {
     /// # Errors
     /// One that is no header.
     pub fn decode(record: &Record) -> Result<Self, MetadataError> {
-        let value = decompress(&record.body).and_then(|plain| decode(&plain));
-        value.ok_or(damaged(record.offset, "the header cannot be read"))
+        decompress_value(&record.body).ok_or(damaged(record.offset, "the header cannot be read"))
     }
 }
 
@@ -145,7 +144,7 @@ impl End {
     /// # Errors
     /// No memory.
     pub fn encode(&self) -> Result<Vec<u8>, NoRoom> {
-        compress(&encode(self))
+        compress_value(self)
     }
 
     /// From the body of a record.
@@ -153,7 +152,6 @@ impl End {
     /// # Errors
     /// One that is no end.
     pub fn decode(record: &Record) -> Result<Self, MetadataError> {
-        let value = decompress(&record.body).and_then(|plain| decode(&plain));
-        value.ok_or(damaged(record.offset, "the end cannot be read"))
+        decompress_value(&record.body).ok_or(damaged(record.offset, "the end cannot be read"))
     }
 }

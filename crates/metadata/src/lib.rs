@@ -14,11 +14,13 @@ pub mod error;
 pub mod follow;
 pub mod header;
 pub mod hits;
+pub mod order;
 pub mod records;
 pub mod rounds;
+mod size;
 pub mod subjects;
 mod values;
 
 pub use self::block::{Block, Course, Found, Kind, Query};
-pub use self::error::{MetadataError, NoRoom};
+pub use self::error::{MetadataError, NoRoom, TooLarge};
 pub use self::header::{End, Header, Kinds};

@@ -8,12 +8,12 @@ use std::io::{ErrorKind, Read};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use crate::error::MetadataError;
+use crate::error::{MetadataError, TooLarge};
 
 /// How metadata begin. Whatever takes it for text, or clears the eighth bit, breaks it.
 pub const MAGIC: [u8; 8] = *b"\x89FBMD\r\n\n";
 /// The version of the format.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// Bytes before the first record.
 pub const START_BYTES: usize = 12;
@@ -82,10 +82,11 @@ impl Chain {
 
     /// The next record.
     ///
-    /// # Panics
-    /// If the body has 4 GiB or more; blocks of queries are much smaller.
-    pub fn record(&mut self, kind: RecordKind, body: &[u8]) -> Vec<u8> {
-        let length = u32::try_from(body.len()).expect("a block is smaller than 4 GiB");
+    /// # Errors
+    /// A body of 4 GiB or more.
+    pub fn record(&mut self, kind: RecordKind, body: &[u8]) -> Result<Vec<u8>, TooLarge> {
+        let bytes = body.len() as u64;
+        let length = u32::try_from(bytes).map_err(|_| TooLarge { bytes })?;
         let mut bytes = Vec::with_capacity(HEAD_BYTES + body.len());
         bytes.extend([kind.number(), 0, 0, 0]);
         bytes.extend(length.to_le_bytes());
@@ -93,7 +94,7 @@ impl Chain {
         self.last = xxh3_64_with_seed(&bytes, self.last);
         bytes.extend(self.last.to_le_bytes());
         bytes.extend_from_slice(body);
-        bytes
+        Ok(bytes)
     }
 
     /// Has the head of a record, which was made as the first of its own chain, follow the one before; tells the bytes of the record.
@@ -283,9 +284,9 @@ mod tests {
 
     fn file(bodies: &[&[u8]]) -> Vec<u8> {
         let (mut chain, mut bytes) = (Chain::default(), Chain::start());
-        bytes.extend(chain.record(RecordKind::Header, b"header"));
-        bodies.iter().for_each(|body| bytes.extend(chain.record(RecordKind::Block, body)));
-        bytes.extend(chain.record(RecordKind::End, b""));
+        bytes.extend(chain.record(RecordKind::Header, b"header").unwrap());
+        bodies.iter().for_each(|body| bytes.extend(chain.record(RecordKind::Block, body).unwrap()));
+        bytes.extend(chain.record(RecordKind::End, b"").unwrap());
         bytes
     }
 
@@ -362,5 +363,13 @@ mod tests {
         let mut bytes = file(&[]);
         bytes[8] = 77;
         assert_eq!(read(&bytes).1, Some(MetadataError::Version { found: 77, own: VERSION }));
+    }
+
+    #[test]
+    fn a_body_of_four_gibibytes_is_an_error() {
+        // Memory of zeros costs nothing before it is used.
+        let body = vec![0; 1 << 32];
+        let bytes = 1 << 32;
+        assert_eq!(Chain::default().record(RecordKind::Block, &body), Err(TooLarge { bytes }));
     }
 }

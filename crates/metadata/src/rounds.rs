@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::NoRoom;
 use crate::hits;
-use crate::values::{compress, decode, decompress, encode};
+use crate::values::{compress_value, decompress_value, encode};
 
 /// What the searches of a block's queries are reported with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,7 +53,7 @@ impl Rounds {
     /// # Errors
     /// No memory.
     pub fn encode(&self, found: &[u8]) -> Result<Vec<u8>, NoRoom> {
-        let own = compress(&encode(self))?;
+        let own = compress_value(self)?;
         Ok([&encode(&(own.len() as u64)), &own, found].concat())
     }
 
@@ -61,7 +61,7 @@ impl Rounds {
     pub fn decode(bytes: &[u8], queries: usize) -> Option<(Self, &[u8])> {
         let (length, rest): (u64, &[u8]) = postcard::take_from_bytes(bytes).ok()?;
         let (own, found) = rest.split_at_checked(usize::try_from(length).ok()?)?;
-        let rounds: Rounds = decode(&decompress(own)?)?;
+        let rounds: Rounds = decompress_value(own)?;
         (rounds.queries.len() == queries).then_some((rounds, found))
     }
 }

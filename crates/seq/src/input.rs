@@ -1,19 +1,24 @@
 //! Opening input files: plain, gzip, bzip2 or zstd, from a path or standard input.
 //!
 //! The format is told by the first bytes, never by the name. Files of several concatenated members
-//! are read through (`bgzip`, `pigz`, `cat a.gz b.gz`). A file that ends inside a member is an error.
-//! What follows the last member of gzip or bzip2 and is none is passed over as by `gzip` and `bzip2`:
-//! zeros as padding (`tar`), anything else with a warning.
+//! are read through (`bgzip`, `pigz`, `cat a.gz b.gz`). A file that ends inside a member is an
+//! error. What follows the last member of gzip or bzip2 and is none is passed over as by `gzip` and
+//! `bzip2`: zeros as padding (`tar`), anything else with a warning. The compressed bytes of a
+//! sequence bound its length.
 
+mod bounded;
 mod members;
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use bzip2::bufread::BzDecoder;
 use flate2::bufread::GzDecoder;
 
+use self::bounded::{Bounded, Counted};
 use self::members::{Member, Members};
 
 /// Bytes read at a time.
@@ -97,8 +102,9 @@ pub fn decompress<'a>(
     let mut input = EndsOnce { inner: input, has_ended: false };
     let start = peek(&mut input)?;
     let compression = Compression::detect(&start);
-    let input = BufReader::with_capacity(BUFFER, Cursor::new(start).chain(input));
-    let name = Origin { path: name.to_path_buf(), compression };
+    let (input, came) = Counted::new(Cursor::new(start).chain(input));
+    let input = BufReader::with_capacity(BUFFER, input);
+    let name = Origin { path: name.to_path_buf(), compression, came };
     Ok(match compression {
         Compression::None => name.buffered(input),
         Compression::Gzip => name.members::<GzDecoder<_>>(input, warn),
@@ -136,6 +142,8 @@ fn peek(input: &mut impl Read) -> io::Result<Vec<u8>> {
 struct Origin {
     path: PathBuf,
     compression: Compression,
+    /// Compressed bytes that were read.
+    came: Arc<AtomicU64>,
 }
 
 impl Origin {
@@ -155,7 +163,17 @@ impl Origin {
     }
 
     fn buffered<'a>(self, inner: impl Read + Send + 'a) -> Box<dyn BufRead + Send + 'a> {
-        Box::new(BufReader::with_capacity(BUFFER, Named { inner, origin: self }))
+        let (compression, came) = (self.compression, Arc::clone(&self.came));
+        match compression {
+            Compression::None => {
+                Box::new(BufReader::with_capacity(BUFFER, Named { inner, origin: self }))
+            }
+            _ => {
+                let name = format!("{} ({})", self.path.display(), compression.name());
+                let inner = Bounded::new(Named { inner, origin: self }, came, name);
+                Box::new(BufReader::with_capacity(BUFFER, inner))
+            }
+        }
     }
 }
 
@@ -172,7 +190,7 @@ impl<R: Read> Read for Named<R> {
             if kind == io::ErrorKind::Interrupted {
                 return error;
             }
-            let Origin { path, compression } = &self.origin;
+            let Origin { path, compression, .. } = &self.origin;
             let advice = match (compression, kind) {
                 (Compression::None, _) => "",
                 (_, io::ErrorKind::UnexpectedEof) => "; the file is cut short: get it again",

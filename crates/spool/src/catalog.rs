@@ -17,6 +17,10 @@ use crate::record::Place;
 const MAGIC: [u8; 8] = *b"\xf5FBind1\n";
 /// Bytes before what is compressed: these, the checksum of the rest.
 const HEAD: usize = 16;
+/// An index stands for at most `MOST_RATIO` times its bytes or [`LEAST_MOST`] bytes, so that a
+/// small file cannot fill the memory of its reader. Places and hashes do not compress so well.
+const MOST_RATIO: u64 = 32;
+const LEAST_MOST: u64 = 1 << 20;
 /// How hard it is compressed: it is written once.
 const LEVEL: i32 = 3;
 
@@ -99,12 +103,37 @@ impl Catalog {
         if head[..8] != MAGIC || head[8..] != xxh3_64(packed).to_le_bytes() {
             return None;
         }
-        let plain = zstd::decode_all(packed).ok()?;
+        let most = (MOST_RATIO * packed.len() as u64).max(LEAST_MOST);
+        let mut plain = Vec::new();
+        zstd::Decoder::with_buffer(packed).ok()?.take(most + 1).read_to_end(&mut plain).ok()?;
+        if plain.len() as u64 > most {
+            return None;
+        }
         let catalog: Self = postcard::from_bytes(&plain).ok()?;
         let fits = |place: &Place| {
             let end = place.at.checked_add(place.length);
             place.file == catalog.file && place.offset < catalog.written && end.is_some()
         };
         (catalog.places.iter().all(fits) && catalog.names.is_sorted()).then_some(catalog)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_that_stands_for_too_much_is_none() {
+        let file = FileId { writer: 1, run: 2 };
+        let is_known = |count: usize| {
+            let names = vec![Name { hash: 5, block: 1 }; count];
+            let catalog = Catalog { job: 3, file, written: 9, places: Vec::new(), names };
+            let plain = postcard::to_allocvec(&catalog).unwrap();
+            let packed = zstd::bulk::compress(&plain, LEVEL).unwrap();
+            let sum = xxh3_64(&packed).to_le_bytes();
+            Catalog::decode(&[&MAGIC[..], &sum, &packed].concat()) == Some(catalog)
+        };
+        assert!(is_known(1000));
+        assert!(!is_known(1 << 20));
     }
 }

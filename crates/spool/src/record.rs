@@ -13,6 +13,10 @@ pub const HEADER_BYTES: usize = ENVELOPE_BYTES + 80;
 pub const ENTRY_BYTES: usize = 44;
 /// Shares that a record may have.
 pub(crate) const MOST_SHARES: usize = 1024;
+/// Most bytes of results that are compressed together, which bounds the memory of readers.
+pub(crate) const MOST_CONTENTS: usize = 1 << 20;
+/// Most bytes of a stored body: contents that cannot be compressed, and what compression adds.
+const MOST_STORED: u64 = 2 * MOST_CONTENTS as u64;
 /// The first bytes of a header, after its envelope. The first of them occurs in no UTF-8 text.
 pub(crate) const MAGIC: [u8; 8] = *b"\xf5FBrec2\n";
 /// Where in a header its checksum is.
@@ -88,7 +92,8 @@ impl Header {
         bytes
     }
 
-    /// The header that stands at `offset` of `file`; `None` if that is no header, or one of another job or place.
+    /// The header at `offset` of `file`; `None` if there is none, or one of another job or place,
+    /// or of a record that is larger than writers make.
     pub(crate) fn decode(
         bytes: &[u8; HEADER_BYTES],
         job: u64,
@@ -110,7 +115,9 @@ impl Header {
         };
         let sound = xxh3_64(&bytes[..SUM]) == long(bytes, SUM);
         let own = long(bytes, 24) == job && header.file == file && header.offset == offset;
-        (sound && own && (1..=MOST_SHARES).contains(&header.shares)).then_some(header)
+        let fits = header.length <= MOST_CONTENTS as u64 && header.stored <= MOST_STORED;
+        let has_shares = (1..=MOST_SHARES).contains(&header.shares);
+        (sound && own && fits && has_shares).then_some(header)
     }
 
     pub(crate) fn table_bytes(&self) -> usize {
@@ -167,4 +174,33 @@ fn long(bytes: &[u8], at: usize) -> u64 {
     let mut field = [0; 8];
     field.copy_from_slice(&bytes[at..at + 8]);
     u64::from_le_bytes(field)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_larger_than_any_that_is_written_are_none() {
+        let file = FileId { writer: 1, run: 2 };
+        let header = |length, stored| Header {
+            file,
+            offset: 7,
+            codec: Codec::Zstd,
+            shares: 1,
+            stored,
+            length,
+            table: 3,
+            body: 4,
+        };
+        let most = (MOST_CONTENTS as u64, MOST_STORED);
+        let known = |(length, stored)| {
+            let header = header(length, stored);
+            Header::decode(&header.encode(9), 9, file, 7) == Some(header)
+        };
+        assert!(known(most) && known((0, 20)));
+        for other in [(most.0 + 1, 20), (1 << 40, 20), (20, most.1 + 1), (20, u64::MAX)] {
+            assert!(!known(other), "{other:?}");
+        }
+    }
 }

@@ -150,16 +150,62 @@ impl Report {
         let blocks: BTreeSet<u64> = of_name.map(|known| known.block).collect();
         let mut found = Vec::new();
         for block in blocks {
-            let mut contents = Vec::new();
+            let mut finder = NameFinder::new(name);
             self.result::<Error>(Key { block, kind: Kind::NAMES }, |bytes| {
-                contents.extend_from_slice(bytes);
+                finder.take(bytes);
                 Ok(())
             })?;
             let key = Key { block, kind: Kind::RESULT };
-            let own = names(&contents).filter(|(other, _)| *other == name);
-            found.extend(own.map(|(_, range)| (key, range)));
+            found.extend(finder.finish().into_iter().map(|range| (key, range)));
         }
         Ok(found)
+    }
+}
+
+/// Most bytes before the name in a line of names: two numbers of 64 bits, and a tab after each.
+const MOST_NUMBERS: usize = 2 * (20 + 1);
+
+/// Finds a name among [names] that come piece by piece. Holds no more than a line of that name.
+struct NameFinder<'a> {
+    name: &'a [u8],
+    /// The begin of the next line.
+    part: Vec<u8>,
+    found: Vec<std::ops::Range<u64>>,
+}
+
+impl<'a> NameFinder<'a> {
+    fn new(name: &'a [u8]) -> Self {
+        Self { name, part: Vec::new(), found: Vec::new() }
+    }
+
+    /// Takes the next bytes.
+    fn take(&mut self, bytes: &[u8]) {
+        let Some(first) = memchr::memchr(b'\n', bytes) else { return self.hold(bytes) };
+        let last = memchr::memrchr(b'\n', bytes).unwrap_or(first);
+        self.hold(&bytes[..first]);
+        let line = std::mem::take(&mut self.part);
+        self.look(&line);
+        self.look(&bytes[first..last]);
+        self.hold(&bytes[last + 1..]);
+    }
+
+    /// Returns where the results of that name are.
+    fn finish(mut self) -> Vec<std::ops::Range<u64>> {
+        let line = std::mem::take(&mut self.part);
+        self.look(&line);
+        self.found
+    }
+
+    fn hold(&mut self, bytes: &[u8]) {
+        // A line that is longer than a line of the name is another one.
+        let most = self.name.len() + MOST_NUMBERS + 1;
+        let room = most.saturating_sub(self.part.len());
+        self.part.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+
+    fn look(&mut self, lines: &[u8]) {
+        let own = names(lines).filter(|(other, _)| *other == self.name);
+        self.found.extend(own.map(|(_, range)| range));
     }
 }
 
@@ -171,4 +217,32 @@ pub fn names(contents: &[u8]) -> impl Iterator<Item = (&[u8], std::ops::Range<u6
         let (start, end) = (number(fields.next()?)?, number(fields.next()?)?);
         fields.next().filter(|_| start <= end).map(|name| (name, start..end))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_however_they_come() {
+        let long = "x".repeat(500);
+        let lines = format!(
+            "0\t5\tone\n5\t9\ttwo\n9\t12\t{long}\n12\t12\ttwo\n18446744073709551614\t18446744073709551615\tone"
+        );
+        for (name, wanted) in [
+            ("one", vec![0..5, u64::MAX - 1..u64::MAX]),
+            ("two", vec![5..9, 12..12]),
+            (&long, vec![9..12]),
+            ("on", vec![]),
+        ] {
+            for step in 1..lines.len() {
+                let mut finder = NameFinder::new(name.as_bytes());
+                for bytes in lines.as_bytes().chunks(step) {
+                    finder.take(bytes);
+                    assert!(finder.part.len() <= name.len() + MOST_NUMBERS + 1);
+                }
+                assert_eq!(finder.finish(), wanted, "{name} in steps of {step}");
+            }
+        }
+    }
 }

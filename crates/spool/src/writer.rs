@@ -11,10 +11,8 @@ use crate::durable::{make_directory, parent, sync_directory};
 use crate::error::{Context, Error};
 use crate::key::{Key, Share};
 use crate::layout::{FileId, MAX_WRITERS, Run};
-use crate::record::{HEADER_BYTES, Header, MOST_SHARES, Place, table};
+use crate::record::{HEADER_BYTES, Header, MOST_CONTENTS, MOST_SHARES, Place, table};
 
-/// Bytes of results that are compressed together, at most.
-const CONTENTS: usize = 1 << 20;
 /// The smallest buffers.
 const MIN_BUFFER: usize = 4096;
 
@@ -67,7 +65,7 @@ impl Writer {
             file: None,
             contents: Vec::new(),
             places: Vec::new(),
-            room: buffer_bytes.clamp(MIN_BUFFER, CONTENTS),
+            room: buffer_bytes.clamp(MIN_BUFFER, MOST_CONTENTS),
             records: Vec::new(),
             most: buffer_bytes.max(MIN_BUFFER),
             written: 0,

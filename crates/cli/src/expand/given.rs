@@ -18,6 +18,7 @@ use crate::options::search::formatting::{MAX_TARGET_SEQS, NUM_ALIGNMENTS, NUM_DE
 use crate::options::search::psi::{
     OUT_ASCII_PSSM, OUT_PSSM, SAVE_EACH_PSSM, SAVE_PSSM_AFTER_LAST_ROUND,
 };
+use crate::options::search::resources::MEMORY;
 use crate::options::search::threads::NUM_THREADS;
 use crate::options::spec::{Group, Program};
 
@@ -109,7 +110,11 @@ pub fn merged(
         }
         all.insert(name, value.clone());
     }
-    let named = [(DB.name(), &options.db), (SUBJECT.name(), &options.subject)];
+    let named = [
+        (DB.name(), &options.db),
+        (SUBJECT.name(), &options.subject),
+        (MEMORY.name(), &options.memory),
+    ];
     for (name, path) in named.into_iter().filter_map(|(name, path)| Some((name, path.clone()?))) {
         all.insert(name, Value::Text(path));
     }

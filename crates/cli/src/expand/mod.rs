@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use fleetblast_job::audience::Audience;
 use fleetblast_job::error::{Error, exit};
-use fleetblast_job::metadata::{Expansion, Opened, expand};
+use fleetblast_job::metadata::{self, Expansion, Opened, expand};
 use fleetblast_job::plan::{Destination, Format, Plan};
 use fleetblast_job::sites::{self, Storage};
 use fleetblast_job::threads::Threads;
@@ -96,7 +96,17 @@ fn alone(options: &ExpandOptions, given: &Given) -> Result<(), Error> {
 /// Opens the metadata.
 fn open(options: &ExpandOptions) -> Result<Opened, Error> {
     let identity = options.identity.as_deref().map(Path::new);
-    Opened::open(PathBuf::from(&options.metadata), identity)
+    Opened::open(PathBuf::from(&options.metadata), identity, record_memory(options)?)
+}
+
+/// Bytes of memory that a record of metadata may take.
+///
+/// # Errors
+/// A size that is none.
+pub fn record_memory(options: &ExpandOptions) -> Result<u64, Error> {
+    let name = options::MEMORY.name();
+    let wished = options.memory.as_deref().map(|text| plan::load::bytes(name, text)).transpose()?;
+    Ok(metadata::record_memory(wished))
 }
 
 /// Where the report goes: not to the metadata.

@@ -35,6 +35,7 @@ const OPTIONS: &[OptionSpec] = &[
     QUERY.spec,
     OUT.spec,
     NUM_THREADS.spec,
+    MEMORY.spec,
 ];
 
 /// Those of the format, which have no defaults of their own.
@@ -93,6 +94,18 @@ pub const QUERY: Opt<OsString> = Opt::text(
 pub const OUT: Opt<OsString> =
     Opt::output("out", Group::TOP, &["The report"]).label("output_file").default("-");
 
+/// `-memory`.
+pub const MEMORY: Opt<OsString> = Opt::text(
+    "memory",
+    Group::TOP,
+    &[
+        "Most memory to use for the sequences of the database, and for what one record of",
+        "the metadata holds, e.g. 500M or 16G",
+        "Default = 80 % of the memory available",
+    ],
+)
+.label("size");
+
 /// What was typed, but for the format.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExpandOptions {
@@ -110,6 +123,8 @@ pub struct ExpandOptions {
     pub out: OsString,
     /// `-num_threads`.
     pub num_threads: Option<usize>,
+    /// `-memory`.
+    pub memory: Option<OsString>,
 }
 
 impl ExpandOptions {
@@ -130,6 +145,7 @@ impl ExpandOptions {
             query: values.optional(&QUERY),
             out: values.get(&OUT),
             num_threads: values.optional(&NUM_THREADS),
+            memory: values.optional(&MEMORY),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use super::dbcheck::NUM_THREADS;
-use super::expand::{self, DB, ExpandOptions, QUERY, SUBJECT};
+use super::expand::{self, DB, ExpandOptions, MEMORY, QUERY, SUBJECT};
 use super::opt::Opt;
 use super::parse::Given;
 use super::search::metadata::{self as link, LinkOptions};
@@ -40,6 +40,7 @@ const OPTIONS: &[OptionSpec] = &[
     QUERY.spec,
     OUT.spec,
     NUM_THREADS.spec,
+    MEMORY.spec,
 ];
 
 /// `-listen`.

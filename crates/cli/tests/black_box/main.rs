@@ -49,6 +49,7 @@ mod fleet_roles;
 mod fleet_trace;
 #[cfg(feature = "mpi")]
 mod fleet_views;
+mod forged_metadata;
 mod hidden_files;
 mod hints;
 mod identifiers;
@@ -78,6 +79,7 @@ mod restrictions;
 mod shared_pages;
 mod shrinking_database;
 mod standard_streams;
+mod subject_identity;
 mod taxonomy;
 mod threads;
 mod wrap;

@@ -11,19 +11,19 @@ use tempfile::TempDir;
 
 use crate::family::{family, queries};
 
-const KINDS: [&str; 3] = ["oids", "hits", "report"];
+pub(crate) const KINDS: [&str; 3] = ["oids", "hits", "report"];
 
-fn run(dir: &Path, words: &[&str]) -> Output {
+pub(crate) fn run(dir: &Path, words: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_fleetblast")).current_dir(dir).args(words).output().unwrap()
 }
 
-fn must(dir: &Path, words: &[&str]) -> Vec<u8> {
+pub(crate) fn must(dir: &Path, words: &[&str]) -> Vec<u8> {
     let run = run(dir, words);
     assert!(run.status.success(), "{words:?}: {}", said(&run));
     run.stdout
 }
 
-fn said(run: &Output) -> String {
+pub(crate) fn said(run: &Output) -> String {
     String::from_utf8_lossy(&run.stderr).into_owned()
 }
 
@@ -41,7 +41,7 @@ fn make_database(dir: &Path, name: &str, sequences: &[(String, Vec<u8>)]) {
 }
 
 /// Queries `q.fa`, and the database `db`, many of whose sequences are the same.
-fn site() -> TempDir {
+pub(crate) fn site() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("q.fa"), queries(5, 20).concat()).unwrap();
     make_database(dir.path(), "db", &subjects());
@@ -57,7 +57,7 @@ fn subjects() -> Vec<(String, Vec<u8>)> {
 }
 
 /// Writes the metadata `m` of a search with small blocks.
-fn search(dir: &Path, kind: &str, options: &[&str]) {
+pub(crate) fn search(dir: &Path, kind: &str, options: &[&str]) {
     let words = ["blastp", "-query", "q.fa", "-db", "db", "-block_residues", "500"];
     let told = ["-metadata_out", "m", "-metadata", kind];
     let run = Command::new(env!("CARGO_BIN_EXE_fleetblast"))
@@ -310,7 +310,7 @@ fn blocks_of_any_kinds_are_one_report() {
             let (mut chain, mut bytes) = (Chain::default(), Chain::start());
             for (number, (report, other)) in reports.iter().zip(&others).enumerate() {
                 let (kind, body) = if pattern >> (number % 4) & 1 == 1 { report } else { other };
-                bytes.extend(chain.record(*kind, body));
+                bytes.extend(chain.record(*kind, body).unwrap());
             }
             fs::write(dir.join("mixed"), bytes).unwrap();
             let made = must(dir, &["expand", "mixed", "-db", "db"]);

@@ -79,16 +79,26 @@ impl Supply {
 
     /// Residues of a sequence that was loaded and kept.
     pub fn kept_residues_of(&self, oid: u32) -> Option<&[u8]> {
-        let kept = self.kept.as_ref()?;
-        let at = self.units.partition_point(|unit| unit.partition.oids.end <= oid);
-        kept.get(at)?.get().map(|partition| partition.residues_of(oid))
+        self.kept_partition(oid).map(|partition| partition.residues_of(oid))
     }
 
-    /// The same of nucleotides. `None` also for a damaged database, which [`validate`](LoadedPartition::validate) tells.
+    /// All stored bytes of a sequence that was loaded and kept, see
+    /// [`stored_of`](LoadedPartition::stored_of).
+    pub fn kept_stored_of(&self, oid: u32) -> Option<&[u8]> {
+        self.kept_partition(oid).map(|partition| partition.stored_of(oid))
+    }
+
+    /// Bases of a sequence that was loaded and kept. `None` also for a damaged database, which
+    /// [`validate`](LoadedPartition::validate) finds.
     pub fn kept_bases_of(&self, oid: u32) -> Option<Bases<'_>> {
+        self.kept_partition(oid).and_then(|partition| partition.bases_of(oid).ok())
+    }
+
+    /// The partition with a sequence, if it was loaded and kept.
+    fn kept_partition(&self, oid: u32) -> Option<&LoadedPartition> {
         let kept = self.kept.as_ref()?;
         let at = self.units.partition_point(|unit| unit.partition.oids.end <= oid);
-        kept.get(at)?.get().and_then(|partition| partition.bases_of(oid).ok())
+        kept.get(at)?.get().map(AsRef::as_ref)
     }
 
     /// Goes once through the database: `work` takes ranges from the queue, on as many threads as it likes, while a

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::{Part, Partition, Span};
+use super::{Part, Partition, Span, VolumeFile};
 use crate::bytes::{Bytes, Memory};
 use crate::defline::Defline;
 use crate::volume::Volume;
@@ -98,6 +98,12 @@ impl LoadedPartition {
     #[inline]
     pub fn residues_of(&self, oid: u32) -> &[u8] {
         self.locate(oid).map_or(&[], |(volume, first)| volume.residues(oid - first))
+    }
+
+    /// As [`Database::stored_of`]; empty for an OID that is not in the partition.
+    pub fn stored_of(&self, oid: u32) -> &[u8] {
+        let Some((volume, first)) = self.locate(oid) else { return &[] };
+        volume.stored(VolumeFile::Sequences, oid - first)
     }
 
     /// The bases of a sequence of nucleotides.

@@ -41,10 +41,21 @@ impl Volume {
 
     /// The length of sequence `i`, with the last bits of its number for the number of bases in the last byte.
     fn estimated_bases(&self, i: u32) -> u32 {
-        let offset = |table| u64::from(self.offset(table, i));
-        let bytes = offset(Table::Ambiguities).saturating_sub(offset(Table::Sequences));
+        let bytes = u64::from(self.packed_bytes(i));
         let bases = BASES_IN_BYTE * bytes.saturating_sub(1) + u64::from(i) % BASES_IN_BYTE;
         u32::try_from(bases).unwrap_or(u32::MAX)
+    }
+
+    /// Bytes of the packed bases of sequence `i`, before its ambiguities; 0 for a protein and where
+    /// offsets are wrong.
+    pub(crate) fn packed_bytes(&self, i: u32) -> u32 {
+        match self.index.kind {
+            SequenceKind::Protein => 0,
+            SequenceKind::Nucleotide => {
+                let end = self.offset(Table::Ambiguities, i);
+                end.saturating_sub(self.offset(Table::Sequences, i))
+            }
+        }
     }
 
     /// Checks that no more bases are stated than the bytes can hold: their exact number would take reading all of them.

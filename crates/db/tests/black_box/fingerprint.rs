@@ -2,6 +2,7 @@
 
 use crate::common::{FOUR, entries, volume, write};
 use fleetblast_db::fingerprint::Fingerprinter;
+use fleetblast_db::memory::Record;
 use fleetblast_db::partition::VolumeFile;
 use fleetblast_db::{Database, SearchPath, SequenceKind, VolumeBytes};
 
@@ -84,4 +85,55 @@ fn what_describes_itself_otherwise_is_told_apart() {
     {
         assert!(known.0 != other.0 && known.1 != other.1);
     }
+}
+
+/// The fingerprints of one sequence in memory.
+fn of_record(kind: SequenceKind, title: &[u8], residues: &[u8]) -> [u128; 2] {
+    let record = Record::subject(1, title, residues.to_vec());
+    sums(&Database::from_records(b"", kind, [record]).expect("a database"), 1)[0]
+}
+
+#[test]
+fn every_letter_in_memory_counts() {
+    for (kind, codes) in [(SequenceKind::Protein, 28), (SequenceKind::Nucleotide, 15)] {
+        for length in 1..10 {
+            let letters: Vec<u8> = (0..length).map(|at| at * 3 % 4).collect();
+            let whole = of_record(kind, b"title", &letters);
+            for at in 0..letters.len() {
+                for code in (0..codes).filter(|code| *code != letters[at]) {
+                    let mut changed = letters.clone();
+                    changed[at] = code;
+                    let [residues, headers] = of_record(kind, b"title", &changed);
+                    let what = format!("{kind:?}: {code} at {at} of {length}");
+                    assert!(residues != whole[0] && headers == whole[1], "{what}");
+                }
+            }
+            let [residues, headers] = of_record(kind, b"titles", &letters);
+            assert!(residues == whole[0] && headers != whole[1]);
+        }
+    }
+}
+
+/// The eight bytes of an ambiguity may as well be 31 bases more.
+#[test]
+fn where_ambiguities_begin_counts() {
+    // ACG, then a run of one N at the second base.
+    let stored = [0b0001_1011, 0, 0, 0, 1, 0xf0, 0, 0, 1];
+    let of = |middle: u32, bases: u64| {
+        let mut index = Vec::new();
+        for word in [4, 0, 0, 0, 1] {
+            index.extend(u32::to_be_bytes(word));
+        }
+        index.extend(bases.to_le_bytes());
+        index.extend((bases as u32).to_be_bytes());
+        let end = 1 + stored.len() as u32;
+        index.extend([0, 0, 1, end, middle, end].map(u32::to_be_bytes).concat());
+        let residues = [&[0], &stored[..]].concat();
+        let bytes = VolumeBytes { index, residues, headers: Vec::new() };
+        let database = Database::from_volume_bytes(vec![bytes]).expect("a database");
+        database.validate(0..1).expect("a sound database");
+        assert_eq!(u64::from(database.length_of(0)), bases);
+        sums(&database, 1)[0][0]
+    };
+    assert_ne!(of(2, 3), of(10, 33));
 }

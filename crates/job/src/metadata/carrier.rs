@@ -62,7 +62,8 @@ impl Carrier {
         (audience, halt): (&Arc<dyn Audience>, &Halt),
     ) -> Result<(Self, Option<Resumed>), Error> {
         let mut chain = Chain::default();
-        let start = [Chain::start(), chain.record(RecordKind::Header, header)].concat();
+        let first = chain.record(RecordKind::Header, header).map_err(Error::output)?;
+        let start = [Chain::start(), first].concat();
         let link = match &metadata.out {
             Carriage::File(out) => {
                 let output = Output::open(out)?;
@@ -139,7 +140,7 @@ impl Carrier {
                 "a block of queries has more than {mebibytes} MiB of metadata; name a smaller -block_residues"
             )));
         }
-        let record = self.chain.record(kind, body);
+        let record = self.chain.record(kind, body).map_err(Error::output)?;
         self.send(&record)
     }
 

@@ -1,23 +1,18 @@
 //! Whether two databases hold the same, whatever they are called and however they are cut into volumes.
 
-use fleetblast_db::fingerprint::Fingerprinter;
 use fleetblast_metadata::header::Content;
-use rayon::prelude::*;
 
-use crate::digest::Digest;
 use crate::error::Error;
-use crate::ranks::{Contents, Side};
+use crate::fingerprint::{Side, fingerprint_sequences};
+use crate::ranks::Contents;
 use crate::subjects::Target;
-
-/// Letters read at a time by a thread.
-const STRETCH: u64 = 16 << 20;
 
 /// What the target holds, all of which is read, on the threads of the current pool.
 ///
 /// # Errors
 /// Files that cannot be read.
 pub fn of(target: &Target) -> Result<Content, Error> {
-    let sums = if target.is_on_disk() { on_disk(target)? } else { in_memory(target)? };
+    let sums = if target.is_on_disk() { on_disk(target)? } else { target.memory_fingerprint()? };
     Ok(by(target, sums))
 }
 
@@ -45,29 +40,12 @@ fn by(target: &Target, [residues, headers]: [u128; 2]) -> Content {
 
 fn on_disk(target: &Target) -> Result<[u128; 2], Error> {
     let database = &target.searched;
-    let stretches = usize::try_from(database.residues() / STRETCH).unwrap_or(usize::MAX);
-    let parts = (stretches + 1).max(4 * rayon::current_num_threads());
-    let parts = database.partitions_within(0..database.oid_count(), parts);
-    let fingerprinter = Fingerprinter::new(database);
-    let mut sums = [0u128; 2];
-    for (sum, side) in sums.iter_mut().zip(Side::ALL) {
-        let read = |oids| Ok(fingerprinter.of(oids, side.file())?);
-        let read: Result<Vec<_>, Error> = parts.clone().into_par_iter().map(read).collect();
-        let volumes = read?.into_iter().flatten();
-        *sum = volumes.fold(0, |sum: u128, (_, more)| sum.wrapping_add(more));
-    }
-    Ok(sums)
-}
-
-fn in_memory(target: &Target) -> Result<[u128; 2], Error> {
-    let (mut residues, mut headers) = (Digest::default(), Digest::default());
-    for database in [&target.searched, target.whole()] {
-        for oid in 0..database.oid_count() {
-            residues.add(&database.residues_of(oid));
-            headers.add(&database.deflines(oid)?);
-        }
-    }
-    Ok([residues.finish(), headers.finish()])
+    let items = Side::ALL.map(|side| (side, side, 0..database.oid_count()));
+    let read = fingerprint_sequences(database, &items)?;
+    Ok(Side::ALL.map(|wanted| {
+        let own = read.iter().filter(|(side, ..)| *side == wanted);
+        own.fold(0, |sum: u128, (.., more)| sum.wrapping_add(*more))
+    }))
 }
 
 /// What keeps one database from being the other; nothing if they are the same.

@@ -65,25 +65,27 @@ fn all(
     opened: &mut Opened,
     audience: &dyn Audience,
 ) -> Result<(), Error> {
-    let broken = |error: &MetadataError| fault(&opened.path, error);
+    let path = opened.path.clone();
+    let broken = |error: &MetadataError| fault(&path, error);
     let end = loop {
-        let record = match opened.records.next_record() {
-            Ok(Some(record)) => record,
-            Ok(None) => return Err(broken(&MetadataError::CutOff { offset: 0 })),
+        let record = match opened.next_record() {
+            Ok(record) => record,
             Err(error @ MetadataError::CutOff { .. }) => break Err(error),
             Err(error) => return Err(broken(&error)),
         };
         if record.kind == RecordKind::End {
             let end = End::decode(&record).map_err(|error| broken(&error))?;
-            // What comes after it is no part of this.
-            opened.records.next_record().map_err(|error| broken(&error))?;
+            if maker.counts_otherwise(&end) {
+                let what = "its end counts other reports of queries than there are";
+                return Err(broken(&MetadataError::Damaged { offset: record.offset, what }));
+            }
             break Ok(end);
         }
         let told = Told::decode(&record).map_err(|error| broken(&error))?;
         let unlike = |what| broken(&MetadataError::Damaged { offset: record.offset, what });
         maker.block(told, &unlike, audience)?;
     };
-    let path = opened.path.display();
+    let path = path.display();
     let missing = maker
         .wanted
         .missing()

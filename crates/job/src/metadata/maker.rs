@@ -102,7 +102,8 @@ impl<P: Pages> Maker<'_, P> {
 
     /// Writes parts of a report that are told as they are; `None` if they are not those of so many queries.
     fn parts(&mut self, found: &Found, wanted: &[bool]) -> Option<Result<(), Error>> {
-        let parts = found.parts()?;
+        // The begin of the report, and a part for each query.
+        let parts = found.parts(1 + wanted.len())?;
         let (rest, queries) = parts.split_first()?;
         // Some reports have nothing of single queries, but only an end.
         if queries.len() != wanted.len() && (!queries.is_empty() || wanted.contains(&false)) {
@@ -127,6 +128,15 @@ impl<P: Pages> Maker<'_, P> {
             let missing = (counted as usize).saturating_sub(site.reporter.reported());
             site.reporter.pass_over(missing);
         }
+    }
+
+    /// Whether the end counts other queries, or iterations, than were reported here. False where
+    /// only some queries are wanted.
+    pub fn counts_otherwise(&self, end: &End) -> bool {
+        // A report that crosses whole is not counted here.
+        let counts = self.kinds != Kinds::Only(Kind::Report) && self.wanted.are_all();
+        let site = self.site.as_ref().filter(|_| counts);
+        site.is_some_and(|site| site.reporter.reported() as u64 != end.counted)
     }
 
     /// Makes what ends the report; of metadata that are cut off there is no `end`.

@@ -36,9 +36,9 @@ pub use self::receive::{Reception, receive};
 pub(crate) use self::rounds::{InRounds, found as found_in_rounds};
 pub use self::seal::Recipient;
 pub(crate) use self::site::{Site, at_site};
-pub use self::source::Opened;
 #[cfg(feature = "mpi")]
 pub(crate) use self::source::fault;
+pub use self::source::{Opened, record_memory};
 pub(crate) use self::teller::{Searched, Teller, body, body_in_rounds, no_room};
 pub(crate) use self::wanted::Wanted;
 pub(crate) use self::writer::{Writer, header};

@@ -32,7 +32,7 @@ impl Passing {
     /// # Errors
     /// It has something else.
     pub fn is_last(&mut self, kind: RecordKind, body: &[u8]) -> Result<bool, Error> {
-        let record = self.chain.record(kind, body);
+        let record = self.chain.record(kind, body).map_err(Error::output)?;
         self.at += record.len() as u64;
         let Passing { there, chain, at, here } = self;
         let (is_before, is_same) = match here {
@@ -65,8 +65,12 @@ mod tests {
 
     /// The body of a block with a query of that number, whose report is this.
     fn block(number: u64, report: &str) -> Vec<u8> {
+        titled_block("", number, report)
+    }
+
+    fn titled_block(title: &str, number: u64, report: &str) -> Vec<u8> {
         let query = metadata::Query {
-            title: Vec::new(),
+            title: title.as_bytes().to_vec(),
             ids: Vec::new(),
             letters: vec![1; 9],
             lower_case: Vec::new(),
@@ -82,15 +86,20 @@ mod tests {
             .unwrap()
     }
 
+    fn end(count: u64) -> Vec<u8> {
+        let end = metadata::End { queries: count, blocks: count, ..metadata::End::default() };
+        metadata::End { has_report: true, ..end }.encode().unwrap()
+    }
+
     type Records = Vec<(RecordKind, Vec<u8>)>;
 
     /// The records of so many queries, of which an end is one.
     fn records(count: u64, report: &str) -> Records {
-        let blocks = (0..count).map(|number| (Block, block(number, report)));
+        let blocks = (1..=count).map(|number| (Block, block(number, report)));
         [(Header, b"header".to_vec())]
             .into_iter()
             .chain(blocks)
-            .chain([(End, Vec::new())])
+            .chain([(End, end(count))])
             .collect()
     }
 
@@ -99,7 +108,7 @@ mod tests {
         let (mut follower, mut chain) = (Follower::default(), Chain::default());
         follower.take(&Chain::start()).unwrap();
         for (kind, body) in records {
-            follower.take(&chain.record(*kind, body)).unwrap();
+            follower.take(&chain.record(*kind, body).unwrap()).unwrap();
         }
         follower.reached().clone()
     }
@@ -134,7 +143,7 @@ mod tests {
             assert_eq!(passed(reached(&whole), kinds, &records(5, "report")), Err(other()));
             assert_eq!(passed(reached(&whole), kinds, &records(3, "report")), Err(other()));
             let mut others = whole.clone();
-            others[2].1 = block(7, "report");
+            others[2].1 = titled_block("another", 2, "report");
             assert_eq!(passed(reached(&whole[..4]), kinds, &others), Err(other()));
         }
         // Only where the kind may be another one the record may, too.

@@ -31,6 +31,8 @@ pub struct Reception {
     pub keep: bool,
     /// Threads that make the report, which the sender is told.
     pub threads: usize,
+    /// Bytes of memory that a record may take.
+    pub memory: u64,
 }
 
 /// Receives the metadata of a search, of which `make` makes the report.
@@ -42,11 +44,11 @@ pub fn receive(
     audience: &Arc<dyn Audience>,
     make: impl FnOnce(Opened) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let Reception { link, spool: path, keep, threads } = reception;
+    let Reception { link, spool: path, keep, threads, memory } = reception;
     let key = Key::read(&link.key).map_err(|error| failure(&error))?;
     let listener = Listener::bind(&link.address, &key, &link.peers, link.patience());
     let listener = listener.map_err(|error| failure(&error))?;
-    let (mut spool, damage) = Spool::open(path)?;
+    let (mut spool, damage) = Spool::open(path, *memory)?;
     spool.workers = u32::try_from(*threads).unwrap_or(u32::MAX);
     if let Some(damage) = damage {
         audience.warn(&damage);
@@ -68,7 +70,7 @@ pub fn receive(
             Ok(link) => link,
             Err(error) => return (Err(Error::starved(error)), Ok(())),
         };
-        let made = Opened::read(path.clone(), Box::new(reader)).and_then(make);
+        let made = Opened::read(path.clone(), Box::new(reader), *memory).and_then(make);
         let told = made.as_ref().map(|_| ()).map_err(|error| match &error.message[..] {
             "" => "nobody reads the report any more".to_owned(),
             message => message.to_owned(),

@@ -3,7 +3,10 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use fleetblast_metadata::records::Records;
+use fleetblast_db::load::HELD_SHARE;
+use fleetblast_db::load::machine::available_memory;
+use fleetblast_metadata::order::Order;
+use fleetblast_metadata::records::{Record, RecordKind, Records};
 use fleetblast_metadata::{Header, MetadataError};
 
 use super::seal;
@@ -15,17 +18,21 @@ pub struct Opened {
     pub path: PathBuf,
     /// What holds for all queries.
     pub header: Header,
-    pub(crate) records: Records<Box<dyn Read + Send>>,
+    records: Records<Box<dyn Read + Send>>,
+    order: Order,
+    /// Most memory that a record may take, in bytes.
+    memory: u64,
 }
 
 impl Opened {
-    /// Opens a file; one that is encrypted, by an identity for which it is.
+    /// Opens a file; an encrypted one by an identity of its recipients. No record may take more
+    /// than `memory` bytes of memory.
     ///
     /// # Errors
     /// A file that cannot be read, or is not whole as far as its header.
-    pub fn open(path: PathBuf, identity: Option<&Path>) -> Result<Self, Error> {
+    pub fn open(path: PathBuf, identity: Option<&Path>, memory: u64) -> Result<Self, Error> {
         let input = seal::open(&path, identity)?;
-        Self::of(path, input, |error| match error {
+        Self::of((path, memory), input, |error| match error {
             // Somebody encrypted it for this identity, and what it begins with cannot be decrypted.
             MetadataError::Foreign if identity.is_some() => MetadataError::CutOff { offset: 0 },
             error => error,
@@ -36,12 +43,16 @@ impl Opened {
     ///
     /// # Errors
     /// What is not whole as far as its header.
-    pub(super) fn read(path: PathBuf, input: Box<dyn Read + Send>) -> Result<Self, Error> {
-        Self::of(path, input, |error| error)
+    pub(super) fn read(
+        path: PathBuf,
+        input: Box<dyn Read + Send>,
+        memory: u64,
+    ) -> Result<Self, Error> {
+        Self::of((path, memory), input, |error| error)
     }
 
     fn of(
-        path: PathBuf,
+        (path, memory): (PathBuf, u64),
         input: Box<dyn Read + Send>,
         judged: impl FnOnce(MetadataError) -> MetadataError,
     ) -> Result<Self, Error> {
@@ -49,17 +60,42 @@ impl Opened {
             let mut records = Records::open(input)?;
             let header = records.next_record()?;
             let header = header.ok_or(MetadataError::CutOff { offset: records.offset() })?;
+            header.verify_memory(memory)?;
             Ok((Header::decode(&header)?, records))
         };
         let (header, records) = read().map_err(|error| fault(&path, &judged(error)))?;
-        Ok(Opened { path, header, records })
+        Ok(Opened { path, header, records, order: Order::default(), memory })
     }
+
+    /// The next block, or the end, after which there is nothing.
+    ///
+    /// # Errors
+    /// Damage; metadata that are cut off; blocks that are missing or out of their place.
+    pub(crate) fn next_record(&mut self) -> Result<Record, MetadataError> {
+        let cut_off = MetadataError::CutOff { offset: 0 };
+        let record = self.records.next_record()?.ok_or(cut_off)?;
+        record.verify_memory(self.memory)?;
+        self.order.verify(&record)?;
+        if record.kind == RecordKind::End {
+            // What comes after it is no part of this.
+            self.records.next_record()?;
+        }
+        Ok(record)
+    }
+}
+
+/// Returns the bytes of memory that a record may take: the wish, or 80 % of the available memory.
+pub fn record_memory(wished: Option<u64>) -> u64 {
+    let usual = || available_memory().map(|bytes| (bytes as f64 * HELD_SHARE) as u64);
+    wished.or_else(usual).unwrap_or(u64::MAX)
 }
 
 /// What is wrong with metadata.
 pub fn fault(path: &Path, error: &MetadataError) -> Error {
     let advice = match error {
-        MetadataError::Damaged { .. } => "; send it again",
+        MetadataError::Damaged { .. }
+        | MetadataError::Order { .. }
+        | MetadataError::Counts { .. } => "; send it again",
         _ => "",
     };
     Error::new(exit::INPUT, format!("{} {error}{advice}", path.display()))

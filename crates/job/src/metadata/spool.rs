@@ -39,13 +39,13 @@ pub struct Spool {
 }
 
 impl Spool {
-    /// Opens a file, which is made if it is not there. What it holds since an earlier run is kept
-    /// as far as it is whole; tells of what is not.
+    /// Opens a file, which is made if it is not there. No record may take more than `memory` bytes
+    /// of memory. Whole records of an earlier run are kept; returns a message about the rest.
     ///
     /// # Errors
     /// A file that holds something else, that another process uses, that others own or may write,
     /// or that cannot be used; a link to one.
-    pub fn open(path: &Path) -> Result<(Self, Option<String>), Error> {
+    pub fn open(path: &Path, memory: u64) -> Result<(Self, Option<String>), Error> {
         let failed =
             |what: &dyn Display| Error::new(exit::OUTPUT, format!("{}: {what}", path.display()));
         let mut file = spool::open_private(path).map_err(|error| match error {
@@ -62,7 +62,7 @@ impl Spool {
             // Where there are no locks, whoever starts two is to know.
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
-        let mut follower = Follower::default();
+        let mut follower = Follower::limited(memory);
         let mut piece = vec![0; PIECE];
         let damage = loop {
             let count = file.read(&mut piece).map_err(|error| failed(&error))?;
@@ -71,7 +71,11 @@ impl Spool {
             }
             match follower.take(&piece[..count]) {
                 Ok(()) => {}
-                Err(error @ MetadataError::Damaged { .. }) => break Some(error),
+                Err(
+                    error @ (MetadataError::Damaged { .. }
+                    | MetadataError::Order { .. }
+                    | MetadataError::Counts { .. }),
+                ) => break Some(error),
                 Err(error) => return Err(fault(path, &error)),
             }
         };

@@ -21,6 +21,11 @@ impl Wanted {
         wanted
     }
 
+    /// Whether all queries are wanted.
+    pub fn are_all(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Whether some query was wanted, as far as they came; all are, where no names are told.
     pub fn has_some(&self) -> bool {
         self.0.is_empty() || self.0.iter().any(|(_, met)| *met)

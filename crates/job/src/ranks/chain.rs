@@ -48,8 +48,8 @@ mod tests {
         let (mut alone, mut together, mut chain) =
             (Chain::start(), Chain::start(), Chain::default());
         for (kind, body) in records {
-            alone.extend(Chain::default().record(kind, body));
-            together.extend(chain.record(kind, body));
+            alone.extend(Chain::default().record(kind, body).unwrap());
+            together.extend(chain.record(kind, body).unwrap());
         }
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("metadata");

@@ -3,42 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use fleetblast_db::fingerprint::Fingerprinter;
-use fleetblast_db::partition::VolumeFile;
 use fleetblast_fleet::ids::PartitionId;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::Cut;
 use crate::error::Error;
+use crate::fingerprint::{Side, fingerprint_sequences};
 use crate::plan::Plan;
 use crate::subjects::Target;
 use crate::threads::pool;
-
-/// Residues read at a time by a thread.
-const STRETCH: u64 = 16 << 20;
-
-/// A kind of bytes of each sequence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Side {
-    /// What is searched.
-    Residues,
-    /// What is said of it.
-    Headers,
-}
-
-impl Side {
-    /// All of them.
-    pub const ALL: [Side; 2] = [Side::Residues, Side::Headers];
-
-    /// Where it is.
-    pub fn file(self) -> VolumeFile {
-        match self {
-            Side::Residues => VolumeFile::Sequences,
-            Side::Headers => VolumeFile::Headers,
-        }
-    }
-}
 
 /// What of a volume a partition has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -109,30 +82,16 @@ pub fn read(
     cut: &Cut,
     wanted: impl IntoIterator<Item = (PartitionId, Side)>,
 ) -> Result<Sums, Error> {
-    let database = &target.searched;
-    let stretches = usize::try_from(database.residues() / STRETCH).unwrap_or(usize::MAX) + 1;
-    let parts = stretches.div_ceil(cut.partitions.len().max(1)).max(plan.threads.count);
-    let stretches: Vec<_> = wanted
-        .into_iter()
-        .flat_map(|(partition, side)| {
-            let oids = cut.partitions.get(partition.index()).cloned().unwrap_or(0..0);
-            let oids = database.partitions_within(oids, parts);
-            oids.into_iter().map(move |oids| (partition, side, oids))
-        })
-        .collect();
-    let fingerprinter = Fingerprinter::new(database);
-    let read = || {
-        let sums = stretches.into_par_iter().map(|(partition, side, oids)| {
-            Ok((partition, side, fingerprinter.of(oids, side.file())?))
-        });
-        sums.collect::<Result<Vec<_>, Error>>()
-    };
+    let items = wanted.into_iter().map(|(partition, side)| {
+        let oids = cut.partitions.get(partition.index()).cloned().unwrap_or(0..0);
+        ((partition, side), side, oids)
+    });
+    let items: Vec<_> = items.collect();
+    let read = || fingerprint_sequences(&target.searched, &items);
     let mut sums = Sums::new();
-    for (partition, side, volumes) in pool(plan.threads.count)?.install(read)? {
-        for (volume, sum) in volumes {
-            let all = sums.entry(Item { partition, volume, side }).or_default();
-            *all = all.wrapping_add(sum);
-        }
+    for ((partition, side), volume, sum) in pool(plan.threads.count)?.install(read)? {
+        let all = sums.entry(Item { partition, volume, side }).or_default();
+        *all = all.wrapping_add(sum);
     }
     Ok(sums)
 }

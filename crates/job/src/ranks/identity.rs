@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 
 use fleetblast_spool::{DatabaseIdentity, Identity, QueryDigest, QueryHasher, VolumeIdentity};
 
-use super::contents::{Contents, Side};
+use super::contents::Contents;
 use crate::digest::Digest;
 use crate::error::{Error, exit};
+use crate::fingerprint::Side;
 use crate::plan::{Plan, Source, Subjects};
 use crate::subjects::Target;
 
@@ -33,10 +34,11 @@ pub fn of_job(
     contents: &Contents,
     block_residues: u64,
 ) -> Result<Identity, Error> {
-    if let Subjects::Fasta { source, .. } = &plan.subjects {
-        again(source, "-subject")?;
-    }
     let mut identity = of_plan(plan)?;
+    if let Subjects::Fasta { source, .. } = &plan.subjects {
+        let file = again(source, "-subject")?;
+        identity.options.insert("-subject (its file)".to_owned(), file.to_string());
+    }
     identity.options.extend(taxonomy(target)?);
     Ok(Identity {
         query: again(&plan.query, "-query")?,

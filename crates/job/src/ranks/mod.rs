@@ -43,7 +43,7 @@ use fleetblast_fleet::topology::Topology;
 
 use self::account::Figures;
 use self::checkpoint::Kept;
-pub(crate) use self::contents::{Contents, Side};
+pub(crate) use self::contents::Contents;
 use self::driver::{End, Hosted, HostedWorker};
 use self::ending::{publish, remove, verdict};
 use self::ends::Ends;

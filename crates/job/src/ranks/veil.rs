@@ -89,8 +89,8 @@ fn random<const COUNT: usize>() -> Result<[u8; COUNT], Error> {
 /// # Errors
 /// The system has nothing random.
 pub fn waiting(veil: Option<&Veil>, kind: RecordKind, body: &[u8]) -> Result<Vec<u8>, Error> {
-    let Some(veil) = veil else { return Ok(Chain::default().record(kind, body)) };
-    Ok(Chain::default().record(kind, &veil.hide(kind, body)?))
+    let hidden = veil.map(|veil| veil.hide(kind, body)).transpose()?;
+    Chain::default().record(kind, hidden.as_deref().unwrap_or(body)).map_err(Error::output)
 }
 
 #[cfg(test)]

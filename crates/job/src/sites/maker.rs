@@ -4,6 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use fleetblast_db::check_mapped_files;
 use fleetblast_metadata::header::{End, Header};
+use fleetblast_metadata::order::Order;
 use fleetblast_metadata::records::{Record, RecordKind};
 use fleetblast_metadata::{Block, Kinds, MetadataError};
 
@@ -67,10 +68,12 @@ impl<'a> Making<'a> {
         }
     }
 
-    fn piece(&mut self, Job { number, kind, body }: Job) -> Result<Piece, Error> {
+    fn piece(&mut self, Job { number, queries, kind, body }: Job) -> Result<Piece, Error> {
         let record = Record { kind, offset: 0, body };
+        let mut reported = 0..0;
         if kind == RecordKind::End {
             let end = End::decode(&record).map_err(|error| unreadable(&error))?;
+            Order::after(number, queries).verify(&record).map_err(|error| unreadable(&error))?;
             if number > 0 {
                 self.maker.go_on();
                 self.maker.catch_up(end.counted);
@@ -82,12 +85,15 @@ impl<'a> Making<'a> {
                 self.maker.go_on();
             }
             let block = Block::decode(&record).map_err(|error| unreadable(&error))?;
+            if let Some(first) = block.queries.first() {
+                reported = first.number..first.number.saturating_add(block.queries.len() as u64);
+            }
             let unlike = |what| Error::new(exit::INPUT, format!("At the I/O site: {what}"));
             self.maker.block(block, &unlike, self.lines)?;
         }
         check_mapped_files()?;
         let bytes = std::mem::take(&mut self.maker.output.0);
-        Ok(Piece { number, bytes, said: self.lines.take() })
+        Ok(Piece { number, queries: reported, bytes, said: self.lines.take() })
     }
 }
 

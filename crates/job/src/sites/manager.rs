@@ -31,6 +31,8 @@ struct Manager<'a> {
     made: BTreeMap<u64, Piece>,
     /// The next one to write.
     next: u64,
+    /// Number of queries whose report is written.
+    queries: u64,
     /// How many blocks there are, once that is known.
     end: Option<u64>,
     /// There is nothing to report.
@@ -63,6 +65,7 @@ pub fn manage(
             sizes: VecDeque::new(),
             made: BTreeMap::new(),
             next: 0,
+            queries: 0,
             end: None,
             is_empty: false,
             output,
@@ -117,7 +120,7 @@ impl Manager<'_> {
             }
             Message::Record(kind, body) => {
                 self.sizes.push_back(body.len() as u64);
-                self.waiting.push_back(Job { number: self.came, kind, body });
+                self.waiting.push_back(Job { number: self.came, queries: 0, kind, body });
                 match kind {
                     RecordKind::End => self.end = Some(self.came),
                     _ => self.came += 1,
@@ -141,7 +144,13 @@ impl Manager<'_> {
 
     /// Writes what is made as far as nothing before is missing.
     fn write(&mut self) -> Result<(), Error> {
-        while let Some(Piece { bytes, said, .. }) = self.made.remove(&self.next) {
+        while let Some(Piece { queries, bytes, said, .. }) = self.made.remove(&self.next) {
+            if !queries.is_empty() && queries.start != self.queries + 1 {
+                return Err(Error::engine(
+                    "blocks of queries came to the I/O ranks out of their order",
+                ));
+            }
+            self.queries += queries.end.saturating_sub(queries.start);
             self.output.write(&bytes)?;
             said.iter().for_each(|line| self.audience.say(line));
             self.next += 1;
@@ -163,6 +172,8 @@ impl Manager<'_> {
                 return;
             }
             if let (Some(job), Some(maker)) = (self.waiting.pop_front(), self.idle.pop()) {
+                // The end is shared out last, when all queries are counted.
+                let job = Job { queries: self.queries, ..job };
                 self.post.send(maker, Message::Make(job));
             }
         }

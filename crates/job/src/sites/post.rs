@@ -1,5 +1,6 @@
 //! What ranks of two sites say to each other.
 
+use std::ops::Range;
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::thread;
 use std::time::Instant;
@@ -54,6 +55,8 @@ pub enum Message {
 pub struct Job {
     /// The number of the block, or for the end how many there are.
     pub number: u64,
+    /// For the end, the number of queries in all blocks.
+    pub queries: u64,
     /// A block or the end.
     pub kind: RecordKind,
     /// Its body.
@@ -65,6 +68,8 @@ pub struct Job {
 pub struct Piece {
     /// The number of the job.
     pub number: u64,
+    /// Numbers of the reported queries.
+    pub queries: Range<u64>,
     /// Of the report.
     pub bytes: Vec<u8>,
     /// Lines that are told with it.

@@ -14,6 +14,7 @@ use crate::metadata::{Opened, fault, no_room};
 pub fn read(mut opened: Opened, mut near: Near) -> Result<(), Error> {
     near.record(RecordKind::Header, &opened.header.encode().map_err(no_room)?)?;
     loop {
+        let path = opened.path.clone();
         let broken = |error: &MetadataError| {
             let advice = match error {
                 MetadataError::CutOff { .. } => {
@@ -21,16 +22,11 @@ pub fn read(mut opened: Opened, mut near: Near) -> Result<(), Error> {
                 }
                 _ => "",
             };
-            let error = fault(&opened.path, error);
+            let error = fault(&path, error);
             Error { message: error.message + advice, ..error }
         };
-        let record = opened.records.next_record().map_err(|error| broken(&error))?;
-        let record = record.ok_or_else(|| broken(&MetadataError::CutOff { offset: 0 }))?;
+        let record = opened.next_record().map_err(|error| broken(&error))?;
         let is_last = record.kind == RecordKind::End;
-        if is_last {
-            // What comes after it is no part of this.
-            opened.records.next_record().map_err(|error| fault(&opened.path, &error))?;
-        }
         near.record(record.kind, &record.body)?;
         if is_last {
             return near.finish();

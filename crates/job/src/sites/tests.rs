@@ -45,7 +45,7 @@ impl Played {
     }
 
     fn made(&self, maker: u32, number: u64, bytes: &[u8]) {
-        let piece = Piece { number, bytes: bytes.to_vec(), said: Vec::new() };
+        let piece = Piece { number, queries: 0..0, bytes: bytes.to_vec(), said: Vec::new() };
         self.say(Address::Maker(maker), Message::Made(piece));
     }
 

@@ -1,5 +1,6 @@
 //! What is searched: databases, or the sequences of a FASTA file.
 
+mod fingerprint;
 mod letters;
 mod masks;
 
@@ -25,7 +26,6 @@ use fleetblast_seq::frame::Frame;
 pub use self::letters::{Letters, Stored};
 use self::masks::SubjectMasks;
 use crate::audience::Audience;
-use crate::digest::Digest;
 use crate::error::Error;
 use crate::fasta::{fasta_failure, message_name, open_input, path, reader};
 use crate::plan::{Plan, Source, Subjects};
@@ -90,42 +90,6 @@ impl Target {
     /// Whether the sequences are in files of volumes; otherwise this process has read them.
     pub fn is_on_disk(&self) -> bool {
         self.searched.volume_file(0, VolumeFile::Sequences).is_some()
-    }
-
-    /// The fingerprint of everything here but the sequences in files of volumes.
-    ///
-    /// # Errors
-    /// None for sequences that are in memory.
-    pub fn selection_fingerprint(&self) -> Result<u128, Error> {
-        let mut state = Digest::default();
-        let selected = [&self.searched, &self.whole].map(Database::selection_fingerprint);
-        let masks = (&self.lower_case, &self.masks, self.has_hard_masks);
-        let rest = (&self.totals, self.is_listed, self.nothing_included, &self.summary);
-        state.add(&(selected, masks, rest, self.part_start));
-        if !self.is_on_disk() {
-            for database in [&self.searched, &self.whole] {
-                for oid in 0..database.oid_count() {
-                    state.add(&(database.residues_of(oid), database.deflines(oid)?));
-                }
-            }
-        }
-        Ok(state.finish())
-    }
-
-    /// The fingerprint of what a search and its report take from here besides the sequences and what is said of them; names and dates do
-    /// not count.
-    pub fn rest_fingerprint(&self) -> u128 {
-        let mut state = Digest::default();
-        let included = [&self.searched, &self.whole].map(Database::included_fingerprint);
-        let masks = (&self.lower_case, &self.masks, self.has_hard_masks);
-        let rest = (&self.totals, self.is_listed, self.nothing_included, self.part_start);
-        state.add(&(included, masks, rest));
-        state.finish()
-    }
-
-    /// All subjects as they are reported.
-    pub fn whole(&self) -> &Database {
-        &self.whole
     }
 
     /// A whole subject.

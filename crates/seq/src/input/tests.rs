@@ -163,3 +163,56 @@ fn an_input_is_not_read_again_after_its_end() {
     }
     assert_eq!(text, b">a\nMK\n");
 }
+
+/// Returns the number of bytes that were read, and the error that ended it.
+fn count(bytes: Vec<u8>) -> (u64, Option<String>) {
+    let mut reader = decompress(Cursor::new(bytes), Path::new("in.fa"), |_| {}).unwrap();
+    let (mut buffer, mut all) = (vec![0; 1 << 20], 0);
+    loop {
+        match reader.read(&mut buffer) {
+            Ok(0) => return (all, None),
+            Ok(count) => all += count as u64,
+            Err(error) => return (all, Some(error.to_string())),
+        }
+    }
+}
+
+/// Returns a file whose second sequence has `letters` letters N in lines of `line` letters.
+fn with_run(pack: Pack, letters: usize, line: usize) -> Vec<u8> {
+    let mut lines = Vec::with_capacity(letters + letters / line + 1);
+    let full = [&vec![b'N'; line][..], b"\n"].concat();
+    for _ in 0..letters / line {
+        lines.extend_from_slice(&full);
+    }
+    pack(&[TEXT, &lines, b">c\nMKTAYIAKQR\n"].concat())
+}
+
+#[test]
+fn a_sequence_that_stands_for_too_much_is_an_error_and_many_are_not() {
+    // Lines of some letters each gzip compresses less.
+    for (pack, line) in [(gzip as Pack, 120 << 20), (zstd, 120 << 20), (zstd, 60)] {
+        let (came, error) = count(with_run(pack, 120 << 20, line));
+        let error = error.expect("an end");
+        assert!(error.contains("in.fa (") && error.contains("decompress the file"), "{error}");
+        assert!(came < 110 << 20, "{came}");
+    }
+    for pack in [gzip as Pack, zstd] {
+        // Runs as chromosomes have them, and many of these.
+        let run = with_run(pack, 20 << 20, 60);
+        let (came, error) = count([&run[..]; 8].concat());
+        assert_eq!((came > 160 << 20, error), (true, None));
+    }
+}
+
+/// Sequences that compress like real ones have no bound.
+#[test]
+fn long_sequences_are_read() {
+    let mut state = 1u32;
+    let mut letters = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        b"ACGT"[(state >> 30) as usize]
+    };
+    let text: Vec<u8> = (0..70 << 20).map(|_| letters()).collect();
+    let packed = zstd::stream::encode_all(&[b">long\n", &text[..]].concat()[..], 1).unwrap();
+    assert_eq!(count(packed), (text.len() as u64 + 6, None));
+}

@@ -1,21 +1,22 @@
 use std::fs;
 
 use fleetblast_metadata::records::{Chain, RecordKind};
-use fleetblast_metadata::{Block, Course, Found, Kind};
+use fleetblast_metadata::{Block, Course, End, Found, Kind};
 
 use super::*;
 
 fn metadata() -> Vec<u8> {
     let (mut chain, mut bytes) = (Chain::default(), Chain::start());
-    bytes.extend(chain.record(RecordKind::Header, b"header"));
+    bytes.extend(chain.record(RecordKind::Header, b"header").unwrap());
     for _ in 0..2 {
         let found = Found { kind: Kind::Oids, bytes: vec![7; 100], digest: 0 };
         let course = Some(Course { letters: 0, ratio: None });
         let (queries, batches, searched) = (Vec::new(), Vec::new(), Vec::new());
         let block = Block { queries, batches, course, searched, found };
-        bytes.extend(chain.record(RecordKind::Block, &block.encode().unwrap()));
+        bytes.extend(chain.record(RecordKind::Block, &block.encode().unwrap()).unwrap());
     }
-    bytes.extend(chain.record(RecordKind::End, b""));
+    let end = End { blocks: 2, has_report: true, ..End::default() };
+    bytes.extend(chain.record(RecordKind::End, &end.encode().unwrap()).unwrap());
     bytes
 }
 
@@ -27,10 +28,10 @@ fn what_came_is_there_in_the_next_run_and_goes_on_from_either_place() {
     for cut in (0..=bytes.len()).step_by(29) {
         for whole in [false, true] {
             let _ = fs::remove_file(&path);
-            let (mut spool, _) = Spool::open(&path).unwrap();
+            let (mut spool, _) = Spool::open(&path, u64::MAX).unwrap();
             spool.take(&bytes[..cut]).unwrap();
             drop(spool);
-            let (mut spool, told) = Spool::open(&path).unwrap();
+            let (mut spool, told) = Spool::open(&path, u64::MAX).unwrap();
             assert_eq!(told, None);
             let held = spool.held().unwrap();
             assert_eq!(held.bytes, cut as u64);
@@ -53,7 +54,7 @@ fn damage_since_then_is_asked_for_again() {
         let mut damaged = bytes.clone();
         damaged[at] ^= 1;
         fs::write(&path, &damaged).unwrap();
-        let (mut spool, told) = Spool::open(&path).unwrap();
+        let (mut spool, told) = Spool::open(&path, u64::MAX).unwrap();
         assert!(told.unwrap().contains("is damaged at offset"));
         let held = spool.held().unwrap();
         assert!(held.bytes == held.whole && held.whole <= at as u64);
@@ -70,10 +71,64 @@ fn other_files_and_files_in_use_stay_as_they_are() {
     let path = dir.path().join("m");
     for text in ["my only copy of something", "42"] {
         fs::write(&path, text).unwrap();
-        assert!(Spool::open(&path).unwrap_err().message.contains("is no metadata of a search"));
+        assert!(
+            Spool::open(&path, u64::MAX)
+                .unwrap_err()
+                .message
+                .contains("is no metadata of a search")
+        );
         assert_eq!(fs::read(&path).unwrap(), text.as_bytes());
     }
     fs::remove_file(&path).unwrap();
-    let (_spool, _) = Spool::open(&path).unwrap();
-    assert!(Spool::open(&path).unwrap_err().message.contains("another 'fleetblast receive'"));
+    let (_spool, _) = Spool::open(&path, u64::MAX).unwrap();
+    assert!(
+        Spool::open(&path, u64::MAX).unwrap_err().message.contains("another 'fleetblast receive'")
+    );
+}
+
+/// Checksums are right, so that only the counts tell.
+#[test]
+fn blocks_that_are_missing_or_doubled_are_not_taken() {
+    let query = |number| fleetblast_metadata::Query {
+        title: Vec::new(),
+        ids: Vec::new(),
+        letters: vec![1; 9],
+        lower_case: Vec::new(),
+        number,
+        unnamed: number,
+        range: None,
+        messages: Vec::new(),
+    };
+    let block = |number| {
+        let found = Found { kind: Kind::Oids, bytes: vec![7; 100], digest: 0 };
+        let (queries, batches, searched) = (vec![query(number)], vec![1], Vec::new());
+        Block { queries, batches, course: None, searched, found }.encode().unwrap()
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("m");
+    for (numbers, is_sound) in
+        [(&[1, 2, 3][..], true), (&[1, 3], false), (&[1, 2, 2, 3], false), (&[1, 2], false)]
+    {
+        let (mut chain, mut bytes) = (Chain::default(), Chain::start());
+        bytes.extend(chain.record(RecordKind::Header, b"header").unwrap());
+        for &number in numbers {
+            bytes.extend(chain.record(RecordKind::Block, &block(number)).unwrap());
+        }
+        let end = End { queries: 3, blocks: 3, has_report: true, ..End::default() };
+        bytes.extend(chain.record(RecordKind::End, &end.encode().unwrap()).unwrap());
+        let _ = fs::remove_file(&path);
+        let (mut spool, _) = Spool::open(&path, u64::MAX).unwrap();
+        assert_eq!(spool.take(&bytes).is_ok(), is_sound, "{numbers:?}");
+        drop(spool);
+        fs::write(&path, &bytes).unwrap();
+        let (mut spool, told) = Spool::open(&path, u64::MAX).unwrap();
+        assert_eq!(
+            (told.is_none(), spool.finish(bytes.len() as u64).is_ok()),
+            (is_sound, is_sound)
+        );
+        drop(spool);
+        fs::remove_file(&path).unwrap();
+        let (mut spool, _) = Spool::open(&path, 10).unwrap();
+        assert!(spool.take(&bytes).unwrap_err().contains("(-memory)"));
+    }
 }

@@ -17,9 +17,10 @@ use fleetblast_spool::{Difference, Identity};
 use super::together::{Processes, failure};
 use crate::digest::Digest;
 use crate::error::{Error, exit};
+use crate::fingerprint::Side;
 use crate::plan::Plan;
 use crate::ranks::Cut;
-use crate::ranks::contents::{self, Contents, Item, Side, Sums};
+use crate::ranks::contents::{self, Contents, Item, Sums};
 use crate::ranks::{identity, layout};
 use crate::subjects::Target;
 

@@ -1,0 +1,215 @@
+//! Forged files with right checksums: records that are left out, doubled or moved, and a few
+//! bytes that decompress to gigabytes.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use fleetblast_metadata::records::{Chain, RecordKind};
+
+use crate::metadata::{KINDS, must, records, run, said, search, site};
+use crate::sandbox::Sandbox;
+
+/// Exit code of what cannot be read.
+const INPUT: i32 = 1;
+
+type Records = Vec<(RecordKind, Vec<u8>)>;
+
+fn write(dir: &Path, name: &str, records: &Records) {
+    let (mut chain, mut bytes) = (Chain::default(), Chain::start());
+    for (kind, body) in records {
+        bytes.extend(chain.record(*kind, body).unwrap());
+    }
+    fs::write(dir.join(name), bytes).unwrap();
+}
+
+/// Returns forged records: what is wrong with them, the records, and words of the message.
+fn disordered(whole: &Records) -> Vec<(&'static str, Records, &'static str)> {
+    let last = whole.len() - 2;
+    let without = |at: usize| {
+        let mut records = whole.clone();
+        records.remove(at);
+        records
+    };
+    let twice = |at: usize| {
+        let mut records = whole.clone();
+        records.insert(at, whole[at].clone());
+        records
+    };
+    let mut turned = whole.clone();
+    turned.swap(2, 3);
+    let only_ends = vec![whole[0].clone(), whole[last + 1].clone()];
+    let order = "is damaged at offset";
+    vec![
+        ("the first is missing", without(1), order),
+        ("one is missing", without(3), order),
+        ("the last is missing", without(last), "its end counts 20 queries in"),
+        ("all are missing", only_ends, "and 0 in 0 came"),
+        ("the first is doubled", twice(1), order),
+        ("one is doubled", twice(3), order),
+        ("the last is doubled", twice(last), order),
+        ("two are turned", turned, order),
+    ]
+}
+
+fn is_refused(run: &Output, dir: &Path, what: &str, words: &str) {
+    let said = said(run);
+    assert_eq!(run.status.code(), Some(INPUT), "{what}: {said}");
+    assert!(said.contains(words) && said.contains("send it again"), "{what}: {said}");
+    assert!(!dir.join("r").exists(), "{what}: there is a report");
+}
+
+#[test]
+fn blocks_that_are_missing_doubled_or_moved_are_refused() {
+    let dir = site();
+    let dir = dir.path();
+    for kind in KINDS {
+        search(dir, kind, &["-outfmt", "6"]);
+        let whole = records(&fs::read(dir.join("m")).unwrap());
+        write(dir, "forged", &whole);
+        assert!(whole.len() >= 6, "{kind}: {} records", whole.len());
+        assert!(fs::read(dir.join("forged")).unwrap() == fs::read(dir.join("m")).unwrap());
+        for (what, records, words) in disordered(&whole) {
+            write(dir, "forged", &records);
+            let expanded = run(dir, &["expand", "forged", "-db", "db", "-out", "r"]);
+            is_refused(&expanded, dir, &format!("{kind}, {what}"), words);
+            // Without an end, too.
+            if what != "the last is missing" && what != "all are missing" {
+                let cut = fs::read(dir.join("forged")).unwrap();
+                fs::write(dir.join("forged"), &cut[..cut.len() - 3]).unwrap();
+                let expanded = run(dir, &["expand", "forged", "-db", "db", "-out", "r"]);
+                is_refused(&expanded, dir, &format!("{kind}, {what}, cut off"), words);
+            }
+        }
+    }
+}
+
+#[cfg(feature = "mpi")]
+#[test]
+fn ranks_refuse_them_too() {
+    let dir = site();
+    let dir = dir.path();
+    search(dir, "hits", &["-outfmt", "6"]);
+    let whole = records(&fs::read(dir.join("m")).unwrap());
+    for (what, records, words) in disordered(&whole).into_iter().step_by(3) {
+        write(dir, "forged", &records);
+        let program = Path::new(env!("CARGO_BIN_EXE_fleetblast"));
+        let mut command = crate::launched::launched(program, 3);
+        command.current_dir(dir).args(["expand", "forged", "-db", "db", "-out", "r"]);
+        is_refused(&command.output().unwrap(), dir, what, words);
+    }
+}
+
+#[test]
+fn files_of_an_older_format_are_refused_by_their_version() {
+    let dir = site();
+    let dir = dir.path();
+    search(dir, "hits", &[]);
+    let mut bytes = fs::read(dir.join("m")).unwrap();
+    bytes[8] -= 1;
+    fs::write(dir.join("old"), bytes).unwrap();
+    let expanded = run(dir, &["expand", "old", "-db", "db", "-out", "r"]);
+    assert_eq!(expanded.status.code(), Some(INPUT));
+    assert!(said(&expanded).contains("has version 5 of the format"), "{}", said(&expanded));
+}
+
+/// Returns a frame of zstd: the bytes `start`, then `count` times the byte `fill`. The frame may
+/// state a length, which need not be true.
+fn zstd_bomb(start: &[u8], (fill, count): (u8, usize), stated: Option<u64>) -> Vec<u8> {
+    // A window of 128 KiB.
+    let mut frame = match stated {
+        None => b"\x28\xb5\x2f\xfd\x00\x38".to_vec(),
+        Some(bytes) => [&b"\x28\xb5\x2f\xfd\xc0\x38"[..], &bytes.to_le_bytes()].concat(),
+    };
+    for part in start.chunks(100_000) {
+        frame.extend(&((part.len() as u32) << 3).to_le_bytes()[..3]);
+        frame.extend(part);
+    }
+    const RUN: usize = 1 << 17;
+    for at in 0..count.div_ceil(RUN) {
+        let is_last = u32::from(at + 1 == count.div_ceil(RUN));
+        frame.extend(&((RUN as u32) << 3 | 1 << 1 | is_last).to_le_bytes()[..3]);
+        frame.push(fill);
+    }
+    frame
+}
+
+/// Runs with so little memory (kB) that a bomb would fill it.
+fn limited(dir: &Path, kilobytes: u32, words: &[&str]) -> Output {
+    let script = format!("ulimit -v {kilobytes} && exec \"$0\" \"$@\"");
+    let mut command = Command::new("sh");
+    command.current_dir(dir).args(["-c", &script, env!("CARGO_BIN_EXE_fleetblast")]).args(words);
+    command.output().unwrap()
+}
+
+#[test]
+fn few_bytes_do_not_fill_the_memory_of_expand() {
+    let dir = site();
+    let dir = dir.path();
+    let words = ["expand", "forged", "-db", "db", "-out", "r", "-num_threads", "1"];
+    let noise: Vec<u8> =
+        (0..300_000u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    for kind in KINDS {
+        search(dir, kind, &["-outfmt", "6"]);
+        let whole = records(&fs::read(dir.join("m")).unwrap());
+        let wanted = must(dir, &["expand", "m", "-db", "db"]);
+        write(dir, "forged", &whole);
+        let sound = limited(dir, 700_000, &words);
+        assert!(sound.status.success(), "{}", said(&sound));
+        assert!(fs::read(dir.join("r")).unwrap() == wanted);
+        fs::remove_file(dir.join("r")).unwrap();
+        for start in [&noise[..], b"", &[6; 20], &[0x80; 7], &[0xff, 0xff, 0xff, 0xff, 15]] {
+            // What few bytes may stand for at least.
+            let bomb = zstd_bomb(start, (0, 3 << 30), Some(60_000));
+            let mut records = whole.clone();
+            records[0].1 = bomb.clone();
+            write(dir, "forged", &records);
+            let expanded = limited(dir, 700_000, &words);
+            is_refused(&expanded, dir, kind, "the header cannot be read");
+            records = whole.clone();
+            records.last_mut().unwrap().1 = bomb.clone();
+            write(dir, "forged", &records);
+            let expanded = limited(dir, 700_000, &words);
+            is_refused(&expanded, dir, kind, "the end cannot be read");
+        }
+        for stated in [None, Some(3 << 30)] {
+            let mut records = whole.clone();
+            records[0].1 = zstd_bomb(b"", (0, 3 << 30), stated);
+            write(dir, "forged", &records);
+            let expanded = limited(dir, 700_000, &words);
+            let words = said(&expanded);
+            assert_eq!(expanded.status.code(), Some(INPUT), "{kind}: {words}");
+            let is_refused =
+                ["the header cannot be read", "(-memory)"].map(|it| words.contains(it));
+            assert!(is_refused.contains(&true), "{kind}: {words}");
+        }
+        let memory = run(dir, &["expand", "m", "-db", "db", "-out", "r", "-memory", "1K"]);
+        assert_eq!(memory.status.code(), Some(INPUT), "{}", said(&memory));
+        assert!(said(&memory).contains("bytes of memory at offset"), "{kind}");
+        assert!(must(dir, &["expand", "m", "-db", "db", "-memory", "100M"]) == wanted);
+    }
+}
+
+/// An input whose sequence does not end.
+#[test]
+fn few_bytes_do_not_fill_the_memory_of_a_search() {
+    let sandbox = Sandbox::new();
+    sandbox.write("q.fa", ">q\nMKTAYIAKQRQISFVKSHFSRQ\n");
+    for (name, start) in [("letters", ">bomb\nMKV\n"), ("title", ">bomb "), ("nothing", "")] {
+        sandbox.write("bomb", zstd_bomb(start.as_bytes(), (b'A', 3 << 30), None));
+        for words in [
+            ["blastp", "-subject", "q.fa", "-query", "bomb"],
+            ["blastp", "-query", "q.fa", "-subject", "bomb"],
+            ["makeblastdb", "-dbtype", "prot", "-in", "bomb"],
+        ] {
+            let ended = limited(&sandbox.path(""), 1_500_000, &words);
+            let said = said(&ended);
+            assert!(!ended.status.success(), "{name}, {words:?}");
+            // Of one line makeblastdb does not know what it is.
+            let is_odd = words[0] == "makeblastdb" && said.contains("does not match input format");
+            let is_refused =
+                said.contains("decompress the file first") || is_odd && name != "letters";
+            assert!(is_refused, "{name}, {words:?}: {said}");
+        }
+    }
+}

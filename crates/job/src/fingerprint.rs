@@ -1,0 +1,65 @@
+//! Fingerprints of the sequences of a database, read on several threads.
+
+use std::ops::Range;
+
+use fleetblast_db::Database;
+use fleetblast_db::fingerprint::Fingerprinter;
+use fleetblast_db::partition::VolumeFile;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+
+/// Residues read at a time by a thread.
+const READ_RESIDUES: u64 = 16 << 20;
+/// Ranges for each thread, at least, so that the last ones leave no thread idle for long.
+const RANGES_PER_THREAD: usize = 4;
+
+/// One of the two files that hold sequences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Side {
+    /// Residues or bases.
+    Residues,
+    /// Definition lines.
+    Headers,
+}
+
+impl Side {
+    /// All of them.
+    pub const ALL: [Side; 2] = [Side::Residues, Side::Headers];
+
+    /// The file.
+    pub fn file(self) -> VolumeFile {
+        match self {
+            Side::Residues => VolumeFile::Sequences,
+            Side::Headers => VolumeFile::Headers,
+        }
+    }
+}
+
+/// Reads sequences for their fingerprints, on the threads of the current pool. Each item is a key
+/// of the caller, a file and a range of OIDs. Each result is a key, a volume and a fingerprint;
+/// fingerprints of the same key and volume add up.
+///
+/// # Errors
+/// Files that cannot be read.
+pub fn fingerprint_sequences<K: Copy + Send>(
+    database: &Database,
+    items: &[(K, Side, Range<u32>)],
+) -> Result<Vec<(K, usize, u128)>, Error> {
+    let by_size = usize::try_from(database.residues() / READ_RESIDUES).unwrap_or(usize::MAX);
+    let least = by_size.saturating_add(1).max(RANGES_PER_THREAD * rayon::current_num_threads());
+    let parts = least.div_ceil(items.len().max(1));
+    let ranges = items.iter().flat_map(|(key, side, oids)| {
+        let ranges = database.partitions_within(oids.clone(), parts);
+        ranges.into_iter().map(|oids| (*key, *side, oids))
+    });
+    let ranges: Vec<_> = ranges.collect();
+    let fingerprinter = Fingerprinter::new(database);
+    let read = |(key, side, oids): (K, Side, Range<u32>)| {
+        let volumes = fingerprinter.of(oids, side.file())?;
+        Ok(volumes.into_iter().map(move |(volume, sum)| (key, volume, sum)))
+    };
+    let read: Result<Vec<_>, Error> = ranges.into_par_iter().map(read).collect();
+    Ok(read?.into_iter().flatten().collect())
+}

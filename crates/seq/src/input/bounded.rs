@@ -1,0 +1,90 @@
+//! The bound of a compressed sequence: a small file can decompress to an endless sequence, which
+//! would fill the memory.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use memchr::memmem;
+
+/// Most bytes of text for each compressed byte of a sequence and its definition line. Letters of
+/// sequences compress to a fourth of their text, so runs of N may be almost all of a sequence.
+const MOST_RATIO: u64 = 256;
+/// Bytes of text that are always allowed: chromosomes begin with runs of 20 million N.
+const LEAST: u64 = 64 << 20;
+
+/// Counts what is read.
+pub(super) struct Counted<R> {
+    inner: R,
+    came: Arc<AtomicU64>,
+}
+
+impl<R> Counted<R> {
+    /// Reads from `inner`; also returns the counter.
+    pub(super) fn new(inner: R) -> (Self, Arc<AtomicU64>) {
+        let came = Arc::<AtomicU64>::default();
+        (Self { inner, came: Arc::clone(&came) }, came)
+    }
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.came.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
+/// Decompressed text, which ends with an error where a sequence exceeds its bound.
+pub(super) struct Bounded<R> {
+    inner: R,
+    /// What errors call it.
+    name: String,
+    /// Compressed bytes that were read.
+    came: Arc<AtomicU64>,
+    /// The same when the current sequence began.
+    before: u64,
+    /// Bytes of the current sequence, with its definition line.
+    length: u64,
+    /// The last byte ended a line.
+    at_line: bool,
+}
+
+impl<R> Bounded<R> {
+    pub(super) fn new(inner: R, came: Arc<AtomicU64>, name: String) -> Self {
+        Self { inner, name, came, before: 0, length: 0, at_line: true }
+    }
+
+    fn note(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let Some(last) = bytes.last() else { return Ok(()) };
+        let came = self.came.load(Ordering::Relaxed);
+        let next = memmem::rfind(bytes, b"\n>").map(|at| at + 1);
+        let next = next.or_else(|| (self.at_line && bytes[0] == b'>').then_some(0));
+        self.length += bytes.len() as u64;
+        if let Some(at) = next {
+            (self.length, self.before) = ((bytes.len() - at) as u64, came);
+        }
+        self.at_line = *last == b'\n';
+        let compressed = came.saturating_sub(self.before);
+        if self.length <= LEAST.saturating_add(compressed.saturating_mul(MOST_RATIO)) {
+            return Ok(());
+        }
+        Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!(
+                "{}: a sequence of more than {} MB is compressed to less than 1/{MOST_RATIO} of that, as in files that are made \
+                 to fill memory; decompress the file first if it is sound",
+                self.name,
+                self.length / 1_000_000
+            ),
+        ))
+    }
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.note(&buffer[..count])?;
+        Ok(count)
+    }
+}
