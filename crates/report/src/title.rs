@@ -368,7 +368,7 @@ mod tests {
                 "x (chloroplast) [Homo sapiens]",
             ),
             ("lcl|a", "x, partial (chloroplast) [Homo sapiens]", human, "x [Homo sapiens]"),
-            ("lcl|a", "xy [ ]", human, "xy [Homo sapiens]"),
+            ("lcl|a", "a long title [ ]", human, "a long title [Homo sapiens]"),
             ("lcl|a", "xy [ ]", Some(b""), "xy"),
             ("lcl|a", "xy [ ]", None, "xy [ ]"),
             ("lcl|a", "a [Homo sapiens]", human, "a [Homo sapiens]"),
