@@ -9,6 +9,7 @@ use fleetblast_job::plan::papers::Paper;
 use fleetblast_job::plan::{BatchSize, Iteration};
 
 use crate::options::search::common::CommonOptions;
+use crate::options::search::generic::{self, SearchOptions};
 use crate::options::search::hsps::HspFilteringOptions;
 
 /// Overhang and score edge of the best-hit filter when only the other is given (`hspfilter_besthit.h`).
@@ -70,6 +71,24 @@ fn filter(options: &HspFilteringOptions) -> HspFilter {
         (Some(limit @ 1..), _, _) => HspFilter::Culling(limit),
         _ => HspFilter::Collect,
     }
+}
+
+/// Largest X-drop, in bits. BLAST+ converts larger ones to 32 bits as the processor happens to, and finds
+/// other hits or none.
+const MOST_X_DROP: f64 = 3e8;
+
+/// An X-drop that BLAST+ cannot hold, with its option.
+pub fn unsupported_x_drop(options: &SearchOptions) -> Option<String> {
+    let &SearchOptions { xdrop_ungap, xdrop_gap, xdrop_gap_final, .. } = options;
+    let given = [
+        (&generic::XDROP_UNGAP, xdrop_ungap),
+        (&generic::XDROP_GAP, xdrop_gap),
+        (&generic::XDROP_GAP_FINAL, xdrop_gap_final),
+    ];
+    given.into_iter().find_map(|(option, bits)| {
+        let bits = bits.filter(|bits| !(-MOST_X_DROP..=MOST_X_DROP).contains(bits))?;
+        Some(format!("-{} {bits:e}", option.name()))
+    })
 }
 
 /// What steers a search of any kind.

@@ -33,6 +33,7 @@ mod blocks;
 #[cfg(feature = "mpi")]
 mod broadcast;
 mod changing_database;
+mod configuration;
 mod damage;
 mod failed_runs;
 mod fleet_bad_query;
