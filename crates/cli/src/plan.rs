@@ -293,9 +293,6 @@ fn refuse_unsupported(program: &impl SearchProgram, host: &Host<'_>) -> Result<(
     if let Some(what) = program.unsupported() {
         return unsupported(&what);
     }
-    if let Some(what) = search::unsupported_x_drop(&program.common().search) {
-        return unsupported(&what);
-    }
     for entry in REFUSED_ENTRIES {
         if fleetblast_db::configured("NCBI", entry).is_some() {
             return unsupported(&format!("the entry [NCBI] {entry} of NCBI's configuration"));

@@ -10,7 +10,7 @@ use fleetblast_seq::dust::DustParams;
 use fleetblast_stats::nucleotide::NucleotideScoring;
 
 use super::fleet::{Told, flag, number, told, word};
-use super::search::{Searching, bad_filter, common, filter_words};
+use super::search::{Searching, bad_filter, common, filter_words, unsupported_x_drop};
 use super::{Host, SearchProgram, windowmasker};
 use crate::options::blastn::{BlastnOptions, SPEC, TASK, Task};
 use crate::options::number::parse_int4;
@@ -49,6 +49,8 @@ impl SearchProgram for BlastnOptions {
             && let Some(option) = self.not_told()
         {
             Some(format!("{option} with -{told}"))
+        } else if let Some(what) = unsupported_x_drop(&self.common.search) {
+            Some(what)
         } else if scores.reward == 0 && scores.penalty == 0 {
             // BLAST+ takes scores from a matrix then, and crashes.
             let typed = |score: Option<i32>| score.unwrap_or_default();

@@ -342,6 +342,8 @@ fn what_is_not_supported_is_refused_by_name() {
         ("-task|rmblastn", "-task rmblastn"),
         ("-use_index|true", "-use_index true"),
         ("-reward|0|-penalty|65536", "-reward 0 with -penalty 65536"),
+        ("-xdrop_ungap|3e9", "-xdrop_ungap 3e9"),
+        ("-xdrop_gap|-inf", "-xdrop_gap -inf"),
         ("-outfmt|11", "-outfmt 11"),
     ];
     for (line, name) in lines {
