@@ -49,7 +49,7 @@ impl SearchProgram for BlastnOptions {
             && let Some(option) = self.not_told()
         {
             Some(format!("{option} with -{told}"))
-        } else if let Some(what) = unsupported_x_drop(&self.common.search) {
+        } else if let Some(what) = unsupported_x_drop(&self.common.search, scores.reward) {
             Some(what)
         } else if scores.reward == 0 && scores.penalty == 0 {
             // BLAST+ takes scores from a matrix then, and crashes.

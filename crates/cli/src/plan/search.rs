@@ -73,21 +73,23 @@ fn filter(options: &HspFilteringOptions) -> HspFilter {
     }
 }
 
-/// Largest X-drop, in bits. BLAST+ converts larger ones to 32 bits as the processor happens to, and finds
-/// other hits or none.
+/// Largest X-drop, in bits, where a match scores 1. Twice what larger ones are as a score leaves 32 bits,
+/// and BLAST+ then finds other hits or none.
 const MOST_X_DROP: f64 = 3e8;
 
-/// An X-drop that BLAST+ cannot hold, with its option.
-pub fn unsupported_x_drop(options: &SearchOptions) -> Option<String> {
+/// An X-drop that blastn of BLAST+ cannot hold, with its option. With one below zero BLAST+ ends ungapped
+/// extensions elsewhere.
+pub fn unsupported_x_drop(options: &SearchOptions, reward: i32) -> Option<String> {
     let &SearchOptions { xdrop_ungap, xdrop_gap, xdrop_gap_final, .. } = options;
+    let most = MOST_X_DROP / f64::from(reward.max(1));
     let given = [
-        (&generic::XDROP_UNGAP, xdrop_ungap),
-        (&generic::XDROP_GAP, xdrop_gap),
-        (&generic::XDROP_GAP_FINAL, xdrop_gap_final),
+        (&generic::XDROP_UNGAP, xdrop_ungap, 0.0),
+        (&generic::XDROP_GAP, xdrop_gap, -most),
+        (&generic::XDROP_GAP_FINAL, xdrop_gap_final, -most),
     ];
-    given.into_iter().find_map(|(option, bits)| {
-        let bits = bits.filter(|bits| !(-MOST_X_DROP..=MOST_X_DROP).contains(bits))?;
-        Some(format!("-{} {bits:e}", option.name()))
+    given.into_iter().find_map(|(option, bits, least)| {
+        let bits = bits.filter(|bits| !(least..=most).contains(bits))?;
+        Some(format!("-{} {bits:?}", option.name()))
     })
 }
 
