@@ -29,6 +29,7 @@ use fleetblast_job::error::Error;
 use fleetblast_job::output;
 use fleetblast_job::plan::{BatchSize, Destination, Iteration, Plan, Source, Subjects};
 use fleetblast_metadata::Kinds;
+use fleetblast_report::model::Format;
 
 pub(crate) use self::fleet::refuse_other_checkpoint;
 pub(crate) use self::load::{size, wish};
@@ -44,6 +45,9 @@ use crate::options::search::{files, fleet as ranks, resources};
 /// Variables that change what BLAST+ reports and that FleetBLAST does not know.
 pub const REFUSED_VARIABLES: [&str; 5] =
     ["ADAPTIVE_CBS", "BL2SEQ_LEGACY", "CHUNK_SIZE", "CTOOLKIT_COMPATIBLE", "OVERLAP_CHUNK_SIZE"];
+
+/// Entries of `[NCBI]` that limit a process of BLAST+, which then crashes or ends without a report.
+const REFUSED_ENTRIES: [&str; 3] = ["MemorySizeLimit", "HeapSizeLimit", "CpuTimeLimit"];
 
 /// Names the vector instructions to use: `avx512`, `avx2`, or `portable`.
 pub const KERNEL: &str = "FLEETBLAST_KERNEL";
@@ -237,6 +241,12 @@ fn with_files(
     let iteration = search.iteration.map(|it| Iteration { warnings: again, ..it });
     let query_from = query_range.as_ref().map_or(0, |range| range.start as u32);
     let batch_size = batch_size(search.batch_size, host)?;
+    if matches!(report.options(options.queries.parse_deflines).format, Format::Pairwise)
+        && has_long_seqids()
+    {
+        let what = "[BLAST] LONG_SEQID=1 in NCBI's configuration with -outfmt 0";
+        return Err(Error::unsupported(spec.name, what));
+    }
     if subjects == Subjects::Database(String::new()) {
         return Err(Error::database("Database name is required."));
     }
@@ -276,6 +286,11 @@ fn with_files(
     })
 }
 
+/// Whether NCBI's configuration asks for identifiers in FASTA style.
+pub(crate) fn has_long_seqids() -> bool {
+    fleetblast_db::configured("BLAST", "LONG_SEQID").is_some_and(|value| value == *"1")
+}
+
 fn refuse_unsupported(program: &impl SearchProgram, host: &Host<'_>) -> Result<(), Error> {
     let unsupported = |what: &str| Err(Error::unsupported(program.spec().name, what));
     if let Some(error) = &program.common().unsupported {
@@ -283,6 +298,11 @@ fn refuse_unsupported(program: &impl SearchProgram, host: &Host<'_>) -> Result<(
     }
     if let Some(what) = program.unsupported() {
         return unsupported(&what);
+    }
+    for entry in REFUSED_ENTRIES {
+        if fleetblast_db::configured("NCBI", entry).is_some() {
+            return unsupported(&format!("the entry [NCBI] {entry} of NCBI's configuration"));
+        }
     }
     match REFUSED_VARIABLES.iter().find(|name| (host.variable)(name).is_some()) {
         Some(name) => unsupported(&format!("the environment variable {name}")),

@@ -3,8 +3,7 @@
 /// The value of `key` in `[section]`, both compared without case; the last one wins.
 ///
 /// Lines starting with `;` or `#` are comments; blanks around the value and one pair of double
-/// quotes are dropped; a backslash at the end of a line continues it (ncbireg.cpp). An empty value
-/// counts as none.
+/// quotes are dropped; a backslash at the end of a line continues it (ncbireg.cpp).
 pub(crate) fn value(file: &[u8], section: &str, key: &str) -> Option<Vec<u8>> {
     let mut inside = false;
     let mut found = None;
@@ -26,7 +25,7 @@ pub(crate) fn value(file: &[u8], section: &str, key: &str) -> Option<Vec<u8>> {
             Some(_) => {}
         }
     }
-    found.filter(|value| !value.is_empty())
+    found
 }
 
 /// Lines, joined by a line feed where one ends with a backslash.
@@ -69,7 +68,7 @@ mod tests {
         assert_eq!(blastdb("[blast]\nblastdb = \"/q q\"  \n").as_deref(), Some("/q q"));
         let other = ";c\n[OTHER]\nBLASTDB=/x\n[BLAST]\n  BLASTDB = /y z  \n#\n";
         assert_eq!(blastdb(other).as_deref(), Some("/y z"));
-        assert_eq!(blastdb("[BLAST]\nBLASTDB=\n"), None);
+        assert_eq!(blastdb("[BLAST]\nBLASTDB=/a\nBLASTDB=\n").as_deref(), Some(""));
         assert_eq!(blastdb("[BLAST]\nBLASTDB=/a;/b\n").as_deref(), Some("/a;/b"));
         assert_eq!(blastdb("[BLAST]\nBLASTDB=/a/b\\\n/c\n").as_deref(), Some("/a/b\n/c"));
         assert_eq!(blastdb("BLASTDB=/a"), None);

@@ -1,11 +1,11 @@
 //! Where databases are looked for: the working directory, `BLASTDB`, the configuration file.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::path::{self, BasePath};
-use crate::{DbError, SequenceKind, ncbirc};
+use crate::{DbError, SequenceKind, configured};
 
 /// The directories in which a database name is tried, in this order: the working directory, those
 /// of the environment variable `BLASTDB`, those of `[BLAST] BLASTDB` in NCBI's configuration file.
@@ -18,22 +18,6 @@ pub struct SearchPath {
     directory: Vec<u8>,
     /// All three parts, joined.
     text: Vec<u8>,
-}
-
-/// A setting of NCBI's configuration.
-///
-/// Only the first configuration file found counts: `.ncbirc` in the working directory, the home
-/// directory, `$NCBI`, `/etc`; if `NCBI_CONFIG_PATH` is set, its directories are tried instead.
-/// The variable `NCBI_CONFIG__SECTION__KEY` overrides the file.
-pub fn configured(section: &str, key: &str) -> Option<OsString> {
-    let variable = std::env::var_os(format!("NCBI_CONFIG__{section}__{key}"));
-    variable.filter(|value| !value.is_empty()).or_else(|| {
-        let file = configuration_directories()
-            .into_iter()
-            .find_map(|dir| std::fs::read(dir.join(".ncbirc")).ok())?;
-        let value = ncbirc::value(&file, section, key)?;
-        Some(OsStr::from_bytes(&value).to_owned())
-    })
 }
 
 impl SearchPath {
@@ -95,17 +79,6 @@ impl SearchPath {
             .map(|directory| path::join(directory, name))
             .find(|file| Path::new(path::os(file)).is_file())
     }
-}
-
-fn configuration_directories() -> Vec<PathBuf> {
-    if let Some(list) = std::env::var_os("NCBI_CONFIG_PATH") {
-        return std::env::split_paths(&list).collect();
-    }
-    let variable = |name| std::env::var_os(name).map(PathBuf::from);
-    [Some(PathBuf::from(".")), variable("HOME"), variable("NCBI"), Some(PathBuf::from("/etc"))]
-        .into_iter()
-        .flatten()
-        .collect()
 }
 
 #[cfg(test)]

@@ -214,17 +214,23 @@ impl Context {
     }
 }
 
-/// Length adjustment and effective search space of a reading (rules 1.5); one that cannot be searched has neither.
+/// Length adjustment and effective search space of a reading (rules 1.5). One that cannot be searched has
+/// neither, nor has any where nothing is searched and no search space is given
+/// (`BLAST_CalcEffLengths`, blast_setup.c).
 fn search_space(
     len: usize,
     karlin: Option<&KarlinBlock>,
     rules: &impl QueryRules,
     totals: &DatabaseTotals,
 ) -> (i32, i64) {
+    let given = rules.common().search_space;
     let Some(karlin) = karlin else { return (0, 0) };
+    if totals.space_residues == 0 && given.is_none() {
+        return (0, 0);
+    }
     let model = rules.length_model(karlin);
     let adjustment = model.adjustment(len as i32, totals.space_residues, totals.sequences);
-    let space = rules.common().search_space.unwrap_or_else(|| {
+    let space = given.unwrap_or_else(|| {
         length::effective_search_space(
             len as i32,
             totals.space_residues,

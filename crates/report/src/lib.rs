@@ -41,4 +41,4 @@ mod xml;
 pub use error::ReportError;
 pub use number::{stored_evalue, with_commas};
 pub use order::SubjectScores;
-pub use title::generated as generated_title;
+pub use title::TitleFacts;

@@ -106,6 +106,11 @@ impl Format {
             Format::Pairwise | Format::Xml | Format::Sam(_) => None,
         }
     }
+
+    /// Whether titles or columns of subjects from a database may show names of taxa.
+    pub fn shows_taxa(&self) -> bool {
+        !matches!(self, Format::Xml | Format::Sam(_))
+    }
 }
 
 /// What a report in SAM holds.

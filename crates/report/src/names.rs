@@ -5,10 +5,10 @@ use fleetblast_seq::frame::Frame;
 use fleetblast_seq::id::{self, ObjectId, SeqId};
 
 use crate::error::ReportError;
-use crate::model::{QueryResult, Setup, SubjectSource};
+use crate::model::{Format, QueryResult, Setup, SubjectSource};
 use crate::program;
 use crate::text::first_word;
-use crate::title;
+use crate::title::{self, TitleFacts};
 
 /// The identifier made up for a query without a parsed one.
 fn made_up(query: &QueryResult) -> SeqId {
@@ -55,11 +55,10 @@ pub fn sam_query(query: &QueryResult) -> Vec<u8> {
 
 /// The query's definition in XML.
 pub fn query_definition(query: &QueryResult) -> Vec<u8> {
-    let untitled = match query.query.first().frame {
-        Frame::Protein => title::PROTEIN,
-        Frame::Strand(_) | Frame::Codons(..) => b"",
-    };
-    defined(title::generated_or(query.title, query.ids, untitled))
+    let is_protein = query.query.first().frame == Frame::Protein;
+    let (title, ids) = (query.title, query.ids);
+    let untitled = title::PROTEIN;
+    defined(TitleFacts { title, ids, is_protein, untitled, organism: None }.generate())
 }
 
 fn defined(definition: Vec<u8>) -> Vec<u8> {
@@ -75,8 +74,9 @@ pub struct Subject {
     chosen: usize,
     /// Which of them the pairwise report shows.
     shown: Vec<bool>,
-    /// Its title if nothing else makes one.
-    untitled: &'static [u8],
+    is_protein: bool,
+    /// Scientific name of its taxon if it has a taxid, empty without a name.
+    organism: Option<Vec<u8>>,
     /// Read from FASTA, not from a database.
     pub from_fasta: bool,
     parse_deflines: bool,
@@ -101,11 +101,16 @@ impl Subject {
         }
         let chosen = lines.iter().position(|line| id::gi(&line.ids) > 0).unwrap_or(0);
         let shown = shown(&lines, source.is_listed());
+        let organism = match needs_organism(setup, &lines) {
+            true => organism(source, &lines, chosen)?,
+            false => None,
+        };
         Ok(Self {
             lines,
             chosen,
             shown,
-            untitled: program::untitled_subject(setup.params),
+            is_protein: program::has_protein_subjects(setup.params),
+            organism,
             from_fasta: setup.database.is_subject,
             parse_deflines: setup.output.parse_deflines,
         })
@@ -130,7 +135,10 @@ impl Subject {
 
     /// Its title, tidied or made up.
     pub fn title(&self) -> Vec<u8> {
-        title::generated_or(&self.line().title, &self.line().ids, self.untitled)
+        let Defline { title, ids, .. } = self.line();
+        let organism = self.organism.as_deref();
+        let (is_protein, untitled) = (self.is_protein, title::PROTEIN);
+        TitleFacts { title, ids, is_protein, untitled, organism }.generate()
     }
 
     /// The identifiers of the chosen line for the tabular formats.
@@ -200,6 +208,28 @@ impl Subject {
     pub fn hit_accession(&self) -> Vec<u8> {
         id::text_choice(&self.line().ids).map_or_else(Vec::new, |id| label(id, false))
     }
+}
+
+/// Whether the report shows a generated title of a subject, or a word of it.
+fn needs_organism(setup: &Setup, lines: &[Defline]) -> bool {
+    match setup.output.format {
+        Format::Pairwise => true,
+        Format::Xml | Format::Sam(_) => false,
+        _ => lines.iter().flat_map(|line| &line.ids).any(is_number),
+    }
+}
+
+/// The name of the taxon by which BLAST+ knows a subject: that of the chosen line, or else of the first
+/// line with a taxid (`CSeqDBVol::x_GetTaxonomy`, seqdbvol.cpp).
+fn organism(
+    source: &dyn SubjectSource,
+    lines: &[Defline],
+    chosen: usize,
+) -> Result<Option<Vec<u8>>, ReportError> {
+    let mut taxids = lines[chosen..=chosen].iter().chain(lines).map(|line| line.taxid);
+    let Some(taxid) = taxids.find(|&taxid| taxid > 0) else { return Ok(None) };
+    let names = source.taxon(taxid).map_err(|cause| ReportError::Taxonomy { taxid, cause })?;
+    Ok(Some(names.map(|names| names.scientific).unwrap_or_default()))
 }
 
 /// Which definition lines are shown when the user listed what to search: of a subject with a gi those with one, otherwise

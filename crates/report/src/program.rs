@@ -173,12 +173,9 @@ pub fn counts_once(params: &Params) -> bool {
     matches!(params, Params::Nucleotide(_))
 }
 
-/// The title of a subject without title and identifiers that speak.
-pub fn untitled_subject(params: &Params) -> &'static [u8] {
-    match params {
-        Params::Protein(_) => crate::title::PROTEIN,
-        Params::Nucleotide(_) => b"",
-    }
+/// Whether subjects are proteins.
+pub fn has_protein_subjects(params: &Params) -> bool {
+    matches!(params, Params::Protein(_))
 }
 
 /// Links to NCBI's reports of subjects.

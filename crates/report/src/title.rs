@@ -1,33 +1,132 @@
-//! Titles as `CDeflineGenerator` (create_defline.cpp) makes them for the description table, for
-//! queries in XML and for subjects read from FASTA. The rules were learnt from BLAST+'s output.
+//! Titles as `CDeflineGenerator` (create_defline.cpp) makes them: for the description table, for
+//! queries in XML, for subjects read from FASTA and for `blastdbcmd -long_seqids`.
+//!
+//! BLAST+ knows of a sequence no more than [`TitleFacts`] has, so the generator's rules for
+//! molecules, features, keywords and kinds of organisms never apply.
+
+mod organism;
 
 use std::borrow::Cow;
 
 use encoding_rs::WINDOWS_1252;
-use fleetblast_seq::id::SeqId;
+use fleetblast_seq::id::{SeqId, TextKind};
 
-/// What proteins are called that have neither a title nor an identifier that makes one.
+/// Title of a protein that has neither a title nor an identifier that makes one.
 pub const PROTEIN: &[u8] = b"unnamed protein product";
+/// Bytes that a stored title does not end with.
+const TRAILING: &[u8] = b".,;~ ";
+/// Prefix of the titles of third-party annotation.
+const THIRD_PARTY: &[u8] = b"TPA: ";
+/// First letters of RefSeq accessions of nucleotides. A protein with one is not called [`PROTEIN`].
+const CHROMOSOMES_AND_NONCODING: [&[u8]; 3] = [b"AC_", b"NC_", b"NR_"];
+const MESSENGERS: [&[u8]; 2] = [b"NM_", b"XM_"];
 
-/// The title shown for a protein: tidied if it has one, otherwise made from the identifiers.
-pub fn generated(title: &[u8], ids: &[SeqId]) -> Vec<u8> {
-    generated_or(title, ids, PROTEIN)
+/// Everything on which the generated title of a sequence depends.
+#[derive(Clone, Copy, Debug)]
+pub struct TitleFacts<'a> {
+    /// The stored title, empty if there is none.
+    pub title: &'a [u8],
+    /// The identifiers.
+    pub ids: &'a [SeqId],
+    /// Whether it is a protein.
+    pub is_protein: bool,
+    /// Title of a protein that nothing else names.
+    pub untitled: &'a [u8],
+    /// Scientific name of its taxon: `None` without a taxid, empty for a taxon without a name.
+    pub organism: Option<&'a [u8]>,
 }
 
-/// The same of any sequence, `untitled` if nothing makes a title.
-pub fn generated_or(title: &[u8], ids: &[SeqId], untitled: &[u8]) -> Vec<u8> {
-    if title.is_empty() {
-        return from_ids(ids).unwrap_or_else(|| untitled.to_vec());
+impl TitleFacts<'_> {
+    /// Generates the title: the stored one, tidied, or one made from identifiers and organism.
+    pub fn generate(&self) -> Vec<u8> {
+        let stored = trimmed(self.title, TRAILING);
+        let mut title = in_utf8(stored).into_owned();
+        if let Some(organism) = self.organism.filter(|_| self.is_protein && !title.is_empty()) {
+            title = organism::renewed(&title, organism);
+        }
+        if title.is_empty() {
+            title = self.made_up();
+        }
+        let text = decoded(without_prefixes(&title));
+        let prefix = if self.is_third_party() { THIRD_PARTY } else { b"" };
+        let text = [prefix, trimmed(&text, b",;~ ")].concat();
+        let mut text = squeezed(&text);
+        if self.is_protein {
+            text = without_marks_before_brackets(&text);
+        } else if stored.is_empty() && !self.ids.iter().any(names_itself) {
+            text.iter_mut().take(1).for_each(|first| first.make_ascii_uppercase());
+        }
+        text
     }
-    let end =
-        title.iter().rposition(|c| !b".,;~ ".contains(c)).map_or(title.len(), |last| last + 1);
-    let text = decoded(&in_utf8(&title[..end]));
-    let text = without_prefixes(&text);
-    let text = squeezed(text.trim_ascii_start());
-    let end = text.iter().rposition(|&c| c != b' ').map_or(0, |last| last + 1);
-    // The last byte of a character above ASCII counts as what may be cut off there.
-    let is_cut = text[..end].last().is_some_and(|c| !c.is_ascii());
-    text[..end - usize::from(is_cut)].to_vec()
+
+    /// The title of a sequence that has none.
+    fn made_up(&self) -> Vec<u8> {
+        if let Some(title) = from_ids(self.ids) {
+            return title;
+        }
+        let organism = self.organism.unwrap_or_default();
+        let has = |prefixes: &[&[u8]]| self.ids.iter().any(|id| is_accession_of(id, prefixes));
+        // Where messenger RNA has no features, only reports call it so.
+        let is_nucleotide =
+            has(&CHROMOSOMES_AND_NONCODING) || has(&MESSENGERS) && !self.untitled.is_empty();
+        let title = match self.is_protein && !is_nucleotide {
+            true => organism::with_organism(self.untitled, organism),
+            false => organism.to_vec(),
+        };
+        title.trim_ascii().to_vec()
+    }
+
+    fn is_third_party(&self) -> bool {
+        use TextKind::{TpaDdbj, TpaEmbl, TpaGenBank};
+        let is =
+            |id: &SeqId| matches!(id, SeqId::Text { kind: TpaGenBank | TpaEmbl | TpaDdbj, .. });
+        self.ids.iter().any(is)
+    }
+}
+
+/// Removes bytes at the end of a text, unless it has no others.
+fn trimmed<'a>(text: &'a [u8], marks: &[u8]) -> &'a [u8] {
+    let end = text.iter().rposition(|c| !marks.contains(c)).map_or(text.len(), |last| last + 1);
+    &text[..end]
+}
+
+/// Removes blanks at the start of a text.
+fn without_blanks(text: &[u8]) -> &[u8] {
+    &text[text.iter().take_while(|&&c| c == b' ').count()..]
+}
+
+/// Whether sequences with such an identifier keep the case of a title that is made up.
+fn names_itself(id: &SeqId) -> bool {
+    matches!(id, SeqId::Pdb { .. } | SeqId::Patent { .. })
+}
+
+/// Whether it is an accession of six or nine digits after one of these prefixes.
+fn is_accession_of(id: &SeqId, prefixes: &[&[u8]]) -> bool {
+    let SeqId::Text { kind, accession, .. } = id else { return false };
+    use TextKind::{Gpipe, NamedAnnotTrack, Pir, Prf, SwissProt};
+    let others = [Gpipe, NamedAnnotTrack, Pir, Prf, SwissProt];
+    !others.contains(kind)
+        && prefixes.iter().any(|prefix| {
+            let start = accession.get(..prefix.len());
+            let digits = &accession[prefix.len().min(accession.len())..];
+            start.is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+                && digits.iter().all(u8::is_ascii_digit)
+                && (digits.len() == 6 || digits.len() == 9 && MESSENGERS.contains(prefix))
+        })
+}
+
+/// Removes a period or comma before a blank and a bracket, as in proteins.
+fn without_marks_before_brackets(text: &[u8]) -> Vec<u8> {
+    let mut out = text.to_vec();
+    for mark in [b". [", b", ["] {
+        let mut start = 0;
+        while let Some(at) = out[start..].windows(mark.len()).position(|window| window == mark) {
+            out.remove(start + at);
+            // The blank and the bracket that stay are not looked at again.
+            start += at + 2;
+        }
+    }
+    out
 }
 
 /// A title in UTF-8: what is not is taken for Windows-1252, which has Latin-1 in it.
@@ -39,45 +138,48 @@ fn in_utf8(title: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(text.into_owned().into_bytes())
 }
 
-/// The title of a sequence that has none.
+/// The title that identifiers of some kinds make.
 fn from_ids(ids: &[SeqId]) -> Option<Vec<u8>> {
-    for id in ids {
-        match id {
-            SeqId::Pdb { chain, .. } if !chain.is_empty() => {
-                return Some([b"Chain ", &chain[..]].concat());
-            }
-            SeqId::Patent { country, number, sequence } => {
-                let mut title = format!("Sequence {sequence} from Patent ").into_bytes();
-                title.extend_from_slice(country);
-                title.push(b' ');
-                title.extend_from_slice(number);
-                return Some(title);
-            }
-            _ => {}
-        }
+    let chains = ids.iter().filter_map(|id| match id {
+        SeqId::Pdb { chain, .. } => Some(chain),
+        _ => None,
+    });
+    // A PDB entry without a chain has no title of this kind, whatever else it is.
+    if let Some(chain) = chains.last() {
+        return (!chain.is_empty()).then(|| [b"Chain ", &chain[..]].concat());
     }
-    None
+    ids.iter().rev().find_map(|id| match id {
+        SeqId::Patent { country, number, sequence } => {
+            let start = format!("Sequence {sequence} from Patent ").into_bytes();
+            Some([&start, &country[..], b" ", &number[..]].concat())
+        }
+        _ => None,
+    })
 }
 
-/// Removes the marks of kinds of records, one of each group at most, in this order.
+/// Removes the marks of kinds of records: each at most once, in this order.
 fn without_prefixes(title: &[u8]) -> &[u8] {
-    const GROUPS: [&[&[u8]]; 5] = [
-        &[b"MAG:", b"MAG "],
-        &[b"TPA_exp:", b"TPA_inf:", b"TPA_reasm:", b"TPA_asm:", b"TPA:"],
-        &[b"TSA:"],
-        &[b"UNVERIFIED_ORG:", b"UNVERIFIED_ASMBLY:", b"UNVERIFIED_CONTAM:"],
-        &[b"UNVERIFIED:"],
+    const PREFIXES: [&[u8]; 12] = [
+        b"MAG ",
+        b"MAG:",
+        b"TPA:",
+        b"TPA_exp:",
+        b"TPA_inf:",
+        b"TPA_reasm:",
+        b"TPA_asm:",
+        b"TSA:",
+        b"UNVERIFIED_ORG:",
+        b"UNVERIFIED_ASMBLY:",
+        b"UNVERIFIED_CONTAM:",
+        b"UNVERIFIED:",
     ];
     let mut rest = title;
-    for group in GROUPS {
-        let prefix = group.iter().find(|prefix| {
-            rest.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
-        });
-        if let Some(prefix) = prefix {
-            rest = rest[prefix.len()..].trim_ascii_start();
+    for prefix in PREFIXES {
+        if rest.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix)) {
+            rest = without_blanks(&rest[prefix.len()..]);
         }
     }
-    rest
+    without_blanks(rest)
 }
 
 /// Decodes the entities of HTML: the five of XML, and numbered ones (as UTF-8).
@@ -117,42 +219,50 @@ fn entity_char(name: &[u8]) -> Option<char> {
     }
 }
 
-/// Squeezes blanks, and blanks about parentheses, commas and semicolons.
+/// Squeezes blanks, and blanks around parentheses, commas and semicolons (`x_CleanAndCompress`). A last
+/// byte above ASCII is lost.
 fn squeezed(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
-    let Some((&first, rest)) = text.split_first() else { return out };
-    // `held` is to be written next; `seen` is the character that the next one is judged by, none
-    // after a blank that is settled.
-    let (mut held, mut seen) = (first, Some(first));
+    let end = text.iter().rposition(|&c| c != b' ').map_or(0, |last| last + 1);
+    let Some((&first, rest)) = without_blanks(&text[..end]).split_first() else { return out };
+    // `held` is written next, unless it ends the text; `seen` decides what the next byte means.
+    let (mut held, mut seen) = (first, first);
     let mut rest = rest.iter().copied().peekable();
     while let Some(next) = rest.next() {
         match (seen, next) {
-            (Some(b' '), b' ') | (Some(b'('), b' ') => {}
-            (Some(b' '), b')') => (held, seen) = (b')', Some(b')')),
-            (Some(b' '), b',' | b';') => out.push(next),
-            (Some(b','), b',') => {
+            (b' ', b' ') | (b'(', b' ') => {}
+            (b' ', b')') => (held, seen) = (b')', b')'),
+            (b' ', b',' | b';') => out.push(next),
+            (b',', b',') => {
                 out.push(held);
-                held = b' ';
+                (held, seen) = (b' ', b',');
             }
-            (Some(mark @ (b',' | b';')), b' ') => {
-                out.push(held);
-                held = b' ';
+            (mark @ (b',' | b';'), b' ') => {
+                out.extend([held, b' ']);
                 while rest.next_if(|&c| c == b' ' || c == mark).is_some() {}
-                seen = None;
+                let Some(next) = rest.next() else { return out };
+                (held, seen) = (next, next);
             }
             _ => {
                 out.push(held);
-                (held, seen) = (next, Some(next));
+                (held, seen) = (next, next);
             }
         }
     }
-    out.push(held);
+    if held.is_ascii() && held != b' ' {
+        out.push(held);
+    }
     out
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn generated(title: &[u8], ids: &[SeqId]) -> Vec<u8> {
+        let facts = TitleFacts { title, ids, is_protein: true, untitled: PROTEIN, organism: None };
+        facts.generate()
+    }
 
     /// Goldens: `Iteration_query-def` of `blastp -query q.fa -db any -outfmt 5`, by title.
     #[test]
@@ -189,6 +299,13 @@ mod tests {
             ("TPA: TPA: x", "TPA: x"),
             ("TSA: TPA: x", "TPA: x"),
             ("MAG TSA: x", "x"),
+            ("MAG MAG: x", "x"),
+            ("MAG: MAG x", "MAG x"),
+            ("TPA: TPA_asm: x", "x"),
+            ("TPA_asm: TPA_exp: x", "TPA_exp: x"),
+            ("a. [b], [c]", "a [b] [c]"),
+            ("a.. [b]", "a. [b]"),
+            (",,", ","),
             ("UNVERIFIED_CONTAM: UNVERIFIED: x", "x"),
             ("PREDICTED: x", "PREDICTED: x"),
             ("TPA: .", ""),
@@ -228,5 +345,69 @@ mod tests {
         assert_eq!(generated(b"", &[pdb]), b"Chain B");
         assert_eq!(generated(b"", &[patent]), b"Sequence 1 from Patent US RE33188");
         assert_eq!(generated(b"", &[]), b"unnamed protein product");
+    }
+
+    fn id(text: &str) -> Vec<SeqId> {
+        fleetblast_seq::id::parse_word(text.as_bytes()).unwrap()
+    }
+
+    /// Goldens: the description table of `blastp`, with and without taxids and a taxonomy database.
+    #[test]
+    fn third_parties_and_organisms_show_in_titles_of_proteins() {
+        let human: Option<&[u8]> = Some(b"Homo sapiens");
+        for (name, title, organism, expected) in [
+            ("tpg|DAA00001.1|", "TPA_inf: x", None, "TPA: x"),
+            ("tpe|CAD00002.1|", "", None, "TPA: unnamed protein product"),
+            ("tpd|FAA00003.1|", "TPA:", None, "TPA:"),
+            ("lcl|a", "x, partial [Homo sapiens]", None, "x, partial [Homo sapiens]"),
+            ("lcl|a", "x, partial [Homo sapiens]", human, "x [Homo sapiens]"),
+            (
+                "lcl|a",
+                "x (chloroplast), partial [homo SAPIENS].",
+                human,
+                "x (chloroplast) [Homo sapiens]",
+            ),
+            ("lcl|a", "x, partial (chloroplast) [Homo sapiens]", human, "x [Homo sapiens]"),
+            ("lcl|a", "a long title [ ]", human, "a long title [Homo sapiens]"),
+            ("lcl|a", "xy [ ]", Some(b""), "xy"),
+            ("lcl|a", "xy [ ]", None, "xy [ ]"),
+            ("lcl|a", "a [Homo sapiens]", human, "a [Homo sapiens]"),
+            ("lcl|a", "", human, "unnamed protein product [Homo sapiens]"),
+            ("ref|NC_000001.1|", "", human, "Homo sapiens"),
+            ("ref|NM_000001.1|", "", human, "Homo sapiens"),
+            ("ref|NP_000001.1|", "", human, "unnamed protein product [Homo sapiens]"),
+        ] {
+            let ids = id(name);
+            let title = title.as_bytes();
+            let facts =
+                TitleFacts { title, ids: &ids, is_protein: true, untitled: PROTEIN, organism };
+            let made = String::from_utf8(facts.generate()).unwrap();
+            assert_eq!(made, expected, "{name} {title:?} {organism:?}");
+        }
+    }
+
+    /// Goldens: the description table of `blastn`.
+    #[test]
+    fn bases_without_a_title_are_named_after_their_organism() {
+        for (name, title, organism, expected) in [
+            ("tpg|BK000001.1|", "TPA_asm: x", None, "TPA: x"),
+            (
+                "lcl|a",
+                "x, partial [Homo sapiens]",
+                Some("Homo sapiens"),
+                "x, partial [Homo sapiens]",
+            ),
+            ("lcl|a", "", Some("uncultured bacterium"), "Uncultured bacterium"),
+            ("lcl|a", "lower", Some("uncultured bacterium"), "lower"),
+            ("pdb|1ABC|a", "", Some("Homo sapiens"), "Chain a"),
+            ("lcl|a", "", None, ""),
+        ] {
+            let ids = id(name);
+            let title = title.as_bytes();
+            let organism = organism.map(str::as_bytes);
+            let facts = TitleFacts { title, ids: &ids, is_protein: false, untitled: b"", organism };
+            let made = String::from_utf8(facts.generate()).unwrap();
+            assert_eq!(made, expected, "{name} {title:?} {organism:?}");
+        }
     }
 }

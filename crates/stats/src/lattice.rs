@@ -82,7 +82,8 @@ pub(crate) fn ln_1_plus(x: f64) -> f64 {
     sum
 }
 
-/// Sums up the probability of every score of a pair into `out` (probability of `low` first), for scores of at least `low`.
+/// Sums up the probability of every score of a pair into `out`, which has a place for each score from `low`; other scores do
+/// not count.
 fn accumulate(
     query: &[f64; SIZE],
     subject: &[f64; SIZE],
@@ -93,8 +94,9 @@ fn accumulate(
     // Adding nothing changes no sum, and of bases most residues do not occur.
     for (row, &p) in scores.iter().zip(query).filter(|&(_, &p)| p != 0.0) {
         for (&score, &q) in row.iter().zip(subject) {
-            if score >= low {
-                out[(score - low) as usize] += p * q;
+            let place = usize::try_from(i64::from(score) - i64::from(low)).ok();
+            if let Some(sum) = place.and_then(|place| out.get_mut(place)) {
+                *sum += p * q;
             }
         }
     }
@@ -109,7 +111,8 @@ pub(crate) fn with_pairs<T>(
     (low, high): (i32, i32),
     use_it: impl FnOnce(&ScoreDistribution) -> Option<T>,
 ) -> Option<T> {
-    let mut all = vec![0.0; (high - low + 1) as usize];
+    let count = usize::try_from(i64::from(high) - i64::from(low) + 1).ok()?;
+    let mut all = vec![0.0; count];
     accumulate(query, subject, scores, low, &mut all);
     let first = all.iter().position(|&p| p > 0.0)?;
     let last = all.iter().rposition(|&p| p > 0.0)?;
@@ -293,10 +296,11 @@ fn outer_sum(low: i32, one: &[f64], x: f64) -> f64 {
 }
 
 /// The convolution of `sums` with `one`, into `out`. Each sum is added up in the order of `one`, as in BLAST+.
+/// Scores that do not occur add nothing: of bases few do, however far apart the scores are.
 fn convolve(sums: &[f64], one: &[f64], out: &mut Vec<f64>) {
     out.clear();
     out.resize(sums.len() + one.len() - 1, 0.0);
-    for (step, &p) in one.iter().enumerate() {
+    for (step, &p) in one.iter().enumerate().filter(|&(_, &p)| p != 0.0) {
         for (to, &sum) in out[step..].iter_mut().zip(sums) {
             *to += sum * p;
         }

@@ -14,6 +14,10 @@ const TABLE: &str = include_str!("../data/karlin_altschul_na.tsv");
 /// The score that stops an extension: pairs with a sentinel or a gap (`INT4_MIN / 2`).
 pub const NEVER: i32 = i32::MIN / 2;
 
+/// Scores that have probabilities: BLAST+ leaves out the least and the greatest of 16 bits
+/// (`BlastScoreBlkMaxMin`). A match of 32767 makes it write beyond its array and crash.
+const COUNTED: std::ops::Range<i32> = i16::MIN as i32 + 1..i16::MAX as i32;
+
 /// Scores of every pair of blastna codes.
 pub type Scores = [[i32; blastna::SIZE]; blastna::SIZE];
 
@@ -37,9 +41,9 @@ pub enum Gapped {
 /// each gapped base costs half a match and a mismatch ([`is_linear`](Self::is_linear)).
 #[derive(Clone, Debug, PartialEq)]
 pub struct NucleotideScoring {
-    /// Score of a match, above 0.
+    /// Score of a match, of 16 bits as in BLAST+.
     pub reward: i32,
-    /// Score of a mismatch, below 0.
+    /// Score of a mismatch, below 0, of 16 bits.
     pub penalty: i32,
     /// Cost of opening a gap.
     pub gap_open: i32,
@@ -235,7 +239,18 @@ impl NucleotideScoring {
 
     /// Whether every context with a base has ungapped parameters: a random pair scores below 0.
     pub fn suits_bases(&self) -> bool {
-        i64::from(self.reward) + 3 * i64::from(self.penalty) < 0 && self.reward > 0
+        let counts = |score| COUNTED.contains(&score);
+        i64::from(self.reward) + 3 * i64::from(self.penalty) < 0
+            && self.reward > 0
+            && counts(self.reward)
+            && counts(self.penalty)
+    }
+
+    /// Lowest and highest score that has a probability; `None` if there is no such score.
+    fn range(&self) -> Option<(i32, i32)> {
+        let counted =
+            || self.scores.iter().flatten().copied().filter(|score| COUNTED.contains(score));
+        counted().min().zip(counted().max())
     }
 
     /// Whether gaps cost nothing but the matches that they undo: half a match and a mismatch for each base.
@@ -263,8 +278,7 @@ impl NucleotideScoring {
             query[code] = count as f64 / total;
             pairs[code][..bases].copy_from_slice(&self.scores[code][..bases]);
         }
-        let range = (self.penalty, self.reward);
-        lattice::with_pairs(&query, &subject, &pairs, range, |distribution| {
+        lattice::with_pairs(&query, &subject, &pairs, self.range()?, |distribution| {
             let lambda = distribution.lambda(0.5)?;
             let h = distribution.entropy(lambda)?;
             let k = distribution.k(lambda, h)?;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use fleetblast_db::{Defline, SequenceKind};
-use fleetblast_report::generated_title;
+use fleetblast_report::TitleFacts;
 use fleetblast_seq::id::{SeqId, gi, text_choice};
 
 use super::Stop;
@@ -50,7 +50,7 @@ impl Fasta {
         let part = config.part(length);
         let range = part.as_ref().map(|part| shown_range(part, config.minus));
         if self.long_seqids {
-            self.long_header(&lines, range.as_deref(), out);
+            self.long_header(source, &lines, range.as_deref(), out);
         } else {
             self.short_header(&lines, range.as_deref(), out)?;
         }
@@ -98,7 +98,13 @@ impl Fasta {
     }
 
     /// All identifiers in FASTA style (`CFastaOstream`).
-    fn long_header(&self, lines: &[Defline], range: Option<&str>, out: &mut Vec<u8>) {
+    fn long_header(
+        &self,
+        source: &Source,
+        lines: &[Defline],
+        range: Option<&str>,
+        out: &mut Vec<u8>,
+    ) {
         out.push(b'>');
         let ids = &lines[0].ids;
         let gi = gi(ids);
@@ -116,15 +122,22 @@ impl Fasta {
         if self.ctrl_a {
             title = with_ctrl_a(&title);
         }
-        // Identifiers of some kinds make a title where there is none.
-        let speaks = |id: &SeqId| match id {
-            SeqId::Pdb { chain, .. } => !chain.is_empty(),
-            id => matches!(id, SeqId::Patent { .. }),
+        let taxid = lines.iter().map(|line| line.taxid).find(|&taxid| taxid > 0);
+        let organism = taxid.map(|taxid| source.taxon(taxid).map(|names| names.scientific));
+        let organism = organism.map(Option::unwrap_or_default);
+        let is_protein = source.database.kind() == SequenceKind::Protein;
+        let facts = TitleFacts {
+            title: &title,
+            ids,
+            is_protein,
+            untitled: b"",
+            organism: organism.as_deref(),
         };
-        if !title.is_empty() || ids.iter().any(speaks) {
+        let generated = facts.generate();
+        if generated.first().is_some_and(|&first| first != b' ') {
             out.push(b' ');
-            out.extend(generated_title(&title, ids));
         }
+        out.extend(generated);
     }
 }
 

@@ -15,6 +15,7 @@ use crate::options::blastdbcmd::{BLASTDBCMD, output, retrieval};
 use crate::options::number;
 use crate::options::parse::Given;
 use crate::options::values::Values;
+use crate::plan::has_long_seqids;
 
 /// Taxids to look for, ascending.
 pub(super) type Taxids = BTreeSet<i32>;
@@ -119,7 +120,7 @@ impl Options {
             get_dups: values.get(&output::GET_DUPS),
             line_length: values.get(&output::LINE_LENGTH),
             ctrl_a: values.get(&output::CTRL_A),
-            long_seqids: values.get(&output::LONG_SEQIDS),
+            long_seqids: values.get(&output::LONG_SEQIDS) || has_long_seqids(),
             logfile: values.optional(&output::LOGFILE),
         })
     }

@@ -10,7 +10,7 @@ use fleetblast_seq::dust::DustParams;
 use fleetblast_stats::nucleotide::NucleotideScoring;
 
 use super::fleet::{Told, flag, number, told, word};
-use super::search::{Searching, bad_filter, common, filter_words};
+use super::search::{Searching, bad_filter, common, filter_words, unsupported_x_drop};
 use super::{Host, SearchProgram, windowmasker};
 use crate::options::blastn::{BlastnOptions, SPEC, TASK, Task};
 use crate::options::number::parse_int4;
@@ -47,9 +47,13 @@ impl SearchProgram for BlastnOptions {
             && let Some(option) = self.not_told()
         {
             Some(format!("{option} with -{told}"))
-        } else if scores.reward == 0 && scores.penalty <= 0 {
-            // BLAST+ finds nothing, or crashes if the penalty is 0 too.
-            Some("-reward 0".to_owned())
+        } else if let Some(what) = unsupported_x_drop(&self.common.search, scores.reward) {
+            Some(what)
+        } else if scores.reward == 0 && scores.penalty == 0 {
+            // BLAST+ takes scores from a matrix then, and crashes.
+            let typed = |score: Option<i32>| score.unwrap_or_default();
+            let NucleotideOptions { reward, penalty, .. } = &self.nucleotide;
+            Some(format!("-reward {} with -penalty {}", typed(*reward), typed(*penalty)))
         } else if self.megablast.use_index && indexed {
             Some("-use_index true".to_owned())
         } else {
@@ -158,9 +162,11 @@ impl Scores {
             Task::Blastn | Task::Discontiguous | Task::Rmblastn => (2, -3, 5, 2),
         };
         let (typed, search) = (&options.nucleotide, &options.common.search);
+        // BLAST+ keeps the lower 16 bits of both (`BlastScoringOptions`, blast_options.h).
+        let wrapped = |score: i32| i32::from(score as i16);
         Self {
-            reward: typed.reward.unwrap_or(reward),
-            penalty: typed.penalty.unwrap_or(penalty),
+            reward: typed.reward.map_or(reward, wrapped),
+            penalty: typed.penalty.map_or(penalty, wrapped),
             gap_open: search.gap_open.unwrap_or(gap_open),
             gap_extend: search.gap_extend.unwrap_or(gap_extend),
         }

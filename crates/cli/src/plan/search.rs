@@ -9,6 +9,7 @@ use fleetblast_job::plan::papers::Paper;
 use fleetblast_job::plan::{BatchSize, Iteration};
 
 use crate::options::search::common::CommonOptions;
+use crate::options::search::generic::{self, SearchOptions};
 use crate::options::search::hsps::HspFilteringOptions;
 
 /// Overhang and score edge of the best-hit filter when only the other is given (`hspfilter_besthit.h`).
@@ -70,6 +71,26 @@ fn filter(options: &HspFilteringOptions) -> HspFilter {
         (Some(limit @ 1..), _, _) => HspFilter::Culling(limit),
         _ => HspFilter::Collect,
     }
+}
+
+/// Largest X-drop, in bits, where a match scores 1. Twice what larger ones are as a score leaves 32 bits,
+/// and BLAST+ then finds other hits or none.
+const MOST_X_DROP: f64 = 3e8;
+
+/// An X-drop that blastn of BLAST+ cannot hold, with its option. With one below zero BLAST+ ends ungapped
+/// extensions elsewhere.
+pub fn unsupported_x_drop(options: &SearchOptions, reward: i32) -> Option<String> {
+    let &SearchOptions { xdrop_ungap, xdrop_gap, xdrop_gap_final, .. } = options;
+    let most = MOST_X_DROP / f64::from(reward.max(1));
+    let given = [
+        (&generic::XDROP_UNGAP, xdrop_ungap, 0.0),
+        (&generic::XDROP_GAP, xdrop_gap, -most),
+        (&generic::XDROP_GAP_FINAL, xdrop_gap_final, -most),
+    ];
+    given.into_iter().find_map(|(option, bits, least)| {
+        let bits = bits.filter(|bits| !(least..=most).contains(bits))?;
+        Some(format!("-{} {bits:?}", option.name()))
+    })
 }
 
 /// What steers a search of any kind.

@@ -1,6 +1,5 @@
 //! `-window_masker_db` and `-window_masker_taxid`: files of counts.
 
-use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::Read;
@@ -77,9 +76,8 @@ pub fn fingerprint(options: &NucleotideFilteringOptions) -> Option<String> {
 
 /// The file of a taxid, if there is one.
 fn of_taxid(taxid: i32) -> Option<PathBuf> {
-    let directory = env::var_os(DIRECTORIES)
+    let directory = fleetblast_db::configured_by_variable(SECTION, DIRECTORIES)
         .filter(|value| !value.is_empty())
-        .or_else(|| fleetblast_db::configured(SECTION, DIRECTORIES))
         .unwrap_or_else(|| OsString::from("."));
     let path = Path::new(OsStr::new(&directory)).join(taxid.to_string()).join(COUNTS);
     path.is_file().then_some(path)

@@ -341,7 +341,11 @@ fn what_is_not_supported_is_refused_by_name() {
         ("-filtering_db|db|-metadata_out|m", "-filtering_db with -metadata_out"),
         ("-task|rmblastn", "-task rmblastn"),
         ("-use_index|true", "-use_index true"),
-        ("-reward|0", "-reward 0"),
+        ("-reward|0|-penalty|-65536", "-reward 0 with -penalty -65536"),
+        ("-xdrop_ungap|3e9", "-xdrop_ungap 3000000000.0"),
+        ("-xdrop_ungap|1e8|-reward|100", "-xdrop_ungap 100000000.0"),
+        ("-xdrop_ungap|-2", "-xdrop_ungap -2.0"),
+        ("-xdrop_gap|-inf", "-xdrop_gap -inf"),
         ("-outfmt|11", "-outfmt 11"),
     ];
     for (line, name) in lines {

@@ -35,6 +35,7 @@ mod blocks;
 #[cfg(feature = "mpi")]
 mod broadcast;
 mod changing_database;
+mod configuration;
 mod crossed_lists;
 mod damage;
 mod dbcheck;

@@ -87,11 +87,23 @@ pub(crate) fn preliminary_culling(
     part: Range<u32>,
     limit: u32,
 ) -> Vec<PrelimHit> {
-    let limit = if limit > 1 { limit.saturating_add(3) } else { limit };
     let items: Vec<Item> = prelim_items(hits, written).collect();
+    let limit = preliminary_limit(limit);
     let mut kept = keep_prelim(hits, &culling::survivors(&items, part, limit));
     kept.sort_by(by_order_h);
     kept
+}
+
+/// The limit with its allowance, which BLAST+ adds in 32 bits (setup_factory.cpp). A limit below zero
+/// drops an HSP that one other dominates; the least one becomes the greatest when it is counted down.
+fn preliminary_limit(limit: u32) -> u32 {
+    if limit <= 1 {
+        return limit;
+    }
+    match limit.cast_signed().wrapping_add(3) {
+        i32::MIN => u32::MAX,
+        limit => limit.max(1).cast_unsigned(),
+    }
 }
 
 /// Best-hit filter of the preliminary hits of one query (`hspfilter_besthit.c`): drops every HSP that lies inside a better one,

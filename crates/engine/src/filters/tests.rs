@@ -244,3 +244,14 @@ fn equal_hsps_leave_the_culling_tree_the_last_one_first() {
     let kept = preliminary_culling(&[hit(0, vec![of(0), of(1)])], written, 0..50, 2);
     assert_eq!(kept[0].hsps, [of(1), of(0)]);
 }
+
+/// Goldens: which limits drop hits in `blastn -culling_limit N`.
+#[test]
+fn the_allowance_of_culling_wraps_around() {
+    let most = i32::MAX.cast_unsigned();
+    for (limit, expected) in
+        [(0, 0), (1, 1), (2, 5), (most - 3, most), (most - 2, u32::MAX), (most - 1, 1), (most, 1)]
+    {
+        assert_eq!(preliminary_limit(limit), expected, "{limit}");
+    }
+}

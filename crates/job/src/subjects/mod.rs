@@ -162,11 +162,13 @@ impl SubjectSource for Target {
     }
 }
 
-/// Opens the taxonomy database, if the report shows names of taxa. One that cannot be used is told of, and does not keep
-/// BLAST+ from searching.
+/// Opens the taxonomy database, if the report may show names of taxa. One that cannot be used does not
+/// keep BLAST+ from searching, so it only brings warnings.
 fn open_taxonomy(plan: &Plan, audience: &dyn Audience) -> Result<TaxonomyNames, Error> {
     let format = plan.report.options(plan.parse_deflines).format;
-    if !format.columns().is_some_and(Columns::have_taxon_names) {
+    let shows_columns = format.columns().is_some_and(Columns::have_taxon_names);
+    let has_taxids = matches!(plan.subjects, Subjects::Database(_));
+    if !shows_columns && !(has_taxids && format.shows_taxa()) {
         return Ok(TaxonomyNames::default());
     }
     let names = TaxonomyNames::find(&SearchPath::from_environment()?);

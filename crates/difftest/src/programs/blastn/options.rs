@@ -8,6 +8,11 @@ use crate::rng::Rng;
 /// Scores with all gap costs that have statistics: reward, penalty, and costs.
 const SCORES: &[(&str, &str, &str)] = &[
     ("1", "-2", "0/0 2/2 1/2 0/2 3/1 2/1 1/1"),
+    // The same, and others, with more than 16 bits, or at their ends.
+    ("65537", "-65538", "0/0 2/2 1/2"),
+    ("-65534", "-3", "0/0 4/4 2/4"),
+    ("65536", "-2", "0/0 2/2"),
+    ("1", "-32768", "0/0 2/2"),
     ("2", "-3", "0/0 4/4 2/4 0/4 3/3 6/2 5/2 4/2 2/2"),
     ("1", "-3", "0/0 2/2 1/2 0/2 2/1 1/1"),
     ("1", "-4", "0/0 1/2 0/2 2/1 1/1"),
@@ -109,7 +114,7 @@ fn limits(choice: &mut Choice) {
     choice.maybe(0.1, "-perc_identity", &["0", "70", "85.5", "95", "99.9", "100"]);
     choice.flag(0.05, "-subject_besthit");
     match choice.rng.below(16) {
-        0 => choice.maybe(1.0, "-culling_limit", &["1", "2", "3", "5", "20"]),
+        0 => choice.maybe(1.0, "-culling_limit", &["1", "2", "3", "5", "20", "2147483647"]),
         1 => {
             let overhang = *choice.rng.pick(&["0.1", "0.25", "0.4"]);
             let edge = *choice.rng.pick(&["0.05", "0.1", "0.3"]);

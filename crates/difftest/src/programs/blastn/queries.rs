@@ -1,9 +1,10 @@
 //! The query sets.
 
+use super::LISTING;
 use super::parents::{Parents, either_strand, palindrome, piece};
 use crate::bases::Bases;
 use crate::fasta::{self, Record};
-use crate::fixtures::{numbered, rng_for};
+use crate::fixtures::{numbered, rng_for, titled};
 use crate::rng::Rng;
 use crate::synth::{self, BASES};
 
@@ -19,6 +20,7 @@ pub fn all(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
     sets.extend(special(bases, parents));
     sets.extend(masked(bases, parents));
     sets.extend(odd_files(parents));
+    sets.push(("titled", titled::renamed(&ordinary(bases), LISTING.molecule)));
     sets
 }
 

@@ -106,7 +106,7 @@ impl Choice<'_> {
         self.maybe(0.06, "-qcov_hsp_perc", &["10", "50", "80", "99.5", "100"]);
         self.flag(0.05, "-subject_besthit");
         match self.rng.below(20) {
-            0 => self.maybe(1.0, "-culling_limit", &["1", "2", "3", "5", "20"]),
+            0 => self.maybe(1.0, "-culling_limit", &["1", "2", "3", "5", "20", "2147483646"]),
             1 => {
                 let overhang = *self.rng.pick(&["0.1", "0.25", "0.4"]);
                 let edge = *self.rng.pick(&["0.05", "0.1", "0.3"]);

@@ -146,7 +146,7 @@ impl Choice<'_> {
             self.flag(0.05, "-subject_besthit");
         }
         match self.rng.below(20) {
-            0 => self.maybe(1.0, "-culling_limit", &["1", "2", "5"]),
+            0 => self.maybe(1.0, "-culling_limit", &["1", "2", "5", "2147483647"]),
             1 => {
                 let overhang = *self.rng.pick(&["0.1", "0.25", "0.4"]);
                 let edge = *self.rng.pick(&["0.05", "0.1", "0.3"]);

@@ -83,8 +83,7 @@ impl PieceContext {
         };
         let len = residues.len() as u32;
         // Which extensions are worth gaps is judged by the letters all the same.
-        let trigger =
-            ((params.common.gap_trigger_bits * LN_2 + karlin.log_k) / karlin.lambda) as i32;
+        let trigger = whole((params.common.gap_trigger_bits * LN_2 + karlin.log_k) / karlin.lambda);
         let (karlin, gapped) = match pssm {
             Some(pssm) => (pssm.ungapped, pssm.gapped),
             None => (karlin, params.scoring.gapped.block()),

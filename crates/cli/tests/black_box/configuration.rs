@@ -1,0 +1,92 @@
+//! NCBI's configuration: which layer an entry comes from, and entries that are obeyed or refused.
+
+use std::fs;
+use std::path::Path;
+
+use crate::common::{Fixture, complaint};
+
+/// Files, and the directory that each names for `[BLAST] BLASTDB`.
+const FILES: [(&str, &str); 7] = [
+    (".ncbirc", "BLASTDB=/shared"),
+    ("blastp.ini", "BLASTDB=/program"),
+    ("overrides", "BLASTDB=/overrides"),
+    ("home/.ncbirc", "BLASTDB=/home"),
+    ("ncbi/.ncbirc", "BLASTDB=/ncbi"),
+    ("one/.ncbirc", "BLASTDB=/one"),
+    ("two/.ncbirc", "BLASTDB="),
+];
+
+/// A search of a database that is not there, whose message has the search path.
+fn search_path(fixture: &Fixture, program: &Path, variables: &[(&str, &str)]) -> String {
+    let home = fixture.path().join("home");
+    let home = home.to_str().unwrap();
+    let usual = [("HOME", home), ("BLAST_USAGE_REPORT", "false")];
+    let variables: Vec<_> = usual.iter().chain(variables).copied().collect();
+    complaint(&fixture.run(program, &Fixture::words("-query|q.fa|-db|nosuch"), &variables))
+}
+
+#[test]
+fn entries_come_from_the_layers_of_blast() {
+    let fixture = Fixture::new();
+    let Some(oracle) = fixture.oracle else { return };
+    let variables: [&[(&str, &str)]; 18] = [
+        &[],
+        &[("NCBI_CONFIG__BLAST__BLASTDB", "/variable")],
+        &[("NCBI_CONFIG__BLAST__BLASTDB", "")],
+        &[("NCBI_CONFIG_OVERRIDES", "overrides")],
+        &[("NCBI_CONFIG_OVERRIDES", "./overrides")],
+        &[("NCBI_CONFIG_OVERRIDES", "nosuch")],
+        &[("NCBI_CONFIG_OVERRIDES", "overrides"), ("NCBI_CONFIG__BLAST__BLASTDB", "/variable")],
+        &[("NCBI_DONT_USE_NCBIRC", "")],
+        &[("NCBI_CONFIG__NCBI__DONT_USE_NCBIRC", "0")],
+        &[("NCBI_DONT_USE_LOCAL_CONFIG", "")],
+        &[("NCBI_DONT_USE_LOCAL_CONFIG", "1"), ("NCBI", "ncbi")],
+        &[("NCBI", "ncbi")],
+        &[("NCBI_CONFIG_PATH", "one:two")],
+        &[("NCBI_CONFIG_PATH", "two:one")],
+        &[("NCBI_CONFIG_PATH", "nosuch:one")],
+        &[("NCBI_CONFIG_PATH", "nosuch::one")],
+        &[("NCBI_CONFIG_PATH", "nosuch:")],
+        &[("NCBI_CONFIG_PATH", "")],
+    ];
+    for present in [&FILES[..], &FILES[2..], &FILES[4..], &FILES[1..]] {
+        for (file, entry) in FILES {
+            let path = fixture.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            match present.iter().any(|(name, _)| *name == file) {
+                true => fs::write(path, format!("[BLAST]\n{entry}\n")).unwrap(),
+                false => drop(fs::remove_file(path)),
+            }
+        }
+        for variables in variables {
+            let path = |text: &str| text.split("search path").nth(1).map(str::to_owned);
+            let expected = search_path(&fixture, &oracle.program("blastp"), variables);
+            let found = search_path(&fixture, &fixture.ours(), variables);
+            assert!(path(&expected).is_some(), "{expected}");
+            assert_eq!(path(&found), path(&expected), "{present:?} {variables:?}");
+        }
+    }
+}
+
+#[test]
+fn entries_that_change_reports_are_refused_by_name() {
+    let fixture = Fixture::new();
+    for (variable, value, name) in [
+        ("NCBI_CONFIG__BLAST__LONG_SEQID", "1", "[BLAST] LONG_SEQID=1"),
+        ("NCBI_CONFIG__NCBI__MemorySizeLimit", "100", "[NCBI] MemorySizeLimit"),
+        ("NCBI_CONFIG__NCBI__HEAPSIZELIMIT", "100", "[NCBI] HeapSizeLimit"),
+    ] {
+        let line = Fixture::words("-query|q.fa|-subject|q.fa");
+        let output = fixture.run(&fixture.ours(), &line, &[(variable, value)]);
+        let complaint = complaint(&output);
+        assert!(output.status.code() == Some(1) && complaint.contains(name), "{complaint}");
+    }
+    // What has no effect is no reason to refuse.
+    for (variable, value, format) in
+        [("NCBI_CONFIG__BLAST__LONG_SEQID", "1", "6"), ("NCBI_CONFIG__BLAST__LONG_SEQID", "0", "0")]
+    {
+        let line = Fixture::words(&format!("-query|q.fa|-subject|q.fa|-outfmt|{format}"));
+        let output = fixture.run(&fixture.ours(), &line, &[(variable, value)]);
+        assert!(output.status.success(), "{}", complaint(&output));
+    }
+}

@@ -1,0 +1,109 @@
+//! Entries of NCBI's configuration, from environment variables and files
+//! (docs/rules/configuration.md).
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use crate::ncbirc;
+
+/// The file that all programs read last.
+const SHARED: &str = ".ncbirc";
+/// The program itself, under which others run by their own names.
+const OWN: &str = "fleetblast";
+
+/// The value of an entry; an empty one hides those of the layers below.
+///
+/// The layers, first to last (`CNcbiRegistry`, ncbireg.cpp): the variable `NCBI_CONFIG__SECTION__ENTRY`,
+/// the file that `NCBI_CONFIG_OVERRIDES` names, `PROGRAM.ini` and `.ncbirc`.
+pub fn configured(section: &str, entry: &str) -> Option<OsString> {
+    program_entry(section, entry).or_else(|| shared_file(section, entry))
+}
+
+/// The same of an entry that BLAST+ reads without `PROGRAM.ini`, but with a variable of the entry's own
+/// name before `.ncbirc` (`s_FindPathToWM`, winmask_filter.cpp).
+pub fn configured_by_variable(section: &str, entry: &str) -> Option<OsString> {
+    variable(section, entry)
+        .or_else(|| overriding_file(section, entry))
+        .or_else(|| env::var_os(entry))
+        .or_else(|| shared_file(section, entry))
+}
+
+fn program_entry(section: &str, entry: &str) -> Option<OsString> {
+    variable(section, entry)
+        .or_else(|| overriding_file(section, entry))
+        .or_else(|| entry_of(find(&program_file()?), section, entry))
+}
+
+/// The variable of an entry, in the case of its name or in upper case (`CEnvironmentRegistry::x_Get`).
+fn variable(section: &str, entry: &str) -> Option<OsString> {
+    let name = format!("NCBI_CONFIG__{section}__{entry}");
+    env::var_os(&name).or_else(|| env::var_os(name.to_ascii_uppercase()))
+}
+
+fn overriding_file(section: &str, entry: &str) -> Option<OsString> {
+    let name = env::var_os("NCBI_CONFIG_OVERRIDES").filter(|name| !name.is_empty())?;
+    let path = Path::new(&name);
+    // A bare name is looked for where the other files are.
+    let is_bare = path.parent().is_none_or(|parent| parent.as_os_str().is_empty());
+    let file = if is_bare { find(path) } else { Some(path.to_path_buf()) };
+    entry_of(file, section, entry)
+}
+
+/// `.ncbirc`, unless a variable or an entry elsewhere says that it is not used.
+fn shared_file(section: &str, entry: &str) -> Option<OsString> {
+    let is_off = env::var_os("NCBI_DONT_USE_NCBIRC").is_some()
+        || program_entry("NCBI", "DONT_USE_NCBIRC").is_some();
+    if is_off { None } else { entry_of(find(Path::new(SHARED)), section, entry) }
+}
+
+fn entry_of(file: Option<PathBuf>, section: &str, entry: &str) -> Option<OsString> {
+    let text = fs::read(file?).ok()?;
+    ncbirc::value(&text, section, entry).map(OsString::from_vec)
+}
+
+/// `PROGRAM.ini`, by the name under which the program runs.
+fn program_file() -> Option<PathBuf> {
+    let mut words = env::args_os();
+    let called = words.next()?;
+    let mut name = Path::new(&called).file_name()?.to_os_string();
+    if name == OsStr::new(OWN) {
+        name = words.next()?;
+    }
+    name.push(".ini");
+    Some(PathBuf::from(name))
+}
+
+/// The first file of that name.
+fn find(name: &Path) -> Option<PathBuf> {
+    directories().into_iter().map(|directory| directory.join(name)).find(|file| file.is_file())
+}
+
+/// Where files are looked for (`CMetaRegistry::GetDefaultSearchPath`, metareg.cpp): the directories of
+/// `NCBI_CONFIG_PATH`, where an empty one stands for the usual ones and ends the list.
+fn directories() -> Vec<PathBuf> {
+    let Some(list) = env::var_os("NCBI_CONFIG_PATH") else { return usual_directories() };
+    let given = list.as_bytes().split(|&byte| byte == b':');
+    let first: Vec<_> = given.take_while(|directory| !directory.is_empty()).collect();
+    let is_ended = first.iter().map(|directory| directory.len() + 1).sum::<usize>() <= list.len();
+    let mut all: Vec<_> =
+        first.into_iter().map(|at| PathBuf::from(OsStr::from_bytes(at))).collect();
+    if is_ended && !list.is_empty() {
+        all.extend(usual_directories());
+    }
+    all
+}
+
+/// The working directory and the home directory, unless switched off; `$NCBI`; `/etc`.
+fn usual_directories() -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    if env::var_os("NCBI_DONT_USE_LOCAL_CONFIG").is_none() {
+        all.push(PathBuf::from("."));
+        all.extend(env::home_dir().filter(|home| !home.as_os_str().is_empty()));
+    }
+    all.extend(env::var_os("NCBI").filter(|value| !value.is_empty()).map(PathBuf::from));
+    all.push(PathBuf::from("/etc"));
+    all
+}

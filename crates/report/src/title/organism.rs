@@ -1,0 +1,74 @@
+//! The organism at the end of a protein's title (`x_AdjustProteinTitleSuffix`).
+
+use super::{TRAILING, trimmed};
+
+/// Words in parentheses that name an organelle.
+const ORGANELLES: [&[u8]; 15] = [
+    b"chloroplast",
+    b"chromoplast",
+    b"kinetoplast",
+    b"mitochondrion",
+    b"plastid",
+    b"macronuclear",
+    b"plasmid",
+    b"cyanelle",
+    b"nucleomorph",
+    b"apicoplast",
+    b"leucoplast",
+    b"protoplast",
+    b"endogenous virus",
+    b"hydrogenosome",
+    b"chromatophore",
+];
+const PARTIAL: &[u8] = b", partial";
+/// Genus and species, which BLAST+ never knows, with the blank between them.
+const BINOMIAL: &[u8] = b" ";
+
+/// Appends the organism in brackets, if it has a name.
+pub(super) fn with_organism(title: &[u8], organism: &[u8]) -> Vec<u8> {
+    match organism {
+        b"" => title.to_vec(),
+        organism => [title, b" [", organism, b"]"].concat(),
+    }
+}
+
+/// Writes the organism at the end of a title anew: without the organelle and `, partial` before it, of
+/// which a database says nothing. A title that ends otherwise is only trimmed.
+pub(super) fn renewed(title: &[u8], organism: &[u8]) -> Vec<u8> {
+    let title = trimmed(title, TRAILING);
+    // BLAST+ looks for either only in a title that has room for the organism.
+    if title.len() <= organism.len() + 4 {
+        return title.to_vec();
+    }
+    let found = bracketed(title, organism).or_else(|| bracketed(title, BINOMIAL));
+    let Some(start) = found else { return title.to_vec() };
+    let title = trimmed(&title[..start], TRAILING);
+    let title = trimmed(without_organelle(title), TRAILING);
+    let title = match title.strip_suffix(PARTIAL) {
+        Some(whole) => trimmed(whole, TRAILING),
+        None => title,
+    };
+    with_organism(title, organism)
+}
+
+/// Where the bracket of an organism at the end of a title begins. Its last occurrence must be there.
+fn bracketed(title: &[u8], organism: &[u8]) -> Option<usize> {
+    let start = title.len().checked_sub(organism.len() + 3).filter(|&start| start > 1)?;
+    let is_last = title
+        .windows(organism.len().max(1))
+        .rposition(|window| window.eq_ignore_ascii_case(organism));
+    let is_there = title[start..].starts_with(b" [") && title.ends_with(b"]");
+    (is_there && is_last == Some(start + 2)).then_some(start + 1)
+}
+
+/// Removes an organelle in parentheses at the end.
+fn without_organelle(title: &[u8]) -> &[u8] {
+    let Some(inner) = title.strip_suffix(b")").filter(|_| title.len() > 2) else { return title };
+    let is_organelle = ORGANELLES
+        .iter()
+        .any(|name| inner.strip_suffix(*name).is_some_and(|before| before.ends_with(b"(")));
+    match inner.iter().rposition(|&c| c == b'(') {
+        Some(start) if is_organelle => &title[..start],
+        _ => title,
+    }
+}
