@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use fleetblast_fleet::config::{Config, QueryOrder};
 use fleetblast_fleet::payload::Weight;
-use fleetblast_fleet::plan::{BLOCK_RESIDUES, LayoutError, Request, Size, Wishes};
+use fleetblast_fleet::plan::{BLOCK_QUERIES, BLOCK_RESIDUES, LayoutError, Request, Size, Wishes};
 use fleetblast_fleet::sim::machine::Machine;
 use fleetblast_fleet::sim::scaling::{Kind, Scale};
 use fleetblast_fleet::sim::workload::{Source, Trace};
@@ -126,6 +126,7 @@ fn traced(options: &SimulateOptions, path: &Path) -> Result<Setup, Error> {
         queries: Some(total),
         batch_residues: 1,
         most_block_residues: BLOCK_RESIDUES,
+        block_queries: BLOCK_QUERIES,
         wishes,
     };
     let config = Config {

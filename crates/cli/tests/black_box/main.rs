@@ -51,6 +51,7 @@ mod link;
 mod little_memory;
 mod loading;
 mod makeblastdb;
+mod memory_growth;
 mod metadata;
 mod metadata_plan;
 mod metadata_ranks;

@@ -9,6 +9,7 @@ mod bar;
 mod blastn;
 mod fleet;
 mod growth;
+mod memory;
 mod peers;
 mod pool;
 mod psiblast;
