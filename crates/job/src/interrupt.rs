@@ -39,8 +39,7 @@ impl Watch {
     /// # Errors
     /// The system starts no thread for it.
     pub fn start() -> Result<Watch, Error> {
-        Self::try_start()
-            .map_err(|error| Error::starved(format_args!("cannot wait for signals: {error}")))
+        Self::try_start().map_err(|error| Error::refused("cannot wait for signals", &error))
     }
 
     fn try_start() -> io::Result<Watch> {

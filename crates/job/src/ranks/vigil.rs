@@ -64,7 +64,7 @@ impl Drop for Watching {
 /// The system refuses.
 pub fn signals() -> Result<Signals, Error> {
     Signals::new(interrupt::ending().chain([SIGUSR1, SIGXFSZ]))
-        .map_err(|error| Error::new(exit::UNKNOWN, format!("Cannot wait for signals: {error}")))
+        .map_err(|error| Error::refused("cannot wait for signals", &error))
 }
 
 /// Starts to watch; what happens is told to `done`.
