@@ -21,6 +21,8 @@ use crate::plan;
 
 /// Least bytes a second of a network or a file system.
 const LEAST_RATE: u64 = 1 << 20;
+/// Least mean of seconds between failures: none of today's machines even starts a job in less.
+const LEAST_FAILURES: f64 = 0.001;
 /// Most microseconds, milliseconds or seconds of an option: a simulated time of years.
 pub const MOST: f64 = 1e9;
 
@@ -60,6 +62,10 @@ impl Setup {
         };
         adapt_machine(options, &mut setup.job.machine)?;
         setup.failures = positive(&FAILURES, options.failures)?;
+        if let Some(mean) = setup.failures.filter(|&mean| mean < LEAST_FAILURES) {
+            let wanted = format!("a number of at least {LEAST_FAILURES}");
+            return Err(refused(FAILURES.name(), &wanted, &format!("{mean:e}")));
+        }
         if setup.failures.is_some() {
             // What is kept is known only if every byte is accounted for.
             let config = Config { checkpoint: true, ..(*setup.job.config).clone() };
