@@ -198,7 +198,7 @@ mod tests {
     fn a_panic_on_the_way_to_the_end_does_not_unwind() {
         if std::env::var_os(ENDS).is_some() {
             let _work = last_works::before_the_end(|| panic!("a fault of the program"));
-            let _ = panic::catch_unwind(|| -> () { end(format_args!("a test")) });
+            let _: Result<(), _> = panic::catch_unwind(|| end(format_args!("a test")));
             std::process::exit(1);
         }
         let test = "memory::tests::a_panic_on_the_way_to_the_end_does_not_unwind";
