@@ -29,7 +29,7 @@ ifeq ($(RUSTUP_HOME)$(wildcard $(HOME)/.rustup),)
 endif
 
 .PHONY: build tools demo lint test test-programs test-build test-black-box test-units test-doc test-table test-makedb test-mpi test-netlab test-nfs test-mpich test-slurm test-clients \
-        difftest difftest-db difftest-full difftest-kernels difftest-mpi difftest-resume difftest-metadata link-kills fuzzdiff kills fuzz \
+        difftest difftest-db difftest-full difftest-kernels difftest-mpi difftest-resume difftest-metadata link-kills miri fuzzdiff kills fuzz \
         bench bench-full bench-single bench-fleet bench-peers bench-blastn bench-psiblast bench-load clean-difftest
 
 ## build: the release program, target/release/fleetblast
@@ -164,6 +164,10 @@ test-slurm: build
 ## test-clients: real programs that call BLAST+, with it and with FleetBLAST by its names (setup.sh clients)
 test-clients: build
 	scripts/clients.sh
+
+## miri: unit tests of the crates with `unsafe` code under Miri and the address sanitizer (nightly; hours)
+miri:
+	scripts/miri.sh
 
 ## fuzzdiff: random differential testing (SECONDS=600 SEED=1; SPREAD=--ranks or --mpi)
 fuzzdiff: tools

@@ -35,7 +35,8 @@ static RESERVED: AtomicPtr<libc::c_void> = AtomicPtr::new(ptr::null_mut());
 /// The thread that ends the process.
 static ENDING: AtomicI32 = AtomicI32::new(0);
 
-// SAFETY: all calls are passed on to the system's allocator as they are; what it returns is returned, unless it is null.
+// SAFETY: all calls are passed on to the system's allocator as they are; what it returns is returned, unless it is
+// null. Then the process ends: `end` neither returns nor unwinds.
 unsafe impl GlobalAlloc for Telling {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller keeps to the same rules.
@@ -115,9 +116,21 @@ fn text(payload: &dyn Any) -> Option<&str> {
     owned.or_else(|| payload.downcast_ref::<&str>().copied())
 }
 
-/// Ends the process.
+/// Ends the process as soon as it is dropped: the process must not unwind out of an allocator, whatever
+/// panics on the way to its end.
+struct Ending;
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        // SAFETY: it ends the process, and runs nothing before that.
+        unsafe { libc::_exit(i32::from(exit::MEMORY)) }
+    }
+}
+
+/// Ends the process. Never unwinds.
 #[cold]
 fn end(what: fmt::Arguments) -> ! {
+    let ending = Ending;
     // SAFETY: it asks for a number.
     let own = unsafe { libc::gettid() };
     match ENDING.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed) {
@@ -133,8 +146,8 @@ fn end(what: fmt::Arguments) -> ! {
             unsafe { libc::pause() };
         },
     }
-    // SAFETY: it ends the process, and runs nothing before that.
-    unsafe { libc::_exit(i32::from(exit::MEMORY)) }
+    drop(ending);
+    unreachable!("the process has ended")
 }
 
 fn say(what: fmt::Arguments) {
@@ -168,5 +181,31 @@ impl Write for Line {
         self.text[self.length..self.length + length].copy_from_slice(&text.as_bytes()[..length]);
         self.length += length;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    /// Set for the process that ends.
+    const ENDS: &str = "FLEETBLAST_TEST_ENDS";
+
+    /// Something to be done before the end may be at fault; unwinding out of the allocator would be undefined.
+    #[test]
+    fn a_panic_on_the_way_to_the_end_does_not_unwind() {
+        if std::env::var_os(ENDS).is_some() {
+            let _work = last_works::before_the_end(|| panic!("a fault of the program"));
+            let _: Result<(), _> = panic::catch_unwind(|| end(format_args!("a test")));
+            std::process::exit(1);
+        }
+        let test = "memory::tests::a_panic_on_the_way_to_the_end_does_not_unwind";
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        let ended = command.args(["--exact", test, "--nocapture"]).env(ENDS, "1").output().unwrap();
+        let told = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(i32::from(exit::MEMORY)), "{told}");
+        assert!(told.contains("BLAST ran out of memory: a test"), "{told}");
     }
 }

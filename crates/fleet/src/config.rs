@@ -98,6 +98,11 @@ pub struct Config {
     pub look_ahead: f64,
     /// Blocks that a master may have unfinished at most; at least 1.
     pub window: u32,
+    /// Queries of these blocks at most, but for the block that exceeds the limit; at least 1. A rank holds
+    /// some kilobytes for each query, however short it is.
+    pub window_queries: u64,
+    /// Queries of a segment at most (whole blocks, at least one).
+    pub segment_queries: u64,
     /// Residues of a segment at most, and exactly as long as the total is unknown (whole blocks, at least one).
     pub segment_residues: u64,
     /// All queries, if known: segments shrink as the rest does.
@@ -130,11 +135,13 @@ impl Default for Config {
             prefetch_below: Time(300_000_000),
             look_ahead: 1.0,
             window: 64,
+            window_queries: 10_000,
+            segment_queries: 2_000,
             segment_residues: 100_000,
             total: None,
             shrink: 4.0,
             longest_first: 8.0,
-            read_ahead: 64 << 20,
+            read_ahead: 16 << 20,
             heartbeat: Some(Heartbeat {
                 interval: Time(2_000_000_000),
                 limit: Time(20_000_000_000),
@@ -198,6 +205,7 @@ impl Config {
             ("grain", self.grain == 0),
             ("-segment_size", self.segment_residues == 0),
             ("window", self.window == 0),
+            ("window_queries", self.window_queries == 0),
             ("shrink", self.shrink.is_nan() || self.shrink <= 0.0),
         ] {
             if is_zero {

@@ -44,6 +44,8 @@ pub enum ToSupermaster<P> {
         block: BlockId,
         /// Bytes of its output.
         size: u64,
+        /// Bytes that the group holds until it is written, in memory and files.
+        held: u64,
     },
     /// The output of a block stands in the file.
     Placed {
@@ -172,6 +174,12 @@ pub enum ToWorker<P> {
         /// Passes of which no further round comes.
         forget: Vec<(BlockId, PassId)>,
     },
+    /// Drop what is kept for passes of which no further round comes. [`ToWorker::Assign`] carries the same
+    /// where a task is assigned in time.
+    Forget {
+        /// The passes.
+        passes: Vec<(BlockId, PassId)>,
+    },
     /// The cut of a pass that is still searched here has risen.
     RaiseCut {
         /// The block.
@@ -298,6 +306,7 @@ impl<P: Payload> ToWorker<P> {
             ToWorker::Assign { queries, cut, forget, .. } => {
                 size(queries) + size(cut) + PASS * forget.len() as u64
             }
+            ToWorker::Forget { passes } => PASS * passes.len() as u64,
             ToWorker::RaiseCut { cut, .. } => cut.bytes(),
             ToWorker::Ask { parts, .. } => parts.iter().map(|(_, part)| 4 + part.bytes()).sum(),
             ToWorker::Store { runs, .. } | ToWorker::Place { runs, .. } => runs_bytes(runs),

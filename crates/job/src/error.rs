@@ -1,6 +1,6 @@
 //! What ends a run early: one message and BLAST+'s exit code.
 
-use std::fmt;
+use std::{fmt, io};
 
 use fleetblast_db::{DbError, check_mapped_files};
 
@@ -12,7 +12,7 @@ pub mod exit {
     pub const DATABASE: u8 = 2;
     /// Search engine error.
     pub const ENGINE: u8 = 3;
-    /// Out of memory.
+    /// Out of memory, threads or open files.
     pub const MEMORY: u8 = 4;
     /// Output could not be written.
     pub const OUTPUT: u8 = 6;
@@ -89,6 +89,20 @@ impl Error {
     /// The process gets no more memory or threads for this, and what to do about it.
     pub fn starved(what: impl fmt::Display) -> Self {
         Self::memory(format_args!("{what}; {ADVICE}"))
+    }
+
+    /// The system refuses something that the process needs: with what is wanted, and what to do about it.
+    pub fn refused(wanted: impl fmt::Display, error: &io::Error) -> Self {
+        let message = match error.raw_os_error() {
+            Some(libc::EMFILE) => format!(
+                "BLAST ran out of open files: {wanted}: {error}; allow the process more (ulimit -n)"
+            ),
+            Some(libc::ENFILE) => format!(
+                "BLAST ran out of open files: {wanted}: {error}; the limit is that of the whole host"
+            ),
+            _ => return Self::starved(format_args!("{wanted}: {error}")),
+        };
+        Self::new(exit::MEMORY, message)
     }
 
     /// Output that cannot be written, and why.

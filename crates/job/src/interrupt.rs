@@ -56,8 +56,7 @@ impl DrainSignals {
     /// # Errors
     /// The system refuses.
     pub fn catch() -> Result<Self, Error> {
-        Self::try_catch()
-            .map_err(|error| Error::new(exit::UNKNOWN, format!("Cannot wait for signals: {error}")))
+        Self::try_catch().map_err(|error| Error::refused("cannot wait for signals", &error))
     }
 
     fn try_catch() -> io::Result<Self> {
@@ -127,8 +126,7 @@ impl Watch {
     /// # Errors
     /// The system starts no thread for it.
     pub fn start() -> Result<Watch, Error> {
-        Self::try_start()
-            .map_err(|error| Error::starved(format_args!("cannot wait for signals: {error}")))
+        Self::try_start().map_err(|error| Error::refused("cannot wait for signals", &error))
     }
 
     fn try_start() -> io::Result<Watch> {

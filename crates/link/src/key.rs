@@ -1,8 +1,8 @@
 //! Keys, and the fingerprints by which peers know each other.
 
 use std::fmt;
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::str::FromStr;
@@ -88,15 +88,13 @@ impl Key {
     /// A file that is none, or that others can read.
     pub fn read(path: &Path) -> Result<Key, LinkError> {
         let told = |what: &dyn fmt::Display| LinkError::Key(format!("{}: {what}", path.display()));
-        let meta = fs::metadata(path).map_err(|error| told(&error))?;
-        if meta.mode() & OTHERS != 0 {
-            return Err(told(&"others can read this key, or write it: chmod 600"));
-        }
         let no_key = || told(&"this is no key that 'fleetblast keygen' made");
-        if meta.len() > MOST_BYTES {
+        let mut text = Vec::new();
+        let mut file = open_secret(path)?.take(MOST_BYTES + 1);
+        file.read_to_end(&mut text).map_err(|error| told(&error))?;
+        if text.len() as u64 > MOST_BYTES {
             return Err(no_key());
         }
-        let text = fs::read(path).map_err(|error| told(&error))?;
         let certificate = CertificateDer::from_pem_slice(&text).map_err(|_| no_key())?;
         let private = PrivateKeyDer::from_pem_slice(&text).map_err(|_| no_key())?;
         Ok(Key { certificate, private })
@@ -108,8 +106,23 @@ impl Key {
     }
 }
 
+/// Opens a file that holds a secret. A pipe is accepted, whose ends are with processes of the same user.
+///
+/// # Errors
+/// A file that cannot be opened, or that others than its owner can read or write.
+pub fn open_secret(path: &Path) -> Result<File, LinkError> {
+    let failed = |what: &dyn fmt::Display| LinkError::Key(format!("{}: {what}", path.display()));
+    let file = File::open(path).map_err(|error| failed(&error))?;
+    let mode = file.metadata().map_err(|error| failed(&error))?.mode();
+    if mode & OTHERS != 0 {
+        return Err(failed(&"others can read this key, or write it: chmod 600"));
+    }
+    Ok(file)
+}
+
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;

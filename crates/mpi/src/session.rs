@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_int};
+use std::path::Path;
 use std::ptr;
 use std::thread;
 use std::time::Duration;
@@ -35,6 +36,8 @@ pub(crate) struct Session {
 
 /// What tells Open MPI its layer for files.
 const LAYER: &str = "OMPI_MCA_io";
+/// What stands for the choice if that is not set and cannot be set.
+const UNSET: &str = "(not set, and not to be set without /proc)";
 
 impl Session {
     /// Initializes MPI (MPI 3.1, section 12.4.3).
@@ -139,13 +142,27 @@ fn choose_file_layer(library: &str) -> Result<Option<String>, MpiError> {
         let choice = choice.to_string_lossy().into_owned();
         return Ok(allows_ompio(&choice).then_some(choice));
     }
-    let threads = std::fs::read_dir("/proc/self/task").map_or(1, Iterator::count);
-    if threads > 1 {
-        return Err(MpiError::Threads { threads });
+    match threads_in(Path::new("/proc/self/task")) {
+        Some(1) => {
+            // SAFETY: this is the only thread of the process, so nobody reads or writes the environment
+            // meanwhile.
+            unsafe { std::env::set_var(LAYER, "^ompio") };
+            Ok(None)
+        }
+        Some(threads) => Err(MpiError::Threads { threads }),
+        // The environment cannot be changed safely: files are not written with MPI's usual layer.
+        None => Ok(Some(UNSET.to_owned())),
     }
-    // SAFETY: this is the only thread of the process, so nobody reads or writes the environment meanwhile.
-    unsafe { std::env::set_var(LAYER, "^ompio") };
-    Ok(None)
+}
+
+/// Counts the entries of a directory with one for each thread; `None` if it cannot be read.
+fn threads_in(tasks: &Path) -> Option<usize> {
+    let mut threads = 0;
+    for task in std::fs::read_dir(tasks).ok()? {
+        task.ok()?;
+        threads += 1;
+    }
+    (threads > 0).then_some(threads)
 }
 
 /// Whether a list of layers, of those to be used or after `^` of those not to be, leaves OMPIO.
@@ -161,6 +178,18 @@ fn allows_ompio(choice: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn threads_are_counted_where_the_system_shows_them() {
+        let dir = std::env::temp_dir().join(format!("fleetblast-tasks-{}", std::process::id()));
+        std::fs::create_dir(&dir).unwrap();
+        assert_eq!(threads_in(&dir), None, "this thread should be there");
+        std::fs::create_dir(dir.join("1")).unwrap();
+        std::fs::create_dir(dir.join("2")).unwrap();
+        assert_eq!(threads_in(&dir), Some(2));
+        std::fs::remove_dir_all(&dir).unwrap();
+        assert_eq!(threads_in(&dir), None, "/proc is not mounted");
+    }
 
     #[test]
     fn lists_of_layers_are_understood() {

@@ -25,6 +25,11 @@ pub const SIMULATE: Program = Program {
     lone: None,
 };
 
+/// Ranks at most: memory and time of the simulator grow with them.
+const MOST_RANKS: i32 = 1 << 20;
+/// Partitions at most: each block has a task in each.
+const MOST_PARTITIONS: i32 = 1 << 16;
+
 const OF_JOB: Group = Group("The search");
 const OF_MACHINE: Group = Group("The machine");
 const OF_SITE: Group = Group("The other site");
@@ -119,7 +124,8 @@ pub const SEED: Opt<u64> = number("seed", Group::TOP, &["Determines all chance",
 
 /// `-ranks`.
 pub const RANKS: Opt<u32> =
-    number("ranks", OF_JOB, &["Ranks", "Default = those of the trace; without one, 4096"]);
+    number("ranks", OF_JOB, &["Ranks", "Default = those of the trace; without one, 4096"])
+        .within(Constraint::Between(1, MOST_RANKS));
 
 /// `-groups`.
 pub const GROUPS: Opt<u32> = number(
@@ -133,7 +139,8 @@ pub const REPLICAS: Opt<u32> =
     number("replicas", OF_JOB, &["How many times a group holds the database"]);
 
 /// `-partitions`.
-pub const PARTITIONS: Opt<u32> = number("partitions", OF_JOB, &["Partitions of the database"]);
+pub const PARTITIONS: Opt<u32> = number("partitions", OF_JOB, &["Partitions of the database"])
+    .within(Constraint::Between(1, MOST_PARTITIONS));
 
 /// `-block_residues`.
 pub const BLOCK_RESIDUES: Opt<u64> = number(
@@ -243,6 +250,7 @@ pub const IO_RANKS: Opt<u32> = number(
         "Default = a tenth of -ranks",
     ],
 )
+.within(Constraint::Between(1, MOST_RANKS))
 .requires(&["sites"]);
 
 /// `-site_rate`.

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use fleetblast_fleet::end::Exit;
+use fleetblast_fleet::end::{Exit, Failure};
 use fleetblast_fleet::ids::Time;
 use fleetblast_fleet::sim::machine::Machine;
 use fleetblast_fleet::sim::report::Report;
@@ -29,6 +29,8 @@ use crate::options::simulate::SimulateOptions;
 
 /// Runs of a job that failures end, at most: one that never ends says so.
 const MOST_RUNS: u32 = 1000;
+/// Runs in a row at most that failures end before a further block is finished.
+const MOST_IDLE_RUNS: u32 = 50;
 
 /// What is drawn on a terminal meanwhile; elsewhere nothing is.
 const WATCHED: &str = "{spinner} {msg}, which takes seconds to minutes ({elapsed})";
@@ -96,6 +98,7 @@ fn run_to_the_end(setup: &Setup) -> Result<Simulated, Error> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(setup.job.seed);
     let mut job = setup.job.clone();
     let mut wall_seconds = 0.0;
+    let mut idle_runs = 0;
     for failures in 0..MOST_RUNS {
         if let Some(mean) = setup.failures {
             let chance: f64 = rng.random();
@@ -117,20 +120,41 @@ fn run_to_the_end(setup: &Setup) -> Result<Simulated, Error> {
                 });
             }
             End::Killed => {
+                let goes_on = outcome.checkpoint.progress() > job.checkpoint.progress();
+                idle_runs = if goes_on { 0 } else { idle_runs + 1 };
+                if idle_runs == MOST_IDLE_RUNS {
+                    return Err(hopeless(failures + 1, wall_seconds));
+                }
                 job = Job { checkpoint: outcome.checkpoint, faults: Faults::default(), ..job }
             }
             end => return Err(incomplete(&end)),
         }
     }
+    Err(hopeless(MOST_RUNS, wall_seconds))
+}
+
+fn hopeless(failures: u32, wall_seconds: f64) -> Error {
     let what = format!(
-        "Error: after {MOST_RUNS} failures and {wall_seconds:.0} s the simulated job is not complete: -failures leaves \
+        "Error: after {failures} failures and {wall_seconds:.0} s the simulated job is not complete: -failures leaves \
          too little time"
     );
-    Err(Error::new(exit::INPUT, what))
+    Error::new(exit::INPUT, what)
 }
 
 fn incomplete(end: &End) -> Error {
-    Error::new(exit::UNKNOWN, format!("Error: the simulated job did not complete: {end:?}"))
+    match end {
+        End::Failed(Failure { rank, cause, .. }) => {
+            let what = format!(
+                "Error: the simulated job fails on rank {rank}: {cause}; give the machine a shorter -latency, or \
+                 more of -bandwidth or -fs_rate"
+            );
+            Error::new(exit::INPUT, what)
+        }
+        end => {
+            let what = format!("Error: the simulated job did not complete: {end:?}");
+            Error::new(exit::UNKNOWN, what)
+        }
+    }
 }
 
 /// The part of all ranks that can search at full speed at once.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use fleetblast_fleet::config::{Config, QueryOrder};
 use fleetblast_fleet::payload::Weight;
-use fleetblast_fleet::plan::{BLOCK_RESIDUES, LayoutError, Request, Size, Wishes};
+use fleetblast_fleet::plan::{BLOCK_QUERIES, BLOCK_RESIDUES, LayoutError, Request, Size, Wishes};
 use fleetblast_fleet::sim::machine::Machine;
 use fleetblast_fleet::sim::scaling::{Kind, Scale};
 use fleetblast_fleet::sim::workload::{Source, Trace};
@@ -18,6 +18,13 @@ use super::recorded;
 use crate::options::opt::Opt;
 use crate::options::simulate::{BANDWIDTH, FAILURES, FS_RATE, LATENCY, Model, SimulateOptions};
 use crate::plan;
+
+/// Least bytes a second of a network or a file system.
+const LEAST_RATE: u64 = 1 << 20;
+/// Least mean of seconds between failures: none of today's machines even starts a job in less.
+const LEAST_FAILURES: f64 = 0.001;
+/// Most microseconds, milliseconds or seconds of an option: a simulated time of years.
+pub const MOST: f64 = 1e9;
 
 /// What is simulated.
 pub struct Setup {
@@ -55,6 +62,10 @@ impl Setup {
         };
         adapt_machine(options, &mut setup.job.machine)?;
         setup.failures = positive(&FAILURES, options.failures)?;
+        if let Some(mean) = setup.failures.filter(|&mean| mean < LEAST_FAILURES) {
+            let wanted = format!("a number of at least {LEAST_FAILURES}");
+            return Err(refused(FAILURES.name(), &wanted, &format!("{mean:e}")));
+        }
         if setup.failures.is_some() {
             // What is kept is known only if every byte is accounted for.
             let config = Config { checkpoint: true, ..(*setup.job.config).clone() };
@@ -126,6 +137,7 @@ fn traced(options: &SimulateOptions, path: &Path) -> Result<Setup, Error> {
         queries: Some(total),
         batch_residues: 1,
         most_block_residues: BLOCK_RESIDUES,
+        block_queries: BLOCK_QUERIES,
         wishes,
     };
     let config = Config {
@@ -202,10 +214,10 @@ pub fn adapt_machine(options: &SimulateOptions, machine: &mut Machine) -> Result
     if let Some(micros) = positive(&LATENCY, options.latency)? {
         machine.latency = micros * 1e-6;
     }
-    if let Some(rate) = rate(&BANDWIDTH, options.bandwidth.as_deref())? {
+    if let Some(rate) = rate(&BANDWIDTH, options.bandwidth.as_deref(), LEAST_RATE)? {
         machine.bandwidth = rate;
     }
-    if let Some(rate) = rate(&FS_RATE, options.fs_rate.as_deref())? {
+    if let Some(rate) = rate(&FS_RATE, options.fs_rate.as_deref(), LEAST_RATE)? {
         machine.file_rate = rate;
         machine.client_rate = machine.client_rate.min(rate);
     }
@@ -215,29 +227,43 @@ pub fn adapt_machine(options: &SimulateOptions, machine: &mut Machine) -> Result
     Ok(())
 }
 
-/// What an option says of bytes a second.
+/// What an option says of bytes a second, which must be `least` or more.
 ///
 /// # Errors
 /// No rate.
-pub fn rate(option: &Opt<OsString>, text: Option<&OsStr>) -> Result<Option<f64>, Error> {
+pub fn rate(
+    option: &Opt<OsString>,
+    text: Option<&OsStr>,
+    least: u64,
+) -> Result<Option<f64>, Error> {
     let Some(text) = text.map(OsStr::to_string_lossy) else { return Ok(None) };
     match plan::size(&text) {
-        Some(bytes) if bytes > 0 => Ok(Some(bytes as f64)),
-        _ => Err(refused(option.name(), "a rate such as 12G", &text)),
+        Some(bytes) if bytes >= least => Ok(Some(bytes as f64)),
+        Some(_) => {
+            let wanted = format!("at least {least} bytes a second, such as 12G");
+            Err(refused(option.name(), &wanted, &text))
+        }
+        None => Err(refused(option.name(), "a rate such as 12G", &text)),
     }
 }
 
-/// What an option says, which must be above 0.
+/// What an option says, which must be above 0, and at most [`MOST`].
 fn positive(option: &Opt<f64>, number: Option<f64>) -> Result<Option<f64>, Error> {
     match number {
         Some(number) if number.is_nan() || number <= 0.0 => {
             Err(refused(option.name(), "a number above 0", &number.to_string()))
         }
+        Some(number) if number > MOST => Err(refused(
+            option.name(),
+            &format!("a number of at most {MOST}"),
+            &format!("{number:e}"),
+        )),
         number => Ok(number),
     }
 }
 
-fn refused(name: &str, wanted: &str, given: &str) -> Error {
+/// An option whose value makes no sense.
+pub fn refused(name: &str, wanted: &str, given: &str) -> Error {
     Error::new(exit::INPUT, format!("Error: -{name} needs {wanted}, not '{given}'"))
 }
 

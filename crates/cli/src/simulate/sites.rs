@@ -9,10 +9,13 @@ use fleetblast_job::error::Error;
 use fleetblast_job::standard::print;
 use serde::Serialize;
 
-use super::setup::{adapt_machine, impossible, rate, scale};
+use super::setup::{MOST, adapt_machine, impossible, rate, refused, scale};
 use super::{incomplete, watched};
-use crate::options::simulate::{SITE_RATE, SimulateOptions};
+use crate::options::simulate::{SITE_DELAY, SITE_RATE, SimulateOptions};
 use crate::report::text::{bytes, many, seconds};
+
+/// Least bytes a second of a link.
+const LEAST_SITE_RATE: u64 = 1000;
 
 /// Links of the table: bytes a second, and seconds one way.
 const LINKS: [Link; 5] = [
@@ -103,7 +106,15 @@ pub fn table(options: &SimulateOptions) -> Result<Vec<Line>, Error> {
 
 /// The links to be looked at.
 fn links(options: &SimulateOptions) -> Result<Vec<Link>, Error> {
-    let given = rate(&SITE_RATE, options.site_rate.as_deref())?.zip(options.site_delay);
+    let given =
+        rate(&SITE_RATE, options.site_rate.as_deref(), LEAST_SITE_RATE)?.zip(options.site_delay);
+    if let Some(milliseconds) = options.site_delay.filter(|&delay| delay > MOST) {
+        return Err(refused(
+            SITE_DELAY.name(),
+            &format!("a number of at most {MOST}"),
+            &format!("{milliseconds:e}"),
+        ));
+    }
     let link = given.map(|(rate, milliseconds)| Link { rate, delay: milliseconds / 1e3 });
     Ok(link.map_or(LINKS.to_vec(), |link| vec![link]))
 }

@@ -252,6 +252,41 @@ fn a_traced_search_is_simulated_with_more_ranks() {
     assert_eq!(refused.status.code(), Some(1), "{}", message(&refused));
 }
 
+/// Whatever the options, a simulation ends, and says why it has no answer.
+#[test]
+fn extreme_options_of_simulations_are_refused() {
+    let sandbox = Sandbox::new();
+    let usual = ["simulate", "-machine", "modern", "-ranks", "8", "-queries", "50"];
+    for (option, value) in [
+        ("-failures", "1e-300"),
+        ("-failures", "0.001"),
+        ("-failures", "1e300"),
+        ("-latency", "1e300"),
+        ("-latency", "100000000"),
+        ("-bandwidth", "1"),
+        ("-fs_rate", "1"),
+        ("-partitions", "2147483647"),
+        ("-groups", "2147483647"),
+        ("-replicas", "2147483647"),
+    ] {
+        let refused = fleetblast(&sandbox, &[&usual[..], &[option, value]].concat());
+        let said = message(&refused);
+        assert_eq!(refused.status.code(), Some(1), "{option} {value}: {said}");
+        assert!(said.contains(option) || said.contains(&option[1..]), "{option} {value}: {said}");
+    }
+    for (rate, delay, named) in [("1", "0", "site_rate"), ("1G", "1e308", "site_delay")] {
+        let of_sites = ["-sites", "-site_rate", rate, "-site_delay", delay];
+        let refused = fleetblast(&sandbox, &[&usual[..], &of_sites].concat());
+        let said = message(&refused);
+        assert!(refused.status.code() == Some(1) && said.contains(named), "{said}");
+    }
+    for (option, value) in
+        [("-cores", "2147483647"), ("-ranks_per_host", "2147483647"), ("-block_residues", "1")]
+    {
+        succeeded(&fleetblast(&sandbox, &[&usual[..], &[option, value]].concat()));
+    }
+}
+
 #[test]
 fn a_table_of_scaling_has_a_line_for_each_job() {
     let sandbox = Sandbox::new();

@@ -161,3 +161,32 @@ fn few_threads() {
     }
     assert!(failures > 5, "{failures} without enough, {successes} with");
 }
+
+/// Few open files: the right report, or a message that says so and an exit code of BLAST+'s.
+#[test]
+fn few_open_files() {
+    let sandbox = Sandbox::new();
+    let expected = sandbox.run(&[]).stdout;
+    for more in ["", "-ranks 2", "-ranks 2 -checkpoint kept"] {
+        let mut failures = 0;
+        for files in 5..14 {
+            let line = format!("blastp -query q.fa -db db -outfmt 6 -out report {more}");
+            let output = limited(&sandbox, &format!("ulimit -n {files}"), &line);
+            let said = message(&output);
+            let place = format!("{line} with {files} files: {:?}: {said}", output.status);
+            match output.status.code() {
+                Some(0) => {
+                    assert_eq!(fs::read(sandbox.path("report")).expect("a report"), expected);
+                }
+                code => {
+                    assert!(matches!(code, Some(1 | 2 | MEMORY | 6)), "{place}");
+                    assert!(said.contains("open files") && !said.contains("memory"), "{place}");
+                    failures += 1;
+                }
+            }
+            let _ = fs::remove_dir_all(sandbox.path("kept"));
+            let _ = fs::remove_file(sandbox.path("report"));
+        }
+        assert!((1..9).contains(&failures), "{more}: {failures} failures");
+    }
+}

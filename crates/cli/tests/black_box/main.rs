@@ -60,6 +60,7 @@ mod little_memory;
 mod loading;
 mod makeblastdb;
 mod marks;
+mod memory_growth;
 mod metadata;
 mod metadata_plan;
 mod metadata_ranks;

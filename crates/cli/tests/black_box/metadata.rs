@@ -1,6 +1,7 @@
 //! The report made at another site of metadata: the bytes of the report that the search would have written, or a clear end.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -360,7 +361,9 @@ fn what_was_chosen_and_why_is_told() {
 pub(crate) fn identity(dir: &Path, name: &str) -> String {
     let identity = age::x25519::Identity::generate();
     let secret = identity.to_string();
-    fs::write(dir.join(name), format!("# a comment\n{}\n", secret.expose_secret())).unwrap();
+    let path = dir.join(name);
+    fs::write(&path, format!("# a comment\n{}\n", secret.expose_secret())).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
     identity.to_public().to_string()
 }
 
@@ -391,7 +394,14 @@ fn what_is_encrypted_is_for_its_recipients_only() {
         };
         ends(&["m", "-identity", "other"], "m is encrypted for others than the identity in other");
         ends(&["m"], "m is encrypted: name the file of an identity");
+        fs::set_permissions(dir.join("q.fa"), fs::Permissions::from_mode(0o600)).unwrap();
         ends(&["m", "-identity", "q.fa"], "q.fa: ");
+        for mode in [0o640, 0o604, 0o620] {
+            fs::set_permissions(dir.join("two"), fs::Permissions::from_mode(mode)).unwrap();
+            let told = "two: others can read this key, or write it: chmod 600";
+            ends(&["m", "-identity", "two"], told);
+        }
+        fs::set_permissions(dir.join("two"), fs::Permissions::from_mode(0o400)).unwrap();
         ends(&["m", "-identity", "none"], "none");
         // In what begins the encryption, or cut off there. (What age says of a place depends on the keys.)
         for at in (5..200).step_by(if kind == KINDS[0] { 6 } else { 60 }) {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::{Sample, hash_file, measure, median, members, pool, small_database, words};
+use super::{Sample, hash_file, measure, median, members, memory, pool, small_database, words};
 use crate::error::{Result, io_error, write};
 use crate::fasta;
 use crate::fleet::{Shape, Spread, launcher};
@@ -68,7 +68,8 @@ pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
     write(&dir.join("q/many.fa"), fasta::to_bytes(&many))?;
     let compute = fleet.compute()?;
     let many = fleet.many()?;
-    Ok(compute && many && fleet.heavy()?)
+    let heavy = fleet.heavy()?;
+    Ok(memory::run(dir, source, &tools.tested)? && compute && many && heavy)
 }
 
 impl Fleet<'_> {

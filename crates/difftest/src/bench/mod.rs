@@ -10,6 +10,7 @@ mod blastn;
 mod fleet;
 mod genomes;
 mod growth;
+mod memory;
 mod peers;
 mod pool;
 mod psiblast;

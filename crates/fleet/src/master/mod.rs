@@ -7,6 +7,7 @@ mod searching;
 mod tasks;
 #[cfg(test)]
 mod tests;
+mod unfinished;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use crate::work::{MasterOutcome, MasterWork, Run};
 use self::output::{Collective, Outputs};
 use self::queue::TaskQueue;
 use self::searching::Searching;
+use self::unfinished::Unfinished;
 
 type Actions<P> = Vec<Action<P, MasterWork<P>>>;
 
@@ -84,6 +86,8 @@ pub struct Master<P> {
     came: u64,
     /// Blocks whose queries are not prepared yet.
     preparing: u32,
+    /// Blocks that came and are not finished.
+    unfinished: Unfinished,
     /// Blocks that are prepared and not laid out.
     searches: BTreeMap<BlockId, Searching<P>>,
     members: Vec<Member>,
@@ -117,6 +121,7 @@ impl<P: Payload> Master<P> {
             queue: TaskQueue::new(topology.partitions),
             came: 0,
             preparing: 0,
+            unfinished: Unfinished::default(),
             searches: BTreeMap::new(),
             members: vec![Member::default(); workers.len()],
             task_seconds: 0.0,

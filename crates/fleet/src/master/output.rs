@@ -33,7 +33,20 @@ struct Laid {
     stage: Stage,
     size: u64,
     portions: Vec<Portion>,
+    /// The group searched the block: it was not restored.
+    is_new: bool,
 }
+
+impl Laid {
+    /// Bytes that are held for it: its bytes, and what each slice takes besides.
+    fn held(&self) -> u64 {
+        let runs = self.portions.iter().flat_map(|portion| &portion.runs);
+        self.size + SLICE_MEMORY * runs.map(|run| run.slices.len() as u64).sum::<u64>()
+    }
+}
+
+/// Memory of a slice with the master, and of its piece with the worker, besides the bytes of the piece.
+const SLICE_MEMORY: u64 = 200;
 
 /// Deals a block's output out to the workers that write it: at least one, if only to note that there is nothing. `spare`
 /// writes where no worker holds anything.
@@ -80,8 +93,13 @@ pub fn portions(
 pub enum Next {
     /// These portions of so many bytes in all are to be made durable.
     Store(Vec<Portion>, u64),
-    /// It is finished; the supermaster is to know its size.
-    Finished(u64),
+    /// It is finished; the supermaster is to know its size, and how many bytes are held for it.
+    Finished {
+        /// Bytes of the output.
+        size: u64,
+        /// Bytes held.
+        held: u64,
+    },
     /// These portions are to be written.
     Place(Vec<Portion>),
     /// It stands in the file.
@@ -100,18 +118,28 @@ pub struct Outputs {
     blocks: BTreeMap<BlockId, Laid>,
     /// Outputs that are not durable yet.
     storing: usize,
+    /// New outputs that are being written; those for a collective write are not counted, which begins when
+    /// there are enough.
+    placing: usize,
+    collective: bool,
 }
 
 impl Outputs {
     /// None.
     pub fn new(config: &Config) -> Outputs {
         let (stores, stays) = (config.stores(), config.strategy == Strategy::Records);
-        Outputs { stores, stays, blocks: BTreeMap::new(), storing: 0 }
+        let collective = config.strategy == Strategy::Collective;
+        Outputs { stores, stays, blocks: BTreeMap::new(), storing: 0, placing: 0, collective }
     }
 
     /// True while outputs are made durable.
     pub fn is_storing(&self) -> bool {
         self.storing > 0
+    }
+
+    /// Number of new outputs that are being written.
+    pub fn placing(&self) -> usize {
+        self.placing
     }
 
     /// A block is laid out.
@@ -120,11 +148,14 @@ impl Outputs {
         if self.stores {
             let stage = Stage::Storing(portions.len() as u32);
             self.storing += 1;
-            self.blocks.insert(block, Laid { stage, size, portions: recorded(&portions) });
+            let laid = Laid { stage, size, portions: recorded(&portions), is_new: true };
+            self.blocks.insert(block, laid);
             return Next::Store(portions, size);
         }
-        self.blocks.insert(block, Laid { stage: Stage::Waiting, size, portions });
-        Next::Finished(size)
+        let laid = Laid { stage: Stage::Waiting, size, portions, is_new: true };
+        let held = laid.held();
+        self.blocks.insert(block, laid);
+        Next::Finished { size, held }
     }
 
     /// A portion of a block is durable.
@@ -137,13 +168,14 @@ impl Outputs {
         }
         laid.stage = Stage::Waiting;
         self.storing -= 1;
-        Next::Finished(laid.size)
+        Next::Finished { size: laid.size, held: laid.held() }
     }
 
     /// A block of an earlier run is to be copied from the checkpoint by `worker`.
     pub fn restore(&mut self, block: BlockId, base: u64, size: u64, worker: WorkerId) -> Next {
         let portions = vec![Portion { worker, runs: vec![record(block, 0, size)] }];
-        self.blocks.insert(block, Laid { stage: Stage::Waiting, size, portions });
+        let laid = Laid { stage: Stage::Waiting, size, portions, is_new: false };
+        self.blocks.insert(block, laid);
         self.base(block, base)
     }
 
@@ -159,6 +191,7 @@ impl Outputs {
             run.offset += base;
         }
         laid.stage = Stage::Placing(portions.len() as u32);
+        self.placing += usize::from(laid.is_new && !self.collective);
         Next::Place(portions)
     }
 
@@ -170,6 +203,7 @@ impl Outputs {
         if *left > 0 {
             return Next::Nothing;
         }
+        self.placing -= usize::from(laid.is_new && !self.collective);
         self.blocks.remove(&block);
         Next::Placed
     }

@@ -20,7 +20,7 @@ impl<P: Payload> Master<P> {
         actions: &mut Actions<P>,
     ) {
         let Some(search) = self.searches.remove(&block) else { return };
-        self.end_pass(block, &search);
+        self.end_pass(now, block, &search, actions);
         let mut slices = Vec::with_capacity(layout.len());
         let filled = layout.into_iter().filter(|extent| extent.length > 0);
         for Extent { owner, piece, length } in filled {
@@ -58,8 +58,10 @@ impl<P: Payload> Master<P> {
                     self.tell(now, portion.worker, message, actions);
                 }
             }
-            Next::Finished(size) => {
-                self.tell_supermaster(now, ToSupermaster::Finished { block, size }, actions);
+            Next::Finished { size, held } => {
+                self.unfinished.remove(block);
+                let message = ToSupermaster::Finished { block, size, held };
+                self.tell_supermaster(now, message, actions);
             }
             Next::Place(portions) if self.config.strategy == Strategy::Collective => {
                 self.collective.add(block, portions);

@@ -13,6 +13,8 @@ use super::{Actions, Master, Pending, Supply};
 
 /// The part of the newest task in the mean of what tasks take.
 const NEWEST: f64 = 1.0 / 16.0;
+/// Passes that a worker may keep though they are over.
+const MOST_KEPT: usize = 4;
 
 impl<P: Payload> Master<P> {
     /// Has new blocks prepared, before what else is to be done: workers may wait for their tasks.
@@ -24,7 +26,8 @@ impl<P: Payload> Master<P> {
         self.preparing += blocks.len() as u32;
         let first =
             self.works.partition_point(|(pending, _)| matches!(pending, Pending::Prepare(_)));
-        for (place, (block, Queries { payload: queries, .. })) in (first..).zip(blocks) {
+        for (place, (block, Queries { payload: queries, weight })) in (first..).zip(blocks) {
+            self.unfinished.insert(block, weight.sequences);
             self.works
                 .insert(place, (Pending::Prepare(block), MasterWork::Prepare { block, queries }));
         }
@@ -58,7 +61,7 @@ impl<P: Payload> Master<P> {
         actions: &mut Actions<P>,
     ) {
         let Some(search) = self.searches.remove(&block) else { return };
-        self.end_pass(block, &search);
+        self.end_pass(now, block, &search, actions);
         if !self.draining {
             self.begin(now, block, search.again(queries), actions);
         }
@@ -79,10 +82,22 @@ impl<P: Payload> Master<P> {
         }
     }
 
-    /// No further round of a pass comes: who has its queries may drop what it keeps for it.
-    pub(super) fn end_pass(&mut self, block: BlockId, search: &Searching<P>) {
+    /// Notes that no further round of a pass comes: workers with its queries may drop what they keep for it.
+    /// Usually their next task carries the notice; a worker that only answers rounds gets a message.
+    pub(super) fn end_pass(
+        &mut self,
+        now: Time,
+        block: BlockId,
+        search: &Searching<P>,
+        actions: &mut Actions<P>,
+    ) {
         for member in search.informed() {
-            self.members[member as usize].forget.push((block, search.pass()));
+            let forget = &mut self.members[member as usize].forget;
+            forget.push((block, search.pass()));
+            if forget.len() >= MOST_KEPT {
+                let passes = std::mem::take(forget);
+                self.tell(now, self.worker(member), ToWorker::Forget { passes }, actions);
+            }
         }
     }
 
@@ -155,8 +170,10 @@ impl<P: Payload> Master<P> {
         let wanted = self.members.len() as f64 * self.config.look_ahead;
         let coming = u64::from(self.preparing) * u64::from(self.topology.partitions);
         let short = ((self.queue.unassigned() + coming) as f64) < wanted;
-        let open = self.searches.len() + self.preparing as usize;
-        let window = open < self.config.window as usize;
+        // What is being written must not pile up either.
+        let open = self.unfinished.blocks() + self.outputs.placing();
+        let window = open < self.config.window as usize
+            && self.unfinished.queries() < self.config.window_queries;
         if self.supply == Supply::Open && !self.draining && short && window {
             self.supply = Supply::Asked;
             self.tell_supermaster(now, ToSupermaster::WantSegment, actions);

@@ -29,6 +29,10 @@ const BLOCKS_OF_GROUP: u64 = 80;
 pub const BLOCK_RESIDUES: u64 = 50_000;
 /// Queries of a block, at most, by default.
 pub const BLOCK_QUERIES: u64 = 1000;
+/// Full blocks of a group that may be unfinished, if they are full because of their many queries.
+const FULL_BLOCKS: u64 = 10;
+/// Full blocks of a segment in the same case.
+const SEGMENT_BLOCKS: u64 = 2;
 /// Residues of a partition, at least, if that leaves a partition for each worker of a replica.
 const LEAST_RESIDUES: u64 = 256 * 1024;
 /// Partitions at most.
@@ -120,9 +124,12 @@ impl Request {
         let short = (workers as f64 * config.look_ahead / partitions as f64).ceil() as u64;
         let segment = short.saturating_mul(block_residues.min(BLOCK_RESIDUES));
         let segment = self.wishes.segment_residues.unwrap_or(config.segment_residues.max(segment));
+        let queries_of = |blocks: u64| blocks.saturating_mul(self.block_queries);
         Config {
             waiting_limit: config.waiting_limit.max(u64::from(shape.ranks) * WAITING_PER_RANK),
             window: config.window.max(u32::try_from(window).unwrap_or(u32::MAX)),
+            window_queries: config.window_queries.max(queries_of(window.max(FULL_BLOCKS))),
+            segment_queries: config.segment_queries.max(queries_of(short.max(SEGMENT_BLOCKS))),
             segment_residues: segment,
             // A segment for each group; a residue of queries takes about a byte.
             read_ahead: config.read_ahead.max(groups.saturating_mul(segment)),

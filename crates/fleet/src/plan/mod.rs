@@ -47,6 +47,8 @@ pub struct Request {
     pub batch_residues: u64,
     /// Residues of a block of queries at most, unless there is a wish.
     pub most_block_residues: u64,
+    /// Queries of a block at most.
+    pub block_queries: u64,
     /// What the user decided.
     pub wishes: Wishes,
 }

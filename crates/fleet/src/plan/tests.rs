@@ -17,6 +17,7 @@ fn request(ranks: u32, memory: u64, bytes: u64) -> Request {
         queries: None,
         batch_residues: 10_000,
         most_block_residues: BLOCK_RESIDUES,
+        block_queries: BLOCK_QUERIES,
         wishes: Wishes::default(),
     }
 }
@@ -198,6 +199,8 @@ fn bounds_grow_with_the_ranks() {
     of_few_partitions.queries = residues(1 << 40);
     let config = plan(&of_few_partitions).unwrap().config;
     assert_eq!((config.window, config.segment_residues), (128, 32 * BLOCK_RESIDUES));
+    let queries = (config.window_queries, config.segment_queries);
+    assert_eq!(queries, (128 * BLOCK_QUERIES, 32 * BLOCK_QUERIES));
     assert_eq!(config.total, of_few_partitions.queries);
     assert!(config.heartbeat.is_some());
     of_few_partitions.wishes.segment_residues = Some(7);

@@ -164,6 +164,7 @@ impl Scale {
             queries: Some(Weight { sequences: self.queries.into(), residues }),
             batch_residues: BATCH_RESIDUES,
             most_block_residues: BLOCK_RESIDUES,
+            block_queries: BLOCK_QUERIES,
             wishes: self.wishes,
         }
     }

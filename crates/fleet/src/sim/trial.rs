@@ -124,6 +124,8 @@ fn config(rng: &mut Xoshiro256PlusPlus, workload: &Workload) -> Config {
         prefetch_below: Time::from_seconds(*[0.0, 0.1, 1e9].choose(rng).unwrap_or(&0.0)),
         look_ahead: rng.random_range(0.0..3.0),
         window: rng.random_range(1..20),
+        window_queries: *[1, 3, 1000].choose(rng).unwrap_or(&1),
+        segment_queries: *[0, 2, 1000].choose(rng).unwrap_or(&0),
         segment_residues: *[1, 3000, 100_000].choose(rng).unwrap_or(&1),
         total: rng.random_bool(0.5).then(|| workload.total()),
         shrink: rng.random_range(0.5..5.0),

@@ -39,6 +39,12 @@ impl<P> Judging<P> {
         self.next > BlockId(0)
     }
 
+    /// Returns the block for which others wait to be judged.
+    pub fn awaited(&self) -> Option<BlockId> {
+        let waits = !self.waiting.is_empty() && !self.waiting.contains_key(&self.next);
+        waits.then_some(self.next)
+    }
+
     /// A block is right since an earlier run finished it.
     pub fn skip(&mut self, block: BlockId) {
         self.skipped.insert(block);
@@ -84,7 +90,9 @@ mod tests {
         judging.skip(BlockId(2));
         judging.add(BlockId(1), told(0));
         assert_eq!(block(&mut judging), None);
+        assert_eq!(judging.awaited(), Some(BlockId(0)));
         judging.skip(BlockId(0));
+        assert_eq!(judging.awaited(), None);
         assert_eq!(block(&mut judging), Some((1, 0)));
         assert_eq!(judging.end(false), Some((BlockId(1), GroupId(3), PassId(0))));
         assert_eq!(block(&mut judging), None, "block 1 is to come again");

@@ -137,8 +137,8 @@ impl<P: Payload> Supermaster<P> {
         self.peers.hear(group.index(), now);
         match message {
             ToSupermaster::WantSegment => self.wanting.push_back(group),
-            ToSupermaster::Finished { block, size } => {
-                self.finished(now, block, Finished { size, group: Some(group) }, actions);
+            ToSupermaster::Finished { block, size, held } => {
+                self.finished(now, block, Finished { size, held, group: Some(group) }, actions);
             }
             ToSupermaster::Found { block, pass, found } => {
                 self.judging.add(block, (group, pass, found));
@@ -187,7 +187,7 @@ impl<P: Payload> Supermaster<P> {
             Some(size) => {
                 self.segments.skip(queries.weight);
                 self.judging.skip(block);
-                self.finished(now, block, Finished { size, group: None }, actions);
+                self.finished(now, block, Finished { size, held: 0, group: None }, actions);
             }
             None => self.segments.push(block, queries),
         }
@@ -206,7 +206,7 @@ impl<P: Payload> Supermaster<P> {
             return;
         }
         let mut bases: BTreeMap<GroupId, Vec<(BlockId, u64)>> = BTreeMap::new();
-        for (block, base, Finished { size, group }) in known {
+        for (block, base, Finished { size, group, .. }) in known {
             self.ends.expect(base, size);
             if let Some(group) = group {
                 bases.entry(group).or_default().push((block, base));
@@ -241,11 +241,16 @@ impl<P: Payload> Supermaster<P> {
         let waiting = if held { offsets.waiting_bytes() + self.ends.bytes() } else { 0 };
         let (oldest, full) = (offsets.next(), waiting > self.config.waiting_limit);
         while !self.wanting.is_empty() && !self.segments.is_empty() {
-            let blocks = if full {
-                let Some(blocks) = self.segments.take_block(oldest) else { return };
-                blocks
-            } else {
-                self.segments.take(self.groups())
+            // Masters hold the blocks that wait to be judged: no one must run out of room before the block
+            // that these wait for is searched.
+            let awaited = self.judging.awaited().and_then(|block| self.segments.take_block(block));
+            let blocks = match awaited {
+                Some(blocks) => blocks,
+                None if full => {
+                    let Some(blocks) = self.segments.take_block(oldest) else { return };
+                    blocks
+                }
+                None => self.segments.take(self.groups()),
             };
             let Some(group) = self.wanting.pop_front() else { return };
             self.tell(now, group, ToMaster::Segment { blocks }, actions);

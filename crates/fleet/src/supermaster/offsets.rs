@@ -9,6 +9,8 @@ use crate::ids::{BlockId, GroupId};
 pub struct Finished {
     /// Bytes of its output.
     pub size: u64,
+    /// Bytes that the group holds for it, in memory and files.
+    pub held: u64,
     /// Whose workers have it; if nobody's, an earlier run finished it.
     pub group: Option<GroupId>,
 }
@@ -21,7 +23,7 @@ pub struct Offsets {
     offset: u64,
     /// Finished blocks after it.
     waiting: BTreeMap<BlockId, Finished>,
-    /// Their bytes, without those of earlier runs.
+    /// Bytes that are held for them.
     bytes: u64,
 }
 
@@ -41,7 +43,7 @@ impl Offsets {
         self.offset
     }
 
-    /// Bytes of output of this run that wait because an earlier block is not finished.
+    /// Bytes held for blocks of this run that wait because an earlier block is not finished.
     pub fn waiting_bytes(&self) -> u64 {
         self.bytes
     }
@@ -49,14 +51,10 @@ impl Offsets {
     /// A block is finished. Returns the blocks whose offsets are known now.
     pub fn finish(&mut self, block: BlockId, finished: Finished) -> Vec<(BlockId, u64, Finished)> {
         self.waiting.insert(block, finished);
-        if finished.group.is_some() {
-            self.bytes += finished.size;
-        }
+        self.bytes += finished.held;
         let mut known = Vec::new();
         while let Some(finished) = self.waiting.remove(&self.next) {
-            if finished.group.is_some() {
-                self.bytes -= finished.size;
-            }
+            self.bytes -= finished.held;
             known.push((self.next, self.offset, finished));
             self.offset += finished.size;
             self.next = self.next.next();
@@ -72,10 +70,13 @@ mod tests {
     #[test]
     fn offsets_follow_the_order_of_blocks() {
         let mut offsets = Offsets::new(100);
-        let of = |size, group: Option<u32>| Finished { size, group: group.map(GroupId) };
+        let of = |size, group: Option<u32>| {
+            let held = if group.is_some() { size + 1 } else { 0 };
+            Finished { size, held, group: group.map(GroupId) }
+        };
         assert_eq!(offsets.finish(BlockId(2), of(7, Some(1))), []);
         assert_eq!(offsets.finish(BlockId(1), of(50, None)), []);
-        assert_eq!(offsets.waiting_bytes(), 7);
+        assert_eq!(offsets.waiting_bytes(), 8);
         assert_eq!(
             offsets.finish(BlockId(0), of(3, Some(0))),
             [

@@ -21,7 +21,8 @@ pub struct Segments<P> {
     handed: Weight,
     /// All queries, if known.
     total: Option<Weight>,
-    largest: u64,
+    /// Residues and queries of a segment, at most.
+    largest: Weight,
     shrink: f64,
     /// A block goes before its turn when not more residues remain than this many times its own.
     urgency: f64,
@@ -40,7 +41,10 @@ impl<P: Payload> Segments<P> {
             waiting: Weight::default(),
             handed: Weight::default(),
             total: config.total,
-            largest: config.segment_residues,
+            largest: Weight {
+                sequences: config.segment_queries,
+                residues: config.segment_residues,
+            },
             shrink: config.shrink,
             urgency: config.longest_first * at_once,
             one_by_one: config.consults,
@@ -110,15 +114,16 @@ impl<P: Payload> Segments<P> {
         let target = match self.remaining() {
             Some(remaining) => {
                 let share = remaining as f64 / (f64::from(groups) * self.shrink);
-                self.largest.min(share as u64)
+                self.largest.residues.min(share as u64)
             }
-            None => self.largest,
+            None => self.largest.residues,
         };
         let mut segment = Vec::new();
-        let mut residues = 0;
+        let mut weight = Weight::default();
         while let Some(next) = self.next() {
-            residues += self.blocks[&next].weight.residues;
-            if !segment.is_empty() && (residues > target || self.one_by_one) {
+            weight = plus(weight, self.blocks[&next].weight);
+            let is_large = weight.residues > target || weight.sequences > self.largest.sequences;
+            if !segment.is_empty() && (is_large || self.one_by_one) {
                 break;
             }
             segment.extend(self.take_block(next).into_iter().flatten());
@@ -197,6 +202,14 @@ mod tests {
         assert_eq!(lengths(&segments.take(1)), [500]);
         assert_eq!(lengths(&segments.take(1)), [3, 4]);
         assert_eq!(lengths(&segments.take(1)), [5]);
+    }
+
+    #[test]
+    fn a_segment_of_tiny_queries_has_few_blocks() {
+        let config = Config { segment_queries: 2, ..Config::default() };
+        let mut segments = segments(&config, &[1; 5]);
+        let sizes = [(); 3].map(|()| segments.take(1).len());
+        assert_eq!(sizes, [2, 2, 1]);
     }
 
     #[test]

@@ -100,7 +100,7 @@ fn one_by_one() -> Config {
 }
 
 fn finished(block: u32, size: u64) -> ToSupermaster<Bytes> {
-    ToSupermaster::Finished { block: BlockId(block), size }
+    ToSupermaster::Finished { block: BlockId(block), size, held: size }
 }
 
 #[test]
@@ -290,4 +290,17 @@ fn others_are_read_when_a_short_first_block_is_judged_and_go_one_by_one() {
     assert_eq!(bench.said(), []);
     bench.from(0, ToSupermaster::WantSegment);
     assert_eq!(bench.said(), [(0, "blocks [2]".into())]);
+}
+
+#[test]
+fn the_block_for_which_others_wait_to_be_judged_goes_first() {
+    let config = Config { longest_first: f64::MAX, ..one_by_one() };
+    let mut bench = Bench::new(config, 1, &[]);
+    bench.open_and_read(&[1, 5, 9], &[]);
+    bench.from(0, ToSupermaster::WantSegment);
+    assert_eq!(bench.said(), [(0, "blocks [2]".into())], "the longest");
+    let (block, pass, found) = (BlockId(2), PassId(0), Bytes::from(vec![0; 3]));
+    bench.from(0, ToSupermaster::Found { block, pass, found });
+    bench.from(0, ToSupermaster::WantSegment);
+    assert_eq!(bench.said(), [(0, "blocks [0]".into())]);
 }

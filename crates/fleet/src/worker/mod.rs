@@ -122,13 +122,13 @@ impl<P: Payload> Worker<P> {
         }
         match message {
             ToWorker::Assign { block, pass, partition, queries, cut, forget } => {
-                let over = |(block, pass)| Action::Forget { block, pass };
-                actions.extend(forget.into_iter().map(over));
+                drop_passes(forget, actions);
                 if self.draining {
                     return self.tell_master(now, ToMaster::Dropped { block, pass }, actions);
                 }
                 self.tasks.push_back(Task { block, pass, partition, queries, cut });
             }
+            ToWorker::Forget { passes } => drop_passes(passes, actions),
             ToWorker::RaiseCut { block, pass, cut } => self.raise_cut(block, pass, cut, actions),
             ToWorker::Ask { block, pass, parts } => {
                 self.questions.push_back(Question { block, pass, parts });
@@ -244,6 +244,11 @@ impl<P: Payload> Worker<P> {
             self.tell_master(now, ToMaster::Ping, actions);
         }
     }
+}
+
+/// Has what is kept for passes dropped.
+fn drop_passes<P>(passes: Vec<(BlockId, PassId)>, actions: &mut Actions<P>) {
+    actions.extend(passes.into_iter().map(|(block, pass)| Action::Forget { block, pass }));
 }
 
 /// Names an outcome in a message about a driver's mistake.

@@ -68,7 +68,7 @@ pub fn receive(
         let link = thread::Builder::new().name("link".to_owned()).spawn_scoped(scope, serve);
         let link = match link {
             Ok(link) => link,
-            Err(error) => return (Err(Error::starved(error)), Ok(())),
+            Err(error) => return (Err(Error::refused("cannot start a thread", &error)), Ok(())),
         };
         let made = Opened::read(path.clone(), Box::new(reader), *memory).and_then(make);
         let told = made.as_ref().map(|_| ()).map_err(|error| match &error.message[..] {

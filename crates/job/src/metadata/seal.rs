@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use age::stream::{StreamReader, StreamWriter};
 use age::{DecryptError, Decryptor, Encryptor, IdentityFile};
+use fleetblast_link::key::open_secret;
 
 use crate::error::{Error, exit};
 use crate::output::Output;
@@ -152,7 +153,7 @@ pub fn open(path: &Path, identity: Option<&Path>) -> Result<Box<dyn Read + Send>
     if !is_sealed {
         return Err(wrong(format!("{place} is not encrypted, so that -identity is of no use")));
     }
-    let keys = File::open(identity).map_err(|error| cannot(identity, error))?;
+    let keys = open_secret(identity).map_err(|error| wrong(error.to_string()))?;
     let keys = IdentityFile::from_buffer(BufReader::new(keys));
     let unusable =
         |error: &dyn fmt::Display| wrong(format!("{}: {}", identity.display(), first_line(error)));

@@ -111,6 +111,7 @@ pub fn lay_out(plan: &Plan, target: &Target, ranks: Ranks) -> Result<Layout, Err
         queries,
         batch_residues,
         most_block_residues,
+        block_queries: plan.batch_size.block_queries(),
         wishes,
     };
     if let Some(wanted) = plan.load.memory {

@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(tally.due(), Some(vec![(BlockId(3), 2), (BlockId(4), 1)]));
         assert_eq!(tally.due(), None);
         tally.advanced(BlockId(3));
-        tally.told(&ToSupermaster::Finished { block: BlockId(3), size: 1 });
+        tally.told(&ToSupermaster::Finished { block: BlockId(3), size: 1, held: 1 });
         assert_eq!(tally.due(), None);
         tally.advanced(BlockId(4));
         tally.told(&ToSupermaster::Drained);

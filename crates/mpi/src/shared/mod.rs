@@ -7,13 +7,14 @@ use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 pub use self::residence::Residence;
-use self::segment::{Segment, Trouble};
+use memmap2::Mmap;
+
+use self::segment::{Filling, Trouble};
 use crate::{Comm, MpiError};
 
 /// Memory shared by the ranks of a host, while they fill it: each its own range, which no other has.
 pub struct SharedFill {
-    segment: Segment,
-    own: Range<usize>,
+    segment: Filling,
     length: usize,
     host: Comm,
 }
@@ -24,7 +25,7 @@ pub struct SharedFill {
 /// rank has dropped it or has died, however it died: it has no name that could stay behind.
 #[derive(Clone)]
 pub struct SharedBytes {
-    segment: Arc<Segment>,
+    memory: Arc<Mmap>,
     length: usize,
 }
 
@@ -39,25 +40,29 @@ impl SharedFill {
     /// [`MpiError::Call`].
     pub fn new(host: &Comm, length: usize, own: Range<usize>) -> Result<Self, MpiError> {
         agree_on_shares(host, length, &own)?;
-        let first = host.agree(match host.rank() {
-            0 => Segment::first(length).map(Some).map_err(told(host, length)),
-            _ => Ok(None),
-        })?;
-        let name = first.as_ref().map(Segment::name).unwrap_or_default();
+        // SAFETY: all ranks that get to know the segment have just agreed on ranges that do not overlap.
+        let first = unsafe {
+            host.agree(match host.rank() {
+                0 => Filling::first(length, own.clone()).map(Some).map_err(told(host, length)),
+                _ => Ok(None),
+            })?
+        };
+        let name = first.as_ref().map(Filling::name).unwrap_or_default();
         let names = host.gather_all(name.as_bytes())?;
         // The first rank of a group always has one: itself.
         let name = String::from_utf8_lossy(&names[0]);
         let segment = host.agree(match first {
             Some(segment) => Ok(segment),
-            None => Segment::join(&name, length).map_err(told(host, length)),
+            // SAFETY: as before: this is the segment of the host's first rank.
+            None => unsafe { Filling::join(&name, length, own) }.map_err(told(host, length)),
         })?;
-        host.agree(segment.populate(own.clone()).map_err(told(host, length)))?;
-        Ok(Self { segment, own, length, host: host.clone() })
+        host.agree(segment.populate().map_err(told(host, length)))?;
+        Ok(Self { segment, length, host: host.clone() })
     }
 
     /// The bytes that this rank fills.
     pub fn own_mut(&mut self) -> &mut [u8] {
-        &mut self.segment.bytes_mut()[self.own.clone()]
+        self.segment.own_mut()
     }
 
     /// Waits until all ranks of the host have filled their ranges; from then on all can read all of it (collective).
@@ -65,11 +70,13 @@ impl SharedFill {
     /// # Errors
     /// [`MpiError::Memory`], [`MpiError::Call`].
     pub fn finish(self) -> Result<SharedBytes, MpiError> {
-        let Self { segment, length, host, .. } = self;
-        // Every rank gives up its right to write before the barrier.
-        let segment = segment.read_only().map_err(told(&host, length));
-        let segment = Arc::new(host.agree(segment)?);
-        Ok(SharedBytes { segment, length })
+        let Self { segment, length, host } = self;
+        let segment = segment.complete();
+        host.agree(Ok(()))?;
+        // SAFETY: all ranks have given up their right to write, or one of them has an error and none comes
+        // here.
+        let memory = unsafe { segment.read() }.map_err(told(&host, length));
+        Ok(SharedBytes { memory: Arc::new(host.agree(memory)?), length })
     }
 }
 
@@ -77,7 +84,7 @@ impl Deref for SharedBytes {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.segment.bytes()[..self.length]
+        &self.memory[..self.length]
     }
 }
 

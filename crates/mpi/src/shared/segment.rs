@@ -9,19 +9,28 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
+use std::slice;
 
-use memmap2::{Advice, Mmap, MmapMut, MmapOptions};
+use memmap2::{Advice, Mmap, MmapOptions, MmapRaw};
 use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, ftruncate, memfd_create};
 
 /// Size of a huge page, and what segments are rounded up to.
 const HUGE_PAGE: usize = 2 << 20;
 
-/// Memory of all ranks of a host.
-pub(super) enum Segment {
-    /// While it is filled; the file is there for the others to open.
-    Filling(MmapMut, File),
-    /// Nobody writes any more.
-    Filled(Mmap),
+/// Memory of all ranks of a host while they fill it, each a range of its own. A Rust reference to the whole
+/// of it must not exist meanwhile: the other ranks write.
+pub(super) struct Filling {
+    map: MmapRaw,
+    /// For the others to open.
+    file: File,
+    own: Range<usize>,
+}
+
+/// The same memory when nobody maps it for writing any more.
+pub(super) struct Complete {
+    file: File,
+    size: usize,
+    own: Range<usize>,
 }
 
 /// What failed in making a segment.
@@ -34,85 +43,98 @@ fn step<E: Into<io::Error>>(step: &'static str) -> impl FnOnce(E) -> Trouble {
     move |source| Trouble { step, source: source.into() }
 }
 
-impl Segment {
-    /// A new segment for `length` bytes.
-    pub(super) fn first(length: usize) -> Result<Self, Trouble> {
+impl Filling {
+    /// Makes a segment for `length` bytes.
+    ///
+    /// # Safety
+    /// As of [`Filling::join`].
+    pub(super) unsafe fn first(length: usize, own: Range<usize>) -> Result<Self, Trouble> {
         let size = rounded(length);
         let file = match reserved_pages(size) {
             Ok(file) => file,
             // No pages are reserved, or too few: the usual case.
             Err(_) => ordinary_pages(size).map_err(step("making a file in memory"))?,
         };
-        Self::map(file, size)
+        Self::map(file, size, own)
     }
 
-    /// By which name other processes of this host can open the segment.
+    /// Returns the name by which other processes of this host can open the segment.
     pub(super) fn name(&self) -> String {
-        match self {
-            Self::Filling(_, file) => {
-                format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd())
-            }
-            Self::Filled(_) => String::new(),
-        }
+        format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
     }
 
-    /// Another rank's segment.
-    pub(super) fn join(name: &str, length: usize) -> Result<Self, Trouble> {
+    /// Opens another rank's segment.
+    ///
+    /// # Safety
+    /// While this value exists, no other one, here or in another process, has a range that overlaps with
+    /// `own`.
+    pub(super) unsafe fn join(
+        name: &str,
+        length: usize,
+        own: Range<usize>,
+    ) -> Result<Self, Trouble> {
         let file = OpenOptions::new().read(true).write(true).open(name);
-        Self::map(file.map_err(step("opening that of the host's first rank"))?, rounded(length))
+        let file = file.map_err(step("opening that of the host's first rank"))?;
+        Self::map(file, rounded(length), own)
     }
 
-    fn map(file: File, size: usize) -> Result<Self, Trouble> {
-        // SAFETY: the file has no name, `size` bytes from the start, and is never shortened. Other ranks write to it
-        // while this one does, but never to the same bytes (see `agree_on_shares`), and nobody reads bytes of others
-        // before all have finished.
-        let map = unsafe { MmapOptions::new().len(size).map_mut(&file) };
-        let map = map.map_err(step("mapping memory"))?;
+    fn map(file: File, size: usize, own: Range<usize>) -> Result<Self, Trouble> {
+        assert!(own.start <= own.end && own.end <= size, "{own:?} of {size} bytes");
+        let map = MmapOptions::new().len(size).map_raw(&file).map_err(step("mapping memory"))?;
         // Where huge pages are switched off this fails, and there are small ones.
         let _ = map.advise(Advice::HugePage);
-        Ok(Self::Filling(map, file))
+        Ok(Filling { map, file, own })
     }
 
-    /// Has the system provide the memory of a range now. A page that is missing later would be a signal, not an error.
-    pub(super) fn populate(&self, range: Range<usize>) -> Result<(), Trouble> {
-        let Self::Filling(map, file) = self else { return Ok(()) };
-        if range.is_empty() {
+    /// Has the system provide the memory of the own range now. A page that is missing later would be a
+    /// signal, not an error.
+    pub(super) fn populate(&self) -> Result<(), Trouble> {
+        if self.own.is_empty() {
             return Ok(());
         }
-        let done = map.advise_range(Advice::PopulateWrite, range.start, range.len());
-        let done = match done {
+        let (start, length) = (self.own.start, self.own.len());
+        let done = match self.map.advise_range(Advice::PopulateWrite, start, length) {
             // Linux before 5.14. These pages are small.
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
-                let (offset, length) = (range.start as u64, range.len() as u64);
-                fallocate(file, FallocateFlags::empty(), offset, length).map_err(io::Error::from)
+                let (offset, length) = (start as u64, length as u64);
+                fallocate(&self.file, FallocateFlags::empty(), offset, length)
+                    .map_err(io::Error::from)
             }
             done => done,
         };
         done.map_err(step("getting the memory"))
     }
 
-    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
-        match self {
-            Self::Filling(map, _) => map,
-            Self::Filled(_) => &mut [],
-        }
+    /// Returns the own range.
+    pub(super) fn own_mut(&mut self) -> &mut [u8] {
+        let (start, length) = (self.own.start, self.own.len());
+        // SAFETY: `map` checked that the range lies in the mapping, and the file is never shortened. Whoever
+        // made this value promised that nobody else has a range with these bytes; in this process they
+        // are reached by this function alone, whose result borrows `self`.
+        unsafe { slice::from_raw_parts_mut(self.map.as_mut_ptr().add(start), length) }
     }
 
-    pub(super) fn bytes(&self) -> &[u8] {
-        match self {
-            Self::Filling(map, _) => map,
-            Self::Filled(map) => map,
-        }
+    /// Gives up the right to write.
+    pub(super) fn complete(self) -> Complete {
+        let Filling { map, file, own } = self;
+        Complete { file, size: map.len(), own }
     }
+}
 
-    /// The segment, which this rank cannot write any more.
-    pub(super) fn read_only(self) -> Result<Self, Trouble> {
-        match self {
-            Self::Filling(map, _) => {
-                Ok(Self::Filled(map.make_read_only().map_err(step("protecting memory"))?))
-            }
-            other => Ok(other),
-        }
+impl Complete {
+    /// Maps the memory for reading.
+    ///
+    /// # Safety
+    /// No process writes to the segment any more.
+    pub(super) unsafe fn read(self) -> Result<Mmap, Trouble> {
+        let Complete { file, size, own } = self;
+        // SAFETY: nobody writes, as the caller promises; the file has no name and is never shortened.
+        let map = unsafe { MmapOptions::new().len(size).map(&file) };
+        let map = map.map_err(step("mapping memory for reading"))?;
+        // Neither is needed. The second one, from Linux 5.14 on, spares faults on pages that are there.
+        let _ = map.advise(Advice::HugePage);
+        let _ = map.advise_range(Advice::PopulateRead, own.start, own.len());
+        Ok(map)
     }
 }
 
@@ -137,4 +159,29 @@ fn memory_file(flags: MemfdFlags, size: usize) -> io::Result<File> {
     let file = memfd_create("fleetblast", flags)?;
     ftruncate(&file, size as u64)?;
     Ok(File::from(file))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_that_are_filled_apart_are_read_together() {
+        let length = HUGE_PAGE + 5;
+        // SAFETY: the ranges do not overlap.
+        let mut first = unsafe { Filling::first(length, 0..HUGE_PAGE) }.ok().unwrap();
+        // SAFETY: the same.
+        let second = unsafe { Filling::join(&first.name(), length, HUGE_PAGE..length) };
+        let mut second = second.ok().unwrap();
+        assert!(first.populate().is_ok() && second.populate().is_ok());
+        let (one, two) = (first.own_mut(), second.own_mut());
+        one.fill(1);
+        two.fill(2);
+        one[0] = 3;
+        let (first, second) = (first.complete(), second.complete());
+        // SAFETY: both have given up the right to write.
+        let (first, second) = unsafe { (first.read().ok().unwrap(), second.read().ok().unwrap()) };
+        assert_eq!((first.len(), &first[..]), (2 * HUGE_PAGE, &second[..]));
+        assert_eq!((first[0], first[1], &first[HUGE_PAGE..length]), (3, 1, &[2; 5][..]));
+    }
 }

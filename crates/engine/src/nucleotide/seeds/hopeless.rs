@@ -18,7 +18,7 @@ const REACH: u64 = 4 * GROUPS as u64;
 /// The groups of four letters of the queries.
 #[derive(Clone, Copy)]
 pub(super) struct Groups<'a> {
-    /// Those of places four apart side by side.
+    /// Four rows of `stride` bytes: those of places four apart side by side.
     pub bytes: &'a [u8],
     /// Number of bytes of the places that leave the same remainder by four.
     pub stride: usize,
@@ -34,11 +34,14 @@ pub(super) fn find(
     subject: Packed<'_>,
     goal: Goal,
 ) -> u64 {
+    let Groups { bytes, stride, .. } = groups.0;
+    let rows = stride.checked_mul(4);
+    assert!(rows.is_some_and(|rows| rows <= bytes.len()), "four rows of {stride} bytes");
     let mut found = 0;
     for (number, eight) in seeds[..seeds.len().min(SIDE_BY_SIDE)].chunks(LANES).enumerate() {
         let mut lanes = [[0; 2]; LANES];
         lanes[..eight.len()].copy_from_slice(eight);
-        // SAFETY: the proof says that the CPU has the instructions.
+        // SAFETY: the proof says that the CPU has the instructions; there are four rows of groups.
         let hopeless = unsafe { eight_seeds(groups, &lanes, subject, goal) };
         found |= u64::from(hopeless) << (LANES * number);
     }
@@ -57,8 +60,10 @@ struct Side {
     goes_on: u8,
 }
 
+/// # Safety
+/// The groups have at least four times `stride` bytes.
 #[target_feature(enable = "avx512f,avx512bw")]
-fn eight_seeds(
+unsafe fn eight_seeds(
     (groups, scores): (Groups<'_>, [i8; 5]),
     seeds: &[[u32; 2]; LANES],
     subject: Packed<'_>,
@@ -143,4 +148,20 @@ fn group_scores(bits: __m512i, scores: [i8; 5]) -> __m512i {
     // SAFETY: 16 bytes are read of an array of as many.
     let by_count = unsafe { _mm_loadu_si128(by_count.as_ptr().cast()) };
     _mm512_shuffle_epi8(_mm512_broadcast_i32x4(by_count), count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "four rows of 100 bytes")]
+    fn groups_without_all_their_rows_are_refused() {
+        let Some(proof) = Avx512::detect() else { panic!("four rows of 100 bytes") };
+        let groups = Groups { bytes: &[0; 399], stride: 100, length: 397 };
+        let bytes = [0; 100];
+        let subject = Packed::new(&bytes, 400);
+        let goal = Goal { least: 20, x_drop: 20 };
+        find(proof, (groups, [8, 3, -2, -7, -12]), &[[350, 200]], subject, goal);
+    }
 }

@@ -138,3 +138,65 @@ fn asking_for_what_was_not_searched_ends_the_job() {
     let told = bench.told_supermaster();
     assert!(told[0].starts_with("Failed") && told[0].contains("partition 7"), "{told:?}");
 }
+
+#[test]
+fn queries_of_unfinished_blocks_are_bounded() {
+    let config = Config { window_queries: 3, look_ahead: 9.0, ..config() };
+    let mut bench = Bench::new(config);
+    bench.segment(&[(0, 1), (1, 1)]);
+    assert!(bench.master.supply == Supply::Asked, "there is room for a third query");
+    bench.segment(&[(2, 1)]);
+    assert!(bench.master.supply == Supply::Open, "three queries are unfinished");
+    bench.finish_block(0, layout());
+    assert!(bench.master.supply == Supply::Asked);
+}
+
+#[test]
+fn blocks_that_are_being_stored_or_written_count() {
+    let config = Config { window: 1, look_ahead: 9.0, checkpoint: true, ..config() };
+    let mut bench = Bench::new(config);
+    bench.segment(&[(0, 1)]);
+    bench.finish_block(0, layout());
+    assert!(bench.master.supply == Supply::Open, "block 0 is not durable");
+    bench.worker_says(1, ToMaster::Stored { block: BlockId(0) });
+    assert!(bench.master.supply == Supply::Asked, "it waits for its place, which others decide");
+    bench.segment(&[(1, 1)]);
+    bench.finish_block(1, layout());
+    bench.supermaster_says(ToMaster::Bases { bases: vec![(BlockId(0), 7)] });
+    bench.worker_says(1, ToMaster::Stored { block: BlockId(1) });
+    assert!(bench.master.supply == Supply::Open, "block 0 is being written");
+    bench.worker_says(1, ToMaster::Written { block: BlockId(0) });
+    assert!(bench.master.supply == Supply::Asked);
+}
+
+#[test]
+fn a_worker_that_gets_no_task_drops_passes_all_the_same() {
+    let mut bench = Bench::new(config());
+    bench.segment(&[(0, 1), (1, 1), (2, 1), (3, 1)]);
+    let mut dropped = Vec::new();
+    for block in 0..4 {
+        bench.search_block(block);
+        bench.done(MasterOutcome::Layout(layout()));
+        dropped.extend(bench.actions.iter().filter_map(|action| match action {
+            Action::Send {
+                message: Outgoing::Worker(worker, ToWorker::Forget { passes }), ..
+            } => Some((worker.0, passes.len())),
+            _ => None,
+        }));
+    }
+    assert_eq!(dropped, [], "their tasks said so");
+    for worker in 0..2 {
+        bench.master.members[worker].forget = vec![(BlockId(9), PassId(0)); 3];
+    }
+    bench.segment(&[(4, 1)]);
+    bench.search_block(4);
+    bench.master.members[0].forget = vec![(BlockId(9), PassId(0)); 3];
+    bench.done(MasterOutcome::Layout(layout()));
+    let told = bench.actions.iter().filter_map(|action| match action {
+        Action::Send { message: Outgoing::Worker(worker, ToWorker::Forget { passes }), .. } => {
+            Some((worker.0, passes.len()))
+        }
+        _ => None,
+    });
+    assert_eq!(told.collect::<Vec<_>>(), [(0, 4)]);
+}

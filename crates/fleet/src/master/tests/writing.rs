@@ -7,7 +7,7 @@ fn merged_output_is_written_by_the_worker_with_most_of_it() {
     let mut bench = Bench::new(config());
     bench.segment(&[(0, 1)]);
     bench.finish_block(0, layout());
-    assert_eq!(bench.told_supermaster(), ["Finished { block: BlockId(0), size: 335 }"]);
+    assert_eq!(bench.told_supermaster(), ["Finished { block: BlockId(0), size: 335, held: 1135 }"]);
     bench.supermaster_says(ToMaster::Bases { bases: vec![(BlockId(0), 1000)] });
     assert_eq!(bench.placed_by(), [(1, vec![1000])]);
     bench.worker_says(1, ToMaster::Written { block: BlockId(0) });
@@ -56,7 +56,7 @@ fn with_a_checkpoint_a_block_is_finished_when_durable() {
     assert_eq!(bench.placed_by(), [(1, vec![0])]);
     assert!(!bench.told_supermaster().iter().any(|told| told.starts_with("Finished")));
     bench.worker_says(1, ToMaster::Stored { block: BlockId(0) });
-    assert_eq!(bench.told_supermaster(), ["Finished { block: BlockId(0), size: 335 }"]);
+    assert_eq!(bench.told_supermaster(), ["Finished { block: BlockId(0), size: 335, held: 535 }"]);
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn what_is_stored_as_records_is_not_written_again() {
     bench.finish_block(0, layout());
     assert_eq!(bench.placed_by(), [(1, vec![0])]);
     bench.worker_says(1, ToMaster::Stored { block: BlockId(0) });
-    assert_eq!(bench.told_supermaster(), ["Finished { block: BlockId(0), size: 335 }"]);
+    assert_eq!(bench.told_supermaster(), ["Finished { block: BlockId(0), size: 335, held: 535 }"]);
     bench.supermaster_says(ToMaster::Bases { bases: vec![(BlockId(0), 1000)] });
     assert_eq!(bench.told_supermaster(), ["Placed { block: BlockId(0) }"]);
     // Nor is what an earlier run stored.
@@ -102,5 +102,8 @@ fn a_drain_finishes_what_is_assigned_and_drops_the_rest() {
     bench.done(MasterOutcome::Layout(layout()));
     assert!(bench.told_supermaster().is_empty(), "it is not durable yet");
     bench.worker_says(1, ToMaster::Stored { block: BlockId(0) });
-    assert_eq!(bench.told_supermaster(), ["Finished { block: BlockId(0), size: 335 }", "Drained"]);
+    assert_eq!(
+        bench.told_supermaster(),
+        ["Finished { block: BlockId(0), size: 335, held: 535 }", "Drained"]
+    );
 }

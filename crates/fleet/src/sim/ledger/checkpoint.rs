@@ -23,6 +23,12 @@ impl Checkpoint {
         whole.map(|(&block, &(_, size))| (block, size)).collect()
     }
 
+    /// Number of blocks that are whole, and of passes that are kept.
+    pub fn progress(&self) -> u64 {
+        self.finished().len() as u64
+            + self.kept.values().map(|&passes| u64::from(passes)).sum::<u64>()
+    }
+
     /// Drops what is not whole, as a run does that starts from it.
     pub fn trim(&mut self) {
         self.stored.retain(|_, (bytes, size)| bytes.are(0, *size));

@@ -54,6 +54,9 @@ const MOST_RESIDUES: u64 = 50_000;
 const BLOCKS_PER_RANK: u64 = 24;
 /// Ranks of a group.
 const GROUP: u32 = 128;
+/// Blocks that may be unfinished for each rank of a group: one under way, one waiting, two being stored or
+/// written.
+const TASKS_PER_RANK: u32 = 4;
 
 /// Has the program search all queries, on ranks of this process or on those that were started together.
 ///
@@ -234,6 +237,9 @@ impl<'a> Common<'a> {
             total: cut.total,
             // One block after the other, so that the longest is before its turn whenever it has to be.
             segment_residues: 1,
+            // Each block is one task, and takes the memory of its text only.
+            window: job.foreign.config.window.max(TASKS_PER_RANK * ranks.div_ceil(groups)),
+            window_queries: u64::MAX,
             ..job.foreign.config.clone()
         };
         Common {

@@ -47,9 +47,8 @@ pub enum Failed {
 /// # Errors
 /// See [`Failed`].
 pub fn run(foreign: &Foreign, queries: &[u8], halt: &Halt) -> Result<Ran, Failed> {
-    let never = |error: io::Error| {
-        Failed::Never(Error::starved(format_args!("files in memory for the program: {error}")))
-    };
+    let never =
+        |error: io::Error| Failed::Never(Error::refused("files in memory for the program", &error));
     let input = in_memory(MemfdFlags::CLOEXEC, queries).map_err(never)?;
     let said = in_memory(MemfdFlags::CLOEXEC, &[]).map_err(never)?;
     let writes = foreign.command.iter().any(|word| has(word, PLACES[1]));

@@ -1,0 +1,82 @@
+//! Whether memory grows with the number of queries: at the end of `difftest bench --fleet`.
+
+use std::fs;
+use std::path::Path;
+
+use super::{make_database, measure, words};
+use crate::error::{Result, io_error, write};
+use crate::fasta::{self, Record};
+use crate::process::Tool;
+use crate::rng::Rng;
+use crate::workspace::Source;
+
+/// Numbers of queries, ascending.
+const QUERIES: [usize; 3] = [20_000, 100_000, 1_000_000];
+/// Residues of each: so few that whatever is held for each query outweighs them.
+const RESIDUES: usize = 12;
+/// Members of the database.
+const SUBJECTS: usize = 50;
+/// How many times the memory of the search before a search may take.
+const BAR: f64 = 1.25;
+/// Where a checkpoint is kept.
+const CHECKPOINT: &str = "growth.checkpoint";
+
+/// Measures and prints; true if memory does not grow.
+pub(super) fn run(dir: &Path, source: &Source, tested: &Tool) -> Result<bool> {
+    println!("memory, queries of {RESIDUES} residues, 2 ranks of 1 thread, one round; bar: {BAR}");
+    let subjects = &source.proteins[..SUBJECTS.min(source.proteins.len())];
+    write(&dir.join("tiny.fa"), fasta::to_bytes(subjects))?;
+    make_database(dir, "tiny.fa", "db/tiny")?;
+    for count in QUERIES {
+        write(&dir.join(query(count)), fasta::to_bytes(&pieces(subjects, count)))?;
+    }
+    let plain = row(dir, tested, "without a checkpoint", &[])?;
+    let kept = row(dir, tested, "with a checkpoint", &["-checkpoint", CHECKPOINT])?;
+    Ok(plain && kept)
+}
+
+fn query(count: usize) -> String {
+    format!("q/tiny-{count}.fa")
+}
+
+/// Random pieces of the subjects.
+fn pieces(subjects: &[Record], count: usize) -> Vec<Record> {
+    let mut rng = Rng::new(1);
+    let mut piece = |number| {
+        let letters = &rng.pick(subjects).seq;
+        let from = rng.below(letters.len().saturating_sub(RESIDUES) + 1);
+        let end = (from + RESIDUES).min(letters.len());
+        Record::new(format!("piece_{number}"), letters[from..end].to_vec())
+    };
+    (0..count).map(&mut piece).collect()
+}
+
+/// Measures a search of more and more queries and prints the row.
+fn row(dir: &Path, tested: &Tool, name: &str, more: &[&str]) -> Result<bool> {
+    print!("  {name:<22}");
+    let (mut before, mut bounded) = (None, true);
+    for count in QUERIES {
+        let query = query(count);
+        let fixed = ["-query", &query, "-db", "db/tiny", "-outfmt", "6", "-ranks", "2"];
+        let args = words(&[&fixed[..], &["-num_threads", "1"], more].concat());
+        let memory = measure("memory", tested, &args, dir)?.memory as f64;
+        let growth = memory / before.unwrap_or(memory);
+        let is_too_much = growth > BAR;
+        print!(
+            "{count:>9}: {:>5.0} MB{}",
+            memory / 1e6,
+            if is_too_much { " TOO MUCH" } else { "" }
+        );
+        (before, bounded) = (Some(memory), bounded && !is_too_much);
+        remove(&dir.join(CHECKPOINT))?;
+    }
+    println!();
+    Ok(bounded)
+}
+
+fn remove(checkpoint: &Path) -> Result<()> {
+    match checkpoint.exists() {
+        true => fs::remove_dir_all(checkpoint).map_err(io_error("remove", checkpoint)),
+        false => Ok(()),
+    }
+}
