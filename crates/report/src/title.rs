@@ -140,12 +140,12 @@ fn in_utf8(title: &[u8]) -> Cow<'_, [u8]> {
 
 /// The title that identifiers of some kinds make.
 fn from_ids(ids: &[SeqId]) -> Option<Vec<u8>> {
-    let chains = ids.iter().filter_map(|id| match id {
+    let last_chain = ids.iter().rev().find_map(|id| match id {
         SeqId::Pdb { chain, .. } => Some(chain),
         _ => None,
     });
     // A PDB entry without a chain has no title of this kind, whatever else it is.
-    if let Some(chain) = chains.last() {
+    if let Some(chain) = last_chain {
         return (!chain.is_empty()).then(|| [b"Chain ", &chain[..]].concat());
     }
     ids.iter().rev().find_map(|id| match id {

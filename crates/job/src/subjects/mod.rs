@@ -168,7 +168,8 @@ fn open_taxonomy(plan: &Plan, audience: &dyn Audience) -> Result<TaxonomyNames, 
     let format = plan.report.options(plan.parse_deflines).format;
     let shows_columns = format.columns().is_some_and(Columns::have_taxon_names);
     let has_taxids = matches!(plan.subjects, Subjects::Database(_));
-    if !shows_columns && !(has_taxids && format.shows_taxa()) {
+    let shows_titles = has_taxids && format.shows_taxa();
+    if !shows_columns && !shows_titles {
         return Ok(TaxonomyNames::default());
     }
     let names = TaxonomyNames::find(&SearchPath::from_environment()?);

@@ -90,9 +90,10 @@ impl Points {
         let part = &mut self.order[range.clone()];
         for &number in part.iter() {
             let (point, node) = (self.points[number], &mut self.nodes[node]);
-            for axis in 0..2 {
-                node.low[axis] = node.low[axis].min(point[axis]);
-                node.high[axis] = node.high[axis].max(point[axis]);
+            let sides = node.low.iter_mut().zip(&mut node.high);
+            for ((low, high), at) in sides.zip(point) {
+                *low = (*low).min(at);
+                *high = (*high).max(at);
             }
         }
         if let Some(leaf) = node.checked_sub(self.leaves.len()) {
