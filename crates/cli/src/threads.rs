@@ -33,7 +33,7 @@ pub fn of_process(typed: Option<usize>) -> Result<Threads, Error> {
 /// See [`default()`].
 pub fn choose(typed: Option<usize>, cpus: Cpus, variable: &Lookup) -> Result<Threads, Error> {
     match typed {
-        Some(count) => Ok(at_most(count, ThreadSource::Option, cpus)),
+        Some(count) => Ok(at_most(count, ThreadSource::NumThreads, cpus)),
         None => default(cpus, variable),
     }
 }
@@ -87,11 +87,10 @@ fn number(text: &str) -> Option<usize> {
     (count > 0).then_some(count)
 }
 
-/// A number of threads, but no more than there are CPUs for. What sets the limit then decides.
+/// A number of threads, but no more than there are CPUs for. The source stays, since whether ranks
+/// share the threads depends on it: a larger number must not give a rank fewer of them.
 fn at_most(count: usize, source: ThreadSource, cpus: Cpus) -> Threads {
-    let Cpus { allowed, limit, .. } = cpus;
-    let (count, source) = if count > allowed { (allowed, limit) } else { (count, source) };
-    Threads { count: count.max(1), source, cpus: allowed }
+    Threads { count: count.clamp(1, cpus.allowed.max(1)), source, cpus: cpus.allowed }
 }
 
 #[cfg(test)]
@@ -124,11 +123,22 @@ mod tests {
         assert_eq!(chosen(None, &[(omp, "4,2")]), Ok((4, omp)));
         // Not more than can run.
         for variable in [own, omp, slurm] {
-            assert_eq!(chosen(None, &[(variable, "99")]), Ok((8, "affinity mask")));
+            assert_eq!(chosen(None, &[(variable, "99")]), Ok((8, variable)));
             let large = "99999999999999999999999";
-            assert_eq!(chosen(None, &[(variable, large)]), Ok((8, "affinity mask")));
+            assert_eq!(chosen(None, &[(variable, large)]), Ok((8, variable)));
         }
-        assert_eq!(chosen(Some(9), &[]), Ok((8, "affinity mask")));
+        assert_eq!(chosen(Some(9), &[]), Ok((8, "-num_threads")));
+    }
+
+    #[test]
+    fn ranks_have_as_many_threads_where_more_are_asked_for_than_can_run() {
+        let of_rank = |typed| {
+            let threads = choose(Some(typed), CPUS, &|_| None).expect("a number");
+            (threads.beside_processes(2), threads.for_ranks_inside(4))
+        };
+        assert_eq!(of_rank(9), of_rank(8));
+        let (beside, inside) = of_rank(9);
+        assert_eq!((beside.count, inside.count), (8, 8));
     }
 
     #[test]

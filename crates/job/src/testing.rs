@@ -55,7 +55,7 @@ pub fn megablast(queries: &Path) -> Plan {
             sort_hsps: None,
         },
         out: Destination::Stdout,
-        threads: Threads { count: 1, source: ThreadSource::Option, cpus: 1 },
+        threads: Threads { count: 1, source: ThreadSource::NumThreads, cpus: 1 },
         split: Split::Database,
         partitions: None,
         fleet: Fleet {

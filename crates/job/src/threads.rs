@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 
 use crate::error::Error;
 
-/// A pool of so many threads.
+/// Starts a pool of `count` threads.
 ///
 /// # Errors
 /// A system that does not start them.
@@ -19,7 +19,7 @@ pub fn pool(count: usize) -> Result<rayon::ThreadPool, Error> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ThreadSource {
     /// `-num_threads`.
-    Option,
+    NumThreads,
     /// `FLEETBLAST_THREADS` in the environment.
     FleetblastThreads,
     /// `OMP_NUM_THREADS` in the environment.
@@ -43,7 +43,7 @@ impl ThreadSource {
     /// The name in the output of `-timing`.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Option => "-num_threads",
+            Self::NumThreads => "-num_threads",
             Self::FleetblastThreads => "FLEETBLAST_THREADS",
             Self::OmpNumThreads => "OMP_NUM_THREADS",
             Self::SlurmCpusPerTask => "SLURM_CPUS_PER_TASK",
@@ -74,28 +74,28 @@ pub struct Threads {
 }
 
 impl Threads {
-    /// The threads of a process where so many ranks of its host, itself included, are processes
-    /// that run on the same CPUs.
+    /// The threads of a process where `ranks` processes of its host, itself included, run on the
+    /// same CPUs.
     ///
     /// Numbers chosen for this program stay. Others must not exceed the share of one rank: a
     /// site may set `OMP_NUM_THREADS` to all CPUs of a host.
     #[must_use]
     pub fn beside_processes(self, ranks: usize) -> Self {
-        use ThreadSource::{FleetblastThreads, Option, Subject};
+        use ThreadSource::{FleetblastThreads, NumThreads, Subject};
         let share = (self.cpus / ranks.max(1)).max(1);
         match self.source {
-            Option | FleetblastThreads | Subject => self,
+            NumThreads | FleetblastThreads | Subject => self,
             _ if self.count <= share => self,
             _ => Self { count: share, source: ThreadSource::SharedCpus, ..self },
         }
     }
 
-    /// The threads of each of so many ranks in this process. `-num_threads` is the number for a
+    /// The threads of each of `ranks` ranks in this process. `-num_threads` is the number for a
     /// rank, every other one that for the process.
     #[must_use]
     pub fn for_ranks_inside(self, ranks: usize) -> Self {
         match self.source {
-            ThreadSource::Option | ThreadSource::Subject => self,
+            ThreadSource::NumThreads | ThreadSource::Subject => self,
             _ => Self { count: (self.count / ranks.max(1)).max(1), ..self },
         }
     }
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(beside(2, OmpNumThreads, 4), (2, OmpNumThreads));
         assert_eq!(beside(4, SlurmCpusPerTask, 2), (4, SlurmCpusPerTask));
         assert_eq!(beside(8, FleetblastThreads, 4), (8, FleetblastThreads));
-        assert_eq!(beside(8, Option, 4), (8, Option));
+        assert_eq!(beside(8, NumThreads, 4), (8, NumThreads));
     }
 
     #[test]
@@ -131,6 +131,6 @@ mod tests {
         let inside = |source, ranks| threads(8, source).for_ranks_inside(ranks).count;
         assert_eq!([1, 2, 3, 9].map(|ranks| inside(ThreadSource::Machine, ranks)), [8, 4, 2, 1]);
         assert_eq!(inside(ThreadSource::FleetblastThreads, 4), 2);
-        assert_eq!(inside(ThreadSource::Option, 4), 8);
+        assert_eq!(inside(ThreadSource::NumThreads, 4), 8);
     }
 }

@@ -123,13 +123,16 @@ pub fn xml_parameters(setup: &Setup) -> Result<Vec<(&'static str, String)>, Repo
                 ("gap-extend", scoring.gap_extend.to_string()),
             ]
         }
-        Params::Nucleotide(NucleotideParams { scoring, .. }) => vec![
-            expect,
-            ("sc-match", scoring.reward.to_string()),
-            ("sc-mismatch", scoring.penalty.to_string()),
-            ("gap-open", scoring.gap_open.to_string()),
-            ("gap-extend", scoring.gap_extend.to_string()),
-        ],
+        Params::Nucleotide(NucleotideParams { scoring, .. }) => {
+            // BLAST+ leaves scores of 0 out (`s_SetBlastXMLParameters`).
+            let scores = [("sc-match", scoring.reward), ("sc-mismatch", scoring.penalty)];
+            let scores = scores.into_iter().filter(|&(_, score)| score != 0);
+            let mut elements = vec![expect];
+            elements.extend(scores.map(|(name, score)| (name, score.to_string())));
+            elements.push(("gap-open", scoring.gap_open.to_string()));
+            elements.push(("gap-extend", scoring.gap_extend.to_string()));
+            elements
+        }
     };
     elements.push(("filter", filter(setup.params)));
     elements.extend(setup.params.pattern().map(|it| ("pattern", it.typed().to_owned())));

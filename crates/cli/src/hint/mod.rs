@@ -80,7 +80,7 @@ pub fn unknown_columns(report: &Report) {
 
 /// Says which variables on the number of threads are ignored, where they would have counted.
 fn ignored_variables(source: ThreadSource) {
-    if matches!(source, ThreadSource::Option | ThreadSource::FleetblastThreads) {
+    if matches!(source, ThreadSource::NumThreads | ThreadSource::FleetblastThreads) {
         return;
     }
     for (name, value) in ignored(&|name| std::env::var_os(name)) {

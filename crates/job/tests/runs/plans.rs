@@ -91,7 +91,7 @@ impl Place {
             },
             out: Destination::File(self.path("report")),
             metadata: None,
-            threads: Threads { count: 1, source: ThreadSource::Option, cpus: 1 },
+            threads: Threads { count: 1, source: ThreadSource::NumThreads, cpus: 1 },
             split: Split::Database,
             partitions: None,
             fleet: Fleet {
