@@ -133,6 +133,12 @@ fn sam_of_the_queries_before_a_malformed_one() {
         text.lines().filter(|line| !line.starts_with("@PG")).map(str::to_owned).collect::<Vec<_>>()
     };
     assert!(lines(&ours.stdout).iter().any(|line| line.contains("AF000001")), "{ours:?}");
+    for more in ["-ranks|1", "-ranks|3", "-ranks|4|-groups|2|-partitions|2"] {
+        let line: Vec<_> = words.iter().cloned().chain(more.split('|').map(Into::into)).collect();
+        let spread = fixture.run(&fixture.called("blastn"), &line, &batches);
+        assert_eq!(lines(&spread.stdout), lines(&ours.stdout), "{more}");
+        assert_eq!(spread.status.code(), Some(1), "{more}");
+    }
     if let Some(oracle) = fixture.oracle {
         let theirs = fixture.run(&oracle.program("blastn"), &words, &batches);
         assert_eq!(lines(&ours.stdout), lines(&theirs.stdout));

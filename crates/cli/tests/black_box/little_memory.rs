@@ -91,6 +91,23 @@ fn searches() {
     }
 }
 
+/// A window of two hits takes no more memory than the sequences need, however long it is.
+#[test]
+fn windows_longer_than_all_sequences() {
+    let sandbox = Sandbox::new();
+    let output = |window: i32| {
+        let line = format!("blastp -query q.fa -db db -outfmt 6 -window_size {window}");
+        let output = limited(&sandbox, "ulimit -v 2000000", &line);
+        assert!(output.status.success(), "{window}: {}", message(&output));
+        output.stdout
+    };
+    let expected = output(100_000);
+    assert!(!expected.is_empty());
+    for window in [1_000_000_000, i32::MAX] {
+        assert_eq!(output(window), expected, "{window}");
+    }
+}
+
 #[test]
 fn an_older_report_stays() {
     let sandbox = Sandbox::new();

@@ -169,11 +169,7 @@ impl Whole {
             checkpoint.beat().map_err(|error| checkpoint::failure(&error))?;
         }
         if let Some(header) = self.header {
-            let put = match &self.failure {
-                None => header::put(&self.path, header),
-                // One process shows nothing of it then.
-                Some(_) => empty(&self.path),
-            };
+            let put = header::put(&self.path, header);
             put.map_err(|error| failure(&self.path, None, &error))?;
         }
         if let Some(sending) = self.sending {
@@ -214,10 +210,6 @@ impl Whole {
             }
         }
     }
-}
-
-fn empty(path: &Path) -> io::Result<()> {
-    part::reopen(File::options().write(true), path)?.set_len(0)
 }
 
 fn copy(path: &Path, mut output: Output) -> Result<(), Error> {

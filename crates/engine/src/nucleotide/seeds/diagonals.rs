@@ -50,37 +50,41 @@ pub(super) struct Direct {
     lasts: Vec<u32>,
     /// Lengths of hits, modulo 256 as in BLAST+. None in one-hit mode, where nobody asks.
     lengths: Vec<u8>,
+    /// Number of places in use, less one.
+    mask: usize,
     origin: i32,
-    /// Of queries of this length, with this window.
-    made_for: Option<(u32, i32)>,
+    /// Where what earlier subjects left behind ends.
+    end: i32,
 }
 
 impl Direct {
-    /// Gets ready for a subject.
+    /// Gets ready for a subject that is searched with this window, and for queries of this length.
     pub fn start(&mut self, length: u32, window: i32) {
-        if self.made_for != Some((length, window)) {
-            let size = (length as usize + window.max(0) as usize).next_power_of_two();
-            self.lasts = vec![0; size];
-            self.lengths = vec![0; if window > 0 { size } else { 0 }];
-            self.origin = window;
-            self.made_for = Some((length, window));
-        }
-    }
-
-    /// Puts the origin behind the subject that was searched.
-    pub fn finish(&mut self, subject_length: u32, window: i32) {
-        if self.origin >= i32::MAX / 4 {
+        let window = window.max(0);
+        let size = (length as usize + window as usize).next_power_of_two();
+        if self.end >= i32::MAX / 4 {
             self.lasts.fill(0);
             self.lengths.fill(0);
-            self.origin = window;
-        } else {
-            self.origin += subject_length as i32 + window;
+            self.end = 0;
         }
+        if self.lasts.len() < size {
+            self.lasts.resize(size, 0);
+        }
+        if window > 0 && self.lengths.len() < size {
+            self.lengths.resize(size, 0);
+        }
+        self.mask = size - 1;
+        self.origin = self.end + window;
+    }
+
+    /// Puts what was remembered behind the next origin.
+    pub fn finish(&mut self, subject_length: u32) {
+        self.end = self.origin.saturating_add_unsigned(subject_length);
     }
 
     #[inline]
     fn place(&self, diagonal: i32) -> usize {
-        diagonal as u32 as usize & (self.lasts.len() - 1)
+        diagonal as u32 as usize & self.mask
     }
 }
 

@@ -18,6 +18,8 @@ pub(super) struct Finder<'a, D> {
     pub seeds: &'a Seeds,
     pub contexts: &'a Contexts,
     pub subject: Packed<'a>,
+    /// The window of two hits, no longer than the subject needs.
+    pub window: i32,
     /// Where the subject ends, or the unmasked stretch that is searched.
     pub end: u32,
     pub diagonals: &'a mut D,
@@ -160,7 +162,7 @@ impl<D: Diagonals> Finder<'_, D> {
 
     /// Takes a seed.
     fn seed(&mut self, (q, s): (u32, u32), diagonal: i32, known: Known) {
-        let (window, words) = (self.seeds.window, &self.seeds.words);
+        let (window, words) = (self.window, &self.seeds.words);
         let length = words.length as i32;
         let at = s as i32 + self.diagonals.origin();
         if at < known.last {
@@ -226,7 +228,7 @@ impl<D: Diagonals> Finder<'_, D> {
     /// Whether a diagonal near by remembers a hit that makes a seed, together with the one from `at` to `end`.
     fn has_hit_beside(&self, diagonal: i32, at: i32, end: i32, range: i32) -> bool {
         let length = self.seeds.words.length as i32;
-        let (from, until) = (at + length - self.seeds.window, end - 2 * length);
+        let (from, until) = (at + length - self.window, end - 2 * length);
         (1..=range).any(|distance| {
             let after = self.diagonals.get(diagonal + distance);
             let before = self.diagonals.get(diagonal - distance);

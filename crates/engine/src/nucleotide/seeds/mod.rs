@@ -176,23 +176,31 @@ impl Seeds {
     ) -> bool {
         out.clear();
         let Scratch { direct, lossy, candidates } = scratch;
+        let window = self.window_within(subject.length());
         let strayed = if self.long {
-            lossy.start(self.window);
-            self.find(contexts, subject, regions, lossy, candidates, out)
+            lossy.start(window);
+            self.find(contexts, (subject, window), regions, lossy, candidates, out)
         } else {
-            direct.start(contexts.length(), self.window);
-            let strayed = self.find(contexts, subject, regions, direct, candidates, out);
-            direct.finish(subject.length(), self.window);
+            direct.start(contexts.length(), window);
+            let strayed = self.find(contexts, (subject, window), regions, direct, candidates, out);
+            direct.finish(subject.length());
             strayed
         };
         out.sort_by_key(Segment::order);
         strayed
     }
 
+    /// The window, but no longer than hits of a subject lie apart: [`Direct`] has room for it.
+    fn window_within(&self, subject_length: u32) -> i32 {
+        let beside = self.off_diagonal_range.max(0).unsigned_abs();
+        let longest = subject_length.saturating_add(beside).saturating_add(self.words.length);
+        self.window.min(i32::try_from(longest).unwrap_or(i32::MAX))
+    }
+
     fn find<D: Diagonals>(
         &self,
         contexts: &Contexts,
-        subject: Packed<'_>,
+        (subject, window): (Packed<'_>, i32),
         regions: Option<&[Range<u32>]>,
         diagonals: &mut D,
         candidates: &mut Candidates,
@@ -204,8 +212,9 @@ impl Seeds {
             Some(regions) => (regions, self.words.extra),
             None => (std::slice::from_ref(&whole), 0),
         };
+        let (end, strayed) = (0, false);
         let mut finder =
-            Finder { seeds: self, contexts, subject, end: 0, diagonals, out, strayed: false };
+            Finder { seeds: self, contexts, subject, window, end, diagonals, out, strayed };
         for region in regions {
             finder.end = region.end.min(subject.length());
             let places = scan::Places {

@@ -109,7 +109,7 @@ fn rules(random: &mut Random) -> SeedRules {
     SeedRules {
         word_size: template.map_or(word_size, |template| template.weight),
         template,
-        window: pick(random, &[0, 0, 40, 10]),
+        window: pick(random, &[0, 0, 40, 10, 1_000_000_000]),
         off_diagonal_range: pick(random, &[0, 0, 5, 30]),
         checks_masks: random.below(4) != 0,
         reward,

@@ -53,6 +53,13 @@ impl Diagonal {
 }
 
 impl DiagonalRule<'_> {
+    /// The same rule for a subject of `len` residues, whose hits lie no farther apart: with a window
+    /// no longer than it needs, as a table of diagonals has room for the window.
+    pub fn within(&self, len: usize) -> Self {
+        let longest = i32::try_from(len + self.word_size).unwrap_or(i32::MAX);
+        DiagonalRule { window: self.window.min(longest), ..*self }
+    }
+
     /// Takes the word hit at query offset `q` and subject offset `s`; returns an HSP if it reaches the cut-off.
     #[inline]
     pub fn hit(

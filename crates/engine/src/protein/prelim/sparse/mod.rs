@@ -35,8 +35,8 @@ pub(super) struct Diagonals {
     table: Vec<Diagonal>,
     /// Added to subject offsets, so that what earlier subjects left behind looks long past.
     base: i32,
-    /// The base for the next subject.
-    next_base: i32,
+    /// Where what earlier subjects left behind ends.
+    end: i32,
 }
 
 impl Group {
@@ -80,10 +80,10 @@ impl Group {
         diagonals: &mut Diagonals,
         mut found: impl FnMut(usize, UngappedHsp),
     ) {
+        let rule = &rule.within(part.residues.len());
         let window = rule.window.max(1);
-        diagonals.start_subject(self.slots.len() + window as usize, part.residues.len(), window);
+        let mask = diagonals.start_subject(self.slots.len(), part.residues.len(), window);
         let Diagonals { table, base, .. } = diagonals;
-        let mask = table.len() - 1;
         self.lookup.word_hits(part.residues, |s, position| {
             if !part.allows(s, rule.word_size, rule.window == 0) {
                 return;
@@ -102,15 +102,18 @@ impl Group {
 }
 
 impl Diagonals {
-    /// Makes the table large enough, and everything in it past.
-    fn start_subject(&mut self, len: usize, subject_len: usize, window: i32) {
-        let len = len.next_power_of_two();
-        self.base = self.next_base;
-        if self.table.len() != len || self.base > i32::MAX / 2 {
+    /// Makes the table large enough, and everything in it past. Returns the mask of its places.
+    fn start_subject(&mut self, query_len: usize, subject_len: usize, window: i32) -> usize {
+        let len = (query_len + window as usize).next_power_of_two();
+        if self.end > i32::MAX / 2 {
             self.table.clear();
-            self.table.resize(len, Diagonal::fresh(window));
-            self.base = 0;
+            self.end = 0;
         }
-        self.next_base = self.base.saturating_add(subject_len as i32).saturating_add(window);
+        if self.table.len() < len {
+            self.table.resize(len, Diagonal { last: 0, extended: false });
+        }
+        self.base = self.end.saturating_add(window);
+        self.end = self.base.saturating_add(subject_len as i32);
+        len - 1
     }
 }
