@@ -300,7 +300,8 @@ fn refuse_unsupported(program: &impl SearchProgram, host: &Host<'_>) -> Result<(
         return unsupported(&what);
     }
     for entry in REFUSED_ENTRIES {
-        if fleetblast_db::configured("NCBI", entry).is_some() {
+        // Empty ones have no effect (`x_HonorStandardSettings`, ncbiapp.cpp).
+        if fleetblast_db::configured("NCBI", entry).is_some_and(|value| !value.is_empty()) {
             return unsupported(&format!("the entry [NCBI] {entry} of NCBI's configuration"));
         }
     }

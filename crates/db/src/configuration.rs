@@ -85,13 +85,16 @@ fn find(name: &Path) -> Option<PathBuf> {
 /// `NCBI_CONFIG_PATH`, where an empty one stands for the usual ones and ends the list.
 fn directories() -> Vec<PathBuf> {
     let Some(list) = env::var_os("NCBI_CONFIG_PATH") else { return usual_directories() };
-    let given = list.as_bytes().split(|&byte| byte == b':');
-    let first: Vec<_> = given.take_while(|directory| !directory.is_empty()).collect();
-    let is_ended = first.iter().map(|directory| directory.len() + 1).sum::<usize>() <= list.len();
-    let mut all: Vec<_> =
-        first.into_iter().map(|at| PathBuf::from(OsStr::from_bytes(at))).collect();
-    if is_ended && !list.is_empty() {
-        all.extend(usual_directories());
+    if list.is_empty() {
+        return Vec::new();
+    }
+    let mut all = Vec::new();
+    for directory in list.as_bytes().split(|&byte| byte == b':') {
+        if directory.is_empty() {
+            all.extend(usual_directories());
+            break;
+        }
+        all.push(PathBuf::from(OsStr::from_bytes(directory)));
     }
     all
 }

@@ -1,12 +1,13 @@
 //! Definition lines: the Blast-def-line-set of a sequence, read from its binary ASN.1.
 
 use fleetblast_seq::id::{NumberKind, ObjectId, SeqId, TextKind};
+use serde::Serialize;
 
 use crate::ber::{Malformed, Reader, SEQUENCE, context};
 
 /// One definition line of a sequence. Identical sequences merged into one entry, as in nr, have
 /// several.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Defline {
     /// The title; the whole FASTA definition line if identifiers were not parsed. Empty if absent.
     pub title: Vec<u8>,

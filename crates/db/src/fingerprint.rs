@@ -7,6 +7,7 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
+use serde::Serialize;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use crate::load::{Loader, Map};
@@ -63,6 +64,13 @@ impl Fingerprinter {
     }
 }
 
+/// Returns a value in the encoding of postcard, which no name in a program is part of: metadata are
+/// compared by what other versions wrote.
+pub(crate) fn encode<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
+    // Lists, numbers and texts can always be written.
+    postcard::to_allocvec(value).unwrap_or_default()
+}
+
 /// Whether a part tells what a file holds of a sequence.
 fn is_needed(part: Part, file: VolumeFile) -> bool {
     match part {
@@ -74,10 +82,10 @@ fn is_needed(part: Part, file: VolumeFile) -> bool {
 
 impl Volume {
     /// Returns the fingerprint of the stored bytes of sequence `i` in `file` and of its number in
-    /// the whole database. Definition lines that were never encoded are hashed as values.
+    /// the whole database. Definition lines that were never encoded are hashed in an encoding of their own.
     fn sequence_fingerprint(&self, file: VolumeFile, i: u32, oid: u32) -> u128 {
         let content = match (file, self.parsed_deflines(i)) {
-            (VolumeFile::Headers, Some(lines)) => xxh3_128(format!("{lines:?}").as_bytes()),
+            (VolumeFile::Headers, Some(lines)) => xxh3_128(&encode(lines)),
             _ => xxh3_128(self.stored(file, i)),
         };
         // The same bytes are another sequence where its ambiguities begin elsewhere.
@@ -128,7 +136,24 @@ impl Database {
             state.update(&range.end.to_le_bytes());
         }
         if let Some(filter) = self.volumes().find_map(|(volume, _)| volume.filter()) {
-            state.update(filter.description().as_bytes());
+            state.update(&filter.encode());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fleetblast_seq::id::SeqId;
+
+    use super::*;
+    use crate::Defline;
+
+    /// Files of metadata hold fingerprints: what other versions wrote is compared.
+    #[test]
+    fn definition_lines_are_hashed_by_a_lasting_encoding() {
+        let ids = vec![SeqId::Gi(7)];
+        let line = Defline { title: b"one".to_vec(), ids, taxid: 9, ..Defline::default() };
+        let expected = [1, 3, b'o', b'n', b'e', 1, 2, 14, 18, 0, 0, 0];
+        assert_eq!(encode(&[line][..]), expected);
     }
 }

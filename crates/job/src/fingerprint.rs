@@ -17,22 +17,22 @@ const RANGES_PER_THREAD: usize = 4;
 
 /// One of the two files that hold sequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Side {
+pub enum SequenceFile {
     /// Residues or bases.
     Residues,
     /// Definition lines.
     Headers,
 }
 
-impl Side {
+impl SequenceFile {
     /// All of them.
-    pub const ALL: [Side; 2] = [Side::Residues, Side::Headers];
+    pub const ALL: [SequenceFile; 2] = [SequenceFile::Residues, SequenceFile::Headers];
 
     /// The file.
     pub fn file(self) -> VolumeFile {
         match self {
-            Side::Residues => VolumeFile::Sequences,
-            Side::Headers => VolumeFile::Headers,
+            SequenceFile::Residues => VolumeFile::Sequences,
+            SequenceFile::Headers => VolumeFile::Headers,
         }
     }
 }
@@ -45,7 +45,7 @@ impl Side {
 /// Files that cannot be read.
 pub fn fingerprint_sequences<K: Copy + Send>(
     database: &Database,
-    items: &[(K, Side, Range<u32>)],
+    items: &[(K, SequenceFile, Range<u32>)],
 ) -> Result<Vec<(K, usize, u128)>, Error> {
     let by_size = usize::try_from(database.residues() / READ_RESIDUES).unwrap_or(usize::MAX);
     let least = by_size.saturating_add(1).max(RANGES_PER_THREAD * rayon::current_num_threads());
@@ -56,7 +56,7 @@ pub fn fingerprint_sequences<K: Copy + Send>(
     });
     let ranges: Vec<_> = ranges.collect();
     let fingerprinter = Fingerprinter::new(database);
-    let read = |(key, side, oids): (K, Side, Range<u32>)| {
+    let read = |(key, side, oids): (K, SequenceFile, Range<u32>)| {
         let volumes = fingerprinter.of(oids, side.file())?;
         Ok(volumes.into_iter().map(move |(volume, sum)| (key, volume, sum)))
     };

@@ -88,10 +88,16 @@ impl Reading {
     }
 }
 
+/// The most columns that are stored together.
+const MOST_COLUMNS: usize = crate::hits::COLUMNS;
+
 /// Returns the stored columns, each with a flag for compression; `None` for other bytes.
 pub(crate) fn packed_columns(mut bytes: &[u8]) -> Option<Vec<(&[u8], bool)>> {
     let mut columns = Vec::new();
     while !bytes.is_empty() {
+        if columns.len() == MOST_COLUMNS {
+            return None;
+        }
         let (stated, taken) = number(bytes)?;
         let length = usize::try_from(stated >> 1).ok()?;
         let (column, rest) = bytes.get(taken..)?.split_at_checked(length)?;
@@ -112,6 +118,29 @@ pub(crate) fn part<const N: usize>(bytes: &[u8]) -> Option<[Reading; N]> {
         Some(Reading { bytes, at: 0 })
     });
     columns.collect::<Option<Vec<_>>>()?.try_into().ok()
+}
+
+/// Returns how many numbers a stored column has, and their sum. Keeps none of them.
+pub(crate) fn sum((column, is_packed): (&[u8], bool)) -> Option<(u64, u64)> {
+    let (mut count, mut sum) = (0, 0_u64);
+    let mut add = |value| {
+        count += 1;
+        sum = sum.saturating_add(value);
+    };
+    if is_packed {
+        let mut unpacked = Unpacked::new(column, Plain::Column)?;
+        while !unpacked.ends() {
+            add(unpacked.value()?);
+        }
+    } else {
+        let mut rest = column;
+        while !rest.is_empty() {
+            let (value, taken) = number(rest)?;
+            add(value);
+            rest = &rest[taken..];
+        }
+    }
+    Some((count, sum))
 }
 
 /// A number, and how many bytes it takes.

@@ -26,6 +26,15 @@ pub trait Worth {
     fn evalue(&self, query: usize, context: u8, oid: u32, score: i32) -> f64;
 }
 
+/// How many columns there are.
+pub(crate) const COLUMNS: usize = 15;
+/// The column with the number of each query's subjects.
+pub(crate) const HITS: usize = 1;
+/// The column with the number of each subject's alignments.
+pub(crate) const ALIGNMENTS: usize = 3;
+/// The column with the number of each alignment's runs.
+pub(crate) const RUNS: usize = 11;
+
 /// The columns of alignments.
 #[derive(Debug, Default)]
 struct Columns<T> {
@@ -81,7 +90,7 @@ pub fn encode(queries: &[Vec<SubjectHit>], worth: &impl Worth) -> Result<Vec<u8>
     let Columns { query_starts, subject_starts, readings, numbers, .. } = columns;
     let Columns { runs, ops, pairs, gaps, .. } = columns;
     let oids = Column(oids.finish());
-    join([
+    join::<COLUMNS>([
         widths,
         hits,
         oids,

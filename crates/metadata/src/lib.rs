@@ -20,6 +20,7 @@ pub mod rounds;
 mod size;
 pub mod subjects;
 mod values;
+mod weight;
 
 pub use self::block::{Block, Course, Found, Kind, Query};
 pub use self::error::{MetadataError, NoRoom, TooLarge};

@@ -1,29 +1,41 @@
-//! The memory that a record takes, from the lengths that its compressed parts state.
+//! The memory that a record takes, known before it is kept.
+//!
+//! The lengths that its compressed parts state bound it. Where that is too much, it is counted: the
+//! parts are decompressed piece by piece, and nothing of them is kept.
 
-use crate::block::Outline;
-use crate::columns::packed_columns;
+use fleetblast_engine::hits::{Alignment, Edit, SubjectHit};
+use fleetblast_seq::id::SeqId;
+use serde::de::DeserializeOwned;
+
+use crate::columns::{packed_columns, sum};
 use crate::records::{Record, RecordKind};
-use crate::values::{Plain, stated_length};
-use crate::{Kind, MetadataError};
+use crate::subjects::{self, Shown};
+use crate::values::{Plain, Unpacked, stated_length};
+use crate::weight::lists;
+use crate::weight::{EndWeight, HeadWeight, HeaderWeight, Items, RoundsWeight, TextWeight, Weigh};
+use crate::{Kind, MetadataError, hits};
 
-/// Bytes of memory for each byte of values and hits, about.
-const PARSED: u64 = 8;
-/// The same for reports, whose parts are copied once.
-const REPORTED: u64 = 2;
+/// The most bytes of memory for each byte of values and of columns.
+const WORST: u64 = 128;
+/// Bytes of the smallest identifier. No other value is larger for its bytes.
+const LEAST_ID: usize = 2;
+const _: () = assert!(2 * size_of::<SeqId>() <= WORST as usize * LEAST_ID);
+/// The most bytes of memory for each byte of letters and reports, which are copied once.
+const COPIED: u64 = 2;
 
 impl Record {
     /// Verifies that the contents of the record take no more than `available` bytes of memory,
     /// about.
     ///
     /// # Errors
-    /// [`MetadataError::Memory`]. A record that cannot be read passes; decoding it fails.
+    /// [`MetadataError::Memory`]. A small record that cannot be read passes; decoding it fails.
     pub fn verify_memory(&self, available: u64) -> Result<(), MetadataError> {
-        let needed = match self.kind {
-            RecordKind::Header | RecordKind::End => {
-                parsed(stated_length(&self.body, Plain::Values))
-            }
-            RecordKind::Block => block_memory(&self.body).unwrap_or(0),
-        };
+        let most = most_memory(self).unwrap_or(0);
+        if most <= available {
+            return Ok(());
+        }
+        // What cannot be read whole may take the most until that is found out.
+        let needed = counted_memory(self).map_or(most, |counted| counted.min(most));
         match needed > available {
             true => Err(MetadataError::Memory { offset: self.offset, needed, available }),
             false => Ok(()),
@@ -31,26 +43,124 @@ impl Record {
     }
 }
 
-fn parsed(length: Option<u64>) -> u64 {
-    length.unwrap_or(0).saturating_mul(PARSED)
+/// The parts of a block, before any of it is kept.
+struct Parts<'a> {
+    /// Memory of its head.
+    head: u64,
+    kind: Kind,
+    texts: &'a [u8],
+    letters: &'a [u8],
+    found: &'a [u8],
 }
 
-fn block_memory(body: &[u8]) -> Option<u64> {
-    let Outline { kind, texts, letters, found, .. } = Outline::read(body)?;
-    let found = match kind {
-        Kind::Report => stated_length(found, Plain::Report).unwrap_or(0).saturating_mul(REPORTED),
+impl<'a> Parts<'a> {
+    fn read(body: &'a [u8]) -> Option<Self> {
+        let (head, rest): (HeadWeight, &[u8]) = postcard::take_from_bytes(body).ok()?;
+        let (lengths, rest): ([u64; 2], &[u8]) = postcard::take_from_bytes(rest).ok()?;
+        let [texts, letters] = lengths.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
+        let (texts, rest) = rest.split_at_checked(texts)?;
+        let (letters, found) = rest.split_at_checked(letters)?;
+        Some(Parts { head: head.outside(), kind: head.kind, texts, letters, found })
+    }
+
+    /// Returns the memory of the block with so much for its texts and for what was found.
+    fn memory(&self, texts: u64, found: u64) -> Option<u64> {
+        let letters = stated_length(self.letters, Plain::Letters)?.saturating_mul(COPIED);
+        Some([self.head, texts, letters, found].into_iter().fold(0, u64::saturating_add))
+    }
+
+    fn report(&self) -> u64 {
+        stated_length(self.found, Plain::Report).unwrap_or(0).saturating_mul(COPIED)
+    }
+}
+
+/// Returns the most memory that parts of the stated lengths take; `None` for other bytes.
+fn most_memory(record: &Record) -> Option<u64> {
+    let worst =
+        |packed: &[u8]| stated_length(packed, Plain::Values).unwrap_or(0).saturating_mul(WORST);
+    if record.kind != RecordKind::Block {
+        return Some(worst(&record.body));
+    }
+    let parts = Parts::read(&record.body)?;
+    let columns = |bytes: &[u8]| columns_length(bytes).unwrap_or(0).saturating_mul(WORST);
+    let found = match parts.kind {
+        Kind::Report => parts.report(),
         Kind::Oids | Kind::Hits => {
-            // With iterations, their description and its length precede the columns.
-            let iterations = postcard::take_from_bytes::<u64>(found).ok();
-            let iterations = iterations.and_then(|(length, rest)| {
-                let (own, columns) = rest.split_at_checked(usize::try_from(length).ok()?)?;
-                Some(stated_length(own, Plain::Values)?.saturating_add(columns_length(columns)?))
-            });
-            parsed(columns_length(found).max(iterations))
+            let rounds = in_rounds(parts.found)
+                .map_or(0, |(own, rest)| worst(own).saturating_add(columns(rest)));
+            columns(parts.found).max(rounds)
         }
     };
-    let texts = parsed(stated_length(texts, Plain::Values));
-    Some(texts.saturating_add(stated_length(letters, Plain::Letters)?).saturating_add(found))
+    parts.memory(worst(parts.texts), found)
+}
+
+/// Returns the memory that the record takes, by all that it holds; `None` for other bytes.
+fn counted_memory(record: &Record) -> Option<u64> {
+    match record.kind {
+        RecordKind::Header => Some(weigh::<HeaderWeight>(&record.body)?.outside()),
+        RecordKind::End => Some(weigh::<EndWeight>(&record.body)?.outside()),
+        RecordKind::Block => {
+            let parts = Parts::read(&record.body)?;
+            let texts = weigh::<Items<TextWeight>>(parts.texts)?.outside();
+            let found = match parts.kind {
+                Kind::Report => parts.report(),
+                Kind::Oids | Kind::Hits => found_memory(parts.found)?,
+            };
+            parts.memory(texts, found)
+        }
+    }
+}
+
+fn weigh<T: DeserializeOwned>(packed: &[u8]) -> Option<T> {
+    let mut unpacked = Unpacked::new(packed, Plain::Values)?;
+    let weight = unpacked.value()?;
+    unpacked.ends().then_some(weight)
+}
+
+/// Splits what was found in rounds: their compressed description, which its length precedes, and
+/// columns.
+fn in_rounds(found: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest): (u64, &[u8]) = postcard::take_from_bytes(found).ok()?;
+    rest.split_at_checked(usize::try_from(length).ok()?)
+}
+
+fn found_memory(found: &[u8]) -> Option<u64> {
+    if let Some(columns) = columns_memory(found) {
+        return Some(columns);
+    }
+    let (own, columns) = in_rounds(found)?;
+    Some(weigh::<RoundsWeight>(own)?.outside().saturating_add(columns_memory(columns)?))
+}
+
+/// Returns the memory of columns and of what they become.
+fn columns_memory(bytes: &[u8]) -> Option<u64> {
+    let columns = packed_columns(bytes)?;
+    let sums = |at: usize| sum(columns[at]);
+    let contents = match columns.len() {
+        subjects::COLUMNS => {
+            let (queries, counts) = sums(subjects::COUNTS)?;
+            lists(1, queries, size_of::<Shown>()).saturating_add(lists(
+                queries,
+                counts >> 1,
+                size_of::<u32>(),
+            ))
+        }
+        hits::COLUMNS => {
+            let (queries, found) = sums(hits::HITS)?;
+            let (_, alignments) = sums(hits::ALIGNMENTS)?;
+            let (_, runs) = sums(hits::RUNS)?;
+            [
+                lists(1, queries, size_of::<Vec<SubjectHit>>()),
+                lists(queries, found, size_of::<SubjectHit>()),
+                lists(found, alignments, size_of::<Alignment>()),
+                lists(alignments, runs, size_of::<Edit>()),
+            ]
+            .into_iter()
+            .fold(0, u64::saturating_add)
+        }
+        _ => return None,
+    };
+    Some(contents.saturating_add(columns_length(bytes)?))
 }
 
 fn columns_length(bytes: &[u8]) -> Option<u64> {
@@ -65,11 +175,11 @@ fn columns_length(bytes: &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::subjects::{self, Shown};
+    use crate::values::encode;
     use crate::{Block, End, Found, Query};
 
-    fn block(found: Found) -> Record {
-        let query = Query {
+    fn query() -> Query {
+        Query {
             title: vec![b't'; 100],
             ids: Vec::new(),
             letters: vec![3; 5000],
@@ -78,7 +188,14 @@ mod tests {
             unnamed: 1,
             range: None,
             messages: Vec::new(),
-        };
+        }
+    }
+
+    fn block(found: Found) -> Record {
+        block_of(query(), found)
+    }
+
+    fn block_of(query: Query, found: Found) -> Record {
         let (queries, batches) = (vec![query], vec![1]);
         let block = Block { queries, batches, course: None, searched: Vec::new(), found };
         Record { kind: RecordKind::Block, offset: 77, body: block.encode().unwrap() }
@@ -96,20 +213,145 @@ mod tests {
     }
 
     #[test]
-    fn what_a_record_takes_is_known_before_it_is_decompressed() {
-        let own = 5000 + 8 * 100;
+    fn what_a_record_takes_is_known_before_it_is_kept() {
+        let size = size_of::<Query>() as u64;
+        let own = 10_000 + 2 * 100 + 4 * size;
+        let room = |bytes: u64| bytes..bytes + 1000;
         let report = needed(&block(Found::report(&[vec![b'r'; 90_000]]).unwrap()));
-        assert!((own + 180_000..own + 181_000).contains(&report), "{report}");
+        assert!(room(own + 180_000).contains(&report), "{report}");
         let shown = [Shown { oids: (0..30_000).collect(), overflowed: false }];
         let bytes = subjects::encode(&shown).unwrap();
         let subjects = needed(&block(Found { kind: Kind::Oids, bytes, digest: 0 }));
-        // A bit for each.
-        assert!((own + 30_000..own + 31_000).contains(&subjects), "{subjects}");
+        // Four bytes for each, twice, and a bit of the column.
+        assert!(room(own + 240_000 + 30_000 / 8).contains(&subjects), "{subjects}");
         let closing = vec![b'c'; 10_000];
         let body = End { closing, ..End::default() }.encode().unwrap();
         let end = needed(&Record { kind: RecordKind::End, offset: 5, body });
-        assert!((80_000..80_100).contains(&end), "{end}");
+        assert!(room(20_000).contains(&end), "{end}");
         let odd = Record { kind: RecordKind::Block, offset: 5, body: vec![9; 50] };
         assert_eq!(odd.verify_memory(0), Ok(()));
+    }
+
+    /// A byte of the file each, and the size of a text in memory.
+    #[test]
+    fn empty_messages_count() {
+        let found = || Found::report(&[Vec::new()]).unwrap();
+        let mut query = query();
+        query.messages = vec![String::new(); 1 << 20];
+        let needed = needed(&block_of(query, found()));
+        assert!((1 << 20) * (size_of::<String>() as u64) < needed, "{needed}");
+        assert!(needed < (1 << 20) * 3 * (size_of::<String>() as u64), "{needed}");
+    }
+
+    /// One that ends amid its messages, which are parsed until then.
+    #[test]
+    fn values_that_cannot_be_read_whole_count_for_the_most() {
+        let found = || Found::report(&[Vec::new()]).unwrap();
+        let record = block(found());
+        let parts = Parts::read(&record.body).unwrap();
+        let queries = [&[1, 0, 0, 0, 0, 0, 0][..], &[0xff, 0xff, 0x7f], &[0; 50_000]].concat();
+        let texts = crate::values::compress(&queries, Plain::Values).unwrap();
+        let (first, course, searched): (u64, Option<crate::Course>, Vec<bool>) = (1, None, vec![]);
+        let lengths = [texts.len() as u64, parts.letters.len() as u64];
+        let head = (first, Kind::Report, 0u64, vec![1u32], course, searched, lengths);
+        let body = [&encode(&head), &texts, parts.letters, parts.found].map(|part| part.to_vec());
+        let record = Record { kind: RecordKind::Block, offset: 77, body: body.concat() };
+        assert!(needed(&record) > 50_000 * WORST);
+    }
+
+    /// What is weighed has the encoding of what is written.
+    #[test]
+    fn everything_can_be_weighed() {
+        use crate::header::{Content, Database, Header, OptionValue, Paragraph};
+        use crate::rounds::{Rounds, Search, Searches};
+        use fleetblast_db::restrict::{Ids, Restriction, SeqIdList};
+        use fleetblast_seq::id::{NumberKind, ObjectId, TextKind};
+
+        let text = || b"text".to_vec();
+        let number = ObjectId::Number(7);
+        let mut query = query();
+        query.ids = vec![
+            SeqId::Local(number.clone()),
+            SeqId::Local(ObjectId::Text(text())),
+            SeqId::General { db: text(), tag: number },
+            SeqId::Gi(7),
+            SeqId::Pdb { mol: text(), chain: text() },
+            SeqId::Patent { country: text(), number: text(), sequence: 7 },
+            SeqId::Text {
+                kind: TextKind::NamedAnnotTrack,
+                accession: text(),
+                version: Some(7),
+                name: text(),
+                release: text(),
+            },
+            SeqId::Numbered(NumberKind::Import, 7),
+        ];
+        (query.lower_case, query.range) = (vec![3..5], Some(2..9));
+        let block = block_of(query, Found::report(&[text()]).unwrap());
+        assert!(counted_memory(&block).is_some());
+
+        let content = Content { sequences: 1, letters: 2, residues: 3, headers: 4, rest: 5 };
+        let (title, date, masked_using) = (text(), text(), text());
+        let paragraph = Paragraph { title, date, masked_using, sequences: 1, residues: 2 };
+        let paragraphs = vec![paragraph];
+        let database = Database { label: text(), paragraphs, is_subject: false, content };
+        let values = [
+            OptionValue::Flag,
+            OptionValue::Text(text()),
+            OptionValue::Integer(7),
+            OptionValue::Real(0.5),
+            OptionValue::Boolean(true),
+        ];
+        let names = SeqIdList { ids: vec![text()], binary: true, database_residues: 7 };
+        for ids in [Ids::Sequences(names), Ids::Gis(vec![7]), Ids::Taxids(vec![7])] {
+            let header = Header {
+                program: "blastp".to_owned(),
+                version: "1".to_owned(),
+                options: values.clone().map(|value| ("name".to_owned(), value)).to_vec(),
+                environment: vec![("NAME".to_owned(), text())],
+                command: text(),
+                restriction: Some(Restriction { ids, negative: true }),
+                kinds: crate::Kinds::Only(Kind::Hits),
+                hitlist_size: 500,
+                database: database.clone(),
+            };
+            let body = header.encode().unwrap();
+            assert!(needed(&Record { kind: RecordKind::Header, offset: 12, body }) > 0);
+            let body = header.encode().unwrap();
+            let record = Record { kind: RecordKind::Header, offset: 12, body };
+            assert!(counted_memory(&record).is_some());
+        }
+
+        let search = Search {
+            statistics: None,
+            known: Some(vec![7]),
+            messages: vec!["m".to_owned()],
+            hidden: 7,
+            exceeds: true,
+        };
+        let queries = vec![Searches { searches: vec![search], converged: true }];
+        let rounds = Rounds { is_document: true, before: 7, queries };
+        let bytes = subjects::encode(&[Shown::default()]).unwrap();
+        let bytes = rounds.encode(&bytes).unwrap();
+        assert!(found_memory(&bytes).is_some());
+        let bytes = rounds.encode(&hits::encode(&[], &NoWorth).unwrap()).unwrap();
+        assert!(found_memory(&bytes).is_some());
+    }
+
+    /// Of no alignments.
+    struct NoWorth;
+
+    impl hits::Worth for NoWorth {
+        fn scale(&self, _: usize) -> i32 {
+            1
+        }
+
+        fn bit_score(&self, _: usize, _: u8, _: i32) -> f64 {
+            0.0
+        }
+
+        fn evalue(&self, _: usize, _: u8, _: u32, _: i32) -> f64 {
+            0.0
+        }
     }
 }

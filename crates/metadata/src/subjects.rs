@@ -4,6 +4,11 @@ use crate::bits::{BitReader, BitWriter, rice_low};
 use crate::columns::{Column, join, part};
 use crate::error::NoRoom;
 
+/// How many columns there are.
+pub(crate) const COLUMNS: usize = 3;
+/// The column with twice the number of each query's subjects.
+pub(crate) const COUNTS: usize = 0;
+
 /// What the report shows of a query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
@@ -31,7 +36,7 @@ pub fn encode(queries: &[Shown]) -> Result<Vec<u8>, NoRoom> {
             next = oid + 1;
         }
     }
-    join([counts, lows, Column(gaps.finish())])
+    join::<COLUMNS>([counts, lows, Column(gaps.finish())])
 }
 
 /// The subjects of so many queries, of so many sequences; `None` for bytes that are not those of so many.

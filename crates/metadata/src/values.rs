@@ -44,20 +44,31 @@ impl Plain {
         if self == Plain::Report { LEVEL_OF_REPORTS } else { LEVEL }
     }
 
+    /// Returns for how many bytes each compressed byte may stand.
+    fn ratio(self) -> usize {
+        match self {
+            Plain::Values | Plain::Column => 16,
+            Plain::Letters | Plain::Report => 64,
+        }
+    }
+
+    /// Returns for how many bytes any number of compressed bytes may stand.
+    fn always(self) -> usize {
+        match self {
+            Plain::Values => 1 << 16,
+            Plain::Column | Plain::Letters | Plain::Report => 1 << 20,
+        }
+    }
+
     /// Returns the most bytes for which `packed` compressed ones may stand. Padding follows what
     /// compresses better.
     fn most(self, packed: usize) -> usize {
-        let (ratio, least) = match self {
-            Plain::Values => (16, 1 << 16),
-            Plain::Column => (16, 1 << 20),
-            Plain::Letters | Plain::Report => (64, 1 << 20),
-        };
-        packed.saturating_mul(ratio).max(least)
+        packed.saturating_mul(self.ratio()).max(self.always())
     }
 
     /// Returns the compressed bytes that are needed for `plain` bytes.
     fn least(self, plain: usize) -> usize {
-        if plain <= self.most(0) { 0 } else { plain.div_ceil(self.most(1 << 20) >> 20) }
+        if plain <= self.always() { 0 } else { plain.div_ceil(self.ratio()) }
     }
 }
 
@@ -204,7 +215,7 @@ mod tests {
     #[test]
     fn what_compresses_very_well_comes_back() {
         for plain in ALL {
-            let least = plain.most(0);
+            let least = plain.always();
             for length in [0, 1, least, least + 1, 9 << 20] {
                 let packed = compress(&vec![14; length], plain).unwrap();
                 assert!(packed.len() < length / 15 + 2000, "{length}: {}", packed.len());
@@ -230,7 +241,7 @@ mod tests {
         assert_eq!(stated_length(&large, Plain::Values), None);
         assert_eq!(stated_length(&false_length, Plain::Values), Some(1000));
         for plain in ALL {
-            for bomb in [&large, &bomb(plain.most(0) + 1), &false_length, &silent] {
+            for bomb in [&large, &bomb(plain.always() + 1), &false_length, &silent] {
                 assert!(Unpacked::new(bomb, plain).and_then(Unpacked::rest).is_none());
             }
         }

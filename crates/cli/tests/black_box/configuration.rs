@@ -82,9 +82,13 @@ fn entries_that_change_reports_are_refused_by_name() {
         assert!(output.status.code() == Some(1) && complaint.contains(name), "{complaint}");
     }
     // What has no effect is no reason to refuse.
-    for (variable, value, format) in
-        [("NCBI_CONFIG__BLAST__LONG_SEQID", "1", "6"), ("NCBI_CONFIG__BLAST__LONG_SEQID", "0", "0")]
-    {
+    for (variable, value, format) in [
+        ("NCBI_CONFIG__BLAST__LONG_SEQID", "1", "6"),
+        ("NCBI_CONFIG__BLAST__LONG_SEQID", "0", "0"),
+        ("NCBI_CONFIG__NCBI__MemorySizeLimit", "", "6"),
+        ("NCBI_CONFIG__NCBI__HEAPSIZELIMIT", "", "6"),
+        ("NCBI_CONFIG__NCBI__CpuTimeLimit", "", "6"),
+    ] {
         let line = Fixture::words(&format!("-query|q.fa|-subject|q.fa|-outfmt|{format}"));
         let output = fixture.run(&fixture.ours(), &line, &[(variable, value)]);
         assert!(output.status.success(), "{}", complaint(&output));

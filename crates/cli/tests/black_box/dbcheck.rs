@@ -78,12 +78,9 @@ fn zeros_in_sequences_are_doubtful() {
         let found = check(&fixture);
         let (said, warned) =
             (String::from_utf8_lossy(&found.stdout), String::from_utf8_lossy(&found.stderr));
-        // A zero between two sequences is a fault.
-        if kind == "nucl" || found.status.code() != Some(2) {
-            assert_eq!(found.status.code(), Some(65), "{kind}: {said}{warned}");
-            assert!(said.starts_with("made: doubtful\n"), "{said}");
-            assert!(warned.contains(file) && warned.starts_with("Warning: "), "{warned}");
-        }
+        assert_eq!(found.status.code(), Some(65), "{kind}: {said}{warned}");
+        assert!(said.starts_with("made: doubtful\n"), "{said}");
+        assert!(warned.contains(file) && warned.starts_with("Warning: "), "{warned}");
     }
 }
 

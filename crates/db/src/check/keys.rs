@@ -64,12 +64,6 @@ pub(crate) fn accession_keys(id: &SeqId, mut key: impl FnMut(Vec<u8>, bool)) {
     }
 }
 
-/// A key as it is read and looked up: blanks at its end do not count. A PDB entry without chain has
-/// some.
-pub(crate) fn without_end_blanks(key: &[u8]) -> &[u8] {
-    &key[..key.iter().rposition(|&byte| byte != b' ').map_or(0, |last| last + 1)]
-}
-
 /// Keys of an identifier in the string index of version 4 (`CWriteDB_IsamIndex::x_AddStringIds`, writedb_isam.cpp), in
 /// lower case.
 pub(crate) fn index_keys(id: &SeqId) -> Vec<Vec<u8>> {

@@ -105,7 +105,12 @@ fn doubts(database: &Database, totals: &Totals) -> Vec<String> {
             zeros.start + 1,
         )
     };
-    totals.zeros.iter().map(doubt).collect()
+    let mut doubts: Vec<_> = totals.zeros.iter().map(doubt).collect();
+    let more = totals.with_zeros.saturating_sub(doubts.len() as u64);
+    if more > 0 {
+        doubts.push(format!("{more} more sequences have such zeros"));
+    }
+    doubts
 }
 
 /// In a volume, all sequences have identifiers of their own, or none has.

@@ -5,11 +5,12 @@ use std::ops::Range;
 
 use fleetblast_seq::id::{ObjectId, SeqId};
 
-use super::keys::{Sum, accession_keys, index_keys, without_end_blanks};
+use super::keys::{Sum, accession_keys, index_keys};
 use super::zeros::{self, Zeros};
 use crate::defline::{self, Defline, ORDINAL_DB};
 use crate::index::Table;
 use crate::load::Work;
+use crate::lookup::key::without_end_blanks;
 use crate::volume::Volume;
 use crate::{Bases, DbError, SequenceKind};
 
@@ -39,8 +40,10 @@ pub struct Totals {
     pub(super) first_of_kind: BTreeMap<u32, [Option<u32>; 2]>,
     /// For each volume, by its first OID, which identifiers its headers have.
     pub(super) own: BTreeMap<u32, OwnIdentifiers>,
-    /// Long runs of zeros, by OID.
+    /// Long runs of zeros, by OID: the first ones.
     pub(super) zeros: BTreeMap<u32, Zeros>,
+    /// Sequences with long runs of zeros.
+    pub(super) with_zeros: u64,
 }
 
 /// Which identifiers of their own sequences have.
@@ -68,11 +71,9 @@ impl Totals {
             let own = self.own.entry(volume).or_default();
             (own.any, own.gis) = (own.any || other.any, own.gis || other.gis);
         }
-        for (&oid, &zeros) in other.zeros.iter().take(MOST_ZEROS) {
-            self.zeros.insert(oid, zeros);
-        }
-        while self.zeros.len() > MOST_ZEROS {
-            self.zeros.pop_last();
+        self.with_zeros += other.with_zeros;
+        for (&oid, &zeros) in &other.zeros {
+            self.name_zeros(oid, zeros);
         }
         for (sum, other) in [
             (&mut self.keys, &other.keys),
@@ -83,6 +84,14 @@ impl Totals {
             (&mut self.first_gis, &other.first_gis),
         ] {
             sum.join(other);
+        }
+    }
+
+    /// Keeps the first sequences with long runs of zeros.
+    fn name_zeros(&mut self, oid: u32, zeros: Zeros) {
+        self.zeros.insert(oid, zeros);
+        if self.zeros.len() > MOST_ZEROS {
+            self.zeros.pop_last();
         }
     }
 }
@@ -130,10 +139,9 @@ impl Checker {
                 (bases.length(), zeros::of_bases(&bases))
             }
         };
-        if let Some(zeros) = zeros
-            && self.totals.zeros.len() < MOST_ZEROS
-        {
-            self.totals.zeros.insert(first + i, zeros);
+        if let Some(zeros) = zeros {
+            self.totals.with_zeros += 1;
+            self.totals.name_zeros(first + i, zeros);
         }
         self.totals.residues += u64::from(length);
         self.totals.longest = self.totals.longest.max(length.into());
@@ -340,6 +348,19 @@ mod tests {
             put_integer(&mut out, value);
             assert_eq!(out, bytes);
         }
+    }
+
+    #[test]
+    fn the_first_zeros_are_named_and_all_are_counted() {
+        let of = |oids: std::ops::Range<u32>| {
+            let mut totals = Totals { with_zeros: oids.len() as u64, ..Totals::default() };
+            oids.for_each(|oid| totals.name_zeros(oid, Zeros { start: 0, length: 99 }));
+            totals
+        };
+        let mut totals = of(30..70);
+        totals.add(&of(0..15));
+        assert_eq!(totals.with_zeros, 55);
+        assert!(totals.zeros.into_keys().eq((0..15).chain(30..35)));
     }
 
     #[test]

@@ -5,9 +5,10 @@
 
 use std::collections::BTreeSet;
 
+use super::key::without_end_blanks;
 use super::side_file::SideFile;
 use crate::DbError;
-use crate::check::keys::{accession_keys, index_keys, without_end_blanks};
+use crate::check::keys::{accession_keys, index_keys};
 use crate::defline::Defline;
 use fleetblast_seq::id::SeqId;
 

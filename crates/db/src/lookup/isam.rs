@@ -4,10 +4,10 @@
 //! bytes); bytes of the data file; number of keys; and others. The data (`.?sd`, `.?nd`) are lines `key 02 oid` with a line
 //! feed, sorted bytewise, keys in lower case; or pairs of big-endian key and OID.
 
-use crate::check::keys::without_end_blanks;
 use std::cmp::Ordering;
 
 use super::Damage;
+use super::key::without_end_blanks;
 
 /// Words of the header.
 const HEADER_WORDS: usize = 9;

@@ -34,6 +34,12 @@ pub(crate) fn listed(id: &SeqId) -> Vec<u8> {
     }
 }
 
+/// A key as it is read and looked up: blanks at its end do not count. A PDB entry without chain has
+/// some.
+pub(crate) fn without_end_blanks(key: &[u8]) -> &[u8] {
+    &key[..key.iter().rposition(|&byte| byte != b' ').map_or(0, |last| last + 1)]
+}
+
 /// The first identifier of a word.
 pub(crate) fn parse(word: &[u8]) -> Option<SeqId> {
     // An entry and its chain without a tag.

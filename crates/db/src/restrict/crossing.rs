@@ -150,7 +150,7 @@ pub(super) fn intersection(names: Vec<Name>, others: &[Name]) -> Result<Vec<Name
     Ok(common)
 }
 
-/// The names of `names` that are not in `others`, both sorted.
+/// The names of `names` that are not in `others`, which are sorted, these as bytes.
 ///
 /// # Errors
 /// A name that is no identifier.

@@ -43,6 +43,8 @@ pub(super) struct Evaluation<'a> {
     /// Opened for the first list; ranges need none.
     lookup: OnceCell<Lookup>,
     user: Option<UserList>,
+    /// The identifiers of the user's list, sorted for the lists of aliases when the first is met.
+    names: OnceCell<Vec<Name>>,
     /// Lists and bits attached to each volume.
     volumes: Vec<VolumeFilter>,
     /// Lists of aliases, each read once.
@@ -66,6 +68,7 @@ impl<'a> Evaluation<'a> {
             whole,
             lookup: OnceCell::new(),
             user: None,
+            names: OnceCell::new(),
             volumes: vec![VolumeFilter::default(); volumes],
             read: HashMap::new(),
         }
@@ -326,17 +329,31 @@ impl<'a> Evaluation<'a> {
         let Some(user) = self.user.as_ref().filter(|user| !user.keys.is_empty()) else {
             return Ok(ids);
         };
-        let names = |ids: Vec<Vec<u8>>| ids.into_iter().map(Name::new).collect::<Vec<_>>();
-        let (mut ids, mut users) = (names(ids), names(user.keys.clone()));
-        if !user.negative {
-            crossing::sort(&mut users)?;
-        }
+        let users = self.users_names(user)?;
+        let mut ids = names(ids);
         crossing::sort(&mut ids)?;
         let allowed = match user.negative {
-            false => crossing::intersection(ids, &users)?,
-            true => crossing::difference(ids, &users)?,
+            false => crossing::intersection(ids, users)?,
+            true => crossing::difference(ids, users)?,
         };
         Ok(allowed.into_iter().map(Name::into_text).collect())
+    }
+
+    /// The identifiers of the user's list as BLAST+ sorts them (`s_ProcessSeqIdFilters`,
+    /// seqdboidlist.cpp): those that are excluded as bytes, others as it compares identifiers.
+    fn users_names(&self, user: &UserList) -> Result<&[Name], Refusal> {
+        if let Some(sorted) = self.names.get() {
+            return Ok(sorted);
+        }
+        let mut keys = user.keys.clone();
+        if user.negative {
+            keys.sort_unstable();
+        }
+        let mut sorted = names(keys);
+        if !user.negative {
+            crossing::sort(&mut sorted)?;
+        }
+        Ok(self.names.get_or_init(|| sorted))
     }
 
     fn allows_taxid(&self, taxid: i32) -> bool {
@@ -364,6 +381,10 @@ impl<'a> Evaluation<'a> {
         self.volumes[at].lists.push(list.set.clone());
         self.read.insert(file.into(), list);
     }
+}
+
+fn names(ids: Vec<Vec<u8>>) -> Vec<Name> {
+    ids.into_iter().map(Name::new).collect()
 }
 
 /// Reads the list in a file.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use fleetblast_seq::id::{ObjectId, SeqId};
 
 use crate::Defline;
+use crate::fingerprint::encode;
 use crate::lookup::key;
 
 /// A list of identifiers, GIs or taxids.
@@ -93,14 +94,14 @@ pub(crate) struct DeflineFilter {
 }
 
 impl DeflineFilter {
-    /// The filter in words: two that are the same have the same.
-    pub(crate) fn description(&self) -> String {
+    /// Returns the filter as bytes: two that are the same have the same.
+    pub(crate) fn encode(&self) -> Vec<u8> {
         let user = self.user.as_ref().map(|user| (user.negative, user.set.sorted()));
         let volumes = self.volumes.iter().map(|volume| {
             let lists = volume.lists.iter().map(|list| list.sorted());
             (volume.member_bit, lists.collect::<Vec<_>>())
         });
-        format!("{user:?} {:?}", volumes.collect::<Vec<_>>())
+        encode(&(user, volumes.collect::<Vec<_>>()))
     }
 
     /// Whether sequences none of whose lines is shown are not even aligned. BLAST+ looks for that

@@ -3,7 +3,7 @@
 use fleetblast_metadata::header::Content;
 
 use crate::error::Error;
-use crate::fingerprint::{Side, fingerprint_sequences};
+use crate::fingerprint::{SequenceFile, fingerprint_sequences};
 use crate::ranks::Contents;
 use crate::subjects::Target;
 
@@ -22,7 +22,7 @@ pub fn of(target: &Target) -> Result<Content, Error> {
 /// What is not in files and cannot be read.
 pub fn of_ranks(target: &Target, contents: &Contents) -> Result<Content, Error> {
     match target.is_on_disk() {
-        true => Ok(by(target, Side::ALL.map(|side| contents.sum(side)))),
+        true => Ok(by(target, SequenceFile::ALL.map(|side| contents.sum(side)))),
         false => of(target),
     }
 }
@@ -40,9 +40,9 @@ fn by(target: &Target, [residues, headers]: [u128; 2]) -> Content {
 
 fn on_disk(target: &Target) -> Result<[u128; 2], Error> {
     let database = &target.searched;
-    let items = Side::ALL.map(|side| (side, side, 0..database.oid_count()));
+    let items = SequenceFile::ALL.map(|side| (side, side, 0..database.oid_count()));
     let read = fingerprint_sequences(database, &items)?;
-    Ok(Side::ALL.map(|wanted| {
+    Ok(SequenceFile::ALL.map(|wanted| {
         let own = read.iter().filter(|(side, ..)| *side == wanted);
         own.fold(0, |sum: u128, (.., more)| sum.wrapping_add(*more))
     }))

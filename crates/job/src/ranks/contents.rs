@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Cut;
 use crate::error::Error;
-use crate::fingerprint::{Side, fingerprint_sequences};
+use crate::fingerprint::{SequenceFile, fingerprint_sequences};
 use crate::plan::Plan;
 use crate::subjects::Target;
 use crate::threads::pool;
@@ -21,7 +21,7 @@ pub struct Item {
     /// The volume, counted from 0.
     pub volume: usize,
     /// The kind of bytes.
-    pub side: Side,
+    pub side: SequenceFile,
 }
 
 /// Fingerprints of items.
@@ -29,7 +29,7 @@ pub type Sums = BTreeMap<Item, u128>;
 
 /// Fingerprints of what is searched of each volume; empty where nobody wants to know.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Contents(BTreeMap<(usize, Side), u128>);
+pub struct Contents(BTreeMap<(usize, SequenceFile), u128>);
 
 impl Contents {
     /// Adds up the items of all partitions.
@@ -56,18 +56,18 @@ impl Contents {
             return Ok(Self::default());
         }
         let all = (0..cut.topology.partitions).map(PartitionId);
-        let all = all.flat_map(|partition| Side::ALL.map(|side| (partition, side)));
+        let all = all.flat_map(|partition| SequenceFile::ALL.map(|side| (partition, side)));
         Ok(Self::of(&read(plan, target, cut, all)?))
     }
 
     /// The fingerprint of one kind of bytes of all volumes.
-    pub fn sum(&self, side: Side) -> u128 {
+    pub fn sum(&self, side: SequenceFile) -> u128 {
         let own = self.0.iter().filter(|((_, other), _)| *other == side);
         own.fold(0, |sum: u128, (_, more)| sum.wrapping_add(*more))
     }
 
     /// The fingerprint of a volume, in hexadecimal digits; empty for one of which nothing is searched.
-    pub fn of_volume(&self, volume: usize, side: Side) -> String {
+    pub fn of_volume(&self, volume: usize, side: SequenceFile) -> String {
         self.0.get(&(volume, side)).map_or_else(String::new, |sum| format!("{sum:032x}"))
     }
 }
@@ -80,7 +80,7 @@ pub fn read(
     plan: &Plan,
     target: &Target,
     cut: &Cut,
-    wanted: impl IntoIterator<Item = (PartitionId, Side)>,
+    wanted: impl IntoIterator<Item = (PartitionId, SequenceFile)>,
 ) -> Result<Sums, Error> {
     let items = wanted.into_iter().map(|(partition, side)| {
         let oids = cut.partitions.get(partition.index()).cloned().unwrap_or(0..0);

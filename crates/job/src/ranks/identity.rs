@@ -11,7 +11,7 @@ use fleetblast_spool::{DatabaseIdentity, Identity, QueryDigest, QueryHasher, Vol
 use super::contents::Contents;
 use crate::digest::Digest;
 use crate::error::{Error, exit};
-use crate::fingerprint::Side;
+use crate::fingerprint::SequenceFile;
 use crate::plan::{Plan, Source, Subjects};
 use crate::subjects::Target;
 
@@ -117,8 +117,8 @@ pub fn database(
             date: outline.date,
             sequences: outline.sequences,
             index: format!("{:032x}", outline.index),
-            residues: contents.of_volume(number, Side::Residues),
-            headers: contents.of_volume(number, Side::Headers),
+            residues: contents.of_volume(number, SequenceFile::Residues),
+            headers: contents.of_volume(number, SequenceFile::Headers),
         }
     };
     let name = match &plan.subjects {

@@ -6,7 +6,7 @@ use fleetblast_db::fingerprint::Fingerprinter;
 use super::Target;
 use crate::digest::Digest;
 use crate::error::Error;
-use crate::fingerprint::Side;
+use crate::fingerprint::SequenceFile;
 
 impl Target {
     /// The fingerprint of everything here but the sequences in files of volumes.
@@ -42,10 +42,10 @@ impl Target {
     /// # Errors
     /// None for sequences that are in memory.
     pub fn memory_fingerprint(&self) -> Result<[u128; 2], Error> {
-        let mut digests = Side::ALL.map(|_| Digest::default());
+        let mut digests = SequenceFile::ALL.map(|_| Digest::default());
         for database in [&self.searched, &self.whole] {
             let fingerprinter = Fingerprinter::new(database);
-            for (digest, side) in digests.iter_mut().zip(Side::ALL) {
+            for (digest, side) in digests.iter_mut().zip(SequenceFile::ALL) {
                 let volumes = fingerprinter.of(0..database.oid_count(), side.file())?;
                 let sum = |sum: u128, (_, more)| sum.wrapping_add(more);
                 digest.add(&volumes.into_iter().fold(0, sum));

@@ -17,7 +17,7 @@ use fleetblast_spool::{Difference, Identity};
 use super::together::{Processes, failure};
 use crate::digest::Digest;
 use crate::error::{Error, exit};
-use crate::fingerprint::Side;
+use crate::fingerprint::SequenceFile;
 use crate::plan::Plan;
 use crate::ranks::Cut;
 use crate::ranks::contents::{self, Contents, Item, Sums};
@@ -100,8 +100,8 @@ impl Comparison<'_> {
         if let Some((pair, item)) = odd_sum(&sums, &views) {
             let oids = cut.partitions.get(item.partition.index()).cloned().unwrap_or_default();
             let side = match item.side {
-                Side::Residues => "residues",
-                Side::Headers => "definition lines",
+                SequenceFile::Residues => "residues",
+                SequenceFile::Headers => "definition lines",
             };
             // As users count them.
             let what = format!("other {side} among sequences {} to {}", oids.start + 1, oids.end);
@@ -220,7 +220,7 @@ fn file_name(target: &Target, volume: usize, file: VolumeFile) -> String {
 
 /// What a rank reads. Of those who hold a partition one reads it for each view. Where they all have the same, one of another view
 /// does, too, if there is one: what nobody else reads would be compared with nothing.
-fn to_read(topology: &Topology, views: &[u32], me: usize) -> Vec<(PartitionId, Side)> {
+fn to_read(topology: &Topology, views: &[u32], me: usize) -> Vec<(PartitionId, SequenceFile)> {
     let mut holders = vec![BTreeMap::<u32, Vec<usize>>::new(); topology.partitions as usize];
     for place in &topology.workers {
         let rank = place.rank.index();
@@ -238,7 +238,7 @@ fn to_read(topology: &Topology, views: &[u32], me: usize) -> Vec<(PartitionId, S
             readers.extend(others.get(number % others.len().max(1)));
         }
         if readers.contains(&me) {
-            own.extend(Side::ALL.map(|side| (PartitionId(number as u32), side)));
+            own.extend(SequenceFile::ALL.map(|side| (PartitionId(number as u32), side)));
         }
     }
     own
@@ -310,7 +310,7 @@ mod tests {
             let shape = Shape { ranks: 4, groups: 1, replicas, partitions: 4, dedicated: false };
             let topology = Topology::new(shape);
             for views in [[0, 0, 0, 0], [0, 1, 0, 1], [0, 1, 2, 3], [0, 0, 0, 1]] {
-                let mut read: BTreeMap<(PartitionId, Side), Vec<u32>> = BTreeMap::new();
+                let mut read: BTreeMap<(PartitionId, SequenceFile), Vec<u32>> = BTreeMap::new();
                 for (rank, &view) in views.iter().enumerate() {
                     for item in to_read(&topology, &views, rank) {
                         read.entry(item).or_default().push(view);
@@ -337,7 +337,7 @@ mod tests {
 
     #[test]
     fn a_sum_counts_for_all_ranks_that_see_the_same() {
-        let item = Item { partition: PartitionId(0), volume: 0, side: Side::Headers };
+        let item = Item { partition: PartitionId(0), volume: 0, side: SequenceFile::Headers };
         let sums = |sum| Sums::from([(item, sum)]);
         // Ranks 1 and 2 have one view, which rank 2 has read.
         let read = [sums(5), Sums::new(), sums(6)];

@@ -1,0 +1,300 @@
+//! The memory of values, counted while they are read and not kept.
+//!
+//! Each type here has the encoding of a type that is written, and stands for it.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use fleetblast_db::restrict::Restriction;
+use fleetblast_seq::id::{NumberKind, SeqId, TextKind};
+use fleetblast_stats::karlin::KarlinBlock;
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use crate::block::{Course, Kind, Query};
+use crate::header::{Content, Kinds, OptionValue, Paragraph};
+use crate::rounds::{Search, Searches};
+
+/// Bytes that an allocation takes besides its contents, at most.
+const ALLOCATION: u64 = 32;
+
+/// Returns the most bytes that `lists` lists of `items` items in all take, each of `size` bytes. A
+/// list may have room for twice its items, and for four if it has one.
+pub(crate) fn lists(lists: u64, items: u64, size: usize) -> u64 {
+    let slots = items.saturating_add(lists).saturating_mul(2);
+    slots.saturating_mul(size as u64).saturating_add(lists.saturating_mul(ALLOCATION))
+}
+
+/// What stands for a value and knows its memory.
+pub(crate) trait Weigh {
+    /// The type of the value.
+    type Of;
+
+    /// Returns the bytes of memory that the value takes outside of itself.
+    fn outside(&self) -> u64;
+}
+
+/// A list, of which only the memory is kept.
+pub(crate) struct Items<T> {
+    bytes: u64,
+    of: PhantomData<T>,
+}
+
+/// Bytes or text.
+type Bytes = Items<u8>;
+
+impl<T: Weigh> Weigh for Items<T> {
+    type Of = Vec<T::Of>;
+
+    fn outside(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl<'de, T: Deserialize<'de> + Weigh> Deserialize<'de> for Items<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(Counter(PhantomData))
+    }
+}
+
+struct Counter<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de> + Weigh> Visitor<'de> for Counter<T> {
+    type Value = Items<T>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Items<T>, A::Error> {
+        let (mut count, mut outside) = (0_u64, 0_u64);
+        while let Some(item) = items.next_element::<T>()? {
+            count += 1;
+            outside = outside.saturating_add(item.outside());
+        }
+        let own = if count == 0 { 0 } else { lists(1, count, size_of::<T::Of>()) };
+        Ok(Items { bytes: own.saturating_add(outside), of: PhantomData })
+    }
+}
+
+/// Implements [`Weigh`] for types that stand for themselves and have no memory outside.
+macro_rules! flat {
+    ($($type:ty),*) => {$(
+        impl Weigh for $type {
+            type Of = $type;
+
+            fn outside(&self) -> u64 {
+                0
+            }
+        }
+    )*};
+}
+
+flat!(u8, bool, u32, i32, Range<u32>);
+
+impl<A: Weigh, B: Weigh> Weigh for (A, B) {
+    type Of = (A::Of, B::Of);
+
+    fn outside(&self) -> u64 {
+        self.0.outside().saturating_add(self.1.outside())
+    }
+}
+
+/// Defines a struct with the fields of one that is written, and names those that have memory
+/// outside.
+macro_rules! weighed {
+    ($name:ident for $of:ty { $($field:ident: $type:ty,)* } outside { $($list:ident),* }) => {
+        #[derive(Deserialize)]
+        #[expect(dead_code, reason = "fields are read to get past them")]
+        pub(crate) struct $name { $(pub $field: $type,)* }
+
+        impl Weigh for $name {
+            type Of = $of;
+
+            fn outside(&self) -> u64 {
+                [$(self.$list.outside()),*].into_iter().fold(0, u64::saturating_add)
+            }
+        }
+    };
+}
+
+impl<T: Weigh> Weigh for Option<T> {
+    type Of = Option<T::Of>;
+
+    fn outside(&self) -> u64 {
+        self.as_ref().map_or(0, Weigh::outside)
+    }
+}
+
+weighed!(HeadWeight for () {
+    first: u64,
+    kind: Kind,
+    digest: u64,
+    batches: Items<u32>,
+    course: Option<Course>,
+    searched: Items<bool>,
+} outside { batches, searched });
+
+weighed!(TextWeight for Query {
+    title: Bytes,
+    ids: Items<IdWeight>,
+    length: u64,
+    lower_case: Items<Range<u32>>,
+    unnamed: u64,
+    range: Option<Range<u32>>,
+    messages: Items<Bytes>,
+} outside { title, ids, lower_case, messages });
+
+weighed!(HeaderWeight for () {
+    program: Bytes,
+    version: Bytes,
+    options: Items<(Bytes, OptionWeight)>,
+    environment: Items<(Bytes, Bytes)>,
+    command: Bytes,
+    restriction: Option<RestrictionWeight>,
+    kinds: Kinds,
+    hitlist_size: u64,
+    database: DatabaseWeight,
+} outside { program, version, options, environment, command, restriction, database });
+
+weighed!(RestrictionWeight for Restriction {
+    ids: ListWeight,
+    negative: bool,
+} outside { ids });
+
+weighed!(NamesWeight for () {
+    ids: Items<Bytes>,
+    binary: bool,
+    database_residues: u64,
+} outside { ids });
+
+weighed!(DatabaseWeight for () {
+    label: Bytes,
+    paragraphs: Items<ParagraphWeight>,
+    is_subject: bool,
+    content: Content,
+} outside { label, paragraphs });
+
+weighed!(ParagraphWeight for Paragraph {
+    title: Bytes,
+    date: Bytes,
+    masked_using: Bytes,
+    sequences: i64,
+    residues: i64,
+} outside { title, date, masked_using });
+
+weighed!(EndWeight for () {
+    queries: u64,
+    blocks: u64,
+    counted: u64,
+    has_report: bool,
+    closing: Bytes,
+} outside { closing });
+
+weighed!(RoundsWeight for () {
+    is_document: bool,
+    before: u64,
+    queries: Items<SearchesWeight>,
+} outside { queries });
+
+weighed!(SearchesWeight for Searches {
+    searches: Items<SearchWeight>,
+    converged: bool,
+} outside { searches });
+
+weighed!(SearchWeight for Search {
+    statistics: Option<[KarlinBlock; 2]>,
+    known: Option<Items<u32>>,
+    messages: Items<Bytes>,
+    hidden: u64,
+    exceeds: bool,
+} outside { known, messages });
+
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "fields are read to get past them")]
+pub(crate) enum OptionWeight {
+    Flag,
+    Text(Bytes),
+    Integer(i64),
+    Real(f64),
+    Boolean(bool),
+}
+
+impl Weigh for OptionWeight {
+    type Of = OptionValue;
+
+    fn outside(&self) -> u64 {
+        match self {
+            Self::Text(text) => text.bytes,
+            Self::Flag | Self::Integer(_) | Self::Real(_) | Self::Boolean(_) => 0,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+pub(crate) enum ListWeight {
+    Sequences(NamesWeight),
+    Gis(Items<u32>),
+    Taxids(Items<i32>),
+}
+
+impl Weigh for ListWeight {
+    type Of = ();
+
+    fn outside(&self) -> u64 {
+        match self {
+            Self::Sequences(names) => names.outside(),
+            Self::Gis(numbers) => numbers.bytes,
+            Self::Taxids(numbers) => numbers.bytes,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "fields are read to get past them")]
+pub(crate) enum TagWeight {
+    Number(i64),
+    Text(Bytes),
+}
+
+impl Weigh for TagWeight {
+    type Of = ();
+
+    fn outside(&self) -> u64 {
+        match self {
+            Self::Text(text) => text.bytes,
+            Self::Number(_) => 0,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "fields are read to get past them")]
+pub(crate) enum IdWeight {
+    Local(TagWeight),
+    General { db: Bytes, tag: TagWeight },
+    Gi(i64),
+    Pdb { mol: Bytes, chain: Bytes },
+    Patent { country: Bytes, number: Bytes, sequence: i64 },
+    Text { kind: TextKind, accession: Bytes, version: Option<u32>, name: Bytes, release: Bytes },
+    Numbered(NumberKind, i64),
+}
+
+impl Weigh for IdWeight {
+    type Of = SeqId;
+
+    fn outside(&self) -> u64 {
+        let texts = match self {
+            Self::Local(tag) => [tag.outside(), 0, 0],
+            Self::General { db, tag } => [db.bytes, tag.outside(), 0],
+            Self::Pdb { mol: first, chain: second }
+            | Self::Patent { country: first, number: second, .. } => [first.bytes, second.bytes, 0],
+            Self::Text { accession, name, release, .. } => {
+                [accession.bytes, name.bytes, release.bytes]
+            }
+            Self::Gi(_) | Self::Numbered(..) => [0; 3],
+        };
+        texts.into_iter().fold(0, u64::saturating_add)
+    }
+}
