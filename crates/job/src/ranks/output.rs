@@ -111,7 +111,7 @@ impl Whole {
         Whole { path, ending, header: None, joins: false, sending: None, failure: None }
     }
 
-    /// The output of a run with a checkpoint, which `early` signals remove.
+    /// The output of a run with a checkpoint. A signal removes it as long as `early` is in force.
     ///
     /// # Errors
     /// A file that cannot be made.
