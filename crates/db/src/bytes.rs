@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::DbError;
-use crate::mapped::MappedFile;
+use crate::mapped::{MappedFile, Part};
 use crate::stamp::Stamp;
 
 /// Memory that holds a stretch of a file, whoever allocated and filled it: a `Vec<u8>`, a mapping, a window that
@@ -46,14 +46,18 @@ impl Bytes {
     /// # Errors
     /// [`DbError::MissingFile`] if there is no such file, [`DbError::Io`] if it cannot be read.
     pub(crate) fn map(path: &Path) -> Result<Self, DbError> {
-        Self::map_stamped(path).map(|(bytes, _)| bytes)
+        Self::map_part(path, Part::Beside).map(|(bytes, _)| bytes)
     }
 
-    /// The same, and how to tell whether the file was changed since.
+    /// The same of a file of a volume, and how to tell whether the file was changed since.
     ///
     /// # Errors
     /// Those of [`Bytes::map`].
-    pub(crate) fn map_stamped(path: &Path) -> Result<(Self, Stamp), DbError> {
+    pub(crate) fn map_of_volume(path: &Path) -> Result<(Self, Stamp), DbError> {
+        Self::map_part(path, Part::Volume)
+    }
+
+    fn map_part(path: &Path, part: Part) -> Result<(Self, Stamp), DbError> {
         let failed = |source: std::io::Error| DbError::file(path, source);
         let file = File::open(path).map_err(failed)?;
         // An empty file cannot be mapped on every system.
@@ -70,7 +74,7 @@ impl Bytes {
         // safety.
         let map = unsafe { memmap2::Mmap::map(&file) }.map_err(failed)?;
         let held = 0..map.len();
-        let memory = Arc::new(MappedFile::new(map, stamp.clone()));
+        let memory = Arc::new(MappedFile::new(map, stamp.clone(), part));
         Ok((Self { memory, held, origin: 0 }, stamp))
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::defline::Defline;
-use crate::mapped::check_pages;
+use crate::mapped::check_side_files;
 use crate::odd::OddHeader;
 use crate::partition::{self, Balance, VolumeFile};
 use crate::restrict::Visibility;
@@ -180,13 +180,15 @@ impl Database {
         self.inner.parts.stats_residues
     }
 
-    /// Looks whether the files with these sequences are as they were when the database was opened. Who searches does so after what it
-    /// read and before anybody relies on it.
+    /// Looks whether the files with these sequences, and all files beside volumes, are as they were
+    /// when they were opened. Who reads these sequences only does so after that and before anybody
+    /// relies on it.
     ///
     /// # Errors
-    /// [`DbError::Changed`] if one was written to; those of [`check_pages`] for any file.
+    /// [`DbError::Changed`] if one was written to; those of
+    /// [`check_lost_pages`](crate::check_lost_pages) for any file.
     pub fn check_unchanged(&self, oids: &Range<u32>) -> Result<(), DbError> {
-        check_pages()?;
+        check_side_files()?;
         let concerned = |all: &Range<u32>| all.start < oids.end && oids.start < all.end;
         let volumes = self.volumes().filter(|(_, all)| concerned(all));
         volumes.into_iter().try_for_each(|(volume, _)| volume.check_unchanged())

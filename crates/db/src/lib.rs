@@ -55,7 +55,7 @@ pub use database::{Database, DatabaseInfo, SequenceKind, Whole};
 pub use defline::Defline;
 pub use error::{DbError, TaxidSign};
 pub use lookup::Lookup;
-pub use mapped::{check_mapped_files, check_pages, has_all_pages};
+pub use mapped::{check_lost_pages, check_mapped_files, has_all_pages};
 pub use odd::{OddHeader, OddText};
 pub use partition::{Contents, LoadedPartition, Partition};
 pub use search_path::SearchPath;

@@ -66,14 +66,14 @@ impl Volume {
     /// sequences needs only the first.
     pub(crate) fn open(base: &[u8], kind: SequenceKind) -> Result<Self, DbError> {
         let index_path = path::with_extension(base, &kind.extension("in"));
-        let (index_bytes, stamp) = Bytes::map_stamped(&index_path)?;
+        let (index_bytes, stamp) = Bytes::map_of_volume(&index_path)?;
         let mut stamps = vec![stamp];
         let index = Index::parse(&index_bytes, &index_path, Some(kind))?;
         let mut file = |extension| match index.sequences {
             0 => Ok(Bytes::held(Vec::new())),
             _ => {
                 let path = path::with_extension(base, &kind.extension(extension));
-                let (bytes, stamp) = Bytes::map_stamped(&path)?;
+                let (bytes, stamp) = Bytes::map_of_volume(&path)?;
                 stamps.push(stamp);
                 Ok(bytes)
             }

@@ -7,7 +7,9 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Command;
 
-use fleetblast_db::{SearchPath, TaxonomyNames, check_mapped_files, check_pages, has_all_pages};
+use fleetblast_db::{
+    SearchPath, TaxonomyNames, check_lost_pages, check_mapped_files, has_all_pages,
+};
 
 /// Names a directory for the process that ends by the signal.
 const DIRECTORY: &str = "LOST_PAGES_DIRECTORY";
@@ -45,13 +47,13 @@ fn lost_pages_are_zeros_and_nothing_is_published() {
     assert!(check_mapped_files().is_ok() && has_all_pages());
     // A change within a page sends no signal.
     cut(&directory.join("taxdb.btd"), 20_000);
-    assert!(names.of(400).is_ok() && check_pages().is_ok());
+    assert!(names.of(400).is_ok() && check_lost_pages().is_ok());
     let error = check_mapped_files().expect_err("it is shorter").to_string();
     assert!(error.contains("taxdb.btd) was changed") && error.contains("has 20000"), "{error}");
     cut(&directory.join("taxdb.btd"), 5000);
     assert_eq!(names.of(400).expect("zeros are no names"), None);
     assert!(!has_all_pages());
-    let error = check_pages().expect_err("a page is lost").to_string();
+    let error = check_lost_pages().expect_err("a page is lost").to_string();
     assert!(error.contains("taxdb.btd) was changed") && error.contains("has 5000"), "{error}");
     assert!(error.contains("could not be read any more"), "{error}");
     // It stays so, whatever becomes of the file.

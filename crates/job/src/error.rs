@@ -159,14 +159,14 @@ pub fn output_error(error: &std::io::Error) -> Error {
 /// has changed while it was read, the error is that: the change may have caused any other.
 impl From<DbError> for Error {
     fn from(error: DbError) -> Self {
-        let error = match error.changed_file() {
-            Some(_) => error,
-            None => check_mapped_files().err().unwrap_or(error),
-        };
         let mut message = error.report();
         if let Some(detail) = error.detail() {
             message.push_str(&format!("\n({detail})"));
         }
-        Error::new(error.exit_code(), message)
+        let told = Error::new(error.exit_code(), message);
+        match error.changed_file() {
+            Some(_) => told,
+            None => told.or_changed_files(),
+        }
     }
 }

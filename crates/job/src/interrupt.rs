@@ -41,9 +41,11 @@ pub struct DrainSignals {
 }
 
 /// What a signal does before the job can be drained.
-struct EarlyEnd {
-    /// The job cannot be drained yet.
+pub struct EarlyEnd {
+    /// A signal ends the job: it cannot be drained yet, and no file is being made.
     is_due: AtomicBool,
+    /// A signal has come.
+    has_come: AtomicBool,
     /// The file to remove.
     unfinished: OnceLock<CString>,
     /// What is said; nothing where another rank does.
@@ -61,8 +63,12 @@ impl DrainSignals {
 
     fn try_catch() -> io::Result<Self> {
         let message = if speaks_for_all() { ENDED_EARLY } else { "" };
-        let (is_due, unfinished) = (AtomicBool::new(true), OnceLock::new());
-        let early = Arc::new(EarlyEnd { is_due, unfinished, message });
+        let early = Arc::new(EarlyEnd {
+            is_due: AtomicBool::new(true),
+            has_come: AtomicBool::new(false),
+            unfinished: OnceLock::new(),
+            message,
+        });
         let draining = || ending().chain([SIGUSR1]);
         for signal in draining() {
             let early = Arc::clone(&early);
@@ -74,12 +80,9 @@ impl DrainSignals {
         Ok(DrainSignals { signals, early })
     }
 
-    /// Has this file removed if a signal ends the process before anybody receives signals.
-    pub fn remove_when_ended(&self, unfinished: &Path) {
-        if let Ok(path) = CString::new(unfinished.as_os_str().as_bytes()) {
-            // The first one stays; there is one.
-            let _ = self.early.unfinished.set(path);
-        }
+    /// What a signal does until somebody receives signals.
+    pub fn early_end(&self) -> Arc<EarlyEnd> {
+        Arc::clone(&self.early)
     }
 
     /// From now on signals do nothing but come out here, also those that came just before.
@@ -90,8 +93,34 @@ impl DrainSignals {
 }
 
 impl EarlyEnd {
+    /// Makes a file, which is removed if a signal ends the process before anybody receives signals.
+    /// A signal that comes meanwhile ends the process afterwards, when the file's path is known.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub fn watch_over<T, E>(
+        &self,
+        make: impl FnOnce() -> Result<(T, PathBuf), E>,
+    ) -> Result<(T, PathBuf), E> {
+        self.is_due.store(false, Ordering::SeqCst);
+        let made = make();
+        if let Ok((_, path)) = &made
+            && let Ok(path) = CString::new(path.as_os_str().as_bytes())
+        {
+            // The first one stays; there is one.
+            let _ = self.unfinished.set(path);
+        }
+        // The handler sees this, or else what it has stored before is seen here.
+        self.is_due.store(true, Ordering::SeqCst);
+        if self.has_come.load(Ordering::SeqCst) {
+            self.end_if_due();
+        }
+        made
+    }
+
     /// Ends the process, unless the job can be drained. Runs as the action of a signal.
     fn end_if_due(&self) {
+        self.has_come.store(true, Ordering::SeqCst);
         if !self.is_due.load(Ordering::SeqCst) {
             return;
         }
@@ -197,7 +226,37 @@ fn ignored(status: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::env;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::Command;
+
     use super::*;
+
+    /// Names the file for the process that ends by a signal.
+    const FILE: &str = "INTERRUPT_FILE";
+
+    #[test]
+    fn a_signal_while_a_file_is_made_leaves_none() {
+        let Some(path) = env::var_os(FILE).map(PathBuf::from) else {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("part");
+            let mut again = Command::new(env::current_exe().unwrap());
+            let name = "interrupt::tests::a_signal_while_a_file_is_made_leaves_none";
+            let ended = again.args(["--exact", name]).env(FILE, &path).output().unwrap();
+            let status = ended.status;
+            assert_eq!((status.code(), status.signal()), (Some(exit::DRAINED.into()), None));
+            assert!(!path.exists());
+            return;
+        };
+        let signals = DrainSignals::catch().unwrap();
+        let make = || {
+            fs::write(&path, "unfinished")?;
+            low_level::raise(SIGTERM)?;
+            Ok::<_, io::Error>(((), path.clone()))
+        };
+        signals.early_end().watch_over(make).unwrap();
+        unreachable!("the signal has ended it");
+    }
 
     #[test]
     fn ignored_signals_are_bits() {

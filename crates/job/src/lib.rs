@@ -16,6 +16,7 @@
 //! | [`timing`], [`trace`] | records: where the time went, what each rank did when |
 //! | [`standard`], [`interrupt`], [`last_works`] | the process: its standard streams, the signals and the want of memory that end it |
 
+mod allowed_cpus;
 mod alone;
 pub mod audience;
 mod batching;
@@ -46,5 +47,6 @@ pub mod threads;
 pub mod timing;
 pub mod trace;
 
+pub use self::allowed_cpus::allowed_cpus;
 pub use self::ranks::{stand_aside, wrap};
 pub use self::run::run;

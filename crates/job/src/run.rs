@@ -26,7 +26,7 @@ pub fn run(
 ) -> Result<(), Error> {
     let out = (!plan.fleet.dry_run).then(|| plan.out.clone());
     let _last = out.clone().map(|out| before_the_end(move || leave_empty(&out)));
-    search(plan, drain, &audience).map_err(Error::or_changed_files).inspect_err(|error| {
+    search(plan, drain, &audience).inspect_err(|error| {
         audience.leave();
         if let Some(out) = out.filter(|_| error.exit_code != exit::DRAINED) {
             leave_empty(&out);

@@ -86,21 +86,39 @@ pub fn open_private(path: &Path) -> Result<File, Error> {
     }
 }
 
-/// Opens a file that has to be one of `owner`'s, and no link to one: what others put there is not the job's.
-pub(crate) fn open_own(options: &mut OpenOptions, path: &Path, owner: u32) -> Result<File, Error> {
+/// Opens a file that others may have replaced. A link in its place is not followed, and a pipe
+/// there makes nobody wait.
+///
+/// # Errors
+/// The system's, which is `ELOOP` for a link; one without a number for what is no regular file.
+pub fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = options.custom_flags(flags.bits() as i32).open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("it is no longer a regular file")),
+    }
+}
+
+/// Opens a file that has to be one of `owner`'s, and no link to one: what others put there is not
+/// the job's.
+///
+/// # Errors
+/// [`Error::Foreign`] for a file that is not so; the system's.
+pub fn open_own(options: &mut OpenOptions, path: &Path, owner: u32) -> Result<File, Error> {
     let foreign = |what: String| Error::Foreign { path: path.to_path_buf(), what };
-    let file = match options.custom_flags(flags.bits() as i32).open(path) {
+    let file = match open_regular(options, path) {
         Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
             return Err(foreign("a link".to_owned()));
         }
+        Err(error) if error.raw_os_error().is_none() => {
+            return Err(foreign("no regular file".to_owned()));
+        }
         result => result.during("open", path)?,
     };
-    let meta = file.metadata().during("read", path)?;
-    match (meta.is_file(), meta.uid()) {
-        (true, uid) if uid == owner => Ok(file),
-        (true, uid) => Err(foreign(format!("a file of another user (number {uid})"))),
-        (false, _) => Err(foreign("no regular file".to_owned())),
+    match file.metadata().during("read", path)?.uid() {
+        uid if uid == owner => Ok(file),
+        uid => Err(foreign(format!("a file of another user (number {uid})"))),
     }
 }
 

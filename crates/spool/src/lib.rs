@@ -119,7 +119,7 @@ mod writer;
 pub use catalog::{Catalog, Name};
 pub use checkpoint::{Checkpoint, Start};
 pub use codec::Codec;
-pub use durable::open_private;
+pub use durable::{open_own, open_private, open_regular};
 pub use error::Error;
 pub use holder::Holder;
 pub use identity::{

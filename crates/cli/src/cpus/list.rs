@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use fleetblast_job::allowed_cpus;
+
 /// Most CPUs that a range may name, lest a damaged file fill the memory.
 const MOST: u32 = 1 << 16;
 
@@ -21,7 +23,7 @@ pub fn parse(text: &str) -> Option<BTreeSet<u32>> {
 
 /// The CPUs that a process may run on, by its `/proc/PID/status`.
 pub fn of_status(status: &str) -> Option<BTreeSet<u32>> {
-    parse(status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?.trim())
+    parse(allowed_cpus(status)?)
 }
 
 #[cfg(test)]

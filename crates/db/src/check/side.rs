@@ -107,7 +107,7 @@ fn version_5(
     };
     let letter = database.kind().letter();
     let beside = |rest: &str| path.with_extension(format!("{letter}{rest}"));
-    check_pages(&lmdb)?;
+    check_lmdb_pages(&lmdb)?;
     if whole(&lmdb)? != u64::from(database.oid_count()) {
         let reason = "it belongs to more volumes than these; check the whole database";
         report.unchecked.push(format!("{}: {reason}", lmdb.name()));
@@ -124,14 +124,14 @@ fn version_5(
     taxids(&file, database.oid_count(), totals)?;
     report.beside.push(file.name());
     let (offsets, lists) = (Side::required(beside("tf"))?, Side::required(beside("to"))?);
-    check_pages(&offsets)?;
+    check_lmdb_pages(&offsets)?;
     taxid_lists(&offsets, &lists, database.oid_count(), totals)?;
     report.beside.extend([offsets.name(), lists.name()]);
     Ok(())
 }
 
 /// Checks all pages of an LMDB file.
-fn check_pages(file: &Side) -> Result<(), DbError> {
+fn check_lmdb_pages(file: &Side) -> Result<(), DbError> {
     let damaged = |damage| file.damaged(damage);
     Environment::open(&file.bytes).and_then(|env| env.check()).map_err(damaged)
 }

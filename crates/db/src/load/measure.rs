@@ -33,7 +33,7 @@ pub fn evict(path: &Path, bytes: u64) -> Result<bool, DbError> {
     file.sync_data().map_err(failed)?;
     fadvise(&file, 0, NonZeroU64::new(bytes), Advice::DontNeed)
         .map_err(|error| failed(error.into()))?;
-    let map = Bytes::map(path)?;
+    let (map, _) = Bytes::map_of_volume(path)?;
     let sample = &map[..map.len().min(bytes as usize)];
     let left = resident_bytes(sample).unwrap_or(0);
     Ok(left as f64 <= sample.len() as f64 * LEFT)
@@ -79,7 +79,7 @@ pub fn read_in_order(path: &Path, bytes: u64, direct: bool) -> Result<Option<f64
 /// # Errors
 /// A file that cannot be mapped.
 pub fn map_in_order(path: &Path, bytes: u64, limit: Duration) -> Result<f64, DbError> {
-    let map = Bytes::map(path)?;
+    let (map, _) = Bytes::map_of_volume(path)?;
     let start = Instant::now();
     let (mut seen, mut touched) = (0u64, 0u8);
     for step in map[..map.len().min(bytes as usize)].chunks(READ_BYTES) {
@@ -110,7 +110,7 @@ pub fn read_here_and_there(
     limit: Duration,
 ) -> Result<f64, DbError> {
     let reader = VolumeReader::open(path.to_path_buf(), OFlags::empty())?;
-    let map = Bytes::map(path)?;
+    let (map, _) = Bytes::map_of_volume(path)?;
     let blocks = (bytes.min(map.len() as u64) / SMALL_READ).max(1);
     if mapped {
         advise(&map, Use::Random);

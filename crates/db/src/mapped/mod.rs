@@ -6,6 +6,9 @@
 //! publishes what was made of mapped bytes calls [`check_mapped_files`] first, which refuses. So a
 //! file that is cut short ends a program like one that is overwritten: with an error, by the usual
 //! way.
+//!
+//! A check of all files asks the file system once a file. Who asks often checks the files that it
+//! read: those of some volumes, and [those beside volumes](check_side_files), which are few.
 
 mod register;
 mod signal;
@@ -13,6 +16,7 @@ mod signal;
 use memmap2::Mmap;
 
 use self::register::Entry;
+pub(crate) use self::register::Part;
 use crate::DbError;
 use crate::stamp::Stamp;
 
@@ -24,9 +28,9 @@ pub(crate) struct MappedFile {
 
 impl MappedFile {
     /// Takes over the mapping of a whole file that `stamp` describes.
-    pub(crate) fn new(map: Mmap, stamp: Stamp) -> Self {
+    pub(crate) fn new(map: Mmap, stamp: Stamp, part: Part) -> Self {
         signal::catch();
-        let entry = Entry::register(&map, stamp);
+        let entry = Entry::register(&map, stamp, part);
         Self { map, entry }
     }
 }
@@ -55,7 +59,7 @@ pub fn has_all_pages() -> bool {
 ///
 /// # Errors
 /// [`DbError::Changed`] or [`DbError::Unreadable`], with file and byte.
-pub fn check_pages() -> Result<(), DbError> {
+pub fn check_lost_pages() -> Result<(), DbError> {
     if has_all_pages() {
         return Ok(());
     }
@@ -69,10 +73,20 @@ pub fn check_pages() -> Result<(), DbError> {
 /// opened, or were replaced. Whoever publishes something calls this after the last byte was read.
 ///
 /// # Errors
-/// As [`check_pages`].
+/// As [`check_lost_pages`].
 pub fn check_mapped_files() -> Result<(), DbError> {
-    check_pages()?;
+    check_lost_pages()?;
     register::entries().try_for_each(|entry| entry.stamp().check())
+}
+
+/// The same for the files beside volumes only: names of taxa, masks, files to look up identifiers.
+///
+/// # Errors
+/// As [`check_lost_pages`].
+pub(crate) fn check_side_files() -> Result<(), DbError> {
+    check_lost_pages()?;
+    let mut beside = register::entries().filter(|entry| entry.part() == Part::Beside);
+    beside.try_for_each(|entry| entry.stamp().check())
 }
 
 #[cfg(test)]

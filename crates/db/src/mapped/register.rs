@@ -18,6 +18,15 @@ static HAS_LOST: AtomicBool = AtomicBool::new(false);
 /// The offset where nothing is lost.
 const NOWHERE: usize = usize::MAX;
 
+/// What a file is of a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Index, residues or headers of a volume, which the volume checks, too.
+    Volume,
+    /// Anything else.
+    Beside,
+}
+
 /// A mapped file.
 pub(super) struct Entry {
     /// Addresses of its pages.
@@ -26,13 +35,14 @@ pub(super) struct Entry {
     /// The least offset that could not be read.
     lost: AtomicUsize,
     stamp: Stamp,
+    part: Part,
     /// The next younger entry.
     next: OnceLock<&'static Entry>,
 }
 
 impl Entry {
     /// Adds a file that was just mapped to `memory`.
-    pub(super) fn register(memory: &[u8], stamp: Stamp) -> &'static Entry {
+    pub(super) fn register(memory: &[u8], stamp: Stamp, part: Part) -> &'static Entry {
         let start = memory.as_ptr() as usize;
         let end = start + memory.len().next_multiple_of(rustix::param::page_size());
         let entry: &'static Entry = Box::leak(Box::new(Entry {
@@ -40,6 +50,7 @@ impl Entry {
             is_mapped: AtomicBool::new(true),
             lost: AtomicUsize::new(NOWHERE),
             stamp,
+            part,
             next: OnceLock::new(),
         }));
         let mut place = &FIRST;
@@ -78,6 +89,10 @@ impl Entry {
 
     pub(super) fn stamp(&self) -> &Stamp {
         &self.stamp
+    }
+
+    pub(super) fn part(&self) -> Part {
+        self.part
     }
 }
 

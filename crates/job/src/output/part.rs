@@ -8,13 +8,13 @@
 //! * of others by a lock (`flock`), which their makers hold as long as they live.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use fleetblast_spool::open_regular;
 
 /// Bytes of a name that the hidden one repeats: file systems allow 255 in all.
 const NAME_KEPT: usize = 200;
@@ -57,25 +57,11 @@ pub fn put_in_place(part: &Path, wanted: &Path) -> io::Result<()> {
     if !fs::symlink_metadata(wanted).is_ok_and(|meta| meta.is_file() && meta.nlink() > 1) {
         return fs::rename(part, wanted);
     }
-    let mut from = reopen(File::options().read(true), part)?;
-    let mut into = reopen(File::options().write(true).truncate(true), wanted)?;
+    let mut from = open_regular(File::options().read(true), part)?;
+    let mut into = open_regular(File::options().write(true).truncate(true), wanted)?;
     io::copy(&mut from, &mut into)?;
     into.sync_all()?;
     fs::remove_file(part)
-}
-
-/// Opens a part by its name, as ranks do that have not made it. A link or a pipe that somebody put
-/// in its place has no effect.
-///
-/// # Errors
-/// The system's; what is no regular file.
-pub fn reopen(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = options.custom_flags(flags.bits() as i32).open(path)?;
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(io::Error::other("somebody replaced it by what is no regular file")),
-    }
 }
 
 /// The names that files may have beside what they will be.
@@ -149,7 +135,7 @@ fn is_kept(file: &File) -> bool {
 
 /// Whether a file of this owner is left of a run that does not live any more.
 fn is_abandoned(path: &Path, owner: u32, has_one_user: bool) -> bool {
-    let Ok(file) = reopen(File::options().write(true), path) else { return false };
+    let Ok(file) = open_regular(File::options().write(true), path) else { return false };
     file.metadata().is_ok_and(|meta| meta.uid() == owner)
         && (has_one_user || file.try_lock().is_ok())
 }
@@ -166,8 +152,8 @@ mod tests {
         let [part, wanted, victim] = ["p", "w", "v"].map(|name| dir.path().join(name));
         fs::write(&victim, "precious").unwrap();
         symlink(&victim, &part).unwrap();
-        assert!(reopen(File::options().write(true), &part).is_err());
-        assert!(reopen(File::options().read(true), dir.path()).is_err());
+        assert!(open_regular(File::options().write(true), &part).is_err());
+        assert!(open_regular(File::options().read(true), dir.path()).is_err());
         // A report with two names gets the contents, which are not those of another file.
         fs::write(&wanted, "old").unwrap();
         fs::hard_link(&wanted, dir.path().join("second")).unwrap();

@@ -9,15 +9,14 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use fleetblast_metadata::records::{Chain, HEAD_BYTES, START_BYTES};
-
-use crate::output::part;
+use fleetblast_spool::open_regular;
 
 /// Joins the records of a file. No more is read of it than their heads.
 ///
 /// # Errors
 /// A file that cannot be read or written, or in which there is something else.
 pub fn join(path: &Path) -> io::Result<()> {
-    let file = part::reopen(File::options().read(true).write(true), path)?;
+    let file = open_regular(File::options().read(true).write(true), path)?;
     let end = file.metadata()?.len();
     let (mut chain, mut at) = (Chain::default(), START_BYTES as u64);
     while at < end {

@@ -20,6 +20,7 @@ use crate::alone::leave_empty;
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::halt::Halt;
+use crate::interrupt::EarlyEnd;
 use crate::metadata::{Carrier, content, header};
 use crate::output::Output;
 use crate::plan::{Carriage, Metadata, Plan};
@@ -38,7 +39,7 @@ pub struct Ends<'a> {
 }
 
 impl<'a> Ends<'a> {
-    /// Opens them, and the checkpoint; `None` if there is nothing to do.
+    /// Opens them, and the checkpoint; `None` if there is nothing to do. `early` signals end the job.
     ///
     /// # Errors
     /// Queries that cannot be read, outputs that cannot be written, a checkpoint of another search; for metadata, a database that cannot be
@@ -48,7 +49,7 @@ impl<'a> Ends<'a> {
         target: &Target,
         contents: &Contents,
         layout: &Layout,
-        shared: &'a Arc<dyn Audience>,
+        (early, shared): (Option<&EarlyEnd>, &'a Arc<dyn Audience>),
     ) -> Result<Option<(Self, Option<Checkpoint>)>, Error> {
         let audience = &**shared;
         audience.begin();
@@ -79,7 +80,7 @@ impl<'a> Ends<'a> {
             Opened::Complete => return Ok(None),
         };
         let mut output = match checkpoint.as_ref().map(Checkpoint::run) {
-            Some(run) => Whole::kept(plan.written(), run)?,
+            Some(run) => Whole::kept(plan.written(), run, early)?,
             None => Whole::new(Output::open(plan.written())?)?,
         };
         let for_some = |metadata: &Metadata| !metadata.recipients.is_empty();

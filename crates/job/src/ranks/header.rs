@@ -10,8 +10,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use fleetblast_report::sam::Header;
-
-use crate::output::part;
+use fleetblast_spool::open_regular;
 
 /// Bytes that are read at a time.
 const BUFFER: usize = 1 << 20;
@@ -31,7 +30,7 @@ fn put_by(path: &Path, mut header: Header, most: usize) -> io::Result<()> {
         header.takes(line);
         Ok(())
     })?;
-    let file = part::reopen(File::options().write(true), path)?;
+    let file = open_regular(File::options().write(true), path)?;
     let (mut read, mut written) = (0, 0);
     // Read, or made, but not written: what was there must be read first.
     let mut waiting = VecDeque::from(header.bytes());
@@ -59,7 +58,7 @@ fn write(file: &File, waiting: &mut VecDeque<u8>, at: u64, end: u64) -> io::Resu
 
 fn each_line(path: &Path, mut see: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
     let mut reader =
-        BufReader::with_capacity(BUFFER, part::reopen(File::options().read(true), path)?);
+        BufReader::with_capacity(BUFFER, open_regular(File::options().read(true), path)?);
     let mut line = Vec::new();
     loop {
         line.clear();

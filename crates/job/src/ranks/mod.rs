@@ -107,9 +107,9 @@ pub fn on_threads(
     let choice = load::choose(&target.searched, Purpose::Search, plan.load)?;
     let cut = Cut::new(&target, &layout);
     let contents = Contents::for_plan(plan, &target, &cut)?;
-    let ends = Ends::open(plan, &target, &contents, &layout, audience)?;
+    let early = drain.as_ref().map(DrainSignals::early_end);
+    let ends = Ends::open(plan, &target, &contents, &layout, (early.as_deref(), audience))?;
     let Some((ends, checkpoint)) = ends else { return Ok(()) };
-    drain.iter().for_each(|drain| drain.remove_when_ended(ends.output.path()));
     let sending = ends.output.sending.as_ref().map(Sending::watcher);
     let watched = sending.clone();
     let vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: drain, sending };

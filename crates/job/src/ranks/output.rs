@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use fleetblast_report::sam::Header;
-use fleetblast_spool::{Checkpoint, Run, Summary};
+use fleetblast_spool::{Checkpoint, Run, Summary, open_regular};
 
 use super::sending::Sending;
 use super::{chain, checkpoint, header};
 use crate::error::Error;
+use crate::interrupt::EarlyEnd;
 use crate::last_works::{LastWork, before_the_end};
 use crate::output::part::{self, RunId};
 use crate::output::{self, Output};
@@ -110,11 +111,11 @@ impl Whole {
         Whole { path, ending, header: None, joins: false, sending: None, failure: None }
     }
 
-    /// The output of a run with a checkpoint.
+    /// The output of a run with a checkpoint. A signal removes it as long as `early` is in force.
     ///
     /// # Errors
     /// A file that cannot be made.
-    pub fn kept(target: &Destination, run: &Run) -> Result<Self, Error> {
+    pub fn kept(target: &Destination, run: &Run, early: Option<&EarlyEnd>) -> Result<Self, Error> {
         let wanted = match target {
             Destination::File(path) => output::replaced(path),
             Destination::Stdout => None,
@@ -123,9 +124,13 @@ impl Whole {
             }
         };
         let id = Some(RunId { job: run.job, number: run.number });
-        let made = match &wanted {
+        let make = || match &wanted {
             Some(wanted) => part::create(wanted, id, output::MODE),
             None => part::create(&run.root.join("report"), id, output::PRIVATE),
+        };
+        let made = match early {
+            Some(early) => early.watch_over(make),
+            None => make(),
         };
         let place = wanted.as_deref().unwrap_or(&run.root);
         let failed = |error: io::Error| failure(place, None, &error);
@@ -214,7 +219,7 @@ impl Whole {
 
 fn copy(path: &Path, mut output: Output) -> Result<(), Error> {
     let failed = |error: io::Error| failure(path, None, &error);
-    let mut file = part::reopen(File::options().read(true), path).map_err(failed)?;
+    let mut file = open_regular(File::options().read(true), path).map_err(failed)?;
     let mut buffer = vec![0; COPIED];
     loop {
         match file.read(&mut buffer) {
@@ -240,7 +245,7 @@ impl SharedOutput {
         let file = match self.file.get() {
             Some(file) => file,
             None => {
-                let file = part::reopen(File::options().write(true), &self.path);
+                let file = open_regular(File::options().write(true), &self.path);
                 let file = file.map_err(|error| failure(&self.path, None, &error))?;
                 self.file.get_or_init(|| file)
             }

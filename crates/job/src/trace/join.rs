@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use fleetblast_spool::open_own;
 use serde_json::json;
 
 use super::{Description, PROCESS};
@@ -28,19 +28,6 @@ pub fn create_part(trace: &Path, rank: u32) -> io::Result<File> {
     match fs::remove_file(&path) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => File::create_new(path),
-    }
-}
-
-/// Opens a part: a file of this owner, and no link.
-fn open_part(path: &Path, owner: u32) -> io::Result<File> {
-    let file =
-        File::options().read(true).custom_flags(OFlags::NOFOLLOW.bits() as i32).open(path)?;
-    match file.metadata()?.uid() == owner {
-        true => Ok(file),
-        false => {
-            let what = format!("{} was replaced by another user's file", path.display());
-            Err(io::Error::other(what))
-        }
     }
 }
 
@@ -73,7 +60,11 @@ pub fn join(trace: &Path, description: &Description) -> io::Result<()> {
     )?;
     for rank in 0..description.ranks {
         let part = part_path(trace, rank);
-        for line in BufReader::new(open_part(&part, own)?).lines() {
+        for line in BufReader::new(
+            open_own(File::options().read(true), &part, own).map_err(io::Error::other)?,
+        )
+        .lines()
+        {
             write!(out, ",\n{}", line?)?;
         }
         fs::remove_file(&part)?;
@@ -81,4 +72,23 @@ pub fn join(trace: &Path, description: &Description) -> io::Result<()> {
     remove_left(trace, description.ranks, own);
     out.write_all(b"\n]}\n")?;
     out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    use super::*;
+
+    #[test]
+    fn a_pipe_in_the_place_of_a_part_makes_nobody_wait() {
+        let directory = tempfile::tempdir().unwrap();
+        let trace = directory.path().join("trace");
+        let description = Description { ranks: 2, ..Description::default() };
+        drop(create_part(&trace, 0).unwrap());
+        let pipe = part_path(&trace, 1);
+        mknodat(CWD, &pipe, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+        let error = join(&trace, &description).unwrap_err().to_string();
+        assert!(error.contains("trace.1.part is no regular file"), "{error}");
+    }
 }

@@ -41,7 +41,7 @@ use super::works::{OfMaster, OfSupermaster};
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::halt::Halt;
-use crate::interrupt::DrainSignals;
+use crate::interrupt::{DrainSignals, EarlyEnd};
 use crate::last_works::before_the_end;
 use crate::output::{Output, Unpublished, leave_empty};
 use crate::plan::{Destination, Foreign};
@@ -96,8 +96,9 @@ fn on_threads(
     preload::preload(&foreign.files, &**audience)?;
     let job = Job::new(foreign, audience);
     let cut = Cut::new(&job.foreign, ranks)?;
-    let Some((ends, checkpoint)) = Ends::open(&job, &cut)? else { return Ok(()) };
-    drain.iter().for_each(|drain| drain.remove_when_ended(ends.output.path()));
+    let early = drain.as_ref().map(DrainSignals::early_end);
+    let ends = Ends::open(&job, &cut, early.as_deref())?;
+    let Some((ends, checkpoint)) = ends else { return Ok(()) };
     let keeping = Keeping::from(&job.foreign);
     let vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: drain, sending: None };
     let kept = match &checkpoint {
@@ -186,8 +187,12 @@ struct Ends {
 }
 
 impl Ends {
-    /// Opens them, and the checkpoint; `None` if there is nothing to do.
-    fn open(job: &Job, cut: &Cut) -> Result<Option<(Self, Option<Checkpoint>)>, Error> {
+    /// Opens them, and the checkpoint; `None` if there is nothing to do. `early` signals end the job.
+    fn open(
+        job: &Job,
+        cut: &Cut,
+        early: Option<&EarlyEnd>,
+    ) -> Result<Option<(Self, Option<Checkpoint>)>, Error> {
         let Job { foreign, audience, .. } = job;
         audience.begin();
         let blocks = Blocks::open(&foreign.query, cut.residues, foreign.block_queries)?;
@@ -201,7 +206,7 @@ impl Ends {
             Opened::Complete => return Ok(None),
         };
         let output = match checkpoint.as_ref().map(Checkpoint::run) {
-            Some(run) => Whole::kept(&foreign.out, run)?,
+            Some(run) => Whole::kept(&foreign.out, run, early)?,
             None => Whole::new(Output::open(&foreign.out)?)?,
         };
         Ok(Some((Ends { blocks, output }, checkpoint)))

@@ -44,12 +44,10 @@ pub fn run(
     // Nobody starts before the database is there.
     processes.together(loaded)?;
     let cut = processes.together(Cut::new(&job.foreign, world.size() as u32))?;
-    let ends = if rank == 0 { Ends::open(&job, &cut) } else { Ok(None) };
+    let early = drain.as_ref().map(DrainSignals::early_end);
+    let ends = if rank == 0 { Ends::open(&job, &cut, early.as_deref()) } else { Ok(None) };
     let (ends, checkpoint) = processes.together(ends)?.unzip();
     let checkpoint = checkpoint.flatten();
-    if let (Some(drain), Some(ends)) = (&drain, &ends) {
-        drain.remove_when_ended(ends.output.path());
-    }
     let path = ends.as_ref().map(|ends| path_bytes(ends.output.path()));
     // Nothing to do.
     let Some(path) = processes.tell_all(path)?.map(path_of) else { return Ok(()) };

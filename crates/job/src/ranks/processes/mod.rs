@@ -38,6 +38,7 @@ use super::transport::mpi::Mpi;
 use super::veil::Veil;
 use super::vigil::Vigil;
 use super::{Common, Cut, Ends, counted, refused};
+use crate::allowed_cpus;
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::interrupt::DrainSignals;
@@ -105,7 +106,9 @@ fn search(
     let contents = ranks.agree_on_contents(plan, &target, &cut)?;
     processes.together(check_mapped_files().map_err(Error::from))?;
     let is_first = world.rank() == 0;
-    let open = || Ends::open(plan, &target, &contents, &layout, audience);
+    let early = drain.as_ref().map(DrainSignals::early_end);
+    let early = early.as_deref();
+    let open = || Ends::open(plan, &target, &contents, &layout, (early, audience));
     let ends = match &mut bridge {
         _ if !is_first => Ok(None),
         // What has no queries is through then.
@@ -114,9 +117,6 @@ fn search(
     };
     let (ends, checkpoint) = processes.together(ends)?.unzip();
     let checkpoint = checkpoint.flatten();
-    if let (Some(drain), Some(ends)) = (&drain, &ends) {
-        drain.remove_when_ended(ends.output.path());
-    }
     let veil = ends.as_ref().and_then(|ends| ends.veil.as_ref()).map(|veil| veil.bytes().to_vec());
     let path = ends.as_ref().map(|ends| path_bytes(ends.output.path()));
     // Nothing to do.
@@ -266,7 +266,7 @@ fn occurrences(processes: &Processes, plan: &Plan, target: &Target) -> Result<u6
 /// How many ranks of a host may run on the same CPUs as this one, itself included.
 fn sharing_cpus(host: &Comm) -> Result<usize, Error> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let own = status.lines().find(|line| line.starts_with("Cpus_allowed:")).unwrap_or_default();
+    let own = allowed_cpus(&status).unwrap_or_default();
     let all = host.gather_all(own.as_bytes()).map_err(failure)?;
     Ok(all.iter().filter(|other| *other == own.as_bytes()).count())
 }

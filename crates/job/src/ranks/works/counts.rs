@@ -1,5 +1,6 @@
 //! What blocks are judged by, in the checkpoint: who goes on judges the rest by it.
 
+use fleetblast_db::check_mapped_files;
 use fleetblast_fleet::ids::BlockId;
 use fleetblast_spool::{Key, Kind, Reader, Share, Writer};
 use serde::Serialize;
@@ -32,8 +33,9 @@ impl Counts {
     /// Keeps what a block is judged by; durable when it returns.
     ///
     /// # Errors
-    /// A checkpoint that cannot be written.
+    /// A checkpoint that cannot be written; a mapped file that has changed.
     pub fn keep<T: Serialize>(&mut self, block: BlockId, found: &T) -> Result<(), Error> {
+        check_mapped_files()?;
         let bytes = pack(found)?;
         let whole = Share::whole(bytes.get().len() as u64);
         let appended = self.writer.append(key(block), whole, bytes.get());

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::Scope;
 
-use fleetblast_db::check_mapped_files;
+use fleetblast_db::{DbError, check_lost_pages, check_mapped_files};
 use fleetblast_fleet::ids::{BlockId, PassId, Ticket};
 use fleetblast_fleet::payload::Payload;
 use fleetblast_fleet::work::{
@@ -75,7 +75,7 @@ pub fn master<'s, 'a: 's>(
             match task {
                 MasterTask::Work(ticket, work) => {
                     let mut span = of_master(&recorder, &work);
-                    let outcome = of_one_database(works.run(work));
+                    let outcome = of_one_database(works.run(work), of_master_is_sound);
                     if let Ok(MasterOutcome::Layout(extents)) = &outcome {
                         span.arg(
                             "bytes",
@@ -106,7 +106,9 @@ pub fn compute<'s, 'a: 's>(
             match task {
                 WorkerTask::Work(ticket, work) => {
                     let mut span = of_worker(&recorder, Lane::Search, &work);
-                    let outcome = of_one_database(pool.install(|| works.run(work, &mut span)));
+                    let outcome = pool.install(|| works.run(work, &mut span));
+                    // A work checks the volumes that it read itself.
+                    let outcome = of_one_database(outcome, |_| check_lost_pages());
                     note(&mut span, &outcome);
                     drop(span);
                     let _ = done.send(Happening::Worker(ticket, outcome));
@@ -152,10 +154,28 @@ pub fn moving<'s>(
     sender
 }
 
-/// Refuses the outcome of a work if a file of the database has changed meanwhile.
-fn of_one_database<O>(outcome: Result<O, Error>) -> Result<O, Error> {
-    let unchanged = |outcome| check_mapped_files().map(|()| outcome).map_err(Error::from);
-    outcome.and_then(unchanged).map_err(Error::or_changed_files)
+/// Refuses the outcome of a work if it is not of the database that was opened. What is wrong with a
+/// work may come of a changed file, which is the error then: other ranks may not see the change.
+fn of_one_database<O>(
+    outcome: Result<O, Error>,
+    check: impl FnOnce(&O) -> Result<(), DbError>,
+) -> Result<O, Error> {
+    let checked = |outcome: O| check(&outcome).map(|()| outcome).map_err(Error::from);
+    outcome.and_then(checked).map_err(Error::or_changed_files)
+}
+
+/// Checks all mapped files before something of a block becomes durable, or a part of the output.
+/// The works before that are many, and what they read is checked then.
+fn of_master_is_sound(outcome: &MasterOutcome<Bytes>) -> Result<(), DbError> {
+    match outcome {
+        MasterOutcome::Consult { .. }
+        | MasterOutcome::Again { .. }
+        | MasterOutcome::Layout(_)
+        | MasterOutcome::Gathered(_) => check_mapped_files(),
+        MasterOutcome::Prepared { .. } | MasterOutcome::Absorbed { .. } | MasterOutcome::Ask(_) => {
+            check_lost_pages()
+        }
+    }
 }
 
 fn of_supermaster(recorder: &Recorder, work: &SupermasterWork<Bytes>) -> Span {

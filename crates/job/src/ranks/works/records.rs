@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::mem::take;
 
+use fleetblast_db::check_mapped_files;
 use fleetblast_fleet::ids::{BlockId, Rank};
 use fleetblast_fleet::work::{Run, Slice};
 use fleetblast_spool::{Key, Kind, Place, Reader, Share, Writer};
@@ -59,10 +60,11 @@ impl Records {
         Ok(Records { kept: kept.clone(), writer, reader, own, restored: None, index: Vec::new() })
     }
 
-    /// Appends stretches of a block's output of `size` bytes; what is not `last` is not made durable yet.
+    /// Appends stretches of a block's output of `size` bytes; what is not `last` is not made durable
+    /// yet.
     ///
     /// # Errors
-    /// A checkpoint that cannot be written.
+    /// A checkpoint that cannot be written; a mapped file that has changed.
     pub fn keep(
         &mut self,
         block: BlockId,
@@ -70,6 +72,7 @@ impl Records {
         stretches: &[Stretch],
         last: bool,
     ) -> Result<(), Error> {
+        check_mapped_files()?;
         let key = key(block);
         if size == 0 {
             let places = self.writer.append(key, Share::whole(0), &[]);

@@ -4,6 +4,7 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
+use fleetblast_db::check_mapped_files;
 use fleetblast_fleet::ids::{BlockId, Rank};
 use fleetblast_spool::{Catalog, Key, Kind, Name, Place, Share, Writer};
 
@@ -59,12 +60,13 @@ impl Register {
     /// Keeps an end of the report.
     ///
     /// # Errors
-    /// Records that cannot be written.
+    /// Records that cannot be written; a mapped file that has changed.
     pub fn keep_end(&mut self, kind: Kind, bytes: &[u8]) -> Result<(), Error> {
         self.keep(Key { block: 0, kind }, bytes)
     }
 
     fn keep(&mut self, key: Key, bytes: &[u8]) -> Result<(), Error> {
+        check_mapped_files()?;
         let appended = self.writer.append(key, Share::whole(bytes.len() as u64), bytes);
         self.places.extend(appended.map_err(|error| failure(&error))?);
         if self.kept.durable {

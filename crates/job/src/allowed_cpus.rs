@@ -1,0 +1,18 @@
+//! The CPUs that a process may run on.
+
+/// The list of them (`0-3,8`) in a `/proc/PID/status`.
+pub fn allowed_cpus(status: &str) -> Option<&str> {
+    Some(status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_is_taken_and_not_the_bits() {
+        let status = "Cpus_allowed:\tff\nCpus_allowed_list:\t0-7\nMems_allowed:\t1\n";
+        assert_eq!(allowed_cpus(status), Some("0-7"));
+        assert_eq!(allowed_cpus("Cpus_allowed:\tff\n"), None);
+    }
+}
