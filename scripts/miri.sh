@@ -27,7 +27,6 @@ miri() { # PACKAGE [OPTION OF THE TESTS...]
 
 # Tests of modules with `unsafe` code that do little. Others repeat thousands of times.
 engine=(
-    nucleotide::gapped::rows::tests::words_are_the_bases_one_after_the_other
     nucleotide::gapped::transpose::tests::rows_become_columns
     nucleotide::seeds::hopeless::tests::groups_without_all_their_rows_are_refused
     protein::composition::logs::tests::zero_and_subnormal_numbers_are_left_to_the_library
