@@ -165,7 +165,7 @@ test-slurm: build
 test-clients: build
 	scripts/clients.sh
 
-## miri: unit tests of the crates with `unsafe` code under Miri and the address sanitizer (nightly; hours)
+## miri: unit tests of the crates with `unsafe` code under Miri and the address sanitizer (nightly)
 miri:
 	scripts/miri.sh
 

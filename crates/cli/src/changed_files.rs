@@ -4,14 +4,12 @@
 //! That is no fault of the program and no reason for a backtrace: the message names the file.
 
 use std::panic;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 
 use fleetblast_db::check_mapped_files;
 use fleetblast_job::error::Error;
-use fleetblast_job::last_works;
 use fleetblast_mpi::launched;
 
+use crate::ending::end_process;
 use crate::messages::complain;
 
 /// Has panics end the process in order where a mapped file has changed.
@@ -25,20 +23,11 @@ pub fn prepare() {
     }));
 }
 
-/// Removes unfinished files and ends the process. The launcher then ends the other ranks.
-fn end(mut error: Error) -> ! {
-    static IS_ENDING: AtomicBool = AtomicBool::new(false);
-    if IS_ENDING.swap(true, Ordering::SeqCst) {
-        // Another thread ends the process.
-        loop {
-            thread::park();
-        }
-    }
-    if let Some(launch) = launched().filter(|launch| launch.ranks > 1) {
-        error.message += &format!(" (rank {})", launch.rank);
-    }
-    complain(&error.message);
-    last_works::do_all();
-    // SAFETY: it ends the process, and runs nothing before that.
-    unsafe { libc::_exit(i32::from(error.exit_code)) }
+/// Ends the process with an error.
+fn end(error: Error) -> ! {
+    end_process(error.exit_code, || {
+        let place = launched().filter(|launch| launch.ranks > 1);
+        let place = place.map_or_else(String::new, |launch| format!(" (rank {})", launch.rank));
+        complain(&(error.message + &place));
+    })
 }

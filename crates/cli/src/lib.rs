@@ -12,6 +12,7 @@ mod changed_files;
 pub mod cpus;
 pub mod dbcheck;
 pub mod doctor;
+mod ending;
 pub mod expand;
 pub mod generate;
 mod hint;

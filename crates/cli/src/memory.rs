@@ -1,20 +1,21 @@
 //! The end of a process that gets no more memory or threads: one message, exit code 4, and nothing unfinished left.
 //!
-//! The library's way is to abort where memory ran out, and to panic where a thread cannot be started or cannot have its
-//! stack for signals; neither lets a caller do anything about it. So memory is asked for through [`Telling`], and panics
-//! for want of a thread end here, too. Both happen anywhere, under any lock: what is done then takes no lock
-//! that it would have to wait for. An allocator knows nothing but what is static: hence the statics here. They are
-//! the program's: a job only says what is to be done before ([`last_works`]).
+//! The library's way is to abort where memory ran out, and to panic where a thread cannot be
+//! started or cannot have its stack for signals; neither lets a caller do anything about it. So
+//! memory is asked for through [`Telling`], and panics for want of a thread end the process here,
+//! too. Both happen anywhere, under any lock ([`ending`](crate::ending)), and an allocator knows
+//! nothing that is not static: hence the static here.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::any::Any;
 use std::fmt::{self, Write};
 use std::panic::{self, PanicHookInfo};
 use std::ptr;
-use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use fleetblast_job::error::{ADVICE, exit};
-use fleetblast_job::last_works;
+
+use crate::ending::end_process;
 
 /// Address space that is given back for what is done at the end.
 const RESERVE: usize = 1 << 20;
@@ -32,11 +33,9 @@ pub struct Telling;
 
 /// The reserve, while it is there.
 static RESERVED: AtomicPtr<libc::c_void> = AtomicPtr::new(ptr::null_mut());
-/// The thread that ends the process.
-static ENDING: AtomicI32 = AtomicI32::new(0);
 
 // SAFETY: all calls are passed on to the system's allocator as they are; what it returns is returned, unless it is
-// null. Then the process ends: `end` neither returns nor unwinds.
+// null. Then the process ends: `end_process` neither returns nor unwinds.
 unsafe impl GlobalAlloc for Telling {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller keeps to the same rules.
@@ -116,38 +115,13 @@ fn text(payload: &dyn Any) -> Option<&str> {
     owned.or_else(|| payload.downcast_ref::<&str>().copied())
 }
 
-/// Ends the process as soon as it is dropped: the process must not unwind out of an allocator, whatever
-/// panics on the way to its end.
-struct Ending;
-
-impl Drop for Ending {
-    fn drop(&mut self) {
-        // SAFETY: it ends the process, and runs nothing before that.
-        unsafe { libc::_exit(i32::from(exit::MEMORY)) }
-    }
-}
-
-/// Ends the process. Never unwinds.
+/// Ends the process.
 #[cold]
 fn end(what: fmt::Arguments) -> ! {
-    let ending = Ending;
-    // SAFETY: it asks for a number.
-    let own = unsafe { libc::gettid() };
-    match ENDING.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed) {
-        Ok(_) => {
-            say(what);
-            give_back();
-            last_works::do_all();
-        }
-        // Even the reserve did not suffice.
-        Err(ending) if ending == own => {}
-        Err(_) => loop {
-            // SAFETY: it waits for signals, until the other thread has ended the process.
-            unsafe { libc::pause() };
-        },
-    }
-    drop(ending);
-    unreachable!("the process has ended")
+    end_process(exit::MEMORY, || {
+        say(what);
+        give_back();
+    })
 }
 
 fn say(what: fmt::Arguments) {
@@ -181,31 +155,5 @@ impl Write for Line {
         self.text[self.length..self.length + length].copy_from_slice(&text.as_bytes()[..length]);
         self.length += length;
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::process::Command;
-
-    use super::*;
-
-    /// Set for the process that ends.
-    const ENDS: &str = "FLEETBLAST_TEST_ENDS";
-
-    /// Something to be done before the end may be at fault; unwinding out of the allocator would be undefined.
-    #[test]
-    fn a_panic_on_the_way_to_the_end_does_not_unwind() {
-        if std::env::var_os(ENDS).is_some() {
-            let _work = last_works::before_the_end(|| panic!("a fault of the program"));
-            let _: Result<(), _> = panic::catch_unwind(|| end(format_args!("a test")));
-            std::process::exit(1);
-        }
-        let test = "memory::tests::a_panic_on_the_way_to_the_end_does_not_unwind";
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        let ended = command.args(["--exact", test, "--nocapture"]).env(ENDS, "1").output().unwrap();
-        let told = String::from_utf8_lossy(&ended.stderr);
-        assert_eq!(ended.status.code(), Some(i32::from(exit::MEMORY)), "{told}");
-        assert!(told.contains("BLAST ran out of memory: a test"), "{told}");
     }
 }

@@ -1,14 +1,16 @@
-//! What a job wants done before its process ends for want of memory, which happens anywhere, under any lock.
+//! What a job wants done before its process ends in the middle of its work, for want of memory or
+//! because a mapped file has changed. That happens anywhere, under any lock.
 //!
-//! Who ends the process, its allocator, knows nothing but what is static: hence the static here. What it says and how it ends
-//! the process are its own matter; what is unfinished then is known to the job alone.
+//! An allocator or a hook of panics ends the process then. Both know nothing that is not static:
+//! hence the static here. What they say and how they end the process are matters of the program;
+//! what is unfinished then is known to the job alone.
 
 use std::sync::{Mutex, PoisonError};
 
 /// What is done before the end, by number, the last first.
 static LAST_WORKS: Mutex<Vec<(u64, Work)>> = Mutex::new(Vec::new());
 
-/// So many at a time take no memory once there is one.
+/// This number at a time takes no memory once there is one.
 const WORKS: usize = 64;
 
 type Work = Box<dyn Fn() + Send>;
@@ -24,9 +26,10 @@ impl Drop for LastWork {
     }
 }
 
-/// Has something done before the process ends for want of memory. It must not wait for a lock.
+/// Has something done before the process ends in the middle of its work. It must not wait for a lock.
 pub fn before_the_end(work: impl Fn() + Send + 'static) -> LastWork {
-    // Whoever runs out of memory holding the lock leaves everything undone: so it is had before.
+    // A thread that runs out of memory while it holds the lock leaves everything undone: so memory is
+    // taken before.
     let (work, mut room): (Work, Vec<(u64, Work)>) = (Box::new(work), Vec::with_capacity(WORKS));
     let mut works = LAST_WORKS.lock().unwrap_or_else(PoisonError::into_inner);
     if works.capacity() == 0 {
@@ -37,7 +40,7 @@ pub fn before_the_end(work: impl Fn() + Send + 'static) -> LastWork {
     LastWork(number)
 }
 
-/// Does what is to be done, for whoever ends the process. Takes no lock that it would have to wait for.
+/// Does what is to be done before the process ends. Takes no lock that it would have to wait for.
 pub fn do_all() {
     if let Ok(works) = LAST_WORKS.try_lock() {
         works.iter().rev().for_each(|(_, work)| work());

@@ -14,7 +14,7 @@
 //! | `queries`, `batching`, `subjects`, `patterns`, `scan`, `reporting`, [`output`] | what both have in common, from FASTA to the named file |
 //! | [`records`] | a report that is kept as records, put together |
 //! | [`timing`], [`trace`] | records: where the time went, what each rank did when |
-//! | [`standard`], [`interrupt`], [`last_works`] | the process: its standard streams, the signals and the want of memory that end it |
+//! | [`standard`], [`interrupt`], [`last_works`] | the process: its standard streams, the signals, the want of memory and the changed files that end it |
 
 mod allowed_cpus;
 mod alone;

@@ -27,6 +27,9 @@ pub enum LinkError {
     /// This side does.
     #[error("{0}")]
     Ended(String),
+    /// The system gives this side no thread.
+    #[error("a thread cannot be started: {0}")]
+    NoThread(String),
     /// There was no connection for too long.
     #[error("no connection for {} s: {last}", after.as_secs())]
     GivenUp {

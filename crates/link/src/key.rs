@@ -15,7 +15,7 @@ use crate::error::LinkError;
 
 /// Files that hold more are no keys.
 const MOST_BYTES: u64 = 1 << 16;
-/// Whoever has these permissions of a key besides its owner.
+/// The permissions of a file for others than its owner.
 const OTHERS: u32 = 0o077;
 
 /// SHA-256 of a certificate. As text it is 64 digits, of which a colon may be after each two.
@@ -106,7 +106,9 @@ impl Key {
     }
 }
 
-/// Opens a file that holds a secret. A pipe is accepted, whose ends are with processes of the same user.
+/// Opens a file that holds a secret: a key or an identity. A pipe is accepted, as from a shell's
+/// `<(...)`. Who owns the file is not looked at: what only its owner can read was opened by its
+/// owner, or by a user who may open anything.
 ///
 /// # Errors
 /// A file that cannot be opened, or that others than its owner can read or write.
@@ -115,7 +117,7 @@ pub fn open_secret(path: &Path) -> Result<File, LinkError> {
     let file = File::open(path).map_err(|error| failed(&error))?;
     let mode = file.metadata().map_err(|error| failed(&error))?.mode();
     if mode & OTHERS != 0 {
-        return Err(failed(&"others can read this key, or write it: chmod 600"));
+        return Err(failed(&"others than its owner can read or write this file: chmod 600"));
     }
     Ok(file)
 }

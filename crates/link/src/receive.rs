@@ -144,7 +144,7 @@ impl Listener {
             let greet = move || Greeter::new(socket, config, patience, watch, sender).run(over);
             let greeting = thread::Builder::new().name("greeting".to_owned());
             if let Err(error) = greeting.spawn_scoped(scope, greet) {
-                return Err(LinkError::Ended(format!("no thread can be started: {error}")));
+                return Err(LinkError::NoThread(error.to_string()));
             }
             let result = Host::new(sink, guests, (patience, give_up), watch).run();
             over.store(true, Ordering::Relaxed);

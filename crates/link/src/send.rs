@@ -120,7 +120,7 @@ impl Opening {
             }
         };
         let thread = thread::Builder::new().name("link".to_owned()).spawn(run);
-        let thread = thread.map_err(|error| LinkError::Ended(error.to_string()))?;
+        let thread = thread.map_err(|error| LinkError::NoThread(error.to_string()))?;
         Ok(Sender { shared, thread: Some(thread) })
     }
 }

@@ -181,14 +181,13 @@ mod tests {
 
     #[test]
     fn threads_are_counted_where_the_system_shows_them() {
-        let dir = std::env::temp_dir().join(format!("fleetblast-tasks-{}", std::process::id()));
-        std::fs::create_dir(&dir).unwrap();
-        assert_eq!(threads_in(&dir), None, "this thread should be there");
-        std::fs::create_dir(dir.join("1")).unwrap();
-        std::fs::create_dir(dir.join("2")).unwrap();
-        assert_eq!(threads_in(&dir), Some(2));
-        std::fs::remove_dir_all(&dir).unwrap();
-        assert_eq!(threads_in(&dir), None, "/proc is not mounted");
+        let directory = tempfile::tempdir().unwrap();
+        let tasks = directory.path();
+        assert_eq!(threads_in(tasks), None, "this thread should be there");
+        std::fs::create_dir(tasks.join("1")).unwrap();
+        std::fs::create_dir(tasks.join("2")).unwrap();
+        assert_eq!(threads_in(tasks), Some(2));
+        assert_eq!(threads_in(&tasks.join("none")), None, "/proc is not mounted");
     }
 
     #[test]

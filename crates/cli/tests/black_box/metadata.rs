@@ -398,7 +398,7 @@ fn what_is_encrypted_is_for_its_recipients_only() {
         ends(&["m", "-identity", "q.fa"], "q.fa: ");
         for mode in [0o640, 0o604, 0o620] {
             fs::set_permissions(dir.join("two"), fs::Permissions::from_mode(mode)).unwrap();
-            let told = "two: others can read this key, or write it: chmod 600";
+            let told = "two: others than its owner can read or write this file: chmod 600";
             ends(&["m", "-identity", "two"], told);
         }
         fs::set_permissions(dir.join("two"), fs::Permissions::from_mode(0o400)).unwrap();

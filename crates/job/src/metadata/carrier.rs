@@ -260,10 +260,24 @@ pub fn amount(bytes: u64) -> String {
 pub fn failure(error: &LinkError) -> Error {
     match error {
         LinkError::Key(_) | LinkError::Address(_) => key_failure(error),
+        LinkError::NoThread(_) => Error::starved(error),
         _ => Error::new(exit::OUTPUT, format!("The link to the other site failed: {error}")),
     }
 }
 
 fn key_failure(error: &LinkError) -> Error {
     Error::new(exit::INPUT, error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_without_a_thread_is_no_fault_of_the_output() {
+        let error = failure(&LinkError::NoThread("Resource temporarily unavailable".to_owned()));
+        assert_eq!(error.exit_code, exit::MEMORY, "{error}");
+        let error = failure(&LinkError::Ended("no room on the disk".to_owned()));
+        assert_eq!(error.exit_code, exit::OUTPUT, "{error}");
+    }
 }

@@ -6,9 +6,9 @@ mod segment;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-pub use self::residence::Residence;
 use memmap2::Mmap;
 
+pub use self::residence::Residence;
 use self::segment::{Filling, Trouble};
 use crate::{Comm, MpiError};
 
@@ -40,13 +40,15 @@ impl SharedFill {
     /// [`MpiError::Call`].
     pub fn new(host: &Comm, length: usize, own: Range<usize>) -> Result<Self, MpiError> {
         agree_on_shares(host, length, &own)?;
-        // SAFETY: all ranks that get to know the segment have just agreed on ranges that do not overlap.
-        let first = unsafe {
-            host.agree(match host.rank() {
-                0 => Filling::first(length, own.clone()).map(Some).map_err(told(host, length)),
-                _ => Ok(None),
-            })?
-        };
+        let first = host.agree(match host.rank() {
+            0 => {
+                // SAFETY: all ranks that get to know the segment have just agreed on ranges that do
+                // not overlap.
+                let segment = unsafe { Filling::first(length, own.clone()) };
+                segment.map(Some).map_err(told(host, length))
+            }
+            _ => Ok(None),
+        })?;
         let name = first.as_ref().map(Filling::name).unwrap_or_default();
         let names = host.gather_all(name.as_bytes())?;
         // The first rank of a group always has one: itself.

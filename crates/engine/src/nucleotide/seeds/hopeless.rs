@@ -26,6 +26,15 @@ pub(super) struct Groups<'a> {
     pub length: u32,
 }
 
+impl Groups<'_> {
+    /// Panics unless there are four rows.
+    fn assert_rows(&self) {
+        let Groups { bytes, stride, .. } = *self;
+        let rows = stride.checked_mul(4);
+        assert!(rows.is_some_and(|rows| rows <= bytes.len()), "four rows of {stride} bytes");
+    }
+}
+
 /// Which seeds are hopeless ([`Fours::hopeless`](super::fours::Fours::hopeless)), with the scores of groups by the number of bases that differ.
 pub(super) fn find(
     _: Avx512,
@@ -34,14 +43,12 @@ pub(super) fn find(
     subject: Packed<'_>,
     goal: Goal,
 ) -> u64 {
-    let Groups { bytes, stride, .. } = groups.0;
-    let rows = stride.checked_mul(4);
-    assert!(rows.is_some_and(|rows| rows <= bytes.len()), "four rows of {stride} bytes");
+    groups.0.assert_rows();
     let mut found = 0;
     for (number, eight) in seeds[..seeds.len().min(SIDE_BY_SIDE)].chunks(LANES).enumerate() {
         let mut lanes = [[0; 2]; LANES];
         lanes[..eight.len()].copy_from_slice(eight);
-        // SAFETY: the proof says that the CPU has the instructions; there are four rows of groups.
+        // SAFETY: the proof says that the CPU has the instructions, and there are four rows of groups.
         let hopeless = unsafe { eight_seeds(groups, &lanes, subject, goal) };
         found |= u64::from(hopeless) << (LANES * number);
     }
@@ -60,8 +67,10 @@ struct Side {
     goes_on: u8,
 }
 
+/// Which of eight seeds are hopeless.
+///
 /// # Safety
-/// The groups have at least four times `stride` bytes.
+/// The CPU has AVX-512F and AVX-512BW, and the groups have four rows ([`Groups::assert_rows`]).
 #[target_feature(enable = "avx512f,avx512bw")]
 unsafe fn eight_seeds(
     (groups, scores): (Groups<'_>, [i8; 5]),
@@ -93,8 +102,11 @@ unsafe fn eight_seeds(
     let of_subject = _mm512_srli_epi64(s, 2);
     let zero = _mm512_setzero_si512();
     let gather = |bytes: &[u8], at: __m512i| {
-        // SAFETY: only lanes of known places are read. Eight groups before these and nine from them on lie in the bytes of the subject,
-        // and in one of the four rows, which lie in the bytes of the queries; `at` is the place or eight before it.
+        // SAFETY: only lanes of known places are read, eight bytes from the place's group on or from
+        // eight groups before it. A known place is `REACH` or more from the start, and `REACH + 4`
+        // or more from `q_end` and `s_end`: these bytes lie in the bytes of the subject, and in one
+        // row of `stride` bytes. There are four rows, and the CPU has the instructions, as the
+        // caller promises.
         unsafe { _mm512_mask_i64gather_epi64::<1>(zero, known, at, bytes.as_ptr().cast()) }
     };
     let back = all(GROUPS as u64);
@@ -157,11 +169,17 @@ mod tests {
     #[test]
     #[should_panic(expected = "four rows of 100 bytes")]
     fn groups_without_all_their_rows_are_refused() {
-        let Some(proof) = Avx512::detect() else { panic!("four rows of 100 bytes") };
-        let groups = Groups { bytes: &[0; 399], stride: 100, length: 397 };
-        let bytes = [0; 100];
-        let subject = Packed::new(&bytes, 400);
-        let goal = Goal { least: 20, x_drop: 20 };
-        find(proof, (groups, [8, 3, -2, -7, -12]), &[[350, 200]], subject, goal);
+        Groups { bytes: &[0; 399], stride: 100, length: 397 }.assert_rows();
+    }
+
+    #[test]
+    #[should_panic(expected = "four rows of")]
+    fn rows_beyond_all_addresses_are_refused() {
+        Groups { bytes: &[0; 399], stride: usize::MAX / 4 + 1, length: 397 }.assert_rows();
+    }
+
+    #[test]
+    fn groups_with_all_their_rows_are_accepted() {
+        Groups { bytes: &[0; 400], stride: 100, length: 397 }.assert_rows();
     }
 }

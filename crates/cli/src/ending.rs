@@ -1,0 +1,113 @@
+//! The end of the process at any place: in the allocator, in a hook of panics, under any lock.
+//!
+//! What is done then takes no lock that it would have to wait for. Neither an allocator nor a
+//! handler of signals knows anything that is not static: hence the statics here.
+
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use fleetblast_job::last_works;
+
+/// The thread that ends the process.
+static ENDING: AtomicI32 = AtomicI32::new(0);
+/// The exit code that it chose.
+static EXIT_CODE: AtomicI32 = AtomicI32::new(0);
+
+/// Ends the process as soon as it is dropped: the process must not unwind out of an allocator,
+/// whatever panics on the way to its end.
+struct Ending;
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        exit()
+    }
+}
+
+/// Calls `say`, which says why, does the [last works](last_works) and ends the process. Never
+/// unwinds. If several threads end the process, the first one does. The launcher of ranks then
+/// ends the others.
+#[cold]
+pub(crate) fn end_process(exit_code: u8, say: impl FnOnce()) -> ! {
+    let ending = Ending;
+    // SAFETY: it asks for a number.
+    let own = unsafe { libc::gettid() };
+    match ENDING.compare_exchange(0, own, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => {
+            EXIT_CODE.store(i32::from(exit_code), Ordering::Relaxed);
+            let handler = on_abort as extern "C" fn(libc::c_int) as libc::sighandler_t;
+            // SAFETY: the handler only ends the process, which may be done anywhere.
+            unsafe { libc::signal(libc::SIGABRT, handler) };
+            say();
+            last_works::do_all();
+        }
+        // What is done at the end came here itself: memory ran out, even with the reserve.
+        Err(ending) if ending == own => {}
+        Err(_) => loop {
+            // SAFETY: it waits for signals, until the other thread has ended the process.
+            unsafe { libc::pause() };
+        },
+    }
+    drop(ending);
+    unreachable!("the process has ended")
+}
+
+/// A panic in a hook of panics does not unwind; it aborts.
+extern "C" fn on_abort(_: libc::c_int) {
+    exit()
+}
+
+fn exit() -> ! {
+    // SAFETY: it ends the process, and runs nothing before that.
+    unsafe { libc::_exit(EXIT_CODE.load(Ordering::Relaxed)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic;
+    use std::process::{Command, ExitStatus};
+
+    use super::*;
+
+    /// Set for the process that ends.
+    const ENDS: &str = "FLEETBLAST_TEST_ENDS";
+    const CODE: u8 = 42;
+
+    /// Runs the test of this name in a process of its own; returns how that ended.
+    fn run(name: &str) -> ExitStatus {
+        let test = format!("ending::tests::{name}");
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        let output = command.args(["--exact", &test, "--nocapture"]).env(ENDS, "1").output();
+        let output = output.unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(errors.contains("this is the end"), "{errors}");
+        assert!(errors.contains("a fault of the program"), "{errors}");
+        output.status
+    }
+
+    fn say() {
+        eprintln!("this is the end");
+    }
+
+    /// Unwinding out of the allocator would be undefined.
+    #[test]
+    fn a_panic_in_a_last_work_does_not_unwind() {
+        if std::env::var_os(ENDS).is_some() {
+            let _work = last_works::before_the_end(|| panic!("a fault of the program"));
+            let _: Result<(), _> = panic::catch_unwind(|| end_process(CODE, say));
+            std::process::exit(1);
+        }
+        let status = run("a_panic_in_a_last_work_does_not_unwind");
+        assert_eq!(status.code(), Some(i32::from(CODE)), "{status}");
+    }
+
+    /// Rust aborts where a hook of panics panics.
+    #[test]
+    fn a_panic_in_a_last_work_in_a_hook_does_not_abort() {
+        if std::env::var_os(ENDS).is_some() {
+            let _work = last_works::before_the_end(|| panic!("a fault of the program"));
+            panic::set_hook(Box::new(|_| end_process(CODE, say)));
+            panic!("why the process ends");
+        }
+        let status = run("a_panic_in_a_last_work_in_a_hook_does_not_abort");
+        assert_eq!(status.code(), Some(i32::from(CODE)), "{status}");
+    }
+}
