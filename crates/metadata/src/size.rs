@@ -286,7 +286,7 @@ mod tests {
             },
             SeqId::Numbered(NumberKind::Import, 7),
         ];
-        (query.lower_case, query.range) = (vec![3..5], Some(2..9));
+        (query.lower_case, query.range) = (vec![3..5, 7..9], Some(2..9));
         let block = block_of(query, Found::report(&[text()]).unwrap());
         assert!(counted_memory(&block).is_some());
 
