@@ -3,7 +3,7 @@
 //! The library's way is to abort where memory ran out, and to panic where a thread cannot be
 //! started or cannot have its stack for signals; neither lets a caller do anything about it. So
 //! memory is asked for through [`Telling`], and panics for want of a thread end the process here,
-//! too. Both happen anywhere, under any lock ([`ending`](crate::ending)), and an allocator knows
+//! too. Both happen anywhere, under any lock (`ending`), and an allocator knows
 //! nothing that is not static: hence the static here.
 
 use std::alloc::{GlobalAlloc, Layout, System};

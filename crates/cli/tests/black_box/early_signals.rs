@@ -16,7 +16,9 @@ use tempfile::TempDir;
 
 use crate::common::complaint;
 use crate::family::{family, queries};
-use crate::patience::{awaited, until};
+#[cfg(feature = "mpi")]
+use crate::patience::awaited;
+use crate::patience::until;
 use crate::volumes::{FOUR, Random, write};
 
 /// Exit code of a job that ended early in order.
