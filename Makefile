@@ -217,6 +217,8 @@ CLIPPY = CUSTOM_LIBFUZZER_PATH=/nowhere/libFuzzer.a $(CARGO) clippy --locked --w
 lint:
 	$(CARGO) fmt --all --check
 	scripts/check-rules.sh
+	scripts/check-words-test
+	scripts/check-words
 	$(CLIPPY) $(ALL_MPI) -- -D warnings
 	$(if $(MPI),$(CLIPPY) -- -D warnings)
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace $(ALL_MPI) --no-deps

@@ -22,6 +22,8 @@ needs() {
 [ -d /usr/share/doc/mmseqs2/example-data ] || wanted+=(mmseqs2-examples)
 [ -d /usr/share/doc/bowtie2/examples ] || wanted+=(bowtie2-examples)
 needs build-essential cc make
+# Runs scripts/check-words.
+needs python3 python3
 # Reads what is encrypted, and the other way round.
 needs age age age-keygen
 libclang() {
@@ -51,7 +53,6 @@ netlab)
     openmpi
     needs iproute2 ip
     needs util-linux nsenter unshare
-    needs python3 python3
     ;;
 nfs)
     openmpi
