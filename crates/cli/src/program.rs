@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 
 use fleetblast_job::audience::Audience;
 use fleetblast_job::error::{Error, exit};
-use fleetblast_job::interrupt::DrainSignals;
+use fleetblast_job::interrupt::{DrainSignals, catch_size_limit};
 use fleetblast_job::plan::{Destination, Plan};
 use fleetblast_job::standard::print;
 use fleetblast_mpi::speaks_for_all;
@@ -136,6 +136,9 @@ const COMMANDS: [Command; 15] = [
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     memory::prepare();
     changed_files::prepare();
+    if let Err(error) = catch_size_limit() {
+        return ended(Err(Error::refused("cannot catch signals", &error)));
+    }
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     if fleetblast_mpi::launched().is_some() {
         // MPI belongs to the first thread, and settles in before there are others.

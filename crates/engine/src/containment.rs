@@ -2,7 +2,7 @@
 //!
 //! A member of at least the same score, whose closed box holds both corners of the box asked about, encloses it.
 //! The members are an unordered set, so any exact index gives the same answers. Up to some dozens of
-//! members are scanned. Beyond, [`index`] finds the few that may enclose a box.
+//! members are scanned. Beyond, `index` finds the few that may enclose a box.
 
 mod index;
 #[cfg(test)]

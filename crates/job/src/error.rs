@@ -61,6 +61,16 @@ impl Error {
         Self::new(exit::INPUT, message)
     }
 
+    /// The same, unless the process may open no more files.
+    pub fn cannot_open(option: &str, path: &str, error: &io::Error) -> Self {
+        match error.raw_os_error() {
+            Some(libc::EMFILE | libc::ENFILE) => {
+                Self::refused(format_args!("cannot open {path}"), error)
+            }
+            _ => Self::inaccessible(option, path),
+        }
+    }
+
     /// A query file that is not FASTA.
     pub fn query(what: impl fmt::Display) -> Self {
         Self::new(exit::INPUT, format!("BLAST query error: {what}"))

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use fleetblast_mpi::speaks_for_all;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXFSZ};
 use signal_hook::iterator::{Handle, Signals};
 use signal_hook::low_level::{self, emulate_default_handler};
 
@@ -20,16 +20,32 @@ use crate::last_works::{LastWork, before_the_end};
 
 /// Signals by which users and batch systems end a program.
 const ENDING: [i32; 3] = [SIGHUP, SIGINT, SIGTERM];
+/// Signals that end a program which does not expect them. Batch systems send some as a warning.
+const UNEXPECTED: [i32; 3] = [SIGQUIT, SIGUSR1, SIGUSR2];
 
 /// The signals that end a run, without those that the caller had the process ignore, as `nohup` does: these stay ignored.
 pub fn ending() -> impl Iterator<Item = i32> {
+    without_ignored(ENDING)
+}
+
+fn without_ignored<const N: usize>(signals: [i32; N]) -> impl Iterator<Item = i32> {
     let ignored = fs::read_to_string("/proc/self/status").map_or(0, |text| ignored(&text));
-    ENDING.into_iter().filter(move |signal| ignored >> (signal - 1) & 1 == 0)
+    signals.into_iter().filter(move |signal| ignored >> (signal - 1) & 1 == 0)
+}
+
+/// Makes a file that reaches the largest size allowed (`ulimit -f`) an error of writing, in the
+/// whole process, where it would be a signal that ends it.
+///
+/// # Errors
+/// The system refuses.
+pub fn catch_size_limit() -> io::Result<()> {
+    // SAFETY: the action does nothing, which a signal handler may do.
+    unsafe { low_level::register(SIGXFSZ, || {}) }?;
+    Ok(())
 }
 
 /// Signals that drain a job with a checkpoint: those that end a program, and SIGUSR1, which the
-/// launchers of MPI pass on to all ranks without ending them soon after. A file that reaches the
-/// largest size allowed becomes an error of writing instead of a signal.
+/// launchers of MPI pass on to all ranks without ending them soon after.
 ///
 /// They are caught from the first moment of the job on. Until [`receive`](Self::receive) is called
 /// they end the process at once, with the exit code of a drained job: while files are opened,
@@ -76,7 +92,7 @@ impl DrainSignals {
             // signal handler may do.
             unsafe { low_level::register(signal, move || early.end_if_due()) }?;
         }
-        let signals = Signals::new(draining().chain([SIGXFSZ]))?;
+        let signals = Signals::new(draining())?;
         Ok(DrainSignals { signals, early })
     }
 
@@ -149,8 +165,8 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Starts to watch. The process still ends by the signal itself, so that a shell sees 130 for SIGINT and 143 for
-    /// SIGTERM. A file that reaches the largest size allowed becomes an error of writing instead of a signal.
+    /// Starts to watch. The process still ends by the signal itself, so that a shell sees 130 for
+    /// SIGINT and 143 for SIGTERM.
     ///
     /// # Errors
     /// The system starts no thread for it.
@@ -159,13 +175,13 @@ impl Watch {
     }
 
     fn try_start() -> io::Result<Watch> {
-        let mut signals = Signals::new(ending().chain([SIGXFSZ]))?;
+        let mut signals = Signals::new(ending().chain(without_ignored(UNEXPECTED)))?;
         let unfinished = Arc::new(Mutex::new(None));
         let shared = unfinished.clone();
         let last = remove_before_the_end(&unfinished);
         let handle = signals.handle();
         let thread = thread::Builder::new().name("signals".to_owned()).spawn(move || {
-            for signal in signals.forever().filter(|&signal| signal != SIGXFSZ) {
+            for signal in signals.forever() {
                 let path = lock(&shared);
                 if let Some(path) = &*path {
                     remove(path);

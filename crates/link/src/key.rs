@@ -1,7 +1,7 @@
 //! Keys, and the fingerprints by which peers know each other.
 
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
@@ -67,18 +67,19 @@ impl Key {
     /// Makes a key, in a new file that only its owner can read.
     ///
     /// # Errors
-    /// A file that is there, or cannot be written.
+    /// A file that is there, or cannot be written; the latter is removed.
     pub fn make(path: &Path) -> Result<Fingerprint, LinkError> {
         let told = |what: &dyn fmt::Display| LinkError::Key(format!("{}: {what}", path.display()));
         let made = rcgen::generate_simple_self_signed(["fleetblast".to_owned()]);
         let made = made.map_err(|error| told(&error))?;
         let text = made.signing_key.serialize_pem() + &made.cert.pem();
         let file = File::options().write(true).create_new(true).mode(0o600).open(path);
-        let written = file.and_then(|mut file| {
-            file.write_all(text.as_bytes())?;
-            file.sync_all()
-        });
-        written.map_err(|error| told(&error))?;
+        let mut file = file.map_err(|error| told(&error))?;
+        if let Err(error) = file.write_all(text.as_bytes()).and_then(|()| file.sync_all()) {
+            // A part of a key would keep the next attempt from making one.
+            let _ = fs::remove_file(path);
+            return Err(told(&error));
+        }
         Ok(Fingerprint::of(made.cert.der()))
     }
 
@@ -124,7 +125,6 @@ pub fn open_secret(path: &Path) -> Result<File, LinkError> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;

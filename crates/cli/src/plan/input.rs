@@ -38,8 +38,10 @@ pub fn source(option: &str, path: &OsStr) -> Result<Source, Error> {
     if path == "-" {
         return Ok(Source::Stdin);
     }
-    if !is_fifo(path) && File::open(path).is_err() {
-        return Err(Error::inaccessible(option, &lossy(path)));
+    if !is_fifo(path)
+        && let Err(error) = File::open(path)
+    {
+        return Err(Error::cannot_open(option, &lossy(path), &error));
     }
     Ok(Source::File(PathBuf::from(path)))
 }

@@ -63,6 +63,25 @@ fn a_report_larger_than_allowed_leaves_nothing() {
     assert_eq!(fs::read(sandbox.path("old")).expect("a file"), b"an older report\n");
 }
 
+/// The system sends a signal to whoever writes beyond the limit, which must end no command.
+#[test]
+fn files_larger_than_allowed_are_errors_of_every_command() {
+    let sandbox = Sandbox::new();
+    for line in [
+        "keygen -key key",
+        "doctor -db db -json doctor.json",
+        "blastp -db db -query q.fa -output records -out records",
+    ] {
+        let mut command = Command::new("sh");
+        command.args(["-c", "ulimit -f 0; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_fleetblast")]);
+        command.args(line.split(' ')).current_dir(sandbox.path(""));
+        let output = command.output().expect("a shell");
+        assert!(output.status.code().is_some_and(|code| code > 0), "{line}: {}", output.status);
+        assert!(!message(&output).is_empty(), "{line}");
+    }
+    assert!(!sandbox.path("key").exists());
+}
+
 #[test]
 fn a_closed_pipe_ends_the_run_quietly() {
     let sandbox = Sandbox::new();
@@ -139,10 +158,11 @@ impl Waiting {
 fn an_interrupted_run_leaves_nothing_and_dies_by_the_signal() {
     let sandbox = Sandbox::new();
     sandbox.write("old", "an older report\n");
-    for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
+    let signals = [("INT", 2), ("TERM", 15), ("HUP", 1), ("QUIT", 3), ("USR1", 10), ("USR2", 12)];
+    for (name, number) in signals {
         for out in ["new", "old"] {
             // The tests themselves may run with signals ignored, as jobs in the background of a script do.
-            let script = "exec env --default-signal=INT,TERM,HUP \"$@\"";
+            let script = "ulimit -c 0; exec env --default-signal=INT,TERM,HUP,QUIT \"$@\"";
             let command = sandbox.shell(script, &["-query", "-", "-out", out]);
             let waiting = Waiting::start(&sandbox, command);
             waiting.signal(name);

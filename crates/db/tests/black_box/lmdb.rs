@@ -238,6 +238,8 @@ fn the_page_size_is_that_of_the_file() {
         put(&mut file, at + 16, &0xBEEF_C0DEu32.to_le_bytes());
         put(&mut file, at + 20, &1u32.to_le_bytes());
         put(&mut file, at + 40, &(PAGE as u32).to_le_bytes());
+        // No free pages.
+        put(&mut file, at + 80, &u64::MAX.to_le_bytes());
         // The older one knows nothing.
         put(&mut file, at + 88, &record(if page == 1 { 2 } else { u64::MAX }));
         put(&mut file, at + 144, &(page as u64).to_le_bytes());

@@ -8,7 +8,7 @@ use std::thread::{self, Scope};
 use std::time::Duration;
 
 use fleetblast_spool::Checkpoint;
-use signal_hook::consts::{SIGINT, SIGXFSZ};
+use signal_hook::consts::SIGINT;
 use signal_hook::iterator::Handle;
 use signal_hook::low_level::emulate_default_handler;
 
@@ -73,7 +73,7 @@ pub fn watch<'s, 'a: 's>(
         let (handle, done) = (signals.handle(), done.clone());
         scope.spawn(move || {
             let mut interrupted = false;
-            for signal in signals.forever().filter(|&signal| signal != SIGXFSZ) {
+            for signal in signals.forever() {
                 if signal == SIGINT && interrupted {
                     let _ = emulate_default_handler(signal);
                 }

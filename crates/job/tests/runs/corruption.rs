@@ -110,9 +110,11 @@ fn no_damage_makes_a_search_panic() {
         let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let mut bytes = sound[random.below(2) as usize].clone();
         let how = damage(&mut bytes, &mut random);
-        place.database("bad", &bytes);
+        // A name of its own, since a file that is written to is a changed one for this process.
+        let name = format!("bad-{seed}");
+        place.database(&name, &bytes);
         let way = random.below(SEARCHES.len() as u64) as usize;
-        let mut plan = place.plan("bad");
+        let mut plan = place.plan(&name);
         SEARCHES[way](&mut plan);
         let trial = format!("seed {seed}, search {way}: {how}");
         let outcome = catch_unwind(AssertUnwindSafe(|| run(plan).0));

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Output;
 
-use super::{Bases, INPUT, MANY, Place, fasta};
+use super::{Bases, INPUT, MANY, Place, fasta, without_command};
 use crate::volumes::Random;
 
 const SHAPES: [&str; 4] = [
@@ -29,7 +29,8 @@ impl Place {
         assert_eq!(ranks.status.code(), serial.status.code(), "{search} {shape}: {told}");
         assert!(!ranks.status.success(), "{search}");
         let (expected, size) = (serial.stdout.len(), ranks.stdout.len());
-        assert!(serial.stdout == ranks.stdout, "{search} {shape}: {size} bytes for {expected}");
+        let same = without_command(&serial.stdout) == without_command(&ranks.stdout);
+        assert!(same, "{search} {shape}: {size} bytes for {expected}");
         let expected = String::from_utf8_lossy(&serial.stderr);
         // What is told of a checkpoint comes first.
         let is_told = told.starts_with(&*expected) || shape.contains("-checkpoint");
@@ -92,7 +93,7 @@ fn a_batch_without_letters_ends_the_report() {
     for (format, shape) in ["0", "5", "6", "7", "17"].into_iter().zip(SHAPES.into_iter().cycle()) {
         let search = format!("-query stopped.fa -db db -outfmt {format}");
         let size = place.assert_stops_alike(&search, shape);
-        assert_eq!(size > 0, format != "17", "{format}");
+        assert!(size > 0, "{format}");
     }
     // Not even the first batch has scores that are known with gaps.
     let unknown = "-query stopped.fa -db db -reward 1 -penalty -6 -outfmt 0";
