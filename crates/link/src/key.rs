@@ -69,16 +69,16 @@ impl Key {
     /// # Errors
     /// A file that is there, or cannot be written; the latter is removed.
     pub fn make(path: &Path) -> Result<Fingerprint, LinkError> {
-        let told = |what: &dyn fmt::Display| LinkError::Key(format!("{}: {what}", path.display()));
+        let fault = |what: &dyn fmt::Display| LinkError::Key(format!("{}: {what}", path.display()));
         let made = rcgen::generate_simple_self_signed(["fleetblast".to_owned()]);
-        let made = made.map_err(|error| told(&error))?;
+        let made = made.map_err(|error| fault(&error))?;
         let text = made.signing_key.serialize_pem() + &made.cert.pem();
         let file = File::options().write(true).create_new(true).mode(0o600).open(path);
-        let mut file = file.map_err(|error| told(&error))?;
+        let mut file = file.map_err(|error| fault(&error))?;
         if let Err(error) = file.write_all(text.as_bytes()).and_then(|()| file.sync_all()) {
             // A part of a key would keep the next attempt from making one.
             let _ = fs::remove_file(path);
-            return Err(told(&error));
+            return Err(fault(&error));
         }
         Ok(Fingerprint::of(made.cert.der()))
     }
@@ -88,11 +88,11 @@ impl Key {
     /// # Errors
     /// A file that is none, or that others can read.
     pub fn read(path: &Path) -> Result<Key, LinkError> {
-        let told = |what: &dyn fmt::Display| LinkError::Key(format!("{}: {what}", path.display()));
-        let no_key = || told(&"this is no key that 'fleetblast keygen' made");
+        let fault = |what: &dyn fmt::Display| LinkError::Key(format!("{}: {what}", path.display()));
+        let no_key = || fault(&"this is no key that 'fleetblast keygen' made");
         let mut text = Vec::new();
         let mut file = open_secret(path)?.take(MOST_BYTES + 1);
-        file.read_to_end(&mut text).map_err(|error| told(&error))?;
+        file.read_to_end(&mut text).map_err(|error| fault(&error))?;
         if text.len() as u64 > MOST_BYTES {
             return Err(no_key());
         }
