@@ -88,6 +88,14 @@ impl<'a> Outlet<'a> {
         }
     }
 
+    /// Notes that the queries of which the other site holds metadata are those of this search.
+    pub fn verify(&self) {
+        match &self.way {
+            Way::Report(_) => {}
+            Way::Metadata(writer) => writer.verify(),
+        }
+    }
+
     /// Hears of what ended the other site.
     ///
     /// # Errors

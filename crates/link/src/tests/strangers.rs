@@ -15,7 +15,7 @@ fn send_all(keys: &Keys, address: SocketAddr, bytes: &[u8]) {
 }
 
 /// The first message of a handshake, as a stranger's client sends it.
-fn client_hello(keys: &Keys) -> Vec<u8> {
+pub(super) fn client_hello(keys: &Keys) -> Vec<u8> {
     let config = tls::client(&keys.key("there"), &keys.print("here")).unwrap();
     let mut bytes = Vec::new();
     tls::connecting(&config).unwrap().write_tls(&mut bytes).unwrap();
