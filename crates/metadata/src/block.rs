@@ -193,7 +193,7 @@ impl Block {
     }
 }
 
-/// Returns the fingerprint of the queries of a block, which is independent of what was found of them.
+/// Returns the fingerprint of the queries of a block, whatever their hits.
 fn fingerprint(queries: &[Query]) -> u64 {
     queries.iter().fold(0, |before, query| {
         let messages = xxh3_64_with_seed(&encode(&query.messages), before);

@@ -163,10 +163,10 @@ fn another_database_another_search_and_other_queries_are_refused() {
         let options = [&options[..], ranks].concat();
         let run = sites.search(&receiver.address, [HERE, THERE], &options).output().unwrap();
         assert_eq!(run.status.code(), Some(1), "{}", said(&run));
-        let is_told = ["metadata of other queries", "of other queries or other blocks"]
+        let is_named = ["metadata of other queries", "of other queries or other blocks"]
             .iter()
             .any(|words| said(&run).contains(words));
-        assert!(is_told, "{}", said(&run));
+        assert!(is_named, "{}", said(&run));
     }
     // Queries that cannot be read.
     fs::remove_file(sites.path().join("q.fa")).unwrap();

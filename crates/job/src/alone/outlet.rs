@@ -88,7 +88,7 @@ impl<'a> Outlet<'a> {
         }
     }
 
-    /// Notes that the queries of which the other site holds metadata are those of this search.
+    /// Notes that the other site holds metadata of the queries of this search.
     pub fn verify(&self) {
         match &self.way {
             Way::Report(_) => {}

@@ -114,7 +114,7 @@ impl<'a> Writer<'a> {
         self.resumed.as_ref()
     }
 
-    /// Notes that the queries of which the other site holds metadata are those of this search.
+    /// Notes that the other site holds metadata of the queries of this search.
     pub fn verify(&self) {
         self.carrier.verify();
     }

@@ -30,7 +30,7 @@ struct Flood<'a> {
 }
 
 impl Flood<'_> {
-    /// Makes so many more, a few at a time, and waits until no more are open than there is room
+    /// Makes `count` more, a few at a time, and waits until no more are open than there is room
     /// for.
     fn grow(&mut self, count: usize) {
         for number in 1..=count {
@@ -81,7 +81,7 @@ fn a_known_peer_gets_in_between_strangers_of_many_networks() {
     let keys = Keys::new();
     let hello = client_hello(&keys);
     // Those who say nothing, or half of it, do not keep anybody out; for others some tries may
-    // be needed, of which each succeeds with a chance of a half.
+    // be needed; each succeeds with a chance of a half.
     for (first, count, tries) in [(&b""[..], 600, 1), (&hello[..40], 600, 1), (&hello, 150, 60)] {
         let (sink, result, _) = received(&keys, Memory::default(), |address| {
             let mut flood = Flood { address, first, made: 0, open: Vec::new() };
@@ -91,7 +91,7 @@ fn a_known_peer_gets_in_between_strangers_of_many_networks() {
             channel.send(&Message::Start(0));
             channel.send(&Message::Data(b"through".to_vec()));
             channel.send(&Message::Finish(7));
-            hear(&mut channel, |message| *message == Message::Done);
+            await_message(&mut channel, |message| *message == Message::Done);
             channel.leave();
         });
         assert_eq!(result, Ok(()));

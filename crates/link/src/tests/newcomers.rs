@@ -7,7 +7,7 @@ fn begun(keys: &Keys, address: SocketAddr) -> Channel {
     let mut first = known(keys, address);
     first.send(&Message::Start(0));
     first.send(&Message::Data(b"a".to_vec()));
-    hear(&mut first, |message| *message == Message::Confirmed(1));
+    await_message(&mut first, |message| *message == Message::Confirmed(1));
     first
 }
 
@@ -154,7 +154,7 @@ fn who_has_not_shown_to_send_the_same_does_not_end_a_broken_stream() {
         let mut first = known(&keys, address);
         first.send(&Message::Start(0));
         first.send(&Message::Data(vec![1; 1500]));
-        hear(&mut first, |message| *message == Message::Confirmed(1500));
+        await_message(&mut first, |message| *message == Message::Confirmed(1500));
         drop(first);
         // It ends with an error before it is verified.
         let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
@@ -207,7 +207,7 @@ fn a_sender_that_missed_the_last_word_receives_it_when_it_comes_again() {
     let (sink, result, _) = received(&keys, Memory::default(), |address| {
         let mut first = begun(&keys, address);
         first.send(&Message::Finish(1));
-        hear(&mut first, |message| *message == Message::Confirmed(1));
+        await_message(&mut first, |message| *message == Message::Confirmed(1));
         // Without a word, as where the connection is cut.
         drop(first);
         let mut again = known(&keys, address);
