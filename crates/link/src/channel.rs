@@ -41,6 +41,8 @@ pub struct Channel {
     patience: Duration,
     /// The peer sends no more.
     ended: bool,
+    /// It has said so.
+    closed: bool,
     /// Bytes that came before the peer had proved its key.
     unproved: usize,
     /// How long the first word took there and its answer back; for who asked.
@@ -70,6 +72,7 @@ impl Channel {
             said: now,
             patience,
             ended: false,
+            closed: false,
             unproved: 0,
             round_trip,
         })
@@ -174,13 +177,20 @@ impl Channel {
             }
             let mut plain = [0; TAKEN];
             match self.tls.reader().read(&mut plain) {
-                Ok(0) => return Err(LinkError::Broken("the peer has gone".to_owned())),
+                Ok(0) => {
+                    self.closed = true;
+                    return Err(LinkError::Broken("the peer has gone".to_owned()));
+                }
                 Ok(count) => self.inbox.add(&plain[..count]),
                 Err(error) if error.kind() == ErrorKind::WouldBlock && !self.ended => {
                     return Ok(None);
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     return Err(LinkError::Broken("the connection was cut".to_owned()));
+                }
+                // The text of rustls has the address of a page that does not help users.
+                Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
+                    return Err(LinkError::Broken("the peer closed the connection".to_owned()));
                 }
                 Err(error) => return Err(LinkError::broken(&error)),
             }

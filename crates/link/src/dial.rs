@@ -159,7 +159,10 @@ impl Dialer {
                     channel.round_trip = asked.elapsed();
                     return Ok((channel, held));
                 }
-                Some(Message::Refused(why)) => return Err(LinkError::Refused(why)),
+                Some(Message::Refused(why)) => {
+                    channel.leave();
+                    return Err(LinkError::Refused(why));
+                }
                 Some(Message::Busy(why)) => {
                     return Err(LinkError::Broken(format!("the other site says: {why}")));
                 }

@@ -1,10 +1,11 @@
 //! Connections whose peers have not proved a known key yet. Anybody can make them, so one thread
-//! looks after all of them, in bounded memory, and the newest has a place whatever the others do.
+//! looks after all of them, in bounded memory, and makes room for new ones.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 use std::io::ErrorKind;
 use std::mem;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError};
@@ -27,6 +28,8 @@ const ROOM: [usize; 2] = [2, 256];
 const SHARE_OF_FILES: u64 = 4;
 /// Connections of known peers that have yet to name their stream, or to be taken over.
 const MOST_KNOWN: usize = 16;
+/// The share of these places for connections whose first message is not complete.
+const SHARE_OF_SILENT: usize = 4;
 /// Connections accepted before those that are there have their turn.
 const ACCEPTED: usize = 64;
 /// The first message of a handshake must be complete after so long.
@@ -69,6 +72,8 @@ pub(crate) struct Greeter<'a> {
     room: usize,
     /// Connections so far.
     number: u64,
+    /// Chooses by numbers that nobody can predict.
+    random: RandomState,
     /// The oldest first, as in the others.
     unknown: Vec<Caller>,
     /// They have proved a known key.
@@ -100,6 +105,7 @@ impl<'a> Greeter<'a> {
             guests,
             room,
             number: 0,
+            random: RandomState::new(),
             unknown,
             known,
             waiting,
@@ -114,6 +120,8 @@ impl<'a> Greeter<'a> {
                 self.accept();
             }
             self.shake_hands();
+            // After that, since the first message of a new one is often there already.
+            while self.unknown.len() > self.room && self.evict() {}
             self.learn_streams();
             self.pass_on();
             self.departures.step();
@@ -141,7 +149,7 @@ impl<'a> Greeter<'a> {
     }
 
     fn accept(&mut self) {
-        for _ in 0..ACCEPTED {
+        for _ in 0..ACCEPTED.min(self.room) {
             match self.socket.accept() {
                 Ok((tcp, address)) => self.add(tcp, address),
                 Err(error) => match error.kind() {
@@ -160,7 +168,6 @@ impl<'a> Greeter<'a> {
     }
 
     fn add(&mut self, tcp: TcpStream, address: SocketAddr) {
-        while self.unknown.len() >= self.room && self.evict() {}
         self.number += 1;
         let number = self.number;
         let channel =
@@ -178,16 +185,33 @@ impl<'a> Greeter<'a> {
         }
     }
 
-    /// Gives up the oldest unknown connection of the address that has most of them, so that whoever
-    /// makes many loses its own first. Returns whether there was one.
+    /// Gives up an unknown connection. Returns whether there was one.
+    ///
+    /// Those without a complete first message cost their peer nothing, so they go first, unless
+    /// they have no more than their share. Of either kind the network goes first that has most, so
+    /// that whoever makes many loses its own. A handshake takes a round trip, in which a crowd from
+    /// many networks may replace all: a random one goes, so that each has a chance to get through.
     fn evict(&mut self) -> bool {
+        let silent = self.unknown.iter().filter(|it| !it.channel.has_hello()).count();
+        let are_silent = silent > self.room / SHARE_OF_SILENT || silent == self.unknown.len();
+        let is_candidate = |it: &Caller| it.channel.has_hello() != are_silent;
         let mut counts: HashMap<IpAddr, usize> = HashMap::new();
-        for caller in &self.unknown {
+        for caller in self.unknown.iter().filter(|it| is_candidate(it)) {
             *counts.entry(network(caller.address.ip())).or_default() += 1;
         }
         let most = counts.values().max().copied();
         let has_most = |it: &Caller| counts.get(&network(it.address.ip())).copied() == most;
-        let Some(position) = self.unknown.iter().position(has_most) else { return false };
+        let candidates: Vec<usize> = (0..self.unknown.len())
+            .filter(|&at| is_candidate(&self.unknown[at]) && has_most(&self.unknown[at]))
+            .collect();
+        let chosen = match are_silent {
+            true => candidates.first(),
+            false => {
+                let random = self.random.hash_one((self.number, self.unknown.len())) as usize;
+                candidates.get(random % candidates.len().max(1))
+            }
+        };
+        let Some(&position) = chosen else { return false };
         let address = self.unknown.remove(position).address;
         let why = "it had not proved a known key when newer connections needed its place";
         self.reject(address, &LinkError::Broken(why.to_owned()));
@@ -293,14 +317,18 @@ impl Caller {
     }
 }
 
-/// The part of an address that its owner cannot choose at will.
+/// The part of an address that its owner cannot choose at will: networks of these sizes are what
+/// one customer gets.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
-            let [a, b, c, d, ..] = address.segments();
-            IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
+            let [a, b, c, ..] = address.segments();
+            IpAddr::V6(Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0))
         }
-        address => address,
+        IpAddr::V4(address) => {
+            let [a, b, c, _] = address.octets();
+            IpAddr::V4(Ipv4Addr::new(a, b, c, 0))
+        }
     }
 }
 
@@ -311,9 +339,9 @@ mod tests {
     #[test]
     fn addresses_that_one_owner_can_choose_are_one() {
         let of = |text: &str| network(text.parse().unwrap());
-        assert_eq!(of("2001:db8:1:2:3::4"), of("2001:db8:1:2:ffff::9"));
-        assert_ne!(of("2001:db8:1:2::"), of("2001:db8:1:3::"));
-        assert_eq!(of("::ffff:192.0.2.7"), of("192.0.2.7"));
-        assert_ne!(of("192.0.2.7"), of("192.0.2.8"));
+        assert_eq!(of("2001:db8:1:2:3::4"), of("2001:db8:1:9:ffff::9"));
+        assert_ne!(of("2001:db8:1::"), of("2001:db8:2::"));
+        assert_eq!(of("::ffff:192.0.2.7"), of("192.0.2.8"));
+        assert_ne!(of("192.0.2.7"), of("192.0.3.7"));
     }
 }

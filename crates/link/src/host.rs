@@ -63,6 +63,10 @@ pub(crate) struct Host<'a> {
     give_up: Option<Duration>,
     watch: &'a Watch,
     departures: Departures,
+    /// The run from which the last bytes came.
+    owner: Option<[u8; 16]>,
+    /// The run that began last, unless it said that it sends something else.
+    begun: Option<[u8; 16]>,
 }
 
 impl<'a> Host<'a> {
@@ -74,7 +78,8 @@ impl<'a> Host<'a> {
         (patience, give_up): (Duration, Option<Duration>),
         watch: &'a Watch,
     ) -> Self {
-        Host { sink, guests, patience, give_up, watch, departures: Departures::default() }
+        let departures = Departures::default();
+        Host { sink, guests, patience, give_up, watch, departures, owner: None, begun: None }
     }
 
     /// Works until the stream is through.
@@ -84,7 +89,7 @@ impl<'a> Host<'a> {
     pub(crate) fn run(mut self) -> Result<(), LinkError> {
         let mut session: Option<Session> = None;
         let mut alone = Instant::now();
-        let mut known = None;
+        let (mut known, mut linger) = (None, LINGER);
         loop {
             self.departures.step();
             if let Some(verdict) = self.sink.verdict() {
@@ -92,10 +97,15 @@ impl<'a> Host<'a> {
                 let is_over = match &session {
                     // Who makes all of it again comes to the same end, or says that it is another.
                     Some(session) => verdict.is_err() || matches!(session.stage, Stage::Whole),
-                    None => since.elapsed() > LINGER,
+                    None => since.elapsed() > linger,
                 };
+                if is_over && session.take().is_none_or(|session| conclude(session, &verdict)) {
+                    return verdict.map_err(LinkError::Ended);
+                }
                 if is_over {
-                    return conclude(session, verdict);
+                    // The sender comes again once it notices that its connection is dead.
+                    alone = Instant::now();
+                    linger = self.give_up.unwrap_or(Duration::MAX).min(self.patience + LINGER);
                 }
             }
             let wait = if session.is_some() { Duration::ZERO } else { TICK };
@@ -145,6 +155,11 @@ impl<'a> Host<'a> {
         session: Option<Session>,
     ) -> Result<Option<Session>, LinkError> {
         let Some(now) = session else { return self.welcome(guest).map(Some) };
+        if self.owner == Some(guest.stream.run) && self.owner != Some(now.stream.run) {
+            // The other one has not shown yet that it sends the same.
+            self.departures.add(now.channel, &Message::Busy(OTHER_RUN.to_owned()));
+            return self.welcome(guest).map(Some);
+        }
         if now.stream.run == guest.stream.run {
             return match now.number < guest.number {
                 true => self.welcome(guest).map(Some),
@@ -212,9 +227,11 @@ impl<'a> Host<'a> {
             (Stage::Offered(offered), Message::Start(offset)) if offered.contains(&offset) => {
                 self.sink.start(offset).map_err(LinkError::Ended)?;
                 session.synced = offset;
+                self.begun = Some(session.stream.run);
                 Stage::Running(offset)
             }
             (Stage::Running(next), Message::Data(bytes)) => {
+                self.owner = Some(session.stream.run);
                 self.sink.take(&bytes).map_err(LinkError::Ended)?;
                 if session.unsynced == 0 {
                     session.since = Instant::now();
@@ -225,6 +242,7 @@ impl<'a> Host<'a> {
                 Stage::Running(next)
             }
             (Stage::Running(next), Message::Finish(total)) if *next == total => {
+                self.owner = Some(session.stream.run);
                 session.synced = self.sink.sync().map_err(LinkError::Ended)?;
                 session.unsynced = 0;
                 self.sink.finish(total).map_err(LinkError::Ended)?;
@@ -232,28 +250,34 @@ impl<'a> Host<'a> {
                 Stage::Whole
             }
             (_, Message::Idle) => return Ok(()),
-            // Somebody who sends something else; what is held may still be gone on with.
-            (Stage::Offered(_), Message::Refused(why)) => {
-                let told = self.sink.refused(&why).map_err(LinkError::Ended)?;
-                return Err(LinkError::Broken(told));
-            }
+            (_, Message::Foreign(why)) => return Err(self.foreign(session.stream.run, &why)),
             (_, Message::Refused(why)) => return Err(LinkError::Refused(why)),
             _ => return Err(LinkError::Protocol("says what it should not")),
         };
         Ok(())
     }
+
+    /// A run has ended that sends something else than what is held, as far as it knows. What is
+    /// held may still be gone on with; that of another run under way is waited for in any case.
+    fn foreign(&mut self, run: [u8; 16], why: &str) -> LinkError {
+        if self.begun == Some(run) {
+            self.begun = self.owner.filter(|owner| *owner != run);
+        }
+        if self.begun.is_some() {
+            return LinkError::Broken(why.to_owned());
+        }
+        self.sink.refused(why).map_or_else(LinkError::Ended, LinkError::Broken)
+    }
 }
 
-/// Tells the sender how it ended.
-fn conclude(session: Option<Session>, verdict: Result<(), String>) -> Result<(), LinkError> {
-    if let Some(Session { mut channel, .. }) = session {
-        channel.send(&match &verdict {
-            Ok(()) => Message::Done,
-            Err(why) => Message::Refused(why.clone()),
-        });
-        channel.leave();
-    }
-    verdict.map_err(LinkError::Ended)
+/// Tells the sender how it ended; returns whether the sender has read that.
+fn conclude(session: Session, verdict: &Result<(), String>) -> bool {
+    let Session { mut channel, .. } = session;
+    channel.send(&match verdict {
+        Ok(()) => Message::Done,
+        Err(why) => Message::Refused(why.clone()),
+    });
+    channel.leave()
 }
 
 /// Ends a connection, and tells why, if that is soon done.

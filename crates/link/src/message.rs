@@ -3,7 +3,7 @@
 use crate::error::LinkError;
 
 /// Version of the protocol.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 /// How the sender begins.
 const MAGIC: [u8; 4] = *b"FBLK";
 /// Bytes of a body at most. A slow link carries as many within the time after which a silent peer is given up.
@@ -62,6 +62,9 @@ pub enum Message {
     Refused(String),
     /// The receiver cannot take the stream now, and why; the sender may come again.
     Busy(String),
+    /// The sender ends, and why, without knowing that what is held is of its stream: the receiver
+    /// may go on with another sender.
+    Foreign(String),
 }
 
 impl Message {
@@ -85,6 +88,7 @@ impl Message {
             }
             Message::Refused(text) => (9, cut(text)),
             Message::Busy(text) => (12, cut(text)),
+            Message::Foreign(text) => (13, cut(text)),
         };
         let length = (body.len() as u32).to_le_bytes();
         [&[kind], &length[..], &body].concat()
@@ -116,6 +120,7 @@ impl Message {
                 Message::Stream(StreamId { run, header: number(header)? })
             }
             12 => Message::Busy(shown(body)),
+            13 => Message::Foreign(shown(body)),
             _ => return None,
         })
     }

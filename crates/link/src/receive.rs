@@ -29,7 +29,8 @@ pub trait Sink {
     /// It cannot be brought there.
     fn held(&mut self) -> Result<Held, String>;
 
-    /// The stream goes on from here, one of the two places that [`held`](Self::held) told: what is after it is forgotten.
+    /// The stream goes on from here, one of the two places that [`held`](Self::held) told. What is
+    /// after it is forgotten as soon as more comes.
     ///
     /// # Errors
     /// The disk's.

@@ -17,6 +17,8 @@ const ROOM: usize = 64 << 20;
 const TICK: Duration = Duration::from_millis(20);
 /// Where everything is confirmed only the other side's last word is missing, which is not waited for longer than this.
 const LAST_WORD: Duration = Duration::from_secs(60);
+/// Sent where a search ends early.
+const NOT_VERIFIED: &str = "the search ended before it had compared its queries with what is held";
 /// Between two [`Event::Progress`].
 const TELL_EVERY: Duration = Duration::from_millis(500);
 
@@ -61,7 +63,9 @@ struct State {
     finished: bool,
     /// There will be no more, but it is not whole: why.
     ended: Option<String>,
-    /// The same, and the other side is not to hear of it.
+    /// What the other side held is of this stream.
+    verified: bool,
+    /// The stream ends without a word to the other side.
     left: bool,
     result: Option<Result<Arrival, LinkError>>,
     /// The link, as it is seen.
@@ -91,9 +95,9 @@ impl Opening {
         &self.held
     }
 
-    /// Tells the other side that there will be no stream.
+    /// Ends, and sends the reason: what the other side holds is of another stream.
     pub fn refuse(mut self, why: &str) {
-        self.channel.send(&Message::Refused(why.to_owned()));
+        self.channel.send(&Message::Foreign(why.to_owned()));
         self.channel.leave();
     }
 
@@ -138,6 +142,7 @@ impl Sender {
         if let Some(Err(error)) = &state.result {
             return Err(error.clone());
         }
+        state.verified = true;
         state.bytes.extend(bytes);
         Ok(())
     }
@@ -164,13 +169,19 @@ impl Sender {
     /// What ended the stream before.
     pub fn finish(self) -> Result<Arrival, LinkError> {
         let mut state = self.shared.lock();
-        state.finished = true;
+        (state.finished, state.verified) = (true, true);
         loop {
             if let Some(result) = state.result.clone() {
                 return result;
             }
             state = self.shared.wait(state);
         }
+    }
+
+    /// Notes that what the other side held is of this stream, as [`write`](Self::write) does, too.
+    /// A failure before that does not end the other side, which may wait for another sender.
+    pub fn verify(&self) {
+        self.shared.lock().verified = true;
     }
 
     /// Leaves a stream that is not whole without a word: somebody goes on with it.
@@ -200,9 +211,16 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn how_it_ended(&self) -> (Option<String>, bool) {
+    /// The reason if the stream is to end, and the last message to the other side, if any.
+    fn last_word(&self) -> Option<(String, Option<Message>)> {
         let state = self.lock();
-        (state.ended.clone(), state.left)
+        let why = state.ended.clone()?;
+        let last = match (state.left, state.verified) {
+            (true, _) => None,
+            (false, true) => Some(Message::Refused(why.clone())),
+            (false, false) => Some(Message::Foreign(NOT_VERIFIED.to_owned())),
+        };
+        Some((why, last))
     }
 
     fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
@@ -279,7 +297,7 @@ impl Run<'_> {
             }
             _ => "the other site holds something else meanwhile",
         };
-        channel.send(&Message::Refused(why.to_owned()));
+        channel.send(&Message::Foreign(why.to_owned()));
         channel.leave();
         Err(LinkError::Ended(why.to_owned()))
     }
@@ -289,13 +307,11 @@ impl Run<'_> {
         let mut finish_told = false;
         let mut told = Instant::now();
         loop {
-            let (ended, left) = self.shared.how_it_ended();
-            if let Some(why) = ended {
-                if left {
-                    return Err(LinkError::Ended(why));
+            if let Some((why, last)) = self.shared.last_word() {
+                if let Some(last) = last {
+                    channel.send(&last);
+                    channel.leave();
                 }
-                channel.send(&Message::Refused(why.clone()));
-                channel.leave();
                 return Err(LinkError::Ended(why));
             }
             finish_told = self.fill(&mut channel, finish_told);
@@ -314,7 +330,15 @@ impl Run<'_> {
                         channel.leave();
                         return Ok(());
                     }
-                    Message::Refused(why) => return Err(LinkError::Refused(why)),
+                    Message::Refused(why) => {
+                        // Without this the other side would wait for a sender that missed it.
+                        channel.leave();
+                        return Err(LinkError::Refused(why));
+                    }
+                    // An earlier run of the stream took its place back.
+                    Message::Busy(why) => {
+                        return Err(LinkError::Broken(format!("the other site says: {why}")));
+                    }
                     _ => return Err(LinkError::Protocol("says what it should not")),
                 }
             }

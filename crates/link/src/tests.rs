@@ -15,6 +15,7 @@ use crate::receive::{Event, Listener, Sink};
 use crate::send::{Arrival, Opening};
 use crate::{Fingerprint, Key, LinkError, tls};
 
+mod floods;
 mod newcomers;
 mod strangers;
 
@@ -55,6 +56,8 @@ impl Keys {
 struct Memory {
     bytes: Vec<u8>,
     synced: usize,
+    /// Where the next bytes go.
+    at: usize,
     finished: bool,
     most: Option<usize>,
     over: Arc<AtomicBool>,
@@ -68,12 +71,14 @@ impl Sink for Memory {
     }
 
     fn start(&mut self, offset: u64) -> Result<(), String> {
-        self.bytes.truncate(offset as usize);
+        self.at = offset as usize;
         Ok(())
     }
 
     fn take(&mut self, bytes: &[u8]) -> Result<(), String> {
+        self.bytes.truncate(self.at);
         self.bytes.extend_from_slice(bytes);
+        self.at = self.bytes.len();
         match self.most {
             Some(most) if self.bytes.len() > most => Err("no room on the disk".to_owned()),
             _ => Ok(()),
@@ -304,7 +309,7 @@ fn a_receiver_that_falls_silent_is_given_up_in_time() {
         (sender.check(), start.elapsed())
     });
     let mut silent = offer(&keys, &socket, 0);
-    hear(&mut silent, |message| *message == Message::Start(0));
+    await_message(&mut silent, |message| *message == Message::Start(0));
     let (end, took) = sending.join().unwrap();
     assert!(matches!(end, Err(LinkError::GivenUp { .. })), "{end:?}");
     assert!(took > PATIENCE / 2 && took < 5 * PATIENCE, "{took:?}");
@@ -350,7 +355,7 @@ fn offer(keys: &Keys, socket: &TcpListener, bytes: u64) -> Channel {
     channel
 }
 
-fn hear(channel: &mut Channel, wanted: impl Fn(&Message) -> bool) {
+fn await_message(channel: &mut Channel, wanted: impl Fn(&Message) -> bool) {
     loop {
         channel.exchange(Duration::from_millis(20)).unwrap();
         if channel.receive().unwrap().is_some_and(|message| wanted(&message)) {
@@ -359,24 +364,32 @@ fn hear(channel: &mut Channel, wanted: impl Fn(&Message) -> bool) {
     }
 }
 
+/// Sends a whole stream.
+fn send_in_thread(
+    target: Target,
+    bytes: &'static [u8],
+) -> thread::JoinHandle<Result<Arrival, LinkError>> {
+    thread::spawn(move || {
+        let opening = Opening::connect(target, Arc::new(|_| {})).unwrap();
+        let sender = opening.start(Box::new(|_| true)).unwrap();
+        sender.write(bytes).unwrap();
+        sender.finish()
+    })
+}
+
 /// The first of two who receive has everything, and goes away before it says so; the second has nothing.
 #[test]
 fn a_stream_that_was_confirmed_has_arrived_whoever_comes_then() {
     let keys = Keys::new();
     let socket = TcpListener::bind("127.0.0.1:0").unwrap();
     let target = target(&keys, socket.local_addr().unwrap());
-    let sending = thread::spawn(move || {
-        let opening = Opening::connect(target, Arc::new(|_| {})).unwrap();
-        let sender = opening.start(Box::new(|_| true)).unwrap();
-        sender.write(b"everything").unwrap();
-        sender.finish()
-    });
+    let sending = send_in_thread(target, b"everything");
     let mut first = offer(&keys, &socket, 0);
-    hear(&mut first, |message| *message == Message::Finish(10));
+    await_message(&mut first, |message| *message == Message::Finish(10));
     first.send(&Message::Confirmed(10));
     first.leave();
     let mut second = offer(&keys, &socket, 0);
-    hear(&mut second, |message| matches!(message, Message::Refused(_)));
+    await_message(&mut second, |message| matches!(message, Message::Foreign(_)));
     assert_eq!(sending.join().unwrap(), Ok(Arrival::Unknown));
 }
 

@@ -94,6 +94,8 @@ pub struct Block {
 struct Head {
     /// Number of the first query; the others follow it.
     first: u64,
+    /// [Fingerprint](fingerprint) of the queries.
+    queries: u64,
     kind: Kind,
     digest: u64,
     batches: Vec<u32>,
@@ -154,7 +156,8 @@ impl Block {
         let parts = [texts.len() as u64, letters.len() as u64];
         let (batches, searched) = (self.batches.clone(), self.searched.clone());
         let (kind, digest, course) = (*kind, *digest, self.course);
-        let head = Head { first, kind, digest, batches, course, searched, parts };
+        let queries = fingerprint(&self.queries);
+        let head = Head { first, queries, kind, digest, batches, course, searched, parts };
         Ok([&encode(&head), &texts, &letters, bytes].map(Vec::as_slice).concat())
     }
 
@@ -170,7 +173,7 @@ impl Block {
         let (head, rest): (Head, &[u8]) = postcard::take_from_bytes(body).ok()?;
         let Outline { first, queries: count, kind, texts, letters, found } =
             Outline::of(&head, rest)?;
-        let Head { digest, batches, course, searched, .. } = head;
+        let Head { queries: stated, digest, batches, course, searched, .. } = head;
         let mut texts = Unpacked::new(texts, Plain::Values)?;
         let mut letters = Unpacked::new(letters, Plain::Letters)?;
         texts.value::<u64>().filter(|&stated| stated == count)?;
@@ -182,11 +185,20 @@ impl Block {
         }
         let is_whole = texts.ends()
             && letters.ends()
+            && fingerprint(&queries) == stated
             && (searched.is_empty() || searched.len() == queries.len())
             && batches.iter().all(|&count| count > 0);
         let found = Found { kind, bytes: found.to_vec(), digest };
         is_whole.then_some(Block { queries, batches, course, searched, found })
     }
+}
+
+/// Returns the fingerprint of the queries of a block, whatever their hits.
+fn fingerprint(queries: &[Query]) -> u64 {
+    queries.iter().fold(0, |before, query| {
+        let messages = xxh3_64_with_seed(&encode(&query.messages), before);
+        query.fold(messages)
+    })
 }
 
 /// Returns the number of queries in these batches.
@@ -312,6 +324,23 @@ mod tests {
         let mut odd = block();
         odd.queries[0].lower_case = vec![8..9, 3..5];
         assert_eq!(Block::decode(&record(odd.encode().unwrap())), wanted);
+        // Other queries in a block that is sound otherwise.
+        let edits: [fn(&mut Query); 4] = [
+            |query| query.title.push(b'x'),
+            |query| query.letters[7] = 3,
+            |query| query.messages.clear(),
+            |query| query.lower_case.clear(),
+        ];
+        for edit in edits {
+            let mut other = block();
+            edit(&mut other.queries[1]);
+            let whole = block().encode().unwrap();
+            let (head, _): (Head, &[u8]) = postcard::take_from_bytes(&whole).unwrap();
+            let forged = other.encode().unwrap();
+            let (own, rest): (Head, &[u8]) = postcard::take_from_bytes(&forged).unwrap();
+            let forged = [&encode(&Head { queries: head.queries, ..own }), rest].concat();
+            assert_eq!(Block::decode(&record(forged)), wanted);
+        }
         let odd = Block { searched: vec![true, false], ..block() };
         assert_eq!(Block::decode(&record(odd.encode().unwrap())), wanted);
         let mut odd = block();

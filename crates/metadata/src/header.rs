@@ -18,6 +18,15 @@ pub enum Kinds {
 }
 
 impl Kinds {
+    /// Whether a block may cross as this kind: where subjects alone do not do, alignments cross.
+    pub fn allow(self, kind: Kind) -> bool {
+        match self {
+            Kinds::Only(Kind::Oids) => kind != Kind::Report,
+            Kinds::Only(only) => kind == only,
+            Kinds::Cheapest => true,
+        }
+    }
+
     /// Whether the format of the report is settled where it is searched: parts of it may come as they are.
     pub fn settles_format(self) -> bool {
         matches!(self, Kinds::Cheapest | Kinds::Only(Kind::Report))

@@ -253,7 +253,7 @@ mod tests {
         let texts = crate::values::compress(&queries, Plain::Values).unwrap();
         let (first, course, searched): (u64, Option<crate::Course>, Vec<bool>) = (1, None, vec![]);
         let lengths = [texts.len() as u64, parts.letters.len() as u64];
-        let head = (first, Kind::Report, 0u64, vec![1u32], course, searched, lengths);
+        let head = (first, 0u64, Kind::Report, 0u64, vec![1u32], course, searched, lengths);
         let body = [&encode(&head), &texts, parts.letters, parts.found].map(|part| part.to_vec());
         let record = Record { kind: RecordKind::Block, offset: 77, body: body.concat() };
         assert!(needed(&record) > 50_000 * WORST);

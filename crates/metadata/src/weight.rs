@@ -129,6 +129,7 @@ impl<T: Weigh> Weigh for Option<T> {
 
 weighed!(HeadWeight for () {
     first: u64,
+    queries: u64,
     kind: Kind,
     digest: u64,
     batches: Items<u32>,

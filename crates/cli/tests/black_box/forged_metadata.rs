@@ -5,7 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use fleetblast_metadata::records::{Chain, RecordKind};
+use fleetblast_metadata::End;
+use fleetblast_metadata::records::{Chain, Record, RecordKind};
 
 use crate::metadata::{KINDS, must, records, run, said, search, site};
 use crate::sandbox::Sandbox;
@@ -100,6 +101,33 @@ fn ranks_refuse_them_too() {
     }
 }
 
+/// Blocks of another kind than the header names, and an end that counts other reports.
+#[test]
+fn other_kinds_and_other_counts_are_refused() {
+    let dir = site();
+    let dir = dir.path();
+    let [hits, oids, report] = ["hits", "oids", "report"].map(|kind| {
+        search(dir, kind, &["-outfmt", "6"]);
+        records(&fs::read(dir.join("m")).unwrap())
+    });
+    let offset = "is of another kind than the header names";
+    for (header, blocks) in [(&report, &hits), (&report, &oids), (&hits, &oids), (&oids, &report)] {
+        let mut forged = header.clone();
+        forged[2] = blocks[2].clone();
+        write(dir, "forged", &forged);
+        let expanded = run(dir, &["expand", "forged", "-db", "db", "-out", "r"]);
+        is_refused(&expanded, dir, "another kind", offset);
+    }
+    let mut forged = report;
+    let last = forged.last_mut().unwrap();
+    let record = Record { kind: last.0, offset: 0, body: last.1.clone() };
+    let end = End::decode(&record).unwrap();
+    last.1 = End { counted: end.counted + 1, ..end }.encode().unwrap();
+    write(dir, "forged", &forged);
+    let expanded = run(dir, &["expand", "forged", "-db", "db", "-out", "r"]);
+    is_refused(&expanded, dir, "another count", "its end counts other reports");
+}
+
 #[test]
 fn files_of_an_older_format_are_refused_by_their_version() {
     let dir = site();
@@ -110,7 +138,7 @@ fn files_of_an_older_format_are_refused_by_their_version() {
     fs::write(dir.join("old"), bytes).unwrap();
     let expanded = run(dir, &["expand", "old", "-db", "db", "-out", "r"]);
     assert_eq!(expanded.status.code(), Some(INPUT));
-    assert!(said(&expanded).contains("has version 5 of the format"), "{}", said(&expanded));
+    assert!(said(&expanded).contains("has version 6 of the format"), "{}", said(&expanded));
 }
 
 /// Returns a frame of zstd: the bytes `start`, then `count` times the byte `fill`. The frame may

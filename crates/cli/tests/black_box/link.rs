@@ -159,16 +159,25 @@ fn another_database_another_search_and_other_queries_are_refused() {
 
     let all = fs::read_to_string(sites.path().join("q.fa")).unwrap();
     fs::write(sites.path().join("q.fa"), all.replacen('W', "Y", 1)).unwrap();
+    for ranks in [&[][..], &["-ranks", "2"]] {
+        let options = [&options[..], ranks].concat();
+        let run = sites.search(&receiver.address, [HERE, THERE], &options).output().unwrap();
+        assert_eq!(run.status.code(), Some(1), "{}", said(&run));
+        let is_named = ["metadata of other queries", "of other queries or other blocks"]
+            .iter()
+            .any(|words| said(&run).contains(words));
+        assert!(is_named, "{}", said(&run));
+    }
+    // Queries that cannot be read.
+    fs::remove_file(sites.path().join("q.fa")).unwrap();
+    fs::create_dir(sites.path().join("q.fa")).unwrap();
     let run = sites.search(&receiver.address, [HERE, THERE], &options).output().unwrap();
-    assert_eq!(run.status.code(), Some(1), "{}", said(&run));
-    assert!(said(&run).contains("metadata of other queries"), "{}", said(&run));
-    let (code, _) = receiver.end();
-    assert_eq!(code, Some(6));
+    assert!(!run.status.success(), "{}", said(&run));
+    fs::remove_dir(sites.path().join("q.fa")).unwrap();
     assert!(sites.report().is_none());
 
     // The queries that were: it goes on.
     fs::write(sites.path().join("q.fa"), all).unwrap();
-    let receiver = sites.receive_db();
     let run = sites.search(&receiver.address, [HERE, THERE], &options).output().unwrap();
     assert!(run.status.success(), "{}", said(&run));
     receiver.must_end();

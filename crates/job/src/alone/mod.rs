@@ -93,6 +93,7 @@ fn search(plan: &Plan, shared: &Arc<dyn Audience>) -> Result<(), Error> {
     let mut outlet = Outlet::open(plan, &engine, &target, recorder.clone(), (shared, &halt))?;
     if let Some(Resumed(reached)) = outlet.resumed() {
         pass_over(&mut queries, reached, audience)?;
+        outlet.verify();
     }
     let with_pssm = plan.iteration.as_ref().map(|it| it.engine(target.totals, plan.kernel));
     let mut rounds = plan

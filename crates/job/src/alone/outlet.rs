@@ -88,6 +88,14 @@ impl<'a> Outlet<'a> {
         }
     }
 
+    /// Notes that the other site holds metadata of the queries of this search.
+    pub fn verify(&self) {
+        match &self.way {
+            Way::Report(_) => {}
+            Way::Metadata(writer) => writer.verify(),
+        }
+    }
+
     /// Hears of what ended the other site.
     ///
     /// # Errors

@@ -181,6 +181,14 @@ impl Carrier {
         Some(Seen { bytes_per_second: rate, round_trip_seconds, workers })
     }
 
+    /// Notes that the other site holds the begin of these very records. An error before that does
+    /// not end the other site, which waits for the search that it has a part of.
+    pub fn verify(&self) {
+        if let Way::Link(Sending { sender, .. }) = &self.way {
+            sender.verify();
+        }
+    }
+
     /// It goes on in another run: the other site is to wait for that.
     pub fn leave(self) {
         if let Way::Link(Sending { sender, .. }) = self.way {

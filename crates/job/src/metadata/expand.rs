@@ -75,7 +75,7 @@ fn all(
         };
         if record.kind == RecordKind::End {
             let end = End::decode(&record).map_err(|error| broken(&error))?;
-            if maker.counts_otherwise(&end) {
+            if maker.counts_otherwise(&end, opened.header.program == "psiblast") {
                 let what = "its end counts other reports of queries than there are";
                 return Err(broken(&MetadataError::Damaged { offset: record.offset, what }));
             }

@@ -40,6 +40,9 @@ impl<P: Pages> Maker<'_, P> {
         let Told { queries, batches, searched, found, course: _ } = told;
         let records: Vec<QueryRecord> = queries.into_iter().map(heard).collect();
         let wanted: Vec<bool> = records.iter().map(|record| self.wanted.has(record)).collect();
+        if !self.kinds.allow(found.kind) {
+            return Err(unlike(OTHER_KIND));
+        }
         if found.kind == Kind::Report {
             if self.kinds == Kinds::Cheapest {
                 self.pass_over(&records, &wanted, audience)?;
@@ -105,6 +108,10 @@ impl<P: Pages> Maker<'_, P> {
         // The begin of the report, and a part for each query.
         let parts = found.parts(1 + wanted.len())?;
         let (rest, queries) = parts.split_first()?;
+        // What begins the report is made here where blocks are of any kind.
+        if self.kinds == Kinds::Cheapest && !rest.is_empty() {
+            return None;
+        }
         // Some reports have nothing of single queries, but only an end.
         if queries.len() != wanted.len() && (!queries.is_empty() || wanted.contains(&false)) {
             return None;
@@ -130,12 +137,13 @@ impl<P: Pages> Maker<'_, P> {
         }
     }
 
-    /// Whether the end counts other queries, or iterations, than were reported here. False where
-    /// only some queries are wanted.
-    pub fn counts_otherwise(&self, end: &End) -> bool {
-        // A report that crosses whole is not counted here.
-        let counts = self.kinds != Kinds::Only(Kind::Report) && self.wanted.are_all();
-        let site = self.site.as_ref().filter(|_| counts);
+    /// Whether the end counts other queries, or `iterations`, than were reported here. Iterations
+    /// are not counted where only some queries are wanted, or where the report crosses whole.
+    pub fn counts_otherwise(&self, end: &End, iterations: bool) -> bool {
+        if self.kinds == Kinds::Only(Kind::Report) {
+            return !iterations && end.counted != end.queries;
+        }
+        let site = self.site.as_ref().filter(|_| self.wanted.are_all());
         site.is_some_and(|site| site.reporter.reported() as u64 != end.counted)
     }
 
@@ -161,6 +169,7 @@ impl<P: Pages> Maker<'_, P> {
 }
 
 const NO_LETTERS: &str = "the queries of a block have letters that are none";
+const OTHER_KIND: &str = "a block of queries is of another kind than the header names";
 const NO_REPORT: &str = "the report of a block of queries cannot be read";
 
 /// Keeps what is wanted.

@@ -34,6 +34,8 @@ pub struct Spool {
     verdict: Verdict,
     /// All of it came in an earlier run, and nobody has said yet that it is what is sent now: no report gets its name before that.
     is_old: bool,
+    /// The sender goes on from the end of the whole records; what is after it is kept until more comes.
+    goes_back: bool,
     /// Threads that make the report.
     pub workers: u32,
 }
@@ -88,7 +90,9 @@ impl Spool {
         }
         let (growth, verdict) = Default::default();
         let (path, is_old) = (path.to_owned(), false);
-        let mut spool = Spool { path, file, follower, growth, verdict, is_old, workers: 1 };
+        let goes_back = false;
+        let mut spool =
+            Spool { path, file, follower, growth, verdict, is_old, goes_back, workers: 1 };
         let cut = spool.follower.bytes();
         spool.file.set_len(cut).map_err(|error| failed(&error))?;
         spool.sync().map_err(|error| failed(&error))?;
@@ -127,18 +131,22 @@ impl Sink for Spool {
     }
 
     fn start(&mut self, offset: u64) -> Result<(), String> {
-        if offset != self.follower.bytes() {
-            self.follower.back();
-        }
-        let bytes = self.follower.bytes();
-        if offset != bytes {
+        // A sender that turns out to have other queries leaves before it sends anything, and the
+        // one whose bytes these are goes on after them.
+        self.goes_back = offset != self.follower.bytes();
+        if self.goes_back && offset != self.follower.reached().whole {
             return Err(self.failed(&"the other site goes on from another place"));
         }
-        // Who reads has read no further than what is whole, or reads the same bytes again: those of the same search.
-        self.file.set_len(bytes).map_err(|error| self.failed(&error))
+        Ok(())
     }
 
     fn take(&mut self, bytes: &[u8]) -> Result<(), String> {
+        if std::mem::take(&mut self.goes_back) {
+            self.follower.back();
+            // The report is made of whole records, so nobody has read what is after them.
+            let whole = self.follower.bytes();
+            self.file.set_len(whole).map_err(|error| self.failed(&error))?;
+        }
         let offset = self.follower.bytes();
         self.follower.take(bytes).map_err(|error| format!("what came {error}"))?;
         self.file.write_all_at(bytes, offset).map_err(|error| self.failed(&error))

@@ -95,7 +95,10 @@ impl<'a> Writer<'a> {
         {
             // How searches and matrices are numbered depends on all before.
             let mut again = Passing::new(there, metadata.kinds)?;
-            passing = (!again.is_last(RecordKind::Header, &header)?).then_some(again);
+            match again.is_last(RecordKind::Header, &header)? {
+                true => carrier.verify(),
+                false => passing = Some(again),
+            }
         }
         let (teller, pages) = (Teller::new(plan, engine, target), Parts::default());
         let chooser =
@@ -109,6 +112,11 @@ impl<'a> Writer<'a> {
     /// What the other site holds since an earlier run, and is not made again.
     pub fn resumed(&self) -> Option<&Resumed> {
         self.resumed.as_ref()
+    }
+
+    /// Notes that the other site holds metadata of the queries of this search.
+    pub fn verify(&self) {
+        self.carrier.verify();
     }
 
     /// Begins a report that is told as it is, or goes on with it.
@@ -238,6 +246,7 @@ impl<'a> Writer<'a> {
     fn record(&mut self, kind: RecordKind, body: &[u8]) -> Result<(), Error> {
         let Some(passing) = &mut self.passing else { return self.carrier.record(kind, body) };
         if passing.is_last(kind, body)? {
+            self.carrier.verify();
             self.passing = None;
         }
         Ok(())

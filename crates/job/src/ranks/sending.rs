@@ -217,6 +217,7 @@ impl Follower {
         };
         if let Some(passing) = &mut self.passing {
             if passing.is_last(head.kind, &body)? {
+                carrier.verify();
                 self.passing = None;
             }
             return Ok(());

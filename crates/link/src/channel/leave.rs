@@ -63,10 +63,12 @@ fn discard(channel: &mut Channel) -> Result<(), LinkError> {
 }
 
 impl Channel {
-    /// Sends what waits, and ends the connection, within a short time.
-    pub fn leave(self) {
+    /// Sends what waits, and ends the connection, within a short time. Returns whether the peer
+    /// ended it, too, so that it has read everything.
+    pub fn leave(self) -> bool {
         let mut leave = Leave::new(self);
         while !leave.step(TICK) {}
+        leave.channel.closed
     }
 }
 

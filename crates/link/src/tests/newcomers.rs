@@ -7,7 +7,7 @@ fn begun(keys: &Keys, address: SocketAddr) -> Channel {
     let mut first = known(keys, address);
     first.send(&Message::Start(0));
     first.send(&Message::Data(b"a".to_vec()));
-    hear(&mut first, |message| *message == Message::Confirmed(1));
+    await_message(&mut first, |message| *message == Message::Confirmed(1));
     first
 }
 
@@ -32,6 +32,7 @@ fn end(mut channel: Channel, rest: &[u8]) {
     channel.send(&Message::Data(rest.to_vec()));
     channel.send(&Message::Finish(1 + rest.len() as u64));
     assert_eq!(answer(&mut channel), Some(Message::Done));
+    assert!(channel.leave());
 }
 
 #[test]
@@ -143,4 +144,82 @@ fn a_known_peer_that_does_not_begin_is_cut_off() {
         assert!(start.elapsed() > PATIENCE / 2);
     });
     assert!(events.contains(&Event::Broken("the peer does not begin".to_owned())), "{events:?}");
+}
+
+/// Until a run has sent bytes nobody knows that it sends the same as the one before.
+#[test]
+fn who_has_not_shown_to_send_the_same_does_not_end_a_broken_stream() {
+    let keys = Keys::new();
+    let (sink, result, events) = received(&keys, Memory::default(), |address| {
+        let mut first = known(&keys, address);
+        first.send(&Message::Start(0));
+        first.send(&Message::Data(vec![1; 1500]));
+        await_message(&mut first, |message| *message == Message::Confirmed(1500));
+        drop(first);
+        // It ends with an error before it is verified.
+        let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
+        assert_eq!((opening.held().bytes, opening.held().whole), (1500, 1000));
+        drop(opening.start(Box::new(|_| true)).unwrap());
+        // It knows by what is held that this is something else.
+        let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
+        opening.refuse("another one");
+        // It begins, and the first comes back.
+        let mut other = come(&keys, address, StreamId { run: [1; 16], ..STREAM });
+        assert!(matches!(answer(&mut other), Some(Message::Held(_))));
+        other.send(&Message::Start(1000));
+        other.exchange(Duration::ZERO).unwrap();
+        let mut first = known(&keys, address);
+        first.exchange(Duration::ZERO).unwrap();
+        assert!(matches!(answer(&mut other), Some(Message::Busy(_))));
+        let held = answer(&mut first);
+        assert!(matches!(&held, Some(Message::Held(held)) if held.bytes == 1500), "{held:?}");
+        first.send(&Message::Start(1500));
+        first.send(&Message::Finish(1500));
+        assert_eq!(answer(&mut first), Some(Message::Done));
+        first.leave();
+    });
+    assert_eq!(result, Ok(()));
+    assert_eq!(sink.bytes, [1; 1500]);
+    let broken = |wanted: &str| {
+        let is_it = |event: &_| matches!(event, Event::Broken(why) if why.contains(wanted));
+        assert!(events.iter().any(is_it), "{wanted}: {events:?}");
+    };
+    let wanted =
+        ["the peer closed the connection", "before it had compared its queries", "another one"];
+    wanted.into_iter().for_each(broken);
+}
+
+#[test]
+fn an_error_after_verification_ends_both_sides() {
+    let keys = Keys::new();
+    let sink = Memory { bytes: vec![1; 1000], ..Memory::default() };
+    let (_, result, _) = received(&keys, sink, |address| {
+        let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
+        let sender = opening.start(Box::new(|_| true)).unwrap();
+        sender.verify();
+    });
+    assert!(matches!(result, Err(LinkError::Refused(_))), "{result:?}");
+}
+
+#[test]
+fn a_sender_that_missed_the_last_word_receives_it_when_it_comes_again() {
+    let keys = Keys::new();
+    let (sink, result, _) = received(&keys, Memory::default(), |address| {
+        let mut first = begun(&keys, address);
+        first.send(&Message::Finish(1));
+        await_message(&mut first, |message| *message == Message::Confirmed(1));
+        // Without a word, as where the connection is cut.
+        drop(first);
+        let mut again = known(&keys, address);
+        let held = answer(&mut again);
+        assert!(matches!(&held, Some(Message::Held(held)) if held.bytes == 1), "{held:?}");
+        again.send(&Message::Start(1));
+        again.send(&Message::Finish(1));
+        assert_eq!(answer(&mut again), Some(Message::Done));
+        let start = Instant::now();
+        assert!(again.leave());
+        assert!(start.elapsed() < LINGER, "the other side waits for more");
+    });
+    assert_eq!(result, Ok(()));
+    assert_eq!(sink.bytes, b"a");
 }

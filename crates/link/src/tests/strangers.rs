@@ -15,7 +15,7 @@ fn send_all(keys: &Keys, address: SocketAddr, bytes: &[u8]) {
 }
 
 /// The first message of a handshake, as a stranger's client sends it.
-fn client_hello(keys: &Keys) -> Vec<u8> {
+pub(super) fn client_hello(keys: &Keys) -> Vec<u8> {
     let config = tls::client(&keys.key("there"), &keys.print("here")).unwrap();
     let mut bytes = Vec::new();
     tls::connecting(&config).unwrap().write_tls(&mut bytes).unwrap();
@@ -231,14 +231,9 @@ fn a_peer_that_knows_the_key_no_more_does_not_end_a_stream_under_way() {
     let keys = Keys::new();
     let socket = TcpListener::bind("127.0.0.1:0").unwrap();
     let target = target(&keys, socket.local_addr().unwrap());
-    let sending = thread::spawn(move || {
-        let opening = Opening::connect(target, Arc::new(|_| {})).unwrap();
-        let sender = opening.start(Box::new(|_| true)).unwrap();
-        sender.write(b"all").unwrap();
-        sender.finish()
-    });
+    let sending = send_in_thread(target, b"all");
     let mut first = offer(&keys, &socket, 0);
-    hear(&mut first, |message| *message == Message::Start(0));
+    await_message(&mut first, |message| *message == Message::Start(0));
     drop(first);
     let (tcp, _) = socket.accept().unwrap();
     let config = tls::server(&keys.key("there"), &keys.print("there")).unwrap();
@@ -246,7 +241,7 @@ fn a_peer_that_knows_the_key_no_more_does_not_end_a_stream_under_way() {
     assert!(wrong.shake_hands().is_err());
     drop(wrong);
     let mut last = offer(&keys, &socket, 0);
-    hear(&mut last, |message| *message == Message::Finish(3));
+    await_message(&mut last, |message| *message == Message::Finish(3));
     last.send(&Message::Confirmed(3));
     last.send(&Message::Done);
     last.leave();

@@ -198,6 +198,7 @@ fn a_killed_search_of_nucleotides_goes_on_with_the_same_batches() {
     assert!(!kill_after(search(), &sites.path().join("sam"), 1500).success());
     let run = search().output().unwrap();
     assert!(said(&run).contains("a report in SAM cannot be gone on with"), "{}", said(&run));
-    assert_ne!(receiver.end().0, Some(0));
+    // What it keeps may still be gone on with in another way.
+    receiver.kill();
     assert!(sites.report().is_none());
 }
