@@ -106,7 +106,8 @@ fn hook(info: &PanicHookInfo) {
     if let Some(what) =
         text(info.payload()).filter(|text| WANTS.iter().any(|want| text.starts_with(want)))
     {
-        end(format_args!("{what}"));
+        // The library shows the system's error as programmers do: `...: Os { code: 11, ... }`.
+        end(format_args!("{}", what.split(": Os {").next().unwrap_or(what)));
     }
 }
 

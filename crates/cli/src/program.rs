@@ -302,8 +302,7 @@ fn search(
     refuse: &Refuse,
 ) -> Result<(), Error> {
     // First of all: what opens files and waits for others may take long.
-    let drain = drain_signals(&program.common().fleet.checkpoint);
-    let drain = match drain {
+    let drain = match drain_signals(&program.common().fleet.checkpoint) {
         Ok(drain) => drain,
         Err(error) => return refuse(error),
     };

@@ -54,7 +54,7 @@ pub fn default(cpus: Cpus, variable: &Lookup) -> Result<Threads, Error> {
         return Ok(at_most(count, own, cpus));
     }
     let chosen = OF_OTHERS.into_iter().find_map(|source| {
-        let count = number(&first_level(&set(source, variable)?))?;
+        let count = number_of(source, &set(source, variable)?)?;
         Some(at_most(count, source, cpus))
     });
     Ok(chosen.unwrap_or_else(|| at_most(cpus.allowed, cpus.limit, cpus)))
@@ -63,9 +63,9 @@ pub fn default(cpus: Cpus, variable: &Lookup) -> Result<Threads, Error> {
 /// Variables of others that are ignored because their values are not numbers from 1: names and
 /// values.
 pub fn ignored(variable: &Lookup) -> Vec<(&'static str, String)> {
-    let texts =
-        OF_OTHERS.iter().filter_map(|&source| Some((source.name(), set(source, variable)?)));
-    texts.filter(|(_, text)| number(&first_level(text)).is_none()).collect()
+    let texts = OF_OTHERS.iter().filter_map(|&source| Some((source, set(source, variable)?)));
+    let unusable = texts.filter(|(source, text)| number_of(*source, text).is_none());
+    unusable.map(|(source, text)| (source.name(), text)).collect()
 }
 
 /// The value of a variable, unless it is empty.
@@ -74,9 +74,17 @@ fn set(source: ThreadSource, variable: &Lookup) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// OpenMP has a number for each level of nested parts, `4,2`. Here only the outermost counts.
-fn first_level(text: &str) -> String {
-    text.split(',').next().unwrap_or_default().to_owned()
+/// The number of threads in the value of a variable of others. OpenMP has a list of numbers, one for each level of nested
+/// parts, `4,2`: here only the outermost counts. Slurm has one number.
+fn number_of(source: ThreadSource, text: &str) -> Option<usize> {
+    match source {
+        ThreadSource::OmpNumThreads => {
+            let mut levels = text.split(',').map(number);
+            let outermost = levels.next()??;
+            levels.all(|level| level.is_some()).then_some(outermost)
+        }
+        _ => number(text),
+    }
 }
 
 fn number(text: &str) -> Option<usize> {
@@ -153,6 +161,13 @@ mod tests {
         }
         let both = [("OMP_NUM_THREADS", "x,2"), ("SLURM_CPUS_PER_TASK", "0")];
         assert_eq!(chosen(None, &both), Ok((8, "affinity mask")));
+        for (name, bad) in [
+            ("SLURM_CPUS_PER_TASK", "2,"),
+            ("SLURM_CPUS_PER_TASK", "2(x3)"),
+            ("OMP_NUM_THREADS", "2,"),
+        ] {
+            assert_eq!(chosen(None, &[(name, bad)]), Ok((8, "affinity mask")), "{bad}");
+        }
         let variable = |name: &str| (name == "OMP_NUM_THREADS").then(|| OsString::from("x,2"));
         assert_eq!(ignored(&variable), [("OMP_NUM_THREADS", "x,2".to_owned())]);
         assert_eq!(ignored(&|_| Some("4".into())), []);

@@ -4,6 +4,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use crate::defline::Defline;
 use crate::mapped::check_side_files;
 use crate::odd::OddHeader;
@@ -13,7 +15,7 @@ use crate::volume::Volume;
 use crate::{Bases, DbError, range, totals};
 
 /// What the sequences of a database are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub enum SequenceKind {
     /// Proteins, in NCBIstdaa.
@@ -54,7 +56,7 @@ impl SequenceKind {
 }
 
 /// What a report prints about one of the databases named by `-db`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DatabaseInfo {
     /// The name as given, quotes included.
     pub name: Vec<u8>,

@@ -107,7 +107,7 @@ impl Database {
                 path: volume.name().to_owned(),
                 date: index.date.clone(),
                 sequences: index.sequences,
-                index: xxh3_128(format!("{index:?}").as_bytes()),
+                index: xxh3_128(&encode(index)),
             }
         })
     }
@@ -118,7 +118,7 @@ impl Database {
         let mut state = Xxh3::new();
         let stated = (self.infos(), self.title(), self.date(), self.counted_lengths());
         let numbers = (self.stats_sequences(), self.stats_residues());
-        state.update(format!("{stated:?} {numbers:?}").as_bytes());
+        state.update(&encode(&(stated, numbers)));
         self.add_included(&mut state);
         state.digest128()
     }
@@ -146,7 +146,7 @@ mod tests {
     use fleetblast_seq::id::SeqId;
 
     use super::*;
-    use crate::Defline;
+    use crate::{Defline, SequenceKind};
 
     /// Files of metadata hold fingerprints: what other versions wrote is compared.
     #[test]
@@ -155,5 +155,6 @@ mod tests {
         let line = Defline { title: b"one".to_vec(), ids, taxid: 9, ..Defline::default() };
         let expected = [1, 3, b'o', b'n', b'e', 1, 2, 14, 18, 0, 0, 0];
         assert_eq!(encode(&[line][..]), expected);
+        assert_eq!(encode(&[SequenceKind::Protein, SequenceKind::Nucleotide]), [0, 1]);
     }
 }

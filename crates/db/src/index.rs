@@ -15,11 +15,13 @@
 use std::ops::Range;
 use std::path::Path;
 
+use serde::Serialize;
+
 use crate::bytes::Bytes;
 use crate::{DbError, SequenceKind};
 
 /// The fields of an index file before its offset tables, and where those are.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Index {
     /// 4 or 5.
     pub version: u32,

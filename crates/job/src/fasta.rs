@@ -6,6 +6,7 @@ use std::path::Path;
 use fleetblast_db::SequenceKind;
 use fleetblast_seq::fasta::{self, FastaError, Record, Rules};
 use fleetblast_seq::id::Molecule;
+use fleetblast_seq::input::FileVersion;
 use fleetblast_seq::{id, input};
 
 use crate::audience::Audience;
@@ -18,16 +19,18 @@ const LONG_NAME: usize = 35;
 /// See [`LONG_NAME`].
 const CUT_NAME: usize = 25;
 
-/// Opens a file or standard input. The audience hears of what is odd; of several ranks that read it from the first.
+/// Opens a file or standard input. The audience hears of what is odd; of several ranks that read it from the first. Returns
+/// the version of a file, too.
 pub fn open_input<'a>(
     source: &Source,
     audience: &'a dyn Audience,
-) -> Result<Box<dyn BufRead + Send + 'a>, Error> {
+) -> Result<(Box<dyn BufRead + Send + 'a>, Option<FileVersion>), Error> {
     if *source == Source::Stdin {
         standard::input().map_err(|error| Error::query(format_args!("standard input: {error}")))?;
     }
     let warn = |text: &str| audience.warn(text);
-    input::open(path(source), warn).map_err(|error| Error::new(exit::INPUT, error.to_string()))
+    input::open_version(path(source), warn)
+        .map_err(|error| Error::new(exit::INPUT, error.to_string()))
 }
 
 /// A reader of FASTA of that kind from `input`, which came from `source`.

@@ -8,8 +8,8 @@
 
 mod bounded;
 mod members;
+mod unchanged;
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,6 +20,8 @@ use flate2::bufread::GzDecoder;
 
 use self::bounded::{Bounded, Counted};
 use self::members::{Member, Members};
+use self::unchanged::Changed;
+pub use self::unchanged::{FileVersion, UnchangedFile, read_whole};
 
 /// Bytes read at a time.
 const BUFFER: usize = 256 * 1024;
@@ -73,20 +75,30 @@ impl Compression {
 /// Opens a file, or standard input if `path` is `-`. `warn` hears of what is odd and no error, without line end.
 ///
 /// # Errors
-/// The file cannot be opened or its start not read. Errors of the returned reader name the file.
+/// The file cannot be opened or its start not read. Errors of the returned reader name the file;
+/// one of them is that the file has changed.
 pub fn open<'a>(
     path: &Path,
     warn: impl FnMut(&str) + Send + 'a,
 ) -> Result<Box<dyn BufRead + Send + 'a>, OpenError> {
+    open_version(path, warn).map(|(reader, _)| reader)
+}
+
+/// The same, with the version of the file that is read.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_version<'a>(
+    path: &Path,
+    warn: impl FnMut(&str) + Send + 'a,
+) -> Result<(Box<dyn BufRead + Send + 'a>, Option<FileVersion>), OpenError> {
     let wrap = |source| OpenError { path: path.to_path_buf(), source };
     if path == Path::new("-") {
-        return decompress(io::stdin(), path, warn).map_err(wrap);
+        return Ok((decompress(io::stdin(), path, warn).map_err(wrap)?, None));
     }
-    let file = File::open(path).map_err(wrap)?;
-    if file.metadata().map_err(wrap)?.is_dir() {
-        return Err(wrap(io::ErrorKind::IsADirectory.into()));
-    }
-    decompress(file, path, warn).map_err(wrap)
+    let file = UnchangedFile::open(path).map_err(wrap)?;
+    let version = file.version();
+    Ok((decompress(file, path, warn).map_err(wrap)?, version))
 }
 
 /// Reads `input` through the decompression that its first bytes ask for. `name` is what errors
@@ -191,8 +203,10 @@ impl<R: Read> Read for Named<R> {
                 return error;
             }
             let Origin { path, compression, .. } = &self.origin;
+            let has_changed = error.get_ref().is_some_and(|cause| cause.is::<Changed>());
             let advice = match (compression, kind) {
                 (Compression::None, _) => "",
+                _ if has_changed => "",
                 (_, io::ErrorKind::UnexpectedEof) => "; the file is cut short: get it again",
                 _ => "; the file may be damaged: get it again",
             };

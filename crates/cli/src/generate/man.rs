@@ -20,10 +20,13 @@ The database.
 The search itself.
 .TP
 .B 4
-Memory.
+Memory, threads or open files: allow the process more of them.
 .TP
 .B 6
 The report cannot be written.
+.TP
+.B 65
+Not of BLAST+: \fBfleetblast dbcheck\fR found a database doubtful, but not damaged for sure.
 .TP
 .B 75
 Not of BLAST+: a search with \fB\-checkpoint\fR was told to end; run it again with \fB\-resume\fR.

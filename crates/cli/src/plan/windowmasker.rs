@@ -1,13 +1,14 @@
 //! `-window_masker_db` and `-window_masker_taxid`: files of counts.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fleetblast_engine::params::WindowMasker;
 use fleetblast_job::error::Error;
+use fleetblast_seq::input::read_whole;
 use fleetblast_seq::windowmasker::Counts;
 
 use crate::options::search::filtering::NucleotideFilteringOptions;
@@ -63,7 +64,7 @@ pub fn read(options: &NucleotideFilteringOptions) -> Result<Option<WindowMasker>
     let unusable = |fault: &dyn std::fmt::Display| {
         format!("Warning: could not use the counts in {}: {fault}", path.display())
     };
-    let file = fs::read(&path).map_err(|error| unusable(&error))?;
+    let file = read_whole(&path).map_err(|error| unusable(&error))?;
     let counts = Counts::read(&file).map_err(|fault| unusable(&fault))?;
     Ok(Some(WindowMasker { counts: Arc::new(counts), name }))
 }

@@ -82,6 +82,28 @@ fn files_larger_than_allowed_are_errors_of_every_command() {
     assert!(!sandbox.path("key").exists());
 }
 
+/// A program that may open no more files removes what it has made.
+#[test]
+fn makeblastdb_without_open_files_leaves_nothing() {
+    let sandbox = Sandbox::new();
+    let before = sandbox.names();
+    let mut refused = 0;
+    for limit in 4..16 {
+        let script = format!(
+            "ulimit -n {limit}; exec \"$0\" makeblastdb -in q.fa -dbtype prot -parse_seqids -out new"
+        );
+        let mut command = Command::new("sh");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_fleetblast")]).stderr(Stdio::null());
+        let output = command.current_dir(sandbox.path("")).output().expect("a shell");
+        if output.status.success() {
+            break;
+        }
+        refused += 1;
+        assert_eq!(sandbox.names(), before, "with {limit} files: {}", output.status);
+    }
+    assert!(refused > 4, "{refused}");
+}
+
 #[test]
 fn a_closed_pipe_ends_the_run_quietly() {
     let sandbox = Sandbox::new();

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use fleetblast_seq::input::read_whole;
 use serde::{Deserialize, Serialize};
 
 use crate::{DbError, SearchPath, path};
@@ -228,7 +229,7 @@ pub(super) fn read(file: &Path) -> Result<Vec<u8>, DbError> {
         Ok(found) if !found.is_file() => return Err(missing()),
         _ => {}
     }
-    std::fs::read(file).map_err(|source| match source.kind() {
+    read_whole(file).map_err(|source| match source.kind() {
         std::io::ErrorKind::NotFound => missing(),
         _ => DbError::Io { path: file.into(), source },
     })

@@ -1,6 +1,6 @@
 //! Files of matrices.
 
-use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Kept, Rules};
 use crate::error::Error;
+use crate::output::write_whole;
 use crate::plan::{Iteration, Plan};
 use crate::queries::QueryRecord;
 
@@ -129,7 +130,7 @@ impl<'a> PssmFiles<'a> {
         };
         // It is made of what was found.
         check_mapped_files()?;
-        fs::write(&path, bytes)
+        write_whole(&path, |file| file.write_all(bytes))
             .map_err(|error| Error::output(format_args!("{}: {error}", path.display())))
     }
 }

@@ -243,6 +243,31 @@ pub fn replaced(path: &Path) -> Option<PathBuf> {
     fs::metadata(&path).map_or(true, |meta| meta.is_file()).then_some(path)
 }
 
+/// Writes a file as a whole: what is there stays until then, and if writing fails. Pipes and devices are written to.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn write_whole(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let direct = || File::options().write(true).create(true).truncate(true).open(path);
+    let Some(wanted) = replaced(path) else { return write(&mut direct()?) };
+    let old = fs::metadata(&wanted);
+    let (mut file, part) = match part::create(&wanted, None, MODE) {
+        Ok(made) => made,
+        Err(_) if old.is_ok() => return write(&mut direct()?),
+        Err(error) => return Err(error),
+    };
+    if let Ok(old) = old {
+        // As for a report.
+        let _ = file.set_permissions(old.permissions());
+    }
+    let written = write(&mut file).and_then(|()| part::put_in_place(&part, &wanted));
+    if written.is_err() {
+        // Best effort: the error that led here is what the user is told.
+        let _ = fs::remove_file(&part);
+    }
+    written
+}
+
 /// A failure to write; a closed pipe is no news, that ends quietly.
 fn failure(name: &Path, written: Option<u64>, error: &io::Error) -> Error {
     let advice = match error.kind() {
@@ -254,4 +279,24 @@ fn failure(name: &Path, written: Option<u64>, error: &io::Error) -> Error {
     };
     let place = written.map_or_else(String::new, |bytes| format!(" after {bytes} bytes"));
     Error::output(format_args!("{}{place}: {error}{advice}", name.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_cannot_be_written_to_its_end_leaves_the_older_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("pssm");
+        write_whole(&path, |file| file.write_all(b"older")).unwrap();
+        let fails = |file: &mut File| {
+            file.write_all(b"new")?;
+            Err(ErrorKind::StorageFull.into())
+        };
+        assert!(write_whole(&path, fails).is_err());
+        assert_eq!(fs::read(&path).unwrap(), b"older");
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+        assert!(write_whole(Path::new("/dev/full"), |file| file.write_all(b"new")).is_err());
+    }
 }

@@ -15,6 +15,7 @@ use fleetblast_fleet::payload::Weight;
 use fleetblast_fleet::plan::Cut;
 use fleetblast_metadata::Course;
 use fleetblast_seq::fasta::{Reader, Record};
+use fleetblast_seq::input::FileVersion;
 use rayon::prelude::*;
 
 use crate::audience::Audience;
@@ -35,6 +36,8 @@ type Input<'a> = Box<dyn BufRead + Send + 'a>;
 pub struct Queries<'a> {
     plan: &'a Plan,
     reader: Reader<Input<'a>>,
+    /// Of their file.
+    version: Option<FileVersion>,
     /// Queries read so far.
     count: usize,
     /// Those of them that are reported: not those that end before `-query_loc` starts.
@@ -114,10 +117,14 @@ impl<'a> Queries<'a> {
     ) -> Result<Option<Queries<'a>>, Error> {
         let given = plan.start().map(|start| Box::new(start.query()));
         let input = match given {
-            Some(_) => Some((Box::new(io::empty()) as Input, false)),
+            Some(_) => {
+                Some(Stream { bytes: Box::new(io::empty()), version: None, is_empty: false })
+            }
             None => stream(plan, audience)?,
         };
-        let Some((input, done)) = input else { return Ok(None) };
+        let Some(Stream { bytes: input, version, is_empty: done }) = input else {
+            return Ok(None);
+        };
         let reader = reader(input, &plan.query, plan.query_kind, plan.parse_deflines);
         let batch_residues = plan.batch_size.least();
         let block_queries = plan.batch_size.block_queries();
@@ -126,6 +133,7 @@ impl<'a> Queries<'a> {
         Ok(Some(Queries {
             plan,
             reader,
+            version,
             count: 0,
             kept: 0,
             unnamed: 0,
@@ -136,6 +144,11 @@ impl<'a> Queries<'a> {
             done,
             nothing_included,
         }))
+    }
+
+    /// The version of the file that is read, if it is a file.
+    pub fn version(&self) -> Option<FileVersion> {
+        self.version
     }
 
     /// The last block brought about so many extensions, by which the next batch is made.
@@ -335,12 +348,22 @@ impl<'a> Queries<'a> {
     }
 }
 
-/// The bytes of the queries from the first that is not blank on, and whether there are none; `None` if BLAST+ calls that an empty input.
-fn stream<'a>(plan: &Plan, audience: &'a dyn Audience) -> Result<Option<(Input<'a>, bool)>, Error> {
+/// The bytes of the queries.
+struct Stream<'a> {
+    /// From the first that is not blank on.
+    bytes: Input<'a>,
+    /// Of their file.
+    version: Option<FileVersion>,
+    /// There are none.
+    is_empty: bool,
+}
+
+/// The bytes of the queries; `None` if BLAST+ calls that an empty input.
+fn stream<'a>(plan: &Plan, audience: &'a dyn Audience) -> Result<Option<Stream<'a>>, Error> {
     if matches!(&plan.query, Source::File(path) if path.is_dir()) {
         return Ok(None);
     }
-    let mut input = open_input(&plan.query, audience)?;
+    let (mut input, version) = open_input(&plan.query, audience)?;
     let start =
         leading_blanks(&mut input).map_err(|error| Error::new(exit::INPUT, error.to_string()))?;
     let blank = start.iter().all(u8::is_ascii_whitespace);
@@ -348,7 +371,8 @@ fn stream<'a>(plan: &Plan, audience: &'a dyn Audience) -> Result<Option<(Input<'
         return Ok(None);
     }
     let is_empty = start.is_empty();
-    Ok(Some((Box::new(Cursor::new(start).chain(input)), is_empty)))
+    let bytes = Box::new(Cursor::new(start).chain(input));
+    Ok(Some(Stream { bytes, version, is_empty }))
 }
 
 /// `-query_loc` starts beyond the end of a query.

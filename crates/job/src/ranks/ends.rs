@@ -68,7 +68,8 @@ impl<'a> Ends<'a> {
             audience.expect(layout.config.total.map(|queries| queries.sequences));
         }
         let identity = || {
-            let identity = identity::of_job(plan, target, contents, block_residues)?;
+            let version = queries.version();
+            let identity = identity::of_job(plan, (target, contents), block_residues, version)?;
             // Nobody could resume a job of bytes that never were together.
             check_mapped_files()?;
             Ok(identity)

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+use fleetblast_seq::input::{FileVersion, UnchangedFile};
 use fleetblast_spool::{DatabaseIdentity, Identity, QueryDigest, QueryHasher, VolumeIdentity};
 
 use super::contents::Contents;
@@ -24,24 +24,24 @@ pub const PROGRAM: &str = "/proc/self/exe";
 const BLOCK_UNIT: &str = " residues";
 
 /// Everything on which the bytes of a report depend: of a job that may be resumed. `contents` is of the whole database, blocks
-/// have so many residues.
+/// have so many residues, and the queries are read from this version of their file.
 ///
 /// # Errors
-/// Inputs that cannot be read again.
+/// Inputs that cannot be read again, or have changed.
 pub fn of_job(
     plan: &Plan,
-    target: &Target,
-    contents: &Contents,
+    (target, contents): (&Target, &Contents),
     block_residues: u64,
+    queries: Option<FileVersion>,
 ) -> Result<Identity, Error> {
     let mut identity = of_plan(plan)?;
     if let Subjects::Fasta { source, .. } = &plan.subjects {
-        let file = again(source, "-subject")?;
+        let file = again(source, "-subject", None)?;
         identity.options.insert("-subject (its file)".to_owned(), file.to_string());
     }
     identity.options.extend(taxonomy(target)?);
     Ok(Identity {
-        query: again(&plan.query, "-query")?,
+        query: again(&plan.query, "-query", queries)?,
         database: database(plan, target, contents)?,
         blocks: format!(
             "{block_residues}{BLOCK_UNIT} or {} queries, in {}",
@@ -137,13 +137,18 @@ fn lossy(name: &OsStr) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// The digest of an input that can be read again when the job is resumed.
+/// The digest of an input that can be read again when the job is resumed; of the version that is being read, if that is
+/// known.
 ///
 /// # Errors
-/// One that cannot.
-pub fn again(source: &Source, option: &str) -> Result<QueryDigest, Error> {
+/// One that cannot, or has changed since it was opened.
+pub fn again(
+    source: &Source,
+    option: &str,
+    version: Option<FileVersion>,
+) -> Result<QueryDigest, Error> {
     match source {
-        Source::File(path) if path.is_file() => digest(path),
+        Source::File(path) if path.is_file() => digest_of(path, version),
         _ => Err(Error::query_options(format_args!(
             "-checkpoint needs a regular file for {option}: the input is read again when the job is resumed"
         ))),
@@ -155,10 +160,17 @@ pub fn again(source: &Source, option: &str) -> Result<QueryDigest, Error> {
 /// # Errors
 /// One that cannot be read.
 pub fn digest(path: &Path) -> Result<QueryDigest, Error> {
+    digest_of(path, None)
+}
+
+fn digest_of(path: &Path, version: Option<FileVersion>) -> Result<QueryDigest, Error> {
     let failed = |error: std::io::Error| {
         Error::new(exit::INPUT, format!("cannot read {}: {error}", path.display()))
     };
-    let mut file = File::open(path).map_err(failed)?;
+    let mut file = UnchangedFile::open(path).map_err(failed)?;
+    if let (Some(expected), Some(found)) = (version, file.version()) {
+        expected.compare(&found).map_err(failed)?;
+    }
     let (mut hasher, mut buffer) = (QueryHasher::default(), vec![0; READ]);
     loop {
         match file.read(&mut buffer) {

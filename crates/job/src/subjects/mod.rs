@@ -326,7 +326,7 @@ fn read_subjects(
     plan: &Plan,
     audience: &dyn Audience,
 ) -> Result<Vec<Subject>, Error> {
-    let input = open_input(source, audience).map_err(|error| match path(source).is_dir() {
+    let (input, _) = open_input(source, audience).map_err(|error| match path(source).is_dir() {
         // For BLAST+ a directory is an empty file.
         true => Error::engine(format_args!("{NO_SUBJECTS}\n({error})")),
         false => error,

@@ -10,6 +10,7 @@ use fleetblast_spool::open_own;
 use serde_json::json;
 
 use super::{Description, PROCESS};
+use crate::output::write_whole;
 
 /// Where a rank's part of a trace is while it works.
 fn part_path(trace: &Path, rank: u32) -> PathBuf {
@@ -31,9 +32,9 @@ pub fn create_part(trace: &Path, rank: u32) -> io::Result<File> {
     }
 }
 
-/// Removes what an earlier run on more ranks left when it was killed.
-fn remove_left(trace: &Path, from: u32, owner: u32) {
-    for path in (from..).map(|rank| part_path(trace, rank)) {
+/// Removes the parts of all ranks.
+fn remove_parts(trace: &Path, owner: u32) {
+    for path in (0..).map(|rank| part_path(trace, rank)) {
         // Best effort: they are in nobody's way.
         let own = fs::symlink_metadata(&path).is_ok_and(|meta| meta.uid() == owner);
         if !own || fs::remove_file(path).is_err() {
@@ -42,13 +43,21 @@ fn remove_left(trace: &Path, from: u32, owner: u32) {
     }
 }
 
-/// Makes a trace of what its ranks recorded, one after the other, and removes the parts. All of them must have finished.
+/// Makes a trace of what its ranks recorded, one after the other, and removes the parts, also if it fails. All of them must
+/// have finished.
 ///
 /// # Errors
 /// Parts that cannot be read, a trace that cannot be written.
 pub fn join(trace: &Path, description: &Description) -> io::Result<()> {
     let own = fs::symlink_metadata(part_path(trace, 0))?.uid();
-    let mut out = BufWriter::new(File::create(trace)?);
+    let joined = write_whole(trace, |file| write(trace, file, description, own));
+    // Also those that an earlier run on more ranks left when it was killed.
+    remove_parts(trace, own);
+    joined
+}
+
+fn write(trace: &Path, file: &mut File, description: &Description, own: u32) -> io::Result<()> {
+    let mut out = BufWriter::new(file);
     let of_process = json!({
         "ph": "M", "pid": PROCESS, "tid": 0, "ts": 0, "name": "process_name",
         "args": {"name": description.made_by},
@@ -67,9 +76,7 @@ pub fn join(trace: &Path, description: &Description) -> io::Result<()> {
         {
             write!(out, ",\n{}", line?)?;
         }
-        fs::remove_file(&part)?;
     }
-    remove_left(trace, description.ranks, own);
     out.write_all(b"\n]}\n")?;
     out.flush()
 }
@@ -90,5 +97,6 @@ mod tests {
         mknodat(CWD, &pipe, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
         let error = join(&trace, &description).unwrap_err().to_string();
         assert!(error.contains("trace.1.part is no regular file"), "{error}");
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0, "something is left");
     }
 }

@@ -70,7 +70,10 @@ impl Private {
                 result => result?,
             }
             made(told);
-            let lock = File::open(&path)?;
+            let lock = File::open(&path).inspect_err(|_| {
+                // Best effort: the error is what the user is told.
+                let _ = fs::remove_dir(&path);
+            })?;
             // Another run may have taken it for an abandoned one before it was locked.
             let kept = match lock.try_lock() {
                 Err(TryLockError::WouldBlock) => false,

@@ -3,9 +3,11 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Read as _;
+use std::path::Path;
 
 use fleetblast_job::error::Error;
 use fleetblast_job::standard;
+use fleetblast_seq::input::read_whole;
 
 use crate::hint;
 use crate::options::typed::lossy;
@@ -25,7 +27,10 @@ pub fn bytes(option: &str, file: &OsStr) -> Result<Vec<u8>, Error> {
         // BLAST+ finds nothing in it.
         Ok(Vec::new())
     } else {
-        fs::read(file)
+        read_whole(Path::new(file))
     };
-    read.map_err(|_| Error::inaccessible(option, &lossy(file)))
+    read.map_err(|error| match error.raw_os_error() {
+        Some(_) => Error::inaccessible(option, &lossy(file)),
+        None => Error::query(format_args!("{}: {error}", lossy(file))),
+    })
 }

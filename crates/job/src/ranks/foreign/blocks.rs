@@ -1,9 +1,9 @@
 //! FASTA in blocks of whole queries, as it is: what becomes of it is the matter of the program that gets it.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 
 use fleetblast_fleet::payload::Weight;
+use fleetblast_seq::input::{FileVersion, UnchangedFile};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, exit};
@@ -38,6 +38,8 @@ impl Block {
 /// Reads blocks.
 pub struct Blocks {
     source: BufReader<Box<dyn Read + Send>>,
+    /// Of the file of the queries.
+    version: Option<FileVersion>,
     residues: u64,
     queries: u64,
     /// The definition line that ended the block before.
@@ -53,13 +55,17 @@ impl Blocks {
     /// Queries that cannot be opened.
     pub fn open(source: &Source, residues: u64, queries: u64) -> Result<Self, Error> {
         let failed = |error: &std::io::Error| Error::query(format_args!("queries: {error}"));
-        let source: Box<dyn Read + Send> = match source {
-            Source::Stdin => Box::new(standard::input().map_err(|error| failed(&error))?),
-            Source::File(path) => Box::new(File::open(path).map_err(|error| failed(&error))?),
+        let (source, version): (Box<dyn Read + Send>, _) = match source {
+            Source::Stdin => (Box::new(standard::input().map_err(|error| failed(&error))?), None),
+            Source::File(path) => {
+                let file = UnchangedFile::open(path).map_err(|error| failed(&error))?;
+                let version = file.version();
+                (Box::new(file), version)
+            }
         };
         let source = BufReader::with_capacity(BUFFER, source);
         let mut blocks =
-            Blocks { source, residues, queries, line: Vec::new(), read: 0, ended: false };
+            Blocks { source, version, residues, queries, line: Vec::new(), read: 0, ended: false };
         while !blocks.ended && !is_definition(&blocks.line) {
             if !blocks.line.trim_ascii().is_empty() {
                 return Err(unnamed(1));
@@ -67,6 +73,11 @@ impl Blocks {
             blocks.next_line()?;
         }
         Ok(blocks)
+    }
+
+    /// The version of the file that is read, if it is a file.
+    pub fn version(&self) -> Option<FileVersion> {
+        self.version
     }
 
     /// The next block; `None` at the end.

@@ -6,17 +6,23 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use fleetblast_seq::input::FileVersion;
 use fleetblast_spool::{DatabaseIdentity, Identity, VolumeIdentity};
 
 use crate::error::Error;
 use crate::plan::Foreign;
 use crate::ranks::identity::{PROGRAM, again, digest};
 
-/// What the output depends on, as far as that can be known: programs may read what they do not name. Blocks have so many letters.
+/// What the output depends on, as far as that can be known: programs may read what they do not name. Blocks have so many
+/// letters, and the queries are read from this version of their file.
 ///
 /// # Errors
-/// Queries that cannot be read again.
-pub fn of_job(foreign: &Foreign, residues: u64) -> Result<Identity, Error> {
+/// Queries that cannot be read again, or have changed.
+pub fn of_job(
+    foreign: &Foreign,
+    residues: u64,
+    queries: Option<FileVersion>,
+) -> Result<Identity, Error> {
     let words: Vec<_> = foreign.command.iter().map(|word| word.to_string_lossy()).collect();
     let mut options = vec![
         ("the command".to_owned(), words.join(" ")),
@@ -43,7 +49,7 @@ pub fn of_job(foreign: &Foreign, residues: u64) -> Result<Identity, Error> {
         program: "wrap".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         build: digest(Path::new(PROGRAM))?.to_string(),
-        query: again(&foreign.query, "-query")?,
+        query: again(&foreign.query, "-query", queries)?,
         database: DatabaseIdentity {
             name: foreign.database.to_string_lossy().into_owned(),
             volumes: foreign.files.iter().map(volume).collect(),

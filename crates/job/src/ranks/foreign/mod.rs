@@ -199,7 +199,7 @@ impl Ends {
         if audience.is_watching() {
             audience.expect(cut.total.map(|all| all.sequences));
         }
-        let identity = || identity::of_job(foreign, cut.residues);
+        let identity = || identity::of_job(foreign, cut.residues, blocks.version());
         let checkpoint = match checkpoint::open(&foreign.into(), identity, &**audience)? {
             Opened::Nothing => None,
             Opened::Checkpoint(checkpoint) => Some(checkpoint),

@@ -139,7 +139,11 @@ fn search(
     let recorder = processes.together(account::recorder(plan, world.rank() as u32))?;
     let setting = Setting { processes, hosts: &common.hosts, checkpoint: checkpoint.as_ref() };
     match load_together(setting, &common, &recorder) {
-        Ok(held) => common.held = held,
+        Ok(held) => {
+            common.held = held;
+            // What one rank read for all may have changed meanwhile.
+            processes.together(check_mapped_files().map_err(Error::from))?;
+        }
         // All ranks have this, and one has told it.
         Err(error) if error.message.is_empty() => return Err(error),
         Err(error) => {

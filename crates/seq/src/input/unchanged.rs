@@ -1,0 +1,162 @@
+//! Files that must stay as they are while they are read.
+//!
+//! A file that is written to during a run would bring bytes of two versions. So a file is compared
+//! with what it was when it was opened after each read: what a reader has got is from one version.
+//! Length and modification time decide, of the open file: one that is replaced under its name is
+//! read as it was. Pipes and devices have neither.
+
+use std::fmt;
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// A version of a regular file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileVersion {
+    device: u64,
+    inode: u64,
+    length: u64,
+    /// Seconds and nanoseconds.
+    modified: (i64, i64),
+}
+
+impl FileVersion {
+    fn new(file: &Metadata) -> Self {
+        let modified = (file.mtime(), file.mtime_nsec());
+        Self { device: file.dev(), inode: file.ino(), length: file.len(), modified }
+    }
+
+    /// Compares with a later version.
+    ///
+    /// # Errors
+    /// Says what has changed.
+    pub fn compare(&self, later: &Self) -> io::Result<()> {
+        if self == later {
+            return Ok(());
+        }
+        let what = if (self.device, self.inode) != (later.device, later.inode) {
+            "another file has its name".to_owned()
+        } else if self.length != later.length {
+            format!("it has {} bytes and had {}", later.length, self.length)
+        } else {
+            "it was written to".to_owned()
+        };
+        Err(io::Error::other(Changed(what)))
+    }
+}
+
+/// The cause of an error: a file that has changed, and how.
+#[derive(Debug)]
+pub(super) struct Changed(String);
+
+impl fmt::Display for Changed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(what) = self;
+        write!(f, "the file has changed since it was opened: {what}; run again, and leave it alone")
+    }
+}
+
+impl std::error::Error for Changed {}
+
+/// A file whose reads fail once it has changed.
+#[derive(Debug)]
+pub struct UnchangedFile {
+    file: File,
+    /// None of a pipe or device.
+    opened: Option<FileVersion>,
+}
+
+impl UnchangedFile {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// It cannot be opened, or is a directory.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let found = file.metadata()?;
+        if found.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        Ok(Self { file, opened: found.is_file().then(|| FileVersion::new(&found)) })
+    }
+
+    /// The version that is read; none of a pipe or device.
+    pub fn version(&self) -> Option<FileVersion> {
+        self.opened
+    }
+
+    fn check(&self) -> io::Result<()> {
+        match &self.opened {
+            Some(opened) => opened.compare(&FileVersion::new(&self.file.metadata()?)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Read for UnchangedFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(buffer)?;
+        self.check()?;
+        Ok(count)
+    }
+}
+
+/// Reads a whole file.
+///
+/// # Errors
+/// It cannot be read, or changes meanwhile.
+pub fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = UnchangedFile::open(path)?;
+    let length = file.opened.map_or(0, |opened| opened.length);
+    let mut bytes = Vec::new();
+    // A length that no memory holds is an error of reading; it may be that of no file at all.
+    bytes.try_reserve(usize::try_from(length).unwrap_or(0).saturating_add(1))?;
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Write;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_changes_is_read_no_further_and_one_that_is_replaced_is() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("q.fa");
+        fs::write(&path, b">a\nMKTAYIAKQR\n").unwrap();
+        let mut start = [0; 4];
+        let mut open = || {
+            let mut file = UnchangedFile::open(&path).unwrap();
+            file.read_exact(&mut start).unwrap();
+            file
+        };
+        let (mut replaced, mut grown, mut written) = (open(), open(), open());
+        let read = |file: &mut UnchangedFile| {
+            let mut rest = Vec::new();
+            file.read_to_end(&mut rest).map(|_| rest).map_err(|error| error.to_string())
+        };
+        let (new, old) = (directory.path().join("new"), directory.path().join("old"));
+        fs::write(&new, b">b\nMKTAYIAKQR\n").unwrap();
+        fs::rename(&path, &old).unwrap();
+        fs::rename(&new, &path).unwrap();
+        assert_eq!(read(&mut replaced).unwrap(), b"KTAYIAKQR\n");
+        File::options().append(true).open(&old).unwrap().write_all(b"AAA").unwrap();
+        assert!(read(&mut grown).unwrap_err().contains("it has 17 bytes and had 14"));
+        let file = File::options().write(true).open(&old).unwrap();
+        file.set_len(14).unwrap();
+        let later = file.metadata().unwrap().modified().unwrap() + Duration::from_secs(1);
+        file.set_modified(later).unwrap();
+        assert!(read(&mut written).unwrap_err().contains("it was written to"));
+        assert_eq!(read_whole(&path).unwrap(), b">b\nMKTAYIAKQR\n");
+        assert!(read_whole(directory.path()).is_err());
+        assert_eq!(read_whole(Path::new("/dev/null")).unwrap(), b"");
+        let now = UnchangedFile::open(&path).unwrap().version().unwrap();
+        let error = written.version().unwrap().compare(&now).unwrap_err().to_string();
+        assert!(error.contains("another file has its name"), "{error}");
+    }
+}
