@@ -85,7 +85,8 @@ pub fn source(case: &Case) -> Source {
             // A FASTA file's second definition line and those after it are not read.
             let most = if kind == Subjects::Fasta { 1 } else { usize::MAX };
             let lines = line.split('\u{1}').take(most).map(|line| parsed(line, i + 1, "Subject"));
-            let titled = |(ids, title)| Defline { title, ids, has_title: true, ..Defline::default() };
+            let titled =
+                |(ids, title)| Defline { title, ids, has_title: true, ..Defline::default() };
             lines.map(titled).collect()
         }
     });
