@@ -11,6 +11,9 @@ use crate::ber::{Malformed, Reader, SEQUENCE, context};
 pub struct Defline {
     /// The title; the whole FASTA definition line if identifiers were not parsed. Empty if absent.
     pub title: Vec<u8>,
+    /// Whether a title is stored, even an empty one. The encodings of other versions lack it.
+    #[serde(skip)]
+    pub has_title: bool,
     /// The identifiers, in stored order. `gnl|BL_ORD_ID|n` where identifiers were not parsed.
     pub ids: Vec<SeqId>,
     /// The NCBI taxonomy identifier, 0 if unknown.
@@ -77,7 +80,10 @@ fn defline(reader: &mut Reader<'_>) -> Result<Defline> {
     let mut line = Defline::default();
     reader.fields(|r, tag| {
         match tag {
-            0xa0 => line.title = r.wrapped(tag, Reader::string)?,
+            0xa0 => {
+                line.title = r.wrapped(tag, Reader::string)?;
+                line.has_title = true;
+            }
             0xa1 => line.ids = r.wrapped(tag, |r| sequence_of(r, seq_id))?,
             0xa2 => line.taxid = r.wrapped(tag, Reader::integer)?,
             0xa3 => line.memberships = r.wrapped(tag, |r| sequence_of(r, Reader::integer))?,

@@ -169,7 +169,8 @@ impl Subject {
         }
     }
 
-    /// `Hit_id` and `Hit_def` of XML.
+    /// `Hit_id` and `Hit_def` of XML. A stored title counts even if it is empty (`IsSetTitle` in
+    /// `CShowBlastDefline::GetBioseqHandleDeflineAndId`, showdefline.cpp).
     pub fn hit_id_and_definition(&self) -> (Vec<u8>, Vec<u8>) {
         if self.from_fasta {
             let ids: Vec<_> = self.line().ids.iter().map(|id| self.named(id)).collect();
@@ -181,7 +182,7 @@ impl Subject {
             if !titled {
                 hit_id = id::id_list(&line.ids);
             }
-            if line.title.is_empty() {
+            if !line.has_title {
                 continue;
             }
             if titled {

@@ -59,3 +59,25 @@ fn of_several_identifiers_one_names_a_query() {
     let sequences: String = KINDS.iter().map(sequence).chain([masked.to_owned()]).collect();
     check(&sequences, &["-db|db"], &["|-parse_deflines"]);
 }
+
+/// Merged definition lines, some without a title: one that is stored counts in XML even if it is empty.
+const UNTITLED: &str = ">gb|AAA00001.1| \x01gb|AAA00002.1| two\nMKVLAADTGHIWQERTYPASDFGHKLCVNM\n\
+                        >gb|AAA00003.1|\x01gb|AAA00004.1|\nMKVLAADTGHIWQERTYPASDFGHKLCVNMW\n";
+
+#[test]
+fn empty_titles_are_those_of_the_oracle() {
+    let fixture = Fixture::new();
+    let Some(oracle) = fixture.oracle else { return };
+    fs::write(fixture.path().join("untitled.fa"), UNTITLED).expect("sequences");
+    let make = Fixture::words("-in|untitled.fa|-dbtype|prot|-parse_seqids|-out|untitled");
+    assert!(fixture.run(&oracle.program("makeblastdb"), &make, &[]).status.success());
+    for format in ["0", "5", "7"] {
+        let line = format!("-query|q.fa|-db|untitled|-evalue|1e9|-outfmt|{format}");
+        let search = Fixture::words(&line);
+        let expected = fixture.run(&oracle.program("blastp"), &search, &[]);
+        let found = fixture.run(&fixture.ours(), &search, &[]);
+        assert!(expected.status.success() && found.stdout == expected.stdout, "{format}");
+        let report = String::from_utf8_lossy(&found.stdout);
+        assert!(format != "5" || report.contains("<Hit_def> &gt;gb|AAA00002.1| two"), "{report}");
+    }
+}

@@ -148,7 +148,7 @@ fn merged_entries_and_optional_fields_are_kept() {
 fn definite_lengths_are_read_too() {
     let line = primitive(0x30, &primitive(0xa0, &string("t")));
     let lines = parse(&primitive(0x30, &line)).unwrap();
-    assert_eq!(lines, [Defline { title: b"t".to_vec(), ..Defline::default() }]);
+    assert_eq!(lines, [Defline { title: b"t".to_vec(), has_title: true, ..Defline::default() }]);
 }
 
 #[test]

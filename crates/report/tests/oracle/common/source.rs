@@ -85,7 +85,9 @@ pub fn source(case: &Case) -> Source {
             // A FASTA file's second definition line and those after it are not read.
             let most = if kind == Subjects::Fasta { 1 } else { usize::MAX };
             let lines = line.split('\u{1}').take(most).map(|line| parsed(line, i + 1, "Subject"));
-            lines.map(|(ids, title)| Defline { title, ids, ..Defline::default() }).collect()
+            let titled =
+                |(ids, title)| Defline { title, ids, has_title: true, ..Defline::default() };
+            lines.map(titled).collect()
         }
     });
     let masked = case.kind == Subjects::Fasta && case.params.common().lcase_masking;
@@ -98,7 +100,8 @@ pub fn source(case: &Case) -> Source {
 }
 
 pub fn defline(id: SeqId, title: &str) -> Defline {
-    Defline { title: title.as_bytes().to_vec(), ids: vec![id], ..Defline::default() }
+    let title = title.as_bytes().to_vec();
+    Defline { title, ids: vec![id], has_title: true, ..Defline::default() }
 }
 
 /// The stretches of lower-case letters.
