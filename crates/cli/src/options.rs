@@ -33,27 +33,6 @@ pub mod wrap;
 
 use fleetblast_release::Release;
 
-use self::spec::Program;
-
-/// All programs, in the order of the list of commands.
-pub const PROGRAMS: [Program; 15] = [
-    blastp::BLASTP,
-    blastn::BLASTN,
-    psiblast::PSIBLAST,
-    blastdbcmd::BLASTDBCMD,
-    makeblastdb::MAKEBLASTDB,
-    expand::EXPAND,
-    receive::RECEIVE,
-    keygen::KEYGEN,
-    cat::CAT,
-    dbcheck::DBCHECK,
-    doctor::DOCTOR,
-    report::REPORT,
-    simulate::SIMULATE,
-    wrap::WRAP,
-    generate::GENERATE,
-];
-
 /// The release of BLAST+ whose options these are.
 pub(crate) const RELEASE: &Release = &Release::V2_12_0;
 

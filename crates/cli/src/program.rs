@@ -26,6 +26,7 @@ use crate::keygen;
 use crate::makeblastdb;
 use crate::memory;
 use crate::messages::{Refuse, complain};
+use crate::options::RELEASE;
 use crate::options::blastdbcmd::BLASTDBCMD;
 use crate::options::blastn::{BLASTN, BlastnOptions};
 use crate::options::blastp::{BLASTP, BlastpOptions};
@@ -45,7 +46,6 @@ use crate::options::simulate::SIMULATE;
 use crate::options::spec::Program;
 use crate::options::usage::{self, Name};
 use crate::options::wrap::WRAP;
-use crate::options::{PROGRAMS, RELEASE};
 use crate::plan::{self, Host, SearchProgram};
 use crate::receive;
 use crate::report;
@@ -99,6 +99,7 @@ enum Work {
     Wrapping(fn(&Given, &[OsString], &Refuse) -> Result<(), Error>),
 }
 
+/// All commands, in the order of the list of commands.
 const COMMANDS: [Command; 15] = [
     Command {
         program: BLASTP,
@@ -131,6 +132,17 @@ const COMMANDS: [Command; 15] = [
     Command { program: WRAP, run: Work::Wrapping(wrap::run) },
     Command { program: GENERATE, run: Work::Alone(generate) },
 ];
+
+/// The programs of all commands, in the same order.
+pub const PROGRAMS: [Program; COMMANDS.len()] = {
+    let mut programs = [COMMANDS[0].program; COMMANDS.len()];
+    let mut number = 0;
+    while number < programs.len() {
+        programs[number] = COMMANDS[number].program;
+        number += 1;
+    }
+    programs
+};
 
 /// Runs the program. The first argument is the name it was called by.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -241,7 +253,7 @@ fn no_command(word: &str) -> Error {
             format!("FleetBLAST {version} does not have {word} yet; run NCBI {word} instead");
         return Error::new(exit::INPUT, message);
     }
-    let names = COMMANDS.iter().map(|command| command.program.name).chain(["help"]);
+    let names = PROGRAMS.iter().map(|program| program.name).chain(["help"]);
     let message = match nearest(word, names) {
         // An option comes after its command.
         _ if word.starts_with('-') => {
@@ -261,8 +273,7 @@ fn about() -> String {
     );
     for (title, blast) in [("COMMANDS of BLAST+", true), ("COMMANDS of FleetBLAST", false)] {
         text.push_str(&format!("\n{title}\n"));
-        let programs = COMMANDS.iter().map(|command| &command.program);
-        for program in programs.filter(|program| program.is_of_blast() == blast) {
+        for program in PROGRAMS.iter().filter(|program| program.is_of_blast() == blast) {
             text.push_str(&format!("  {:<13}{}\n", program.name, program.about));
         }
     }
@@ -343,15 +354,4 @@ fn search(
         _ => fleetblast_job::run(plan, drain, progress),
     };
     searched.map_err(|error| hint::after_error(spec, &db.to_string_lossy(), error))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_program_is_a_command() {
-        let commands = COMMANDS.map(|command| command.program.name);
-        assert_eq!(commands, PROGRAMS.map(|program| program.name));
-    }
 }

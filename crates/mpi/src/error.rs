@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::place::name_rank;
+
 /// An error of the communication between ranks, their files or their memory.
 ///
 /// Apart from those about the launch and the beginning, every text begins with the rank at which it happened, so that
@@ -124,7 +126,8 @@ pub enum MpiError {
     },
     /// The system refused memory that all ranks of a host see.
     #[error(
-        "rank {rank} on {host}: {wanted} bytes of memory to be shared by the ranks of this host: {step}: {text}"
+        "{}: {wanted} bytes of memory to be shared by the ranks of this host: {step}: {text}",
+        name_rank(rank, Some(host))
     )]
     Memory {
         /// The rank on its host.

@@ -26,6 +26,7 @@
 
 mod error;
 mod launch;
+mod place;
 
 #[cfg(feature = "mpi")]
 mod backoff;
@@ -57,4 +58,5 @@ pub use self::{
 pub use self::{
     error::MpiError,
     launch::{Launch, launched, speaks_for_all},
+    place::name_rank,
 };

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::PROGRAMS;
 use super::blastn::{BLASTN, BlastnOptions};
 use super::blastp::{BLASTP, BlastpOptions};
 use super::cat::{CAT, CatOptions};
@@ -18,6 +17,7 @@ use super::simulate::{SIMULATE, SimulateOptions};
 use super::spec::{Constraint, H, HELP, Kind, OptionSpec, Program, VERSION};
 use super::values::Values;
 use super::wrap::{WRAP, WrapOptions};
+use crate::program::PROGRAMS;
 
 /// Names in BLAST+'s lists of what excludes what that name no option any more.
 const LEFT_OVER: [&str; 2] = ["pig", "mask_sequence"];

@@ -8,6 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use crate::common::complaint;
 use crate::family::{family, queries};
 use crate::volumes::{FOUR, write};
@@ -30,6 +32,10 @@ fn wait_for(what: &str, child: &mut Child, is_done: impl Fn(u32) -> bool) {
         assert!(start.elapsed() < LONGEST, "it did not come to {what}");
         sleep(Duration::from_millis(2));
     }
+}
+
+fn signal(child: &Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).expect("a process");
 }
 
 /// Other residues, written into the file that there is.
@@ -78,7 +84,7 @@ fn a_checkpoint_keeps_nothing_of_a_changed_database() {
     let directory = tempfile::tempdir().expect("a directory");
     let directory = directory.path();
     write(directory, "db", &FOUR, &family(1, 40));
-    fs::write(directory.join("q.fa"), queries(2, 3_000).concat()).expect("queries");
+    fs::write(directory.join("q.fa"), queries(2, 600).concat()).expect("queries");
     let file = directory.join(FILE);
     let sound = fs::read(&file).expect("residues");
     let right = search(directory, &["-query", "q.fa"]).output().expect("a report").stdout;
@@ -97,8 +103,10 @@ fn a_checkpoint_keeps_nothing_of_a_changed_database() {
     let mut child = search(directory, &job).spawn().expect("a start");
     let spool = |name: &str| directory.join("kept").join(name).exists();
     wait_for("its checkpoint", &mut child, |_| spool("job"));
-    sleep(Duration::from_millis(50));
+    // Held, so that it cannot end before the change however busy the machine is.
+    signal(&child, Signal::STOP);
     change(&file);
+    signal(&child, Signal::CONT);
     ends_without_report(child, &directory.join("report"));
     overwrite(&file, &sound);
     let resumed = search(directory, &[&job[..], &["-resume"]].concat()).output().expect("an end");

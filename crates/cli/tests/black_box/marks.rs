@@ -11,11 +11,12 @@ use fleetblast_cli::options::blastp::BLASTP;
 use fleetblast_cli::options::expand::EXPAND;
 use fleetblast_cli::options::makeblastdb::MAKEBLASTDB;
 use fleetblast_cli::options::psiblast::PSIBLAST;
+use fleetblast_cli::options::receive::RECEIVE;
 use fleetblast_cli::options::refused::{Refused, described};
 use fleetblast_cli::options::search::fleet;
 use fleetblast_cli::options::spec::{Constraint, Kind, OptionSpec, Program};
 use fleetblast_cli::options::usage::{self, Name};
-use fleetblast_cli::options::{PROGRAMS, receive::RECEIVE};
+use fleetblast_cli::program::PROGRAMS;
 use tempfile::TempDir;
 
 use crate::volumes::Random;

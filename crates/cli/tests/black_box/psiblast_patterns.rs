@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::common::{Fixture, complaint};
+use crate::family::queries;
 use crate::psiblast::{compare, fixture};
 use crate::psiblast_ranks::Place;
 
@@ -78,11 +79,17 @@ const SHAPES: &[&str] = &[
     "-ranks 7 -groups 3 -block_residues 400 -output collective",
 ];
 
+/// Queries of a shared search: several for each rank, and no more, since each has hits everywhere.
+const QUERIES: usize = 12;
+
 /// A place with patterns, and queries of which the tenth of `missing.fa` lacks the pattern.
 fn shared() -> Place {
     let place = Place::new();
     place.write("often", "PA   [LIVMA]-x-[LIVMAST]\n");
-    place.with("missing.fa", 9, ">lacks\nWWHWWHWWKWWRWWHWWKWWHWWKWWRWWHWW\n");
+    let mut all = queries(6, QUERIES);
+    place.write("q.fa", &all.concat());
+    all.insert(9, ">lacks\nWWHWWHWWKWWRWWHWWKWWHWWKWWRWWHWW\n".to_owned());
+    place.write("missing.fa", &all.concat());
     place
 }
 

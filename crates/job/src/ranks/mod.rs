@@ -40,6 +40,7 @@ use fleetblast_fleet::end::Exit;
 use fleetblast_fleet::ids::{GroupId, PartitionId, Rank, WorkerId};
 use fleetblast_fleet::plan::Layout;
 use fleetblast_fleet::topology::Topology;
+use fleetblast_mpi::name_rank;
 
 use self::account::Figures;
 use self::checkpoint::Kept;
@@ -222,10 +223,7 @@ impl<'a> Common<'a> {
 
     /// A rank, for people.
     fn place(&self, rank: Rank) -> String {
-        match self.hosts.get(rank.index()) {
-            Some(host) => format!("rank {rank} on host {host}"),
-            None => format!("rank {rank}"),
-        }
+        name_rank(rank, self.hosts.get(rank.index()).map(String::as_str))
     }
 
     /// An error of a rank that has ended; where there are several, with its place.

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-use fleetblast_mpi::{Mailbox, World};
+use fleetblast_mpi::{Mailbox, World, name_rank};
 
 use super::Storage;
 use super::crossing::{Crossing, Far, Near};
@@ -190,7 +190,8 @@ fn run<F: FnOnce() -> Result<Opened, Error> + Send>(
     };
     let Err(error) = closed else { return Ok(()) };
     if !error.message.is_empty() {
-        let place = if ends_it { String::new() } else { format!(" (rank {rank} on host {host})") };
+        let place =
+            if ends_it { String::new() } else { format!(" ({})", name_rank(rank, Some(&host))) };
         audience.complain(&format!("{}{place}", error.message));
     }
     world.abort(i32::from(error.exit_code))
@@ -204,7 +205,7 @@ fn made(
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
     let number = world.rank() as u32;
-    let place = format!("rank {} on host {}", bridge.manager + world.rank(), world.host());
+    let place = name_rank(bridge.manager + world.rank(), Some(world.host()));
     let (out, sent) = channel();
     bridge.sent = Some(sent);
     let outbox = || -> Outbox {

@@ -20,6 +20,7 @@ use fleetblast_fleet::end::Exit;
 use fleetblast_fleet::ids::{GroupId, Rank};
 use fleetblast_fleet::payload::Weight;
 use fleetblast_fleet::topology::{Shape, Topology};
+use fleetblast_mpi::name_rank;
 use fleetblast_spool::Checkpoint;
 
 use self::blocks::{Blocks, count};
@@ -258,9 +259,9 @@ impl<'a> Common<'a> {
     }
 
     fn verdict(&self, end: Result<End, Error>) -> Result<(), Error> {
-        verdict(end, self.kept.as_ref(), &|rank| match self.hosts.get(rank.index()) {
-            Some(host) => Some(format!("rank {rank} on host {host}")),
-            None => (self.topology.ranks > 1).then(|| format!("rank {rank}")),
+        verdict(end, self.kept.as_ref(), &|rank| {
+            let host = self.hosts.get(rank.index()).map(String::as_str);
+            (host.is_some() || self.topology.ranks > 1).then(|| name_rank(rank, host))
         })
     }
 

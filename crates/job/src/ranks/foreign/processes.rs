@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use fleetblast_fleet::ids::Rank;
-use fleetblast_mpi::{Mailbox, World};
+use fleetblast_mpi::{Mailbox, World, name_rank};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Common, Cut, Ends, Job, judge, preload};
@@ -99,8 +99,8 @@ fn same(world: &World, foreign: &Foreign, hosts: &[String]) -> Result<(), Error>
         Some(rank) => Err(Error::new(
             exit::INPUT,
             format!(
-                "rank {rank} on host {} was given another command or other options than rank 0",
-                hosts[rank]
+                "{} was given another command or other options than rank 0",
+                name_rank(rank, Some(&hosts[rank]))
             ),
         )),
     }

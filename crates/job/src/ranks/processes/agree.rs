@@ -12,6 +12,7 @@ use std::os::unix::fs::MetadataExt;
 use fleetblast_db::partition::VolumeFile;
 use fleetblast_fleet::ids::PartitionId;
 use fleetblast_fleet::topology::Topology;
+use fleetblast_mpi::name_rank;
 use fleetblast_spool::{Difference, Identity};
 
 use super::together::{Processes, failure};
@@ -165,9 +166,9 @@ impl Comparison<'_> {
     }
 
     fn name(&self, pair: Pair) -> String {
-        let host = |rank: usize| self.hosts.get(rank).map_or("an unknown host", String::as_str);
-        let Pair { odd, usual } = pair;
-        format!("rank {odd} on host {} and rank {usual} on host {}", host(odd), host(usual))
+        let [odd, usual] = [pair.odd, pair.usual]
+            .map(|rank| name_rank(rank, self.hosts.get(rank).map(String::as_str)));
+        format!("{odd} and {usual}")
     }
 
     /// For each rank a number of what it sees: ranks with the same number see the same files.

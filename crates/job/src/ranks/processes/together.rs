@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use fleetblast_db::check_mapped_files;
-use fleetblast_mpi::{MpiError, World};
+use fleetblast_mpi::{MpiError, World, name_rank};
 
 use crate::audience::Audience;
 use crate::error::{Error, exit};
@@ -69,8 +69,8 @@ impl Processes {
     fn placed(&self, error: &Error) -> String {
         match check_mapped_files() {
             Err(_) if self.world.size() > 1 => {
-                let (rank, host) = (self.world.rank(), self.world.host());
-                format!("{} (rank {rank} on host {host})", error.message)
+                let place = name_rank(self.world.rank(), Some(self.world.host()));
+                format!("{} ({place})", error.message)
             }
             _ => error.message.clone(),
         }

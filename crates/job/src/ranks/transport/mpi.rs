@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use fleetblast_fleet::ids::Rank;
-use fleetblast_mpi::{Mailbox, World};
+use fleetblast_mpi::{Mailbox, World, name_rank};
 use fleetblast_spool::Checkpoint;
 
 use super::{Assembled, Envelope, Happening, Receipt, Transport};
@@ -69,7 +69,7 @@ impl Mpi {
         let closed = self.output.take().map_or(Ok(()), |output| output.close(durable));
         closed.map_err(|mut error| {
             if !error.message.is_empty() {
-                error.message += &format!(" (rank {} on host {})", world.rank(), world.host());
+                error.message += &format!(" ({})", name_rank(world.rank(), Some(world.host())));
             }
             error
         })?;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use fleetblast_fleet::end::Failure;
 use fleetblast_fleet::ids::{PartitionId, Rank, Time};
 use fleetblast_fleet::loading::{Awaited, Piece, Relay, Route, Silence};
-use fleetblast_mpi::{Arrival, Mailbox, Message};
+use fleetblast_mpi::{Arrival, Mailbox, Message, name_rank};
 use fleetblast_spool::Checkpoint;
 
 use crate::error::Error;
@@ -259,8 +259,7 @@ impl<'a, 'm> Exchange<'a, 'm> {
     }
 
     fn place(&self, rank: Rank) -> String {
-        let host = self.setting.hosts.get(rank.index()).map_or("an unknown host", String::as_str);
-        format!("rank {rank} on host {host}")
+        name_rank(rank, self.setting.hosts.get(rank.index()).map(String::as_str))
     }
 
     /// An error of this rank, for those who do not know where it happened.

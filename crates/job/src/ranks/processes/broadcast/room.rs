@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fleetblast_db::Memory;
 use fleetblast_db::load::{HugePages, Pages, machine};
-use fleetblast_mpi::{Comm, MpiError, Residence, SharedFill};
+use fleetblast_mpi::{Comm, MpiError, Residence, SharedFill, name_rank};
 
 use crate::error::Error;
 use crate::ranks::processes::together::{Processes, failure};
@@ -80,8 +80,9 @@ impl Room {
 fn check(wanted: u64, available: Option<u64>, host: &str) -> Result<(), Error> {
     match available {
         Some(free) if free < wanted => Err(Error::memory(format_args!(
-            "rank 0 on {host}: {wanted} bytes of memory to be shared by the ranks of this host, but {free} are \
-             available: use more hosts, or hold fewer partitions on each"
+            "{}: {wanted} bytes of memory to be shared by the ranks of this host, but {free} are \
+             available: use more hosts, or hold fewer partitions on each",
+            name_rank(0, Some(host))
         ))),
         _ => Ok(()),
     }
@@ -118,7 +119,7 @@ mod tests {
         assert_eq!(error.exit_code, exit::MEMORY);
         assert_eq!(
             error.message,
-            "BLAST ran out of memory: rank 0 on n1: 100 bytes of memory to be shared by the ranks of this host, but 99 \
+            "BLAST ran out of memory: rank 0 on host n1: 100 bytes of memory to be shared by the ranks of this host, but 99 \
              are available: use more hosts, or hold fewer partitions on each"
         );
     }
