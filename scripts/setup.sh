@@ -24,8 +24,6 @@ needs() {
 needs build-essential cc make
 # Runs scripts/check-words.
 needs python3 python3
-# Reads what is encrypted, and the other way round.
-needs age age age-keygen
 libclang() {
     # Not libclang-cpp, which other packages bring.
     compgen -G '/usr/lib/llvm-*/lib/libclang.so*' >/dev/null ||

@@ -102,7 +102,6 @@ fn storage(
         let named = |name: &Option<OsString>| name.clone().filter(|_| needs_db);
         let options = ExpandOptions {
             metadata: OsString::new(),
-            identity: None,
             db: named(&db),
             subject: named(&subject),
             query: None,

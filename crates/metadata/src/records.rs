@@ -263,9 +263,6 @@ impl<R: Read> Records<R> {
 /// What is said of a body with another checksum.
 pub(crate) const WRONG_SUM: &str = "the checksum of a record is wrong";
 
-/// What is said of what was encrypted and cannot be decrypted.
-const ALTERED: &str = "what was encrypted is not what comes";
-
 /// Reads so many bytes, or as many as there are.
 fn fill(input: &mut impl Read, length: u64, offset: u64) -> Result<Vec<u8>, MetadataError> {
     let mut bytes = Vec::new();
@@ -273,7 +270,6 @@ fn fill(input: &mut impl Read, length: u64, offset: u64) -> Result<Vec<u8>, Meta
         Ok(_) => Ok(bytes),
         // Of a broken link as much is whole as came.
         Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(bytes),
-        Err(error) if error.kind() == ErrorKind::InvalidData => Err(damaged(offset, ALTERED)),
         Err(error) => Err(MetadataError::Io { offset, cause: error.to_string() }),
     }
 }

@@ -95,8 +95,8 @@ fn alone(options: &ExpandOptions, given: &Given) -> Result<(), Error> {
 
 /// Opens the metadata.
 fn open(options: &ExpandOptions) -> Result<Opened, Error> {
-    let identity = options.identity.as_deref().map(Path::new);
-    Opened::open(PathBuf::from(&options.metadata), identity, record_memory(options)?)
+    let path = (options.metadata != "-").then(|| PathBuf::from(&options.metadata));
+    Opened::open(path, record_memory(options)?)
 }
 
 /// Bytes of memory that a record of metadata may take.

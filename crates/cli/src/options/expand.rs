@@ -29,7 +29,6 @@ const OPTIONS: &[OptionSpec] = &[
     spec::H,
     spec::HELP,
     METADATA.spec,
-    IDENTITY.spec,
     DB.spec,
     SUBJECT.spec,
     QUERY.spec,
@@ -56,17 +55,9 @@ pub(super) const FORMAT: &[OptionSpec] = &[
 
 /// `-metadata`.
 pub const METADATA: Opt<OsString> =
-    Opt::input("metadata", Group::TOP, &["File that a search wrote with -metadata_out"])
+    Opt::input("metadata", Group::TOP, &["File that a search wrote with -metadata_out, or - for standard input"])
         .label("input_file")
         .mandatory();
-
-/// `-identity`.
-pub const IDENTITY: Opt<OsString> = Opt::input(
-    "identity",
-    Group::TOP,
-    &["File of an identity for whose -recipient that file was encrypted, as age-keygen writes it"],
-)
-.label("input_file");
 
 /// `-db`.
 pub const DB: Opt<OsString> = Opt::text(
@@ -111,8 +102,6 @@ pub const MEMORY: Opt<OsString> = Opt::text(
 pub struct ExpandOptions {
     /// `-metadata`.
     pub metadata: OsString,
-    /// `-identity`.
-    pub identity: Option<OsString>,
     /// `-db`.
     pub db: Option<OsString>,
     /// `-subject`.
@@ -131,15 +120,13 @@ impl ExpandOptions {
     /// Gives each option its type.
     pub fn new(given: &Given) -> Self {
         let values = Values::new(&EXPAND, given);
-        let own = Self::of(&values, values.get(&METADATA));
-        Self { identity: values.optional(&IDENTITY), ..own }
+        Self::of(&values, values.get(&METADATA))
     }
 
     /// The same of another program that has these options, of metadata in that file.
     pub fn of(values: &Values<'_>, metadata: OsString) -> Self {
         Self {
             metadata,
-            identity: None,
             db: values.optional(&DB),
             subject: values.optional(&SUBJECT),
             query: values.optional(&QUERY),

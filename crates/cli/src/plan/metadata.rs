@@ -1,12 +1,10 @@
 //! What crosses to another site instead of the report.
 
-use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use fleetblast_job::error::{Error, exit};
-use fleetblast_job::metadata::Recipient;
 use fleetblast_job::plan::{Carriage, Destination, Format, Link, Metadata};
 use fleetblast_job::sites::Crossing;
 use fleetblast_link::{Fingerprint, Key};
@@ -17,7 +15,7 @@ use crate::expand::given::{VARIABLES, told};
 use crate::options::parse::Given;
 use crate::options::search::metadata::{
     DEFAULT, DEFAULT_LIMIT, IO_RANKS, KEY, LinkOptions, METADATA, METADATA_LIMIT, METADATA_OUT,
-    MetadataOptions, PEER, RECIPIENT, SEND,
+    MetadataOptions, PEER, SEND,
 };
 use crate::options::search::resources;
 use crate::options::spec::Program;
@@ -83,8 +81,7 @@ pub fn metadata(
         let what = "-metadata auto does not go with -outfmt 17 (SAM)";
         return Err(Error::query_options(what));
     }
-    let recipients = options.recipient.as_deref().map(recipients).transpose()?.unwrap_or_default();
-    Ok(Some(Metadata { out, recipients, kinds, limit, options: options_told, environment }))
+    Ok(Some(Metadata { out, kinds, limit, options: options_told, environment }))
 }
 
 /// A kind that the program's searches, or those with an option, cannot be told as.
@@ -101,13 +98,6 @@ fn not_yet(program: &Program, option: &str, kinds: Kinds) -> Error {
         METADATA.name()
     );
     Error::new(exit::INPUT, message)
-}
-
-/// Who can read the file.
-fn recipients(keys: &OsStr) -> Result<Vec<Recipient>, Error> {
-    let keys = lossy(keys);
-    let wrong = |what| Error::query_options(format_args!("-{}: {what}", RECIPIENT.name()));
-    keys.split(',').map(|key| key.parse().map_err(wrong)).collect()
 }
 
 /// The share of the report's bytes above which it is the report that crosses.

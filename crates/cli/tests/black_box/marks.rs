@@ -144,7 +144,7 @@ fn line_of(program: &Program, base: &[&str], option: &OptionSpec, value: Option<
     let mut line = Line::new();
     let is_of_ranks = fleet::OPTIONS.iter().any(|other| other.name == option.name);
     let context: &[&str] = match option.name {
-        "metadata" | "metadata_limit" | "recipient" if program.is_of_blast() => &["metadata_out"],
+        "metadata" | "metadata_limit" if program.is_of_blast() => &["metadata_out"],
         "io_ranks" => &["ranks"],
         _ if is_of_ranks && option.name != "ranks" => &["ranks"],
         _ => &[],

@@ -13,7 +13,6 @@ use fleetblast_metadata::follow::{MOST_BODY, Reached};
 use fleetblast_metadata::records::{Chain, RecordKind};
 
 use super::account::Seen;
-use super::seal::Sealed;
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::halt::Halt;
@@ -31,7 +30,6 @@ pub struct Carrier {
 
 enum Way {
     File(Output),
-    Sealed(Box<Sealed>),
     Link(Sending),
     Ranks(Near),
 }
@@ -67,11 +65,7 @@ impl Carrier {
         let link = match &metadata.out {
             Carriage::File(out) => {
                 let output = Output::open(out)?;
-                let way = match &metadata.recipients[..] {
-                    [] => Way::File(output),
-                    recipients => Way::Sealed(Box::new(Sealed::new(output, recipients)?)),
-                };
-                let mut carrier = Carrier { way, chain, offset: 0 };
+                let mut carrier = Carrier { way: Way::File(output), chain, offset: 0 };
                 carrier.send(&start)?;
                 return Ok((carrier, None));
             }
@@ -148,7 +142,6 @@ impl Carrier {
         self.offset += bytes.len() as u64;
         match &mut self.way {
             Way::File(output) => output.write(bytes),
-            Way::Sealed(sealed) => sealed.write(bytes),
             // They get the bodies alone.
             Way::Ranks(_) => Ok(()),
             Way::Link(Sending { sender, ledger, .. }) => {
@@ -166,7 +159,7 @@ impl Carrier {
         match &mut self.way {
             Way::Ranks(near) => near.check(),
             Way::Link(Sending { sender, .. }) => sender.check().map_err(|error| failure(&error)),
-            Way::File(_) | Way::Sealed(_) => Ok(()),
+            Way::File(_) => Ok(()),
         }
     }
 
@@ -175,7 +168,7 @@ impl Carrier {
         let Pace { round_trip, rate, workers } = match &self.way {
             Way::Link(Sending { sender, .. }) => sender.pace(),
             Way::Ranks(near) => near.pace()?,
-            Way::File(_) | Way::Sealed(_) => return None,
+            Way::File(_) => return None,
         };
         let round_trip_seconds = round_trip.as_secs_f64();
         Some(Seen { bytes_per_second: rate, round_trip_seconds, workers })
@@ -203,7 +196,6 @@ impl Carrier {
     pub fn commit(self) -> Result<(), Error> {
         let Sending { sender, audience, .. } = match self.way {
             Way::File(output) => return output.commit(),
-            Way::Sealed(sealed) => return sealed.finish()?.commit(),
             Way::Ranks(near) => return near.finish(),
             Way::Link(sending) => sending,
         };

@@ -14,7 +14,6 @@ mod passing;
 mod queries;
 mod receive;
 mod rounds;
-mod seal;
 mod site;
 mod source;
 mod spool;
@@ -34,7 +33,6 @@ pub(crate) use self::passing::Passing;
 pub(crate) use self::queries::told;
 pub use self::receive::{Reception, receive};
 pub(crate) use self::rounds::{InRounds, found as found_in_rounds};
-pub use self::seal::Recipient;
 pub(crate) use self::site::{Site, at_site};
 #[cfg(feature = "mpi")]
 pub(crate) use self::source::fault;

@@ -1,6 +1,7 @@
 //! Metadata that came from another site.
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use fleetblast_db::load::HELD_SHARE;
@@ -9,7 +10,6 @@ use fleetblast_metadata::order::Order;
 use fleetblast_metadata::records::{Record, RecordKind, Records};
 use fleetblast_metadata::{Header, MetadataError};
 
-use super::seal;
 use crate::error::{Error, exit};
 
 /// Opened metadata, of which the header is read.
@@ -25,21 +25,22 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Opens a file; an encrypted one by an identity of its recipients. No record may take more
-    /// than `memory` bytes of memory.
+    /// Opens a file, or standard input if there is no path. No record may take more than
+    /// `memory` bytes of memory.
     ///
     /// # Errors
     /// A file that cannot be read, or is not whole as far as its header.
-    pub fn open(path: PathBuf, identity: Option<&Path>, memory: u64) -> Result<Self, Error> {
-        let input = seal::open(&path, identity)?;
-        Self::of((path, memory), input, |error| match error {
-            // Somebody encrypted it for this identity, and what it begins with cannot be decrypted.
-            MetadataError::Foreign if identity.is_some() => MetadataError::CutOff { offset: 0 },
-            error => error,
-        })
+    pub fn open(path: Option<PathBuf>, memory: u64) -> Result<Self, Error> {
+        let Some(path) = path else {
+            return Self::read("standard input".into(), Box::new(io::stdin()), memory);
+        };
+        let file = File::open(&path).map_err(|error| {
+            Error::new(exit::INPUT, format!("cannot open {}: {error}", path.display()))
+        })?;
+        Self::read(path, Box::new(BufReader::new(file)), memory)
     }
 
-    /// Reads what is called `path`.
+    /// Reads `input`, which messages call `path`.
     ///
     /// # Errors
     /// What is not whole as far as its header.
@@ -48,14 +49,6 @@ impl Opened {
         input: Box<dyn Read + Send>,
         memory: u64,
     ) -> Result<Self, Error> {
-        Self::of((path, memory), input, |error| error)
-    }
-
-    fn of(
-        (path, memory): (PathBuf, u64),
-        input: Box<dyn Read + Send>,
-        judged: impl FnOnce(MetadataError) -> MetadataError,
-    ) -> Result<Self, Error> {
         let read = || {
             let mut records = Records::open(input)?;
             let header = records.next_record()?;
@@ -63,7 +56,7 @@ impl Opened {
             header.verify_memory(memory)?;
             Ok((Header::decode(&header)?, records))
         };
-        let (header, records) = read().map_err(|error| fault(&path, &judged(error)))?;
+        let (header, records) = read().map_err(|error| fault(&path, &error))?;
         Ok(Opened { path, header, records, order: Order::default(), memory })
     }
 

@@ -8,7 +8,6 @@ use fleetblast_metadata::Kinds;
 use fleetblast_metadata::header::OptionValue;
 
 use super::Destination;
-use crate::metadata::Recipient;
 use crate::sites::crossing::Crossing;
 
 /// Metadata that are written in place of a report.
@@ -16,8 +15,6 @@ use crate::sites::crossing::Crossing;
 pub struct Metadata {
     /// Where they go.
     pub out: Carriage,
-    /// Who only can read the file; anybody if there is none.
-    pub recipients: Vec<Recipient>,
     /// What of the search they tell.
     pub kinds: Kinds,
     /// Where the cheapest is chosen: what has more than this share of the report's bytes is not worth it.

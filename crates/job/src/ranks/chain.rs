@@ -8,8 +8,18 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use fleetblast_metadata::records::{Chain, HEAD_BYTES, START_BYTES};
+use fleetblast_metadata::records::{Chain, HEAD_BYTES, RecordKind, START_BYTES};
 use fleetblast_spool::open_regular;
+
+use crate::error::Error;
+
+/// Encodes a record as the first of a chain of its own.
+///
+/// # Errors
+/// A body that is too large.
+pub fn first_record(kind: RecordKind, body: &[u8]) -> Result<Vec<u8>, Error> {
+    Chain::default().record(kind, body).map_err(Error::output)
+}
 
 /// Joins the records of a file. No more is read of it than their heads.
 ///

@@ -14,7 +14,7 @@ use super::identity;
 use super::job::Job;
 use super::output::Whole;
 use super::sending::Sending;
-use super::veil::{Veil, waiting};
+use super::chain::first_record;
 use super::works::supermaster::SupermasterWorks;
 use crate::alone::leave_empty;
 use crate::audience::Audience;
@@ -23,7 +23,7 @@ use crate::halt::Halt;
 use crate::interrupt::EarlyEnd;
 use crate::metadata::{Carrier, content, header};
 use crate::output::Output;
-use crate::plan::{Carriage, Metadata, Plan};
+use crate::plan::{Carriage, Plan};
 use crate::queries::Queries;
 use crate::subjects::Target;
 
@@ -34,8 +34,6 @@ pub struct Ends<'a> {
     pub output: Whole,
     /// What metadata begin with, if they are written instead of a report.
     start: Option<Vec<u8>>,
-    /// What hides them as long as they wait, where they are for recipients.
-    pub veil: Option<Veil>,
 }
 
 impl<'a> Ends<'a> {
@@ -84,12 +82,9 @@ impl<'a> Ends<'a> {
             Some(run) => Whole::kept(plan.written(), run, early)?,
             None => Whole::new(Output::open(plan.written())?)?,
         };
-        let for_some = |metadata: &Metadata| !metadata.recipients.is_empty();
-        let is_hidden = plan.metadata.as_ref().is_some_and(for_some);
-        let veil = is_hidden.then(Veil::new).transpose()?;
         let goes_on = checkpoint.is_some();
-        let start = start(plan, (target, contents), &mut output, (goes_on, veil.as_ref()), shared)?;
-        Ok(Some((Ends { queries, output, start, veil }, checkpoint)))
+        let start = start(plan, (target, contents), &mut output, goes_on, shared)?;
+        Ok(Some((Ends { queries, output, start }, checkpoint)))
     }
 
     /// The supermaster's works with them, and where the report comes when it is whole.
@@ -98,28 +93,27 @@ impl<'a> Ends<'a> {
     /// Of the checkpoint.
     pub fn works(self, job: &'a Job<'a>) -> Result<(SupermasterWorks<'a>, Receiver<Whole>), Error> {
         let (publisher, whole) = channel();
-        let Ends { queries, output, start, veil: _ } = self;
+        let Ends { queries, output, start } = self;
         Ok((SupermasterWorks::new(job, queries, (output, start), publisher)?, whole))
     }
 }
 
-/// What metadata begin with, if they are written; those that another site is sent, or that wait hidden by a veil until they are encrypted, are
-/// on their way from now on. A job that `goes_on` may end before they are whole.
+/// Returns the begin of the metadata, if they are written. Those for another site are sent from now
+/// on; a job that `goes_on` in another run may end before they are whole.
 fn start(
     plan: &Plan,
     (target, contents): (&Target, &Contents),
     output: &mut Whole,
-    (goes_on, veil): (bool, Option<&Veil>),
+    goes_on: bool,
     audience: &Arc<dyn Audience>,
 ) -> Result<Option<Vec<u8>>, Error> {
     let Some(metadata) = &plan.metadata else { return Ok(None) };
     let content = content::of_ranks(target, contents)?;
     let header = header(plan, metadata, target, content)?;
-    if veil.is_some() || !matches!(metadata.out, Carriage::File(_)) {
+    if !matches!(metadata.out, Carriage::File(_)) {
         // What ends it the vigil hears.
         let begun = Carrier::begin(metadata, &header, (audience, &Halt::default()))?;
-        let how = (metadata.kinds, veil.cloned());
-        output.sending = Some(Sending::start(output.path(), begun, how, goes_on)?);
+        output.sending = Some(Sending::start(output.path(), begun, metadata.kinds, goes_on)?);
     }
-    Ok(Some([Chain::start(), waiting(veil, RecordKind::Header, &header)?].concat()))
+    Ok(Some([Chain::start(), first_record(RecordKind::Header, &header)?].concat()))
 }

@@ -12,7 +12,6 @@ use fleetblast_report::model::{self, QueryResult};
 use rayon::prelude::*;
 
 use super::sending::Watcher;
-use super::veil::Veil;
 use super::wire::{self, Positions, Together};
 use crate::audience::Audience;
 use crate::error::Error;
@@ -40,8 +39,6 @@ pub struct Job<'a> {
     pub audience: Arc<dyn Audience>,
     /// Ends works under way when the job cannot go on.
     pub halt: Halt,
-    /// What hides records of metadata as long as they wait, where they are for recipients.
-    pub veil: Option<Veil>,
     /// Where metadata leave for another site while they are made: what the link is seen to give. On the rank that sends.
     pub sending: Option<Watcher>,
     /// OIDs of each partition, ascending, without gaps.
@@ -90,7 +87,6 @@ impl<'a> Job<'a> {
             next,
             audience,
             halt,
-            veil: None,
             sending: None,
             partitions,
         }

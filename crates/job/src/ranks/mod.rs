@@ -19,7 +19,6 @@ mod refused;
 mod sending;
 mod together;
 mod transport;
-mod veil;
 mod vigil;
 mod watch;
 mod wire;
@@ -126,7 +125,7 @@ pub fn on_threads(
     let Cut { partitions, topology } = cut;
     let occurrences = counted(plan, &target, 0..target.searched.oid_count())?;
     let mut job = Job::new(plan, &target, audience, partitions, occurrences);
-    (job.veil, job.sending) = (ends.veil.clone(), watched);
+    job.sending = watched;
     let common = Common::new(job, topology, &layout, choice, path, kept);
     let (works, whole) = ends.works(&common.job)?;
     let results = run_all(

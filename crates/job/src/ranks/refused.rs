@@ -12,11 +12,6 @@ use crate::plan::{Carriage, Format, Plan};
 /// # Errors
 /// A plan for one process.
 pub fn refuse(plan: &Plan) -> Result<(), Error> {
-    let for_some = plan.metadata.as_ref().is_some_and(|it| !it.recipients.is_empty());
-    if for_some && plan.fleet.checkpoint.is_some() {
-        let why = "-recipient does not go with -checkpoint: what is kept must be readable here, to go on with it";
-        return Err(Error::query_options(why));
-    }
     let Some(what) = refused(plan) else { return Ok(()) };
     let (version, program) = (env!("CARGO_PKG_VERSION"), plan.program);
     let message = format!(

@@ -1,4 +1,4 @@
-//! Metadata that ranks write, on their way to another site, or for their recipients, while they are written.
+//! Sends metadata to another site while ranks write them.
 //!
 //! Records come to the file of the output in any order. A thread of the rank that made it looks after the next one that is to be sent: it
 //! is whole if its checksums are right.
@@ -14,7 +14,6 @@ use std::time::Duration;
 use fleetblast_metadata::Kinds;
 use fleetblast_metadata::records::{HEAD_BYTES, Head, RecordKind, START_BYTES};
 
-use super::veil::Veil;
 use crate::error::Error;
 use crate::metadata::{Carrier, Passing, Resumed, Seen};
 
@@ -71,20 +70,20 @@ enum End {
 }
 
 impl Sending {
-    /// Sends the records of a file, hidden or not, but for what `resumed` says that the other site has.
+    /// Sends the records of a file, but for what `resumed` says that the other site has.
     ///
     /// # Errors
     /// No thread can be started.
     pub fn start(
         path: &Path,
         (carrier, resumed): (Carrier, Option<Resumed>),
-        (kinds, veil): (Kinds, Option<Veil>),
+        kinds: Kinds,
         goes_on: bool,
     ) -> Result<Self, Error> {
         let shared = Arc::new(Shared::default());
         let own = Arc::clone(&shared);
         let passing = resumed.map(|Resumed(there)| Passing::new(there, kinds)).transpose()?;
-        let follower = Follower { path: path.to_owned(), at: START_BYTES as u64, passing, veil };
+        let follower = Follower { path: path.to_owned(), at: START_BYTES as u64, passing };
         let run = move || {
             let sent = follower.all(carrier, &own);
             own.lock().failure = sent.as_ref().err().cloned();
@@ -158,8 +157,6 @@ struct Follower {
     at: u64,
     /// What the other site has, as long as that is not passed.
     passing: Option<Passing>,
-    /// What records are hidden by.
-    veil: Option<Veil>,
 }
 
 impl Follower {
@@ -211,10 +208,6 @@ impl Follower {
     /// Sends a record, unless it is there.
     fn pass(&mut self, head: &Head, body: Vec<u8>, carrier: &mut Carrier) -> Result<(), Error> {
         self.at += head.record_bytes();
-        let body = match &self.veil {
-            Some(veil) => veil.show(head.kind, body)?,
-            None => body,
-        };
         if let Some(passing) = &mut self.passing {
             if passing.is_last(head.kind, &body)? {
                 carrier.verify();

@@ -18,7 +18,6 @@ pub const fn with<const N: usize>(others: [OptionSpec; N]) -> [OptionSpec; 9] {
 
 const ALL: [OptionSpec; 9] = [
     METADATA_OUT.spec,
-    RECIPIENT.spec,
     METADATA.spec,
     METADATA_LIMIT.spec,
     SEND.spec,
@@ -56,18 +55,6 @@ pub const METADATA_OUT: Opt<OsString> = Opt::output(
 )
 .label("output_file")
 .excludes(&["out", "send"]);
-
-/// `-recipient`.
-pub const RECIPIENT: Opt<OsString> = Opt::text(
-    "recipient",
-    Group::FLEETBLAST,
-    &[
-        "Encrypt that file so that only this recipient can read it, or these, separated by",
-        "commas: keys as age-keygen tells them (age1...); 'fleetblast expand -identity'",
-    ],
-)
-.label("key")
-.requires(&["metadata_out"]);
 
 /// `-metadata`.
 pub const METADATA: Opt<Kinds> = Opt::one_of(
@@ -163,8 +150,6 @@ pub const IO_RANKS: Opt<u32> = Opt::integer(
 pub struct MetadataOptions {
     /// `-metadata_out`.
     pub out: Option<OsString>,
-    /// `-recipient`.
-    pub recipient: Option<OsString>,
     /// `-metadata`.
     pub kinds: Option<Kinds>,
     /// `-metadata_limit`.
@@ -208,7 +193,6 @@ impl MetadataOptions {
         });
         Self {
             out: values.optional(&METADATA_OUT),
-            recipient: values.optional(&RECIPIENT),
             kinds: values.optional(&METADATA),
             limit: values.optional(&METADATA_LIMIT),
             send,

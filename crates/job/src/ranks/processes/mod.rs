@@ -35,7 +35,6 @@ use super::layout::{self, Ranks};
 use super::output::Whole;
 use super::sending::Sending;
 use super::transport::mpi::Mpi;
-use super::veil::Veil;
 use super::vigil::Vigil;
 use super::{Common, Cut, Ends, counted, refused};
 use crate::allowed_cpus;
@@ -117,7 +116,6 @@ fn search(
     };
     let (ends, checkpoint) = processes.together(ends)?.unzip();
     let checkpoint = checkpoint.flatten();
-    let veil = ends.as_ref().and_then(|ends| ends.veil.as_ref()).map(|veil| veil.bytes().to_vec());
     let path = ends.as_ref().map(|ends| path_bytes(ends.output.path()));
     // Nothing to do.
     let Some(path) = processes.tell_all(path)?.map(path_of) else {
@@ -131,8 +129,6 @@ fn search(
     let Cut { partitions, topology } = cut;
     let occurrences = occurrences(processes, plan, &target)?;
     let mut job = Job::new(plan, &target, audience, partitions, occurrences);
-    let veil = processes.tell_all(veil)?;
-    job.veil = processes.together(veil.map(|veil| Veil::of(&veil)).transpose())?;
     job.sending = watched;
     let mut common = Common::new(job, topology, &layout, choice, path, kept);
     common.hosts = hosts.clone();

@@ -30,7 +30,7 @@ use crate::queries::{Queries, QueryRecord};
 use crate::ranks::job::Job;
 use crate::ranks::output::{SharedOutput, Stretch, Whole};
 use crate::ranks::sending::Sending;
-use crate::ranks::veil::waiting;
+use crate::ranks::chain::first_record;
 use crate::ranks::wire::{Bytes, Found, Queries as Parcel, Query, Verdict, pack, unpack};
 use crate::reporting::{NO_TAXONOMY, Warning, misses_taxonomy, warns_at_end};
 use crate::threads::pool;
@@ -271,7 +271,7 @@ impl<'a> SupermasterWorks<'a> {
         let counted = counted as u64;
         let end = End { queries, blocks, counted, has_report: true, closing };
         let body = end.encode().map_err(no_room)?;
-        waiting(self.job.veil.as_ref(), RecordKind::End, &body)
+        first_record(RecordKind::End, &body)
     }
 
     /// Writes what workers handed over.

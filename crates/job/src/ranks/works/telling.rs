@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::metadata::{Chooser, Searched, Seekers, Teller, body};
 use crate::ranks::job::{Block, Job};
 use crate::ranks::sending::Watcher;
-use crate::ranks::veil::waiting;
+use crate::ranks::chain::first_record;
 use crate::reporting::failure;
 use crate::trace::Recorder;
 
@@ -106,7 +106,7 @@ impl<'a> Telling<'a> {
         let told = body(searched, found)?;
         chooser.account.crossed(kind, told.len());
         self.recorder.told(&chooser.account);
-        waiting(job.veil.as_ref(), RecordKind::Block, &told)
+        first_record(RecordKind::Block, &told)
     }
 
     /// A block took what passed since the one before: several are under way at a time. As much of it as its own alignments took is

@@ -30,7 +30,7 @@ use crate::error::Error;
 use crate::iteration::Rules;
 use crate::metadata::{Account, body_in_rounds, found_in_rounds, no_room};
 use crate::ranks::job::Job;
-use crate::ranks::veil::waiting;
+use crate::ranks::chain::first_record;
 use crate::ranks::wire::{Before, Bytes, pack, unpack};
 use crate::threads::pool;
 use crate::trace::Recorder;
@@ -157,7 +157,7 @@ impl<'a> IteratedMaster<'a> {
         self.account.made(kind, reported.len() as f64, bytes, times);
         let told = body_in_rounds(reported.iter().map(|query| &query.record), found)?;
         self.account.crossed(kind, told.len());
-        Ok(Laid::of_one(waiting(self.job.veil.as_ref(), RecordKind::Block, &told)?))
+        Ok(Laid::of_one(first_record(RecordKind::Block, &told)?))
     }
 }
 
