@@ -148,8 +148,16 @@ pub fn again(
     option: &str,
     version: Option<FileVersion>,
 ) -> Result<QueryDigest, Error> {
+    digest_of(regular_file(source, option)?, version)
+}
+
+/// The path of an input that can be read again.
+///
+/// # Errors
+/// Standard input, a pipe, or no file.
+pub fn regular_file<'a>(source: &'a Source, option: &str) -> Result<&'a Path, Error> {
     match source {
-        Source::File(path) if path.is_file() => digest_of(path, version),
+        Source::File(path) if path.is_file() => Ok(path),
         _ => Err(Error::query_options(format_args!(
             "-checkpoint needs a regular file for {option}: the input is read again when the job is resumed"
         ))),
