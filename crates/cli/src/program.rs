@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 use fleetblast_job::audience::Audience;
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::interrupt::{DrainSignals, catch_size_limit};
-use fleetblast_job::plan::{Destination, Plan};
+use fleetblast_job::plan::{Destination, Plan, Source};
 use fleetblast_job::standard::print;
 use fleetblast_mpi::speaks_for_all;
 
@@ -305,6 +305,23 @@ pub(crate) fn drain_signals(checkpoint: &Option<OsString>) -> Result<Option<Drai
     checkpoint.as_ref().map(|_| DrainSignals::catch()).transpose()
 }
 
+/// Refuses queries that cannot be read again when a job with a checkpoint is resumed. A missing file
+/// or a directory is an error of its own, in BLAST+'s words.
+fn refuse_unrepeatable(program: &impl SearchProgram) -> Result<(), Error> {
+    let fleet = &program.common().fleet;
+    let (option, query) = program.query();
+    let path = Path::new(query);
+    if fleet.checkpoint.is_none() || fleet.plan || path.is_dir() {
+        return Ok(());
+    }
+    let source = match query.to_str() {
+        Some("-") => Source::Stdin,
+        _ if path.exists() => Source::File(path.to_owned()),
+        _ => return Ok(()),
+    };
+    fleetblast_job::regular_file(&source, &format!("-{option}")).map(|_| ())
+}
+
 /// Searches. Of processes that were started together all come here or `refuse`.
 fn search(
     table: &Program,
@@ -312,7 +329,11 @@ fn search(
     given: &Given,
     refuse: &Refuse,
 ) -> Result<(), Error> {
-    // First of all: what opens files and waits for others may take long.
+    // Before signals are caught: they would promise that the job can be resumed.
+    if let Err(error) = refuse_unrepeatable(program) {
+        return refuse(error);
+    }
+    // Before all else: opening files and waiting for other ranks may take long.
     let drain = match drain_signals(&program.common().fleet.checkpoint) {
         Ok(drain) => drain,
         Err(error) => return refuse(error),

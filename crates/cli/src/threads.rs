@@ -74,8 +74,8 @@ fn set(source: ThreadSource, variable: &Lookup) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// The number of threads in the value of a variable of others. OpenMP has a list of numbers, one for each level of nested
-/// parts, `4,2`: here only the outermost counts. Slurm has one number.
+/// The number of threads in the value of a variable of others. OpenMP has a list of numbers, one
+/// for each level of nested parts, `4,2`: here only the outermost counts. Slurm has one number.
 fn number_of(source: ThreadSource, text: &str) -> Option<usize> {
     match source {
         ThreadSource::OmpNumThreads => {

@@ -48,5 +48,5 @@ pub mod timing;
 pub mod trace;
 
 pub use self::allowed_cpus::allowed_cpus;
-pub use self::ranks::{stand_aside, wrap};
+pub use self::ranks::{regular_file, stand_aside, wrap};
 pub use self::run::run;

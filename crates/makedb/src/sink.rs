@@ -159,8 +159,8 @@ impl Drop for Sink {
     /// An unfinished database is removed.
     fn drop(&mut self) {
         if !self.done {
-            // Best effort: the error that led here is what the user is told. It may be that no more files can be opened, so
-            // what is known is removed without looking into the directory.
+            // Best effort: the earlier error is the one to report. Perhaps no more files can be
+            // opened, so the known ones are removed without listing the directory.
             for (volume, letters) in &self.files {
                 let name = file_name(OsStr::new("db"), *volume, self.kind, letters);
                 let _ = fs::remove_file(self.directory.path().join(name));

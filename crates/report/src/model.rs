@@ -57,7 +57,7 @@ pub trait SubjectSource {
 }
 
 /// One database of `-db`, or all subjects of `-subject`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct DatabaseParagraph {
     /// Its title; `User specified sequence set (Input: FILE).` for `-subject`.
     pub title: Vec<u8>,
@@ -72,7 +72,7 @@ pub struct DatabaseParagraph {
 }
 
 /// The searched databases.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct DatabaseSummary {
     /// What format 7 and XML call it: the text of `-db`; for `-subject`
     /// `User specified sequence set (Input: FILE)`.

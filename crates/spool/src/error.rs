@@ -28,7 +28,7 @@ pub enum Error {
     /// that succeeded, and would not tell again.
     #[error(
         "{} cannot be relied on any more, since the system could not bring it to disk ({cause}); \
-         end the job and resume it from what is on disk",
+         mend the file system or use another one, and start the command again",
         path.display()
     )]
     Unreliable {

@@ -17,7 +17,7 @@ const INPUT: i32 = 1;
 const QUERIES: usize = 1500;
 const TITLE: usize = 4000;
 
-/// Queries of which only the letters differ, in a file of the same length.
+/// Queries with these letters. Other letters make a file of the same length.
 fn queries(letters: &str) -> Vec<u8> {
     let title = "no-1 ".repeat(TITLE / 5);
     let one = |number| format!(">q{number:04} {title}\n{letters}\n");

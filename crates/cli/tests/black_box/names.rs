@@ -60,7 +60,7 @@ fn of_several_identifiers_one_names_a_query() {
     check(&sequences, &["-db|db"], &["|-parse_deflines"]);
 }
 
-/// Merged definition lines, some without a title: one that is stored counts in XML even if it is empty.
+/// Merged definition lines, some without a title: a stored one counts in XML even if it is empty.
 const UNTITLED: &str = ">gb|AAA00001.1| \x01gb|AAA00002.1| two\nMKVLAADTGHIWQERTYPASDFGHKLCVNM\n\
                         >gb|AAA00003.1|\x01gb|AAA00004.1|\nMKVLAADTGHIWQERTYPASDFGHKLCVNMW\n";
 

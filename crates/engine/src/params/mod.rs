@@ -156,7 +156,7 @@ impl Params {
 }
 
 /// Totals of the whole (filtered) database, whatever part of it is searched here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct DatabaseTotals {
     /// Residues, or `-dbsize`.
     pub residues: i64,

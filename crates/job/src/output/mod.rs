@@ -243,7 +243,8 @@ pub fn replaced(path: &Path) -> Option<PathBuf> {
     fs::metadata(&path).map_or(true, |meta| meta.is_file()).then_some(path)
 }
 
-/// Writes a file as a whole: what is there stays until then, and if writing fails. Pipes and devices are written to.
+/// Writes a file and puts it in place when it is complete: until then, and if writing fails, an
+/// older file stays. Pipes and devices are written to directly.
 ///
 /// # Errors
 /// The file cannot be written.
@@ -262,7 +263,7 @@ pub fn write_whole(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>)
     }
     let written = write(&mut file).and_then(|()| part::put_in_place(&part, &wanted));
     if written.is_err() {
-        // Best effort: the error that led here is what the user is told.
+        // Best effort: the earlier error is the one to report.
         let _ = fs::remove_file(&part);
     }
     written

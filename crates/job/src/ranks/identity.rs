@@ -23,8 +23,9 @@ pub const PROGRAM: &str = "/proc/self/exe";
 /// Follows the residues of a block in what an identity says of blocks.
 const BLOCK_UNIT: &str = " residues";
 
-/// Everything on which the bytes of a report depend: of a job that may be resumed. `contents` is of the whole database, blocks
-/// have so many residues, and the queries are read from this version of their file.
+/// Everything on which the bytes of a report depend, of a job that may be resumed. `contents` is of
+/// the whole database, blocks have `block_residues` residues, and the queries are read from this
+/// version of their file.
 ///
 /// # Errors
 /// Inputs that cannot be read again, or have changed.
@@ -137,8 +138,8 @@ fn lossy(name: &OsStr) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// The digest of an input that can be read again when the job is resumed; of the version that is being read, if that is
-/// known.
+/// The digest of an input that can be read again when the job is resumed; of the version that is
+/// being read, if that is known.
 ///
 /// # Errors
 /// One that cannot, or has changed since it was opened.
@@ -147,8 +148,16 @@ pub fn again(
     option: &str,
     version: Option<FileVersion>,
 ) -> Result<QueryDigest, Error> {
+    digest_of(regular_file(source, option)?, version)
+}
+
+/// The path of an input that can be read again.
+///
+/// # Errors
+/// Standard input, a pipe, or no file.
+pub fn regular_file<'a>(source: &'a Source, option: &str) -> Result<&'a Path, Error> {
     match source {
-        Source::File(path) if path.is_file() => digest_of(path, version),
+        Source::File(path) if path.is_file() => Ok(path),
         _ => Err(Error::query_options(format_args!(
             "-checkpoint needs a regular file for {option}: the input is read again when the job is resumed"
         ))),

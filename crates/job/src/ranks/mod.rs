@@ -48,6 +48,7 @@ use self::driver::{End, Hosted, HostedWorker};
 use self::ending::{publish, remove, verdict};
 use self::ends::Ends;
 pub use self::foreign::run as wrap;
+pub use self::identity::regular_file;
 use self::job::Job;
 use self::layout::{Cut, Ranks};
 use self::output::SharedOutput;

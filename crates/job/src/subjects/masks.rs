@@ -10,7 +10,7 @@ use crate::error::{Error, exit};
 use crate::plan::{DatabaseMask, MaskAlgorithm};
 
 /// The masked stretches of each subject, ascending: 8 bytes for each of them and for each subject.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, serde::Serialize)]
 pub struct SubjectMasks {
     /// Where the stretches of each subject begin; empty without any masks.
     starts: Vec<usize>,

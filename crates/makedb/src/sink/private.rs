@@ -71,7 +71,7 @@ impl Private {
             }
             made(told);
             let lock = File::open(&path).inspect_err(|_| {
-                // Best effort: the error is what the user is told.
+                // Best effort: the error of opening is the one to report.
                 let _ = fs::remove_dir(&path);
             })?;
             // Another run may have taken it for an abandoned one before it was locked.
