@@ -54,10 +54,13 @@ pub(super) const FORMAT: &[OptionSpec] = &[
 ];
 
 /// `-metadata`.
-pub const METADATA: Opt<OsString> =
-    Opt::input("metadata", Group::TOP, &["File that a search wrote with -metadata_out, or - for standard input"])
-        .label("input_file")
-        .mandatory();
+pub const METADATA: Opt<OsString> = Opt::input(
+    "metadata",
+    Group::TOP,
+    &["File that a search wrote with -metadata_out, or - for standard input"],
+)
+.label("input_file")
+.mandatory();
 
 /// `-db`.
 pub const DB: Opt<OsString> = Opt::text(

@@ -17,7 +17,6 @@ mod sandbox;
 mod volumes;
 
 mod accepted;
-mod age_program;
 mod bad_database;
 mod bad_output;
 mod bad_query;

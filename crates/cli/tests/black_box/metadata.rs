@@ -1,11 +1,9 @@
 //! The report made at another site of metadata: the bytes of the report that the search would have written, or a clear end.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use age::secrecy::ExposeSecret;
 use fleetblast_metadata::records::{Chain, RecordKind, Records};
 use fleetblast_oracle::sample;
 use tempfile::TempDir;
@@ -348,147 +346,10 @@ fn what_was_chosen_and_why_is_told() {
         &["-metadata", "auto", "-outfmt", "17"][..],
         &["-metadata", "hits", "-metadata_limit", "0.5"],
         &["-metadata", "auto", "-metadata_limit", "1.5"],
-        &["-recipient", "age1no"],
     ] {
         let words = ["blastp", "-query", "q.fa", "-db", "db", "-metadata_out", "m2"];
         let refused = run(dir, &[&words, odd].concat());
         assert_eq!(refused.status.code(), Some(1), "{odd:?}: {}", said(&refused));
         assert!(!dir.join("m2").exists());
     }
-}
-
-/// A key pair of age: the file of the identity, and the key of the recipient.
-pub(crate) fn identity(dir: &Path, name: &str) -> String {
-    let identity = age::x25519::Identity::generate();
-    let secret = identity.to_string();
-    let path = dir.join(name);
-    fs::write(&path, format!("# a comment\n{}\n", secret.expose_secret())).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
-    identity.to_public().to_string()
-}
-
-#[test]
-fn what_is_encrypted_is_for_its_recipients_only() {
-    let dir = site();
-    let dir = dir.path();
-    let keys = ["one", "two", "other"].map(|name| identity(dir, name));
-    let both = format!("{},{}", keys[0], keys[1]);
-    // More than a piece of what age encrypts at a time.
-    for kind in KINDS {
-        search(dir, kind, &["-outfmt", "5", "-recipient", &both]);
-        let wanted = direct(dir, &["-outfmt", "5"]);
-        let sealed = fs::read(dir.join("m")).unwrap();
-        assert!(!sealed.windows(4).any(|part| part == b"FBMD"));
-        for name in ["one", "two"] {
-            assert!(
-                must(dir, &["expand", "m", "-identity", name, "-db", "db"]) == wanted,
-                "{kind}"
-            );
-        }
-        let ends = |words: &[&str], wanted: &str| {
-            let run = run(dir, &[&["expand"], words, &["-db", "db", "-out", "r"]].concat());
-            let told = said(&run);
-            assert!(run.status.code() == Some(1) && told.contains(wanted), "{told}");
-            assert_eq!(told.lines().count(), 1, "{told}");
-            assert!(!dir.join("r").exists(), "{told}");
-        };
-        ends(&["m", "-identity", "other"], "m is encrypted for others than the identity in other");
-        ends(&["m"], "m is encrypted: name the file of an identity");
-        fs::set_permissions(dir.join("q.fa"), fs::Permissions::from_mode(0o600)).unwrap();
-        ends(&["m", "-identity", "q.fa"], "q.fa: ");
-        for mode in [0o640, 0o604, 0o620] {
-            fs::set_permissions(dir.join("two"), fs::Permissions::from_mode(mode)).unwrap();
-            let told = "two: others than its owner can read or write this file: chmod 600";
-            ends(&["m", "-identity", "two"], told);
-        }
-        fs::set_permissions(dir.join("two"), fs::Permissions::from_mode(0o400)).unwrap();
-        ends(&["m", "-identity", "none"], "none");
-        // In what begins the encryption, or cut off there. (What age says of a place depends on the keys.)
-        for at in (5..200).step_by(if kind == KINDS[0] { 6 } else { 60 }) {
-            let mut bytes = sealed.clone();
-            bytes[at] ^= 1;
-            fs::write(dir.join("broken"), bytes).unwrap();
-            ends(&["broken", "-identity", "one"], "broken ");
-            fs::write(dir.join("broken"), &sealed[..at]).unwrap();
-            ends(&["broken", "-identity", "one"], "broken ");
-        }
-    }
-    search(dir, "hits", &[]);
-    let open = run(dir, &["expand", "m", "-identity", "one", "-db", "db"]);
-    assert!(said(&open).contains("m is not encrypted, so that -identity is of no use"));
-}
-
-#[test]
-fn what_is_encrypted_and_damaged_is_told_and_what_is_cut_off_is_a_report_so_far() {
-    /// What age encrypts at a time, and what begins a file: of one recipient.
-    const PIECE: usize = (64 << 10) + 16;
-    let dir = tempfile::tempdir().unwrap();
-    let dir = dir.path();
-    fs::write(dir.join("q.fa"), queries(5, 400).concat()).unwrap();
-    make_database(dir, "db", &subjects());
-    let key = identity(dir, "one");
-    search(dir, "report", &["-outfmt", "5", "-recipient", &key]);
-    let whole = direct(dir, &["-outfmt", "5"]);
-    let sealed = fs::read(dir.join("m")).unwrap();
-    assert!(sealed.len() > 3 * PIECE, "{}", sealed.len());
-    let expand = |bytes: &[u8]| {
-        let _ = fs::remove_file(dir.join("r"));
-        fs::write(dir.join("broken"), bytes).unwrap();
-        let run = run(dir, &["expand", "broken", "-identity", "one", "-out", "r"]);
-        (run.status.code(), said(&run), fs::read(dir.join("r")).ok())
-    };
-    assert!(expand(&sealed).2.unwrap() == whole);
-    let (code, told, report) = expand(&sealed[..PIECE / 2]);
-    assert!(
-        code == Some(1) && told.contains("is cut off: nothing is whole") && report.is_none(),
-        "{told}"
-    );
-    // What is before the first piece is some hundred bytes, of which age makes more or less at random.
-    for at in [PIECE / 2, PIECE, 2 * PIECE] {
-        let mut bytes = sealed.clone();
-        bytes[at] ^= 1;
-        let (code, told, report) = expand(&bytes);
-        assert!(code == Some(1) && report.is_none(), "{told}");
-        assert!(told.contains("is damaged at offset"), "{told}");
-    }
-    // A piece left out, or twice.
-    let begin = sealed.len() - 2 * PIECE;
-    for odd in [
-        [&sealed[..begin], &sealed[begin + PIECE..]].concat(),
-        [&sealed[..], &sealed[sealed.len() - PIECE..]].concat(),
-    ] {
-        let (code, told, report) = expand(&odd);
-        assert!(code == Some(1) && report.is_none_or(|part| whole.starts_with(&part)), "{told}");
-    }
-    let mut longest = 0;
-    for at in [200, PIECE + 3000, 2 * PIECE + 5, sealed.len() - 1] {
-        let (code, told, report) = expand(&sealed[..at]);
-        assert_eq!(code, Some(1), "{told}");
-        assert!(at < 300 || told.contains("is cut off: nothing is whole from offset"), "{told}");
-        let part = report.unwrap_or_default();
-        assert!(part.len() < whole.len() && whole.starts_with(&part), "cut at {at}");
-        longest = longest.max(part.len());
-    }
-    assert!(longest > whole.len() / 3);
-    let refused = run(
-        dir,
-        &[
-            "blastp",
-            "-query",
-            "q.fa",
-            "-db",
-            "db",
-            "-metadata_out",
-            "m2",
-            "-recipient",
-            &key,
-            "-checkpoint",
-            "c",
-        ],
-    );
-    assert!(
-        said(&refused).contains("-recipient does not go with -checkpoint: "),
-        "{}",
-        said(&refused)
-    );
 }

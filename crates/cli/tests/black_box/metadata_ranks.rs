@@ -13,8 +13,6 @@ use fleetblast_oracle::{sample, sample_from};
 use tempfile::TempDir;
 
 use crate::family::{family, queries};
-use crate::metadata::identity;
-use crate::patience::awaited;
 use crate::volumes::Random;
 
 pub(crate) const KINDS: [&str; 3] = ["oids", "hits", "report"];
@@ -145,19 +143,16 @@ fn processes_write_the_bytes_of_one() {
             assert!(own[1..] == wanted[1..], "{kind}, {strategy}: other blocks");
         }
     }
-    let key = identity(dir, "one");
     let wanted = must(search(dir, &[]));
     for strategy in sample_from(1, 2, strategies) {
         let mut command = crate::launched::launched(Path::new(env!("CARGO_BIN_EXE_fleetblast")), 3);
         command.args(BLASTP).args(["-metadata_out", "m", "-metadata", "auto", "-groups", "2"]);
-        command.args(["-recipient", &key, "-output", strategy]).stdin(Stdio::null());
+        command.args(["-output", strategy]).stdin(Stdio::null());
         must({
             command.current_dir(dir).env("BATCH_SIZE", "400");
             command
         });
-        let expand = ["expand", "m", "-identity", "one", "-db", "db"];
-        assert!(must(fleetblast(dir, &expand)) == wanted, "{strategy}");
-        assert!(!has_zstd(&written(dir, "m")));
+        assert!(must(fleetblast(dir, &["expand", "m", "-db", "db"])) == wanted, "{strategy}");
     }
 }
 
@@ -227,75 +222,26 @@ fn chosen(dir: &Path) -> u64 {
 }
 
 /// What is compressed begins so.
-const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-
-fn has_zstd(bytes: &[u8]) -> bool {
-    bytes.windows(4).any(|part| part == ZSTD)
-}
-
+/// Ranks write to a pipe, and `expand` reads from one: any program between them may encrypt.
 #[test]
-fn what_ranks_encrypt_is_for_its_recipients_only() {
+fn metadata_go_through_pipes() {
     let dir = proteins(40);
     let dir = dir.path();
-    let key = identity(dir, "one");
-    identity(dir, "other");
-    let expand = |name: &str, out: &str| {
-        let words = ["expand", "m", "-identity", name, "-db", "db", "-out", out];
-        fleetblast(dir, &words).output().unwrap()
-    };
-    for (kind, ranks) in KINDS.into_iter().chain(["auto"]).zip(["1", "3", "2", "4"]) {
-        let wanted = must(search(dir, &["-outfmt", "5"]));
-        let told = ["-metadata_out", "m", "-metadata", kind, "-outfmt", "5"];
-        must(search(dir, &[&told[..], &["-recipient", &key, "-ranks", ranks]].concat()));
-        let run = expand("one", "r");
-        assert!(run.status.success(), "{kind}: {}", said(&run));
-        assert!(written(dir, "r") == wanted, "{kind}");
-        assert!(said(&expand("other", "r")).contains("is encrypted for others"));
-        assert!(!has_zstd(&written(dir, "m")));
-    }
-    // To a pipe; and it is no part of the search.
-    let told = ["-metadata_out", "-", "-recipient", &key, "-ranks", "2"];
-    fs::write(dir.join("m"), must(search(dir, &told))).unwrap();
-    assert!(expand("one", "r").status.success());
-    let told = ["-metadata_out", "m", "-recipient", &key, "-ranks", "2", "-checkpoint", "c"];
-    let run = search(dir, &told).output().unwrap();
-    assert!(said(&run).contains("-recipient does not go with -checkpoint: "), "{}", said(&run));
-    assert!(!dir.join("c").exists());
-}
-
-/// Ranks write records in any order, before what is encrypted can be written.
-#[test]
-fn what_waits_to_be_encrypted_is_encrypted_too() {
-    let dir = proteins(40);
-    let dir = dir.path();
-    let key = identity(dir, "one");
-    let queries = fs::read(dir.join("q.fa")).unwrap();
-    let names = || {
-        let names = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
-        names.filter(|path| path.extension().is_some_and(|end| end == "part"))
-    };
-    let parts = || names().filter_map(|path| fs::read(path).ok()).collect::<Vec<_>>();
-    for (recipient, is_open) in [(None, true), (Some(&key), false)] {
-        let told = ["-metadata_out", "m", "-ranks", "2", "-query", "-", "-output=individual"];
-        let recipient = recipient.map_or(vec![], |key| vec!["-recipient", key]);
-        let words = [&["blastp", "-db", "db", "-block_residues", "500"], &told[..], &recipient];
-        let mut command = fleetblast(dir, &words.concat());
-        let mut child = command.env("BATCH_SIZE", "400").stdin(Stdio::piped()).spawn().unwrap();
+    let wanted = must(search(dir, &["-outfmt", "5"]));
+    for (kind, options) in [("hits", &[][..]), ("report", &["-ranks", "2"]), ("auto", &[])] {
+        let start = ["-metadata_out", "-", "-metadata", kind, "-outfmt", "5"];
+        let metadata = must(search(dir, &[&start[..], options].concat()));
+        let mut command = fleetblast(dir, &["expand", "-", "-db", "db"]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut pipe = child.stdin.take().unwrap();
-        pipe.write_all(&queries).unwrap();
-        // All but the last blocks.
-        let waiting = awaited("records that wait", || {
-            let parts = parts();
-            (parts.iter().map(Vec::len).sum::<usize>() > 2000).then_some(parts)
-        });
-        assert_eq!(waiting.iter().any(|part| has_zstd(part)), is_open);
-        child.kill().unwrap();
-        child.wait().unwrap();
-        drop(pipe);
-        assert!(!dir.join("m").exists());
-        // What is killed leaves it behind.
-        names().for_each(|path| fs::remove_file(path).unwrap());
+        let writer = std::thread::spawn(move || pipe.write_all(&metadata).unwrap());
+        assert!(child.wait_with_output().unwrap().stdout == wanted, "{kind}");
+        writer.join().unwrap();
     }
+    // What is encrypted is named as nothing that can be read.
+    fs::write(dir.join("m"), b"age-encryption.org/v1\n-> X25519 ...\n").unwrap();
+    let run = fleetblast(dir, &["expand", "m", "-db", "db"]).output().unwrap();
+    assert!(said(&run).contains("m is no metadata of a search"), "{}", said(&run));
 }
 
 /// Bytes of what is in the checkpoint.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use fleetblast_oracle::sample;
 
-use crate::metadata::{identity, records};
+use crate::metadata::records;
 use crate::patience::until;
 use crate::psiblast_ranks::{Left, Place, SEARCHES};
 
@@ -20,9 +20,9 @@ fn fleetblast(place: &Place, arguments: &str) -> Command {
 }
 
 /// What a search leaves that wrote the metadata `m`, with the report that is made of these.
-fn through(place: &Place, searched: Left, identity: &str) -> Left {
+fn through(place: &Place, searched: Left) -> Left {
     assert!(searched.code == Some(0) && searched.report.is_empty(), "{}", searched.messages);
-    let expanded = place.left(fleetblast(place, &format!("expand m {identity}")));
+    let expanded = place.left(fleetblast(place, "expand m"));
     assert_eq!((expanded.code, &expanded.messages[..]), (Some(0), ""));
     Left { report: expanded.report, ..searched }
 }
@@ -31,14 +31,13 @@ fn through(place: &Place, searched: Left, identity: &str) -> Left {
 fn the_report_matrices_and_messages_are_those_of_the_search() {
     let place = Place::new();
     place.with("q.fa", 5, ">odd\nMKV1LAWGD2EFHIRNPQSTYC\n");
-    let key = identity(&place.path(""), "one");
     let shapes = ["-ranks 1", "-ranks 4 -groups 2 -partitions 3", "-ranks 3 -output individual"];
     for (number, search) in sample(2, SEARCHES.iter().enumerate()) {
         let search = format!("-query q.fa -db db {search} -block_residues 400");
         let expected = place.run(&search);
         assert!(expected.code == Some(0) && expected.report.len() > 5_000, "{search}");
         let told = format!("{search} -metadata_out m -metadata report -timing t");
-        let alone = through(&place, place.run(&told), "");
+        let alone = through(&place, place.run(&told));
         alone.assert_is(&expected, &search);
         let read = || records(&fs::read(place.path("m")).expect("metadata"));
         let wanted = read();
@@ -49,13 +48,9 @@ fn the_report_matrices_and_messages_are_those_of_the_search() {
         let blocks = Some(wanted.len() as u64 - 2);
         assert_eq!((kind["blocks"].as_u64(), kind["made_blocks"].as_u64()), (blocks, blocks));
         let shape = shapes[number % shapes.len()];
-        through(&place, place.run(&format!("{told} {shape}")), "").assert_is(&expected, shape);
+        through(&place, place.run(&format!("{told} {shape}"))).assert_is(&expected, shape);
         // In the first is the command line.
         assert!(read()[1..] == wanted[1..], "{search} {shape}");
-        if number < 3 {
-            let sealed = format!("{told} -recipient {key} {shape}");
-            through(&place, place.run(&sealed), "-identity one").assert_is(&expected, &sealed);
-        }
     }
 }
 
@@ -236,7 +231,6 @@ fn what_would_be_half_right_is_refused_by_name() {
         ("-out_pssm ./m", "-metadata_out and -out_pssm both name m"),
         ("-out_ascii_pssm m -timing t", "-metadata_out and -out_ascii_pssm both name m"),
         ("-metadata report -ranks 2 -plan", "-plan"),
-        ("-metadata report -recipient age1no", "-recipient"),
     ] {
         let left = place.run(&format!("{search} {options}"));
         assert_eq!(left.code, Some(1), "{options}: {}", left.messages);
@@ -295,7 +289,7 @@ fn a_query_that_ends_the_search_leaves_nothing_by_halves() {
     let expected = place.run(search);
     for ranks in ["", "-ranks 2"] {
         let searched = place.run(&format!("{search} -metadata_out m -metadata report {ranks}"));
-        through(&place, searched, "").assert_is(&expected, ranks);
+        through(&place, searched).assert_is(&expected, ranks);
     }
 }
 

@@ -8,13 +8,13 @@ use fleetblast_fleet::plan::Layout;
 use fleetblast_metadata::records::{Chain, RecordKind};
 use fleetblast_spool::Checkpoint;
 
+use super::chain::first_record;
 use super::checkpoint::{self, Opened};
 use super::contents::Contents;
 use super::identity;
 use super::job::Job;
 use super::output::Whole;
 use super::sending::Sending;
-use super::chain::first_record;
 use super::works::supermaster::SupermasterWorks;
 use crate::alone::leave_empty;
 use crate::audience::Audience;

@@ -79,17 +79,7 @@ impl<'a> Job<'a> {
         let audience = Arc::clone(audience);
         let iteration = plan.iteration.as_ref();
         let next = iteration.map(|iteration| iteration.engine(target.totals, plan.kernel));
-        Job {
-            plan,
-            target,
-            report,
-            engine,
-            next,
-            audience,
-            halt,
-            sending: None,
-            partitions,
-        }
+        Job { plan, target, report, engine, next, audience, halt, sending: None, partitions }
     }
 
     /// Whether batches depend on what was found, so that what a block found is judged.

@@ -12,11 +12,11 @@ use crate::options::values::Values;
 pub const OPTIONS: &[OptionSpec] = &ALL;
 
 /// The same with other specs of some.
-pub const fn with<const N: usize>(others: [OptionSpec; N]) -> [OptionSpec; 9] {
+pub const fn with<const N: usize>(others: [OptionSpec; N]) -> [OptionSpec; 8] {
     replaced(ALL, others)
 }
 
-const ALL: [OptionSpec; 9] = [
+const ALL: [OptionSpec; 8] = [
     METADATA_OUT.spec,
     METADATA.spec,
     METADATA_LIMIT.spec,

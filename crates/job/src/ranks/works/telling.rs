@@ -14,9 +14,9 @@ use crate::alone::Phases;
 use crate::batching::Batching;
 use crate::error::Error;
 use crate::metadata::{Chooser, Searched, Seekers, Teller, body};
+use crate::ranks::chain::first_record;
 use crate::ranks::job::{Block, Job};
 use crate::ranks::sending::Watcher;
-use crate::ranks::chain::first_record;
 use crate::reporting::failure;
 use crate::trace::Recorder;
 
