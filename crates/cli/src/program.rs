@@ -305,8 +305,8 @@ pub(crate) fn drain_signals(checkpoint: &Option<OsString>) -> Result<Option<Drai
     checkpoint.as_ref().map(|_| DrainSignals::catch()).transpose()
 }
 
-/// Refuses queries that cannot be read again when a job with a checkpoint is resumed. A missing file
-/// or a directory is an error of its own, in BLAST+'s words.
+/// Refuses queries that cannot be read again when a job with a checkpoint is resumed. A missing
+/// file or a directory is an error of its own, in BLAST+'s words.
 fn refuse_unrepeatable(program: &impl SearchProgram) -> Result<(), Error> {
     let fleet = &program.common().fleet;
     let (option, query) = program.query();

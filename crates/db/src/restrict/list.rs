@@ -89,6 +89,11 @@ impl SeqIdList {
             let id = fields.id().ok_or(ListError::IdsCount)?;
             list.ids.push(id.to_vec());
         }
+        if count == 0 {
+            // BLAST+ then reads the file once more, as text (`SeqDB_ReadSiList`, seqdbcommon.cpp):
+            // the words of its header are a list that no sequence is on.
+            list.ids = words(file);
+        }
         Ok(list)
     }
 }
@@ -276,6 +281,9 @@ mod tests {
         let list = SeqIdList::parse(&file).unwrap();
         assert_eq!(list.ids, [&b"HBA_m0"[..], b"abc"]);
         assert!(list.binary);
+        file[9] = 0;
+        let none = SeqIdList::parse(&file).unwrap();
+        assert!(none.binary && !none.ids.is_empty() && !none.ids.contains(&b"abc".to_vec()));
         file[9] = 3;
         assert_eq!(SeqIdList::parse(&file), Err(ListError::IdsCount));
         file[1] = 0;
