@@ -18,6 +18,7 @@ use crate::common::complaint;
 use crate::family::{family, queries};
 #[cfg(feature = "mpi")]
 use crate::patience::awaited;
+#[cfg(feature = "mpi")]
 use crate::patience::until;
 use crate::volumes::{FOUR, Random, write};
 
