@@ -209,20 +209,32 @@ impl Unpublished {
 
 /// Opens a file for a report, and tells what to call it in the end unless that is its name already.
 fn open_file(path: &Path, watch: &Watch) -> io::Result<(File, Option<PathBuf>)> {
-    let direct = || File::options().write(true).create(true).truncate(true).open(path);
-    let Some(wanted) = replaced(path) else { return Ok((direct()?, None)) };
-    let old = fs::metadata(&wanted);
+    let Some(wanted) = replaced(path) else { return Ok((open_direct(path)?, None)) };
     let mut unfinished = watch.unfinished();
-    match part::create(&wanted, None, MODE) {
-        Ok((file, written)) => {
-            *unfinished = Some(written);
+    let Some((file, written)) = create_beside(&wanted)? else {
+        return Ok((open_direct(path)?, None));
+    };
+    *unfinished = Some(written);
+    Ok((file, Some(wanted)))
+}
+
+fn open_direct(path: &Path) -> io::Result<File> {
+    File::options().write(true).create(true).truncate(true).open(path)
+}
+
+/// Creates the file that is to replace `wanted`, beside it, with the permissions of an older one.
+/// `None` where none can be created but there is an older one, which may be written to.
+fn create_beside(wanted: &Path) -> io::Result<Option<(File, PathBuf)>> {
+    let old = fs::metadata(wanted);
+    match part::create(wanted, None, MODE) {
+        Ok((file, part)) => {
             if let Ok(old) = old {
                 // A courtesy to whoever set them; not every file system has them.
                 let _ = file.set_permissions(old.permissions());
             }
-            Ok((file, Some(wanted)))
+            Ok(Some((file, part)))
         }
-        Err(_) if old.is_ok() => Ok((direct()?, None)),
+        Err(_) if old.is_ok() => Ok(None),
         Err(error) => Err(error),
     }
 }
@@ -249,18 +261,10 @@ pub fn replaced(path: &Path) -> Option<PathBuf> {
 /// # Errors
 /// The file cannot be written.
 pub fn write_whole(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    let direct = || File::options().write(true).create(true).truncate(true).open(path);
-    let Some(wanted) = replaced(path) else { return write(&mut direct()?) };
-    let old = fs::metadata(&wanted);
-    let (mut file, part) = match part::create(&wanted, None, MODE) {
-        Ok(made) => made,
-        Err(_) if old.is_ok() => return write(&mut direct()?),
-        Err(error) => return Err(error),
+    let Some(wanted) = replaced(path) else { return write(&mut open_direct(path)?) };
+    let Some((mut file, part)) = create_beside(&wanted)? else {
+        return write(&mut open_direct(path)?);
     };
-    if let Ok(old) = old {
-        // As for a report.
-        let _ = file.set_permissions(old.permissions());
-    }
     let written = write(&mut file).and_then(|()| part::put_in_place(&part, &wanted));
     if written.is_err() {
         // Best effort: the earlier error is the one to report.
