@@ -19,8 +19,8 @@ const LONG_NAME: usize = 35;
 /// See [`LONG_NAME`].
 const CUT_NAME: usize = 25;
 
-/// Opens a file or standard input. The audience hears of what is odd; of several ranks that read it from the first. Returns
-/// the version of a file, too.
+/// Opens a file or standard input; returns the version of a file, too. Warnings go to the audience,
+/// of several ranks that read it from the first.
 pub fn open_input<'a>(
     source: &Source,
     audience: &'a dyn Audience,

@@ -163,9 +163,7 @@ impl Dialer {
                     channel.leave();
                     return Err(LinkError::Refused(why));
                 }
-                Some(Message::Busy(why)) => {
-                    return Err(LinkError::Broken(format!("the other site says: {why}")));
-                }
+                Some(Message::Busy(why)) => return Err(LinkError::busy(&why)),
                 Some(_) => return Err(LinkError::Protocol("does not say what it holds")),
             }
         }

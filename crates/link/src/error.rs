@@ -46,6 +46,11 @@ impl LinkError {
         matches!(self, LinkError::Broken(_))
     }
 
+    /// The peer cannot take the stream now, in its words.
+    pub(crate) fn busy(why: &str) -> Self {
+        LinkError::Broken(format!("the other site says: {why}"))
+    }
+
     pub(crate) fn broken(error: &io::Error) -> Self {
         LinkError::Broken(error.to_string())
     }

@@ -336,9 +336,7 @@ impl Run<'_> {
                         return Err(LinkError::Refused(why));
                     }
                     // An earlier run of the stream took its place back.
-                    Message::Busy(why) => {
-                        return Err(LinkError::Broken(format!("the other site says: {why}")));
-                    }
+                    Message::Busy(why) => return Err(LinkError::busy(&why)),
                     _ => return Err(LinkError::Protocol("says what it should not")),
                 }
             }

@@ -1,7 +1,7 @@
 //! Metadata that came from another site.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use fleetblast_db::load::HELD_SHARE;
@@ -11,6 +11,7 @@ use fleetblast_metadata::records::{Record, RecordKind, Records};
 use fleetblast_metadata::{Header, MetadataError};
 
 use crate::error::{Error, exit};
+use crate::standard;
 
 /// Opened metadata, of which the header is read.
 pub struct Opened {
@@ -32,7 +33,10 @@ impl Opened {
     /// A file that cannot be read, or is not whole as far as its header.
     pub fn open(path: Option<PathBuf>, memory: u64) -> Result<Self, Error> {
         let Some(path) = path else {
-            return Self::read("standard input".into(), Box::new(io::stdin()), memory);
+            let name = "standard input";
+            let input = standard::input()
+                .map_err(|error| Error::new(exit::INPUT, format!("{name}: {error}")))?;
+            return Self::read(name.into(), Box::new(input), memory);
         };
         let file = File::open(&path).map_err(|error| {
             Error::new(exit::INPUT, format!("cannot open {}: {error}", path.display()))

@@ -34,7 +34,8 @@ pub struct Spool {
     verdict: Verdict,
     /// All of it came in an earlier run, and nobody has said yet that it is what is sent now: no report gets its name before that.
     is_old: bool,
-    /// The sender goes on from the end of the whole records; what is after it is kept until more comes.
+    /// The sender goes on from the end of the whole records; bytes after it are kept until more
+    /// arrive.
     goes_back: bool,
     /// Threads that make the report.
     pub workers: u32,

@@ -43,8 +43,8 @@ fn remove_parts(trace: &Path, owner: u32) {
     }
 }
 
-/// Makes a trace of what its ranks recorded, one after the other, and removes the parts, also if it fails. All of them must
-/// have finished.
+/// Joins the parts that the ranks recorded to one trace, and removes them, also if it fails. All
+/// ranks must have finished.
 ///
 /// # Errors
 /// Parts that cannot be read, a trace that cannot be written.

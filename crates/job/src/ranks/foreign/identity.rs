@@ -13,8 +13,8 @@ use crate::error::Error;
 use crate::plan::Foreign;
 use crate::ranks::identity::{PROGRAM, again, digest};
 
-/// What the output depends on, as far as that can be known: programs may read what they do not name. Blocks have so many
-/// letters, and the queries are read from this version of their file.
+/// Everything that the output depends on, as far as it is known: programs may read files that they
+/// do not name. Blocks have `residues` letters; the queries are read from this version of their file.
 ///
 /// # Errors
 /// Queries that cannot be read again, or have changed.
