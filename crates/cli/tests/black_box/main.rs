@@ -81,6 +81,7 @@ mod restrictions;
 mod shared_pages;
 mod shrinking_database;
 mod standard_streams;
+mod streaming;
 mod subject_identity;
 mod taxonomy;
 mod threads;

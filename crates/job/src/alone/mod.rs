@@ -3,6 +3,7 @@
 //! Memory is bounded whatever the number of queries: one block of queries is held at a time, its hits, and
 //! the reports of a few queries.
 
+mod block_size;
 mod in_rounds;
 mod iterated;
 mod outlet;
@@ -20,6 +21,7 @@ use fleetblast_engine::query::Query;
 use fleetblast_fleet::plan::BLOCK_RESIDUES;
 use fleetblast_metadata::follow::Reached;
 
+use self::block_size::BlockSize;
 pub use self::in_rounds::RoundReports;
 use self::iterated::Rounds;
 use self::outlet::{Outlet, other_queries};
@@ -70,10 +72,9 @@ fn search(plan: &Plan, shared: &Arc<dyn Audience>) -> Result<(), Error> {
     let loading_span = recorder.begin(Lane::Search, Kind::Load);
     let target = Target::open(plan, audience)?;
     audience.begin();
-    let usual = plan.block_residues(BLOCK_RESIDUES, target.searched.residues());
-    let block_residues = plan.fleet.wishes.block_residues.unwrap_or(usual);
+    let (first, most) = block_bounds(plan, target.searched.residues());
     let (letters, nothing_included) = (target.letters(), target.nothing_included);
-    let queries = Queries::open(plan, block_residues, letters, nothing_included, audience)?;
+    let queries = Queries::open(plan, first, letters, nothing_included, audience)?;
     let all = 0..target.searched.oid_count();
     let occurrences = patterns::occurrences(plan, &target, all)?;
     let engine = plan.engine(target.totals).with_occurrences(occurrences);
@@ -90,6 +91,12 @@ fn search(plan: &Plan, shared: &Arc<dyn Audience>) -> Result<(), Error> {
     let halt = Halt::default();
     let search = TwoPhases::new(&target, &engine, plan, audience, recorder.clone())?;
     let mut search = search.until(halt.clone());
+    let mut block_size = match search.choice.streamed {
+        // Each block reads the database from its files again.
+        Some(_) => BlockSize::fixed(most),
+        None => BlockSize::growing(first, most),
+    };
+    queries.set_block_residues(block_size.residues());
     let mut outlet = Outlet::open(plan, &engine, &target, recorder.clone(), (shared, &halt))?;
     if let Some(Resumed(reached)) = outlet.resumed() {
         pass_over(&mut queries, reached, audience)?;
@@ -130,6 +137,8 @@ fn search(plan: &Plan, shared: &Arc<dyn Audience>) -> Result<(), Error> {
             }
         }
         queries.found(search.extensions);
+        block_size.adapt(reading.elapsed());
+        queries.set_block_residues(block_size.residues());
     }
     let writing = Instant::now();
     check_mapped_files()?;
@@ -152,6 +161,17 @@ fn search(plan: &Plan, shared: &Arc<dyn Audience>) -> Result<(), Error> {
         timing.write(path)?;
     }
     Ok(())
+}
+
+/// Residues of queries in the first block, and in a later one at most. Metadata has the same
+/// blocks, and so the same bytes, however fast the machine is.
+fn block_bounds(plan: &Plan, database_residues: u64) -> (u64, u64) {
+    let most = plan.block_residues(BLOCK_RESIDUES, database_residues);
+    match plan.fleet.wishes.block_residues {
+        Some(wished) => (wished, wished),
+        None if plan.metadata.is_some() => (most, most),
+        None => (plan.batch_size.least().min(most), most),
+    }
 }
 
 fn run_block(

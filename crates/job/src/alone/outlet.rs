@@ -117,7 +117,8 @@ impl<'a> Outlet<'a> {
     ) -> Result<(), Error> {
         match &mut self.way {
             Way::Report(output) => {
-                self.reporter.block(block, &block.searched(), hits, output, audience)
+                self.reporter.block(block, &block.searched(), hits, output, audience)?;
+                output.pass_on()
             }
             Way::Metadata(writer) => {
                 writer.block(block, hits, (search, course), &mut self.reporter, audience)
@@ -139,7 +140,8 @@ impl<'a> Outlet<'a> {
         let reporter = &mut self.reporter;
         let writer = match &mut self.way {
             Way::Report(output) => {
-                return rounds.block(block, search, (reporter, output), audience);
+                rounds.block(block, search, (reporter, output), audience)?;
+                return output.pass_on();
             }
             Way::Metadata(writer) => writer,
         };

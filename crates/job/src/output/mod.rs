@@ -115,6 +115,20 @@ impl Output {
         self.writer.write_all(bytes).map_err(|error| self.failure(&error))
     }
 
+    /// Writes the collected bytes if the report goes to a pipe or device, where somebody may wait
+    /// for them.
+    ///
+    /// # Errors
+    /// The output cannot be written; a mapped file has changed, so that the report may be of two
+    /// databases.
+    pub fn pass_on(&mut self) -> Result<(), Error> {
+        if self.wanted.is_some() || self.writer.buffer().is_empty() {
+            return Ok(());
+        }
+        check_mapped_files()?;
+        self.writer.flush().map_err(|error| self.failure(&error))
+    }
+
     /// Makes a file in the current directory, in which the report can be put together before it is written here. It is
     /// gone when this ends.
     ///

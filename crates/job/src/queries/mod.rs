@@ -156,6 +156,11 @@ impl<'a> Queries<'a> {
         self.batching.found(extensions);
     }
 
+    /// Sets how many residues fill the blocks that are read from now on.
+    pub fn set_block_residues(&mut self, residues: u64) {
+        self.cut.block_residues = residues;
+    }
+
     /// The queries before the next one were searched elsewhere, and brought this about.
     pub fn go_on(&mut self, course: Course) {
         self.batching.go_on(course);

@@ -55,9 +55,14 @@ impl Sandbox {
     /// The program in this directory with these arguments and nothing to read. Arguments that are not given are the
     /// usual ones.
     pub fn command(&self, arguments: &[&str]) -> Command {
+        self.command_of("blastp", arguments)
+    }
+
+    /// [`command`](Self::command) of another program than blastp.
+    pub fn command_of(&self, program: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
         self.prepare(&mut command);
-        command.arg("blastp").args(with_usual(arguments));
+        command.arg(program).args(with_usual(arguments));
         command
     }
 
