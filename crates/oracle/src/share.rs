@@ -1,8 +1,8 @@
-//! What a run of the tests takes of what there is to compare: another share with each commit.
+//! The share of all comparisons that a run of the tests makes.
 
 use std::env;
 
-/// The variable that chooses; `make test` sets it to the number of commits. `all` is everything.
+/// The variable that chooses; `make test` sets it to its `SAMPLE`. `all` is everything.
 pub const SAMPLE: &str = "FLEETBLAST_SAMPLE";
 
 fn wanted() -> String {
@@ -11,7 +11,7 @@ fn wanted() -> String {
     wanted
 }
 
-/// A seed for random tests, another with each commit.
+/// A seed for random tests.
 #[must_use]
 pub fn seed() -> u64 {
     wanted().parse().unwrap_or(1)
