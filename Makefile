@@ -223,6 +223,8 @@ lint:
 	scripts/check-rules.sh
 	scripts/check-words-test
 	scripts/check-words
+	scripts/check-layers-test
+	scripts/check-layers
 	$(CLIPPY) $(ALL_MPI) -- -D warnings
 	$(if $(MPI),$(CLIPPY) -- -D warnings)
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace $(ALL_MPI) --no-deps

@@ -6,20 +6,25 @@
 //!
 //! | modules | are for |
 //! | --- | --- |
-//! | `alone` | a search without ranks: both phases on the threads of this process |
-//! | `ranks` | a search by many ranks: what they do (`works`), who drives their roles (`driver`), how messages travel (`transport`, `wire`), what processes do together over MPI (`processes`) |
-//! | [`metadata`] | what crosses to another site instead of the report, and the report made of it there |
+//! | [`plan`] | what to do, as plain data |
+//! | `queries`, `batching`, `subjects` | what is searched with and in, from FASTA and databases |
+//! | `search` | a block of queries searched in this process: both phases on its threads |
+//! | `iteration` | queries that are searched again with what was found |
+//! | `reports`, [`output`], [`records`] | what is reported of a block, and where it goes |
+//! | [`metadata`], `cost`, `crossing` | what goes to another site instead, what that costs, and how it gets to I/O ranks |
+//! | `alone` | a job in this process without ranks |
+//! | `ranks` | a job of many ranks: what they do (`works`), who drives their roles (`driver`), how messages travel (`transport`, `wire`), what they agree on over MPI (`processes`) |
+//! | `processes` | whether processes that were started together all search |
 //! | [`sites`] | a search and its report by ranks of one job at two sites |
-//! | `iteration` | what each search of a query that is searched again and again brings about |
-//! | `queries`, `batching`, `subjects`, `patterns`, `scan`, `reporting`, [`output`] | what both have in common, from FASTA to the named file |
-//! | [`records`] | a report that is kept as records, put together |
-//! | [`timing`], [`trace`] | records: where the time went, what each rank did when |
+//! | [`timing`], [`trace`] | where the time went, what each rank did when |
 //! | [`standard`], [`interrupt`], [`last_works`] | the process: its standard streams, the signals, the want of memory and the changed files that end it |
 
 mod allowed_cpus;
 mod alone;
 pub mod audience;
 mod batching;
+mod cost;
+mod crossing;
 mod digest;
 pub mod error;
 mod fasta;
@@ -30,14 +35,14 @@ mod iteration;
 pub mod last_works;
 pub mod metadata;
 pub mod output;
-mod patterns;
 pub mod plan;
+mod processes;
 mod queries;
 mod ranks;
 pub mod records;
-mod reporting;
+mod reports;
 mod run;
-mod scan;
+mod search;
 pub mod sites;
 pub mod standard;
 mod subjects;
@@ -48,5 +53,6 @@ pub mod timing;
 pub mod trace;
 
 pub use self::allowed_cpus::allowed_cpus;
-pub use self::ranks::{regular_file, stand_aside, wrap};
+pub use self::processes::stand_aside;
+pub use self::ranks::{regular_file, wrap};
 pub use self::run::run;

@@ -6,6 +6,7 @@ use fleetblast_db::load::Method;
 
 use crate::alone;
 use crate::audience::Audience;
+use crate::crossing::Crossing;
 use crate::error::{Error, exit};
 use crate::interrupt::DrainSignals;
 use crate::last_works::before_the_end;
@@ -24,9 +25,23 @@ pub fn run(
     drain: Option<DrainSignals>,
     audience: Arc<dyn Audience>,
 ) -> Result<(), Error> {
+    run_beside(plan, None, drain, audience)
+}
+
+/// The same, where the metadata go to the I/O ranks at the other end of `crossing`. (Processes make
+/// a way of their own.)
+///
+/// # Errors
+/// See [`run`].
+pub fn run_beside(
+    plan: Plan,
+    crossing: Option<&Crossing>,
+    drain: Option<DrainSignals>,
+    audience: Arc<dyn Audience>,
+) -> Result<(), Error> {
     let out = (!plan.fleet.dry_run).then(|| plan.out.clone());
     let _last = out.clone().map(|out| before_the_end(move || leave_empty(&out)));
-    search(plan, drain, &audience).inspect_err(|error| {
+    search(plan, crossing, drain, &audience).inspect_err(|error| {
         audience.leave();
         if let Some(out) = out.filter(|_| error.exit_code != exit::DRAINED) {
             leave_empty(&out);
@@ -36,6 +51,7 @@ pub fn run(
 
 fn search(
     plan: Plan,
+    crossing: Option<&Crossing>,
     drain: Option<DrainSignals>,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
@@ -47,7 +63,7 @@ fn search(
         return ranks::on_processes(plan, launch, drain, audience);
     }
     match plan.fleet.ranks {
-        Some(ranks) => ranks::on_threads(plan, ranks, drain, audience),
-        None => alone::run(&plan, audience),
+        Some(ranks) => ranks::on_threads(plan, ranks, crossing, drain, audience),
+        None => alone::run(&plan, crossing, audience),
     }
 }

@@ -8,8 +8,8 @@ use fleetblast_engine::query::Query;
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
+use crate::cost::Account;
 use crate::error::Error;
-use crate::metadata::Account;
 use crate::standard::print;
 use crate::threads::ThreadSource;
 

@@ -89,7 +89,7 @@ impl Reading {
 }
 
 /// The most columns that are stored together.
-const MOST_COLUMNS: usize = crate::hits::COLUMNS;
+pub(crate) const MOST_COLUMNS: usize = 15;
 
 /// Returns the stored columns, each with a flag for compression; `None` for other bytes.
 pub(crate) fn packed_columns(mut bytes: &[u8]) -> Option<Vec<(&[u8], bool)>> {

@@ -11,7 +11,7 @@ use fleetblast_seq::frame::{Frame, Strand};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::bits::{BitReader, BitWriter};
-use crate::columns::{Column, Reading, join, part};
+use crate::columns::{Column, MOST_COLUMNS, Reading, join, part};
 use crate::error::NoRoom;
 
 /// What alignments are worth, by the statistics of the search.
@@ -27,7 +27,8 @@ pub trait Worth {
 }
 
 /// How many columns there are.
-pub(crate) const COLUMNS: usize = 15;
+const COLUMNS: usize = 15;
+const _: () = assert!(COLUMNS <= MOST_COLUMNS);
 /// The column with the number of each query's subjects.
 pub(crate) const HITS: usize = 1;
 /// The column with the number of each subject's alignments.

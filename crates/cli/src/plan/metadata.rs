@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::plan::{Carriage, Destination, Format, Link, Metadata};
-use fleetblast_job::sites::Crossing;
 use fleetblast_link::{Fingerprint, Key};
 use fleetblast_metadata::Kinds;
 
@@ -45,7 +44,7 @@ pub fn metadata(
             Carriage::Link(Link { give_up, ..link })
         }
         (None, None) => match options.io_ranks {
-            Some(ranks) => Carriage::Ranks(Crossing::new(ranks)),
+            Some(ranks) => Carriage::Ranks(ranks),
             // Without any it would do nothing.
             None if options.kinds.is_some() => {
                 let (out, send, ranks) = (METADATA_OUT.name(), SEND.name(), IO_RANKS.name());

@@ -9,16 +9,16 @@ use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
 use rayon::prelude::*;
 
-use super::in_rounds::RoundReports;
-use super::reporter::Reporter;
-use super::two_phases::TwoPhases;
 use crate::audience::Audience;
 use crate::error::Error;
+use crate::iteration::InRounds;
+use crate::iteration::RoundReports;
 use crate::iteration::{Course, PssmFiles, Rules, Searched, subject_letters};
-use crate::metadata::InRounds;
 use crate::output::Pages;
 use crate::plan::{Iteration, Plan};
 use crate::queries::{Block, QueryRecord};
+use crate::reports::Reporter;
+use crate::search::TwoPhases;
 use crate::subjects::Target;
 
 /// The searches of all queries.

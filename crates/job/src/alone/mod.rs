@@ -4,13 +4,9 @@
 //! the reports of a few queries.
 
 mod block_size;
-mod in_rounds;
 mod iterated;
 mod outlet;
-mod repeats;
-mod reporter;
 mod traced;
-mod two_phases;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -22,21 +18,18 @@ use fleetblast_fleet::plan::BLOCK_RESIDUES;
 use fleetblast_metadata::follow::Reached;
 
 use self::block_size::BlockSize;
-pub use self::in_rounds::RoundReports;
 use self::iterated::Rounds;
 use self::outlet::{Outlet, other_queries};
-use self::repeats::Repeats;
-pub use self::reporter::Reporter;
-pub use self::two_phases::{Phases, TwoPhases};
 use crate::audience::Audience;
 use crate::batching::Batching;
+use crate::crossing::Crossing;
 use crate::error::Error;
 use crate::halt::Halt;
 use crate::metadata::{Resumed, told};
-use crate::patterns;
 use crate::plan::{Plan, Split};
 use crate::queries::count::count;
 use crate::queries::{self, Block, Queries, Records};
+use crate::search::{Repeats, TwoPhases, patterns};
 use crate::subjects::Target;
 use crate::threads::{Threads, pool};
 use crate::timing::{Loading, Timing, Usage};
@@ -49,21 +42,30 @@ use crate::trace::{Kind, Lane};
 pub fn leave_empty(
     plan: &Plan,
     target: &Target,
+    crossing: Option<&Crossing>,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
     pool(plan.threads.count)?
-        .install(|| Outlet::empty(plan, &plan.engine(target.totals), target, audience))
+        .install(|| Outlet::empty(plan, &plan.engine(target.totals), target, (crossing, audience)))
 }
 
 /// Runs a search in this process.
 ///
 /// # Errors
 /// Whatever ends the run early; what was written until then is not the whole report.
-pub fn run(plan: &Plan, audience: &Arc<dyn Audience>) -> Result<(), Error> {
-    pool(plan.threads.count)?.install(|| search(plan, audience))
+pub fn run(
+    plan: &Plan,
+    crossing: Option<&Crossing>,
+    audience: &Arc<dyn Audience>,
+) -> Result<(), Error> {
+    pool(plan.threads.count)?.install(|| search(plan, crossing, audience))
 }
 
-fn search(plan: &Plan, shared: &Arc<dyn Audience>) -> Result<(), Error> {
+fn search(
+    plan: &Plan,
+    crossing: Option<&Crossing>,
+    shared: &Arc<dyn Audience>,
+) -> Result<(), Error> {
     let audience = &**shared;
     let start = Instant::now();
     let Threads { count: threads, source: threads_source, .. } = plan.threads;
@@ -80,7 +82,7 @@ fn search(plan: &Plan, shared: &Arc<dyn Audience>) -> Result<(), Error> {
     let engine = plan.engine(target.totals).with_occurrences(occurrences);
     let Some(mut queries) = queries else {
         audience.warn("Query is Empty!");
-        return Outlet::empty(plan, &engine, &target, shared);
+        return Outlet::empty(plan, &engine, &target, (crossing, shared));
     };
     if audience.is_watching() {
         audience.expect(count(plan).map(|queries| queries.sequences));
@@ -97,7 +99,8 @@ fn search(plan: &Plan, shared: &Arc<dyn Audience>) -> Result<(), Error> {
         None => BlockSize::growing(first, most),
     };
     queries.set_block_residues(block_size.residues());
-    let mut outlet = Outlet::open(plan, &engine, &target, recorder.clone(), (shared, &halt))?;
+    let mut outlet =
+        Outlet::open(plan, &engine, &target, recorder.clone(), (crossing, shared, &halt))?;
     if let Some(Resumed(reached)) = outlet.resumed() {
         pass_over(&mut queries, reached, audience)?;
         outlet.verify();

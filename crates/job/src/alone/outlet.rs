@@ -7,16 +7,18 @@ use fleetblast_engine::search::Search;
 use fleetblast_metadata::Course;
 
 use super::iterated::Rounds;
-use super::reporter::Reporter;
-use super::two_phases::TwoPhases;
 use crate::audience::Audience;
+use crate::cost::Account;
+use crate::crossing::Crossing;
 use crate::error::{Error, exit};
 use crate::halt::Halt;
 use crate::iteration::Rules;
-use crate::metadata::{Account, Resumed, Writer};
+use crate::metadata::{Resumed, Writer};
 use crate::output::Output;
 use crate::plan::Plan;
 use crate::queries::Block;
+use crate::reports::Reporter;
+use crate::search::TwoPhases;
 use crate::subjects::Target;
 use crate::trace::Recorder;
 
@@ -41,7 +43,7 @@ impl<'a> Outlet<'a> {
         engine: &'a Search,
         target: &'a Target,
         recorder: Recorder,
-        listening: (&Arc<dyn Audience>, &Halt),
+        (crossing, audience, halt): (Option<&Crossing>, &Arc<dyn Audience>, &Halt),
     ) -> Result<Self, Error> {
         let mut reporter = Reporter::new(plan, target, recorder);
         let way = match &plan.metadata {
@@ -51,7 +53,8 @@ impl<'a> Outlet<'a> {
                 Way::Report(output)
             }
             Some(metadata) => {
-                let mut writer = Writer::new(plan, metadata, engine, target, listening)?;
+                let mut writer =
+                    Writer::new(plan, metadata, engine, target, (crossing, audience, halt))?;
                 writer.start(&mut reporter)?;
                 Way::Metadata(Box::new(writer))
             }
@@ -67,11 +70,11 @@ impl<'a> Outlet<'a> {
         plan: &'a Plan,
         engine: &'a Search,
         target: &'a Target,
-        audience: &Arc<dyn Audience>,
+        (crossing, audience): (Option<&Crossing>, &Arc<dyn Audience>),
     ) -> Result<(), Error> {
         let Some(metadata) = &plan.metadata else { return Output::open(&plan.out)?.commit() };
         let halt = Halt::default();
-        let writer = Writer::new(plan, metadata, engine, target, (audience, &halt))?;
+        let writer = Writer::new(plan, metadata, engine, target, (crossing, audience, &halt))?;
         if let Some(Resumed(reached)) = writer.resumed()
             && reached.queries > 0
         {

@@ -3,6 +3,7 @@
 
 mod course;
 mod files;
+mod reports;
 mod searched;
 
 use std::borrow::Cow;
@@ -25,7 +26,8 @@ use fleetblast_seq::frame::Frame;
 
 pub use self::course::{Begun, Course, Kept, hide_masks};
 pub use self::files::{Matrix, PssmFiles};
-pub use self::searched::{Part, Searched};
+pub use self::reports::RoundReports;
+pub use self::searched::{InRounds, Part, Searched};
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::plan::{Format, Iteration, Plan};

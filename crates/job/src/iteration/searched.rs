@@ -8,7 +8,15 @@ use fleetblast_report::model::{Occurrence, QueryResult, Round};
 
 use super::{Begun, Rules};
 use crate::queries::QueryRecord;
-use crate::reporting;
+use crate::reports;
+
+/// The searches of a query, as they are reported.
+pub struct InRounds {
+    /// One after the other.
+    pub searches: Vec<Searched>,
+    /// The last found nothing new.
+    pub converged: bool,
+}
 
 /// A search of a query, as it is reported.
 pub struct Searched {
@@ -48,7 +56,7 @@ impl Searched {
             |pssm: Arc<Pssm>| Arc::new(Pssm::of_statistics(pssm.ungapped, pssm.gapped));
         begun.query.pssm = begun.query.pssm.map(statistics);
         let warning = record.warning_of(&begun.messages);
-        let messages = reporting::xml_message(record, warning.clone());
+        let messages = reports::xml_message(record, warning.clone());
         let part = |mut shown: Vec<SubjectHit>| {
             let alignments = shown.iter().map(|hit| hit.alignments.len()).sum();
             shown.truncate(rules.shown());
@@ -96,7 +104,7 @@ impl Searched {
                 hits: shown,
                 hit_count: *count,
                 round: Some(round),
-                ..reporting::result(record, &begun.query)
+                ..reports::result(record, &begun.query)
             }
         };
         parts.iter().enumerate().map(result).collect()

@@ -12,13 +12,13 @@ use fleetblast_link::{Key, LinkError};
 use fleetblast_metadata::follow::{MOST_BODY, Reached};
 use fleetblast_metadata::records::{Chain, RecordKind};
 
-use super::account::Seen;
 use crate::audience::Audience;
+use crate::cost::Seen;
+use crate::crossing::{Crossing, Near};
 use crate::error::{Error, exit};
 use crate::halt::Halt;
 use crate::output::Output;
 use crate::plan::{Carriage, Link, Metadata};
-use crate::sites::Near;
 
 /// Where records go.
 pub struct Carrier {
@@ -57,7 +57,7 @@ impl Carrier {
     pub fn begin(
         metadata: &Metadata,
         header: &[u8],
-        (audience, halt): (&Arc<dyn Audience>, &Halt),
+        (crossing, audience, halt): (Option<&Crossing>, &Arc<dyn Audience>, &Halt),
     ) -> Result<(Self, Option<Resumed>), Error> {
         let mut chain = Chain::default();
         let first = chain.record(RecordKind::Header, header).map_err(Error::output)?;
@@ -70,8 +70,9 @@ impl Carrier {
                 return Ok((carrier, None));
             }
             Carriage::Link(link) => link,
-            Carriage::Ranks(crossing) => {
-                let mut near = crossing.near()?;
+            Carriage::Ranks(_) => {
+                let missing = || Error::engine("there is no way to the I/O ranks");
+                let mut near = crossing.ok_or_else(missing)?.near()?;
                 near.record(RecordKind::Header, header)?;
                 return Ok((Carrier { way: Way::Ranks(near), chain, offset: 0 }, None));
             }

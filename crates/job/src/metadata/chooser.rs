@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_metadata::{Found, Kind, Kinds};
 
-use super::account::{Account, NAMES};
-use super::choice::{Cost, Outlook, choose};
-use crate::alone::Phases;
+use crate::cost::{Account, NAMES};
+use crate::cost::{Cost, Outlook, choose};
 use crate::error::Error;
 use crate::plan::Metadata;
+use crate::search::Phases;
 use crate::subjects::Target;
 
 /// A block is made as every kind this often at least, since queries change; at first sooner, where it costs little.

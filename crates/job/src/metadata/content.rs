@@ -3,8 +3,7 @@
 use fleetblast_metadata::header::Content;
 
 use crate::error::Error;
-use crate::fingerprint::{SequenceFile, fingerprint_sequences};
-use crate::ranks::Contents;
+use crate::fingerprint::{Contents, SequenceFile, fingerprint_sequences};
 use crate::subjects::Target;
 
 /// What the target holds, all of which is read, on the threads of the current pool.

@@ -11,17 +11,18 @@ use fleetblast_fleet::plan::BLOCK_RESIDUES;
 use fleetblast_metadata::{Kind, Kinds, subjects};
 use rayon::prelude::*;
 
-use super::account::NAMES;
 use super::carrier::amount;
-use super::choice::{Cost, Outlook, choose};
 use super::teller::{Searched, Teller, body};
 use super::writer::Parts;
-use crate::alone::{Reporter, TwoPhases};
 use crate::audience::Nobody;
+use crate::cost::NAMES;
+use crate::cost::{Cost, Outlook, choose};
 use crate::error::Error;
 use crate::plan::{Carriage, Format, Metadata, Plan};
 use crate::queries::count::count;
 use crate::queries::{Block, Queries, QueryRecord};
+use crate::reports::Reporter;
+use crate::search::TwoPhases;
 use crate::subjects::Target;
 use crate::trace::Recorder;
 
@@ -98,7 +99,10 @@ impl Estimate {
         let (sums, took) = (sampler.sums, begun.elapsed());
         let threads = plan.threads.count;
         let here = threads * ranks as usize;
-        let there = plan.crossing().map_or(here, |crossing| threads * crossing.ranks as usize);
+        let there = match plan.io_ranks() {
+            0 => here,
+            ranks => threads * ranks as usize,
+        };
         let times = |all: u64, sampled: u64| all as f64 / sampled.max(1) as f64;
         let all_of_it = all.unwrap_or(sums.weight);
         let queries = times(all_of_it.sequences, sums.weight.sequences);

@@ -1,8 +1,6 @@
 //! A search at one site and its report at another: [metadata](fleetblast_metadata) are written here, and expanded there.
 
-mod account;
 mod carrier;
-mod choice;
 mod chooser;
 pub(crate) mod content;
 mod estimate;
@@ -21,8 +19,6 @@ mod teller;
 mod wanted;
 mod writer;
 
-pub use self::account::Account;
-pub(crate) use self::account::Seen;
 pub(crate) use self::carrier::Carrier;
 pub use self::carrier::Resumed;
 pub(crate) use self::chooser::{Chooser, Seekers};
@@ -32,7 +28,7 @@ pub(crate) use self::maker::Maker;
 pub(crate) use self::passing::Passing;
 pub(crate) use self::queries::told;
 pub use self::receive::{Reception, receive};
-pub(crate) use self::rounds::{InRounds, found as found_in_rounds};
+pub(crate) use self::rounds::found as found_in_rounds;
 pub(crate) use self::site::{Site, at_site};
 #[cfg(feature = "mpi")]
 pub(crate) use self::source::fault;

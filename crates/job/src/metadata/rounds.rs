@@ -12,17 +12,9 @@ use fleetblast_metadata::{Found, Kind, hits};
 use super::judge::Judge;
 use super::teller::no_room;
 use crate::error::Error;
-use crate::iteration::{Begun, Part, Rules, Searched};
+use crate::iteration::{Begun, InRounds, Part, Rules, Searched};
 use crate::queries::QueryRecord;
 use crate::subjects::Target;
-
-/// The searches of a query, as they are reported.
-pub struct InRounds {
-    /// One after the other.
-    pub searches: Vec<Searched>,
-    /// The last found nothing new.
-    pub converged: bool,
-}
 
 /// What was found of a block's queries; so many searches of queries are reported before.
 ///

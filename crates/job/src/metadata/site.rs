@@ -13,13 +13,15 @@ use rayon::prelude::*;
 use super::content;
 use super::judge::Judge;
 use super::rounds::{self, Wrong};
-use crate::alone::{Reporter, RoundReports, TwoPhases};
 use crate::audience::Audience;
 use crate::error::Error;
+use crate::iteration::RoundReports;
 use crate::iteration::Rules;
 use crate::output::Pages;
 use crate::plan::Plan;
 use crate::queries::{Block, QueryRecord};
+use crate::reports::Reporter;
+use crate::search::TwoPhases;
 use crate::subjects::Target;
 use crate::trace::Recorder;
 

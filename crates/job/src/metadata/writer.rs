@@ -9,21 +9,24 @@ use fleetblast_metadata::header::{Content, Database, End, Header, Paragraph};
 use fleetblast_metadata::records::RecordKind;
 use fleetblast_metadata::{Course, Found, Kind, Kinds};
 
-use super::account::Account;
 use super::carrier::{Carrier, Resumed};
 use super::chooser::{Chooser, Seekers};
 use super::content;
 use super::passing::Passing;
-use super::rounds::{InRounds, found as found_in_rounds};
+use super::rounds::found as found_in_rounds;
 use super::teller::{Searched, Teller, body, body_in_rounds, no_room};
-use crate::alone::{Reporter, TwoPhases};
 use crate::audience::{Audience, Nobody};
+use crate::cost::Account;
+use crate::crossing::Crossing;
 use crate::error::{Error, exit};
 use crate::halt::Halt;
+use crate::iteration::InRounds;
 use crate::iteration::Rules;
 use crate::output::Pages;
 use crate::plan::{Format, Metadata, Plan};
 use crate::queries::{Block, QueryRecord};
+use crate::reports::Reporter;
+use crate::search::TwoPhases;
 use crate::subjects::Target;
 
 /// Writes the metadata of a search.
@@ -81,10 +84,10 @@ impl<'a> Writer<'a> {
         metadata: &Metadata,
         engine: &'a Search,
         target: &'a Target,
-        listening: (&Arc<dyn Audience>, &Halt),
+        outside: (Option<&Crossing>, &Arc<dyn Audience>, &Halt),
     ) -> Result<Self, Error> {
         let header = header(plan, metadata, target, content::of(target)?)?;
-        let (carrier, resumed) = Carrier::begin(metadata, &header, listening)?;
+        let (carrier, resumed) = Carrier::begin(metadata, &header, outside)?;
         let is_sam = plan.report.format == Format::Sam;
         if resumed.is_some() && is_sam && metadata.kinds == Kinds::Only(Kind::Report) {
             return Err(Error::new(exit::INPUT, NO_SAM));

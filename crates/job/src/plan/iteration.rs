@@ -8,12 +8,10 @@ use fleetblast_engine::params::{DatabaseTotals, Params};
 use fleetblast_engine::pssm::Pssm;
 use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
-use fleetblast_seq::fasta::Record;
 use fleetblast_seq::id::ObjectId;
 
 use super::Plan;
 use crate::error::Error;
-use crate::queries::QueryRecord;
 
 /// Fewer take more time.
 const LEAST_BLOCK_RESIDUES: u64 = 5_000;
@@ -72,13 +70,6 @@ pub struct Start {
 }
 
 impl Start {
-    /// The query.
-    pub(crate) fn query(&self) -> QueryRecord {
-        let title = self.title.clone().unwrap_or_default();
-        let record = Record { title, residues: self.pssm.query.clone(), ..Record::default() };
-        QueryRecord { called: Some(self.id.text()), ..QueryRecord::new(record, 1, 1) }
-    }
-
     /// The matrix as the query is searched with it.
     pub(crate) fn pssm_of(&self, query: &Query) -> Arc<Pssm> {
         match query.first().karlin {

@@ -8,7 +8,6 @@ use fleetblast_metadata::Kinds;
 use fleetblast_metadata::header::OptionValue;
 
 use super::Destination;
-use crate::sites::crossing::Crossing;
 
 /// Metadata that are written in place of a report.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,8 +31,8 @@ pub enum Carriage {
     File(Destination),
     /// By a link.
     Link(Link),
-    /// To ranks of the same job.
-    Ranks(Crossing),
+    /// To the I/O ranks of the same job, of which there are so many.
+    Ranks(u32),
 }
 
 /// A link to another site.

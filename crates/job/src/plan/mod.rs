@@ -19,7 +19,6 @@ use fleetblast_engine::search::Search;
 pub use fleetblast_report::papers;
 
 pub use crate::batching::BatchSize;
-use crate::sites::crossing::Crossing;
 use crate::threads::Threads;
 
 pub use self::foreign::{Foreign, Join, PLACES};
@@ -186,11 +185,11 @@ impl Plan {
         }
     }
 
-    /// The way to the I/O ranks of the same job, if there are some.
-    pub fn crossing(&self) -> Option<&Crossing> {
+    /// I/O ranks of the same job; 0 without.
+    pub fn io_ranks(&self) -> u32 {
         match self.metadata.as_ref().map(|metadata| &metadata.out) {
-            Some(Carriage::Ranks(crossing)) => Some(crossing),
-            _ => None,
+            Some(Carriage::Ranks(ranks)) => *ranks,
+            _ => 0,
         }
     }
 

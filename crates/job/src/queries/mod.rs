@@ -115,7 +115,7 @@ impl<'a> Queries<'a> {
         nothing_included: bool,
         audience: &'a dyn Audience,
     ) -> Result<Option<Queries<'a>>, Error> {
-        let given = plan.start().map(|start| Box::new(start.query()));
+        let given = plan.start().map(|start| Box::new(QueryRecord::of_matrix(start)));
         let input = match given {
             Some(_) => {
                 Some(Stream { bytes: Box::new(io::empty()), version: None, is_empty: false })

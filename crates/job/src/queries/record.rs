@@ -8,6 +8,7 @@ use fleetblast_seq::fasta::Record;
 
 use crate::audience::Audience;
 use crate::fasta::{message_name, titled};
+use crate::plan::Start;
 
 /// A query as read.
 #[derive(Clone)]
@@ -33,6 +34,13 @@ impl QueryRecord {
     pub fn new(record: Record, number: usize, unnamed: usize) -> Self {
         let (repeats, messages) = (Vec::new(), Vec::new());
         QueryRecord { record, number, unnamed, called: None, range: None, repeats, messages }
+    }
+
+    /// The query that a matrix brings along.
+    pub fn of_matrix(start: &Start) -> Self {
+        let title = start.title.clone().unwrap_or_default();
+        let record = Record { title, residues: start.pssm.query.clone(), ..Record::default() };
+        QueryRecord { called: Some(start.id.text()), ..QueryRecord::new(record, 1, 1) }
     }
 
     /// What BLAST+ calls the query in messages.

@@ -6,8 +6,8 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::Common;
+use crate::cost::Account;
 use crate::error::Error;
-use crate::metadata::Account;
 use crate::plan::{Plan, Subjects};
 use crate::timing::{Loading, OverRanks, Spread, Timing, Usage};
 use crate::trace::{self, Description, Kind, Recorder, Sums};

@@ -6,20 +6,8 @@ use fleetblast_spool::Checkpoint;
 
 use super::checkpoint::Kept;
 use super::driver::End;
-use super::output::Whole;
 use crate::audience::Audience;
 use crate::error::{Error, exit};
-
-/// Publishes the report of a job when all ranks have closed it, on the rank that has it whole.
-///
-/// # Errors
-/// As [`Whole::publish`].
-pub fn publish(
-    whole: impl IntoIterator<Item = Whole>,
-    checkpoint: Option<&Checkpoint>,
-) -> Result<(), Error> {
-    whole.into_iter().try_for_each(|whole| whole.publish(checkpoint))
-}
 
 /// Removes the checkpoint of a job whose report is complete, unless it is the report.
 pub fn remove(checkpoint: Option<Checkpoint>, stays: bool, audience: &dyn Audience) {

@@ -10,7 +10,6 @@ use fleetblast_spool::Checkpoint;
 
 use super::chain::first_record;
 use super::checkpoint::{self, Opened};
-use super::contents::Contents;
 use super::identity;
 use super::job::Job;
 use super::output::Whole;
@@ -18,7 +17,9 @@ use super::sending::Sending;
 use super::works::supermaster::SupermasterWorks;
 use crate::alone::leave_empty;
 use crate::audience::Audience;
+use crate::crossing::Crossing;
 use crate::error::Error;
+use crate::fingerprint::Contents;
 use crate::halt::Halt;
 use crate::interrupt::EarlyEnd;
 use crate::metadata::{Carrier, content, header};
@@ -47,6 +48,7 @@ impl<'a> Ends<'a> {
         target: &Target,
         contents: &Contents,
         layout: &Layout,
+        crossing: Option<&Crossing>,
         (early, shared): (Option<&EarlyEnd>, &'a Arc<dyn Audience>),
     ) -> Result<Option<(Self, Option<Checkpoint>)>, Error> {
         let audience = &**shared;
@@ -58,7 +60,7 @@ impl<'a> Ends<'a> {
             audience.warn("Query is Empty!");
             match plan.records() {
                 Some(directory) => checkpoint::leave_empty(directory, plan.fleet.codec)?,
-                None => leave_empty(plan, target, shared)?,
+                None => leave_empty(plan, target, crossing, shared)?,
             }
             return Ok(None);
         };
@@ -83,7 +85,8 @@ impl<'a> Ends<'a> {
             None => Whole::new(Output::open(plan.written())?)?,
         };
         let goes_on = checkpoint.is_some();
-        let start = start(plan, (target, contents), &mut output, goes_on, shared)?;
+        let outside = (crossing, shared);
+        let start = start(plan, (target, contents), &mut output, goes_on, outside)?;
         Ok(Some((Ends { queries, output, start }, checkpoint)))
     }
 
@@ -105,14 +108,15 @@ fn start(
     (target, contents): (&Target, &Contents),
     output: &mut Whole,
     goes_on: bool,
-    audience: &Arc<dyn Audience>,
+    (crossing, audience): (Option<&Crossing>, &Arc<dyn Audience>),
 ) -> Result<Option<Vec<u8>>, Error> {
     let Some(metadata) = &plan.metadata else { return Ok(None) };
     let content = content::of_ranks(target, contents)?;
     let header = header(plan, metadata, target, content)?;
     if !matches!(metadata.out, Carriage::File(_)) {
         // What ends it the vigil hears.
-        let begun = Carrier::begin(metadata, &header, (audience, &Halt::default()))?;
+        let outside = (crossing, audience, &Halt::default());
+        let begun = Carrier::begin(metadata, &header, outside)?;
         output.sending = Some(Sending::start(output.path(), begun, metadata.kinds, goes_on)?);
     }
     Ok(Some([Chain::start(), first_record(RecordKind::Header, &header)?].concat()))

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use fleetblast_seq::input::{FileVersion, UnchangedFile};
 use fleetblast_spool::{DatabaseIdentity, Identity, QueryDigest, QueryHasher, VolumeIdentity};
 
-use super::contents::Contents;
 use crate::digest::Digest;
 use crate::error::{Error, exit};
+use crate::fingerprint::Contents;
 use crate::fingerprint::SequenceFile;
 use crate::plan::{Plan, Source, Subjects};
 use crate::subjects::Target;

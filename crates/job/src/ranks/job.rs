@@ -14,13 +14,13 @@ use rayon::prelude::*;
 use super::sending::Watcher;
 use super::wire::{self, Positions, Together};
 use crate::audience::Audience;
+use crate::cost::Seen;
 use crate::error::Error;
 use crate::halt::Halt;
 use crate::iteration::{Rules, hide_masks};
-use crate::metadata::Seen;
 use crate::plan::Plan;
 use crate::queries::{self, QueryRecord};
-use crate::reporting;
+use crate::reports;
 use crate::subjects::Target;
 
 /// A job, as each rank sets it up for itself.
@@ -74,7 +74,7 @@ impl<'a> Job<'a> {
         partitions: Vec<Range<u32>>,
         occurrences: u64,
     ) -> Self {
-        let (report, halt) = (reporting::setup(plan, target), Halt::default());
+        let (report, halt) = (reports::setup(plan, target), Halt::default());
         let engine = plan.engine(target.totals).with_occurrences(occurrences);
         let audience = Arc::clone(audience);
         let iteration = plan.iteration.as_ref();
@@ -203,7 +203,7 @@ impl<'a> Job<'a> {
         Ok(Block {
             shown,
             batch_searched: together.searched,
-            messages: records.iter().map(reporting::xml_messages).collect(),
+            messages: records.iter().map(reports::xml_messages).collect(),
             grouping: together.grouping,
             records,
             prepared,
@@ -238,7 +238,7 @@ impl Block {
             batch_searched: self.batch_searched[query],
             messages: &self.messages[query],
             hit_count,
-            ..reporting::result(&self.records[query], self.shown(query))
+            ..reports::result(&self.records[query], self.shown(query))
         }
     }
 }

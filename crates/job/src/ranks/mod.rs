@@ -43,25 +43,22 @@ use fleetblast_mpi::name_rank;
 
 use self::account::Figures;
 use self::checkpoint::Kept;
-pub(crate) use self::contents::Contents;
 use self::driver::{End, Hosted, HostedWorker};
-use self::ending::{publish, remove, verdict};
+use self::ending::{remove, verdict};
 use self::ends::Ends;
 pub use self::foreign::run as wrap;
 pub use self::identity::regular_file;
 use self::job::Job;
 use self::layout::{Cut, Ranks};
-use self::output::SharedOutput;
+use self::output::{SharedOutput, publish};
 #[cfg(feature = "mpi")]
-pub use self::processes::{on_processes, stand_aside};
-#[cfg(feature = "mpi")]
-pub(crate) use self::processes::{roles, together::failure};
+pub use self::processes::on_processes;
 use self::sending::Sending;
 use self::together::{run_all, sum_up};
 use self::transport::Transport;
 use self::vigil::Vigil;
 #[cfg(not(feature = "mpi"))]
-pub use self::without_mpi::{on_processes, stand_aside};
+pub use self::without_mpi::on_processes;
 use self::works::counts::Counts;
 use self::works::iterated::IteratedMaster;
 use self::works::master::MasterWorks;
@@ -73,13 +70,14 @@ use self::works::supermaster::SupermasterWorks;
 use self::works::worker::WorkerWorks;
 use self::works::{OfMaster, OfSupermaster};
 use crate::audience::Audience;
+use crate::crossing::Crossing;
 use crate::error::Error;
 use crate::interrupt::DrainSignals;
 use crate::metadata::{Seekers, header};
 use crate::output::Unpublished;
-use crate::patterns;
 use crate::plan::Plan;
-use crate::scan::{RANGES_PER_THREAD, Scan};
+use crate::search::patterns;
+use crate::search::{RANGES_PER_THREAD, Scan};
 use crate::subjects::Target;
 use crate::threads::pool;
 use crate::trace::{Kind, Lane, Recorder};
@@ -91,6 +89,7 @@ use crate::trace::{Kind, Lane, Recorder};
 pub fn on_threads(
     plan: Plan,
     ranks: u32,
+    crossing: Option<&Crossing>,
     drain: Option<DrainSignals>,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
@@ -102,14 +101,15 @@ pub fn on_threads(
     let target = Target::open(plan, &**audience)?;
     let layout = layout::lay_out(plan, &target, all)?;
     if plan.fleet.dry_run {
-        plan.crossing().map_or(Ok(()), |crossing| crossing.near()?.stay_empty())?;
+        crossing.map_or(Ok(()), |crossing| crossing.near()?.stay_empty())?;
         return layout::print(&layout, plan, &target);
     }
     let choice = load::choose(&target.searched, Purpose::Search, plan.load)?;
     let cut = Cut::new(&target, &layout);
-    let contents = Contents::for_plan(plan, &target, &cut)?;
+    let contents = contents::of_plan(plan, &target, &cut)?;
     let early = drain.as_ref().map(DrainSignals::early_end);
-    let ends = Ends::open(plan, &target, &contents, &layout, (early.as_deref(), audience))?;
+    let outside = (early.as_deref(), audience);
+    let ends = Ends::open(plan, &target, &contents, &layout, crossing, outside)?;
     let Some((ends, checkpoint)) = ends else { return Ok(()) };
     let sending = ends.output.sending.as_ref().map(Sending::watcher);
     let watched = sending.clone();

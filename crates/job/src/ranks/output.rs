@@ -271,3 +271,13 @@ fn failure(path: &Path, offset: Option<u64>, error: &io::Error) -> Error {
     let place = offset.map_or_else(String::new, |offset| format!(" at byte {offset}"));
     Error::output(format_args!("{}{place}: {error}", path.display()))
 }
+/// Publishes the report of a job when all ranks have closed it, on the rank that has it whole.
+///
+/// # Errors
+/// As [`Whole::publish`].
+pub fn publish(
+    whole: impl IntoIterator<Item = Whole>,
+    checkpoint: Option<&Checkpoint>,
+) -> Result<(), Error> {
+    whole.into_iter().try_for_each(|whole| whole.publish(checkpoint))
+}

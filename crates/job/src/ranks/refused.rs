@@ -27,7 +27,7 @@ fn refused(plan: &Plan) -> Option<String> {
             Carriage::File(_) => "-metadata_out",
             Carriage::Ranks(_) => "-io_ranks",
         };
-        let several = plan.crossing().is_some_and(|crossing| crossing.ranks > 1);
+        let several = plan.io_ranks() > 1;
         if plan.report.format == Format::Sam && several {
             // Who makes the end has to know the references of all lines.
             return Some(format!("{option} above 1 and -outfmt 17"));

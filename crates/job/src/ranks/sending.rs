@@ -14,8 +14,9 @@ use std::time::Duration;
 use fleetblast_metadata::Kinds;
 use fleetblast_metadata::records::{HEAD_BYTES, Head, RecordKind, START_BYTES};
 
+use crate::cost::Seen;
 use crate::error::Error;
-use crate::metadata::{Carrier, Passing, Resumed, Seen};
+use crate::metadata::{Carrier, Passing, Resumed};
 
 /// Between two looks at the file, at first and at most.
 const PAUSES: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(1)];

@@ -16,9 +16,9 @@ use fleetblast_seq::id::SeqId;
 use serde::de::{DeserializeOwned, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::cost::Seen;
 use crate::error::Error;
 use crate::iteration::Matrix;
-use crate::metadata::Seen;
 use crate::queries::QueryRecord;
 
 /// How hard queries are compressed: they are read once and sent to many.

@@ -29,8 +29,3 @@ pub fn on_processes(
 pub fn refuse(launch: Launch) -> Result<(), Error> {
     launch.refuse_without_mpi().map_err(|error| Error::new(exit::INPUT, error.to_string()))
 }
-
-/// There are no other processes to know what this one does; returns the reason.
-pub fn stand_aside(reason: Error, _: &dyn Fn(&str)) -> Error {
-    reason
-}

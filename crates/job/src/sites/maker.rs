@@ -9,8 +9,8 @@ use fleetblast_metadata::records::{Record, RecordKind};
 use fleetblast_metadata::{Block, Kinds, MetadataError};
 
 use super::Storage;
-use super::post::{Address, Job, Message, Piece, Post};
 use crate::audience::Audience;
+use crate::crossing::post::{Address, Job, Message, Piece, Post};
 use crate::error::{Error, exit};
 use crate::metadata::{Maker, Site, Wanted, at_site};
 use crate::output::Pages;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use fleetblast_metadata::records::RecordKind;
 
-use super::post::{Address, Job, Message, Parcel, Piece, Post};
 use crate::audience::Audience;
+use crate::crossing::post::{Address, Job, Message, Parcel, Piece, Post};
 use crate::error::{Error, exit};
 use crate::output::Output;
 use crate::plan::Destination;

@@ -9,10 +9,8 @@
 //! They know each other by addresses, and speak through a post each: channels among threads, or MPI. Nothing else
 //! crosses between the sites.
 
-pub(crate) mod crossing;
 mod maker;
 mod manager;
-mod post;
 #[cfg(feature = "mpi")]
 mod processes;
 #[cfg(feature = "mpi")]
@@ -24,10 +22,6 @@ mod without_mpi;
 
 use fleetblast_metadata::Header;
 
-pub use self::crossing::Crossing;
-pub(crate) use self::crossing::Near;
-#[cfg(feature = "mpi")]
-pub(crate) use self::processes::Bridge;
 #[cfg(feature = "mpi")]
 pub use self::processes::{expand, report};
 pub use self::threads::run;

@@ -1,150 +1,26 @@
 //! Both sites in one job whose ranks are processes: messages between the sites, and among the I/O ranks, travel by MPI.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::channel;
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-use fleetblast_mpi::{Mailbox, World, name_rank};
+use fleetblast_mpi::{World, name_rank};
 
 use super::Storage;
-use super::crossing::{Crossing, Far, Near};
 use super::maker::serve;
 use super::manager::manage;
-use super::post::{Address, Message, Outbox, Parcel, Post};
 use super::reader::read;
 use crate::audience::Audience;
+use crate::crossing::post::{Address, Outbox, Post};
+use crate::crossing::{Bridge, Near};
 use crate::error::Error;
 use crate::metadata::Opened;
-use crate::ranks::failure;
-use crate::ranks::roles::{Role, agree};
+use crate::processes::failure;
+use crate::processes::{Role, agree};
 
-/// Longest nap between two looks at messages; shorter while some are on their way.
-const NAPS: [Duration; 2] = [Duration::from_millis(3), Duration::from_micros(300)];
 /// Who cannot go on waits so long for the search to end the job, which tells why and clears up.
 const GRACE: Duration = Duration::from_secs(10);
-
-/// Messages to ranks of the other site.
-pub struct Bridge {
-    mailbox: Mailbox,
-    /// The rank of the manager, whom the makers follow.
-    manager: usize,
-    /// Who is here, and where they hear.
-    here: Vec<(Address, Sender<Parcel>)>,
-    /// What they send.
-    sent: Option<Receiver<Parcel>>,
-}
-
-impl Bridge {
-    /// Of a rank that searches, and all that search; none if there is one site only (collective).
-    ///
-    /// # Errors
-    /// A connection that is lost.
-    pub fn of_search(
-        world: World,
-        crossing: Option<&Crossing>,
-    ) -> Result<(World, Option<Self>), Error> {
-        let Some(crossing) = crossing else { return Ok((world, None)) };
-        let is_first = world.rank() == 0;
-        let (world, mut bridge) = Self::new(world, crossing.ranks, SEARCHES)?;
-        if is_first {
-            let Far { sent, to } = crossing.far()?;
-            bridge.here.push((Address::Search, to));
-            bridge.sent = Some(sent);
-        }
-        Ok((world, Some(bridge)))
-    }
-
-    /// Parts the ranks into those of both sites.
-    fn new(world: World, ranks: u32, site: u32) -> Result<(World, Self), Error> {
-        let manager = world.size().saturating_sub(ranks as usize);
-        let mailbox = Mailbox::new(world.comm()).map_err(failure)?;
-        let own = world.comm().split(Some(site), 0).map_err(failure)?;
-        let own = own.ok_or_else(|| Error::engine("a rank is of no site"))?;
-        let bridge = Bridge { mailbox, manager, here: Vec::new(), sent: None };
-        Ok((world.within(own), bridge))
-    }
-
-    /// Lets messages go on; whether some do.
-    ///
-    /// # Errors
-    /// A connection that is lost; at the search, what ended the other site.
-    pub fn poll(&mut self) -> Result<bool, Error> {
-        let mut any = false;
-        while let Some(parcel) = self.sent.as_ref().and_then(|sent| sent.try_recv().ok()) {
-            any = true;
-            self.bring(parcel)?;
-        }
-        while let Some(message) = self.mailbox.poll().map_err(failure)? {
-            any = true;
-            let parcel: Parcel = postcard::from_bytes(&message.bytes).map_err(Error::engine)?;
-            self.deliver(parcel)?;
-        }
-        Ok(any || self.mailbox.is_moving())
-    }
-
-    /// Brings a parcel on its way.
-    fn bring(&mut self, parcel: Parcel) -> Result<(), Error> {
-        if self.here.iter().any(|(address, _)| *address == parcel.to) {
-            return self.deliver(parcel);
-        }
-        let to = match parcel.to {
-            Address::Search => 0,
-            Address::Manager => self.manager,
-            Address::Maker(number) => self.manager + number as usize,
-        };
-        let bytes = postcard::to_allocvec(&parcel).map_err(Error::engine)?;
-        self.mailbox.send(to, 0, bytes).map_err(failure)
-    }
-
-    /// Gives a parcel to whom it is for.
-    fn deliver(&self, parcel: Parcel) -> Result<(), Error> {
-        let ended = match (&parcel.to, &parcel.message) {
-            (Address::Search, Message::Failed(code, text)) => Err(Error::new(*code, text.clone())),
-            _ => Ok(()),
-        };
-        if let Some((_, inbox)) = self.here.iter().find(|(address, _)| *address == parcel.to) {
-            // Who has ended need not hear of it.
-            let _ = inbox.send(parcel);
-        }
-        ended
-    }
-
-    /// Does something on another thread, and lets messages go on meanwhile.
-    ///
-    /// # Errors
-    /// As [`poll`](Self::poll), when that other thread has ended.
-    pub fn meanwhile<T: Send>(&mut self, work: impl FnOnce() -> T + Send) -> Result<T, Error> {
-        thread::scope(|scope| {
-            let work = scope.spawn(work);
-            let polled = self.until(&|| work.is_finished()).inspect_err(|_| self.here.clear());
-            let done = work.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            polled.map(|()| done)
-        })
-    }
-
-    /// Lets messages go on until something is so.
-    fn until(&mut self, is_so: &dyn Fn() -> bool) -> Result<(), Error> {
-        while !is_so() {
-            let moves = self.poll()?;
-            thread::sleep(NAPS[usize::from(moves)]);
-        }
-        Ok(())
-    }
-
-    /// Ends the connection, when all messages have left (collective, over both sites).
-    ///
-    /// # Errors
-    /// A connection that is lost.
-    pub fn close(mut self) -> Result<(), Error> {
-        self.poll()?;
-        self.mailbox.close().map_err(failure)
-    }
-}
-
-/// The sites, as MPI parts them.
-const SEARCHES: u32 = 0;
-const REPORTS: u32 = 1;
 
 /// Makes the report on this rank and the others of its site. A failure ends all processes.
 ///
@@ -174,7 +50,7 @@ fn run<F: FnOnce() -> Result<Opened, Error> + Send>(
     let world = World::init().map_err(failure)?;
     agree(&world, &Role::Report(site.ranks), "", &|text| audience.complain(text))?;
     let (rank, host) = (world.rank(), world.host().to_owned());
-    let (world, mut bridge) = Bridge::new(world, site.ranks, REPORTS)?;
+    let (world, mut bridge) = Bridge::of_report(world, site.ranks)?;
     // Without a search it is the first rank that ends the job.
     let ends_it = open.is_some() && rank == 0;
     let ended = made(&world, &mut bridge, (site, open.filter(|_| rank == 0)), audience);
@@ -205,9 +81,9 @@ fn made(
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
     let number = world.rank() as u32;
-    let place = name_rank(bridge.manager + world.rank(), Some(world.host()));
+    let place = name_rank(bridge.manager() + world.rank(), Some(world.host()));
     let (out, sent) = channel();
-    bridge.sent = Some(sent);
+    bridge.carry(sent);
     let outbox = || -> Outbox {
         let out = out.clone();
         // It is listened to as long as somebody is here.
@@ -215,7 +91,7 @@ fn made(
     };
     let mut post = |own| {
         let (to, inbox) = channel();
-        bridge.here.push((own, to));
+        bridge.host(own, to);
         Post::new(own, inbox, outbox())
     };
     let manager = (number == 0).then(|| post(Address::Manager));
@@ -232,7 +108,7 @@ fn made(
             maker.is_finished() && others.all(ScopedJoinHandle::is_finished)
         };
         // Nobody waits for messages that cannot come.
-        let polled = bridge.until(&is_over).inspect_err(|_| bridge.here.clear());
+        let polled = bridge.until(&is_over).inspect_err(|_| bridge.hang_up());
         let join = |thread: ScopedJoinHandle<'_, Result<(), Error>>| {
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };

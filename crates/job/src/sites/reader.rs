@@ -3,7 +3,7 @@
 use fleetblast_metadata::MetadataError;
 use fleetblast_metadata::records::RecordKind;
 
-use super::crossing::Near;
+use crate::crossing::Near;
 use crate::error::Error;
 use crate::metadata::{Opened, fault, no_room};
 

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use fleetblast_metadata::records::RecordKind;
 
-use super::Crossing;
 use super::manager::manage;
-use super::post::{Address, Job, Message, Parcel, Piece, Post};
 use crate::audience::Nobody;
+use crate::crossing::Crossing;
+use crate::crossing::post::{Address, Job, Message, Parcel, Piece, Post};
 use crate::error::{Error, exit};
 use crate::plan::Destination;
 

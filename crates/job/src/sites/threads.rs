@@ -5,14 +5,14 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 use super::Storage;
-use super::crossing::Far;
 use super::maker::serve;
 use super::manager::manage;
-use super::post::{Address, Outbox, Parcel, Post};
 use crate::audience::Audience;
+use crate::crossing::post::{Address, Outbox, Parcel, Post};
+use crate::crossing::{Crossing, Far};
 use crate::error::Error;
 use crate::plan::Plan;
-use crate::run::run as search;
+use crate::run::run_beside as search;
 
 /// Runs the ranks of both sites.
 ///
@@ -21,7 +21,7 @@ use crate::run::run as search;
 pub fn run(plan: Plan, site: &Storage, audience: &Arc<dyn Audience>) -> Result<(), Error> {
     let mut plan = plan;
     plan.fleet.ranks = plan.fleet.ranks.map(|all| all.saturating_sub(site.ranks).max(1));
-    let crossing = plan.crossing().ok_or_else(|| Error::engine("nothing crosses to the site"))?;
+    let crossing = Crossing::new(site.ranks);
     let Far { sent, to } = crossing.far()?;
     let (manager, of_manager) = channel();
     let (makers, of_makers): (Vec<_>, Vec<_>) = (0..site.ranks).map(|_| channel()).unzip();
@@ -36,7 +36,7 @@ pub fn run(plan: Plan, site: &Storage, audience: &Arc<dyn Audience>) -> Result<(
         let post = Post::new(Address::Manager, of_manager, exits.outbox());
         let reported = scope.spawn(move || manage(&post, site.size(), &site.out, &**audience));
         drop(exits);
-        let searched = search(plan, None, Arc::clone(audience));
+        let searched = search(plan, Some(&crossing), None, Arc::clone(audience));
         let reported = reported.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         match reported {
             Err(error) if !error.message.is_empty() => Err(error),

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::join::create_part;
 use super::{Event, Kind, Lane, MESSAGE_BYTES, MESSAGES, PROCESS, Track};
-use crate::metadata::Account;
+use crate::cost::Account;
 
 /// Gaps between works of the search threads that are not worth a slice.
 const SHORT_WAIT: Duration = Duration::from_micros(100);

@@ -15,13 +15,14 @@ use fleetblast_fleet::topology::Topology;
 use fleetblast_mpi::name_rank;
 use fleetblast_spool::{Difference, Identity};
 
-use super::together::{Processes, failure};
 use crate::digest::Digest;
 use crate::error::{Error, exit};
 use crate::fingerprint::SequenceFile;
+use crate::fingerprint::{Contents, Item, Sums};
 use crate::plan::Plan;
+use crate::processes::{Processes, failure};
 use crate::ranks::Cut;
-use crate::ranks::contents::{self, Contents, Item, Sums};
+use crate::ranks::contents;
 use crate::ranks::{identity, layout};
 use crate::subjects::Target;
 
@@ -69,7 +70,7 @@ impl Comparison<'_> {
     }
 
     /// Ends the job unless all ranks see the same sequences, as far as they are going to look at them. Tells what these are if
-    /// that is [wanted](Contents::are_wanted).
+    /// that is [wanted](contents::are_wanted).
     ///
     /// # Errors
     /// Silent where another rank tells it.
@@ -81,7 +82,7 @@ impl Comparison<'_> {
     ) -> Result<Contents, Error> {
         let views = self.views(target)?;
         let is_shared = views.iter().all(|&view| view == 0);
-        if !target.is_on_disk() || is_shared && !Contents::are_wanted(plan, target) {
+        if !target.is_on_disk() || is_shared && !contents::are_wanted(plan, target) {
             return Ok(Contents::default());
         }
         let wanted = to_read(&cut.topology, &views, self.processes.world.rank());

@@ -2,9 +2,6 @@
 
 mod agree;
 mod broadcast;
-pub mod group_file;
-pub mod roles;
-pub mod together;
 
 use std::collections::HashMap;
 use std::fs;
@@ -23,10 +20,6 @@ use fleetblast_spool::{Checkpoint, Run, Scan};
 
 use self::agree::Comparison;
 use self::broadcast::Setting;
-use self::group_file::GroupFile;
-pub use self::roles::stand_aside;
-use self::roles::{Role, agree};
-use self::together::{Processes, failure, told};
 use super::account::{self, Figures};
 use super::checkpoint::{self, Keeping, Kept};
 use super::ending::remove;
@@ -34,15 +27,17 @@ use super::job::Job;
 use super::layout::{self, Ranks};
 use super::output::Whole;
 use super::sending::Sending;
+use super::transport::group_file::GroupFile;
 use super::transport::mpi::Mpi;
 use super::vigil::Vigil;
 use super::{Common, Cut, Ends, counted, refused};
 use crate::allowed_cpus;
 use crate::audience::Audience;
+use crate::crossing::{Bridge, Crossing};
 use crate::error::{Error, exit};
 use crate::interrupt::DrainSignals;
 use crate::plan::Plan;
-use crate::sites::Bridge;
+use crate::processes::{Processes, Role, agree, failure, told};
 use crate::subjects::Target;
 use crate::trace::{Kind, Lane, Recorder};
 
@@ -58,12 +53,14 @@ pub fn on_processes(
 ) -> Result<(), Error> {
     let start = Instant::now();
     let world = World::init().map_err(failure)?;
-    let role = Role::Search(plan.crossing().map_or(0, |crossing| crossing.ranks));
+    let role = Role::Search(plan.io_ranks());
     agree(&world, &role, "", &|text| audience.complain(text))?;
-    let (world, bridge) = Bridge::of_search(world, plan.crossing())?;
+    let crossing = (plan.io_ranks() > 0).then(|| Crossing::new(plan.io_ranks()));
+    let crossing = crossing.as_ref();
+    let (world, bridge) = Bridge::of_search(world, crossing)?;
     let processes = &Processes { world, audience: Arc::clone(audience) };
     let has_other_site = bridge.is_some();
-    let ended = search(plan, processes, drain, bridge, start);
+    let ended = search(plan, processes, drain, (crossing, bridge), start);
     match ended {
         // The other site would wait for ever.
         Err(error) if has_other_site => give_up(processes, None, None, &error),
@@ -76,7 +73,7 @@ fn search(
     plan: Plan,
     processes: &Processes,
     drain: Option<DrainSignals>,
-    mut bridge: Option<Bridge>,
+    (crossing, mut bridge): (Option<&Crossing>, Option<Bridge>),
     start: Instant,
 ) -> Result<(), Error> {
     let audience = &processes.audience;
@@ -93,7 +90,7 @@ fn search(
     let layout = laid_out(processes, &host, plan, &target)?;
     if plan.fleet.dry_run {
         let is_first = world.rank() == 0;
-        if let (true, Some(crossing)) = (is_first, plan.crossing()) {
+        if let (true, Some(crossing)) = (is_first, crossing) {
             crossing.near()?.stay_empty()?;
         }
         let printed = if is_first { layout::print(&layout, plan, &target) } else { Ok(()) };
@@ -107,7 +104,7 @@ fn search(
     let is_first = world.rank() == 0;
     let early = drain.as_ref().map(DrainSignals::early_end);
     let early = early.as_deref();
-    let open = || Ends::open(plan, &target, &contents, &layout, (early, audience));
+    let open = || Ends::open(plan, &target, &contents, &layout, crossing, (early, audience));
     let ends = match &mut bridge {
         _ if !is_first => Ok(None),
         // What has no queries is through then.

@@ -1,6 +1,8 @@
 //! What a rank hears of, and how messages get from rank to rank.
 
 #[cfg(feature = "mpi")]
+pub mod group_file;
+#[cfg(feature = "mpi")]
 pub mod mpi;
 pub mod threads;
 

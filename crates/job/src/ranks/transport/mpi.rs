@@ -8,13 +8,13 @@ use fleetblast_fleet::ids::Rank;
 use fleetblast_mpi::{Mailbox, World, name_rank};
 use fleetblast_spool::Checkpoint;
 
+use super::group_file::GroupFile;
 use super::{Assembled, Envelope, Happening, Receipt, Transport};
+use crate::crossing::Bridge;
 use crate::error::Error;
-use crate::ranks::ending::publish;
+use crate::processes::failure;
 use crate::ranks::output::Whole;
-use crate::ranks::processes::group_file::GroupFile;
-use crate::ranks::processes::together::failure;
-use crate::sites::Bridge;
+use crate::ranks::output::publish;
 
 /// Longest nap between two looks at messages. On hosts with more ranks than cores looking takes time from those that search.
 const NAP: Duration = Duration::from_millis(5);

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::iteration::PssmFiles;
 use crate::plan::Iteration;
 use crate::ranks::wire::{Before, Bytes, Ended, unpack};
-use crate::reporting::Warning;
+use crate::reports::Warning;
 
 /// Something to be told.
 pub enum Told {

@@ -14,7 +14,7 @@ use fleetblast_report::table::DescriptionRow;
 use super::rounds::{self, Answers, Asked, Piece};
 use crate::error::Error;
 use crate::ranks::job::{Block, Job};
-use crate::reporting::failure;
+use crate::reports::failure;
 
 /// What is printed, by query.
 pub struct Printed {

@@ -32,7 +32,7 @@ use crate::ranks::job::Job;
 use crate::ranks::output::{SharedOutput, Stretch, Whole};
 use crate::ranks::sending::Sending;
 use crate::ranks::wire::{Bytes, Found, Queries as Parcel, Query, Verdict, pack, unpack};
-use crate::reporting::{NO_TAXONOMY, Warning, misses_taxonomy, warns_at_end};
+use crate::reports::{NO_TAXONOMY, Warning, misses_taxonomy, warns_at_end};
 use crate::threads::pool;
 
 /// Carries out the supermaster's works.

@@ -10,14 +10,14 @@ use fleetblast_report::model::QueryResult;
 use fleetblast_report::pieces;
 use rayon::prelude::*;
 
-use crate::alone::Phases;
 use crate::batching::Batching;
 use crate::error::Error;
 use crate::metadata::{Chooser, Searched, Seekers, Teller, body};
 use crate::ranks::chain::first_record;
 use crate::ranks::job::{Block, Job};
 use crate::ranks::sending::Watcher;
-use crate::reporting::failure;
+use crate::reports::failure;
+use crate::search::Phases;
 use crate::trace::Recorder;
 
 /// Tells of blocks.

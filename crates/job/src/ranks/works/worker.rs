@@ -25,8 +25,8 @@ use crate::error::{Error, exit};
 use crate::iteration::subject_letters;
 use crate::ranks::job::{Block, Job};
 use crate::ranks::wire::{Answer, Bytes, Chosen, Line, Question, Rows, Wanted, pack, unpack};
-use crate::reporting::failure;
-use crate::scan::Scan;
+use crate::reports::failure;
+use crate::search::Scan;
 use crate::trace::{Kind, Loaded, Span};
 
 /// Carries out a worker's works on the compute lane.

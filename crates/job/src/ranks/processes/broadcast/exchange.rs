@@ -15,7 +15,7 @@ use fleetblast_spool::Checkpoint;
 
 use crate::error::Error;
 use crate::output::Unpublished;
-use crate::ranks::processes::together::{Processes, failure};
+use crate::processes::{Processes, failure};
 use crate::ranks::{checkpoint, vigil};
 
 /// Reads at a time: file systems on a network want several.

@@ -21,8 +21,8 @@ pub use self::exchange::Setting;
 use self::exchange::{Exchange, Reading, Slot};
 use self::room::Room;
 use crate::error::Error;
+use crate::processes::{Processes, failure, told};
 use crate::ranks::Common;
-use crate::ranks::processes::together::{Processes, failure, told};
 
 /// Loads the partitions that this rank's worker holds (collective among all ranks).
 ///

@@ -8,7 +8,7 @@ use fleetblast_db::load::{HugePages, Pages, machine};
 use fleetblast_mpi::{Comm, MpiError, Residence, SharedFill, name_rank};
 
 use crate::error::Error;
-use crate::ranks::processes::together::{Processes, failure};
+use crate::processes::{Processes, failure};
 
 /// Memory that is being filled.
 pub enum Room {

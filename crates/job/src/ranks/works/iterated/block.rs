@@ -12,12 +12,12 @@ use rayon::prelude::*;
 use super::super::laid::Laid;
 use super::super::rounds::Piece;
 use crate::error::Error;
+use crate::iteration::InRounds;
 use crate::iteration::{CONVERGED, Course, Matrix, Rules, Searched};
-use crate::metadata::InRounds;
 use crate::queries::QueryRecord;
 use crate::ranks::job::Job;
 use crate::ranks::wire::{self, Bytes, Ended};
-use crate::reporting::{self, failure};
+use crate::reports::{self, failure};
 
 /// The queries of a block.
 pub struct Iterated {
@@ -171,7 +171,7 @@ impl Iterated {
                             alignments: 0,
                             occurrence: None,
                         };
-                        let result = reporting::result(record, &course.query);
+                        let result = reports::result(record, &course.query);
                         let result = QueryResult { round: Some(round), ..result };
                         let mut head = Vec::new();
                         pieces::query_header(&job.report, &result, &[], 0, &mut head)

@@ -11,7 +11,7 @@ use super::block::{Followed, Reported};
 use crate::error::Error;
 use crate::iteration::{Matrix, Rules, Searched};
 use crate::ranks::job::Job;
-use crate::reporting::{self, failure};
+use crate::reports::{self, failure};
 
 /// What workers have formatted of a query's subjects.
 pub struct Printed {
@@ -117,7 +117,7 @@ fn report_query(
 }
 
 fn of_pattern(job: &Job, results: &[QueryResult], warning: Option<&[u8]>) -> Result<Pieces, Error> {
-    let head = reporting::of_pattern(&job.report, results, job.target, warning)
+    let head = reports::of_pattern(&job.report, results, job.target, warning)
         .map_err(|error| failure(&error))?;
     Ok(Pieces { head, subjects: Vec::new(), tail: Vec::new() })
 }

@@ -8,12 +8,13 @@ use fleetblast_report::pieces;
 use fleetblast_report::sam::{self, Record, Reference};
 use rayon::prelude::*;
 
+use super::{NO_TAXONOMY, Warning, failure, misses_taxonomy, warns_at_end};
 use crate::audience::{Audience, Stage};
 use crate::error::Error;
 use crate::output::Pages;
 use crate::plan::Plan;
 use crate::queries::{Block, QueryRecord};
-use crate::reporting::{self, NO_TAXONOMY, Warning, failure, misses_taxonomy, warns_at_end};
+use crate::reports;
 use crate::subjects::Target;
 use crate::trace::{Kind, Lane, Recorder};
 
@@ -51,7 +52,7 @@ pub struct Reporter<'a> {
 impl<'a> Reporter<'a> {
     /// The report that the plan asks for.
     pub fn new(plan: &'a Plan, target: &'a Target, recorder: Recorder) -> Reporter<'a> {
-        let setup = reporting::setup(plan, target);
+        let setup = reports::setup(plan, target);
         let misses_taxonomy = misses_taxonomy(&setup, target);
         Reporter {
             setup,
@@ -82,7 +83,7 @@ impl<'a> Reporter<'a> {
         output: &mut impl Pages,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
-        let messages: Vec<Vec<u8>> = block.records.iter().map(reporting::xml_messages).collect();
+        let messages: Vec<Vec<u8>> = block.records.iter().map(reports::xml_messages).collect();
         let results: Vec<QueryResult> = block
             .records
             .iter()
@@ -95,7 +96,7 @@ impl<'a> Reporter<'a> {
                 messages,
                 hits,
                 hit_count: hits.len(),
-                ..reporting::result(record, query)
+                ..reports::result(record, query)
             })
             .collect();
         if let Some(first) = results.first().filter(|_| !self.is_open) {
@@ -157,7 +158,7 @@ impl<'a> Reporter<'a> {
         output: &mut impl Pages,
     ) -> Result<(), Error> {
         self.start(output)?;
-        self.open(&reporting::result(record, query), output)?;
+        self.open(&reports::result(record, query), output)?;
         self.is_open = true;
         Ok(())
     }
@@ -184,7 +185,7 @@ impl<'a> Reporter<'a> {
         results: &[QueryResult],
         warning: Option<&[u8]>,
     ) -> Result<Vec<u8>, Error> {
-        reporting::of_pattern(&self.setup, results, self.target, warning)
+        reports::of_pattern(&self.setup, results, self.target, warning)
             .map_err(|error| failure(&error))
     }
 

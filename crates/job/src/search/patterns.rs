@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::RANGES_PER_THREAD;
 use crate::error::Error;
 use crate::plan::Plan;
-use crate::scan::RANGES_PER_THREAD;
 use crate::subjects::Target;
 
 /// How often the pattern of the plan occurs in the subjects with these OIDs, if it has one. Works on all threads of the current pool.

@@ -2,14 +2,14 @@
 
 use fleetblast_engine::query::Query;
 
-use super::reporter::Reporter;
 use crate::audience::Audience;
 use crate::error::Error;
+use crate::iteration::InRounds;
 use crate::iteration::{CONVERGED, Rules, Searched};
-use crate::metadata::InRounds;
 use crate::output::Pages;
 use crate::queries::QueryRecord;
-use crate::reporting;
+use crate::reports;
+use crate::reports::Reporter;
 
 /// How far the reports are.
 #[derive(Default)]
@@ -35,7 +35,7 @@ impl RoundReports {
     ) -> Result<(), Error> {
         let is_plain = rules.is_plain();
         if searches.is_empty() && is_plain && !reporter.is_open() {
-            reporter.open(&reporting::result(record, query), output)?;
+            reporter.open(&reports::result(record, query), output)?;
         }
         let mut report = Vec::new();
         let mut numbered = searches.iter().zip(1..);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use fleetblast_metadata::Kind;
 use serde::{Deserialize, Serialize};
 
-use super::choice::{Cost, Reason};
+use super::{Cost, Reason};
 
 /// What is seen anew counts this much more than what was seen one time earlier.
 const FADING: f64 = 0.75;

@@ -18,10 +18,10 @@ use fleetblast_engine::search::Search;
 use fleetblast_metadata::subjects::Shown;
 use rayon::prelude::*;
 
+use super::{RANGES_PER_THREAD, Scan};
 use crate::audience::{Audience, Stage};
 use crate::halt::Halt;
 use crate::plan::Plan;
-use crate::scan::{RANGES_PER_THREAD, Scan};
 use crate::subjects::Target;
 use crate::trace::{Kind, Lane, Recorder};
 

@@ -1,11 +1,14 @@
 //! What a plan asks of the report, in the terms of the crate that formats it.
 
+mod reporter;
+
 use fleetblast_engine::query::Query;
 use fleetblast_report::columns::Columns;
 use fleetblast_report::error::ReportError;
 use fleetblast_report::model::{self, QueryResult, SubjectSource};
 use fleetblast_report::{pattern, pieces};
 
+pub use self::reporter::Reporter;
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::plan::Plan;

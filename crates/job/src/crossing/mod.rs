@@ -1,5 +1,9 @@
 //! Between the search and the I/O ranks.
 
+#[cfg(feature = "mpi")]
+mod bridge;
+pub mod post;
+
 use std::fmt;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +12,9 @@ use std::time::Instant;
 use fleetblast_link::pace::{Meter, Pace};
 use fleetblast_metadata::records::RecordKind;
 
-use super::post::{Address, Message, Parcel, Post};
+#[cfg(feature = "mpi")]
+pub use self::bridge::Bridge;
+use self::post::{Address, Message, Parcel, Post};
 use crate::error::Error;
 
 /// Bytes of records of which the report is not written, at most: who makes more waits.

@@ -1,5 +1,7 @@
 //! Fingerprints of the sequences of a database, read on several threads.
 
+mod contents;
+
 use std::ops::Range;
 
 use fleetblast_db::Database;
@@ -8,6 +10,7 @@ use fleetblast_db::partition::VolumeFile;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+pub use self::contents::{Contents, Item, Sums};
 use crate::error::Error;
 
 /// Residues read at a time by a thread.

@@ -19,11 +19,11 @@ use fleetblast_fleet::ids::Rank;
 use fleetblast_fleet::work::WorkerOutcome;
 use fleetblast_mpi::{Access, Arrival, Comm, MpiError, ParallelFile, World};
 
+use super::{Assembled, Happening};
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::output::Unpublished;
 use crate::ranks::Common;
-use crate::ranks::transport::{Assembled, Happening};
 
 /// The output as this rank's group has it open.
 pub struct GroupFile {

@@ -1,0 +1,15 @@
+//! Processes that were started together: whether all of them search, and what they do in step.
+
+#[cfg(feature = "mpi")]
+mod roles;
+#[cfg(feature = "mpi")]
+mod together;
+#[cfg(not(feature = "mpi"))]
+mod without_mpi;
+
+#[cfg(feature = "mpi")]
+pub use self::roles::{Role, agree, stand_aside};
+#[cfg(feature = "mpi")]
+pub use self::together::{Processes, failure, told};
+#[cfg(not(feature = "mpi"))]
+pub use self::without_mpi::stand_aside;

@@ -1,0 +1,10 @@
+//! The search of a block of queries in this process: both phases, and what must be known before them.
+
+pub mod patterns;
+mod repeats;
+mod scan;
+mod two_phases;
+
+pub use self::repeats::Repeats;
+pub use self::scan::{RANGES_PER_THREAD, Scan};
+pub use self::two_phases::{Phases, TwoPhases};

@@ -1,0 +1,4 @@
+use crate::{
+    b::{self, B},
+    d::D as Other,
+};

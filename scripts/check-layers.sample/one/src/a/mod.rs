@@ -1,0 +1,3 @@
+// Imports b deep inside, in a group.
+mod inner;
+pub struct A;

@@ -1,0 +1,1 @@
+pub struct B(super::a::A);

@@ -1,0 +1,4 @@
+mod first;
+mod second;
+mod third;
+use crate::d;

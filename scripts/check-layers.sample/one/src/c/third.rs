@@ -1,0 +1,1 @@
+fn f() -> crate::c::first::F {}

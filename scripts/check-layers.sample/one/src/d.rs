@@ -1,0 +1,7 @@
+// use crate::c::C; is a comment.
+pub struct D;
+
+#[cfg(test)]
+mod tests {
+    use crate::a::A;
+}
