@@ -28,20 +28,20 @@ pub fn run(
     run_beside(plan, None, drain, audience)
 }
 
-/// The same, where the metadata go to the I/O ranks at the other end of `crossing`. (Processes make
-/// a way of their own.)
+/// The same, where the metadata go to the I/O ranks at the other end of `crossing`. It ends with the
+/// search, so that they never wait for more. (Processes make a way of their own.)
 ///
 /// # Errors
 /// See [`run`].
 pub fn run_beside(
     plan: Plan,
-    crossing: Option<&Crossing>,
+    crossing: Option<Crossing>,
     drain: Option<DrainSignals>,
     audience: Arc<dyn Audience>,
 ) -> Result<(), Error> {
     let out = (!plan.fleet.dry_run).then(|| plan.out.clone());
     let _last = out.clone().map(|out| before_the_end(move || leave_empty(&out)));
-    search(plan, crossing, drain, &audience).inspect_err(|error| {
+    search(plan, crossing.as_ref(), drain, &audience).inspect_err(|error| {
         audience.leave();
         if let Some(out) = out.filter(|_| error.exit_code != exit::DRAINED) {
             leave_empty(&out);

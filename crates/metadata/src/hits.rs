@@ -27,7 +27,7 @@ pub trait Worth {
 }
 
 /// How many columns there are.
-const COLUMNS: usize = 15;
+pub(crate) const COLUMNS: usize = 15;
 const _: () = assert!(COLUMNS <= MOST_COLUMNS);
 /// The column with the number of each query's subjects.
 pub(crate) const HITS: usize = 1;

@@ -4,9 +4,8 @@
 mod bridge;
 pub mod post;
 
-use std::fmt;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use fleetblast_link::pace::{Meter, Pace};
@@ -20,12 +19,12 @@ use crate::error::Error;
 /// Bytes of records of which the report is not written, at most: who makes more waits.
 const ROOM: u64 = 64 << 20;
 
-/// The way of metadata to the I/O ranks of the same job. It has two ends, each of which somebody takes once; clones are the same way.
-#[derive(Clone)]
+/// The way of metadata to the I/O ranks of the same job. It has two ends, each of which is
+/// taken once.
 pub struct Crossing {
     /// I/O ranks there.
     pub ranks: u32,
-    ends: Arc<Mutex<(Option<Near>, Option<Far>)>>,
+    ends: Mutex<(Option<Near>, Option<Far>)>,
 }
 
 /// The end of the search.
@@ -59,7 +58,7 @@ impl Crossing {
         let outbox = Box::new(move |parcel| drop(out.send(parcel)));
         let post = Post::new(Address::Search, inbox, outbox);
         let near = Near::new(post);
-        Crossing { ranks, ends: Arc::new(Mutex::new((Some(near), Some(Far { sent, to })))) }
+        Crossing { ranks, ends: Mutex::new((Some(near), Some(Far { sent, to }))) }
     }
 
     /// The end of the search.
@@ -78,18 +77,6 @@ impl Crossing {
     pub fn far(&self) -> Result<Far, Error> {
         let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
         ends.1.take().ok_or_else(taken)
-    }
-}
-
-impl PartialEq for Crossing {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.ends, &other.ends)
-    }
-}
-
-impl fmt::Debug for Crossing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Crossing").field("ranks", &self.ranks).finish_non_exhaustive()
     }
 }
 

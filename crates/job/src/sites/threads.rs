@@ -36,7 +36,7 @@ pub fn run(plan: Plan, site: &Storage, audience: &Arc<dyn Audience>) -> Result<(
         let post = Post::new(Address::Manager, of_manager, exits.outbox());
         let reported = scope.spawn(move || manage(&post, site.size(), &site.out, &**audience));
         drop(exits);
-        let searched = search(plan, Some(&crossing), None, Arc::clone(audience));
+        let searched = search(plan, Some(crossing), None, Arc::clone(audience));
         let reported = reported.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         match reported {
             Err(error) if !error.message.is_empty() => Err(error),

@@ -56,8 +56,7 @@ pub fn on_processes(
     let role = Role::Search(plan.io_ranks());
     agree(&world, &role, "", &|text| audience.complain(text))?;
     let crossing = (plan.io_ranks() > 0).then(|| Crossing::new(plan.io_ranks()));
-    let crossing = crossing.as_ref();
-    let (world, bridge) = Bridge::of_search(world, crossing)?;
+    let (world, bridge) = Bridge::of_search(world, crossing.as_ref())?;
     let processes = &Processes { world, audience: Arc::clone(audience) };
     let has_other_site = bridge.is_some();
     let ended = search(plan, processes, drain, (crossing, bridge), start);
@@ -73,7 +72,7 @@ fn search(
     plan: Plan,
     processes: &Processes,
     drain: Option<DrainSignals>,
-    (crossing, mut bridge): (Option<&Crossing>, Option<Bridge>),
+    (crossing, mut bridge): (Option<Crossing>, Option<Bridge>),
     start: Instant,
 ) -> Result<(), Error> {
     let audience = &processes.audience;
@@ -90,7 +89,7 @@ fn search(
     let layout = laid_out(processes, &host, plan, &target)?;
     if plan.fleet.dry_run {
         let is_first = world.rank() == 0;
-        if let (true, Some(crossing)) = (is_first, crossing) {
+        if let (true, Some(crossing)) = (is_first, &crossing) {
             crossing.near()?.stay_empty()?;
         }
         let printed = if is_first { layout::print(&layout, plan, &target) } else { Ok(()) };
@@ -104,7 +103,8 @@ fn search(
     let is_first = world.rank() == 0;
     let early = drain.as_ref().map(DrainSignals::early_end);
     let early = early.as_deref();
-    let open = || Ends::open(plan, &target, &contents, &layout, crossing, (early, audience));
+    let open =
+        || Ends::open(plan, &target, &contents, &layout, crossing.as_ref(), (early, audience));
     let ends = match &mut bridge {
         _ if !is_first => Ok(None),
         // What has no queries is through then.
