@@ -73,6 +73,15 @@ fn report(dir: &Path, options: &[&str], partitions: &str) -> Vec<u8> {
 }
 
 #[test]
+fn more_partitions_than_subjects_take_no_more_time() {
+    let dir = tempfile::tempdir().unwrap();
+    write_data(dir.path());
+    // Ten seconds for every twenty million, before there was a limit.
+    let most = i32::MAX.to_string();
+    assert!(report(dir.path(), &[], "1") == report(dir.path(), &[], &most));
+}
+
+#[test]
 fn any_number_of_partitions_gives_the_same_bytes() {
     let dir = tempfile::tempdir().unwrap();
     write_data(dir.path());
