@@ -66,7 +66,7 @@ impl Fingerprinter {
 
 /// Returns a value in the encoding of postcard, which no name in a program is part of: metadata are
 /// compared by what other versions wrote.
-pub(crate) fn encode<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
+pub fn encode<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
     // Lists, numbers and texts can always be written.
     postcard::to_allocvec(value).unwrap_or_default()
 }

@@ -1,7 +1,6 @@
 //! Fingerprints of values: whether two processes have the same, or one had it before.
 
-use std::fmt::{self, Debug, Write};
-
+use fleetblast_db::fingerprint::encode;
 use serde::Serialize;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -10,29 +9,15 @@ use xxhash_rust::xxh3::Xxh3;
 pub struct Digest(Xxh3);
 
 impl Digest {
-    /// Adds all that `Debug` shows of a value, whose order must be its own: no hash maps.
-    pub fn add(&mut self, value: &impl Debug) {
-        // The hasher takes everything.
-        let _ = write!(self, "{value:?};");
-    }
-
-    /// Adds a value in the encoding of postcard, which contains no names of types or fields: other
-    /// versions compare such fingerprints.
-    pub fn add_encoded(&mut self, value: &impl Serialize) {
-        // Lists, numbers and texts can always be encoded.
-        self.0.update(&postcard::to_allocvec(value).unwrap_or_default());
+    /// Adds a value in an encoding without names of types or fields: other versions compare such
+    /// fingerprints. The order of its parts must be its own: no hash maps.
+    pub fn add(&mut self, value: &impl Serialize) {
+        self.0.update(&encode(value));
     }
 
     /// The fingerprint of all that was added.
     pub fn finish(&self) -> u128 {
         self.0.digest128()
-    }
-}
-
-impl Write for Digest {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.0.update(text.as_bytes());
-        Ok(())
     }
 }
 
@@ -50,7 +35,7 @@ mod tests {
             list: Vec<u8>,
         }
         let mut digest = Digest::default();
-        digest.add_encoded(&Named { number: 300, list: vec![7, 8] });
+        digest.add(&Named { number: 300, list: vec![7, 8] });
         assert_eq!(digest.finish(), xxh3_128(&[0xac, 0x02, 2, 7, 8]));
     }
 }

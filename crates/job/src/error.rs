@@ -52,6 +52,13 @@ impl Error {
         Self::new(exit::INPUT, message)
     }
 
+    /// Options by which no matrix can be made, in the words of BLAST+.
+    pub fn pssm_options(what: impl fmt::Display) -> Self {
+        let message =
+            format!("BLAST options error: IPssmInputData returns invalid PSIBlastOptions: {what}");
+        Self::new(exit::INPUT, message)
+    }
+
     /// A file named by an option that cannot be opened.
     pub fn inaccessible(option: &str, path: &str) -> Self {
         let path = if path.is_empty() { String::new() } else { format!(":  `{path}'") };

@@ -155,6 +155,16 @@ impl EarlyEnd {
 const ENDED_EARLY: &str =
     "ended early by a signal, before it searched: start the same command again, with -resume\n";
 
+/// Files that are not whole yet besides the one that a [`Watch`] knows. Its signals remove them,
+/// too.
+static BESIDES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// The unfinished files besides the report. As long as the lock is held, no watched signal ends the
+/// process.
+pub fn unfinished_besides() -> MutexGuard<'static, Vec<PathBuf>> {
+    lock(&BESIDES)
+}
+
 /// Waits for signals in a thread of its own, and knows the file or directory to remove when one comes.
 pub struct Watch {
     unfinished: Arc<Mutex<Option<PathBuf>>>,
@@ -186,7 +196,9 @@ impl Watch {
                 if let Some(path) = &*path {
                     remove(path);
                 }
-                // Holding the lock: from here on nothing unfinished gets a name.
+                let besides = unfinished_besides();
+                besides.iter().for_each(|path| remove(path));
+                // Holding the locks: from here on nothing unfinished gets a name.
                 let _ = emulate_default_handler(signal);
             }
         })?;
@@ -221,6 +233,9 @@ fn remove_before_the_end(unfinished: &Arc<Mutex<Option<PathBuf>>>) -> LastWork {
         {
             remove(path);
         }
+        if let Ok(besides) = BESIDES.try_lock() {
+            besides.iter().for_each(|path| remove(path));
+        }
     })
 }
 
@@ -230,8 +245,8 @@ fn remove(path: &Path) {
 }
 
 /// Nothing panics while it holds the lock, and a path is valid in any case.
-fn lock(path: &Mutex<Option<PathBuf>>) -> MutexGuard<'_, Option<PathBuf>> {
-    path.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(paths: &Mutex<T>) -> MutexGuard<'_, T> {
+    paths.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The ignored signals as bits, from the text of `/proc/self/status`.

@@ -40,7 +40,9 @@ impl Line {
         let mut best: Option<(usize, Break)> = None;
         let (mut at, mut column) = (0, 0);
         if !html {
-            let end = text.iter().position(|&c| c == b'\n').unwrap_or(text.len());
+            // Not beyond the line: each line would look through all of a title.
+            let line = &text[..text.len().min(width + 1)];
+            let end = line.iter().position(|&c| c == b'\n').unwrap_or(text.len());
             if end <= width {
                 at = end;
             }
@@ -188,6 +190,17 @@ mod tests {
         let mut out = Vec::new();
         wrap(text.as_bytes(), 20, html, &mut out);
         String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_title_of_megabytes_wraps_in_time_that_grows_with_its_length() {
+        // Where each line looks through the rest of the title, this takes many minutes.
+        let title = "abcd efgh-".repeat(800_000);
+        for html in [false, true] {
+            let lines = wrapped(&title, html);
+            assert!(lines.lines().all(|line| line.len() <= 20), "{html}");
+            assert_eq!(lines.replace(['\n', ' '], ""), title.replace(' ', ""), "{html}");
+        }
     }
 
     #[test]

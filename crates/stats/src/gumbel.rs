@@ -53,7 +53,7 @@ impl Gumbel {
     /// The parameters of a scoring system.
     pub fn new(scoring: &ScoringSystem) -> Self {
         let (gapped, ungapped) = (&scoring.gapped, &scoring.ungapped);
-        let twice_gap = 2.0 * f64::from(scoring.gap_open + scoring.gap_extend);
+        let twice_gap = 2.0 * (f64::from(scoring.gap_open) + f64::from(scoring.gap_extend));
         Self {
             lambda: gapped.lambda,
             natural: gapped.lambda,

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::karlin::{self, KarlinBlock};
 use crate::matrix::{self, Scores};
-use crate::table::{self, KarlinRow, TableRow};
+use crate::table::{self, KarlinRow, NO_GAPS, TableRow};
 
 /// A substitution matrix, gap costs, and their statistics. A gap of length L costs `gap_open + L * gap_extend`.
 #[derive(Clone, Debug)]
@@ -130,6 +130,12 @@ impl ScoringSystem {
 }
 
 impl ScoringSystem {
+    /// Whether the gap costs are those of row 0 of the table, which stand for alignments without
+    /// gaps.
+    pub fn has_infinite_gap_costs(&self) -> bool {
+        (self.gap_open, self.gap_extend) == (NO_GAPS, NO_GAPS)
+    }
+
     /// The scoring system of a search that makes matrices of its own: IDENTITY, which has no frequencies behind it, is none.
     ///
     /// # Errors

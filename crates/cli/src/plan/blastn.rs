@@ -16,6 +16,7 @@ use crate::options::blastn::{BlastnOptions, SPEC, TASK, Task};
 use crate::options::number::parse_int4;
 use crate::options::search::common::CommonOptions;
 use crate::options::search::filtering::{self, NucleotideFilteringOptions};
+use crate::options::search::generic;
 use crate::options::search::megablast::{self, MegablastOptions};
 use crate::options::search::metadata::MetadataOptions;
 use crate::options::search::nucleotide::{self, NucleotideOptions};
@@ -25,6 +26,10 @@ use crate::options::typed::lossy;
 
 /// Letters by which a batch is smaller than a chunk, at least (`blastn_app.cpp`).
 const BELOW_CHUNK: u32 = 1000;
+
+/// Largest gap cost. Extensions add dozens of them to scores of 32 bits; BLAST+ multiplies them by
+/// 1000 and more.
+const MOST_GAP_COST: i32 = 1 << 24;
 
 impl SearchProgram for BlastnOptions {
     fn spec(&self) -> &'static ProgramSpec {
@@ -48,6 +53,8 @@ impl SearchProgram for BlastnOptions {
         {
             Some(format!("{option} with -{told}"))
         } else if let Some(what) = unsupported_x_drop(&self.common.search, scores.reward) {
+            Some(what)
+        } else if let Some(what) = self.unsupported_gap_cost() {
             Some(what)
         } else if scores.reward == 0 && scores.penalty == 0 {
             // BLAST+ takes scores from a matrix then, and crashes.
@@ -174,6 +181,21 @@ impl Scores {
 }
 
 impl BlastnOptions {
+    /// A gap cost for which 32 bits have no room, with its option.
+    fn unsupported_gap_cost(&self) -> Option<String> {
+        if self.scoring().1.is_some() {
+            // BLAST+ refuses them as well.
+            return None;
+        }
+        let search = &self.common.search;
+        let given =
+            [(&generic::GAPOPEN, search.gap_open), (&generic::GAPEXTEND, search.gap_extend)];
+        given.into_iter().find_map(|(option, cost)| {
+            let cost = cost.filter(|&cost| cost > MOST_GAP_COST)?;
+            Some(format!("-{} {cost}", option.name()))
+        })
+    }
+
     /// What another site cannot be told of yet.
     fn not_told(&self) -> Option<&'static str> {
         if self.nucleotide.sum_stats == Some(true) {

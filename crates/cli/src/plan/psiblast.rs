@@ -90,8 +90,6 @@ impl SearchProgram for PsiblastOptions {
         let has_pattern = self.psi.phi_pattern.is_some();
         let has_masks = restrict::mask(&self.common.database).is_some();
         let refused = [
-            (self.psi.pseudocount < 0, "a -pseudocount below 0"),
-            (self.psi.inclusion_ethresh <= 0.0, "an -inclusion_ethresh of 0 or below"),
             // BLAST+ takes the matrix for one of the whole query.
             (is_iterated && self.common.queries.query_loc.is_some(), "-query_loc with a PSSM"),
             (

@@ -346,6 +346,8 @@ fn what_is_not_supported_is_refused_by_name() {
         ("-xdrop_ungap|1e8|-reward|100", "-xdrop_ungap 100000000.0"),
         ("-xdrop_ungap|-2", "-xdrop_ungap -2.0"),
         ("-xdrop_gap|-inf", "-xdrop_gap -inf"),
+        ("-gapopen|2147483647|-gapextend|1000000000", "-gapopen 2147483647"),
+        ("-task|blastn|-gapopen|9|-gapextend|16777217", "-gapextend 16777217"),
         ("-outfmt|11", "-outfmt 11"),
     ];
     for (line, name) in lines {

@@ -73,6 +73,32 @@ fn report(dir: &Path, options: &[&str], partitions: &str) -> Vec<u8> {
 }
 
 #[test]
+fn more_partitions_than_subjects_take_no_more_time() {
+    let dir = tempfile::tempdir().unwrap();
+    write_data(dir.path());
+    // Ten seconds for every twenty million, before there was a limit.
+    let most = i32::MAX.to_string();
+    assert!(report(dir.path(), &[], "1") == report(dir.path(), &[], &most));
+}
+
+#[test]
+fn more_ranks_than_a_process_can_be_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    write_data(dir.path());
+    for (options, most) in [(&[][..], "10000 in one process"), (&["-plan"], "1000000 in a plan")] {
+        let run = Command::new(env!("CARGO_BIN_EXE_fleetblast"))
+            .current_dir(dir.path())
+            .args(["blastp", "-query", "q.fa", "-subject", "s.fa", "-ranks", "2147483647"])
+            .args(options)
+            .output()
+            .unwrap();
+        let message = String::from_utf8_lossy(&run.stderr);
+        assert_eq!(run.status.code(), Some(1), "{message}");
+        assert!(message.contains(&format!("it must be from 1 to {most}")), "{message}");
+    }
+}
+
+#[test]
 fn any_number_of_partitions_gives_the_same_bytes() {
     let dir = tempfile::tempdir().unwrap();
     write_data(dir.path());

@@ -25,6 +25,9 @@ const BEFORE: &[&str] = &[
     "-query|one.fa|-db|db|-word_size|8|-num_iterations|2",
     "-query|one.fa|-db|db|-matrix|IDENTITY",
     "-query|one.fa|-db|db|-num_iterations|2|-outfmt|19",
+    "-query|one.fa|-db|db|-num_iterations|2|-pseudocount|-1",
+    "-query|one.fa|-db|db|-num_iterations|2|-inclusion_ethresh|0|-outfmt|6",
+    "-query|one.fa|-db|db|-pseudocount|-1|-inclusion_ethresh|-1",
 ];
 
 /// What is refused by name, and the words that name it.
@@ -33,8 +36,6 @@ const REFUSED: &[(&str, &str)] = &[
     ("-trace|t", "psiblast -trace"),
     ("-phi_pattern|one.fa|-query_loc|1-9", "-query_loc with -phi_pattern"),
     ("-sum_stats|true", "-sum_stats"),
-    ("-pseudocount|-1", "-pseudocount"),
-    ("-inclusion_ethresh|0", "-inclusion_ethresh"),
     ("-num_iterations|2|-query_loc|3-20", "-query_loc with a PSSM"),
     ("-num_iterations|2|-out_pssm|p|-parse_deflines", "-parse_deflines"),
 ];

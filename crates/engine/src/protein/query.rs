@@ -42,6 +42,12 @@ impl QueryRules for ProteinParams {
         } else {
             (self.scoring.gapped.block(), &self.scoring.gapped)
         };
+        if !self.common.ungapped && self.scoring.has_infinite_gap_costs() {
+            // BLAST+ looks for α and β among the other gap costs only (`BLAST_GetAlphaBeta`,
+            // blast_stat.c).
+            let (k, log_k) = (block.k, block.log_k);
+            return LengthModel { k, log_k, alpha_over_lambda: 0.0, beta: 0.0 };
+        }
         LengthModel {
             k: block.k,
             log_k: block.log_k,

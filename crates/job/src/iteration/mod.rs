@@ -164,7 +164,20 @@ impl<'a> Rules<'a> {
         QueryAlignment::new(&letters)
     }
 
+    /// What BLAST+ finds wrong with the options only when it makes a matrix
+    /// (`PSIBlastOptionsValidate`, blast_options.c).
+    fn invalid_option(&self) -> Option<&'static str> {
+        if self.iteration.pseudocount < 0 {
+            return Some("Pseudo count must be greater than or equal to 0");
+        }
+        let inclusion = self.iteration.params.common().inclusion_evalue;
+        (inclusion <= 0.0).then_some("Inclusion threshold must be greater than 0")
+    }
+
     fn pssm(&self, alignment: QueryAlignment) -> Result<Pssm, Error> {
+        if let Some(problem) = self.invalid_option() {
+            return Err(Error::pssm_options(problem));
+        }
         let maker = self.maker.as_ref().ok_or_else(|| {
             Error::engine("No matrix frequency ratios were found for requested matrix")
         })?;

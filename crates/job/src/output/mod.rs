@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf, absolute};
 use fleetblast_db::check_mapped_files;
 
 use crate::error::Error;
-use crate::interrupt::Watch;
+use crate::interrupt::{Watch, unfinished_besides};
 use crate::plan::Destination;
 use crate::standard;
 
@@ -270,20 +270,32 @@ pub fn replaced(path: &Path) -> Option<PathBuf> {
 }
 
 /// Writes a file and puts it in place when it is complete: until then, and if writing fails, an
-/// older file stays. Pipes and devices are written to directly.
+/// older file stays. A signal of a [`Watch`] removes what is written so far. Pipes and devices are
+/// written to directly.
 ///
 /// # Errors
 /// The file cannot be written.
 pub fn write_whole(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let Some(wanted) = replaced(path) else { return write(&mut open_direct(path)?) };
+    let mut unfinished = unfinished_besides();
+    // There is room first: without memory the file could not be removed any more.
+    let mut known = PathBuf::with_capacity(libc::PATH_MAX as usize);
+    unfinished.reserve(1);
     let Some((mut file, part)) = create_beside(&wanted)? else {
+        drop(unfinished);
         return write(&mut open_direct(path)?);
     };
-    let written = write(&mut file).and_then(|()| part::put_in_place(&part, &wanted));
+    known.push(&part);
+    unfinished.push(known);
+    drop(unfinished);
+    let written = write(&mut file);
+    let mut unfinished = unfinished_besides();
+    let written = written.and_then(|()| part::put_in_place(&part, &wanted));
     if written.is_err() {
         // Best effort: the earlier error is the one to report.
         let _ = fs::remove_file(&part);
     }
+    unfinished.retain(|known| *known != part);
     written
 }
 
@@ -302,6 +314,14 @@ fn failure(name: &Path, written: Option<u64>, error: &io::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::Command;
+    use std::time::Duration;
+    use std::{env, thread};
+
+    use signal_hook::consts::SIGTERM;
+    use signal_hook::low_level;
+
     use super::*;
 
     #[test]
@@ -317,5 +337,31 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"older");
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
         assert!(write_whole(Path::new("/dev/full"), |file| file.write_all(b"new")).is_err());
+    }
+
+    /// Names the file for the process that ends by a signal.
+    const FILE: &str = "WRITE_WHOLE_FILE";
+
+    #[test]
+    fn a_signal_while_a_file_is_written_leaves_the_older_one() {
+        if let Some(path) = env::var_os(FILE) {
+            let _watch = Watch::start().unwrap();
+            let written = write_whole(Path::new(&path), |file| {
+                file.write_all(b"new")?;
+                low_level::raise(SIGTERM)?;
+                thread::sleep(Duration::from_secs(60));
+                Ok(())
+            });
+            unreachable!("the signal has ended it: {written:?}");
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("pssm");
+        fs::write(&path, b"older").unwrap();
+        let mut again = Command::new(env::current_exe().unwrap());
+        let name = "output::tests::a_signal_while_a_file_is_written_leaves_the_older_one";
+        let ended = again.args(["--exact", name]).env(FILE, &path).output().unwrap();
+        assert_eq!(ended.status.signal(), Some(SIGTERM));
+        assert_eq!(fs::read(&path).unwrap(), b"older");
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "something is left");
     }
 }

@@ -83,7 +83,13 @@ pub fn of_plan(plan: &Plan) -> Result<Identity, Error> {
     }
     if let Some(start) = plan.start() {
         let mut matrix = Digest::default();
-        matrix.add(start);
+        matrix.add(&(
+            &*start.pssm,
+            start.lacks_ungapped,
+            &start.id,
+            &start.title,
+            &start.checkpoint,
+        ));
         let told = format!("a matrix with the checksum {:032x}", matrix.finish());
         options.insert("contents of -in_pssm or -in_msa".to_owned(), told);
     }

@@ -81,7 +81,9 @@ impl<'a> TwoPhases<'a> {
         let by_size = (database.residues() / RANGE_RESIDUES) as usize;
         let least = plan.threads.count * RANGES_PER_THREAD;
         let default = by_size.clamp(least, MAX_RANGES.max(least));
-        let ranges = plan.partitions.unwrap_or(default);
+        // More ranges than sequences would only take time to look for.
+        let most = (database.oid_count() as usize).max(1);
+        let ranges = plan.partitions.map_or(default, |wished| wished.min(most));
         let choice = load::choose(database, Purpose::Search, plan.load)?;
         Ok(TwoPhases {
             target,

@@ -18,9 +18,9 @@ impl Target {
         let selected = [&self.searched, &self.whole].map(Database::selection_fingerprint);
         let masks = (&self.lower_case, &self.masks, self.has_hard_masks);
         let rest = (&self.totals, self.is_listed, self.nothing_included, &self.summary);
-        state.add_encoded(&(selected, masks, rest, self.part_start));
+        state.add(&(selected, masks, rest, self.part_start));
         if !self.is_on_disk() {
-            state.add_encoded(&self.memory_fingerprint()?);
+            state.add(&self.memory_fingerprint()?);
         }
         Ok(state.finish())
     }
@@ -32,7 +32,7 @@ impl Target {
         let included = [&self.searched, &self.whole].map(Database::included_fingerprint);
         let masks = (&self.lower_case, &self.masks, self.has_hard_masks);
         let rest = (&self.totals, self.is_listed, self.nothing_included, self.part_start);
-        state.add_encoded(&(included, masks, rest));
+        state.add(&(included, masks, rest));
         state.finish()
     }
 

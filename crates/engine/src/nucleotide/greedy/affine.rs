@@ -4,9 +4,6 @@ use super::pairs::Walk;
 use super::{Found, NOWHERE, Run, Scoring, divide_up, push};
 use crate::hits::{Edit, EditOp};
 
-/// Beyond every diagonal.
-const FAR: i32 = 100_000_000;
-
 /// How far a diagonal gets at a distance, by what its path ends with.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
@@ -18,26 +15,64 @@ struct Cell {
     gap_in_query: i32,
 }
 
-/// The diagonals that go on from a distance; none if the first is above the last.
+/// The diagonals that go on from a distance.
 #[derive(Clone, Copy, Debug)]
 struct Row {
+    distance: i32,
+    /// Best score up to this distance.
+    best: i32,
     /// Place of the first diagonal's cell among all cells.
     at: usize,
     first: i32,
     last: i32,
 }
 
-const EMPTY: Row = Row { at: 0, first: FAR, last: -FAR };
-
-/// The rows of an extension, by distance.
+/// The rows of an extension, in the order of their distances. A distance at which no diagonal goes
+/// on has none, so that costs of millions take no more time and memory than small ones.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     cells: Vec<Cell>,
     rows: Vec<Row>,
-    /// Best score up to a distance.
-    best: Vec<i32>,
     /// Distances of the extension, for the way back.
     steps: Steps,
+}
+
+/// The rows from which a distance is reached, as places among the rows.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sources {
+    mismatch: Option<usize>,
+    open: Option<usize>,
+    extend: Option<usize>,
+}
+
+/// For each step the first row from which it has not been taken yet.
+#[derive(Debug, Default)]
+struct Cursors {
+    mismatch: usize,
+    open: usize,
+    extend: usize,
+}
+
+impl Cursors {
+    /// The next distance that can be reached, and from where.
+    fn advance(&mut self, rows: &[Row], steps: &Steps) -> Option<(i32, Sources)> {
+        let to = |row: usize, step| rows.get(row).map(|row| row.distance + step);
+        let mismatch = to(self.mismatch, steps.mismatch);
+        let open = to(self.open, steps.open);
+        let extend = to(self.extend, steps.extend);
+        let distance = [mismatch, open, extend].into_iter().flatten().min()?;
+        let taken = |cursor: &mut usize, to| {
+            let row = (to == Some(distance)).then_some(*cursor);
+            *cursor += usize::from(row.is_some());
+            row
+        };
+        let sources = Sources {
+            mismatch: taken(&mut self.mismatch, mismatch),
+            open: taken(&mut self.open, open),
+            extend: taken(&mut self.extend, extend),
+        };
+        Some((distance, sources))
+    }
 }
 
 /// Distances that differences add, divided by what they have in common.
@@ -59,10 +94,6 @@ impl Steps {
         let open = (scoring.gaps.open + extend) / common;
         Steps { mismatch: mismatch / common, open, extend: extend / common, common }
     }
-
-    fn longest(&self) -> i32 {
-        self.mismatch.max(self.open)
-    }
 }
 
 /// Greatest common divisor.
@@ -79,14 +110,15 @@ struct Range {
 }
 
 impl Rows {
-    fn row(&self, distance: i32) -> Row {
-        usize::try_from(distance).ok().and_then(|at| self.rows.get(at)).copied().unwrap_or(EMPTY)
+    fn cell_in(&self, row: Option<usize>, diagonal: i32) -> Option<Cell> {
+        let row = self.rows[row?];
+        let inside = (row.first..=row.last).contains(&diagonal);
+        inside.then(|| self.cells[row.at + (diagonal - row.first) as usize])
     }
 
     fn cell(&self, distance: i32, diagonal: i32) -> Option<Cell> {
-        let row = self.row(distance);
-        let inside = (row.first..=row.last).contains(&diagonal);
-        inside.then(|| self.cells[row.at + (diagonal - row.first) as usize])
+        let row = self.rows.binary_search_by_key(&distance, |row| row.distance);
+        self.cell_in(row.ok(), diagonal)
     }
 
     /// Extends from the start of both sequences; scores and X-drop are in units in which the reward is even.
@@ -102,86 +134,94 @@ impl Rows {
         self.steps = steps;
         self.cells.clear();
         self.rows.clear();
-        self.best.clear();
         let run = walk.run(0, 0, 0);
         let (q_len, s_len) = (walk.query.length, walk.subject.length);
         let longest = Run { length: run, ..Run::default() };
-        let value = run * scoring.reward;
-        let mut found = Found { value, query: run, subject: run, longest, ..Found::default() };
+        let mut best = run * scoring.reward;
+        let mut found =
+            Found { value: best, query: run, subject: run, longest, ..Found::default() };
         self.cells.push(Cell { pair: run, gap_in_subject: NOWHERE, gap_in_query: NOWHERE });
-        self.rows.push(Row { at: 0, first: 0, last: 0 });
-        self.best.push(value);
+        self.rows.push(Row { distance: 0, best, at: 0, first: 0, last: 0 });
         if run == q_len || run == s_len {
             return found;
         }
-        let mut range = Range { low: -1, high: 1, least: None, most: None };
-        let mut empty = 0;
-        for distance in 1.. {
+        let mut range = Range { low: 0, high: 0, least: None, most: None };
+        let (mut cursors, mut behind) = (Cursors::default(), 0);
+        while let Some((distance, sources)) = cursors.advance(&self.rows, &steps) {
+            let before = self.best_before(distance - back, &mut behind);
             // An X-drop below zero asks for rows to come.
-            let before = usize::try_from(distance - back).ok().and_then(|at| self.best.get(at));
-            let before = before.copied().unwrap_or(0);
+            let before = if back > 0 { before } else { 0 };
             let least = divide_up(before + steps.common * distance - x_drop, half).max(0);
-            let (query, subject) = self.next(walk, &mut range, least, &mut found.longest);
+            self.widen(&sources, &mut range);
+            let start = self.cells.len();
+            let from = range.low;
+            let (query, subject) = self.next(walk, &sources, &mut range, least, &mut found.longest);
             let score = (query + subject) * half - distance * steps.common;
-            let best = self.best[distance as usize - 1];
             if score > best {
+                best = score;
                 found = Found { value: score, distance, query, subject, ..found };
             }
-            self.best.push(best.max(score));
-            empty = if range.low <= range.high { 0 } else { empty + 1 };
-            if empty == steps.longest() {
-                break;
+            if range.low <= range.high {
+                let at = start + (range.low - from) as usize;
+                let (first, last) = (range.low, range.high);
+                self.rows.push(Row { distance, best, at, first, last });
             }
-            self.widen(&mut range);
         }
         found
     }
 
-    /// The diagonals to which anything leads at the next distance.
-    fn widen(&self, range: &mut Range) {
-        let distance = self.rows.len() as i32;
-        let [mismatch, open, extend] = [self.steps.mismatch, self.steps.open, self.steps.extend]
-            .map(|d| self.row(distance - d));
-        range.low = (open.first.min(extend.first) - 1).min(mismatch.first);
-        range.high = (open.last.max(extend.last) + 1).max(mismatch.last);
+    /// The best score up to a distance, 0 below the first. `behind` counts the rows up to the last
+    /// distance asked for, which was no larger.
+    fn best_before(&self, distance: i32, behind: &mut usize) -> i32 {
+        while self.rows.get(*behind).is_some_and(|row| row.distance <= distance) {
+            *behind += 1;
+        }
+        behind.checked_sub(1).map_or(0, |last| self.rows[last].best)
+    }
+
+    /// The diagonals to which a distance's sources lead.
+    fn widen(&self, sources: &Sources, range: &mut Range) {
+        let reach = |row: Option<usize>, aside: i32| {
+            row.map(|row| (self.rows[row].first - aside, self.rows[row].last + aside))
+        };
+        let reached =
+            [reach(sources.mismatch, 0), reach(sources.open, 1), reach(sources.extend, 1)];
+        range.low = reached.iter().flatten().map(|&(low, _)| low).min().unwrap_or(0);
+        range.high = reached.iter().flatten().map(|&(_, high)| high).max().unwrap_or(-1);
         range.low = range.least.map_or(range.low, |least| range.low.max(least));
         range.high = range.most.map_or(range.high, |most| range.high.min(most));
     }
 
     /// What leads to a cell, before its run of pairs, and where that begins in the subject.
-    fn arrive(&self, distance: i32, diagonal: i32) -> (Cell, i32) {
-        let Steps { mismatch, open, extend, .. } = self.steps;
-        let pair = |distance, diagonal| self.cell(distance, diagonal).map_or(NOWHERE, |c| c.pair);
-        let opened = pair(distance - open, diagonal + 1);
-        let longer = self.cell(distance - extend, diagonal + 1).map_or(NOWHERE, |c| c.gap_in_query);
-        let reach = opened.max(longer);
+    fn arrive(&self, sources: &Sources, diagonal: i32) -> (Cell, i32) {
+        let &Sources { mismatch, open, extend } = sources;
+        let pair = |diagonal| self.cell_in(open, diagonal).map_or(NOWHERE, |c| c.pair);
+        let longer = self.cell_in(extend, diagonal + 1).map_or(NOWHERE, |c| c.gap_in_query);
+        let reach = pair(diagonal + 1).max(longer);
         let gap_in_query = if reach == NOWHERE { NOWHERE } else { reach + 1 };
-        let opened = pair(distance - open, diagonal - 1);
-        let longer =
-            self.cell(distance - extend, diagonal - 1).map_or(NOWHERE, |c| c.gap_in_subject);
-        let gap_in_subject = opened.max(longer);
+        let longer = self.cell_in(extend, diagonal - 1).map_or(NOWHERE, |c| c.gap_in_subject);
+        let gap_in_subject = pair(diagonal - 1).max(longer);
         let mut from = gap_in_subject.max(gap_in_query);
-        if let Some(cell) = self.cell(distance - mismatch, diagonal) {
+        if let Some(cell) = self.cell_in(mismatch, diagonal) {
             from = from.max(cell.pair + 1);
         }
         (Cell { pair: NOWHERE, gap_in_subject, gap_in_query }, from)
     }
 
-    /// Makes the row of the next distance; returns where its largest extent ends, and leaves in `range` the diagonals that go on.
+    /// Makes the cells of a distance; returns where its largest extent ends, and leaves in `range`
+    /// the diagonals that go on.
     fn next<const BACK: bool>(
         &mut self,
         walk: &Walk<'_, BACK>,
+        sources: &Sources,
         range: &mut Range,
         least: i32,
         longest: &mut Run,
     ) -> (i32, i32) {
-        let distance = self.rows.len() as i32;
         let (q_len, s_len) = (walk.query.length, walk.subject.length);
-        let (from, to) = (range.low, range.high);
-        let start = self.cells.len();
         let mut furthest = (0, 0);
-        for diagonal in from..=to {
-            let (mut cell, mut subject) = self.arrive(distance, diagonal);
+        for diagonal in range.low..=range.high {
+            let (mut cell, mut subject) = self.arrive(sources, diagonal);
             let mut query = subject + diagonal;
             if subject < 0 || query + subject < least {
                 range.low += i32::from(diagonal == range.low);
@@ -209,12 +249,6 @@ impl Rows {
                 range.least = Some(diagonal + 1);
             }
         }
-        self.rows.push(if range.low <= range.high {
-            let at = start + (range.low - from) as usize;
-            Row { at, first: range.low, last: range.high }
-        } else {
-            EMPTY
-        });
         furthest
     }
 

@@ -421,3 +421,23 @@ fn parts_are_packed_when_they_are_asked_for() {
         }
     }
 }
+
+#[test]
+fn gaps_that_cost_millions_are_those_that_an_x_drop_excludes() {
+    // In both schemes distances have no common divisor, and a gap costs more than the X-drop.
+    let schemes = [(1000, 101), (10_000_001, 10_000_001)].map(|(open, extend)| Scoring {
+        reward: 1,
+        penalty: -2,
+        gaps: GapCosts { open, extend },
+    });
+    let mut random = Random::new(24);
+    let mut scratch = GreedyScratch::default();
+    for round in 0..200 {
+        let (query, subject) = pair(&mut random, round);
+        let packed = [&query, &subject].map(|letters| Packing::whole(letters));
+        let walk = Walk::<false>::new(packed[0].all(), packed[1].all(), 0, 0);
+        let [cheap, dear] =
+            schemes.map(|scoring| with_all_kernels(&walk, scoring, 13, &mut scratch));
+        assert_eq!(cheap, dear, "round {round}");
+    }
+}

@@ -138,16 +138,16 @@ fn step(
     letters: &Letters<'_>,
     costs: &Costs<'_>,
 ) -> u32 {
-    let gap = costs.gaps.open + costs.gaps.extend * edit.len as i32;
+    let gap = || costs.gaps.open + costs.gaps.extend * edit.len as i32;
     match edit.op {
         EditOp::Substitution => {}
         EditOp::GapInQuery => {
-            *sum -= gap;
+            *sum -= gap();
             at.s += i64::from(edit.len);
             return edit.len;
         }
         EditOp::GapInSubject => {
-            *sum -= gap;
+            *sum -= gap();
             at.q += i64::from(edit.len);
             return edit.len;
         }

@@ -115,15 +115,16 @@ impl GappedStage {
         kernel: Option<Kernel>,
     ) -> GappedStage {
         let scoring = &params.scoring;
-        let open_extend = scoring.gap_open + scoring.gap_extend;
+        // Without gaps their costs may be any numbers.
+        let (gap_open, extend) = match params.common.ungapped {
+            true => (0, 1),
+            false => (scoring.gap_open, scoring.gap_extend),
+        };
+        let open_extend = gap_open + extend;
         let x_drop = whole(
             params.common.xdrop_gapped_bits * std::f64::consts::LN_2 / params.gapped_lambda(),
         );
-        let costs = ExtensionCosts {
-            open_extend,
-            extend: scoring.gap_extend,
-            x_drop: x_drop.max(open_extend),
-        };
+        let costs = ExtensionCosts { open_extend, extend, x_drop: x_drop.max(open_extend) };
         GappedStage {
             extender: kernel.and_then(|kernel| Extender::new(scores, costs, kernel)),
             wide: kernel.map(|kernel| Wide::new(scores, costs, kernel)),
