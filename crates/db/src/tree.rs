@@ -64,8 +64,7 @@ impl Node {
         Ok(top)
     }
 
-    /// The volumes of the whole tree in OID order: by name, then by path, each once
-    /// (`SeqDB_CompareVolume`, seqdbcommon.cpp).
+    /// The volumes of the whole tree in OID order, each once.
     pub(crate) fn all_volumes(&self) -> Vec<BasePath> {
         let mut found = BTreeSet::new();
         self.collect_volumes(&mut found);
@@ -73,7 +72,7 @@ impl Node {
     }
 
     fn collect_volumes<'a>(&'a self, found: &mut BTreeSet<(&'a [u8], &'a BasePath)>) {
-        found.extend(self.volumes.iter().map(|base| (path::file_name(base), base)));
+        found.extend(self.volumes.iter().map(|base| volume_order(base)));
         for node in &self.nodes {
             node.collect_volumes(found);
         }
@@ -89,7 +88,7 @@ impl Node {
             listed.extend(files);
         }
         let mut listed: Vec<_> = listed.into_iter().collect();
-        listed.sort_by(|a, b| (path::file_name(a), a).cmp(&(path::file_name(b), b)));
+        listed.sort_by(|a, b| volume_order(a).cmp(&volume_order(b)));
         listed
     }
 
@@ -99,6 +98,15 @@ impl Node {
             self.volumes.push(base);
         }
     }
+}
+
+/// By what BLAST+ sorts volumes: the name without an extension of indexes or aliases, then the path
+/// (`SeqDB_CompareVolume`, seqdbcommon.cpp).
+fn volume_order(base: &BasePath) -> (&[u8], &BasePath) {
+    const EXTENSIONS: [&[u8]; 4] = [b".nal", b".nin", b".pal", b".pin"];
+    let name = path::file_name(base);
+    let stem = EXTENSIONS.iter().find_map(|extension| name.strip_suffix(*extension));
+    (stem.filter(|stem| !stem.is_empty()).unwrap_or(name), base)
 }
 
 /// What is needed while aliases are entered.
