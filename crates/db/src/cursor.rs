@@ -99,6 +99,7 @@ impl OidCursor {
 }
 
 #[cfg(test)]
+#[allow(clippy::single_range_in_vec_init, reason = "lists of one range, not of numbers")]
 mod tests {
     use super::*;
 

@@ -72,7 +72,7 @@ impl Node {
     }
 
     fn collect_volumes<'a>(&'a self, found: &mut BTreeSet<(&'a [u8], &'a BasePath)>) {
-        found.extend(self.volumes.iter().map(|base| volume_order(base)));
+        found.extend(self.volumes.iter().map(volume_order));
         for node in &self.nodes {
             node.collect_volumes(found);
         }
