@@ -11,6 +11,17 @@ use std::ops::Range;
 
 use crate::{Database, range};
 
+/// The OIDs that an [`OidCursor`] finds.
+#[derive(Clone, Debug)]
+pub(crate) enum Findable {
+    /// All: nothing restricts the database.
+    All,
+    /// Those that are searched.
+    Included,
+    /// Those that are listed and lie in a window, which the first question sets.
+    Limited { listed: Vec<Range<u32>>, window: Range<u32> },
+}
+
 /// The limits at a time.
 #[derive(Clone, Debug)]
 pub(crate) struct Limits {

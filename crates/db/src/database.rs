@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::cursor::OidCursor;
+use crate::cursor::{Findable, OidCursor};
 use crate::defline::Defline;
 use crate::mapped::check_side_files;
 use crate::odd::OddHeader;
@@ -121,10 +121,8 @@ pub(crate) struct Parts {
     pub(crate) stats_sequences: u64,
     /// Residues for statistics.
     pub(crate) stats_residues: u64,
-    /// As `included` before [`OidCursor`] limits them; `None` without restrictions.
-    pub(crate) listed: Option<Vec<Range<u32>>>,
-    /// The limits that the first question to an [`OidCursor`] sets.
-    pub(crate) window: Option<Range<u32>>,
+    /// What an [`OidCursor`] finds.
+    pub(crate) findable: Findable,
     /// Lengths of the shortest and the longest included sequence, where all of them were counted.
     pub(crate) lengths: Option<(u32, u32)>,
 }
@@ -346,12 +344,20 @@ impl Database {
 
     /// Asks for sequences one after the other, as `blastdbcmd` does.
     pub fn oid_cursor(&self) -> OidCursor {
-        OidCursor::new(self.clone(), self.inner.parts.window.clone())
+        let window = match &self.inner.parts.findable {
+            Findable::Limited { window, .. } => Some(window.clone()),
+            Findable::All | Findable::Included => None,
+        };
+        OidCursor::new(self.clone(), window)
     }
 
     /// What aliases and lists include; `None` if nothing restricts.
     pub(crate) fn listed(&self) -> Option<&[Range<u32>]> {
-        self.inner.parts.listed.as_deref()
+        match &self.inner.parts.findable {
+            Findable::All => None,
+            Findable::Included => Some(self.oids()),
+            Findable::Limited { listed, .. } => Some(listed),
+        }
     }
 
     /// The included OIDs within `range`.

@@ -5,11 +5,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::counted::Counted;
-use crate::cursor::Limits;
+use crate::cursor::{Findable, Limits};
 use crate::database::{Parts, Whole, first_oids};
 use crate::path::{self, BasePath};
 use crate::restrict::filter::DeflineFilter;
-use crate::restrict::{self, Restriction};
+use crate::restrict::{self, Inclusion, Restriction};
 use crate::totals::{self, Volumes};
 use crate::tree::Node;
 use crate::volume::Volume;
@@ -125,8 +125,7 @@ impl Database {
             stats_sequences: or_stated(tree.stats_sequences(opened)?, part.sequences),
             stats_residues: or_stated(tree.stats_residues(opened)?, part.residues),
             lengths: part.lengths,
-            listed: part.listed,
-            window: part.window,
+            findable: part.findable,
             volumes: opened.filtered(part.filter.as_ref()),
             included: part.included,
         })?;
@@ -169,8 +168,7 @@ impl Database {
             date: info.date.clone(),
             stats_sequences: info.sequences,
             lengths: None,
-            listed: None,
-            window: None,
+            findable: Findable::All,
             stats_residues: totals::limited("residues", info.residues, i64::MAX as u64)?,
             whole: Whole {
                 title: info.title.clone(),
@@ -218,8 +216,7 @@ struct Part {
     sequences: u64,
     residues: u64,
     lengths: Option<(u32, u32)>,
-    listed: Option<Vec<Range<u32>>>,
-    window: Option<Range<u32>>,
+    findable: Findable,
 }
 
 impl Part {
@@ -237,8 +234,7 @@ impl Part {
             sequences: 0,
             residues: 0,
             lengths: None,
-            listed: None,
-            window: None,
+            findable: Findable::All,
         };
         let is_needed = lists == Lists::Evaluated || restrict::needs_count(tree);
         if is_needed && restrict::restricts(tree, user)? {
@@ -251,31 +247,38 @@ impl Part {
                 stats_sequences: 0,
                 stats_residues: 0,
                 lengths: None,
-                listed: None,
-                window: None,
+                findable: Findable::All,
             })?;
             let members: Vec<_> =
                 opened.volumes.iter().map(|(base, _, span)| (base, span.clone())).collect();
-            let inclusion = restrict::included(tree, &members, &whole, user, warnings)?;
-            part.filter = inclusion.filter;
-            part.included = inclusion.oids.clone();
-            if inclusion.counted {
-                let limits = Limits::new(opened.count, inclusion.window);
-                let counted = Counted::new(&whole, &inclusion.oids, limits);
-                part.sequences = counted.sequences;
-                part.residues = counted.residues;
-                part.lengths = Some(counted.lengths);
-            } else if let Some(window) = inclusion.window {
-                part.included = range::clip(&part.included, &window);
-                part.window = Some(window);
-            }
-            part.listed = Some(inclusion.oids);
+            part.restrict(restrict::included(tree, &members, &whole, user, warnings)?, &whole);
         }
         if part.lengths.is_none() {
             part.sequences = tree.sequences(opened)?;
             part.residues = tree.residues(opened)?;
         }
         Ok(part)
+    }
+
+    /// Leaves of the whole database what is included.
+    fn restrict(&mut self, inclusion: Inclusion, whole: &Database) {
+        self.filter = inclusion.filter;
+        (self.included, self.findable) = match inclusion.window {
+            Some(window) if !inclusion.counted => {
+                let searched = range::clip(&inclusion.oids, &window);
+                (searched, Findable::Limited { listed: inclusion.oids, window })
+            }
+            window => {
+                if inclusion.counted {
+                    let limits = Limits::new(whole.oid_count(), window);
+                    let counted = Counted::new(whole, &inclusion.oids, limits);
+                    self.sequences = counted.sequences;
+                    self.residues = counted.residues;
+                    self.lengths = Some(counted.lengths);
+                }
+                (inclusion.oids, Findable::Included)
+            }
+        };
     }
 }
 

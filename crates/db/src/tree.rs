@@ -187,3 +187,19 @@ impl Resolver<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Seen with `blastdbcmd -db "vm ALIAS" -info`, where `vm` has several volumes.
+    #[test]
+    fn alias_files_come_before_the_volumes_that_are_called_after_them() {
+        let sorted = ["d/vb", "c/vm.nal", "a/vm.00", "b/vm.00", "a/vn", "b/vm"].map(Vec::from);
+        let mut mixed = sorted.clone();
+        mixed.reverse();
+        mixed.sort_by(|a, b| volume_order(a).cmp(&volume_order(b)));
+        let names = mixed.map(|base| path::text(&base));
+        assert_eq!(names, ["d/vb", "b/vm", "c/vm.nal", "a/vm.00", "b/vm.00", "a/vn"]);
+    }
+}
