@@ -369,8 +369,10 @@ fn totals(database: &Database, plan: &Plan, min_length: i32) -> DatabaseTotals {
         residues => (residues as i64, database.stats_sequences() as i64),
     };
     let whole = database.whole();
+    // The e-values of protein pairs take no sequence instead (`BLAST_GapAlignSetUp`, blast_setup.c).
+    let counted = database.stats_residues() as i64;
     DatabaseTotals {
-        residues: plan.dbsize.unwrap_or(residues),
+        residues: plan.dbsize.unwrap_or(counted),
         space_residues: plan.dbsize.filter(|&size| size > 0).unwrap_or(residues),
         sequences,
         mean_length: (whole.residues / whole.sequences.max(1)) as i64,
