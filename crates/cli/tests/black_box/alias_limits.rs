@@ -145,25 +145,17 @@ fn a_range_beside_its_volume_limits_searches_without_a_list() {
     }
 }
 
-/// The range leaves nothing to count, yet the volume beside it is searched.
+/// BLAST+ takes each sequence for a database of its own where it counts no residues.
 #[test]
-fn proteins_are_searched_where_none_was_counted() {
-    let fixture = Fixture::new();
-    let write = |name: &str, text: &str| fs::write(fixture.path().join(name), text).unwrap();
-    let protein = "MKVLAADTGHIWQERTYPASDFGHKLCVNMAEWLKRT";
-    let subject = |i: usize| format!(">gi|{}|gb|AAA0000{i}.1|\n{}\n", 10 + i, &protein[i..]);
-    write("p.fa", &(1..6).map(subject).collect::<String>());
-    write("q.fa", &format!(">q\n{protein}\n"));
-    write("gis", "14\n15\n");
-    write("range.pal", "DBLIST p\nLAST_OID 1\n");
-    let made = Fixture::words("-in|p.fa|-dbtype|prot|-parse_seqids|-out|p");
-    let made = fixture.run(&fixture.called("makeblastdb"), &made, &[]);
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    for program in ["blastp", "psiblast"] {
-        let words = words("-query|q.fa|-outfmt|6 saccver evalue", "-db|range p|-gilist|gis");
-        let (code, found) = run(&fixture, program, &words);
-        let expected = "AAA00004.1\t1.79e-26\nAAA00005.1\t7.62e-26\n";
-        assert_eq!((code, found.as_str()), (Some(0), expected), "{program}");
+fn databases_without_counted_residues_are_refused() {
+    let fixture = directory();
+    fs::write(fixture.path().join("far"), "16\n").unwrap();
+    fs::write(fixture.path().join("zero.nal"), "DBLIST d\nLENGTH 0\n").unwrap();
+    for line in ["-db|range d|-gilist|far", "-db|zero"] {
+        let output = fixture.run(&fixture.called("blastn"), &words("-query|q.fa", line), &[]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("aliases that count no residues"), "{line}: {said}");
+        assert_eq!(output.status.code(), Some(1), "{line}");
     }
 }
 
