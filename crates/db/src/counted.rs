@@ -9,26 +9,27 @@
 use std::ops::Range;
 
 use crate::Database;
+use crate::cursor::Limits;
 
 /// Counts of the included sequences.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Counted {
     /// How many there are.
     pub(crate) sequences: u64,
     /// Residues, or estimated bases.
     pub(crate) residues: u64,
-    /// The same of the shortest and of the longest one.
-    pub(crate) lengths: Option<(u32, u32)>,
+    /// The same of the shortest and of the longest one; 2^31 - 1 and 0 if there is none.
+    pub(crate) lengths: (u32, u32),
 }
 
 impl Counted {
-    /// Counts the sequences in these ranges.
-    pub(crate) fn new(whole: &Database, included: &[Range<u32>]) -> Self {
-        let mut counted = Self::default();
-        for oid in included.iter().cloned().flatten() {
+    /// Counts the sequences in these ranges, to which BLAST+ gets with these limits.
+    pub(crate) fn new(whole: &Database, listed: &[Range<u32>], mut limits: Limits) -> Self {
+        let mut counted = Self { sequences: 0, residues: 0, lengths: (i32::MAX as u32, 0) };
+        for oid in limits.walk(Some(listed)) {
             let length = whole.estimated_length_of(oid);
-            let (shortest, longest) = counted.lengths.unwrap_or((length, length));
-            counted.lengths = Some((shortest.min(length), longest.max(length)));
+            let (shortest, longest) = counted.lengths;
+            counted.lengths = (shortest.min(length), longest.max(length));
             counted.sequences += 1;
             counted.residues += u64::from(length);
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::cursor::{Findable, OidCursor};
 use crate::defline::Defline;
 use crate::mapped::check_side_files;
 use crate::odd::OddHeader;
@@ -120,6 +121,8 @@ pub(crate) struct Parts {
     pub(crate) stats_sequences: u64,
     /// Residues for statistics.
     pub(crate) stats_residues: u64,
+    /// What an [`OidCursor`] finds.
+    pub(crate) findable: Findable,
     /// Lengths of the shortest and the longest included sequence, where all of them were counted.
     pub(crate) lengths: Option<(u32, u32)>,
 }
@@ -223,7 +226,8 @@ impl Database {
     }
 
     /// Lengths of the shortest and the longest included sequence, where BLAST+ looks at them: with a list of the user, or
-    /// of an alias that does not state what it includes. `None` elsewhere, and if nothing is included.
+    /// of an alias that does not state what it includes: 2^31 - 1 and 0 if there is none. `None`
+    /// elsewhere.
     pub fn counted_lengths(&self) -> Option<(u32, u32)> {
         self.inner.parts.lengths
     }
@@ -336,6 +340,24 @@ impl Database {
     /// ranges neither touch nor overlap.
     pub fn oids(&self) -> &[Range<u32>] {
         &self.inner.parts.included
+    }
+
+    /// Asks for sequences one after the other, as `blastdbcmd` does.
+    pub fn oid_cursor(&self) -> OidCursor {
+        let window = match &self.inner.parts.findable {
+            Findable::Limited { window, .. } => Some(window.clone()),
+            Findable::All | Findable::Included => None,
+        };
+        OidCursor::new(self.clone(), window)
+    }
+
+    /// What aliases and lists include; `None` if nothing restricts.
+    pub(crate) fn listed(&self) -> Option<&[Range<u32>]> {
+        match &self.inner.parts.findable {
+            Findable::All => None,
+            Findable::Included => Some(self.oids()),
+            Findable::Limited { listed, .. } => Some(listed),
+        }
     }
 
     /// The included OIDs within `range`.

@@ -388,6 +388,9 @@ pub enum DbError {
         /// The value.
         names: String,
     },
+    /// Aliases of one volume with different membership bits.
+    #[error("MEMB_BIT error: conflicting bit found.")]
+    MemberBits,
     /// A list that is not there; BLAST+ does not expect that.
     #[error(
         "NCBI C++ Exception:\n    T0 \"c++/include/corelib/ncbidiag.hpp\", line 5694: Error: \

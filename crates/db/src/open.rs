@@ -5,14 +5,15 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::counted::Counted;
+use crate::cursor::{Findable, Limits};
 use crate::database::{Parts, Whole, first_oids};
 use crate::path::{self, BasePath};
 use crate::restrict::filter::DeflineFilter;
-use crate::restrict::{self, Restriction};
+use crate::restrict::{self, Inclusion, Restriction};
 use crate::totals::{self, Volumes};
 use crate::tree::Node;
 use crate::volume::Volume;
-use crate::{Database, DatabaseInfo, DbError, SearchPath, SequenceKind, VolumeBytes, date};
+use crate::{Database, DatabaseInfo, DbError, SearchPath, SequenceKind, VolumeBytes, date, range};
 
 impl Database {
     /// Opens the database, or the databases, that `names` lists as `-db` does: separated by
@@ -45,31 +46,91 @@ impl Database {
         user: Option<&Restriction>,
         warnings: &mut Vec<String>,
     ) -> Result<Self, DbError> {
-        let list = names.as_bytes();
-        let tree = Node::resolve(list, kind, search)?;
+        let tree = Node::resolve(names.as_bytes(), kind, search)?;
         let mut pool = Pool { kind, volumes: HashMap::new() };
         let opened = pool.open(&tree)?;
-        let infos = path::split_names(list, true)
+        let infos = path::split_names(names.as_bytes(), true)
             .into_iter()
             .map(|name| info(name, search, &mut pool))
             .collect::<Result<Vec<_>, _>>()?;
-        let part = Part::of(&tree, &opened, user, warnings)?;
+        let part = Part::of(&tree, &opened, user, Lists::Evaluated, warnings)?;
+        Self::from_tree(&tree, &opened, infos, part)
+    }
+
+    /// Opens the databases to retrieve sequences, as `blastdbcmd` does: [`Database::infos`] has
+    /// only the whole.
+    ///
+    /// # Errors
+    /// As [`Database::open_restricted`].
+    pub fn open_to_retrieve(
+        names: &str,
+        kind: SequenceKind,
+        search: &SearchPath,
+        user: Option<&Restriction>,
+    ) -> Result<Self, DbError> {
+        Self::open_whole(names, kind, search, user, Lists::Evaluated)
+    }
+
+    /// Opens the databases to describe them: as [`Database::open_to_retrieve`], but where the
+    /// aliases state numbers of sequences and residues, their lists are not read, and all sequences
+    /// are included.
+    ///
+    /// # Errors
+    /// As [`Database::open`].
+    pub fn open_to_describe(
+        names: &str,
+        kind: SequenceKind,
+        search: &SearchPath,
+    ) -> Result<Self, DbError> {
+        Self::open_whole(names, kind, search, None, Lists::Counted)
+    }
+
+    fn open_whole(
+        names: &str,
+        kind: SequenceKind,
+        search: &SearchPath,
+        user: Option<&Restriction>,
+        lists: Lists,
+    ) -> Result<Self, DbError> {
+        let tree = Node::resolve(names.as_bytes(), kind, search)?;
+        let opened = Pool { kind, volumes: HashMap::new() }.open(&tree)?;
+        // Nothing is warned of in the lists that retrievals take.
+        let part = Part::of(&tree, &opened, user, lists, &mut Vec::new())?;
+        let info = DatabaseInfo {
+            name: names.into(),
+            title: tree.title(&opened),
+            date: opened.date().to_owned(),
+            sequences: part.sequences,
+            residues: part.residues,
+        };
+        Self::from_tree(&tree, &opened, vec![info], part)
+    }
+
+    fn from_tree(
+        tree: &Node,
+        opened: &Opened,
+        infos: Vec<DatabaseInfo>,
+        part: Part,
+    ) -> Result<Self, DbError> {
         let or_stated = |stats: u64, stated: u64| if stats > 0 { stats } else { stated };
-        Self::assemble(Parts {
+        let database = Self::assemble(Parts {
             infos,
             whole: Whole {
-                title: tree.title(&opened),
+                title: tree.title(opened),
                 sequences: part.sequences,
                 residues: part.residues,
                 volumes: tree.listed_volumes(),
             },
             date: opened.date().to_owned(),
-            stats_sequences: or_stated(tree.stats_sequences(&opened)?, part.sequences),
-            stats_residues: or_stated(tree.stats_residues(&opened)?, part.residues),
+            stats_sequences: or_stated(tree.stats_sequences(opened)?, part.sequences),
+            stats_residues: or_stated(tree.stats_residues(opened)?, part.residues),
             lengths: part.lengths,
+            findable: part.findable,
             volumes: opened.filtered(part.filter.as_ref()),
             included: part.included,
-        })
+        })?;
+        database.check_lmdb_names()?;
+        Ok(database)
     }
 
     /// A database of volumes whose files are already in memory, in this order.
@@ -107,6 +168,7 @@ impl Database {
             date: info.date.clone(),
             stats_sequences: info.sequences,
             lengths: None,
+            findable: Findable::All,
             stats_residues: totals::limited("residues", info.residues, i64::MAX as u64)?,
             whole: Whole {
                 title: info.title.clone(),
@@ -128,7 +190,7 @@ fn info(name: Vec<u8>, search: &SearchPath, pool: &mut Pool) -> Result<DatabaseI
         none if none.is_empty() => name.clone(),
         title => title,
     };
-    let part = Part::of(&tree, &opened, None, &mut Vec::new())?;
+    let part = Part::of(&tree, &opened, None, Lists::Counted, &mut Vec::new())?;
     Ok(DatabaseInfo {
         title: title.split(|&b| b == 0).next().unwrap_or_default().to_vec(),
         date: opened.date().to_owned(),
@@ -138,6 +200,15 @@ fn info(name: Vec<u8>, search: &SearchPath, pool: &mut Pool) -> Result<DatabaseI
     })
 }
 
+/// Which lists of aliases are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lists {
+    /// Those of trees whose sequences must be counted.
+    Counted,
+    /// All that include or exclude sequences.
+    Evaluated,
+}
+
 /// What of a tree's volumes is included, and what that amounts to.
 struct Part {
     included: Vec<Range<u32>>,
@@ -145,6 +216,7 @@ struct Part {
     sequences: u64,
     residues: u64,
     lengths: Option<(u32, u32)>,
+    findable: Findable,
 }
 
 impl Part {
@@ -152,6 +224,7 @@ impl Part {
         tree: &Node,
         opened: &Opened,
         user: Option<&Restriction>,
+        lists: Lists,
         warnings: &mut Vec<String>,
     ) -> Result<Self, DbError> {
         let all = 0..opened.count;
@@ -161,9 +234,10 @@ impl Part {
             sequences: 0,
             residues: 0,
             lengths: None,
+            findable: Findable::All,
         };
-        let mut counted = false;
-        if restrict::restricts(tree, user)? {
+        let is_needed = lists == Lists::Evaluated || restrict::needs_count(tree);
+        if is_needed && restrict::restricts(tree, user)? {
             let whole = Database::assemble(Parts {
                 volumes: opened.filtered(None),
                 included: part.included.clone(),
@@ -173,25 +247,38 @@ impl Part {
                 stats_sequences: 0,
                 stats_residues: 0,
                 lengths: None,
+                findable: Findable::All,
             })?;
             let members: Vec<_> =
                 opened.volumes.iter().map(|(base, _, span)| (base, span.clone())).collect();
-            let inclusion = restrict::included(tree, &members, &whole, user, warnings)?;
-            part.included = inclusion.oids;
-            part.filter = inclusion.filter;
-            counted = inclusion.counted;
-            if counted {
-                let counted = Counted::new(&whole, &part.included);
-                part.sequences = counted.sequences;
-                part.residues = counted.residues;
-                part.lengths = counted.lengths;
-            }
+            part.restrict(restrict::included(tree, &members, &whole, user, warnings)?, &whole);
         }
-        if !counted {
+        if part.lengths.is_none() {
             part.sequences = tree.sequences(opened)?;
             part.residues = tree.residues(opened)?;
         }
         Ok(part)
+    }
+
+    /// Leaves of the whole database what is included.
+    fn restrict(&mut self, inclusion: Inclusion, whole: &Database) {
+        self.filter = inclusion.filter;
+        (self.included, self.findable) = match inclusion.window {
+            Some(window) if !inclusion.counted => {
+                let searched = range::clip(&inclusion.oids, &window);
+                (searched, Findable::Limited { listed: inclusion.oids, window })
+            }
+            window => {
+                if inclusion.counted {
+                    let limits = Limits::new(whole.oid_count(), window);
+                    let counted = Counted::new(whole, &inclusion.oids, limits);
+                    self.sequences = counted.sequences;
+                    self.residues = counted.residues;
+                    self.lengths = Some(counted.lengths);
+                }
+                (inclusion.oids, Findable::Included)
+            }
+        };
     }
 }
 

@@ -35,6 +35,12 @@ pub(crate) fn of_sorted(oids: impl IntoIterator<Item = u32>) -> Vec<Range<u32>> 
     ranges
 }
 
+/// The first OID of a sorted list from `oid` on.
+pub(crate) fn first_from(ranges: &[Range<u32>], oid: u32) -> Option<u32> {
+    let at = ranges.partition_point(|range| range.end <= oid);
+    ranges.get(at).map(|range| range.start.max(oid))
+}
+
 /// What two sorted lists have in common.
 pub(crate) fn intersection(one: &[Range<u32>], other: &[Range<u32>]) -> Vec<Range<u32>> {
     let (mut i, mut j) = (0, 0);
@@ -62,12 +68,6 @@ pub(crate) fn difference(from: &[Range<u32>], excluded: &[Range<u32>]) -> Vec<Ra
     intersection(from, &gaps)
 }
 
-/// Whether one of the ranges contains `oid`.
-pub(crate) fn contains(ranges: &[Range<u32>], oid: u32) -> bool {
-    let after = ranges.partition_point(|range| range.start <= oid);
-    after > 0 && oid < ranges[after - 1].end
-}
-
 /// What of the ranges lies in `window`.
 pub(crate) fn clip(ranges: &[Range<u32>], window: &Range<u32>) -> Vec<Range<u32>> {
     let first = ranges.partition_point(|range| range.end <= window.start);
@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(intersection(&joined, &[1..2, 3..6, 7..9]), [1..2, 3..4, 5..6, 7..8]);
         assert_eq!(difference(&joined, &[0..1, 3..6]), [1..3, 6..8]);
         assert_eq!(difference(&joined, &[]), joined);
-        let inside = |oid| contains(&joined, oid);
-        assert_eq!((0..9).filter(|&oid| inside(oid)).collect::<Vec<_>>(), [0, 1, 2, 3, 5, 6, 7]);
+        let firsts = [0, 3, 4, 5, 7, 8].map(|oid| first_from(&joined, oid));
+        assert_eq!(firsts, [Some(0), Some(3), Some(5), Some(5), Some(7), None]);
     }
 }

@@ -64,8 +64,7 @@ impl Node {
         Ok(top)
     }
 
-    /// The volumes of the whole tree in OID order: by name, then by path, each once
-    /// (`SeqDB_CompareVolume`, seqdbcommon.cpp).
+    /// The volumes of the whole tree in OID order, each once.
     pub(crate) fn all_volumes(&self) -> Vec<BasePath> {
         let mut found = BTreeSet::new();
         self.collect_volumes(&mut found);
@@ -73,7 +72,7 @@ impl Node {
     }
 
     fn collect_volumes<'a>(&'a self, found: &mut BTreeSet<(&'a [u8], &'a BasePath)>) {
-        found.extend(self.volumes.iter().map(|base| (path::file_name(base), base)));
+        found.extend(self.volumes.iter().map(volume_order));
         for node in &self.nodes {
             node.collect_volumes(found);
         }
@@ -89,7 +88,7 @@ impl Node {
             listed.extend(files);
         }
         let mut listed: Vec<_> = listed.into_iter().collect();
-        listed.sort_by(|a, b| (path::file_name(a), a).cmp(&(path::file_name(b), b)));
+        listed.sort_by(|a, b| volume_order(a).cmp(&volume_order(b)));
         listed
     }
 
@@ -99,6 +98,15 @@ impl Node {
             self.volumes.push(base);
         }
     }
+}
+
+/// By what BLAST+ sorts volumes: the name without an extension of indexes or aliases, then the path
+/// (`SeqDB_CompareVolume`, seqdbcommon.cpp).
+fn volume_order(base: &BasePath) -> (&[u8], &BasePath) {
+    const EXTENSIONS: [&[u8]; 4] = [b".nal", b".nin", b".pal", b".pin"];
+    let name = path::file_name(base);
+    let stem = EXTENSIONS.iter().find_map(|extension| name.strip_suffix(*extension));
+    (stem.filter(|stem| !stem.is_empty()).unwrap_or(name), base)
 }
 
 /// What is needed while aliases are entered.
@@ -177,5 +185,21 @@ impl Resolver<'_> {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Seen with `blastdbcmd -db "vm ALIAS" -info`, where `vm` has several volumes.
+    #[test]
+    fn alias_files_come_before_the_volumes_that_are_called_after_them() {
+        let sorted = ["d/vb", "c/vm.nal", "a/vm.00", "b/vm.00", "a/vn", "b/vm"].map(Vec::from);
+        let mut mixed = sorted.clone();
+        mixed.reverse();
+        mixed.sort_by(|a, b| volume_order(a).cmp(&volume_order(b)));
+        let names = mixed.map(|base| path::text(&base));
+        assert_eq!(names, ["d/vb", "b/vm", "c/vm.nal", "a/vm.00", "b/vm.00", "a/vn"]);
     }
 }

@@ -8,6 +8,9 @@ use super::{Format, Stop};
 use fleetblast_db::DbError;
 use fleetblast_job::output::Output;
 
+/// The key of a line of `-entry_batch`, what follows it, and the key's OID.
+type BatchEntry<'t> = (Vec<u8>, &'t [u8], Option<u32>);
+
 /// Everything a retrieval needs.
 pub(super) struct Retrieval<'a> {
     pub(super) options: &'a Options,
@@ -29,12 +32,13 @@ impl Retrieval<'_> {
             Wanted::Taxids(_) | Wanted::TaxidFile(_) => {
                 let none = Taxids::new();
                 let oids = self.source.oids_of_taxids(taxids.unwrap_or(&none))?;
+                if oids.is_empty() {
+                    self.messages.error("No seq found in db for taxonomy list");
+                    return Ok(false);
+                }
                 self.write_all(oids, &config, out)
             }
-            Wanted::All => {
-                let oids = self.source.database.oids().to_vec();
-                self.write_all(oids.into_iter().flatten(), &config, out)
-            }
+            Wanted::All => self.write_all(self.source.database.oid_cursor().walk(), &config, out),
             Wanted::Batch(path) => {
                 let text = lines_of("entry_batch", path).map_err(|error| {
                     // Here it is an error of the retrieval.
@@ -106,7 +110,7 @@ impl Retrieval<'_> {
 
     /// The OIDs of an identifier; none after a message if there are none.
     fn oids_of(&self, id: &[u8]) -> Result<Vec<u32>, Stop> {
-        let oids = self.source.lookup.oids_of_id(id)?;
+        let oids = self.source.lookup.oids_of_id(id, &mut self.source.cursor.borrow_mut())?;
         if oids.is_empty() {
             let key = self.source.lookup.key_of(id);
             self.messages.error(&format!("Entry not found: {}", String::from_utf8_lossy(&key)));
@@ -145,9 +149,8 @@ impl Retrieval<'_> {
     fn batch(&self, text: &[u8], mut config: Config, out: &mut Output) -> Result<bool, Stop> {
         let mut buffer = Vec::new();
         let mut complete = true;
-        for (id, specifiers) in text.split(|&b| b == b'\n').filter_map(id_and_rest) {
-            let key = self.source.lookup.key_of(id);
-            match self.first_oid_of(&key)? {
+        for (key, specifiers, found) in self.looked_up(text)? {
+            match found.map_or_else(|| self.oid_of_number(&key), |oid| Ok(Some(oid)))? {
                 Some(oid) if config.read_specifiers(specifiers, self.source, self.messages)? => {
                     self.write(oid, &config, Some(&key), &mut buffer, out)?;
                 }
@@ -160,23 +163,28 @@ impl Retrieval<'_> {
         Ok(complete)
     }
 
-    /// The first OID of a key; if there is none and the key is a number, that of the GI.
-    fn first_oid_of(&self, key: &[u8]) -> Result<Option<u32>, Stop> {
-        let lookup = &self.source.lookup;
-        let included = |oid: &u32| self.source.includes(*oid);
-        let oids = match lookup.oids_of_key(key) {
-            // No identifiers at all: none is found.
-            Err(DbError::NoAccessions) => Vec::new(),
-            oids => oids?,
+    /// The keys of a batch, what follows each, and their OIDs: all keys are looked up before the
+    /// first sequence is written.
+    fn looked_up<'t>(&self, text: &'t [u8]) -> Result<Vec<BatchEntry<'t>>, Stop> {
+        let lines = text.split(|&b| b == b'\n').filter_map(id_and_rest);
+        let look_up = |(id, specifiers)| {
+            let key = self.source.lookup.key_of(id);
+            let mut cursor = self.source.cursor.borrow_mut();
+            let found = match self.source.lookup.oid_of_batch_key(&key, &mut cursor) {
+                // No identifiers at all: none is found.
+                Err(DbError::NoAccessions) => None,
+                found => found?,
+            };
+            Ok((key, specifiers, found))
         };
-        if let Some(oid) = oids.into_iter().find(included) {
-            return Ok(Some(oid));
-        }
+        lines.map(look_up).collect()
+    }
+
+    /// The OID of a GI; none if the key is no number.
+    fn oid_of_number(&self, key: &[u8]) -> Result<Option<u32>, Stop> {
         let gi = std::str::from_utf8(key).ok().and_then(|text| text.parse().ok());
-        match gi {
-            Some(gi) => Ok(lookup.oid_of_gi(gi)?.filter(included)),
-            None => Ok(None),
-        }
+        let Some(gi) = gi else { return Ok(None) };
+        Ok(self.source.lookup.shown_oid_of_gi(gi, &mut self.source.cursor.borrow_mut())?)
     }
 }
 

@@ -158,7 +158,7 @@ impl Layout {
 pub(super) fn taxonomy(source: &Source, format: &[u8], out: &mut Output) -> Result<(), Error> {
     let layout = Layout::new(format)
         .ok_or_else(|| Error::query_options("Invalid format options for tax_info."))?;
-    let taxids = source.lookup.taxids()?;
+    let taxids = source.lookup.included_taxids()?;
     out.write(format!("# of Tax IDs in Database: {}\n", taxids.len()).as_bytes())?;
     for taxid in taxids {
         let names = source.taxon(taxid.into());

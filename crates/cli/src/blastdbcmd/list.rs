@@ -178,7 +178,7 @@ impl Layout {
 fn open(found: &Found) -> Result<Database, Error> {
     let search = SearchPath::from_environment()?;
     let name = String::from_utf8_lossy(&found.quoted);
-    Database::open(&name, found.kind(), &search).map_err(Error::from)
+    Database::open_to_describe(&name, found.kind(), &search).map_err(Error::from)
 }
 
 fn of_database(field: u8, database: &Database) -> Vec<u8> {

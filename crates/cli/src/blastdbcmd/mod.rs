@@ -111,18 +111,21 @@ fn request(options: &Options, messages: &Messages, out: &mut Output) -> Result<(
         What::SearchPath => out.write(format!("{}\n", search.text()).as_bytes()),
         What::List(list) => list::write(list, options.kind, out),
         What::Info { exact_length } => {
-            let source = Source::open(options, search)?;
+            let source = Source::open_to_describe(options, search)?;
             out.write(&info::database(&source, *exact_length)?)
         }
         What::TaxInfo => {
-            let source = Source::open(options, search)?;
+            let source = Source::open_to_retrieve(options, search)?;
             info::taxonomy(&source, &options.outfmt, out)
         }
         What::Entries(wanted) => {
             let taxids = wanted.taxids()?;
-            let source = Source::open_for(options, search, taxids.as_ref())?;
-            let found = retrieve(options, &source, wanted, taxids.as_ref(), messages, out);
-            source.odd_headers().iter().for_each(|odd| messages.warn(&odd.to_string()));
+            let opened = Source::open_for(options, search, taxids.as_ref());
+            let found = opened.and_then(|source| {
+                let found = retrieve(options, &source, wanted, taxids.as_ref(), messages, out);
+                source.odd_headers().iter().for_each(|odd| messages.warn(&odd.to_string()));
+                found
+            });
             match found {
                 Ok(true) => Ok(()),
                 Ok(false) => Err(Error::new(exit::INPUT, "")),

@@ -1,21 +1,24 @@
 //! The database that is looked into.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 
 use fleetblast_db::masks::Masks;
 use fleetblast_db::restrict::{Ids, Restriction};
 use fleetblast_db::{
-    Database, DbError, Defline, Lookup, OddHeader, SearchPath, SequenceKind, TaxidSign, TaxonNames,
-    TaxonomyNames,
+    Database, DbError, Defline, Lookup, OddHeader, OidCursor, SearchPath, SequenceKind, TaxidSign,
+    TaxonNames, TaxonomyNames,
 };
 use fleetblast_job::error::Error;
 
+use super::Stop;
 use super::options::{Options, Taxids};
 
 /// An opened database and what belongs to it.
 pub(super) struct Source {
     pub(super) database: Database,
     pub(super) lookup: Lookup,
+    /// The questions for included sequences; the first one may get another answer than later ones.
+    pub(super) cursor: RefCell<OidCursor>,
     search: SearchPath,
     names: OnceCell<TaxonomyNames>,
     masks: OnceCell<Masks>,
@@ -23,23 +26,63 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Opens the database of the options.
-    pub(super) fn open(options: &Options, search: SearchPath) -> Result<Self, Error> {
-        Self::open_for(options, search, None)
+    /// Opens the database of the options to describe it.
+    pub(super) fn open_to_describe(options: &Options, search: SearchPath) -> Result<Self, Error> {
+        let names = options.db.to_string_lossy();
+        Self::open(options, search, None, |kind, search| {
+            Database::open_to_describe(&names, kind, search)
+        })
     }
 
-    /// The same, to retrieve sequences by taxids if there are any: `-target_only` then hides all other definition lines.
+    /// Opens it for its taxonomy.
+    pub(super) fn open_to_retrieve(options: &Options, search: SearchPath) -> Result<Self, Error> {
+        let names = options.db.to_string_lossy();
+        Self::open(options, search, None, |kind, search| {
+            Database::open_to_retrieve(&names, kind, search, None)
+        })
+    }
+
+    /// Opens it to retrieve sequences, by taxids if there are any: `-target_only` then hides all
+    /// other definition lines.
     pub(super) fn open_for(
         options: &Options,
         search: SearchPath,
         taxids: Option<&Taxids>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, Stop> {
         let restriction = taxids.filter(|_| options.target_only).map(|taxids| Restriction {
             ids: Ids::Taxids(taxids.iter().copied().collect()),
             negative: false,
         });
         let names = options.db.to_string_lossy();
-        let open = |kind| try_open(&names, kind, &search, restriction.as_ref());
+        let mut fault = None;
+        let source = Self::open(options, search, taxids, |kind, search| {
+            let opened = Database::open_to_retrieve(&names, kind, search, restriction.as_ref());
+            let error = match opened {
+                Err(error) if restriction.is_none() => error,
+                opened => return opened,
+            };
+            // If only the lists are wrong, BLAST+ finds that out when it has opened the database.
+            let described = Database::open_to_describe(&names, kind, search);
+            if described.is_err() {
+                return Err(error);
+            }
+            fault = Some(error);
+            described
+        })?;
+        fault.map_or(Ok(source), |error| Err(error.into()))
+    }
+
+    fn open(
+        options: &Options,
+        search: SearchPath,
+        taxids: Option<&Taxids>,
+        mut open_as: impl FnMut(SequenceKind, &SearchPath) -> Result<Database, DbError>,
+    ) -> Result<Self, Error> {
+        let mut open = |kind| {
+            let database = open_as(kind, &search)?;
+            let lookup = database.lookup()?;
+            Ok((database, lookup))
+        };
         let (database, lookup) = match options.kind {
             Some(kind) => open(kind)?,
             None => match open(SequenceKind::Protein) {
@@ -56,7 +99,8 @@ impl Source {
             None => database.kind() == SequenceKind::Protein,
         };
         let (names, masks) = (OnceCell::new(), OnceCell::new());
-        Ok(Self { database, lookup, search, names, masks, takes_proteins })
+        let cursor = RefCell::new(database.oid_cursor());
+        Ok(Self { database, lookup, cursor, search, names, masks, takes_proteins })
     }
 
     /// Whether options for nucleotides mean nothing.
@@ -77,13 +121,8 @@ impl Source {
     /// The OIDs of sequences with one of the taxids, ascending.
     pub(super) fn oids_of_taxids(&self, taxids: &Taxids) -> Result<Vec<u32>, DbError> {
         let mut oids = taxid_oids(&self.lookup, taxids)?;
-        oids.retain(|&oid| self.includes(oid));
+        oids.retain(|&oid| self.cursor.borrow_mut().includes(oid));
         Ok(oids)
-    }
-
-    /// Whether an OID is included by the aliases.
-    pub(super) fn includes(&self, oid: u32) -> bool {
-        !self.database.oids_in(oid..oid.saturating_add(1)).is_empty()
     }
 
     /// The masks stored with the database.
@@ -99,18 +138,6 @@ impl Source {
     pub(super) fn taxon(&self, taxid: i64) -> Option<TaxonNames> {
         self.names.get_or_init(|| TaxonomyNames::find(&self.search)).of(taxid).ok().flatten()
     }
-}
-
-fn try_open(
-    names: &str,
-    kind: SequenceKind,
-    search: &SearchPath,
-    restriction: Option<&Restriction>,
-) -> Result<(Database, Lookup), DbError> {
-    // Nothing is warned of in a list of taxids.
-    let database = Database::open_restricted(names, kind, search, restriction, &mut Vec::new())?;
-    let lookup = database.lookup()?;
-    Ok((database, lookup))
 }
 
 /// The OIDs of taxids, ascending, each once.

@@ -17,6 +17,7 @@ mod sandbox;
 mod volumes;
 
 mod accepted;
+mod alias_limits;
 mod bad_database;
 mod bad_output;
 mod bad_query;

@@ -39,28 +39,41 @@ pub(super) struct Entry {
 impl Entry {
     /// The LMDB files of a database; none in version 4.
     pub(super) fn of(database: &Database) -> Result<Vec<Self>, DbError> {
-        let mut groups: Vec<(PathBuf, Vec<Member>)> = Vec::new();
-        for (volume, oids) in database.volumes() {
-            let Some(path) = volume.lmdb() else { continue };
-            let member = Member { name: volume.base_name(), oids };
-            match groups.last_mut() {
-                Some((last, members)) if *last == path => members.push(member),
-                _ => groups.push((path, vec![member])),
-            }
-        }
-        groups.into_iter().map(|(path, members)| Self::open(database, path, &members)).collect()
+        let groups = groups(database).into_iter();
+        groups.map(|(path, members)| Self::open(database, path, &members)).collect()
     }
 
-    fn open(database: &Database, path: PathBuf, members: &[Member]) -> Result<Self, DbError> {
-        let beside = |letter| SideFile::new(beside(&path, letter));
-        let mut entry = Self {
+    /// Makes sure that the LMDB files belong to volumes of these names, as BLAST+ does when it
+    /// opens a database (`CSeqDBLMDBEntry`, seqdblmdbset.cpp). What else is wrong with a file is
+    /// for whoever needs it.
+    pub(super) fn check_names(database: &Database) -> Result<(), DbError> {
+        for (path, members) in groups(database) {
+            let Ok(volumes) = Self::closed(database, &path).volumes() else { continue };
+            let is_known = |member: &Member| volumes.iter().any(|(name, _)| member.name == *name);
+            if members.len() > volumes.len() {
+                return Err(DbError::LmdbVolumes { path, problem: TOO_MANY_VOLUMES });
+            }
+            if !members.iter().any(is_known) {
+                return Err(DbError::LmdbVolumes { path, problem: OTHER_VOLUMES });
+            }
+        }
+        Ok(())
+    }
+
+    fn closed(database: &Database, path: &Path) -> Self {
+        let beside = |letter| SideFile::new(beside(path, letter));
+        Self {
             database: database.clone(),
             ids: beside("os"),
             taxids: beside("ot"),
             taxid_lists: TaxidLists::new(beside("tf"), beside("to")),
-            lmdb: SideFile::new(path.clone()),
+            lmdb: SideFile::new(path.into()),
             spans: Vec::new(),
-        };
+        }
+    }
+
+    fn open(database: &Database, path: PathBuf, members: &[Member]) -> Result<Self, DbError> {
+        let mut entry = Self::closed(database, &path);
         let volumes = entry.volumes().map_err(|error| match error {
             DbError::MissingFile { path } => DbError::MissingLmdb { path },
             error => error,
@@ -224,6 +237,8 @@ impl Entry {
     }
 }
 
+const TOO_MANY_VOLUMES: &str = "Input db vol size does not match lmdb vol size";
+const OTHER_VOLUMES: &str = "Input db vol does not match lmdb vol";
 const TOO_FEW: Damage = Damage { at: 0, problem: "fewer sequences than in the volumes" };
 
 fn word(bytes: &[u8]) -> Option<u32> {
@@ -236,6 +251,20 @@ fn beside(lmdb: &Path, letters: &str) -> PathBuf {
     lmdb.with_extension(format!("{}{letters}", kind.get(..1).unwrap_or_default()))
 }
 
+/// The LMDB files of a database, each with its volumes.
+fn groups(database: &Database) -> Vec<(PathBuf, Vec<Member>)> {
+    let mut groups: Vec<(PathBuf, Vec<Member>)> = Vec::new();
+    for (volume, oids) in database.volumes() {
+        let Some(path) = volume.lmdb() else { continue };
+        let member = Member { name: volume.base_name(), oids };
+        match groups.last_mut() {
+            Some((last, members)) if *last == path => members.push(member),
+            _ => groups.push((path, vec![member])),
+        }
+    }
+    groups
+}
+
 /// A volume of the database.
 struct Member {
     /// Path without directory and extension.
@@ -246,7 +275,7 @@ struct Member {
 /// Finds the database's volumes among those of the LMDB file: both are in the same order, but the file may have more.
 fn spans(volumes: &[(Vec<u8>, u32)], members: &[Member]) -> Result<Vec<Span>, &'static str> {
     if members.len() > volumes.len() {
-        return Err("Input db vol size does not match lmdb vol size");
+        return Err(TOO_MANY_VOLUMES);
     }
     let mut members = members.iter().peekable();
     let mut start = 0u32;
@@ -261,7 +290,7 @@ fn spans(volumes: &[(Vec<u8>, u32)], members: &[Member]) -> Result<Vec<Span>, &'
         start = end;
     }
     match members.next() {
-        Some(_) => Err("Input db vol does not match lmdb vol"),
+        Some(_) => Err(OTHER_VOLUMES),
         None => Ok(spans),
     }
 }

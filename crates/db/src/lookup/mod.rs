@@ -22,10 +22,12 @@ pub mod oids;
 mod side_file;
 mod taxids;
 
+use std::collections::BTreeSet;
+
 use self::entry::Entry;
 use self::files::VolumeFiles;
 use crate::volume::Volume;
-use crate::{Database, DbError, range};
+use crate::{Database, DbError, OidCursor};
 
 /// What is wrong in a file, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -47,6 +49,14 @@ pub struct Lookup {
 }
 
 impl Database {
+    /// Makes sure that LMDB files belong to the volumes.
+    ///
+    /// # Errors
+    /// [`DbError::LmdbVolumes`].
+    pub(crate) fn check_lmdb_names(&self) -> Result<(), DbError> {
+        Entry::check_names(self)
+    }
+
     /// The look-up files of this database.
     ///
     /// # Errors
@@ -61,20 +71,39 @@ impl Database {
 impl Lookup {
     /// The OIDs of an identifier as a user types it, as `blastdbcmd -entry` finds them: empty if there are none.
     ///
-    /// A number is a GI if there is such a GI. OIDs that an alias excludes are left out.
+    /// A number is a GI if [`Lookup::shown_oid_of_gi`] has an OID for it. OIDs that an alias
+    /// excludes are left out.
     ///
     /// # Errors
     /// [`DbError::NoAccessions`] for a version-5 database without identifiers; those of a damaged file.
-    pub fn oids_of_id(&self, id: &[u8]) -> Result<Vec<u32>, DbError> {
+    pub fn oids_of_id(&self, id: &[u8], cursor: &mut OidCursor) -> Result<Vec<u32>, DbError> {
         let key = self.key_of(id);
         if let Some(number) = key::number(&key)
-            && let Some(oid) = self.included_oid_of_gi(number)?
+            && let Some(oid) = self.shown_oid_of_gi(number, cursor)?
         {
             return Ok(vec![oid]);
         }
+        cursor.set_up();
         let mut oids = self.oids_of_key(&key)?;
-        oids.retain(|&oid| self.includes(oid));
+        oids.retain(|&oid| cursor.includes(oid));
         Ok(oids)
+    }
+
+    /// The OID of a key as `blastdbcmd -entry_batch` finds it; of several, the one that
+    /// [`Lookup::listed_oid`] has in version 5, and the first that is included in version 4.
+    ///
+    /// # Errors
+    /// As [`Lookup::oids_of_id`].
+    pub fn oid_of_batch_key(
+        &self,
+        key: &[u8],
+        cursor: &mut OidCursor,
+    ) -> Result<Option<u32>, DbError> {
+        if self.is_version_5() {
+            return Ok(self.listed_oid(key)?.filter(|&oid| cursor.includes(oid)));
+        }
+        cursor.set_up();
+        Ok(self.oids_of_key(key)?.into_iter().find(|&oid| cursor.includes(oid)))
     }
 
     /// What an identifier typed by a user is looked up as, and named as in messages: upper case unless it has a bar or an
@@ -106,28 +135,28 @@ impl Lookup {
         Ok(oids)
     }
 
-    /// The OID of a GI, whether included or not: that of the first volume that knows it. `None` also where no volume knows
-    /// GIs.
+    /// The OID that `blastdbcmd` shows for a GI: that of the first volume in which the sequence is
+    /// included.
+    ///
+    /// If there is none, but the last volume knows the GI, BLAST+ takes the OID at which it looked
+    /// last: that of the next included sequence, or of the excluded one itself
+    /// (`CBlastDBCmdApp::x_GetOids`, blastdbcmd.cpp, which does not ask whether
+    /// `CSeqDBImpl::GiToOidwFilterCheck` has succeeded).
     ///
     /// # Errors
     /// Those of a damaged file.
-    pub fn oid_of_gi(&self, gi: i64) -> Result<Option<u32>, DbError> {
+    pub fn shown_oid_of_gi(&self, gi: i64, cursor: &mut OidCursor) -> Result<Option<u32>, DbError> {
+        let mut last = None;
         for volume in &self.volumes {
-            if let Some(oid) = volume.oid_of_gi(gi)? {
-                return Ok(Some(oid));
-            }
+            last = match volume.oid_of_gi(gi)? {
+                None => None,
+                Some(oid) => match cursor.find(oid) {
+                    Ok(()) => return Ok(Some(oid)),
+                    Err(other) => Some(other),
+                },
+            };
         }
-        Ok(None)
-    }
-
-    /// The same, but of the first volume in which the sequence is included.
-    fn included_oid_of_gi(&self, gi: i64) -> Result<Option<u32>, DbError> {
-        for volume in &self.volumes {
-            if let Some(oid) = volume.oid_of_gi(gi)?.filter(|&oid| self.includes(oid)) {
-                return Ok(Some(oid));
-            }
-        }
-        Ok(None)
+        Ok(last)
     }
 
     /// Whether the first volume has a GI index; without, no GI is printed for a sequence by `blastdbcmd`.
@@ -168,6 +197,24 @@ impl Lookup {
         Ok(known)
     }
 
+    /// The taxids of the included sequences, ascending, each once, as `blastdbcmd -tax_info` lists
+    /// them.
+    ///
+    /// # Errors
+    /// [`DbError::TaxonomyVersion`] in version 4; those of a missing or damaged file.
+    pub fn included_taxids(&self) -> Result<Vec<i32>, DbError> {
+        if self.database.listed().is_none() || !self.is_version_5() {
+            return self.taxids();
+        }
+        let mut cursor = self.database.oid_cursor();
+        cursor.set_up();
+        let mut taxids = BTreeSet::new();
+        for oid in cursor.walk() {
+            taxids.extend(self.taxids_of(oid)?);
+        }
+        Ok(taxids.into_iter().collect())
+    }
+
     /// All taxids of the database, ascending, each once; excluded sequences count.
     ///
     /// # Errors
@@ -192,10 +239,6 @@ impl Lookup {
 
     pub(crate) fn is_version_5(&self) -> bool {
         !self.entries.is_empty()
-    }
-
-    fn includes(&self, oid: u32) -> bool {
-        range::contains(self.database.oids(), oid)
     }
 
     /// The LMDB file that a sequence belongs to, and its number there.

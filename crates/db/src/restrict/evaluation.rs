@@ -186,7 +186,11 @@ impl<'a> Evaluation<'a> {
             oids = match mask {
                 Mask::Range(window) => range::clip(&oids, window),
                 Mask::MemberBit(bit) => {
-                    self.volumes[at].member_bit = *bit;
+                    let known = &mut self.volumes[at].member_bit;
+                    if *known != 0 && *known != *bit {
+                        return Err(DbError::MemberBits);
+                    }
+                    *known = *bit;
                     oids
                 }
                 Mask::OidList(file) => range::intersection(&oids, &oid_list(file, span)?),

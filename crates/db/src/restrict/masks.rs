@@ -81,7 +81,7 @@ pub(super) fn any(node: &Node) -> Result<bool, DbError> {
 
 /// Whether sequences and residues must be counted, because an alias has a list but does not state both
 /// (`CSeqDB_IdListValuesTest`, seqdbalias.cpp).
-pub(super) fn needs_count(node: &Node) -> bool {
+pub(crate) fn needs_count(node: &Node) -> bool {
     let has = |key: &&str| node.alias.get(key).is_some();
     if ["NSEQ", "LENGTH"].iter().all(has) {
         return false;

@@ -28,6 +28,7 @@ use self::evaluation::{Evaluation, Selection};
 use self::filter::DeflineFilter;
 pub use self::list::{ListError, SeqIdList};
 use self::masks::Mask;
+pub(crate) use self::masks::needs_count;
 pub use self::oid_list::oids_of_bits;
 use crate::path::BasePath;
 use crate::tree::Node;
@@ -80,6 +81,8 @@ pub enum Visibility {
 pub(crate) struct Inclusion {
     /// The included OIDs.
     pub(crate) oids: Vec<Range<u32>>,
+    /// Limits of a sole range, which also hold for what is beside its alias.
+    pub(crate) window: Option<Range<u32>>,
     /// Which definition lines are shown; `None` for all.
     pub(crate) filter: Option<Arc<DeflineFilter>>,
     /// Sequences and residues must be counted: what the aliases state is of something else.
@@ -122,18 +125,21 @@ pub(crate) fn included(
         oids = evaluation.top_lists(members, &branches, oids)?;
     }
     oids = by_user.apply(oids);
-    if let [only] = tree.nodes.as_slice()
-        && let [Mask::Range(window)] = masks::masks(only)?.as_slice()
-    {
-        // A sole range restricts everything. An end of 0 is none here, but not for the alias's own members.
-        let count = whole.oid_count();
-        let end = if window.end == 0 { count } else { window.end.min(count) };
-        oids = range::clip(&oids, &(window.start.min(end)..end));
-    }
     let filter = evaluation.into_filter();
     Ok(Inclusion {
         oids,
+        window: window(tree, whole.oid_count())?,
         counted: user.is_some() || masks::needs_count(tree),
         filter: (!filter.is_empty()).then(|| Arc::new(filter)),
     })
+}
+
+/// The limits of a sole range: of an alias that is the only one named and has no other restriction.
+fn window(tree: &Node, count: u32) -> Result<Option<Range<u32>>, DbError> {
+    let [only] = tree.nodes.as_slice() else { return Ok(None) };
+    let masks = masks::masks(only)?;
+    let [Mask::Range(window)] = masks.as_slice() else { return Ok(None) };
+    // An end of 0 is none here, but not for the alias's own members.
+    let end = if window.end == 0 { count } else { window.end.min(count) };
+    Ok(Some(window.start.min(end)..end))
 }

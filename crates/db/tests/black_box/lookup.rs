@@ -134,7 +134,7 @@ fn compare_ids<'a>(directory: &Path, name: &str, wanted: impl IntoIterator<Item 
     let database = open(directory, name);
     let lookup = database.lookup().unwrap();
     for id in wanted {
-        let oids = lookup.oids_of_id(id.as_bytes()).unwrap();
+        let oids = lookup.oids_of_id(id.as_bytes(), &mut database.oid_cursor()).unwrap();
         let found: String = oids.iter().map(|oid| format!("{oid}\n")).collect();
         let arguments = ["-db", name, "-entry", id, "-outfmt", "%o"];
         let (expected, messages) = blastdbcmd(directory, &arguments);
@@ -197,7 +197,9 @@ fn databases_without_identifiers_say_so() {
     let directory = directory.path();
     make(directory, "five", &fasta(LINES), &[]);
     make(directory, "four", &fasta(LINES), &["-blastdb_version", "4"]);
-    let error = open(directory, "five").lookup().unwrap().oids_of_id(b"P12345").unwrap_err();
+    let five = open(directory, "five");
+    let found = five.lookup().unwrap().oids_of_id(b"P12345", &mut five.oid_cursor());
+    let error = found.unwrap_err();
     let (_, message) = blastdbcmd(directory, &["-db", "five", "-entry", "P12345"]);
     assert!(message.contains(&error.to_string()), "{message}");
     compare_ids(directory, "four", ["P12345", "999", "loc1"]);

@@ -190,6 +190,7 @@ fn open_database(names: &str, plan: &Plan, audience: &dyn Audience) -> Result<Ta
     let database = Database::open_restricted(names, kind, &search, user, &mut warnings);
     warnings.iter().for_each(|warning| audience.warn(warning));
     let database = database?;
+    refuse_uncounted(&database, plan)?;
     let shortest = database
         .counted_lengths()
         .map_or(MIN_SUBJECT_LENGTH, |(shortest, _)| i32::try_from(shortest).unwrap_or(i32::MAX));
@@ -215,6 +216,18 @@ fn open_database(names: &str, plan: &Plan, audience: &dyn Audience) -> Result<Ta
         has_hard_masks: plan.database_mask.as_ref().is_some_and(|mask| mask.hard),
         taxonomy: TaxonomyNames::default(),
     })
+}
+
+/// Refuses a database that counts no residues but has some: BLAST+ then searches each sequence as a
+/// database of its own (`db_length == 0` in blast_engine.c).
+fn refuse_uncounted(database: &Database, plan: &Plan) -> Result<(), Error> {
+    let has_residues =
+        || database.oids().iter().cloned().flatten().any(|oid| database.length_of(oid) > 0);
+    if database.stats_residues() == 0 && has_residues() {
+        let what = "aliases that count no residues of a database in which sequences are searched";
+        return Err(Error::unsupported(plan.program, what));
+    }
+    Ok(())
 }
 
 /// What BLAST+ calls the sequences of a FASTA file.

@@ -1,0 +1,141 @@
+//! Looking for included sequences one after the other, as BLAST+ does
+//! (`CSeqDBImpl::x_CheckOrFindOID`, seqdbimpl.cpp).
+//!
+//! FIRST_OID and LAST_OID of the only alias that is named, if it has no other restriction, also
+//! limit the OIDs that BLAST+ goes through, whatever else is named. It sets these limits when it
+//! evaluates the aliases, which the first question does, after it was compared with the limits
+//! until then. So the first answer may lie before the limits, and another one right at their end.
+//! Where BLAST+ counts sequences when it opens the database, it removes the limits afterwards.
+
+use std::ops::Range;
+
+use crate::{Database, range};
+
+/// The OIDs that an [`OidCursor`] finds.
+#[derive(Clone, Debug)]
+pub(crate) enum Findable {
+    /// All: nothing restricts the database.
+    All,
+    /// Those that are searched.
+    Included,
+    /// Those that are listed and lie in a window, which the first question sets.
+    Limited { listed: Vec<Range<u32>>, window: Range<u32> },
+}
+
+/// The limits at a time.
+#[derive(Clone, Debug)]
+pub(crate) struct Limits {
+    current: Range<u32>,
+    /// Those that the first question sets.
+    next: Option<Range<u32>>,
+}
+
+/// The answer to a question for an OID.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Answer {
+    /// The next included OID, if there is one; else where the question ended.
+    oid: u32,
+    is_included: bool,
+}
+
+impl Limits {
+    pub(crate) fn new(count: u32, window: Option<Range<u32>>) -> Self {
+        Self { current: 0..count, next: window }
+    }
+
+    /// Sets the limits that the first question would set.
+    fn set_up(&mut self) {
+        if let Some(next) = self.next.take() {
+            self.current = next;
+        }
+    }
+
+    /// Looks for the first OID from `oid` on that is `listed`; all are if there is no list.
+    fn find(&mut self, listed: Option<&[Range<u32>]>, oid: u32) -> Answer {
+        let oid = oid.max(self.current.start);
+        let is_within = oid < self.current.end;
+        self.set_up();
+        match listed.filter(|_| is_within) {
+            None => Answer { oid, is_included: is_within },
+            Some(listed) => match range::first_from(listed, oid) {
+                None => Answer { oid, is_included: false },
+                Some(oid) => Answer { oid, is_included: oid <= self.current.end },
+            },
+        }
+    }
+
+    /// Goes through all included OIDs.
+    pub(crate) fn walk(&mut self, listed: Option<&[Range<u32>]>) -> impl Iterator<Item = u32> {
+        let mut next = Some(0u32);
+        std::iter::from_fn(move || {
+            let found = self.find(listed, next?);
+            next = found.oid.checked_add(1);
+            found.is_included.then_some(found.oid)
+        })
+    }
+}
+
+/// Answers which sequences `blastdbcmd` takes for included.
+#[derive(Debug)]
+pub struct OidCursor {
+    database: Database,
+    limits: Limits,
+}
+
+impl OidCursor {
+    pub(crate) fn new(database: Database, window: Option<Range<u32>>) -> Self {
+        Self { limits: Limits::new(database.oid_count(), window), database }
+    }
+
+    /// Evaluates the aliases before the first question.
+    pub fn set_up(&mut self) {
+        self.limits.set_up();
+    }
+
+    /// Whether an OID is included.
+    pub fn includes(&mut self, oid: u32) -> bool {
+        self.find(oid).is_ok()
+    }
+
+    /// `Ok` if the OID is included, else the OID at which BLAST+ looked last.
+    pub(crate) fn find(&mut self, oid: u32) -> Result<(), u32> {
+        let answer = self.limits.find(self.database.listed(), oid);
+        if answer.is_included && answer.oid == oid { Ok(()) } else { Err(answer.oid) }
+    }
+
+    /// All included OIDs, ascending.
+    pub fn walk(&mut self) -> impl Iterator<Item = u32> {
+        self.limits.walk(self.database.listed())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::single_range_in_vec_init, reason = "lists of one range, not of numbers")]
+mod tests {
+    use super::*;
+
+    fn walked(mut limits: Limits, listed: &[Range<u32>]) -> Vec<u32> {
+        limits.walk(Some(listed)).collect()
+    }
+
+    /// Seen with `blastdbcmd -db "ALIAS VOLUME" -entry all` for an alias with these limits.
+    #[test]
+    fn the_first_and_the_last_answer_may_be_beyond_the_limits() {
+        assert_eq!(walked(Limits::new(9, Some(3..5)), &[0..9]), [0, 3, 4]);
+        assert_eq!(walked(Limits::new(9, Some(3..5)), &[3..4, 5..9]), [3, 5]);
+        assert_eq!(walked(Limits::new(9, Some(3..5)), &[6..9]), [0; 0]);
+        assert_eq!(walked(Limits::new(9, None), &[2..4, 8..9]), [2, 3, 8]);
+        let mut limits = Limits::new(9, Some(3..5));
+        limits.set_up();
+        assert_eq!(walked(limits, &[0..9]), [3, 4]);
+    }
+
+    #[test]
+    fn a_failed_question_ends_at_the_next_included_sequence() {
+        let mut limits = Limits::new(9, None);
+        let answer = |oid, is_included| Answer { oid, is_included };
+        assert_eq!(limits.find(Some(&[2..4, 8..9]), 5), answer(8, true));
+        assert_eq!(limits.find(Some(&[2..4]), 5), answer(5, false));
+        assert_eq!(limits.find(None, 9), answer(9, false));
+    }
+}
