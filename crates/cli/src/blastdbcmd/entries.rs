@@ -143,11 +143,16 @@ impl Retrieval<'_> {
 
     /// `-entry_batch`: one sequence of each identifier.
     fn batch(&self, text: &[u8], mut config: Config, out: &mut Output) -> Result<bool, Stop> {
-        let mut buffer = Vec::new();
-        let mut complete = true;
+        // All are looked up before the first is written, which matters where one cannot be.
+        let mut found = Vec::new();
         for (id, specifiers) in text.split(|&b| b == b'\n').filter_map(id_and_rest) {
             let key = self.source.lookup.key_of(id);
-            match self.first_oid_of(&key)? {
+            found.push((self.first_oid_of(&key)?, key, specifiers));
+        }
+        let mut buffer = Vec::new();
+        let mut complete = true;
+        for (oid, key, specifiers) in found {
+            match oid {
                 Some(oid) if config.read_specifiers(specifiers, self.source, self.messages)? => {
                     self.write(oid, &config, Some(&key), &mut buffer, out)?;
                 }
