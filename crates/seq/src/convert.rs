@@ -4,7 +4,7 @@ use std::fmt;
 
 /// What is wrong with a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum ConvertFault {
     /// Nothing at its start can be read as a value.
     NoValue,
     /// Something follows the value.
@@ -19,17 +19,17 @@ pub enum Fault {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConvertError {
     /// What is wrong.
-    pub fault: Fault,
+    pub fault: ConvertFault,
     message: String,
     position: usize,
 }
 
 impl ConvertError {
     /// Describes what is wrong with `text`, at the byte `position`.
-    pub fn new(text: &[u8], type_name: &str, fault: Fault, position: usize) -> Self {
+    pub fn new(text: &[u8], type_name: &str, fault: ConvertFault, position: usize) -> Self {
         let overflow = match fault {
-            Fault::NoValue | Fault::Trailing => "",
-            Fault::Overflow | Fault::OutOfRange => ", overflow",
+            ConvertFault::NoValue | ConvertFault::Trailing => "",
+            ConvertFault::Overflow | ConvertFault::OutOfRange => ", overflow",
         };
         let text = printable(text);
         let message = format!("Cannot convert string '{text}' to {type_name}{overflow}");
@@ -39,7 +39,7 @@ impl ConvertError {
     /// Describes a word that is neither true nor false.
     pub fn not_boolean() -> Self {
         let message = "String cannot be converted to bool".to_owned();
-        Self { fault: Fault::NoValue, message, position: 0 }
+        Self { fault: ConvertFault::NoValue, message, position: 0 }
     }
 
     /// What is wrong, without the position.
@@ -55,10 +55,10 @@ impl ConvertError {
     /// What BLAST+ prints after `Error: ` where it does not handle the exception.
     pub fn exception(&self) -> String {
         let (line, function) = match self.fault {
-            Fault::OutOfRange => (640, "StringToInt"),
-            Fault::Overflow => (853, "StringToInt8"),
-            Fault::NoValue => (862, "StringToInt8"),
-            Fault::Trailing => (872, "StringToInt8"),
+            ConvertFault::OutOfRange => (640, "StringToInt"),
+            ConvertFault::Overflow => (853, "StringToInt8"),
+            ConvertFault::NoValue => (862, "StringToInt8"),
+            ConvertFault::Trailing => (872, "StringToInt8"),
         };
         exception(line, &format!("(CStringException::eConvert) ncbi::NStr::{function}() - {self}"))
     }
@@ -116,12 +116,12 @@ pub fn parse_integer(text: &[u8], base: u32) -> Result<i64, ConvertError> {
     while let Some(digit) = text.get(at).and_then(|&byte| char::from(byte).to_digit(base)) {
         value = value * i128::from(base) + i128::from(digit);
         if value > limit {
-            return Err(ConvertError::new(text, "Int8", Fault::Overflow, at));
+            return Err(ConvertError::new(text, "Int8", ConvertFault::Overflow, at));
         }
         at += 1;
     }
     if at == start || at != text.len() {
-        let fault = if at == start { Fault::NoValue } else { Fault::Trailing };
+        let fault = if at == start { ConvertFault::NoValue } else { ConvertFault::Trailing };
         return Err(ConvertError::new(text, "Int8", fault, at));
     }
     let value = if negative { -value } else { value };

@@ -1,7 +1,7 @@
 //! Numbers and Booleans as BLAST+ reads them from text, with its words for what is wrong (`ncbistr.cpp`).
 
 use fleetblast_seq::convert::parse_integer;
-pub use fleetblast_seq::convert::{ConvertError, Fault, printable};
+pub use fleetblast_seq::convert::{ConvertError, ConvertFault, printable};
 
 /// A 64-bit integer: decimal, or hexadecimal after `0x`.
 ///
@@ -22,7 +22,7 @@ pub fn parse_int8(text: &[u8]) -> Result<i64, ConvertError> {
 /// [`ConvertError`]; out of 32-bit range counts as overflow at offset 0.
 pub fn parse_int4(text: &[u8]) -> Result<i32, ConvertError> {
     let value = parse_integer(text, 10)?;
-    i32::try_from(value).map_err(|_| ConvertError::new(text, "int", Fault::OutOfRange, 0))
+    i32::try_from(value).map_err(|_| ConvertError::new(text, "int", ConvertFault::OutOfRange, 0))
 }
 
 /// A floating-point number: C syntax, and an exponent may end after its letter (`1e`).
@@ -50,7 +50,7 @@ fn whole(value: f64, end: usize, text: &[u8]) -> Result<f64, ConvertError> {
     if end == text.len() {
         Ok(value)
     } else {
-        Err(ConvertError::new(text, "double", Fault::Trailing, end))
+        Err(ConvertError::new(text, "double", ConvertFault::Trailing, end))
     }
 }
 
@@ -69,7 +69,7 @@ fn hex_prefix(text: &[u8]) -> bool {
 
 /// The longest number at the start of a text, and where it ends.
 fn number(text: &[u8]) -> Result<(f64, usize), ConvertError> {
-    let bad = || ConvertError::new(text, "double", Fault::NoValue, 0);
+    let bad = || ConvertError::new(text, "double", ConvertFault::NoValue, 0);
     if !matches!(text.first(), Some(b'0'..=b'9' | b'.' | b'-' | b'+')) {
         return Err(bad());
     }

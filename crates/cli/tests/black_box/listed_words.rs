@@ -1,4 +1,4 @@
-//! Malformed and odd words in lists of identifiers for databases of version 4: what is refused, and how.
+//! Malformed and odd words in lists of identifiers for databases of version 4.
 
 use std::fs;
 use std::path::Path;
