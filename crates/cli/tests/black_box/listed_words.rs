@@ -51,7 +51,8 @@ fn directory() -> Fixture {
     fs::write(fixture.path().join("q.fa"), format!(">q\n{LETTERS}\n")).unwrap();
     fs::write(fixture.path().join("al.pal"), "DBLIST d\nSEQIDLIST list\n").unwrap();
     let program = Path::new(env!("CARGO_BIN_EXE_fleetblast"));
-    for options in ["-parse_seqids|-out|d", "-hash_index|-out|hashed", "-out|plain"] {
+    let volumes = "-hash_index|-max_file_sz|100|-out|volumes";
+    for options in ["-parse_seqids|-out|d", "-hash_index|-out|hashed", volumes, "-out|plain"] {
         let made = format!("makeblastdb|-in|d.fa|-dbtype|prot|-blastdb_version|4|{options}");
         let made = fixture.run(program, &Fixture::words(&made), &[]);
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
@@ -72,12 +73,14 @@ fn message(output: &Output) -> String {
     text.split_inclusive('\n').filter(|line| !line.starts_with('(')).collect()
 }
 
-const SEARCHES: [&str; 7] = [
+const SEARCHES: [&str; 9] = [
     "-db d -seqidlist list",
     "-db d -negative_seqidlist list",
     "-db al",
     "-db hashed -seqidlist list",
     "-db hashed -negative_seqidlist list",
+    "-db volumes -seqidlist list",
+    "-db volumes -negative_seqidlist list",
     "-db plain -seqidlist list",
     "-db plain -negative_seqidlist list",
 ];
@@ -125,6 +128,21 @@ fn gis_hide_sequences_without_identifiers() {
     assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0), "{output:?}");
     let output = search(&fixture, &ours, "other", SEARCHES[4]);
     assert_ne!(output.stdout.len(), 0, "{output:?}");
+}
+
+/// The first sequence of each further volume has the key of another one.
+#[test]
+fn sequences_without_identifiers_are_sound_in_volumes() {
+    let fixture = directory();
+    assert!(fixture.path().join("volumes.01.psi").exists());
+    let program = Path::new(env!("CARGO_BIN_EXE_fleetblast"));
+    for database in ["hashed", "volumes"] {
+        let line = format!("dbcheck|-db|{database}");
+        let output = fixture.run(program, &Fixture::words(&line), &[]);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+    }
+    let output = search(&fixture, &fixture.called("blastp"), "zzz", SEARCHES[5]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
 }
 
 /// All entries of a batch are looked up before the first is written.
