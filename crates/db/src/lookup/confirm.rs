@@ -25,7 +25,7 @@ pub(super) fn has_accession(lines: &[Defline], key: &[u8]) -> bool {
     found
 }
 
-/// Whether an identifier of a sequence, of which the OID within the volume is given, has this key,
+/// Whether an identifier of the sequence with this OID within the volume has this key,
 /// in lower case, in version 4.
 pub(super) fn has_name(lines: &[Defline], key: &[u8], oid: u32) -> bool {
     ids(lines).any(|id| match id.is_ordinal() {
