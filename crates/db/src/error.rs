@@ -1,13 +1,13 @@
 //! What can go wrong with a database, in the oracle's words where it has words.
 
+mod identifier;
 mod sign;
 mod told;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use fleetblast_seq::id::Refusal;
-
+pub use self::identifier::IdentifierError;
 pub use self::sign::TaxidSign;
 use crate::SequenceKind;
 
@@ -416,23 +416,9 @@ pub enum DbError {
         /// What is wrong with it.
         problem: crate::restrict::ListError,
     },
-    /// A word in the user's list that is no identifier.
-    #[error("Invalid seq id: {word}")]
-    InvalidId {
-        /// The word.
-        word: String,
-        /// What is wrong with it.
-        refusal: Refusal,
-    },
-    /// A word in the list of an alias, or of the user, that is no identifier by which lists could
-    /// be compared; BLAST+ does not expect that.
-    #[error("{refusal}")]
-    ListedName {
-        /// The list of the alias.
-        path: PathBuf,
-        /// What is wrong.
-        refusal: Refusal,
-    },
+    /// A word that cannot be used as an identifier.
+    #[error(transparent)]
+    Identifier(Box<IdentifierError>),
     /// The operating system refused.
     #[error("cannot read ({}): {source}", path.display())]
     Io {

@@ -55,7 +55,7 @@ pub use configuration::{configured, configured_by_variable};
 pub use cursor::OidCursor;
 pub use database::{Database, DatabaseInfo, SequenceKind, Whole};
 pub use defline::Defline;
-pub use error::{DbError, TaxidSign};
+pub use error::{DbError, IdentifierError, TaxidSign};
 pub use lookup::Lookup;
 pub use mapped::{check_lost_pages, check_mapped_files, has_all_pages};
 pub use odd::{OddHeader, OddText};

@@ -69,14 +69,14 @@ impl Volume {
         let (index_bytes, stamp) = Bytes::map_of_volume(&index_path)?;
         let mut stamps = vec![stamp];
         let index = Index::parse(&index_bytes, &index_path, Some(kind))?;
-        let mut file = |extension| match index.sequences {
-            0 => Ok(Bytes::held(Vec::new())),
-            _ => {
-                let path = path::with_extension(base, &kind.extension(extension));
-                let (bytes, stamp) = Bytes::map_of_volume(&path)?;
-                stamps.push(stamp);
-                Ok(bytes)
+        let mut file = |extension| -> Result<Bytes, DbError> {
+            if index.sequences == 0 {
+                return Ok(Bytes::held(Vec::new()));
             }
+            let path = path::with_extension(base, &kind.extension(extension));
+            let (bytes, stamp) = Bytes::map_of_volume(&path)?;
+            stamps.push(stamp);
+            Ok(bytes)
         };
         let (residues, headers) = (file("sq")?, Headers::File(file("hr")?));
         let name = PathBuf::from(path::os(base));

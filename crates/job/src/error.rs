@@ -3,6 +3,7 @@
 use std::{fmt, io};
 
 use fleetblast_db::{DbError, check_mapped_files};
+use fleetblast_seq::convert::ConvertError;
 
 /// Exit codes of BLAST+ (`blast_app_util.hpp`).
 pub mod exit {
@@ -169,6 +170,14 @@ pub fn output_error(error: &std::io::Error) -> Error {
     match error.kind() {
         std::io::ErrorKind::BrokenPipe => Error::closed_output(),
         _ => Error::new(exit::OUTPUT, "BLAST failed to write output"),
+    }
+}
+
+/// In a range or in the environment BLAST+ does not expect what is no number: it reports an
+/// exception that nobody handled, with the place in its source.
+impl From<ConvertError> for Error {
+    fn from(error: ConvertError) -> Self {
+        Self::new(exit::UNKNOWN, format!("Error: {}", error.exception()))
     }
 }
 

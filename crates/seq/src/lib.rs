@@ -4,6 +4,7 @@
 
 pub mod alphabet;
 pub mod asn;
+pub mod convert;
 pub mod dust;
 pub mod fasta;
 pub mod frame;

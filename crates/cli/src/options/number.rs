@@ -1,129 +1,19 @@
 //! Numbers and Booleans as BLAST+ reads them from text, with its words for what is wrong (`ncbistr.cpp`).
 
-use std::fmt;
-
-use fleetblast_job::error::{Error, exit};
-
-/// What is wrong with a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// Nothing at its start can be read as a value.
-    NoValue,
-    /// Something follows the value.
-    Trailing,
-    /// Too large for 64 bits.
-    Overflow,
-    /// Too large for 32 bits.
-    OutOfRange,
-}
-
-/// Why a text is not a value. Its text is what BLAST+ prints after `Error: `.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConvertError {
-    /// What is wrong.
-    pub fault: Fault,
-    message: String,
-    position: usize,
-}
-
-impl ConvertError {
-    fn new(text: &[u8], type_name: &str, fault: Fault, position: usize) -> Self {
-        let overflow = match fault {
-            Fault::NoValue | Fault::Trailing => "",
-            Fault::Overflow | Fault::OutOfRange => ", overflow",
-        };
-        let text = printable(text);
-        let message = format!("Cannot convert string '{text}' to {type_name}{overflow}");
-        Self { fault, message, position }
-    }
-
-    /// What is wrong, without the position.
-    pub fn message(&self) -> &str {
-        &self.message
-    }
-}
-
-impl fmt::Display for ConvertError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (m_Pos = {})", self.message, self.position)
-    }
-}
-
-/// In a range or in the environment BLAST+ does not expect what is no number: it reports an exception nobody handled, with
-/// the place in its source.
-impl From<ConvertError> for Error {
-    fn from(error: ConvertError) -> Self {
-        let (line, function) = match error.fault {
-            Fault::OutOfRange => (640, "StringToInt"),
-            Fault::Overflow => (853, "StringToInt8"),
-            Fault::NoValue => (862, "StringToInt8"),
-            Fault::Trailing => (872, "StringToInt8"),
-        };
-        let message = format!(
-            "Error: NCBI C++ Exception:\n    T0 \"c++/include/corelib/ncbidiag.hpp\", line {line}: \
-             Error: (CStringException::eConvert) ncbi::NStr::{function}() - {error}\n"
-        );
-        Self::new(exit::UNKNOWN, message)
-    }
-}
-
-/// Text with everything but printable ASCII as C escapes.
-pub fn printable(text: &[u8]) -> String {
-    let mut out = String::with_capacity(text.len());
-    for (at, &byte) in text.iter().enumerate() {
-        match byte {
-            b'\t' => out.push_str("\\t"),
-            0x0b => out.push_str("\\v"),
-            0x08 => out.push_str("\\b"),
-            b'\r' => out.push_str("\\r"),
-            0x0c => out.push_str("\\f"),
-            0x07 => out.push_str("\\a"),
-            b'\n' => out.push_str("\\n"),
-            b'\\' | b'\'' | b'"' => out.extend(['\\', byte.into()]),
-            b' '..=b'~' => out.push(byte.into()),
-            // As few octal digits as can be, unless a digit follows.
-            _ if matches!(text.get(at + 1), Some(b'0'..=b'7')) => {
-                out.push_str(&format!("\\{byte:03o}"));
-            }
-            _ => out.push_str(&format!("\\{byte:o}")),
-        }
-    }
-    out
-}
+use fleetblast_seq::convert::parse_integer;
+pub use fleetblast_seq::convert::{ConvertError, ConvertFault, printable};
 
 /// A 64-bit integer: decimal, or hexadecimal after `0x`.
 ///
 /// # Errors
 /// [`ConvertError`] with the offset of the first bad byte.
 pub fn parse_int8(text: &[u8]) -> Result<i64, ConvertError> {
-    match digits(text, 10) {
-        Err(_) if text.len() >= 2 && text[..2].eq_ignore_ascii_case(b"0x") => digits(text, 16),
+    match parse_integer(text, 10) {
+        Err(_) if text.len() >= 2 && text[..2].eq_ignore_ascii_case(b"0x") => {
+            parse_integer(text, 16)
+        }
         result => result,
     }
-}
-
-/// One or more digits of a base after an optional sign, and for base 16 an optional `0x`.
-fn digits(text: &[u8], base: u32) -> Result<i64, ConvertError> {
-    let negative = text.first() == Some(&b'-');
-    let start = usize::from(matches!(text.first(), Some(b'-' | b'+')));
-    let prefixed = base == 16 && text.len() >= 2 && text[..2].eq_ignore_ascii_case(b"0x");
-    let mut at = if prefixed { 2 } else { start };
-    let limit = i128::from(i64::MAX) + i128::from(negative);
-    let mut value: i128 = 0;
-    while let Some(digit) = text.get(at).and_then(|&byte| char::from(byte).to_digit(base)) {
-        value = value * i128::from(base) + i128::from(digit);
-        if value > limit {
-            return Err(ConvertError::new(text, "Int8", Fault::Overflow, at));
-        }
-        at += 1;
-    }
-    if at == start || at != text.len() {
-        let fault = if at == start { Fault::NoValue } else { Fault::Trailing };
-        return Err(ConvertError::new(text, "Int8", fault, at));
-    }
-    let value = if negative { -value } else { value };
-    // The limit above keeps it in range.
-    Ok(i64::try_from(value).unwrap_or(i64::MAX))
 }
 
 /// A 32-bit integer in the places where BLAST+ reads one after the options are parsed (`NStr::StringToInt`): decimal only.
@@ -131,8 +21,8 @@ fn digits(text: &[u8], base: u32) -> Result<i64, ConvertError> {
 /// # Errors
 /// [`ConvertError`]; out of 32-bit range counts as overflow at offset 0.
 pub fn parse_int4(text: &[u8]) -> Result<i32, ConvertError> {
-    let value = digits(text, 10)?;
-    i32::try_from(value).map_err(|_| ConvertError::new(text, "int", Fault::OutOfRange, 0))
+    let value = parse_integer(text, 10)?;
+    i32::try_from(value).map_err(|_| ConvertError::new(text, "int", ConvertFault::OutOfRange, 0))
 }
 
 /// A floating-point number: C syntax, and an exponent may end after its letter (`1e`).
@@ -160,7 +50,7 @@ fn whole(value: f64, end: usize, text: &[u8]) -> Result<f64, ConvertError> {
     if end == text.len() {
         Ok(value)
     } else {
-        Err(ConvertError::new(text, "double", Fault::Trailing, end))
+        Err(ConvertError::new(text, "double", ConvertFault::Trailing, end))
     }
 }
 
@@ -179,7 +69,7 @@ fn hex_prefix(text: &[u8]) -> bool {
 
 /// The longest number at the start of a text, and where it ends.
 fn number(text: &[u8]) -> Result<(f64, usize), ConvertError> {
-    let bad = || ConvertError::new(text, "double", Fault::NoValue, 0);
+    let bad = || ConvertError::new(text, "double", ConvertFault::NoValue, 0);
     if !matches!(text.first(), Some(b'0'..=b'9' | b'.' | b'-' | b'+')) {
         return Err(bad());
     }
@@ -274,8 +164,7 @@ pub fn parse_bool(text: &[u8]) -> Result<bool, ConvertError> {
     } else if is(["0", "false", "f", "no", "n"]) {
         Ok(false)
     } else {
-        let message = "String cannot be converted to bool".to_owned();
-        Err(ConvertError { fault: Fault::NoValue, message, position: 0 })
+        Err(ConvertError::not_boolean())
     }
 }
 
@@ -301,7 +190,7 @@ mod tests {
             ("5e5e5", 3),
         ] {
             let error = parse_double(text.as_bytes()).unwrap_err();
-            assert_eq!(error.position, position, "{text}");
+            assert_eq!(error.position(), position, "{text}");
         }
         for (text, value) in [
             ("1e", 1.0),
@@ -336,17 +225,12 @@ mod tests {
             ("-9223372036854775809", 19),
         ] {
             let error = parse_int8(text.as_bytes()).unwrap_err();
-            assert_eq!(error.position, position, "{text}");
+            assert_eq!(error.position(), position, "{text}");
         }
         for (text, value) in
             [("05", 5), ("+3", 3), ("0x", 0), ("0X1f", 31), ("-9223372036854775808", i64::MIN)]
         {
             assert_eq!(parse_int8(text.as_bytes()), Ok(value), "{text}");
         }
-    }
-
-    #[test]
-    fn escapes_what_is_not_printable() {
-        assert_eq!(printable(b"5\"a\\b'\t\x01\x017\xff"), "5\\\"a\\\\b\\'\\t\\1\\0017\\377");
     }
 }

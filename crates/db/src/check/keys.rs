@@ -2,6 +2,7 @@
 //!
 //! Written for checking, apart from what writes these files.
 
+use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use fleetblast_seq::id::{ObjectId, SeqId, TextKind};
@@ -61,6 +62,24 @@ pub(crate) fn accession_keys(id: &SeqId, mut key: impl FnMut(Vec<u8>, bool)) {
             key(id.accession_version(), true);
         }
         _ => and_upper(id.accession_version(), true),
+    }
+}
+
+/// Starts the keys of sequences without identifiers of their own in the string index of version 4,
+/// which has such keys where `makeblastdb` was asked for hashes.
+const ORDINAL: &str = "gnl|bl_ord_id|";
+
+/// The key of a sequence without identifiers of its own by its OID within the volume.
+pub(crate) fn ordinal_key(oid: u32) -> Vec<u8> {
+    format!("{ORDINAL}{oid}").into_bytes()
+}
+
+/// The key that `key` should be for this OID within the volume. Only for the first sequence of a
+/// volume that is another one: the number of sequences in the volume before.
+pub(crate) fn own_ordinal_key(key: &[u8], oid: u32) -> Cow<'_, [u8]> {
+    match oid == 0 && key.starts_with(ORDINAL.as_bytes()) {
+        true => ordinal_key(oid).into(),
+        false => key.into(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::file::Side;
-use super::keys::Sum;
+use super::keys::{Sum, own_ordinal_key};
 use super::{Report, isam};
 use crate::DbError;
 use crate::lookup::isam::{Numeric, Strings};
@@ -120,7 +120,7 @@ pub(super) fn texts(
         if oid >= oids.end - oids.start {
             return Err(data.unsound(format!("key '{}' leads to no sequence", shown())));
         }
-        sum.add((key, oids.start + oid));
+        sum.add((&own_ordinal_key(key, oid)[..], oids.start + oid));
         last = key;
     }
     index.must_be(&isam::of_lines(&data.bytes))?;

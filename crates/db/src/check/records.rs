@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use fleetblast_seq::id::{ObjectId, SeqId};
 
-use super::keys::{Sum, accession_keys, index_keys};
+use super::keys::{Sum, accession_keys, index_keys, ordinal_key};
 use super::zeros::{self, Zeros};
 use crate::defline::{self, Defline, ORDINAL_DB};
 use crate::index::Table;
@@ -166,6 +166,9 @@ impl Checker {
         {
             self.totals.deflines += 1;
             self.totals.taxids.add((taxid, first + i));
+            if volume.lmdb().is_none() {
+                self.totals.names.add((&ordinal_key(i)[..], first + i));
+            }
             return Ok(false);
         }
         let wrong = |at: usize, problem| volume.bad_header(start + at, first + i, problem);
@@ -190,7 +193,8 @@ impl Checker {
             let is_ordinal = matches!(id, SeqId::General { db, .. } if db == ORDINAL_DB);
             has_own |= !is_ordinal;
             match id {
-                _ if is_ordinal => {}
+                // A version-4 database with hashes has keys of these, too.
+                id if is_ordinal => names.extend(index_keys(id)),
                 SeqId::Gi(gi) => {
                     self.totals.gis.add((*gi, oid));
                     if !has_gi {

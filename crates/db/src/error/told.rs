@@ -25,10 +25,8 @@ impl DbError {
     /// ends with an exception that it does not translate.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::MissingLmdb { .. }
-            | Self::MissingList { .. }
-            | Self::ListedName { .. }
-            | Self::AliasNumber { .. } => 255,
+            Self::MissingLmdb { .. } | Self::MissingList { .. } | Self::AliasNumber { .. } => 255,
+            Self::Identifier(error) if error.is_unexpected() => 255,
             Self::Memory { .. } => 4,
             Self::Io { source, .. } if source.kind() == std::io::ErrorKind::OutOfMemory => 4,
             _ => 2,
@@ -63,11 +61,7 @@ impl DbError {
             Self::MissingList { path } => {
                 Some(format!("list ({}) does not exist; check the name", path.display()))
             }
-            Self::ListedName { path, .. } => Some(format!(
-                "list ({}) of an alias, or the list of the options that it was compared with",
-                path.display()
-            )),
-            Self::InvalidId { refusal, .. } => Some(refusal.text().to_owned()),
+            Self::Identifier(error) => error.detail(),
             Self::List { path, .. } => Some(format!("list ({})", path.display())),
             Self::SeveralLists { path, line, .. } => {
                 Some(format!("alias file ({}) line {line}; name one list", path.display()))

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use super::key::without_end_blanks;
 use super::side_file::SideFile;
 use crate::DbError;
-use crate::check::keys::{accession_keys, index_keys};
+use crate::check::keys::{accession_keys, index_keys, ordinal_key, own_ordinal_key};
 use crate::defline::Defline;
 use fleetblast_seq::id::SeqId;
 
@@ -25,9 +25,14 @@ pub(super) fn has_accession(lines: &[Defline], key: &[u8]) -> bool {
     found
 }
 
-/// Whether an identifier has this key, in lower case, in version 4.
-pub(super) fn has_name(lines: &[Defline], key: &[u8]) -> bool {
-    ids(lines).any(|id| index_keys(id).iter().any(|one| without_end_blanks(one) == key))
+/// Whether an identifier of the sequence with this OID within the volume has this key,
+/// in lower case, in version 4.
+pub(super) fn has_name(lines: &[Defline], key: &[u8], oid: u32) -> bool {
+    ids(lines).any(|id| match id.is_ordinal() {
+        // The header's number is that in the whole database.
+        true => own_ordinal_key(key, oid) == ordinal_key(oid),
+        false => index_keys(id).iter().any(|one| without_end_blanks(one) == key),
+    })
 }
 
 /// Whether a GI is among the identifiers.

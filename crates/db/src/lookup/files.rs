@@ -106,7 +106,7 @@ impl VolumeFiles {
 
     pub(super) fn confirm_text(&self, key: &[u8], oid: u32) -> Result<(), DbError> {
         let shown = String::from_utf8_lossy(key);
-        let has = |lines: &[Defline]| confirm::has_name(lines, key);
+        let has = |lines: &[Defline]| confirm::has_name(lines, key, oid);
         self.confirmed(&self.strings, &shown, oid, has).map(|_| ())
     }
 

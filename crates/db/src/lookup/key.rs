@@ -1,6 +1,10 @@
 //! Under which key an identifier is stored.
 
-use fleetblast_seq::id::{NumberKind, ObjectId, Refusal, SeqId, TextKind, parse_first, parse_word};
+use fleetblast_seq::convert::parse_integer;
+use fleetblast_seq::id::{
+    NumberKind, ObjectId, Refusal, SeqId, TextKind, best_choice, parse_first, parse_indexed,
+    parse_word,
+};
 
 /// Most digits of a version that may be left out.
 const VERSION_DIGITS: usize = 3;
@@ -14,6 +18,11 @@ pub(super) enum Version4 {
     Gi(i64),
     /// Nowhere: the number within the volume itself.
     Ordinal(u32),
+    /// In the index of PIGs, which is not supported.
+    Pig,
+    /// The number of a trace. Without an index of traces, which is not supported, the whole word
+    /// is looked up in the string index.
+    Trace(i64),
     /// In the string index.
     Text(Vec<u8>),
 }
@@ -60,18 +69,20 @@ pub(super) fn number(key: &[u8]) -> Option<i64> {
 }
 
 /// What to look for in version 4 (`SeqDB_SimplifyAccession`, seqdbcommon.cpp).
-pub(super) fn version_4(key: &[u8]) -> Version4 {
-    let tagged = key.contains(&b'|').then(|| parse_word(key).unwrap_or_default());
-    // Of several identifiers that of the lowest rank.
-    if let Some(id) = tagged.and_then(|ids| ids.into_iter().min_by_key(rank)) {
-        return simplified(&id, key);
+///
+/// # Errors
+/// An identifier with a known tag whose parts do not fit.
+pub(super) fn version_4(key: &[u8]) -> Result<Version4, Refusal> {
+    if let Some(id) = best_choice(&parse_indexed(key)?) {
+        return simplified(id, key);
     }
     let text = match parse_word(key).ok().and_then(|ids| ids.into_iter().next()) {
         Some(id @ SeqId::Pdb { .. }) if key.contains(&b'_') => id.fasta(),
-        Some(SeqId::Local(ObjectId::Number(_))) => [b"lcl|", key].concat(),
-        _ => with_colon(key).unwrap_or_else(|| key.to_vec()),
+        Some(SeqId::Local(_)) if parse_integer(key, 10).is_ok() => [b"lcl|", key].concat(),
+        Some(SeqId::Local(_)) => with_colon(key).unwrap_or_else(|| key.to_vec()),
+        _ => key.to_vec(),
     };
-    Version4::Text(text.to_ascii_lowercase())
+    Ok(Version4::Text(text.to_ascii_lowercase()))
 }
 
 /// `gnl|sra|id` for `sra:id`.
@@ -82,31 +93,22 @@ fn with_colon(key: &[u8]) -> Option<Vec<u8>> {
     COLON_DATABASES.iter().any(known).then(|| [b"gnl|", db, b"|", id].concat())
 }
 
-/// `CSeq_id::BaseBestRankScore` (Seq_id.cpp).
-fn rank(id: &SeqId) -> u32 {
-    match id {
-        SeqId::General { .. } | SeqId::Local(_) => 80,
-        SeqId::Numbered(..) => 70,
-        SeqId::Patent { .. } => 67,
-        SeqId::Gi(_) => 51,
-        SeqId::Text { kind: TextKind::NamedAnnotTrack, .. } => 69,
-        SeqId::Text { kind: TextKind::Gpipe, .. } => 68,
-        SeqId::Text { kind: TextKind::RefSeq, .. } => 65,
-        SeqId::Pdb { .. } | SeqId::Text { .. } => 60,
-    }
-}
-
 /// `SeqDB_SimplifySeqid` (seqdbcommon.cpp).
-fn simplified(id: &SeqId, word: &[u8]) -> Version4 {
+fn simplified(id: &SeqId, word: &[u8]) -> Result<Version4, Refusal> {
     let text = match id {
-        SeqId::Gi(number) => return Version4::Gi(*number),
+        SeqId::Gi(number) => return Ok(Version4::Gi(*number)),
         SeqId::Numbered(NumberKind::BackboneSequence, number) => number.to_string().into_bytes(),
-        SeqId::Numbered(..) => word.to_vec(),
-        SeqId::General { db, tag: ObjectId::Number(number) } if db == b"BL_ORD_ID" => {
-            return Version4::Ordinal(u32::try_from(*number).unwrap_or(u32::MAX));
-        }
-        SeqId::General { db, .. } if db.eq_ignore_ascii_case(b"GNOMON") => id.fasta(),
-        SeqId::General { tag: ObjectId::Text(text), .. } => text.clone(),
+        SeqId::General { db, tag } => match (&db[..], tag) {
+            (b"BL_ORD_ID", tag) => {
+                let number = u32::try_from(tag.number()?).unwrap_or(u32::MAX);
+                return Ok(Version4::Ordinal(number));
+            }
+            (b"PIG", tag) => return tag.number().map(|_| Version4::Pig),
+            (b"ti", tag) => return tag.parse_number().map(Version4::Trace),
+            (db, _) if db.eq_ignore_ascii_case(b"GNOMON") => id.fasta(),
+            (_, ObjectId::Text(text)) => text.clone(),
+            (_, ObjectId::Number(_)) => word.to_vec(),
+        },
         SeqId::Local(ObjectId::Text(text)) => text.clone(),
         SeqId::Local(ObjectId::Number(_)) => id.fasta(),
         SeqId::Text { kind: TextKind::NamedAnnotTrack, .. } => word.to_vec(),
@@ -115,9 +117,9 @@ fn simplified(id: &SeqId, word: &[u8]) -> Version4 {
             (accession, Some(version)) => [accession, format!(".{version}").as_bytes()].concat(),
             (accession, None) => accession.clone(),
         },
-        SeqId::General { .. } | SeqId::Pdb { .. } | SeqId::Patent { .. } => word.to_vec(),
+        SeqId::Numbered(..) | SeqId::Pdb { .. } | SeqId::Patent { .. } => word.to_vec(),
     };
-    Version4::Text(text.to_ascii_lowercase())
+    Ok(Version4::Text(text.to_ascii_lowercase()))
 }
 
 /// The key without its version, and the version.
@@ -160,20 +162,30 @@ pub(crate) fn spellings(id: &SeqId) -> Vec<Vec<u8>> {
         id => id.accession(),
     };
     let mut spellings = vec![listed(id), without];
-    if let Version4::Text(text) = simplified(id, &id.fasta()) {
-        let dot = text.iter().position(|&b| b == b'.');
-        spellings.extend(dot.map(|dot| text[..dot].to_vec()));
-        spellings.push(text);
+    match simplified(id, &id.fasta()) {
+        Ok(Version4::Text(text)) => {
+            let dot = text.iter().position(|&b| b == b'.');
+            spellings.extend(dot.map(|dot| text[..dot].to_vec()));
+            spellings.push(text);
+        }
+        // As a list has them; see `listed_version_4`.
+        Ok(_) => spellings.push(Vec::new()),
+        // BLAST+ ends with an exception here.
+        Err(_) => {}
     }
     spellings
 }
 
-/// The version-4 key of an identifier in a list; empty for a GI, which is not looked up by such a list.
-pub(crate) fn listed_version_4(id: &[u8]) -> Vec<u8> {
-    match version_4(id) {
+/// The version-4 key of an identifier in a list; empty for a GI and the like, which are not looked
+/// up by such a list.
+///
+/// # Errors
+/// An identifier with a known tag whose parts do not fit.
+pub(crate) fn listed_version_4(id: &[u8]) -> Result<Vec<u8>, Refusal> {
+    Ok(match version_4(id)? {
         Version4::Text(text) => text,
-        Version4::Gi(_) | Version4::Ordinal(_) => Vec::new(),
-    }
+        Version4::Gi(_) | Version4::Ordinal(_) | Version4::Pig | Version4::Trace(_) => Vec::new(),
+    })
 }
 
 /// The version-5 key of a word in a text list, `None` for a GI (`s_ProcessSeqIDsForV5`,

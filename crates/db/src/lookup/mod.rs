@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 use self::entry::Entry;
 use self::files::VolumeFiles;
 use crate::volume::Volume;
-use crate::{Database, DbError, OidCursor};
+use crate::{Database, DbError, IdentifierError, OidCursor};
 
 /// What is wrong in a file, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -249,12 +249,21 @@ impl Lookup {
 
     /// The OIDs, within the volume, of a key in version 4.
     fn version_4_oids(&self, volume: &VolumeFiles, key: &[u8]) -> Result<Vec<u32>, DbError> {
-        let wanted = match key::version_4(key) {
+        let wanted = key::version_4(key).map_err(|refusal| IdentifierError::Typed { refusal })?;
+        let wanted = match wanted {
             key::Version4::Gi(gi) => {
                 let oid = volume.oid_of_gi(gi)?;
+                fits_32_bits(gi)?;
                 return Ok(oid.map(|oid| oid - volume.first).into_iter().collect());
             }
+            key::Version4::Trace(number) => {
+                let has_strings = volume.strings.exist();
+                let oids = if has_strings { volume.oids_of_text(key)? } else { Vec::new() };
+                fits_32_bits(number)?;
+                return Ok(oids);
+            }
             key::Version4::Ordinal(oid) => return Ok(vec![oid]),
+            key::Version4::Pig => return Ok(Vec::new()),
             key::Version4::Text(text) => text,
         };
         if !volume.strings.exist() {
@@ -283,5 +292,13 @@ impl Lookup {
             Some(fasta) => volume.oids_of_text(&fasta),
             None => Ok(Vec::new()),
         }
+    }
+}
+
+/// BLAST+ refuses other numbers when it has looked them up. It takes −1 for no number.
+fn fits_32_bits(number: i64) -> Result<(), IdentifierError> {
+    match number == -1 || u32::try_from(number).is_ok() {
+        true => Ok(()),
+        false => Err(IdentifierError::Overflow),
     }
 }

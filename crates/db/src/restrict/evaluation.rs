@@ -14,8 +14,8 @@ use super::list::{self, ListError, SeqIdList};
 use super::masks::{Branch, Mask};
 use super::oid_list::oid_list;
 use super::{Ids, Member, Restriction, resolve};
-use crate::lookup::{Lookup, key};
-use crate::{Database, DbError, range};
+use crate::lookup::Lookup;
+use crate::{Database, DbError, IdentifierError, range};
 
 /// What the user's list does to the OIDs.
 pub(super) enum Selection {
@@ -210,11 +210,11 @@ impl<'a> Evaluation<'a> {
             DbError::MissingList { path } => DbError::MissingGiList { path },
             error => error,
         };
-        let parse = |contents: &[u8]| {
-            let gis = list::gis(contents)?.into_iter().map(i64::from).collect();
+        let read = |file: &Path| {
+            let gis = parse_list(file, list::gis)?.into_iter().map(i64::from).collect();
             Ok(IdSet { gis, ..IdSet::default() })
         };
-        let mut list = self.take_list(file, parse).map_err(missing)?;
+        let mut list = self.take_list(file, read).map_err(missing)?;
         match self.users_gis() {
             Some(users) => {
                 for &gi in list.set.gis.intersection(users) {
@@ -236,9 +236,10 @@ impl<'a> Evaluation<'a> {
 
     /// The OIDs of an alias's identifiers in version 4.
     fn ids_of_alias(&mut self, file: &Path, at: usize) -> Result<Vec<Range<u32>>, DbError> {
-        // BLAST+ takes a binary list for text here.
-        let mut list = self.take_list(file, |contents| {
-            let keys = list::words(contents).iter().map(|id| key::listed_version_4(id)).collect();
+        let mut list = self.take_list(file, |file| {
+            // BLAST+ takes a binary list for text here.
+            let words = parse_list(file, |contents| Ok(list::words(contents)))?;
+            let keys = resolve::keys_of_version_4(&words, Some(file))?;
             Ok(IdSet { keys, ..IdSet::default() })
         })?;
         // BLAST+ does not look them up if it has GIs of the user.
@@ -302,7 +303,7 @@ impl<'a> Evaluation<'a> {
                 self.attach(IdSet { keys, ..IdSet::default() }, volumes);
                 let allowed = self.allowed_keys(ids);
                 let allowed = allowed
-                    .map_err(|refusal| DbError::ListedName { path: file.into(), refusal })?;
+                    .map_err(|refusal| IdentifierError::Compared { path: file.into(), refusal })?;
                 resolve::oids_of_keys(self.lookup()?, &allowed)
             }
             Mask::Taxids(file) => {
@@ -371,12 +372,12 @@ impl<'a> Evaluation<'a> {
     fn take_list(
         &mut self,
         file: &Path,
-        parse: impl Fn(&[u8]) -> Result<IdSet, ListError>,
+        read: impl Fn(&Path) -> Result<IdSet, DbError>,
     ) -> Result<AliasList, DbError> {
         if let Some(list) = self.read.remove(file) {
             return Ok(list);
         }
-        let set = Arc::new(parse_list(file, parse)?);
+        let set = Arc::new(read(file)?);
         Ok(AliasList { set, gis: HashMap::new(), keys: HashMap::new() })
     }
 

@@ -1,12 +1,13 @@
 //! From lists to OIDs: the rules of BLAST+ for each kind of list and version.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use super::bits::Bits;
 use super::filter::IdSet;
 use super::list::SeqIdList;
 use crate::lookup::{Lookup, key};
-use crate::{DbError, TaxidSign};
+use crate::{DbError, IdentifierError, TaxidSign};
 
 /// What BLAST+ warns of when a text list is used with a version-5 database.
 const SLOW: &str = "To obtain better run time performance, please run blastdb_aliastool \
@@ -29,14 +30,14 @@ pub(super) fn user_keys(
         if list.binary {
             return Err(DbError::SeqIdListVersion);
         }
-        keys = list.ids.iter().map(|id| key::listed_version_4(id)).collect();
+        keys = keys_of_version_4(&list.ids, None)?;
     } else if list.binary {
         keys = list.ids.clone();
     } else {
         warnings.push(SLOW.into());
         keys = Vec::with_capacity(list.ids.len());
         for id in &list.ids {
-            let key = key::listed_word(id).map_err(|refusal| DbError::InvalidId {
+            let key = key::listed_word(id).map_err(|refusal| IdentifierError::Invalid {
                 word: String::from_utf8_lossy(id).into_owned(),
                 refusal,
             });
@@ -55,6 +56,21 @@ pub(super) fn user_keys(
         keys.dedup();
     }
     Ok(keys)
+}
+
+/// The version-4 keys of the words in the list of an alias, or without path in that of the user.
+pub(super) fn keys_of_version_4<C: FromIterator<Vec<u8>>>(
+    words: &[Vec<u8>],
+    list: Option<&Path>,
+) -> Result<C, DbError> {
+    let key = |word: &Vec<u8>| {
+        key::listed_version_4(word).map_err(|refusal| IdentifierError::Listed {
+            word: String::from_utf8_lossy(word).into_owned(),
+            list: list.map(Path::to_path_buf),
+            refusal,
+        })
+    };
+    Ok(words.iter().map(key).collect::<Result<C, _>>()?)
 }
 
 /// The OIDs of keys: one for each key that is found.

@@ -18,6 +18,7 @@ pub mod accession;
 mod bare;
 mod choice;
 mod compare;
+mod object_id;
 mod parse;
 mod refusal;
 mod tagged;
@@ -25,42 +26,15 @@ mod tagged;
 use serde::{Deserialize, Serialize};
 
 pub use self::choice::{best_choice, gi, id_list, report_choice, text_choice};
+pub use self::object_id::ObjectId;
 pub use self::parse::{
-    IdError, parse_first, parse_listed, parse_single, parse_stored, parse_typed, parse_word,
-    parse_word_telling,
+    IdError, parse_first, parse_indexed, parse_listed, parse_single, parse_stored, parse_typed,
+    parse_word, parse_word_telling,
 };
 pub use self::refusal::Refusal;
 
 /// Longest local identifier, and longest tag of a general one.
 pub(crate) const MAX_LOCAL: usize = 50;
-
-/// A number or a text, as NCBI's Object-id.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum ObjectId {
-    /// A number.
-    Number(i64),
-    /// A text.
-    Text(Vec<u8>),
-}
-
-impl ObjectId {
-    /// A number if the text is one from 1 to 2³¹−1 without sign or leading zeros.
-    pub fn from_text(text: &[u8]) -> Self {
-        let number = match text.first() {
-            Some(b'1'..=b'9') => digits(text).filter(|&n| n <= i64::from(i32::MAX)),
-            _ => None,
-        };
-        number.map_or_else(|| Self::Text(text.to_vec()), Self::Number)
-    }
-
-    /// The number or text as it is written.
-    pub fn text(&self) -> Vec<u8> {
-        match self {
-            Self::Number(number) => number.to_string().into_bytes(),
-            Self::Text(text) => text.clone(),
-        }
-    }
-}
 
 /// The databases whose identifiers are an accession with optional name, release and version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

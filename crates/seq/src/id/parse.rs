@@ -111,6 +111,41 @@ pub fn parse_listed(word: &[u8]) -> Result<SeqId, Refusal> {
     }
 }
 
+/// Reads the identifiers of a word that is looked up in a database of version 4
+/// (`s_SeqDB_ParseSeqIDs`). An identifier ends at the bar before the next part that is a known tag
+/// and is followed by a bar. A part that should be a tag and is none ends the list.
+///
+/// # Errors
+/// An identifier whose parts do not fit.
+pub fn parse_indexed(word: &[u8]) -> Result<Vec<SeqId>, Refusal> {
+    let mut ids = Vec::new();
+    let mut rest = word;
+    while let Some(end) = end_of_id(rest) {
+        let id = &rest[..end];
+        match first_of(id, Locals::None)? {
+            (id, true) => ids.push(id),
+            (_, false) => return Err(Refusal::too_many_parts(id)),
+        }
+        rest = rest.get(end + 1..).unwrap_or_default();
+    }
+    Ok(ids)
+}
+
+/// Where the first identifier of a text ends; `None` if it does not start with a known tag and a
+/// bar.
+fn end_of_id(text: &[u8]) -> Option<usize> {
+    let is_tag = |part: &[u8]| Tag::parse(part).is_some();
+    let mut bars = text.iter().enumerate().filter(|&(_, &c)| c == b'|').map(|(at, _)| at);
+    let mut last = bars.next().filter(|&bar| is_tag(&text[..bar]))?;
+    for bar in bars {
+        if is_tag(&text[last + 1..bar]) {
+            return Some(last);
+        }
+        last = bar;
+    }
+    Some(text.len())
+}
+
 /// The first identifier of a word, and whether nothing follows it.
 fn first_of(word: &[u8], locals: Locals) -> Result<(SeqId, bool), Refusal> {
     let text = word.trim_ascii();

@@ -2,32 +2,67 @@
 
 use std::fmt;
 
-/// What BLAST+ refuses as an identifier: a `CSeqIdException` of 2.12.0.
+use crate::convert::{ConvertError, exception};
+
+/// What BLAST+ refuses as an identifier: an exception of 2.12.0.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Refusal {
-    /// Where in BLAST+ it is refused, which its message tells.
-    function: &'static str,
-    /// The line there.
-    line: u32,
-    text: String,
+    cause: Cause,
 }
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Cause {
+    /// A `CSeqIdException`.
+    Format {
+        /// Where in BLAST+ it is refused, which its message tells.
+        function: &'static str,
+        /// The line there.
+        line: u32,
+        text: String,
+    },
+    /// A text where only a number is used.
+    Choice,
+    /// A text that should be a number.
+    Convert(ConvertError),
+}
+
+/// What BLAST+ says of a text where only a number is used.
+const TEXT: &str = "CObject_id::GetId(): Invalid choice selection: NCBI-General::Object-id.str";
 
 impl fmt::Display for Refusal {
     /// As BLAST+ prints the exception, but for what stands before it (`Error: `, `Warning: (1306.7) [blastp] `).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { function, line, text } = self;
-        write!(
-            f,
-            "NCBI C++ Exception:\n    T0 \"c++/include/corelib/ncbidiag.hpp\", line {line}: \
-             Error: (CSeqIdException::eFormat) ncbi::objects::{function}() - {text}\n"
-        )
+        f.write_str(&match &self.cause {
+            Cause::Format { function, line, text } => {
+                let what =
+                    format!("(CSeqIdException::eFormat) ncbi::objects::{function}() - {text}");
+                exception(*line, &what)
+            }
+            Cause::Choice => exception(96, &format!("(CInvalidChoiceSelection::eFail) {TEXT}")),
+            Cause::Convert(error) => error.exception(),
+        })
+    }
+}
+
+impl From<ConvertError> for Refusal {
+    fn from(error: ConvertError) -> Self {
+        Self { cause: Cause::Convert(error) }
     }
 }
 
 impl Refusal {
     /// What is wrong, without where BLAST+ says it.
     pub fn text(&self) -> &str {
-        &self.text
+        match &self.cause {
+            Cause::Format { text, .. } => text,
+            Cause::Choice => TEXT,
+            Cause::Convert(error) => error.message(),
+        }
+    }
+
+    /// A text where only a number is used.
+    pub(super) fn no_choice() -> Self {
+        Self { cause: Cause::Choice }
     }
 
     /// No word at all.
@@ -90,7 +125,7 @@ impl Refusal {
     }
 
     const fn new(function: &'static str, line: u32, text: String) -> Self {
-        Self { function, line, text }
+        Self { cause: Cause::Format { function, line, text } }
     }
 }
 

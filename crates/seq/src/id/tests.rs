@@ -145,3 +145,35 @@ fn molecules_follow_the_accession() {
     assert_eq!(molecule(b"gb|NP_000549.1|"), None);
     assert_eq!(molecule(b"seq1"), None);
 }
+
+/// As lists of identifiers for databases of version 4 are read.
+#[test]
+fn indexed_words_are_cut_at_tags() {
+    let parse = |word: &str| {
+        let ids = parse_indexed(word.as_bytes()).map_err(|refusal| refusal.text().to_owned());
+        let ids = ids.map(|ids| ids.iter().map(SeqId::fasta).collect::<Vec<_>>());
+        ids.map(|ids| String::from_utf8(ids.join(&b' ')).unwrap())
+    };
+    for (word, ids) in [
+        ("gi|5|gb|AAA00001.1|", "gi|5 gb|AAA00001.1|"),
+        ("gb|A|emb|B.1|nm", "gb|A| emb|B.1|nm"),
+        ("gb|A|gi", "gb|A|gi"),
+        ("pdb|1ABC|A", "pdb|1ABC|A"),
+        ("foo|bar", ""),
+        ("|gi|5", ""),
+        ("lcl", ""),
+        ("", ""),
+    ] {
+        assert_eq!(parse(word), Ok(ids.to_owned()), "{word}");
+    }
+    for (word, problem) in [
+        ("lcl|", "Malformatted ID lcl|"),
+        ("gb|gb|A", "Malformatted ID gb"),
+        ("gibbsq|5", "Malformatted ID gibbsq|5"),
+        ("gi|5|foo", "FASTA-style ID gi|5|foo has too many parts."),
+        ("lcl|a|gi|", "Malformatted ID gi|"),
+        ("gnl|a", "Not enough fields for ID of type gnl"),
+    ] {
+        assert_eq!(parse(word), Err(problem.to_owned()), "{word}");
+    }
+}

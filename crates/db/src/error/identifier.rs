@@ -1,0 +1,80 @@
+//! Words that cannot be used as identifiers.
+
+use std::path::PathBuf;
+
+use fleetblast_seq::id::Refusal;
+
+use super::DbError;
+
+/// A word that cannot be used as an identifier.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum IdentifierError {
+    /// A word in the user's list, for a version-5 database.
+    #[error("Invalid seq id: {word}")]
+    Invalid {
+        /// The word.
+        word: String,
+        /// What is wrong with it.
+        refusal: Refusal,
+    },
+    /// A word in a list for a version-4 database; BLAST+ does not expect that.
+    #[error("{refusal}")]
+    Listed {
+        /// The word.
+        word: String,
+        /// The list of an alias, `None` for that of the user.
+        list: Option<PathBuf>,
+        /// What is wrong with it.
+        refusal: Refusal,
+    },
+    /// A word in the list of an alias, or of the user, that is no identifier by which lists could
+    /// be compared; BLAST+ does not expect that.
+    #[error("{refusal}")]
+    Compared {
+        /// The list of the alias.
+        path: PathBuf,
+        /// What is wrong.
+        refusal: Refusal,
+    },
+    /// A word that is looked up on its own in a version-4 database.
+    #[error("{}", refusal.text())]
+    Typed {
+        /// What is wrong with it.
+        refusal: Refusal,
+    },
+    /// A GI or the number of a trace that is looked up on its own, of more than 32 bits.
+    #[error("ID overflows range of specified type.")]
+    Overflow,
+}
+
+impl IdentifierError {
+    /// Whether BLAST+ ends with an exception that it does not translate.
+    pub(super) fn is_unexpected(&self) -> bool {
+        matches!(self, Self::Listed { .. } | Self::Compared { .. })
+    }
+
+    /// The word, its list, and what is wrong, as far as the message does not say it.
+    pub(super) fn detail(&self) -> Option<String> {
+        match self {
+            Self::Invalid { refusal, .. } => Some(refusal.text().to_owned()),
+            Self::Listed { word, list: None, .. } => {
+                Some(format!("identifier '{word}' in the list of the options"))
+            }
+            Self::Listed { word, list: Some(path), .. } => {
+                Some(format!("identifier '{word}' in list ({}) of an alias", path.display()))
+            }
+            Self::Compared { path, .. } => Some(format!(
+                "list ({}) of an alias, or the list of the options that it was compared with",
+                path.display()
+            )),
+            Self::Typed { .. } | Self::Overflow => None,
+        }
+    }
+}
+
+impl From<IdentifierError> for DbError {
+    fn from(error: IdentifierError) -> Self {
+        Self::Identifier(Box::new(error))
+    }
+}

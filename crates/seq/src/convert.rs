@@ -1,0 +1,140 @@
+//! Integers as BLAST+ reads them from text, with its words for what is wrong (`ncbistr.cpp`).
+
+use std::fmt;
+
+/// What is wrong with a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConvertFault {
+    /// Nothing at its start can be read as a value.
+    NoValue,
+    /// Something follows the value.
+    Trailing,
+    /// Too large for 64 bits.
+    Overflow,
+    /// Too large for 32 bits.
+    OutOfRange,
+}
+
+/// Why a text is not a value. Its text is what BLAST+ prints after `Error: `.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConvertError {
+    /// What is wrong.
+    pub fault: ConvertFault,
+    message: String,
+    position: usize,
+}
+
+impl ConvertError {
+    /// Describes what is wrong with `text`, at the byte `position`.
+    pub fn new(text: &[u8], type_name: &str, fault: ConvertFault, position: usize) -> Self {
+        let overflow = match fault {
+            ConvertFault::NoValue | ConvertFault::Trailing => "",
+            ConvertFault::Overflow | ConvertFault::OutOfRange => ", overflow",
+        };
+        let text = printable(text);
+        let message = format!("Cannot convert string '{text}' to {type_name}{overflow}");
+        Self { fault, message, position }
+    }
+
+    /// Describes a word that is neither true nor false.
+    pub fn not_boolean() -> Self {
+        let message = "String cannot be converted to bool".to_owned();
+        Self { fault: ConvertFault::NoValue, message, position: 0 }
+    }
+
+    /// What is wrong, without the position.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Offset of the first bad byte.
+    pub fn position(&self) -> usize {
+        self.position
+    }
+
+    /// What BLAST+ prints after `Error: ` where it does not handle the exception.
+    pub fn exception(&self) -> String {
+        let (line, function) = match self.fault {
+            ConvertFault::OutOfRange => (640, "StringToInt"),
+            ConvertFault::Overflow => (853, "StringToInt8"),
+            ConvertFault::NoValue => (862, "StringToInt8"),
+            ConvertFault::Trailing => (872, "StringToInt8"),
+        };
+        exception(line, &format!("(CStringException::eConvert) ncbi::NStr::{function}() - {self}"))
+    }
+}
+
+impl fmt::Display for ConvertError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (m_Pos = {})", self.message, self.position)
+    }
+}
+
+/// An exception that BLAST+ does not handle, as it prints it after `Error: `.
+pub(crate) fn exception(line: u32, what: &str) -> String {
+    format!(
+        "NCBI C++ Exception:\n    T0 \"c++/include/corelib/ncbidiag.hpp\", line {line}: Error: {what}\n"
+    )
+}
+
+/// Text with everything but printable ASCII as C escapes.
+pub fn printable(text: &[u8]) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (at, &byte) in text.iter().enumerate() {
+        match byte {
+            b'\t' => out.push_str("\\t"),
+            0x0b => out.push_str("\\v"),
+            0x08 => out.push_str("\\b"),
+            b'\r' => out.push_str("\\r"),
+            0x0c => out.push_str("\\f"),
+            0x07 => out.push_str("\\a"),
+            b'\n' => out.push_str("\\n"),
+            b'\\' | b'\'' | b'"' => out.extend(['\\', byte.into()]),
+            b' '..=b'~' => out.push(byte.into()),
+            // As few octal digits as can be, unless a digit follows.
+            _ if matches!(text.get(at + 1), Some(b'0'..=b'7')) => {
+                out.push_str(&format!("\\{byte:03o}"));
+            }
+            _ => out.push_str(&format!("\\{byte:o}")),
+        }
+    }
+    out
+}
+
+/// Reads one or more digits of a base after an optional sign, and for base 16 an optional `0x`
+/// (`NStr::StringToInt8`).
+///
+/// # Errors
+/// [`ConvertError`] with the offset of the first bad byte.
+pub fn parse_integer(text: &[u8], base: u32) -> Result<i64, ConvertError> {
+    let negative = text.first() == Some(&b'-');
+    let start = usize::from(matches!(text.first(), Some(b'-' | b'+')));
+    let prefixed = base == 16 && text.len() >= 2 && text[..2].eq_ignore_ascii_case(b"0x");
+    let mut at = if prefixed { 2 } else { start };
+    let limit = i128::from(i64::MAX) + i128::from(negative);
+    let mut value: i128 = 0;
+    while let Some(digit) = text.get(at).and_then(|&byte| char::from(byte).to_digit(base)) {
+        value = value * i128::from(base) + i128::from(digit);
+        if value > limit {
+            return Err(ConvertError::new(text, "Int8", ConvertFault::Overflow, at));
+        }
+        at += 1;
+    }
+    if at == start || at != text.len() {
+        let fault = if at == start { ConvertFault::NoValue } else { ConvertFault::Trailing };
+        return Err(ConvertError::new(text, "Int8", fault, at));
+    }
+    let value = if negative { -value } else { value };
+    // The limit above keeps it in range.
+    Ok(i64::try_from(value).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_what_is_not_printable() {
+        assert_eq!(printable(b"5\"a\\b'\t\x01\x017\xff"), "5\\\"a\\\\b\\'\\t\\1\\0017\\377");
+    }
+}

@@ -1,0 +1,57 @@
+//! The part of an identifier that is a number or a text.
+
+use serde::{Deserialize, Serialize};
+
+use super::digits;
+use super::refusal::Refusal;
+use crate::convert::parse_integer;
+
+/// A number or a text, as NCBI's Object-id.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ObjectId {
+    /// A number.
+    Number(i64),
+    /// A text.
+    Text(Vec<u8>),
+}
+
+impl ObjectId {
+    /// A number if the text is one from 1 to 2³¹−1 without sign or leading zeros.
+    pub fn from_text(text: &[u8]) -> Self {
+        let number = match text.first() {
+            Some(b'1'..=b'9') => digits(text).filter(|&n| n <= i64::from(i32::MAX)),
+            _ => None,
+        };
+        number.map_or_else(|| Self::Text(text.to_vec()), Self::Number)
+    }
+
+    /// The number or text as it is written.
+    pub fn text(&self) -> Vec<u8> {
+        match self {
+            Self::Number(number) => number.to_string().into_bytes(),
+            Self::Text(text) => text.clone(),
+        }
+    }
+
+    /// The number, where BLAST+ expects no text.
+    ///
+    /// # Errors
+    /// A text.
+    pub fn number(&self) -> Result<i64, Refusal> {
+        match self {
+            Self::Number(number) => Ok(*number),
+            Self::Text(_) => Err(Refusal::no_choice()),
+        }
+    }
+
+    /// The number, also of a text such as `007`.
+    ///
+    /// # Errors
+    /// A text that is no number.
+    pub fn parse_number(&self) -> Result<i64, Refusal> {
+        match self {
+            Self::Number(number) => Ok(*number),
+            Self::Text(text) => Ok(parse_integer(text, 10)?),
+        }
+    }
+}
