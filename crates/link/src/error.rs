@@ -38,6 +38,16 @@ pub enum LinkError {
         /// What was wrong with the last one.
         last: String,
     },
+    /// There were connections, but the peer confirmed nothing over them for too long.
+    #[error("the other site confirmed nothing for {} s, over {connections} new connections: {last}", after.as_secs())]
+    Stalled {
+        /// For so long.
+        after: Duration,
+        /// Connections made in this time.
+        connections: u32,
+        /// What was wrong with the last one.
+        last: String,
+    },
 }
 
 impl LinkError {
