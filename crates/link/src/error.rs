@@ -45,7 +45,7 @@ pub enum LinkError {
         after: Duration,
         /// Connections made in this time.
         connections: u32,
-        /// What was wrong with the last one.
+        /// The error of the last one.
         last: String,
     },
 }

@@ -84,4 +84,5 @@ mod standard_streams;
 mod subject_identity;
 mod taxonomy;
 mod threads;
+mod waiting_signals;
 mod wrap;

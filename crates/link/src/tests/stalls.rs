@@ -7,8 +7,8 @@ use super::*;
 const GIVE_UP: Duration = Duration::from_secs(2);
 const SILENT: Duration = Duration::from_millis(500);
 
-/// How a search ends that writes a few bytes to a peer of which `serve` has each connection, and
-/// how long that takes.
+/// Returns how a sender of these bytes ends, and after how long; `serve` handles each connection to
+/// its peer.
 fn end_of_sender(bytes: &[u8], serve: impl Fn(&mut Channel)) -> (LinkError, Duration) {
     let keys = Keys::new();
     let socket = TcpListener::bind("127.0.0.1:0").unwrap();
