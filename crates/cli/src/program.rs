@@ -373,7 +373,7 @@ fn search(
     let plan = plan.and_then(|plan| {
         let metadata = plan::metadata(table, program, given, &host, plan.report.format)?;
         match &plan.batch_size_error {
-            // Before another site hears of it; a plan that is only shown reads no queries.
+            // Before another site receives anything. A plan that is only shown reads no queries.
             Some(error) if metadata.is_some() || site.is_some() || plan.fleet.dry_run => {
                 return Err(error.clone());
             }

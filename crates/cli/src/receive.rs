@@ -23,7 +23,7 @@ const SUFFIX: &str = ".fbm";
 
 /// Says that there is a report already, where nothing of its metadata is kept: an earlier run came
 /// to its end, and this one would wait for another search without a word.
-fn tell_of_earlier(report: &Path, spool: &Path) {
+fn note_earlier_report(report: &Path, spool: &Path) {
     let size = |path| fs::metadata(path).map_or(0, |it| if it.is_file() { it.len() } else { 0 });
     if size(report) > 0 && size(spool) == 0 {
         complain(&format!(
@@ -73,7 +73,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
     let threads = threads::of_process(typed.expand.num_threads)?.count;
     let memory = expand::record_memory(&typed.expand)?;
     if let Destination::File(report) = &out {
-        tell_of_earlier(report, &spool);
+        note_earlier_report(report, &spool);
     }
     let reception = Reception { link: link(&typed.link)?, spool, keep, threads, memory };
     let progress = Progress::new("receive", When::Auto, out == Destination::Stdout);

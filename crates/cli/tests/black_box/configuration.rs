@@ -101,9 +101,9 @@ fn files_are_read_as_by_blast() {
         let name = String::from_utf8_lossy(&file);
         assert!(path(&expected).is_some(), "{expected}");
         assert_eq!(path(&found), path(&expected), "{name:?}");
-        let (is_wrong, is_told) =
+        let (is_wrong, is_named) =
             (expected.contains("Syntax error"), found.contains(".ncbirc, line"));
-        assert_eq!(is_wrong, is_told, "{name:?}: {found}");
+        assert_eq!(is_wrong, is_named, "{name:?}: {found}");
     }
     // BLAST+ does not start with these.
     fs::remove_file(fixture.path().join(".ncbirc")).unwrap();
