@@ -39,7 +39,11 @@ pub enum LinkError {
         last: String,
     },
     /// There were connections, but the peer confirmed nothing over them for too long.
-    #[error("the other site confirmed nothing for {} s, over {connections} new connections: {last}", after.as_secs())]
+    #[error(
+        "no connection for {} s over which the other site confirmed anything, after {connections} \
+         new ones: {last}",
+        after.as_secs()
+    )]
     Stalled {
         /// For so long.
         after: Duration,
