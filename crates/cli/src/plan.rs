@@ -240,7 +240,15 @@ fn with_files(
     let again = if search.reads_again { warnings.clone() } else { Vec::new() };
     let iteration = search.iteration.map(|it| Iteration { warnings: again, ..it });
     let query_from = query_range.as_ref().map_or(0, |range| range.start as u32);
-    let batch_size = batch_size(search.batch_size, host)?;
+    let wished = match iteration {
+        // BLAST+ has psiblast search one query at a time, whatever is wished.
+        Some(_) => Ok(search.batch_size),
+        None => batch_size(search.batch_size, host),
+    };
+    let (batch_size, batch_size_error) = match wished {
+        Ok(size) => (size, None),
+        Err(error) => (search.batch_size, Some(error)),
+    };
     if matches!(report.options(options.queries.parse_deflines).format, Format::Pairwise)
         && has_long_seqids()
     {
@@ -266,6 +274,7 @@ fn with_files(
         query_range,
         parse_deflines: options.queries.parse_deflines,
         batch_size,
+        batch_size_error,
         thread_letters: match batch_size {
             BatchSize::Fixed(letters) => letters,
             BatchSize::Adaptive { .. } => search.thread_letters,
@@ -334,7 +343,6 @@ fn batch_size(default: BatchSize, host: &Host<'_>) -> Result<BatchSize, Error> {
     match (number::parse_int4(text.as_bytes())?, default) {
         // Where the size is not fixed, 0 stands for none.
         (0, BatchSize::Adaptive { .. }) => Ok(default),
-        (0, BatchSize::Fixed(_)) => Err(Error::engine(NO_SEQUENCES)),
         // BLAST+ takes a negative number for a very large one.
         (size, _) => Ok(BatchSize::Fixed(usize::try_from(size).unwrap_or(usize::MAX))),
     }

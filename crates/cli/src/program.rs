@@ -191,15 +191,34 @@ enum Action {
 fn dispatch(arguments: &[OsString]) -> Result<(), Error> {
     let aside = |reason| Err(fleetblast_job::stand_aside(reason, &complain));
     match decide(arguments) {
-        Ok(Action::Run(command, given, wrapped)) => match command.run {
-            Work::Together(run) => run(&given, &aside),
-            Work::Wrapping(run) => run(&given, &wrapped, &aside),
-            Work::Alone(run) => run(&given),
-        },
+        Ok(Action::Run(command, given, wrapped)) => {
+            if let Err(error) = check_configuration(&command.program) {
+                return aside(error);
+            }
+            match command.run {
+                Work::Together(run) => run(&given, &aside),
+                Work::Wrapping(run) => run(&given, &wrapped, &aside),
+                Work::Alone(run) => run(&given),
+            }
+        }
         Ok(Action::Print(text)) if speaks_for_all() => print(&text),
         Ok(Action::Print(_)) => Ok(()),
         Err(error) => aside(error),
     }
+}
+
+/// Warns of NCBI's configuration, if the program reads it.
+///
+/// # Errors
+/// Configuration with which BLAST+ does not start.
+fn check_configuration(program: &Program) -> Result<(), Error> {
+    if !program.is_of_blast() && ![EXPAND.name, RECEIVE.name].contains(&program.name) {
+        return Ok(());
+    }
+    let warning = fleetblast_db::check_configuration();
+    let warning = warning.map_err(|fault| Error::new(exit::DATABASE, fault))?;
+    warning.filter(|_| speaks_for_all()).iter().for_each(|warning| complain(warning));
+    Ok(())
 }
 
 fn decide(arguments: &[OsString]) -> Result<Action, Error> {
@@ -353,6 +372,13 @@ fn search(
     let plan = plan::plan(program, &host, &mut warnings);
     let plan = plan.and_then(|plan| {
         let metadata = plan::metadata(table, program, given, &host, plan.report.format)?;
+        match &plan.batch_size_error {
+            // Before another site receives anything. A plan that is only shown reads no queries.
+            Some(error) if metadata.is_some() || site.is_some() || plan.fleet.dry_run => {
+                return Err(error.clone());
+            }
+            _ => {}
+        }
         Ok(Plan { metadata, ..plan })
     });
     if speaks_for_all() {

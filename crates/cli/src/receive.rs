@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fleetblast_job::audience::Audience;
@@ -11,6 +11,7 @@ use fleetblast_job::metadata::{Reception, receive};
 use fleetblast_job::plan::Destination;
 
 use crate::expand;
+use crate::messages::complain;
 use crate::options::parse::Given;
 use crate::options::receive::{self as options, METADATA, ReceiveOptions};
 use crate::plan::{input, link};
@@ -19,6 +20,21 @@ use crate::threads;
 
 /// What is added to the name of the report for the file of what came.
 const SUFFIX: &str = ".fbm";
+
+/// Says that there is a report already, where nothing of its metadata is kept: an earlier run came
+/// to its end, and this one would wait for another search without a word.
+fn note_earlier_report(report: &Path, spool: &Path) {
+    let size = |path| fs::metadata(path).map_or(0, |it| if it.is_file() { it.len() } else { 0 });
+    if size(report) > 0 && size(spool) == 0 {
+        complain(&format!(
+            "Warning: [receive] {} is there and whole, and nothing of another search is kept in \
+             {}. This waits for another search, whose report takes its place; if that is the \
+             report wanted, end this (Ctrl-C)",
+            report.display(),
+            spool.display()
+        ));
+    }
+}
 
 /// Runs the program.
 ///
@@ -56,6 +72,9 @@ pub fn run(given: &Given) -> Result<(), Error> {
     let keep = typed.metadata.is_some();
     let threads = threads::of_process(typed.expand.num_threads)?.count;
     let memory = expand::record_memory(&typed.expand)?;
+    if let Destination::File(report) = &out {
+        note_earlier_report(report, &spool);
+    }
     let reception = Reception { link: link(&typed.link)?, spool, keep, threads, memory };
     let progress = Progress::new("receive", When::Auto, out == Destination::Stdout);
     let audience: Arc<dyn Audience> = Arc::new(progress);

@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use crate::ncbirc;
+use crate::ncbirc::File;
 
 /// The file that all programs read last.
 const SHARED: &str = ".ncbirc";
@@ -44,24 +44,51 @@ fn variable(section: &str, entry: &str) -> Option<OsString> {
 }
 
 fn overriding_file(section: &str, entry: &str) -> Option<OsString> {
+    entry_of(overriding_path(), section, entry)
+}
+
+/// The file that `NCBI_CONFIG_OVERRIDES` names.
+fn overriding_path() -> Option<PathBuf> {
     let name = env::var_os("NCBI_CONFIG_OVERRIDES").filter(|name| !name.is_empty())?;
     let path = Path::new(&name);
     // A bare name is looked for where the other files are.
     let is_bare = path.parent().is_none_or(|parent| parent.as_os_str().is_empty());
-    let file = if is_bare { find(path) } else { Some(path.to_path_buf()) };
-    entry_of(file, section, entry)
+    if is_bare { find(path) } else { Some(path.to_path_buf()) }
+}
+
+fn shared_file(section: &str, entry: &str) -> Option<OsString> {
+    entry_of(shared_path(), section, entry)
 }
 
 /// `.ncbirc`, unless a variable or an entry elsewhere says that it is not used.
-fn shared_file(section: &str, entry: &str) -> Option<OsString> {
+fn shared_path() -> Option<PathBuf> {
     let is_off = env::var_os("NCBI_DONT_USE_NCBIRC").is_some()
         || program_entry("NCBI", "DONT_USE_NCBIRC").is_some();
-    if is_off { None } else { entry_of(find(Path::new(SHARED)), section, entry) }
+    if is_off { None } else { find(Path::new(SHARED)) }
 }
 
 fn entry_of(file: Option<PathBuf>, section: &str, entry: &str) -> Option<OsString> {
-    let text = fs::read(file?).ok()?;
-    ncbirc::value(&text, section, entry).map(OsString::from_vec)
+    let value = File::parse(&fs::read(file?).ok()?).value(section, entry)?.to_vec();
+    Some(OsString::from_vec(value))
+}
+
+/// Looks for lines that BLAST+ cannot read. Where `.ncbirc` has one, BLAST+ reads no further, and
+/// goes on; returns a warning of that.
+///
+/// # Errors
+/// A file of the layers above that has one, with which BLAST+ does not start.
+pub fn check_configuration() -> Result<Option<String>, String> {
+    let fault = |path: PathBuf| {
+        let fault = File::parse(&fs::read(&path).ok()?).fault?;
+        Some(format!("{}, {fault}", path.display()))
+    };
+    let above = [overriding_path(), program_file().and_then(|name| find(&name))];
+    match above.into_iter().flatten().find_map(fault) {
+        Some(fault) => Err(format!("Error: NCBI's configuration cannot be read: {fault}")),
+        None => Ok(shared_path()
+            .and_then(fault)
+            .map(|fault| format!("Warning: {fault}; nothing from there on counts"))),
+    }
 }
 
 /// `PROGRAM.ini`, by the name under which the program runs.

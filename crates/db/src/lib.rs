@@ -51,7 +51,7 @@ mod volume;
 
 pub use bases::{Ambiguity, Bases};
 pub use bytes::Memory;
-pub use configuration::{configured, configured_by_variable};
+pub use configuration::{check_configuration, configured, configured_by_variable};
 pub use cursor::OidCursor;
 pub use database::{Database, DatabaseInfo, SequenceKind, Whole};
 pub use defline::Defline;

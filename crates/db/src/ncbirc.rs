@@ -1,64 +1,245 @@
-//! Settings of NCBI's configuration file.
+//! Files of NCBI's configuration, as `IRWRegistry::x_Read` (ncbireg.cpp) reads them.
+//!
+//! An entry is `name = value` in a `[section]`. Lines that start with `;` or `#` are comments. A
+//! backslash at the end of a value continues it with the next line. A value may have escapes as in
+//! C, and double quotes around it. Reading ends at the first line that breaks these rules; the
+//! entries before it count.
 
-/// The value of `key` in `[section]`, both compared without case; the last one wins.
-///
-/// Lines starting with `;` or `#` are comments; blanks around the value and one pair of double
-/// quotes are dropped; a backslash at the end of a line continues it (ncbireg.cpp).
-pub(crate) fn value(file: &[u8], section: &str, key: &str) -> Option<Vec<u8>> {
-    let mut inside = false;
-    let mut found = None;
-    for line in logical_lines(file) {
-        let line = line.trim_ascii();
-        match line.first() {
-            None | Some(b';' | b'#') => {}
-            Some(b'[') => {
-                let name = line[1..].split(|&b| b == b']').next().unwrap_or_default();
-                inside = name.trim_ascii().eq_ignore_ascii_case(section.as_bytes());
-            }
-            Some(_) if inside => {
-                if let Some(at) = line.iter().position(|&b| b == b'=')
-                    && line[..at].trim_ascii().eq_ignore_ascii_case(key.as_bytes())
-                {
-                    found = Some(unquote(line[at + 1..].trim_ascii()).to_vec());
-                }
-            }
-            Some(_) => {}
-        }
-    }
-    found
+use std::borrow::Cow;
+use std::fmt;
+
+/// The entries of a file, and what ended its reading early.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct File {
+    entries: Vec<Entry>,
+    /// What is wrong with a line.
+    pub(crate) fault: Option<Fault>,
 }
 
-/// Lines, joined by a line feed where one ends with a backslash.
-fn logical_lines(file: &[u8]) -> Vec<Vec<u8>> {
-    let mut lines: Vec<Vec<u8>> = Vec::new();
-    let mut open = false;
-    for line in file.split(|&b| b == b'\n') {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let (line, continued) = match line.strip_suffix(b"\\") {
-            Some(rest) => (rest, true),
-            None => (line, false),
+#[derive(Debug, PartialEq)]
+struct Entry {
+    section: Vec<u8>,
+    name: Vec<u8>,
+    value: Vec<u8>,
+}
+
+/// A line that is none of a configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// The number of the line, the first being 1.
+    line: usize,
+    what: &'static str,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.what)
+    }
+}
+
+impl File {
+    /// Reads a file, which may be UTF-16 with a byte order mark.
+    pub(crate) fn parse(bytes: &[u8]) -> Self {
+        let text = without_byte_order_mark(bytes);
+        let mut file = Self::default();
+        let mut lines = Lines { rest: &text, number: 0 };
+        let mut section = Vec::new();
+        while let Some(line) = lines.next() {
+            let number = lines.number;
+            let result = match trim(line).first() {
+                None | Some(b';' | b'#') => Ok(()),
+                Some(b'[') => section_name(trim_start(line)).map(|name| section = name.to_vec()),
+                Some(_) => entry(line, &mut lines).map(|(name, value)| {
+                    let section = section.clone();
+                    file.entries.push(Entry { section, name: name.to_vec(), value });
+                }),
+            };
+            if let Err(what) = result {
+                file.fault = Some(Fault { line: number, what });
+                break;
+            }
+        }
+        file
+    }
+
+    /// The value of `name` in `[section]`, both compared without case; the last one wins.
+    pub(crate) fn value(&self, section: &str, name: &str) -> Option<&[u8]> {
+        let is_it = |entry: &&Entry| {
+            entry.section.eq_ignore_ascii_case(section.as_bytes())
+                && entry.name.eq_ignore_ascii_case(name.as_bytes())
         };
-        match lines.last_mut() {
-            Some(last) if open => {
-                last.push(b'\n');
-                last.extend_from_slice(line);
-            }
-            _ => lines.push(line.to_vec()),
-        }
-        open = continued;
+        self.entries.iter().rev().find(is_it).map(|entry| &entry.value[..])
     }
-    lines
 }
 
-fn unquote(value: &[u8]) -> &[u8] {
-    value.strip_prefix(b"\"").and_then(|v| v.strip_suffix(b"\"")).unwrap_or(value)
+/// Drops a byte order mark; what has one of UTF-16 becomes UTF-8. Each half of a surrogate pair is
+/// a character of its own, as in BLAST+.
+fn without_byte_order_mark(bytes: &[u8]) -> Cow<'_, [u8]> {
+    if let Some(text) = bytes.strip_prefix(b"\xef\xbb\xbf") {
+        return Cow::Borrowed(text);
+    }
+    let (units, unit): (_, fn([u8; 2]) -> u16) = match bytes {
+        [0xff, 0xfe, rest @ ..] => (rest, u16::from_le_bytes),
+        [0xfe, 0xff, rest @ ..] => (rest, u16::from_be_bytes),
+        _ => return Cow::Borrowed(bytes),
+    };
+    let mut text = Vec::with_capacity(bytes.len());
+    for pair in units.chunks_exact(2) {
+        let unit = unit([pair[0], pair[1]]);
+        let [high, low] = [unit >> 6, unit & 0x3f].map(|bits| bits as u8);
+        match unit {
+            0..0x80 => text.push(unit as u8),
+            0x80..0x800 => text.extend([0xc0 | high, 0x80 | low]),
+            _ => text.extend([0xe0 | (unit >> 12) as u8, 0x80 | high & 0x3f, 0x80 | low]),
+        }
+    }
+    Cow::Owned(text)
+}
+
+struct Lines<'a> {
+    rest: &'a [u8],
+    /// Of the last line.
+    number: usize,
+}
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        self.number += 1;
+        let end = self.rest.iter().position(|&byte| byte == b'\n').unwrap_or(self.rest.len());
+        let line = &self.rest[..end];
+        self.rest = self.rest.get(end + 1..).unwrap_or_default();
+        Some(line.strip_suffix(b"\r").unwrap_or(line))
+    }
+}
+
+/// The name in a line that begins with a bracket.
+fn section_name(line: &[u8]) -> Result<&[u8], &'static str> {
+    // The first letter of a name may be a bracket too, with which it is none.
+    let end = line.iter().skip(2).position(|&byte| byte == b']');
+    let name = trim(&line[1..2 + end.ok_or("the name of the section lacks its ']'")?]);
+    match is_name(name) {
+        true => Ok(name),
+        false => Err("the section has no valid name"),
+    }
+}
+
+/// The name and the value in a line, with those that continue it.
+fn entry<'a>(line: &'a [u8], lines: &mut Lines) -> Result<(&'a [u8], Vec<u8>), &'static str> {
+    let equals = line.iter().position(|&byte| byte == b'=');
+    let equals = equals.ok_or("it is neither a section nor NAME=VALUE")?;
+    let name = trim(&line[..equals]);
+    if !is_name(name) {
+        return Err("the entry has no valid name");
+    }
+    let mut value = trim(&line[equals + 1..]).to_vec();
+    while is_escaped(&value, value.len())
+        && let Some(next) = lines.next()
+    {
+        value.pop();
+        value.push(b'\n');
+        value.extend_from_slice(trim(next));
+    }
+    Ok((name, unescape(unquote(&value)?)?))
+}
+
+/// Whether the byte at `end` follows an odd number of backslashes.
+fn is_escaped(value: &[u8], end: usize) -> bool {
+    value[..end].iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 1
+}
+
+/// Drops double quotes at the begin and one at the end; either may be missing.
+fn unquote(value: &[u8]) -> Result<&[u8], &'static str> {
+    let (mut begin, mut end) = (0, value.len());
+    for position in 0..value.len() {
+        if position >= end || value[position] != b'"' || is_escaped(value, position) {
+            continue;
+        }
+        if position == begin {
+            begin += 1;
+        } else if position == end - 1 {
+            end -= 1;
+        } else {
+            return Err("the value has a quote in its middle");
+        }
+    }
+    Ok(&value[begin..end])
+}
+
+/// Resolves escapes as in C. Numbers in them count modulo 256, octal ones with up to three digits.
+fn unescape(value: &[u8]) -> Result<Vec<u8>, &'static str> {
+    const WRONG: &str = "the value has a backslash that escapes nothing";
+    let digits = |text: &[u8], most: usize, radix: u32| {
+        let is_digit = |&&byte: &&u8| char::from(byte).is_digit(radix);
+        let digits = text.iter().take(most).take_while(is_digit);
+        digits.fold((0, 0u8), |(count, number), &byte| {
+            let digit = char::from(byte).to_digit(radix).unwrap_or_default() as u8;
+            (count + 1, number.wrapping_mul(radix as u8).wrapping_add(digit))
+        })
+    };
+    let (mut out, mut rest) = (Vec::with_capacity(value.len()), value);
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
+        if byte != b'\\' {
+            out.push(byte);
+            continue;
+        }
+        let (&escaped, after) = rest.split_first().ok_or(WRONG)?;
+        let (taken, byte) = match escaped {
+            b'x' => match digits(after, usize::MAX, 16) {
+                (0, _) => return Err(WRONG),
+                (count, number) => (1 + count, number),
+            },
+            b'0'..=b'7' => digits(rest, 3, 8),
+            b'a' => (1, 7),
+            b'b' => (1, 8),
+            b't' => (1, b'\t'),
+            b'n' => (1, b'\n'),
+            b'v' => (1, 11),
+            b'f' => (1, 12),
+            b'r' => (1, b'\r'),
+            other => (1, other),
+        };
+        out.push(byte);
+        rest = &rest[taken..];
+    }
+    Ok(out)
+}
+
+/// Whether it may name a section or an entry.
+fn is_name(name: &[u8]) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./".contains(byte);
+    !name.is_empty() && name.iter().all(is_part)
+}
+
+/// Without blanks at either end, as C counts blanks.
+fn trim(text: &[u8]) -> &[u8] {
+    let text = trim_start(text);
+    let end = text.iter().rposition(|&byte| !is_blank(byte)).map_or(0, |last| last + 1);
+    &text[..end]
+}
+
+fn trim_start(text: &[u8]) -> &[u8] {
+    let begin = text.iter().position(|&byte| !is_blank(byte)).unwrap_or(text.len());
+    &text[begin..]
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
 #[cfg(test)]
 mod tests {
-    fn blastdb(file: &str) -> Option<String> {
-        super::value(file.as_bytes(), "BLAST", "BLASTDB")
-            .map(|v| String::from_utf8_lossy(&v).into_owned())
+    use super::*;
+
+    fn blastdb(file: impl AsRef<[u8]>) -> Option<String> {
+        let file = File::parse(file.as_ref());
+        assert_eq!(file.fault, None);
+        file.value("BLAST", "BLASTDB").map(|value| String::from_utf8_lossy(value).into_owned())
     }
 
     /// Each seen in the search path of `blastp -db nodb` with this text as `./.ncbirc`.
@@ -70,7 +251,70 @@ mod tests {
         assert_eq!(blastdb(other).as_deref(), Some("/y z"));
         assert_eq!(blastdb("[BLAST]\nBLASTDB=/a\nBLASTDB=\n").as_deref(), Some(""));
         assert_eq!(blastdb("[BLAST]\nBLASTDB=/a;/b\n").as_deref(), Some("/a;/b"));
-        assert_eq!(blastdb("[BLAST]\nBLASTDB=/a/b\\\n/c\n").as_deref(), Some("/a/b\n/c"));
         assert_eq!(blastdb("BLASTDB=/a"), None);
+        assert_eq!(blastdb("; c\\\n[BLAST] x\nBLASTDB=/a\r\n").as_deref(), Some("/a"));
+    }
+
+    fn is_value(value: &str, wanted: &str) {
+        let found = blastdb(format!("[BLAST]\nBLASTDB={value}\n"));
+        assert_eq!(found.as_deref(), Some(wanted), "{value}");
+    }
+
+    #[test]
+    fn values_have_quotes_escapes_and_further_lines() {
+        for (value, wanted) in [
+            ("/a/b\\\n/c", "/a/b\n/c"),
+            ("/a\\\n  /b \\  \n\t/c", "/a\n/b \n/c"),
+            ("/a\\\\", "/a\\"),
+            ("/a\\\\\\\n/b", "/a\\\n/b"),
+            ("/a\"", "/a"),
+            ("\"/a", "/a"),
+            ("\"\"\"/a\"", "/a"),
+            ("\"", ""),
+            ("\"\"\"\"", ""),
+            ("/a\\\"", "/a\""),
+            ("\"/a\\\"b\"", "/a\"b"),
+            ("/a\\nb\\tc\\qd\\\\e\\ f", "/a\nb\tcqd\\e f"),
+            ("/a\\101b\\1011\\x41z\\x4142z\\0", "/aAbA1AzBz\0"),
+            ("\\x141g\\501", "AgA"),
+        ] {
+            is_value(value, wanted);
+        }
+    }
+
+    #[test]
+    fn byte_order_marks_are_obeyed() {
+        let text = "[BLAST]\nBLASTDB=/aü€\n";
+        let units = |bytes: fn(u16) -> [u8; 2]| -> Vec<u8> {
+            "\u{feff}".encode_utf16().chain(text.encode_utf16()).flat_map(bytes).collect()
+        };
+        assert_eq!(blastdb(format!("\u{feff}{text}")).as_deref(), Some("/aü€"));
+        assert_eq!(blastdb(units(u16::to_le_bytes)).as_deref(), Some("/aü€"));
+        assert_eq!(blastdb(units(u16::to_be_bytes)).as_deref(), Some("/aü€"));
+    }
+
+    #[test]
+    fn reading_ends_at_the_first_line_that_is_wrong() {
+        for wrong in [
+            "[OTHER",
+            "[]",
+            "[ ]",
+            "[]]",
+            "[B C]",
+            "junk",
+            "=/x",
+            "A B=/x",
+            "A=/x\\xg",
+            "A=\\",
+            "A=/x\"y",
+            "A=\"/x\"\"",
+        ] {
+            let text = format!("[BLAST]\nBLASTDB=/a\n\n{wrong}\n");
+            let file = File::parse(text.as_bytes());
+            assert_eq!(file.fault.map(|fault| fault.line), Some(4), "{wrong}");
+            assert_eq!(file.value("BLAST", "BLASTDB"), Some(&b"/a"[..]));
+            let text = format!("{wrong}\n[BLAST]\nBLASTDB=/a\n");
+            assert_eq!(File::parse(text.as_bytes()).value("BLAST", "BLASTDB"), None, "{wrong}");
+        }
     }
 }

@@ -27,6 +27,7 @@ pub fn megablast(queries: &Path) -> Plan {
         query_kind: SequenceKind::Nucleotide,
         subject_kind: SequenceKind::Nucleotide,
         batch_size: BatchSize::Adaptive { most: params.chunk as i32 - 1000 },
+        batch_size_error: None,
         params: Params::Nucleotide(params),
         refusal: None,
         matrix_name: String::new(),

@@ -36,7 +36,7 @@ pub struct Target {
     pub header: u64,
     /// A connection on which the peer says nothing for so long is given up.
     pub patience: Duration,
-    /// All is given up if there is no connection for so long.
+    /// All is given up if the peer confirms nothing for so long, with or without connections.
     pub give_up: Duration,
 }
 

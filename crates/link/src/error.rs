@@ -38,6 +38,20 @@ pub enum LinkError {
         /// What was wrong with the last one.
         last: String,
     },
+    /// There were connections, but the peer confirmed nothing over them for too long.
+    #[error(
+        "no connection for {} s over which the other site confirmed anything, after {connections} \
+         new ones: {last}",
+        after.as_secs()
+    )]
+    Stalled {
+        /// For so long.
+        after: Duration,
+        /// Connections made in this time.
+        connections: u32,
+        /// The error of the last one.
+        last: String,
+    },
 }
 
 impl LinkError {

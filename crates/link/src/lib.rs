@@ -15,6 +15,7 @@ mod host;
 pub mod key;
 pub mod message;
 pub mod pace;
+mod progress;
 pub mod receive;
 pub mod send;
 #[cfg(test)]

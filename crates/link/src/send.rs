@@ -10,6 +10,7 @@ use crate::dial::{Dialer, Event, Target, Watch};
 use crate::error::LinkError;
 use crate::message::{Held, MOST_BODY, Message};
 use crate::pace::{Meter, Pace};
+use crate::progress::Progress;
 
 /// Bytes kept that are not confirmed, at most: who makes more waits. Several times what is on its way over a long fast link.
 const ROOM: usize = 64 << 20;
@@ -115,7 +116,8 @@ impl Opening {
         let (own, watch) = (Arc::clone(&shared), Arc::clone(&dialer.watch));
         let run = move || {
             let result =
-                Run { dialer, shared: &own, agrees, position, meter, stuck: None }.all(channel);
+                Run { dialer, shared: &own, agrees, position, meter, progress: Progress::new() }
+                    .all(channel);
             let failed = result.is_err();
             own.lock().result = Some(result);
             own.changed.notify_all();
@@ -236,34 +238,29 @@ struct Run<'a> {
     /// The next byte to send.
     position: u64,
     meter: Meter,
-    /// Since when nothing gets on.
-    stuck: Option<Instant>,
+    progress: Progress,
 }
 
 impl Run<'_> {
     fn all(mut self, mut channel: Channel) -> Result<Arrival, LinkError> {
         loop {
-            let begun = Instant::now();
-            let before = self.shared.lock().confirmed;
             let error = match self.drive(channel) {
                 Err(error) if error.is_passing() => error,
                 result => return result.map(|()| Arrival::Done),
             };
-            // Connections that break again and again without anything getting on are as good as none.
-            let got_on = self.shared.lock().confirmed > before
-                || begun.elapsed() > self.dialer.target.patience;
-            if got_on {
-                self.stuck = None;
-            }
-            let since = *self.stuck.get_or_insert_with(Instant::now);
+            let Progress { since, connections } = self.progress;
             let is_over = || self.shared.lock().ended.is_some();
             let all_there = self.is_all_there();
             let give_up = self.dialer.target.give_up;
             let give_up = if all_there { give_up.min(LAST_WORD) } else { give_up };
             let (again, held) = match self.dialer.dial(since, give_up, Some(error), &is_over) {
                 Err(LinkError::GivenUp { .. }) if all_there => return Ok(Arrival::Unknown),
+                Err(LinkError::GivenUp { after, last }) if connections > 0 => {
+                    return Err(LinkError::Stalled { after, connections, last });
+                }
                 result => result?,
             };
+            self.progress.connections += 1;
             (self.dialer.watch)(Event::Back);
             channel = match self.go_on(again, &held) {
                 // Whoever had it has made the report of it, or has put it elsewhere.
@@ -289,6 +286,10 @@ impl Run<'_> {
             Some(offset) if (self.agrees)(held) => {
                 self.position = offset;
                 self.meter.connected(channel.round_trip, held.workers, offset);
+                // It is on the other side's disk, also where the word of that got lost.
+                if offset > *range.start() {
+                    self.confirm(offset)?;
+                }
                 channel.send(&Message::Start(offset));
                 return Ok(channel);
             }
@@ -305,7 +306,8 @@ impl Run<'_> {
     /// Sends on a connection until everything is done, or it breaks.
     fn drive(&mut self, mut channel: Channel) -> Result<(), LinkError> {
         let mut finish_told = false;
-        let mut told = Instant::now();
+        let begun = Instant::now();
+        let mut told = begun;
         loop {
             if let Some((why, last)) = self.shared.last_word() {
                 if let Some(last) = last {
@@ -318,7 +320,10 @@ impl Run<'_> {
             if channel.is_quiet() {
                 channel.send(&Message::Idle);
             }
-            channel.exchange(TICK)?;
+            let exchanging = Instant::now();
+            let exchanged = channel.exchange(TICK);
+            self.progress.allow_for_stop(exchanging.elapsed(), self.dialer.target.patience);
+            exchanged?;
             while let Some(message) = channel.receive()? {
                 match message {
                     Message::Confirmed(offset) => self.confirm(offset)?,
@@ -339,6 +344,10 @@ impl Run<'_> {
                     Message::Busy(why) => return Err(LinkError::busy(&why)),
                     _ => return Err(LinkError::Protocol("says what it should not")),
                 }
+            }
+            let waits = !self.shared.lock().bytes.is_empty();
+            if waits && self.progress.is_stalled(begun, &self.dialer.target) {
+                return Err(LinkError::Broken("the peer lives, but confirms nothing".to_owned()));
             }
             if told.elapsed() > TELL_EVERY {
                 told = Instant::now();
@@ -373,7 +382,7 @@ impl Run<'_> {
     }
 
     /// What is on the other side's disk need not be kept here.
-    fn confirm(&self, offset: u64) -> Result<(), LinkError> {
+    fn confirm(&mut self, offset: u64) -> Result<(), LinkError> {
         let mut state = self.shared.lock();
         if offset > self.position {
             return Err(LinkError::Protocol("confirms what was not sent"));
@@ -381,6 +390,10 @@ impl Run<'_> {
         let count = offset.saturating_sub(state.confirmed);
         state.bytes.drain(..count as usize);
         state.confirmed += count;
+        // Where nothing waits to be confirmed, the word that the peer lives is all there can be.
+        if count > 0 || state.bytes.is_empty() {
+            self.progress = Progress::new();
+        }
         self.shared.changed.notify_all();
         Ok(())
     }

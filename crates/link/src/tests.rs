@@ -17,6 +17,7 @@ use crate::{Fingerprint, Key, LinkError, tls};
 
 mod floods;
 mod newcomers;
+mod stalls;
 mod strangers;
 
 /// A peer is given up after so long.
@@ -347,8 +348,12 @@ fn a_known_peer_that_says_what_it_should_not_is_cut_off_at_once() {
 
 /// Lets the next in, and tells it what is held.
 fn offer(keys: &Keys, socket: &TcpListener, bytes: u64) -> Channel {
+    offered(keys, socket.accept().unwrap().0, bytes)
+}
+
+/// The same of one that has come.
+fn offered(keys: &Keys, tcp: TcpStream, bytes: u64) -> Channel {
     let config = tls::server(&keys.key("there"), &keys.print("here")).unwrap();
-    let (tcp, _) = socket.accept().unwrap();
     let mut channel = Channel::new(tcp, tls::accepting(&config).unwrap(), PATIENCE).unwrap();
     channel.shake_hands().unwrap();
     channel.send(&Message::Held(Held { bytes, whole: bytes, workers: 1, state: Vec::new() }));

@@ -1,9 +1,12 @@
 //! The options of a search as they cross to another site, and with those that are given there.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-use fleetblast_job::error::Error;
+use std::path::Path;
+
+use fleetblast_job::error::{Error, exit};
 use fleetblast_metadata::Header;
 use fleetblast_metadata::header::OptionValue;
 
@@ -49,12 +52,14 @@ const OF_SITE: [&str; 17] = [
 
 /// What of the options of a search crosses to another site.
 pub fn told(program: &Program, given: &Given) -> Vec<(String, OptionValue)> {
-    let crosses = |name: &&str| {
-        let own = program.find(name).is_some_and(|option| option.group == Group::FLEETBLAST);
-        !own && !OF_SITE.contains(name)
-    };
-    let told = given.iter().filter(|(name, _)| crosses(name));
+    let told = given.iter().filter(|(name, _)| crosses(program, name));
     told.map(|(name, value)| ((*name).to_owned(), cross(value))).collect()
+}
+
+/// Whether an option crosses to another site.
+fn crosses(program: &Program, name: &str) -> bool {
+    let own = program.find(name).is_some_and(|option| option.group == Group::FLEETBLAST);
+    !own && !OF_SITE.contains(&name)
 }
 
 fn cross(value: &Value) -> OptionValue {
@@ -77,29 +82,41 @@ fn arrive(value: &OptionValue) -> Value {
     }
 }
 
-/// The options of the search in `header`, with what was given here in their place.
+/// Metadata whose header has what no search writes there.
+pub fn damaged(path: &Path, what: impl fmt::Display) -> Error {
+    let path = path.display();
+    Error::new(exit::INPUT, format!("{path} is damaged: its header has {what}; send it again"))
+}
+
+/// The options of the search in the header of the metadata in `path`.
 ///
 /// # Errors
-/// Options that this program does not have.
-pub fn merged(
-    program: &Program,
-    header: &Header,
-    options: &ExpandOptions,
-    given: &Given,
-) -> Result<Given, Error> {
+/// Options that this program does not have, or that no search writes there.
+pub fn arrived(program: &Program, (header, path): (&Header, &Path)) -> Result<Given, Error> {
     let mut all = Given::new();
     for (name, value) in &header.options {
         let Some(option) = program.find(name) else {
             return Err(Error::unsupported(program.name, format_args!("-{name}")));
         };
+        // It may name files here, to be read or written.
+        if !crosses(program, name) {
+            return Err(damaged(
+                path,
+                format_args!("-{name}, which stays at the site of a search"),
+            ));
+        }
         let value = arrive(value);
         if !accepts(option, &value) {
-            return Err(Error::query_options(format_args!(
-                "the metadata have a value of -{name} that it cannot have"
-            )));
+            return Err(damaged(path, format_args!("a value of -{name} that it cannot have")));
         }
         all.insert(option.name, value);
     }
+    Ok(all)
+}
+
+/// The options of a search that arrived, with what was given here in their place.
+pub fn merged(arrived: &Given, options: &ExpandOptions, given: &Given) -> Given {
+    let mut all = arrived.clone();
     let numbers = [NUM_DESCRIPTIONS.name(), NUM_ALIGNMENTS.name()];
     for (&name, value) in given.iter().filter(|(name, _)| is_of_format(name)) {
         // They exclude each other.
@@ -118,7 +135,7 @@ pub fn merged(
     for (name, path) in named.into_iter().filter_map(|(name, path)| Some((name, path.clone()?))) {
         all.insert(name, Value::Text(path));
     }
-    Ok(all)
+    all
 }
 
 #[cfg(test)]

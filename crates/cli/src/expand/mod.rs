@@ -188,10 +188,10 @@ pub fn plan_of(
     }
     let plan = match header.program.as_str() {
         name if name == BLASTP.name => {
-            search((&BLASTP, BlastpOptions::new), header, (options, given), warnings)
+            search((&BLASTP, BlastpOptions::new), (header, path), (options, given), warnings)
         }
         name if name == BLASTN.name => {
-            search((&BLASTN, BlastnOptions::new), header, (options, given), warnings)
+            search((&BLASTN, BlastnOptions::new), (header, path), (options, given), warnings)
         }
         name if name == PSIBLAST.name && only => Err(Error::query_options(format_args!(
             "{} holds the report of {name} as it is: name no -{} or -{}",
@@ -200,7 +200,7 @@ pub fn plan_of(
             SUBJECT.name()
         ))),
         name if name == PSIBLAST.name => {
-            search((&PSIBLAST, PsiblastOptions::new), header, (options, given), warnings)
+            search((&PSIBLAST, PsiblastOptions::new), (header, path), (options, given), warnings)
         }
         other => Err(Error::unsupported(other, format_args!("metadata of {other}"))),
     }?;
@@ -219,7 +219,7 @@ pub fn plan_of(
 /// The plan of the search, with what was chosen here.
 fn search<P: SearchProgram>(
     (program, typed): (&'static Program, impl Fn(&Given) -> P),
-    header: &Header,
+    (header, path): (&Header, &Path),
     (options, given): (&ExpandOptions, &Given),
     warnings: &mut Vec<String>,
 ) -> Result<Plan, Error> {
@@ -234,7 +234,7 @@ fn search<P: SearchProgram>(
             lossy(std::ffi::OsStr::from_bytes(&header.database.label))
         )));
     }
-    let all = given::merged(program, header, options, given)?;
+    let arrived = given::arrived(program, (header, path))?;
     let told = |name: &str| {
         let mut told = header.environment.iter().filter(|(other, _)| other == name);
         told.next().map(|(_, value)| std::ffi::OsStr::from_bytes(value).to_owned())
@@ -247,5 +247,25 @@ fn search<P: SearchProgram>(
         _ => (here.variable)(name),
     };
     let host = Host { command: header.command.clone(), variable: &variable, ..here };
-    plan::plan(&typed(&all), &host, warnings)
+    let planned = |arrived: &Given, given: &Given, warnings: &mut Vec<String>| {
+        let typed = typed(&given::merged(arrived, options, given));
+        if let Some(option) = typed.untold(header.kinds).filter(|option| !option.is_empty()) {
+            return Err(given::damaged(path, format_args!("-{option}, which does not cross")));
+        }
+        plan::plan(&typed, &host, warnings)
+    };
+    let plan = match planned(&arrived, given, warnings) {
+        Ok(plan) => plan,
+        Err(error) => {
+            // What is wrong without the options of here, but not without those of the search.
+            let fails = |arrived| planned(arrived, &Given::new(), &mut Vec::new()).is_err();
+            let is_headers = fails(&arrived) && !fails(&Given::new());
+            let what = format_args!("options that no search has ({})", error.message.trim_end());
+            return Err(if is_headers { given::damaged(path, what) } else { error });
+        }
+    };
+    match &plan.batch_size_error {
+        Some(_) => Err(given::damaged(path, "a value of BATCH_SIZE that is no number")),
+        None => Ok(plan),
+    }
 }

@@ -68,6 +68,55 @@ fn entries_come_from_the_layers_of_blast() {
     }
 }
 
+/// Values with quotes, escapes and further lines; marks of encodings; lines that are wrong.
+#[test]
+fn files_are_read_as_by_blast() {
+    let fixture = Fixture::new();
+    let Some(oracle) = fixture.oracle else { return };
+    let of = |value: &str| format!("[BLAST]\nBLASTDB={value}\n").into_bytes();
+    let utf16 = |text: &str, bytes: fn(u16) -> [u8; 2]| -> Vec<u8> {
+        "\u{feff}".encode_utf16().chain(text.encode_utf16()).flat_map(bytes).collect()
+    };
+    let text = "[BLAST]\nBLASTDB=/aü\n";
+    let files = [
+        of("/a\\nb\\x41g\\101\\qz"),
+        of("/a\\\n   /b \\ \n/c"),
+        of("/a\\\\\n"),
+        of("/a\""),
+        of("\"\"/a\\\"\""),
+        [b"\xef\xbb\xbf", text.as_bytes()].concat(),
+        utf16(text, u16::to_le_bytes),
+        utf16(text, u16::to_be_bytes),
+        b"; c\\\n[BLAST]\\\nBLASTDB=/a\n".to_vec(),
+        b"[BLAST]\nBLASTDB=/a\n[OTHER\n[BLAST]\nBLASTDB=/b\n".to_vec(),
+        b"[BLAST\nBLASTDB=/a\n".to_vec(),
+        b"[BLAST]\nBLASTDB=/a\nBLASTDB=/b\"c\n".to_vec(),
+        b"[BLAST]\nBLASTDB=/a\nBLASTDB=/b\\".to_vec(),
+    ];
+    let path = |text: &str| text.split("search path").nth(1).map(str::to_owned);
+    for file in files {
+        fs::write(fixture.path().join(".ncbirc"), &file).unwrap();
+        let expected = search_path(&fixture, &oracle.program("blastp"), &[]);
+        let found = search_path(&fixture, &fixture.ours(), &[]);
+        let name = String::from_utf8_lossy(&file);
+        assert!(path(&expected).is_some(), "{expected}");
+        assert_eq!(path(&found), path(&expected), "{name:?}");
+        let (is_wrong, is_named) =
+            (expected.contains("Syntax error"), found.contains(".ncbirc, line"));
+        assert_eq!(is_wrong, is_named, "{name:?}: {found}");
+    }
+    // BLAST+ does not start with these.
+    fs::remove_file(fixture.path().join(".ncbirc")).unwrap();
+    fs::write(fixture.path().join("blastp.ini"), "[BLAST]\njunk\n").unwrap();
+    for variables in [&[][..], &[("NCBI_CONFIG_OVERRIDES", "blastp.ini")]] {
+        let line = Fixture::words("-query|q.fa|-subject|q.fa");
+        let output = fixture.run(&fixture.ours(), &line, variables);
+        let complaint = complaint(&output);
+        let is_named = complaint.contains("blastp.ini, line 2: it is neither");
+        assert!(output.status.code() == Some(2) && is_named, "{complaint}");
+    }
+}
+
 #[test]
 fn entries_that_change_reports_are_refused_by_name() {
     let fixture = Fixture::new();

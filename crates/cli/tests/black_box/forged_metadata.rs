@@ -5,8 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use fleetblast_metadata::End;
+use fleetblast_metadata::header::OptionValue;
 use fleetblast_metadata::records::{Chain, Record, RecordKind};
+use fleetblast_metadata::{End, Header};
 
 use crate::metadata::{KINDS, must, records, run, said, search, site};
 use crate::sandbox::Sandbox;
@@ -240,4 +241,45 @@ fn few_bytes_do_not_fill_the_memory_of_a_search() {
             assert!(is_refused, "{name}, {words:?}: {said}");
         }
     }
+}
+
+/// Values and options that no search writes into a header.
+#[test]
+fn headers_with_what_no_search_writes_are_refused_by_the_name_of_the_file() {
+    let dir = site();
+    let dir = dir.path();
+    search(dir, "hits", &["-evalue", "1"]);
+    let whole = records(&fs::read(dir.join("m")).unwrap());
+    let body = whole[0].1.clone();
+    let header = Header::decode(&Record { kind: whole[0].0, offset: 0, body }).unwrap();
+    let text = |text: &str| OptionValue::Text(text.as_bytes().to_vec());
+    let environment = [("no size", "abc"), ("no size", ""), ("no size", "99999999999")]
+        .map(|(what, size)| (what, vec![("BATCH_SIZE".to_owned(), size.into())], None));
+    let options = [
+        ("no matrix", ("matrix", text("NONE"))),
+        ("no format", ("outfmt", text("77"))),
+        ("no type", ("evalue", OptionValue::Flag)),
+        ("out of range", ("evalue", OptionValue::Real(-1.0))),
+        ("no range", ("query_loc", text("x-y"))),
+        ("a file to write", ("timing", text("planted"))),
+        ("the report", ("out", text("planted"))),
+    ];
+    let options = options.map(|(what, (name, value))| (what, Vec::new(), Some((name, value))));
+    for (what, environment, option) in environment.into_iter().chain(options) {
+        let mut forged = header.clone();
+        forged.environment = environment;
+        if let Some((name, value)) = option {
+            forged.options.retain(|(other, _)| other != name);
+            forged.options.push((name.to_owned(), value));
+        }
+        let mut records = whole.clone();
+        records[0].1 = forged.encode().unwrap();
+        write(dir, "forged", &records);
+        let expanded = run(dir, &["expand", "forged", "-db", "db", "-out", "r"]);
+        is_refused(&expanded, dir, what, "forged is damaged: its header has");
+        assert!(!dir.join("planted").exists(), "{what}");
+    }
+    // What is wrong here is not the header's fault.
+    let expanded = run(dir, &["expand", "m", "-db", "db", "-outfmt", "77"]);
+    assert!(!said(&expanded).contains("damaged"), "{}", said(&expanded));
 }

@@ -380,3 +380,26 @@ mod processes {
         assert!(died > 2, "{died} died in time");
     }
 }
+
+/// One search ends with an error at its last query: message and exit code are those of one process,
+/// and standard output has a prefix of its report, which in SAM is empty.
+#[test]
+fn a_malformed_query_at_the_end_leaves_a_prefix_of_the_report() {
+    let dir = bases(40);
+    let dir = dir.path();
+    let queries = fs::read_to_string(dir.join("q.fa")).unwrap();
+    let malformed = [">gi|abc z\nACGT\n", ">q2\n%%%%%%%%\n", ">empty\n"];
+    for (end, format) in malformed.into_iter().flat_map(|end| ["17", "6"].map(|it| (end, it))) {
+        fs::write(dir.join("q.fa"), format!("{queries}{end}")).unwrap();
+        let options = ["-outfmt", format, "-parse_deflines"];
+        let alone = run(search(dir, &BLASTN, &options));
+        let ranks = ["-ranks", "3", "-io_ranks", "1", "-metadata", "hits"];
+        let sites = run(search(dir, &BLASTN, &[&options[..], &ranks].concat()));
+        assert!(!alone.status.success(), "{end:?}");
+        assert_eq!(sites.status.code(), alone.status.code(), "{end:?}: {}", said(&sites));
+        let last = |run: &Output| said(run).lines().last().map(str::to_owned);
+        assert_eq!(last(&sites), last(&alone), "{end:?}");
+        assert!(!alone.stdout.is_empty() && alone.stdout.starts_with(&sites.stdout), "{end:?}");
+        assert!(format != "17" || sites.stdout.is_empty(), "{end:?}");
+    }
+}

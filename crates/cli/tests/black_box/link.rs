@@ -254,3 +254,25 @@ fn options_that_do_not_go_together_are_refused() {
     assert_eq!(run.status.code(), Some(1));
     assert_eq!(String::from_utf8(must(sites.path(), &["keygen", "there"])).unwrap().trim(), peer);
 }
+
+/// Typed again after its end, or after it was killed with all metadata.
+#[test]
+fn a_receiver_that_is_typed_again_says_what_it_waits_for() {
+    let sites = Sites::new(10);
+    let receiver = sites.receive_db();
+    assert!(sites.search(&receiver.address, [HERE, THERE], &[]).output().unwrap().status.success());
+    receiver.must_end();
+    let mut again = sites.receive_db();
+    again.child.kill().unwrap();
+    let (_, messages) = again.end();
+    assert!(messages.contains("r is there and whole, and nothing of another"), "{messages}");
+
+    let kept = ["-db", "db", "-metadata", "kept"];
+    let receiver = sites.receive([THERE, HERE], &kept);
+    assert!(sites.search(&receiver.address, [HERE, THERE], &[]).output().unwrap().status.success());
+    receiver.must_end();
+    let wanted = sites.report();
+    let (code, messages) = sites.receive([THERE, HERE], &kept).end();
+    assert!(messages.contains("kept holds all metadata of a search"), "{messages}");
+    assert!(code == Some(0) && sites.report() == wanted, "{messages}");
+}

@@ -87,4 +87,5 @@ mod streaming;
 mod subject_identity;
 mod taxonomy;
 mod threads;
+mod waiting_signals;
 mod wrap;

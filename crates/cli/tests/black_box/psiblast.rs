@@ -180,6 +180,21 @@ fn what_is_not_there_is_refused_by_name() {
     }
 }
 
+/// BLAST+ searches one query at a time, and does not read the variable.
+#[test]
+fn batch_size_has_no_effect() {
+    let fixture = fixture();
+    let Some(oracle) = fixture.oracle else { return };
+    let line = Fixture::words("-query|few.fa|-db|family|-num_iterations|2|-outfmt|6");
+    for size in ["abc", "0", "-1", "100000"] {
+        let run = |program: &Path| fixture.run(program, &line, &[("BATCH_SIZE", size)]);
+        let (expected, actual) =
+            (run(&oracle.program("psiblast")), run(&fixture.called("psiblast")));
+        assert_eq!(complaint(&actual), complaint(&expected), "{size}");
+        assert!(!actual.stdout.is_empty() && actual.stdout == expected.stdout, "{size}");
+    }
+}
+
 #[test]
 fn rounds_mask_as_in_the_oracle() {
     let lines = MASKS.iter().flat_map(|masks| {

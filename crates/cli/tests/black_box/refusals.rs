@@ -211,7 +211,12 @@ fn values_are_judged_as_by_the_oracle() {
 #[test]
 fn batch_size_is_judged_as_by_the_oracle() {
     for size in ["0", "abc", "", "7x", "99999999999"] {
-        compare(&["-query|q.fa|-subject|s.fa|-outfmt|6"], &[("BATCH_SIZE", size)]);
+        let lines = [
+            "-query|q.fa|-subject|s.fa|-outfmt|6",
+            "-query|q.fa|-db|nosuch",
+            "-query|q.fa|-subject|s.fa",
+        ];
+        compare(&lines, &[("BATCH_SIZE", size)]);
     }
 }
 

@@ -55,6 +55,13 @@ pub fn receive(
     }
     let address = listener.address().map_err(|error| failure(&error))?;
     audience.complain(&format!("Listening at {address}; the key here is {}", key.fingerprint()));
+    if spool.is_old() {
+        audience.complain(&format!(
+            "{} holds all metadata of a search: its report is made when the search comes, or soon \
+             without it",
+            path.display()
+        ));
+    }
     let watch = watch(audience);
     let (growth, verdict) = (spool.growth().clone(), Arc::clone(spool.verdict()));
     let reader = Growing::new(spool.reader()?, growth.clone());

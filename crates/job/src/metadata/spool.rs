@@ -101,6 +101,11 @@ impl Spool {
         Ok((spool, told))
     }
 
+    /// Whether all of it came in an earlier run.
+    pub fn is_old(&self) -> bool {
+        self.is_old
+    }
+
     /// How far it has grown.
     pub fn growth(&self) -> &Growth {
         &self.growth
@@ -179,7 +184,11 @@ impl Sink for Spool {
         is_old
     }
 
-    fn refused(&mut self, _: &str) -> Result<String, String> {
+    fn refused(&mut self, why: &str) -> Result<String, String> {
+        if self.follower.bytes() == 0 {
+            // It may have sent all it has to an earlier run, whose report it waits for.
+            return Ok(why.to_owned());
+        }
         let (what, how) = (
             if self.is_old { "is all" } else { "is a part" },
             "remove it, or name another file with -metadata",

@@ -19,6 +19,7 @@ use fleetblast_engine::search::Search;
 pub use fleetblast_report::papers;
 
 pub use crate::batching::BatchSize;
+use crate::error::Error;
 use crate::threads::Threads;
 
 pub use self::foreign::{Foreign, Join, PLACES};
@@ -124,6 +125,10 @@ pub struct Plan {
     pub parse_deflines: bool,
     /// Letters of queries searched together.
     pub batch_size: BatchSize,
+    /// The size that the environment asks for is none. BLAST+ finds that when it begins to read
+    /// queries, after the database is opened. With batches of adaptive size it has begun the report
+    /// by then.
+    pub batch_size_error: Option<Error>,
     /// Letters of queries that are worth a thread, where threads share out the queries.
     pub thread_letters: usize,
     /// The papers that reports cite.

@@ -1,6 +1,7 @@
 //! Queries, read in blocks that are searched together.
 
 pub mod count;
+mod empties;
 mod messages;
 mod record;
 mod start;
@@ -14,16 +15,17 @@ use fleetblast_engine::search::Search;
 use fleetblast_fleet::payload::Weight;
 use fleetblast_fleet::plan::Cut;
 use fleetblast_metadata::Course;
-use fleetblast_seq::fasta::{Reader, Record};
+use fleetblast_seq::fasta::{Options, Reader, Record};
 use fleetblast_seq::input::FileVersion;
 use rayon::prelude::*;
 
 use crate::audience::Audience;
 use crate::batching::Batching;
 use crate::error::{Error, exit};
-use crate::fasta::{fasta_failure, open_input, reader};
+use crate::fasta::{fasta_failure, open_input, options, path};
 use crate::plan::{Plan, Source};
 
+use self::empties::BatchRecords;
 pub use self::messages::{EMPTY_VECTOR, INVALID, all_empty, refused};
 pub use self::record::QueryRecord;
 use self::record::{range_of, tell_warnings};
@@ -36,6 +38,8 @@ type Input<'a> = Box<dyn BufRead + Send + 'a>;
 pub struct Queries<'a> {
     plan: &'a Plan,
     reader: Reader<Input<'a>>,
+    /// How they are read.
+    options: Options,
     /// Of their file.
     version: Option<FileVersion>,
     /// Queries read so far.
@@ -125,7 +129,12 @@ impl<'a> Queries<'a> {
         let Some(Stream { bytes: input, version, is_empty: done }) = input else {
             return Ok(None);
         };
-        let reader = reader(input, &plan.query, plan.query_kind, plan.parse_deflines);
+        if let Some(error) = plan.batch_size_error.as_ref().filter(|_| !plan.has_unknown_batches())
+        {
+            return Err(error.clone());
+        }
+        let options = options(plan.query_kind, plan.parse_deflines);
+        let reader = Reader::new(input, path(&plan.query), options);
         let batch_residues = plan.batch_size.least();
         let block_queries = plan.batch_size.block_queries();
         let cut = Cut { batch_residues, block_residues, block_queries };
@@ -133,6 +142,7 @@ impl<'a> Queries<'a> {
         Ok(Some(Queries {
             plan,
             reader,
+            options,
             version,
             count: 0,
             kept: 0,
@@ -276,10 +286,13 @@ impl<'a> Queries<'a> {
 
     /// The next queries that BLAST+ would search together: until they have the residues of a batch, counting whole queries.
     fn next_batch(&mut self, audience: &dyn Audience) -> Result<Vec<QueryRecord>, Error> {
-        let mut records = Vec::new();
+        let mut records = BatchRecords::new(self.options);
         let mut residues = 0;
         let first_batch = self.count == 0;
         let first = self.count;
+        if let Some(error) = &self.plan.batch_size_error {
+            return Err(error.clone());
+        }
         while residues < self.batching.letters() {
             let Some(mut record) = self.next_query(audience)? else { break };
             if self.plan.iteration.is_none() {
@@ -292,17 +305,17 @@ impl<'a> Queries<'a> {
             }
             records.push(record);
         }
-        if records.is_empty() && (first_batch || self.count > first) {
+        if records.len() == 0 && (first_batch || self.count > first) {
             return Err(Error::engine(EMPTY_VECTOR));
         }
         if self.plan.iteration.is_some() && records.len() > 1 {
             // An empty query does not fill a batch (`CPsiBlastValidate::QueryFactory`).
             return Err(Error::engine(messages::SEVERAL));
         }
-        if !records.is_empty() && records.iter().all(|record| record.length() == 0) {
+        if records.is_all_empty() {
             return Err(all_empty(records.len()));
         }
-        Ok(records)
+        Ok(records.into_records())
     }
 
     /// What BLAST+ warns of when it sets up the queries of a block and searches them.

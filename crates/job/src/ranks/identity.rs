@@ -103,7 +103,10 @@ pub fn of_plan(plan: &Plan) -> Result<Identity, Error> {
         query: QueryHasher::default().finish(),
         database: DatabaseIdentity::default(),
         options,
-        blocks: format!("batches of {} residues (BATCH_SIZE)", plan.batch_size.least()),
+        blocks: match &plan.batch_size_error {
+            None => format!("batches of {} residues (BATCH_SIZE)", plan.batch_size.least()),
+            Some(error) => format!("no size of batches (BATCH_SIZE): {error}"),
+        },
     })
 }
 

@@ -72,6 +72,7 @@ impl Place {
             query_range: None,
             parse_deflines: false,
             batch_size: BatchSize::Fixed(10_000),
+            batch_size_error: None,
             thread_letters: 10_000,
             papers: papers::BLASTP,
             identity_resets_composition: false,

@@ -66,8 +66,8 @@ fn crowds_of_strangers_do_not_keep_a_known_peer_out() {
     }
 }
 
-/// Ends the crowd, also where an assertion fails.
-struct OverNow<'a>(&'a AtomicBool);
+/// Ends what runs beside a test, also where an assertion fails.
+pub(super) struct OverNow<'a>(pub(super) &'a AtomicBool);
 
 impl Drop for OverNow<'_> {
     fn drop(&mut self) {

@@ -1,0 +1,139 @@
+//! Queries without letters. A batch may have millions: they never fill it.
+
+use fleetblast_seq::fasta::{Options, Reader};
+
+use super::record::QueryRecord;
+
+/// Queries of a batch that are held as they are in any case.
+const HELD: usize = 10_000;
+
+/// The queries of a batch while it is read. If none has letters, BLAST+ reports none of them, so
+/// that many of these are held as their definition lines only until one with letters comes.
+pub(super) struct BatchRecords {
+    records: Vec<QueryRecord>,
+    /// Whether none of the records has letters.
+    are_empty: bool,
+    /// Definition lines of the queries after the records, each with a `>` and a line end.
+    packed: Vec<u8>,
+    /// The number of these queries.
+    packed_count: usize,
+    /// How they are read again.
+    options: Options,
+}
+
+impl BatchRecords {
+    /// No queries, which are read with these options.
+    pub(super) fn new(options: Options) -> Self {
+        let (records, packed) = Default::default();
+        BatchRecords { records, are_empty: true, packed, packed_count: 0, options }
+    }
+
+    /// The number of queries.
+    pub(super) fn len(&self) -> usize {
+        self.records.len() + self.packed_count
+    }
+
+    /// Whether there are queries, and none has letters.
+    pub(super) fn is_all_empty(&self) -> bool {
+        self.are_empty && !self.records.is_empty()
+    }
+
+    /// Adds a query.
+    pub(super) fn push(&mut self, record: QueryRecord) {
+        if self.records.len() >= HELD && self.are_empty && is_packable(&record) {
+            self.packed.push(b'>');
+            self.packed.extend_from_slice(&record.record.defline);
+            self.packed.push(b'\n');
+            self.packed_count += 1;
+            return;
+        }
+        self.unpack();
+        self.are_empty &= record.length() == 0;
+        self.records.push(record);
+    }
+
+    /// All queries.
+    pub(super) fn into_records(mut self) -> Vec<QueryRecord> {
+        self.unpack();
+        self.records
+    }
+
+    fn unpack(&mut self) {
+        let packed = std::mem::take(&mut self.packed);
+        self.packed_count = 0;
+        let Some(last) = self.records.last() else { return };
+        // All of them follow the last one without a gap, and BLAST+ warns of nothing else.
+        let (mut number, mut unnamed, messages) =
+            (last.number, last.unnamed, last.messages.clone());
+        let mut reader = Reader::new(&packed[..], "packed queries", self.options);
+        while let Ok(Some(record)) = reader.next_record() {
+            number += 1;
+            unnamed += usize::from(record.ids.is_empty());
+            let messages = messages.clone();
+            self.records
+                .push(QueryRecord { messages, ..QueryRecord::new(record, number, unnamed) });
+        }
+    }
+}
+
+/// Whether all there is to know of a query follows from its definition line and its place.
+fn is_packable(query: &QueryRecord) -> bool {
+    let record = &query.record;
+    record.residues.is_empty()
+        && record.has_defline
+        && record.warnings.is_empty()
+        && query.range.is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use fleetblast_seq::fasta::Rules;
+    use fleetblast_seq::id::Molecule;
+
+    use super::*;
+
+    /// The queries of a text.
+    fn queries(options: Options, text: &str) -> Vec<QueryRecord> {
+        let mut reader = Reader::new(text.as_bytes(), Path::new("q.fa"), options);
+        let (mut all, mut unnamed) = (Vec::new(), 0);
+        while let Some(record) = reader.next_record().unwrap() {
+            unnamed += usize::from(record.ids.is_empty());
+            all.push(QueryRecord::new(record, all.len() + 1, unnamed));
+        }
+        all
+    }
+
+    #[test]
+    fn queries_come_back_as_they_were() {
+        for parse_deflines in [false, true] {
+            let options = Options { parse_deflines, rules: Rules::Query(Molecule::Protein) };
+            let empties: String = (0..2 * HELD)
+                .map(|number| match number % 4 {
+                    0 => ">\n".to_owned(),
+                    1 => format!("> lcl|a{number}  b\tc\n"),
+                    2 => format!(">gb|AB{number}.1| t >c d\r\n"),
+                    _ => format!(">a{number} t\u{1}e\n"),
+                })
+                .collect();
+            for (tail, is_all_empty) in [("", true), (">q\nMKV\n>z\n", false)] {
+                let wanted = queries(options, &(empties.clone() + tail));
+                let mut batch = BatchRecords::new(options);
+                wanted.iter().for_each(|query| batch.push(query.clone()));
+                assert_eq!((batch.len(), batch.is_all_empty()), (wanted.len(), is_all_empty));
+                assert_eq!(batch.packed_count > 0, is_all_empty);
+                let records = batch.into_records();
+                assert_eq!(records.len(), wanted.len());
+                for (record, wanted) in records.iter().zip(&wanted) {
+                    let line = wanted.record.line;
+                    let record = &mut record.clone();
+                    record.record.line = line;
+                    assert_eq!(record.record, wanted.record);
+                    assert_eq!(record.number, wanted.number);
+                    assert_eq!(record.unnamed, wanted.unnamed);
+                }
+            }
+        }
+    }
+}
