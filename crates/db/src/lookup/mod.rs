@@ -90,7 +90,7 @@ impl Lookup {
     }
 
     /// The OID of a key as `blastdbcmd -entry_batch` finds it; of several, the one that
-    /// [`Lookup::listed_oid`] has in version 5, and the first that is included in version 4.
+    /// a list of identifiers would have in version 5, and the first that is included in version 4.
     ///
     /// # Errors
     /// As [`Lookup::oids_of_id`].

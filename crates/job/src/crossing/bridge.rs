@@ -29,17 +29,19 @@ pub struct Bridge {
 }
 
 impl Bridge {
-    /// Of a rank that searches, and all that search; none if there is one site only (collective).
+    /// Of a rank that searches beside `ranks` I/O ranks, and all that search; none without a
+    /// crossing: then there is one site only (collective).
     ///
     /// # Errors
     /// A connection that is lost.
     pub fn of_search(
         world: World,
+        ranks: u32,
         crossing: Option<&Crossing>,
     ) -> Result<(World, Option<Self>), Error> {
         let Some(crossing) = crossing else { return Ok((world, None)) };
         let is_first = world.rank() == 0;
-        let (world, mut bridge) = Self::new(world, crossing.ranks, SEARCHES)?;
+        let (world, mut bridge) = Self::new(world, ranks, SEARCHES)?;
         if is_first {
             let Far { sent, to } = crossing.far()?;
             bridge.here.push((Address::Search, to));

@@ -22,8 +22,6 @@ const ROOM: u64 = 64 << 20;
 /// The way of metadata to the I/O ranks of the same job. It has two ends, each of which is
 /// taken once.
 pub struct Crossing {
-    /// I/O ranks there.
-    pub ranks: u32,
     ends: Mutex<(Option<Near>, Option<Far>)>,
 }
 
@@ -50,15 +48,15 @@ pub struct Far {
 }
 
 impl Crossing {
-    /// To so many ranks.
-    pub fn new(ranks: u32) -> Self {
+    /// A new way.
+    pub fn new() -> Self {
         let (out, sent) = channel();
         let (to, inbox) = channel();
         // Who does not listen any more has ended.
         let outbox = Box::new(move |parcel| drop(out.send(parcel)));
         let post = Post::new(Address::Search, inbox, outbox);
         let near = Near::new(post);
-        Crossing { ranks, ends: Mutex::new((Some(near), Some(Far { sent, to }))) }
+        Crossing { ends: Mutex::new((Some(near), Some(Far { sent, to }))) }
     }
 
     /// The end of the search.

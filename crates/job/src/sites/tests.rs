@@ -163,7 +163,7 @@ fn there_is_no_end_before_all_databases_are_known_to_be_right() {
 
 #[test]
 fn a_search_that_ends_early_ends_the_other_site_and_leaves_nothing() {
-    let crossing = Crossing::new(1);
+    let crossing = Crossing::new();
     let (near, far) = (crossing.near().unwrap(), crossing.far().unwrap());
     assert!(crossing.near().is_err() && crossing.far().is_err(), "each end is taken once");
     let played = Played::new(1);
@@ -182,7 +182,7 @@ fn a_search_that_ends_early_ends_the_other_site_and_leaves_nothing() {
 
 #[test]
 fn the_search_hears_what_ended_the_other_site() {
-    let crossing = Crossing::new(1);
+    let crossing = Crossing::new();
     let (mut near, far) = (crossing.near().unwrap(), crossing.far().unwrap());
     let say = |message| {
         let parcel = Parcel::new(Address::Search, Address::Manager, message);
@@ -200,7 +200,7 @@ fn the_search_hears_what_ended_the_other_site() {
 
 #[test]
 fn a_search_waits_for_a_site_that_is_far_behind() {
-    let crossing = Crossing::new(1);
+    let crossing = Crossing::new();
     let (mut near, far) = (crossing.near().unwrap(), crossing.far().unwrap());
     let piece = vec![0; 33 << 20];
     let sender = thread::spawn(move || {
@@ -217,7 +217,7 @@ fn a_search_waits_for_a_site_that_is_far_behind() {
 /// Records of a megabyte that come a tenth of a second later, after a word there and back.
 #[test]
 fn the_search_sees_what_the_way_gives() {
-    let crossing = Crossing::new(1);
+    let crossing = Crossing::new();
     let (mut near, far) = (crossing.near().unwrap(), crossing.far().unwrap());
     let came = |bytes: usize, after: u64| {
         let message = Message::Came(bytes as u64, 6);

@@ -21,7 +21,7 @@ use crate::run::run_beside as search;
 pub fn run(plan: Plan, site: &Storage, audience: &Arc<dyn Audience>) -> Result<(), Error> {
     let mut plan = plan;
     plan.fleet.ranks = plan.fleet.ranks.map(|all| all.saturating_sub(site.ranks).max(1));
-    let crossing = Crossing::new(site.ranks);
+    let crossing = Crossing::new();
     let Far { sent, to } = crossing.far()?;
     let (manager, of_manager) = channel();
     let (makers, of_makers): (Vec<_>, Vec<_>) = (0..site.ranks).map(|_| channel()).unzip();

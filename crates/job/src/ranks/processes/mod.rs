@@ -55,8 +55,8 @@ pub fn on_processes(
     let world = World::init().map_err(failure)?;
     let role = Role::Search(plan.io_ranks());
     agree(&world, &role, "", &|text| audience.complain(text))?;
-    let crossing = (plan.io_ranks() > 0).then(|| Crossing::new(plan.io_ranks()));
-    let (world, bridge) = Bridge::of_search(world, crossing.as_ref())?;
+    let crossing = (plan.io_ranks() > 0).then(Crossing::new);
+    let (world, bridge) = Bridge::of_search(world, plan.io_ranks(), crossing.as_ref())?;
     let processes = &Processes { world, audience: Arc::clone(audience) };
     let has_other_site = bridge.is_some();
     let ended = search(plan, processes, drain, (crossing, bridge), start);
