@@ -10,6 +10,7 @@ pub mod blastdbcmd;
 mod cat;
 mod changed_files;
 pub mod cpus;
+mod crossing;
 pub mod dbcheck;
 pub mod doctor;
 mod ending;

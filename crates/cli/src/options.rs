@@ -14,6 +14,7 @@ pub mod doctor;
 pub mod expand;
 pub mod generate;
 pub mod keygen;
+pub(crate) mod load;
 pub mod makeblastdb;
 pub mod nearest;
 pub mod number;

@@ -11,7 +11,6 @@ mod blastp;
 mod fleet;
 mod format;
 pub(crate) mod input;
-pub(crate) mod load;
 mod metadata;
 mod psiblast;
 mod restrict;
@@ -32,10 +31,10 @@ use fleetblast_metadata::Kinds;
 use fleetblast_report::model::Format;
 
 pub(crate) use self::fleet::refuse_other_checkpoint;
-pub(crate) use self::load::{size, wish};
 pub(crate) use self::metadata::{link, metadata};
 use self::search::Searching;
 use crate::cpus::Cpus;
+use crate::options::load::wish;
 use crate::options::number;
 use crate::options::search::common::CommonOptions;
 use crate::options::search::metadata::{self as told, MetadataOptions};
@@ -289,7 +288,7 @@ fn with_files(
         split,
         partitions: options.resources.partitions,
         fleet: fleet::plan(program, host)?,
-        load: load::wish(options.resources.loader, options.resources.memory.as_deref())?,
+        load: wish(options.resources.loader, options.resources.memory.as_deref())?,
         kernel: kernel(host)?,
         timing: options.resources.timing.clone().map(PathBuf::from),
     })

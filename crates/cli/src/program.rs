@@ -319,11 +319,6 @@ fn parse(command: &'static Command, name: Name, arguments: &[OsString]) -> Resul
     }
 }
 
-/// The signals that drain a job, if it has a checkpoint.
-pub(crate) fn drain_signals(checkpoint: &Option<OsString>) -> Result<Option<DrainSignals>, Error> {
-    checkpoint.as_ref().map(|_| DrainSignals::catch()).transpose()
-}
-
 /// Refuses queries that cannot be read again when a job with a checkpoint is resumed. A missing
 /// file or a directory is an error of its own, in BLAST+'s words.
 fn refuse_unrepeatable(program: &impl SearchProgram) -> Result<(), Error> {
@@ -353,7 +348,7 @@ fn search(
         return refuse(error);
     }
     // Before all else: opening files and waiting for other ranks may take long.
-    let drain = match drain_signals(&program.common().fleet.checkpoint) {
+    let drain = match DrainSignals::catch_for(program.common().fleet.checkpoint.is_some()) {
         Ok(drain) => drain,
         Err(error) => return refuse(error),
     };

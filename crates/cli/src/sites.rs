@@ -11,7 +11,8 @@ use fleetblast_job::threads::Threads;
 use fleetblast_metadata::header::OptionValue;
 use fleetblast_metadata::{Header, Kind, Kinds};
 
-use crate::expand::{self, given::told};
+use crate::crossing::told;
+use crate::expand;
 use crate::options::expand::ExpandOptions;
 use crate::options::parse::Given;
 use crate::options::search::metadata::IO_RANKS;

@@ -9,18 +9,19 @@ use std::time::Duration;
 use fleetblast_fleet::config::{Config, Strategy};
 use fleetblast_job::audience::Audience;
 use fleetblast_job::error::Error;
+use fleetblast_job::interrupt::DrainSignals;
 use fleetblast_job::plan::{Checkpoint, Destination, Foreign, Join, PLACES};
 
 use crate::dbcheck;
 use crate::hint;
 use crate::messages::Refuse;
+use crate::options::load;
 use crate::options::opt::Opt;
 use crate::options::parse::Given;
 use crate::options::search::fleet::{RESULT_MEMORY, WRITE_BUFFER};
 use crate::options::typed::lossy;
 use crate::options::wrap::{OUT, QUERY, WrapOptions};
-use crate::plan::{input, load, refuse_other_checkpoint};
-use crate::program::drain_signals;
+use crate::plan::{input, refuse_other_checkpoint};
 use crate::terminal::Progress;
 
 /// Programs of BLAST+ that search: what their options mean is known.
@@ -53,7 +54,7 @@ const OF_ONE_RUN: [&str; 8] = [
 /// Options that do not go together; whatever ends the job early; at its end, that blocks came to nothing.
 pub fn run(given: &Given, command: &[OsString], refuse: &Refuse) -> Result<(), Error> {
     let options = WrapOptions::new(given);
-    let drain = drain_signals(&options.checkpoint);
+    let drain = DrainSignals::catch_for(options.checkpoint.is_some());
     let planned = drain.and_then(|drain| Ok((plan(&options, command)?, drain)));
     let (foreign, drain) = match planned {
         Ok(planned) => planned,

@@ -135,7 +135,7 @@ pub(crate) fn first_oids<'a>(
     let mut total = 0u64;
     for volume in volumes {
         total += u64::from(volume.index().sequences);
-        let total = totals::limited("sequences", total, totals::MOST_SEQUENCES)?;
+        let total = totals::limited("sequences", total, crate::MOST_SEQUENCES)?;
         starts.push(u32::try_from(total).unwrap_or(u32::MAX));
     }
     Ok(starts)

@@ -7,9 +7,9 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
-use serde::Serialize;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
+pub use crate::encoding::encode;
 use crate::load::{Loader, Map};
 use crate::partition::{Part, VolumeFile};
 use crate::volume::Volume;
@@ -62,13 +62,6 @@ impl Fingerprinter {
         });
         Ok(sums.collect())
     }
-}
-
-/// Returns a value in the encoding of postcard, which no name in a program is part of: metadata are
-/// compared by what other versions wrote.
-pub fn encode<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
-    // Lists, numbers and texts can always be written.
-    postcard::to_allocvec(value).unwrap_or_default()
 }
 
 /// Whether a part tells what a file holds of a sequence.

@@ -13,8 +13,8 @@
 //! * Per access: every look-up is bounds-checked, so that an index that was never validated yields
 //!   empty sequences or an error, never a panic and never foreign memory.
 //!
-//! Files are mapped into memory. A file that is cut short *while* it is mapped ends the process
-//! with a bus error, as it does NCBI BLAST+.
+//! Files are mapped into memory. Of a file that is cut short *while* it is mapped, the missing
+//! pages read as zeros, and [`check_mapped_files`] and [`check_lost_pages`] report it.
 
 pub mod alias;
 mod bases;
@@ -27,9 +27,12 @@ mod cursor;
 mod database;
 mod date;
 pub mod defline;
+mod defline_filter;
+mod encoding;
 mod error;
 pub mod fingerprint;
 pub mod index;
+mod key;
 pub mod load;
 pub mod lookup;
 mod mapped;
@@ -39,6 +42,7 @@ mod ncbirc;
 mod odd;
 mod open;
 pub mod partition;
+mod parts;
 mod path;
 mod range;
 pub mod restrict;
@@ -63,3 +67,6 @@ pub use partition::{Contents, LoadedPartition, Partition};
 pub use search_path::SearchPath;
 pub use taxdb::{TaxonNames, TaxonomyFault, TaxonomyNames};
 pub use volume::VolumeBytes;
+
+/// NCBI numbers sequences with 32-bit signed integers.
+const MOST_SEQUENCES: u64 = i32::MAX as u64;

@@ -2,13 +2,10 @@
 
 use std::ops::Range;
 
-use crate::DbError;
 use crate::path::BasePath;
 use crate::tree::Node;
 use crate::volume::Volume;
-
-/// NCBI numbers sequences with 32-bit signed integers.
-pub(crate) const MOST_SEQUENCES: u64 = i32::MAX as u64;
+use crate::{DbError, MOST_SEQUENCES};
 
 /// Finds an opened volume and its OIDs by its path.
 pub(crate) trait Volumes {

@@ -13,10 +13,10 @@ use fleetblast_seq::id::{ObjectId, SeqId};
 
 use crate::bytes::Bytes;
 use crate::defline::{self, Defline, ORDINAL_DB};
+use crate::defline_filter::DeflineFilter;
 use crate::index::{Index, Table};
 use crate::odd::{FirstOdd, OddHeader, OddText, make_printable};
-use crate::partition::VolumeFile;
-use crate::restrict::filter::DeflineFilter;
+use crate::parts::VolumeFile;
 use crate::stamp::Stamp;
 use crate::{DbError, SequenceKind, path};
 

@@ -174,9 +174,9 @@ impl Grouping {
         waves
     }
 
-    /// The company of the pieces of a search.
-    pub(crate) fn company(&self, search: usize) -> &Company {
-        &self.companies[search]
+    /// The companies of nucleotide queries, by [`Piece::search`].
+    pub(crate) fn companies(&self) -> &[Company] {
+        &self.companies
     }
 
     /// What the traceback of a nucleotide query takes of its batch.

@@ -15,6 +15,7 @@ mod nucleotide;
 pub mod order;
 pub mod params;
 pub mod pattern;
+pub mod phi;
 mod protein;
 pub mod pssm;
 pub mod query;

@@ -13,7 +13,7 @@ use crate::kernel::Kernel;
 use crate::lists::{HitLists, Merger, Selector};
 use crate::nucleotide;
 use crate::params::{DatabaseTotals, Params};
-use crate::pattern;
+use crate::phi;
 use crate::protein::{prelim, traceback};
 use crate::query::{Findings, Query, QueryInput};
 use crate::subjects::{SubjectLetters, Subjects};
@@ -32,7 +32,7 @@ pub struct Search {
 #[derive(Debug)]
 enum Traceback {
     Protein(traceback::Traceback),
-    Pattern(pattern::Traceback),
+    Pattern(phi::Traceback),
     Nucleotide(nucleotide::Traceback),
 }
 
@@ -43,7 +43,7 @@ pub struct Searcher(PrelimSearcher);
 #[derive(Debug)]
 enum PrelimSearcher {
     Protein(prelim::Searcher),
-    Pattern(pattern::Searcher),
+    Pattern(phi::Searcher),
     Nucleotide(nucleotide::Searcher),
 }
 
@@ -51,7 +51,7 @@ enum PrelimSearcher {
 #[derive(Debug, Default)]
 pub struct SearchScratch {
     protein: prelim::Scratch,
-    pattern: pattern::SearchScratch,
+    pattern: phi::SearchScratch,
     nucleotide: nucleotide::SearchScratch,
 }
 
@@ -62,7 +62,7 @@ pub struct Aligner<'a>(QueryAligner<'a>);
 #[derive(Debug)]
 enum QueryAligner<'a> {
     Protein(&'a traceback::Traceback, traceback::TracebackQuery, Kernel),
-    Pattern(pattern::Aligner<'a>, Kernel),
+    Pattern(phi::Aligner<'a>, Kernel),
     Nucleotide(nucleotide::Aligner<'a>, Kernel),
 }
 
@@ -73,7 +73,7 @@ pub struct Worth<'a>(WorthOf<'a>);
 #[derive(Debug)]
 enum WorthOf<'a> {
     Protein(traceback::QueryWorth<'a>),
-    Pattern(pattern::QueryWorth<'a>),
+    Pattern(phi::QueryWorth<'a>),
     Nucleotide(nucleotide::QueryWorth),
 }
 
@@ -85,7 +85,7 @@ pub struct AlignScratch(Box<ScratchOf>);
 #[derive(Debug)]
 enum ScratchOf {
     Protein(traceback::Scratch),
-    Pattern(pattern::AlignScratch),
+    Pattern(phi::AlignScratch),
     Nucleotide(nucleotide::AlignScratch),
 }
 
@@ -94,7 +94,7 @@ impl Search {
     pub fn new(params: Params, totals: DatabaseTotals, kernel: Kernel) -> Search {
         let traceback = match &params {
             Params::Protein(params) => match &params.pattern {
-                Some(search) => Traceback::Pattern(pattern::Traceback::new(search, params)),
+                Some(search) => Traceback::Pattern(phi::Traceback::new(search, params)),
                 None => Traceback::Protein(traceback::Traceback::new(params, &totals)),
             },
             Params::Nucleotide(params) => {
@@ -189,9 +189,7 @@ impl Search {
         Searcher(match &self.params {
             Params::Protein(params) if let Some(search) = &params.pattern => {
                 let kernel = self.kernel;
-                PrelimSearcher::Pattern(pattern::Searcher::new(
-                    search, queries, merger, params, kernel,
-                ))
+                PrelimSearcher::Pattern(phi::Searcher::new(search, queries, merger, params, kernel))
             }
             Params::Protein(params) => {
                 let kernel = Some(self.kernel);
@@ -200,9 +198,11 @@ impl Search {
             }
             Params::Nucleotide(params) => {
                 let (totals, kernel) = (&self.totals, self.kernel);
-                let pieces = (grouping, wave);
-                let searcher =
-                    nucleotide::Searcher::new(queries, pieces, merger, params, totals, kernel);
+                let pieces = (grouping.pieces(), wave);
+                let companies = grouping.companies();
+                let searcher = nucleotide::Searcher::new(
+                    queries, pieces, companies, merger, params, totals, kernel,
+                );
                 PrelimSearcher::Nucleotide(searcher)
             }
         })
@@ -210,7 +210,7 @@ impl Search {
 
     /// What puts the lists of a block of queries together that are searched like this.
     pub fn merger(&self, grouping: &Grouping) -> Merger {
-        Merger::new(grouping, &self.params)
+        Merger::new(grouping.pieces(), grouping.queries(), &self.params)
     }
 
     /// Makes one of a block of queries ready to be aligned.
@@ -315,9 +315,7 @@ impl Aligner<'_> {
             QueryAligner::Protein(_, _, kernel) => {
                 ScratchOf::Protein(traceback::Scratch::new(*kernel))
             }
-            QueryAligner::Pattern(_, kernel) => {
-                ScratchOf::Pattern(pattern::AlignScratch::new(*kernel))
-            }
+            QueryAligner::Pattern(_, kernel) => ScratchOf::Pattern(phi::AlignScratch::new(*kernel)),
             QueryAligner::Nucleotide(_, kernel) => {
                 ScratchOf::Nucleotide(nucleotide::AlignScratch::new(*kernel))
             }

@@ -69,12 +69,13 @@ pub struct EarlyEnd {
 }
 
 impl DrainSignals {
-    /// Catches the signals.
+    /// Catches the signals for a job that has a checkpoint; other jobs end by them.
     ///
     /// # Errors
     /// The system refuses.
-    pub fn catch() -> Result<Self, Error> {
-        Self::try_catch().map_err(|error| Error::refused("cannot wait for signals", &error))
+    pub fn catch_for(has_checkpoint: bool) -> Result<Option<Self>, Error> {
+        let caught = has_checkpoint.then(Self::try_catch).transpose();
+        caught.map_err(|error| Error::refused("cannot wait for signals", &error))
     }
 
     fn try_catch() -> io::Result<Self> {
@@ -279,7 +280,7 @@ mod tests {
             assert!(!path.exists());
             return;
         };
-        let signals = DrainSignals::catch().unwrap();
+        let signals = DrainSignals::catch_for(true).unwrap().unwrap();
         let make = || {
             fs::write(&path, "unfinished")?;
             low_level::raise(SIGTERM)?;

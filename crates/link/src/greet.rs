@@ -19,7 +19,7 @@ use rustls::ServerConfig;
 use crate::channel::{Channel, Departures};
 use crate::error::LinkError;
 use crate::message::{Message, StreamId, VERSION};
-use crate::receive::{Event, Watch};
+use crate::sink::{Event, Watch};
 use crate::tls;
 
 /// Connections at a time whose peers have not proved a known key: a share of the files that the

@@ -8,7 +8,7 @@ use crate::channel::{Channel, Departures};
 use crate::error::LinkError;
 use crate::greet::Guest;
 use crate::message::{Message, StreamId};
-use crate::receive::{Event, Sink, Watch};
+use crate::sink::{Event, Sink, Watch};
 
 /// What came is brought to disk after so many bytes, and after so long.
 const SYNC_BYTES: usize = 8 << 20;

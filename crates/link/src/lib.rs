@@ -1,7 +1,7 @@
 //! A stream of bytes from one site to another over TLS 1.3, that goes on where it was broken.
 //!
 //! Both sides know each other by the [fingerprints](key::Fingerprint) of their keys: who is unknown is refused before a byte of the
-//! stream is read or written. The receiver [confirms](receive::Sink) what is on its disk; the [sender](send::Sender) keeps what is
+//! stream is read or written. The receiver [confirms](sink::Sink) what is on its disk; the [sender](send::Sender) keeps what is
 //! not, in bounded memory, and sends it again on the next connection if this one breaks. What the bytes are nobody here knows: the
 //! receiver's sink judges them, and tells what the sender needs to go on from it after an end of the process.
 //!
@@ -18,6 +18,7 @@ pub mod pace;
 mod progress;
 pub mod receive;
 pub mod send;
+pub mod sink;
 #[cfg(test)]
 mod tests;
 mod tls;

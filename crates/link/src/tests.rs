@@ -11,8 +11,9 @@ use crate::channel::Channel;
 use crate::dial::Target;
 use crate::host::LINGER;
 use crate::message::{Held, MOST_BODY, Message, StreamId, VERSION};
-use crate::receive::{Event, Listener, Sink};
+use crate::receive::Listener;
 use crate::send::{Arrival, Opening};
+use crate::sink::{Event, Sink};
 use crate::{Fingerprint, Key, LinkError, tls};
 
 mod floods;
@@ -122,7 +123,7 @@ fn received(
     let address = listener.address().unwrap();
     let events = Arc::new(Mutex::new(Vec::new()));
     let told = Arc::clone(&events);
-    let watch: crate::receive::Watch = Arc::new(move |event| told.lock().unwrap().push(event));
+    let watch: crate::sink::Watch = Arc::new(move |event| told.lock().unwrap().push(event));
     let over = Over(Arc::clone(&sink.over));
     let result = thread::scope(|scope| {
         scope.spawn(move || {

@@ -10,8 +10,8 @@ use fleetblast_job::standard::print;
 use fleetblast_job::threads::pool;
 
 use crate::options::dbcheck::DbcheckOptions;
+use crate::options::load::wish;
 use crate::options::parse::Given;
-use crate::plan;
 use crate::threads;
 
 /// Bytes that a thread checks at a time.
@@ -24,7 +24,7 @@ const RANGE_BYTES: u64 = 1 << 20;
 pub fn run(given: &Given) -> Result<(), Error> {
     let options = DbcheckOptions::new(given);
     let db = options.db.to_string_lossy();
-    let wish = plan::wish(options.loader, options.memory.as_deref())?;
+    let wish = wish(options.loader, options.memory.as_deref())?;
     let threads = threads::of_process(options.num_threads)?.count;
     let start = Instant::now();
     let database = open(&db, options.kind)?;

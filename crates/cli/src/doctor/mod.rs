@@ -16,8 +16,8 @@ use fleetblast_job::standard::print;
 use self::measure::Findings;
 use crate::dbcheck;
 use crate::options::doctor::DoctorOptions;
+use crate::options::load as amounts;
 use crate::options::parse::Given;
-use crate::plan;
 
 /// Runs the program.
 ///
@@ -26,14 +26,14 @@ use crate::plan;
 pub fn run(given: &Given) -> Result<(), Error> {
     let options = DoctorOptions::new(given);
     let (db, sample) = (options.db.to_string_lossy(), options.sample.to_string_lossy());
-    let sample = plan::size(&sample).ok_or_else(|| {
+    let sample = amounts::size(&sample).ok_or_else(|| {
         let message = format!("Error: -sample needs a size such as 256M, not '{sample}'");
         Error::new(exit::INPUT, message)
     })?;
     let limit = Duration::from_secs(options.seconds);
     let database = dbcheck::open(&db, options.kind)?;
     if let Some(method) = options.loader {
-        let wish = plan::wish(method, None)?;
+        let wish = amounts::wish(method, None)?;
         let text = load::whole(&database, wish)?;
         check_mapped_files()?;
         return print(&text);

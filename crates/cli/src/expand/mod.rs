@@ -1,7 +1,5 @@
 //! `fleetblast expand`: the report of a search at another site.
 
-pub(crate) mod given;
-
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,11 +12,13 @@ use fleetblast_job::sites::{self, Storage};
 use fleetblast_job::threads::Threads;
 use fleetblast_metadata::{Header, Kind, Kinds};
 
+use crate::crossing;
 use crate::hint;
 use crate::messages::{Refuse, complain};
 use crate::options::blastn::{BLASTN, BlastnOptions};
 use crate::options::blastp::{BLASTP, BlastpOptions};
 use crate::options::expand::{self as options, EXPAND, ExpandOptions};
+use crate::options::load;
 use crate::options::parse::Given;
 use crate::options::psiblast::{PSIBLAST, PsiblastOptions};
 use crate::options::search::database::{DB, SUBJECT};
@@ -105,7 +105,7 @@ fn open(options: &ExpandOptions) -> Result<Opened, Error> {
 /// A size that is none.
 pub fn record_memory(options: &ExpandOptions) -> Result<u64, Error> {
     let name = options::MEMORY.name();
-    let wished = options.memory.as_deref().map(|text| plan::load::bytes(name, text)).transpose()?;
+    let wished = options.memory.as_deref().map(|text| load::bytes(name, text)).transpose()?;
     Ok(metadata::record_memory(wished))
 }
 
@@ -234,23 +234,23 @@ fn search<P: SearchProgram>(
             lossy(std::ffi::OsStr::from_bytes(&header.database.label))
         )));
     }
-    let arrived = given::arrived(program, (header, path))?;
+    let arrived = crossing::arrived(program, (header, path))?;
     let told = |name: &str| {
         let mut told = header.environment.iter().filter(|(other, _)| other == name);
         told.next().map(|(_, value)| std::ffi::OsStr::from_bytes(value).to_owned())
     };
     let here = Host::current();
     let variable = |name: &str| match name {
-        _ if given::VARIABLES.contains(&name) => told(name),
+        _ if crossing::VARIABLES.contains(&name) => told(name),
         // The threads that make the report are known, and those of the search mean nothing here.
         FLEETBLAST_THREADS => None,
         _ => (here.variable)(name),
     };
     let host = Host { command: header.command.clone(), variable: &variable, ..here };
     let planned = |arrived: &Given, given: &Given, warnings: &mut Vec<String>| {
-        let typed = typed(&given::merged(arrived, options, given));
+        let typed = typed(&crossing::merged(arrived, options, given));
         if let Some(option) = typed.untold(header.kinds).filter(|option| !option.is_empty()) {
-            return Err(given::damaged(path, format_args!("-{option}, which does not cross")));
+            return Err(crossing::damaged(path, format_args!("-{option}, which does not cross")));
         }
         plan::plan(&typed, &host, warnings)
     };
@@ -261,11 +261,11 @@ fn search<P: SearchProgram>(
             let fails = |arrived| planned(arrived, &Given::new(), &mut Vec::new()).is_err();
             let is_headers = fails(&arrived) && !fails(&Given::new());
             let what = format_args!("options that no search has ({})", error.message.trim_end());
-            return Err(if is_headers { given::damaged(path, what) } else { error });
+            return Err(if is_headers { crossing::damaged(path, what) } else { error });
         }
     };
     match &plan.batch_size_error {
-        Some(_) => Err(given::damaged(path, "a value of BATCH_SIZE that is no number")),
+        Some(_) => Err(crossing::damaged(path, "a value of BATCH_SIZE that is no number")),
         None => Ok(plan),
     }
 }

@@ -9,8 +9,8 @@ use fleetblast_fleet::plan::Wishes;
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{Checkpoint, Fleet};
 
-use super::load;
 use super::{Host, SearchProgram, has_old_finite_size};
+use crate::options::load;
 use crate::options::opt::Opt;
 use crate::options::search::common::CommonOptions;
 use crate::options::search::database::{self, DatabaseOptions, Lists};

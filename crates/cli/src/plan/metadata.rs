@@ -10,7 +10,7 @@ use fleetblast_link::{Fingerprint, Key};
 use fleetblast_metadata::Kinds;
 
 use super::{Host, SearchProgram, input};
-use crate::expand::given::{VARIABLES, told};
+use crate::crossing::{VARIABLES, told};
 use crate::options::parse::Given;
 use crate::options::search::metadata::{
     DEFAULT, DEFAULT_LIMIT, IO_RANKS, KEY, LinkOptions, METADATA, METADATA_LIMIT, METADATA_OUT,

@@ -15,9 +15,9 @@ use fleetblast_job::error::{Error, exit};
 use fleetblast_job::trace::Timeline;
 
 use super::recorded;
+use crate::options::load::size;
 use crate::options::opt::Opt;
 use crate::options::simulate::{BANDWIDTH, FAILURES, FS_RATE, LATENCY, Model, SimulateOptions};
-use crate::plan;
 
 /// Least bytes a second of a network or a file system.
 const LEAST_RATE: u64 = 1 << 20;
@@ -237,7 +237,7 @@ pub fn rate(
     least: u64,
 ) -> Result<Option<f64>, Error> {
     let Some(text) = text.map(OsStr::to_string_lossy) else { return Ok(None) };
-    match plan::size(&text) {
+    match size(&text) {
         Some(bytes) if bytes >= least => Ok(Some(bytes as f64)),
         Some(_) => {
             let wanted = format!("at least {least} bytes a second, such as 12G");

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::keys::Sum;
+use super::sum::Sum;
 use crate::DbError;
 use crate::bytes::Bytes;
 use crate::lookup::Damage;

@@ -16,10 +16,10 @@
 
 mod file;
 mod isam;
-pub(crate) mod keys;
 mod of_volume;
 mod records;
 mod side;
+mod sum;
 mod zeros;
 
 use std::sync::Mutex;

@@ -4,10 +4,11 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::file::Side;
-use super::keys::{Sum, own_ordinal_key};
+use super::sum::Sum;
 use super::{Report, isam};
 use crate::DbError;
 use crate::lookup::isam::{Numeric, Strings};
+use crate::lookup::stored_keys::own_ordinal_key;
 
 /// GIs over all volumes, and the first file with some.
 #[derive(Default)]

@@ -5,12 +5,13 @@ use std::ops::Range;
 
 use fleetblast_seq::id::{ObjectId, SeqId};
 
-use super::keys::{Sum, accession_keys, index_keys, ordinal_key};
+use super::sum::Sum;
 use super::zeros::{self, Zeros};
 use crate::defline::{self, Defline, ORDINAL_DB};
 use crate::index::Table;
+use crate::key::without_end_blanks;
 use crate::load::Work;
-use crate::lookup::key::without_end_blanks;
+use crate::lookup::stored_keys::{accession_keys, index_keys, ordinal_key};
 use crate::volume::Volume;
 use crate::{Bases, DbError, SequenceKind};
 

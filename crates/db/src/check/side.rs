@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use super::Report;
 use super::file::Side;
-use super::keys::Sum;
 use super::of_volume::{Gis, gi_list, numbers, texts};
 use super::records::{OwnIdentifiers, Totals};
+use super::sum::Sum;
 use crate::lookup::lmdb::Environment;
 use crate::lookup::oids;
 use crate::partition::VolumeFile;

@@ -5,11 +5,11 @@
 
 use std::collections::BTreeSet;
 
-use super::key::without_end_blanks;
 use super::side_file::SideFile;
+use super::stored_keys::{accession_keys, index_keys, ordinal_key, own_ordinal_key};
 use crate::DbError;
-use crate::check::keys::{accession_keys, index_keys, ordinal_key, own_ordinal_key};
 use crate::defline::Defline;
+use crate::key::without_end_blanks;
 use fleetblast_seq::id::SeqId;
 
 fn ids(lines: &[Defline]) -> impl Iterator<Item = &SeqId> {

@@ -7,7 +7,7 @@
 use std::cmp::Ordering;
 
 use super::Damage;
-use super::key::without_end_blanks;
+use crate::key::without_end_blanks;
 
 /// Words of the header.
 const HEADER_WORDS: usize = 9;

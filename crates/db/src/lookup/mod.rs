@@ -15,17 +15,18 @@ mod confirm;
 mod entry;
 mod files;
 pub mod isam;
-pub(crate) mod key;
 mod listed;
 pub mod lmdb;
 pub mod oids;
 mod side_file;
+pub(crate) mod stored_keys;
 mod taxids;
 
 use std::collections::BTreeSet;
 
 use self::entry::Entry;
 use self::files::VolumeFiles;
+use crate::key;
 use crate::volume::Volume;
 use crate::{Database, DbError, IdentifierError, OidCursor};
 

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use fleetblast_seq::id::Refusal;
 
 use super::crossing::{self, Name};
-use super::filter::{DeflineFilter, IdSet, UserList, VolumeFilter};
 use super::list::{self, ListError, SeqIdList};
 use super::masks::{Branch, Mask};
 use super::oid_list::oid_list;
 use super::{Ids, Member, Restriction, resolve};
+use crate::defline_filter::{DeflineFilter, IdSet, UserList, VolumeFilter};
 use crate::lookup::Lookup;
 use crate::{Database, DbError, IdentifierError, range};
 

@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use crate::DbError;
+use crate::MOST_SEQUENCES;
 use crate::path::{self, BasePath};
-use crate::totals::MOST_SEQUENCES;
 use crate::tree::Node;
 
 /// One restriction of an alias.

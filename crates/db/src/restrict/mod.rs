@@ -13,7 +13,6 @@
 mod bits;
 mod crossing;
 mod evaluation;
-pub(crate) mod filter;
 pub mod list;
 mod masks;
 mod oid_list;
@@ -25,11 +24,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use self::evaluation::{Evaluation, Selection};
-use self::filter::DeflineFilter;
 pub use self::list::{ListError, SeqIdList};
 use self::masks::Mask;
 pub(crate) use self::masks::needs_count;
 pub use self::oid_list::oids_of_bits;
+use crate::defline_filter::DeflineFilter;
 use crate::path::BasePath;
 use crate::tree::Node;
 use crate::{Database, DbError, range};

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::bits::Bits;
-use super::filter::IdSet;
 use super::list::SeqIdList;
-use crate::lookup::{Lookup, key};
+use crate::defline_filter::IdSet;
+use crate::key;
+use crate::lookup::Lookup;
 use crate::{DbError, IdentifierError, TaxidSign};
 
 /// What BLAST+ warns of when a text list is used with a version-5 database.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{Headers, Volume};
 use crate::bytes::Bytes;
 use crate::index::Table;
-use crate::partition::VolumeFile;
+use crate::parts::VolumeFile;
 use crate::{DbError, SequenceKind};
 
 impl Volume {

@@ -8,7 +8,7 @@ use super::{Headers, Volume};
 use crate::DbError;
 use crate::bytes::Bytes;
 use crate::index::Table;
-use crate::partition::{Part, VolumeFile};
+use crate::parts::{Part, VolumeFile};
 
 impl Volume {
     /// The path of a file; `None` for a volume that was never files.

@@ -8,7 +8,6 @@ use super::hitlist::{self, HitLists, key_of};
 use super::pieces::{self, Piece, Starts};
 use super::select::preliminary_capacity;
 use crate::filters::{self, Written};
-use crate::grouping::Grouping;
 use crate::hits::{HitKey, PrelimHit};
 use crate::order::order_h;
 use crate::params::{HspFilter, Params, Strands};
@@ -38,15 +37,15 @@ pub struct Cut {
 }
 
 impl Merger {
-    /// A merger of the lists that a search makes of queries grouped like this.
-    pub fn new(grouping: &Grouping, params: &Params) -> Merger {
+    /// A merger of the lists that a search makes of these pieces of so many queries.
+    pub(crate) fn new(pieces: &[Piece], queries: usize, params: &Params) -> Merger {
         Merger {
-            pieces: grouping.pieces().to_vec(),
+            pieces: pieces.to_vec(),
             filter: params.common().filter,
             capacity: preliminary_capacity(params),
             by_oid: !params.is_adjusted(),
             evalues_decide: params.evalues_decide(),
-            queries: written(grouping, params),
+            queries: written(pieces, queries, params),
             strands: match params {
                 Params::Protein(_) => None,
                 Params::Nucleotide(params) => Some(params.strands),
@@ -182,9 +181,9 @@ impl Merger {
 }
 
 /// The queries of a block, whose lengths their pieces tell.
-fn written(grouping: &Grouping, params: &Params) -> Vec<Written> {
-    let mut lengths = vec![0; grouping.queries()];
-    for piece in grouping.pieces() {
+fn written(pieces: &[Piece], queries: usize, params: &Params) -> Vec<Written> {
+    let mut lengths = vec![0; queries];
+    for piece in pieces {
         let length = &mut lengths[piece.query];
         *length = piece.range.end.max(*length);
     }

@@ -9,7 +9,6 @@ use super::limits::ContextLimits;
 use super::reading::{Reading, seed_rules};
 use super::seeds::{self, Contexts, Limits, Seeds};
 use super::stage::{Stage, StageScratch, Strand, Subject};
-use crate::grouping::Grouping;
 use crate::kernel::Kernel;
 use crate::lists::{HitLists, Merger, Piece};
 use crate::params::{DatabaseTotals, NucleotideParams};
@@ -40,20 +39,21 @@ pub(crate) struct SearchScratch {
 }
 
 impl Searcher {
-    /// Prepares these pieces of a block of queries.
+    /// Prepares the pieces `wave` of a block of queries; `companies` are by [`Piece::search`].
     pub fn new(
         queries: &[Query],
-        (grouping, wave): (&Grouping, Range<usize>),
+        (pieces, wave): (&[Piece], Range<usize>),
+        companies: &[Company],
         merger: Merger,
         params: &NucleotideParams,
         totals: &DatabaseTotals,
         kernel: Kernel,
     ) -> Searcher {
-        let numbered: Vec<(usize, &Piece)> = grouping.pieces().iter().enumerate().collect();
+        let numbered: Vec<(usize, &Piece)> = pieces.iter().enumerate().collect();
         let numbered = &numbered[wave];
         let together = numbered.chunk_by(|(_, a), (_, b)| a.search == b.search);
         let chunk = |pieces: &[(usize, &Piece)]| {
-            let company = grouping.company(pieces[0].1.search);
+            let company = &companies[pieces[0].1.search];
             Chunk::new(queries, pieces, company, params, totals, kernel)
         };
         Searcher { chunks: together.map(chunk).collect(), merger }

@@ -9,7 +9,7 @@ use crate::xdrop::GapCosts;
 use crate::xdrop::traced::push;
 
 /// An occurrence in the query, as rows, and one in a subject.
-pub(super) struct Pair<'a> {
+pub(crate) struct Pair<'a> {
     pub letters: &'a [u8],
     pub rows: &'a [RowNumber],
     pub subject: &'a [u8],
@@ -19,7 +19,7 @@ pub(super) struct Pair<'a> {
 
 impl Pattern {
     /// Adds the columns of two occurrences.
-    pub(super) fn lay(&self, pair: &Pair, edits: &mut Vec<Edit>) {
+    pub(crate) fn lay(&self, pair: &Pair, edits: &mut Vec<Edit>) {
         let runs = match &self.finder {
             Finder::Variants(variants) => fixed(variants, pair),
             Finder::Words(words) => long(&self.places, words, pair),

@@ -1,19 +1,12 @@
-//! Searches that begin where a pattern occurs (PHI-BLAST; pattern.c, phi_lookup.c, phi_gapalign.c, blast_hits.c): each occurrence in
-//! the query is laid on each one in a subject, and extended to both sides.
-//!
-//! What is found depends on how often the pattern occurs in the whole database, which is told by who knows it
-//! ([`Search::with_occurrences`](crate::search::Search::with_occurrences)).
+//! Patterns of letters: from text to places, where they occur, and how an occurrence is laid on
+//! another (pattern.c, phi_lookup.c).
 
 mod banded;
 mod find;
-mod in_query;
-mod lay;
+pub(crate) mod lay;
 mod parse;
-mod searcher;
-mod statistics;
 #[cfg(test)]
 mod tests;
-mod traceback;
 
 use std::ops::Range;
 
@@ -22,11 +15,6 @@ use fleetblast_stats::scoring::ScoringSystem;
 use thiserror::Error;
 
 use self::find::Finder;
-use crate::hits::SubjectHit;
-use crate::order::order_h;
-
-pub(crate) use self::searcher::{Scratch as SearchScratch, Searcher};
-pub(crate) use self::traceback::{Aligner, QueryWorth, Scratch as AlignScratch, Traceback};
 
 /// Places of a pattern at most, and characters of its text (`PHI_MAX_PATTERN_LENGTH`).
 const MOST_PLACES: usize = 330;
@@ -121,26 +109,4 @@ pub struct PatternSearch {
     pub statistics: PatternStatistics,
     /// What judges searches with what was found, which are without the pattern.
     pub next: Box<ScoringSystem>,
-}
-
-/// Parts what was found of a query by the `count` occurrences in it through which the alignments go; each part is in the order of its own
-/// scores (`PHIBlast_HSPResultsSplit`, blast_hits.c).
-pub fn split(hits: &[SubjectHit], count: usize) -> Vec<Vec<SubjectHit>> {
-    let part = |number: usize| {
-        let of = |hit: &SubjectHit| {
-            let through = hit.alignments.iter().filter(|it| it.occurrence as usize == number);
-            let alignments: Vec<_> = through.cloned().collect();
-            (!alignments.is_empty()).then_some(SubjectHit { oid: hit.oid, alignments })
-        };
-        let mut part: Vec<SubjectHit> = hits.iter().filter_map(of).collect();
-        // E-values fall as scores rise.
-        let key = |hit: &SubjectHit| crate::hits::HitKey {
-            evalue: 0.0,
-            score: hit.alignments[0].score,
-            oid: hit.oid,
-        };
-        part.sort_by(|a, b| order_h(&key(a), &key(b)));
-        part
-    };
-    (0..count).map(part).collect()
 }

@@ -13,7 +13,8 @@ use std::sync::Arc;
 
 use fleetblast_engine::hits::{Alignment, SubjectHit};
 use fleetblast_engine::params::{CompositionMode, Params};
-use fleetblast_engine::pattern::{self, Pattern};
+use fleetblast_engine::pattern::Pattern;
+use fleetblast_engine::phi;
 use fleetblast_engine::pssm::alignment::QueryAlignment;
 use fleetblast_engine::pssm::{Habits, Pssm, PssmMaker};
 use fleetblast_engine::query::{Query, QueryInput};
@@ -135,7 +136,7 @@ impl<'a> Rules<'a> {
         }
         match begun.places.len() {
             0 => vec![hits],
-            count => pattern::split(&hits, count),
+            count => phi::split(&hits, count),
         }
     }
 

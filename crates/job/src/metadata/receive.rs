@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use fleetblast_link::receive::{Event, Listener, Watch};
+use fleetblast_link::receive::Listener;
+use fleetblast_link::sink::{Event, Watch};
 use fleetblast_link::{Key, LinkError};
 
 use super::carrier::{amount, failure};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fleetblast_link::message::Held;
-use fleetblast_link::receive::Sink;
+use fleetblast_link::sink::Sink;
 use fleetblast_metadata::MetadataError;
 use fleetblast_metadata::follow::Follower;
 use fleetblast_spool as spool;

@@ -40,6 +40,10 @@ impl Subjects for Sequences {
     }
 }
 
+fn merger(grouping: &Grouping, params: &Params) -> Merger {
+    Merger::new(grouping.pieces(), grouping.queries(), params)
+}
+
 fn params(matrix: &str) -> ProteinParams {
     ProteinParams::blastp(
         &Release::V2_12_0,
@@ -79,8 +83,7 @@ fn search(
 ) -> Vec<Vec<PrelimHit>> {
     let queries: Vec<Query> = queries.iter().map(|q| Query::new(q, params, totals)).collect();
     let all = Params::Protein(params.clone());
-    let merger =
-        Merger::new(&Grouping::of_batches(&queries, &[queries.len()], (&all, totals)), &all);
+    let merger = merger(&Grouping::of_batches(&queries, &[queries.len()], (&all, totals)), &all);
     let searcher = Searcher::new(&queries, merger, params, totals, kernel);
     let mut lists = searcher.merger().empty_lists();
     let count = subjects.0.len();
@@ -209,8 +212,7 @@ fn a_choice_of_subjects_is_searched_like_each_by_itself() {
     let queries: Vec<Query> =
         data.0.iter().map(|query| Query::new(query, &params, &data.2)).collect();
     let all = Params::Protein(params.clone());
-    let merger =
-        Merger::new(&Grouping::of_batches(&queries, &[queries.len()], (&all, &data.2)), &all);
+    let merger = merger(&Grouping::of_batches(&queries, &[queries.len()], (&all, &data.2)), &all);
     let searcher = Searcher::new(&queries, merger, &params, &data.2, Some(Kernel::detect()));
     let mut scratch = Scratch::default();
     let oids: Vec<u32> =

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Pattern;
+use crate::pattern::Pattern;
 use crate::query::Query;
 
 impl Pattern {
@@ -15,7 +15,7 @@ impl Pattern {
         for mask in context.masks.iter().cloned().chain(std::iter::once(end..end)) {
             if from < mask.start {
                 let part = &context.letters[from as usize..mask.start as usize];
-                let places = self.finder.find(part).into_iter();
+                let places = self.occurrences(part).into_iter();
                 found.extend(places.map(|place| place.start + from..place.end + from));
             }
             from = mask.end;

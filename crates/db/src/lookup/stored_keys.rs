@@ -3,38 +3,8 @@
 //! Written for checking, apart from what writes these files.
 
 use std::borrow::Cow;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use fleetblast_seq::id::{ObjectId, SeqId, TextKind};
-
-/// A sum over entries that does not depend on their order. Two collections of entries with the same sum and number are
-/// taken for equal.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sum {
-    entries: u64,
-    hashes: u64,
-}
-
-impl Sum {
-    /// Adds an entry.
-    pub(super) fn add(&mut self, entry: impl Hash) {
-        let mut hasher = DefaultHasher::new();
-        entry.hash(&mut hasher);
-        self.entries += 1;
-        self.hashes = self.hashes.wrapping_add(hasher.finish());
-    }
-
-    /// Adds all entries of another collection.
-    pub(super) fn join(&mut self, other: &Self) {
-        self.entries += other.entries;
-        self.hashes = self.hashes.wrapping_add(other.hashes);
-    }
-
-    /// Number of entries.
-    pub(super) fn entries(&self) -> u64 {
-        self.entries
-    }
-}
 
 /// Calls `key` with every key of `acc2oid` for an identifier, and whether the `.?os` file lists the identifier by it
 /// (`CWriteDB_LMDB::x_InsertEntry`, writedb_lmdb.cpp).

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::PatternSearch;
 use crate::params::DatabaseTotals;
+use crate::pattern::PatternSearch;
 use crate::query::Query;
 
 impl PatternSearch {

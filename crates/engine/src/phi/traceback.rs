@@ -7,12 +7,12 @@ use std::sync::Arc;
 use fleetblast_seq::alphabet::SENTINEL;
 use fleetblast_seq::frame::Frame;
 
-use super::PatternSearch;
-use super::lay::Pair;
 use crate::hits::{Adjustment, Alignment, Candidate, Edit, HitKey, PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
 use crate::order::order_s;
 use crate::params::{ProteinParams, whole};
+use crate::pattern::PatternSearch;
+use crate::pattern::lay::Pair;
 use crate::query::Query;
 use crate::scores::{RowNumber, ScoreRows, rows_of_letters};
 use crate::xdrop::traced::{DpScratch, align_forward, push};

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::PatternSearch;
 use super::traceback::{Letters, Seeds};
 use crate::hits::{PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
 use crate::lists::{HitLists, Merger};
 use crate::order::order_s;
 use crate::params::{ProteinParams, whole};
+use crate::pattern::PatternSearch;
 use crate::query::Query;
 use crate::scores::ScoreRows;
 use crate::subjects::Subjects;

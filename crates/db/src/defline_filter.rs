@@ -6,8 +6,8 @@ use std::sync::Arc;
 use fleetblast_seq::id::{ObjectId, SeqId};
 
 use crate::Defline;
-use crate::fingerprint::encode;
-use crate::lookup::key;
+use crate::encoding::encode;
+use crate::key;
 
 /// A list of identifiers, GIs or taxids.
 #[derive(Clone, Debug, Default)]

@@ -1,0 +1,32 @@
+//! Whether two collections of entries are equal, whatever their order.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// A sum over entries that does not depend on their order. Two collections of entries with the same sum and number are
+/// taken for equal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sum {
+    entries: u64,
+    hashes: u64,
+}
+
+impl Sum {
+    /// Adds an entry.
+    pub(super) fn add(&mut self, entry: impl Hash) {
+        let mut hasher = DefaultHasher::new();
+        entry.hash(&mut hasher);
+        self.entries += 1;
+        self.hashes = self.hashes.wrapping_add(hasher.finish());
+    }
+
+    /// Adds all entries of another collection.
+    pub(super) fn join(&mut self, other: &Self) {
+        self.entries += other.entries;
+        self.hashes = self.hashes.wrapping_add(other.hashes);
+    }
+
+    /// Number of entries.
+    pub(super) fn entries(&self) -> u64 {
+        self.entries
+    }
+}

@@ -1,0 +1,38 @@
+//! Searches that begin where a pattern occurs (PHI-BLAST; pattern.c, phi_lookup.c, phi_gapalign.c, blast_hits.c): each occurrence in
+//! the query is laid on each one in a subject, and extended to both sides.
+//!
+//! What is found depends on how often the pattern occurs in the whole database, which is told by who knows it
+//! ([`Search::with_occurrences`](crate::search::Search::with_occurrences)).
+
+mod in_query;
+mod searcher;
+mod statistics;
+mod traceback;
+
+use crate::hits::SubjectHit;
+use crate::order::order_h;
+
+pub(crate) use self::searcher::{Scratch as SearchScratch, Searcher};
+pub(crate) use self::traceback::{Aligner, QueryWorth, Scratch as AlignScratch, Traceback};
+
+/// Parts what was found of a query by the `count` occurrences in it through which the alignments go; each part is in the order of its own
+/// scores (`PHIBlast_HSPResultsSplit`, blast_hits.c).
+pub fn split(hits: &[SubjectHit], count: usize) -> Vec<Vec<SubjectHit>> {
+    let part = |number: usize| {
+        let of = |hit: &SubjectHit| {
+            let through = hit.alignments.iter().filter(|it| it.occurrence as usize == number);
+            let alignments: Vec<_> = through.cloned().collect();
+            (!alignments.is_empty()).then_some(SubjectHit { oid: hit.oid, alignments })
+        };
+        let mut part: Vec<SubjectHit> = hits.iter().filter_map(of).collect();
+        // E-values fall as scores rise.
+        let key = |hit: &SubjectHit| crate::hits::HitKey {
+            evalue: 0.0,
+            score: hit.alignments[0].score,
+            oid: hit.oid,
+        };
+        part.sort_by(|a, b| order_h(&key(a), &key(b)));
+        part
+    };
+    (0..count).map(part).collect()
+}
