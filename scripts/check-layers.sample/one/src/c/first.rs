@@ -1,1 +1,4 @@
+#[cfg(test)]
+mod tests;
+
 use super::second::S;
