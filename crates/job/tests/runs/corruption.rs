@@ -12,9 +12,10 @@ use fleetblast_seq::seg::SegParams;
 use crate::plans::{Place, SEQUENCES, params, protein, run};
 use crate::volumes::{FIVE, FOUR, Random, entries, volume};
 
-/// Damaged databases searched, if there is time.
+/// Damaged databases searched, if there is time, and at least.
 const TRIALS: u64 = 1500;
-/// Time allowed.
+const LEAST_TRIALS: u64 = 150;
+/// Time allowed for more than the least.
 const TIME: Duration = Duration::from_secs(5);
 
 /// Ways to search, chosen in turn.
@@ -106,7 +107,8 @@ fn no_damage_makes_a_search_panic() {
     let sound = [volume(&FOUR, &entries(11, SEQUENCES)), volume(&FIVE, &entries(11, SEQUENCES))];
     let start = Instant::now();
     let (mut refused, mut reported) = (0u64, 0u64);
-    for seed in (0..TRIALS).take_while(|_| start.elapsed() < TIME) {
+    let in_time = |&seed: &u64| seed < LEAST_TRIALS || start.elapsed() < TIME;
+    for seed in (0..TRIALS).take_while(in_time) {
         let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let mut bytes = sound[random.below(2) as usize].clone();
         let how = damage(&mut bytes, &mut random);
