@@ -38,7 +38,8 @@ fn peak_memory(status: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
 }
 
-/// The breakdown of one search. Seconds are wall time of the phase, summed over the threads that worked at it.
+/// The breakdown of one search. Seconds are the wall time of a phase, at which all threads of a rank
+/// work together; of several ranks, the sum over the ranks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Timing {
     /// Whole run, wall time.
@@ -53,7 +54,7 @@ pub struct Timing {
     pub traceback_seconds: f64,
     /// Formatting and writing.
     pub output_seconds: f64,
-    /// All that is none of these.
+    /// All that is none of these phases.
     pub other_seconds: f64,
     /// Most memory resident at any time.
     pub peak_memory_bytes: Option<u64>,
@@ -160,16 +161,15 @@ impl Timing {
         self.query_residues += queries.iter().map(|query| u64::from(query.length)).sum::<u64>();
     }
 
-    /// Fills in what is known of the process as a whole, and the rest of the wall time given the threads.
-    pub fn close(&mut self, wall: Duration) {
+    /// Fills in the figures of the whole process, and the wall time of all ranks that no phase took.
+    pub fn close(&mut self, wall: Duration, ranks: usize) {
         let usage = Usage::now();
         self.wall_seconds = wall.as_secs_f64();
         self.cpu_seconds = usage.cpu_seconds;
         self.peak_memory_bytes = usage.peak_memory_bytes;
         let phases =
             self.input_seconds + self.search_seconds + self.traceback_seconds + self.output_seconds;
-        let offered = self.wall_seconds * self.threads.max(1) as f64;
-        self.other_seconds = (offered - phases).max(0.0);
+        self.other_seconds = (self.wall_seconds * ranks as f64 - phases).max(0.0);
     }
 
     /// Writes the breakdown to a file; `-` is standard output, as for every output file.
@@ -208,7 +208,9 @@ mod tests {
     #[test]
     fn other_is_what_no_phase_took() {
         let mut timing = Timing { threads: 2, search_seconds: 3.0, ..Timing::default() };
-        timing.close(Duration::from_secs(2));
+        timing.close(Duration::from_secs(2), 2);
+        assert_eq!(timing.other_seconds, 1.0);
+        timing.close(Duration::from_secs(4), 1);
         assert_eq!(timing.other_seconds, 1.0);
         assert!(Usage::now().cpu_seconds >= timing.cpu_seconds);
     }

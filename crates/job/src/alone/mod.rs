@@ -160,7 +160,7 @@ fn search(
         let usage = Usage::now();
         (timing.cpu_seconds, timing.peak_memory_bytes) =
             (usage.cpu_seconds, usage.peak_memory_bytes);
-        timing.close(start.elapsed());
+        timing.close(start.elapsed(), 1);
         timing.write(path)?;
     }
     Ok(())

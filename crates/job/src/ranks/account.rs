@@ -99,7 +99,7 @@ fn timing(common: &Common, figures: &[Figures], start: Instant, one_process: boo
         fleet: Some(over_ranks(common, figures)),
         ..Timing::default()
     };
-    timing.close(start.elapsed());
+    timing.close(start.elapsed(), figures.len());
     if !one_process {
         timing.cpu_seconds = figures.iter().map(|rank| rank.cpu_seconds).sum();
         timing.peak_memory_bytes = figures.iter().filter_map(|rank| rank.peak_memory_bytes).max();
