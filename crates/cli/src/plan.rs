@@ -199,9 +199,6 @@ impl Named {
     }
 }
 
-/// What BLAST+ says where it finds no sequences.
-const NO_SEQUENCES: &str = "Empty CBlastQueryVector";
-
 /// Plans a run of a program. Warnings, complete lines for standard error, are added even if there is no plan in the end.
 ///
 /// # Errors

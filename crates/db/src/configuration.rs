@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use crate::ncbirc::File;
+use crate::ncbirc::ConfigFile;
 
 /// The file that all programs read last.
 const SHARED: &str = ".ncbirc";
@@ -68,7 +68,7 @@ fn shared_path() -> Option<PathBuf> {
 }
 
 fn entry_of(file: Option<PathBuf>, section: &str, entry: &str) -> Option<OsString> {
-    let value = File::parse(&fs::read(file?).ok()?).value(section, entry)?.to_vec();
+    let value = ConfigFile::parse(&fs::read(file?).ok()?).value(section, entry)?.to_vec();
     Some(OsString::from_vec(value))
 }
 
@@ -79,7 +79,7 @@ fn entry_of(file: Option<PathBuf>, section: &str, entry: &str) -> Option<OsStrin
 /// A file of the layers above that has one, with which BLAST+ does not start.
 pub fn check_configuration() -> Result<Option<String>, String> {
     let fault = |path: PathBuf| {
-        let fault = File::parse(&fs::read(&path).ok()?).fault?;
+        let fault = ConfigFile::parse(&fs::read(&path).ok()?).fault?;
         Some(format!("{}, {fault}", path.display()))
     };
     let above = [overriding_path(), program_file().and_then(|name| find(&name))];

@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use crate::Database;
-use crate::cursor::Limits;
+use crate::cursor::OidLimits;
 
 /// Counts of the included sequences.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(crate) struct Counted {
 
 impl Counted {
     /// Counts the sequences in these ranges, to which BLAST+ gets with these limits.
-    pub(crate) fn new(whole: &Database, listed: &[Range<u32>], mut limits: Limits) -> Self {
+    pub(crate) fn new(whole: &Database, listed: &[Range<u32>], mut limits: OidLimits) -> Self {
         let mut counted = Self { sequences: 0, residues: 0, lengths: (i32::MAX as u32, 0) };
         for oid in limits.walk(Some(listed)) {
             let length = whole.estimated_length_of(oid);

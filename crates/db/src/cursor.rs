@@ -13,7 +13,7 @@ use crate::{Database, range};
 
 /// The OIDs that an [`OidCursor`] finds.
 #[derive(Clone, Debug)]
-pub(crate) enum Findable {
+pub(crate) enum RetrievableOids {
     /// All: nothing restricts the database.
     All,
     /// Those that are searched.
@@ -22,9 +22,9 @@ pub(crate) enum Findable {
     Limited { listed: Vec<Range<u32>>, window: Range<u32> },
 }
 
-/// The limits at a time.
+/// The limits between which OIDs are looked for: they change with the first question.
 #[derive(Clone, Debug)]
-pub(crate) struct Limits {
+pub(crate) struct OidLimits {
     current: Range<u32>,
     /// Those that the first question sets.
     next: Option<Range<u32>>,
@@ -38,7 +38,7 @@ struct Answer {
     is_included: bool,
 }
 
-impl Limits {
+impl OidLimits {
     pub(crate) fn new(count: u32, window: Option<Range<u32>>) -> Self {
         Self { current: 0..count, next: window }
     }
@@ -79,12 +79,12 @@ impl Limits {
 #[derive(Debug)]
 pub struct OidCursor {
     database: Database,
-    limits: Limits,
+    limits: OidLimits,
 }
 
 impl OidCursor {
     pub(crate) fn new(database: Database, window: Option<Range<u32>>) -> Self {
-        Self { limits: Limits::new(database.oid_count(), window), database }
+        Self { limits: OidLimits::new(database.oid_count(), window), database }
     }
 
     /// Evaluates the aliases before the first question.
@@ -114,25 +114,25 @@ impl OidCursor {
 mod tests {
     use super::*;
 
-    fn walked(mut limits: Limits, listed: &[Range<u32>]) -> Vec<u32> {
+    fn walked(mut limits: OidLimits, listed: &[Range<u32>]) -> Vec<u32> {
         limits.walk(Some(listed)).collect()
     }
 
     /// Seen with `blastdbcmd -db "ALIAS VOLUME" -entry all` for an alias with these limits.
     #[test]
     fn the_first_and_the_last_answer_may_be_beyond_the_limits() {
-        assert_eq!(walked(Limits::new(9, Some(3..5)), &[0..9]), [0, 3, 4]);
-        assert_eq!(walked(Limits::new(9, Some(3..5)), &[3..4, 5..9]), [3, 5]);
-        assert_eq!(walked(Limits::new(9, Some(3..5)), &[6..9]), [0; 0]);
-        assert_eq!(walked(Limits::new(9, None), &[2..4, 8..9]), [2, 3, 8]);
-        let mut limits = Limits::new(9, Some(3..5));
+        assert_eq!(walked(OidLimits::new(9, Some(3..5)), &[0..9]), [0, 3, 4]);
+        assert_eq!(walked(OidLimits::new(9, Some(3..5)), &[3..4, 5..9]), [3, 5]);
+        assert_eq!(walked(OidLimits::new(9, Some(3..5)), &[6..9]), [0; 0]);
+        assert_eq!(walked(OidLimits::new(9, None), &[2..4, 8..9]), [2, 3, 8]);
+        let mut limits = OidLimits::new(9, Some(3..5));
         limits.set_up();
         assert_eq!(walked(limits, &[0..9]), [3, 4]);
     }
 
     #[test]
     fn a_failed_question_ends_at_the_next_included_sequence() {
-        let mut limits = Limits::new(9, None);
+        let mut limits = OidLimits::new(9, None);
         let answer = |oid, is_included| Answer { oid, is_included };
         assert_eq!(limits.find(Some(&[2..4, 8..9]), 5), answer(8, true));
         assert_eq!(limits.find(Some(&[2..4]), 5), answer(5, false));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::cursor::{Findable, OidCursor};
+use crate::cursor::{OidCursor, RetrievableOids};
 use crate::defline::Defline;
 use crate::mapped::check_side_files;
 use crate::odd::OddHeader;
@@ -122,7 +122,7 @@ pub(crate) struct Parts {
     /// Residues for statistics.
     pub(crate) stats_residues: u64,
     /// What an [`OidCursor`] finds.
-    pub(crate) findable: Findable,
+    pub(crate) retrievable: RetrievableOids,
     /// Lengths of the shortest and the longest included sequence, where all of them were counted.
     pub(crate) lengths: Option<(u32, u32)>,
 }
@@ -344,19 +344,19 @@ impl Database {
 
     /// Asks for sequences one after the other, as `blastdbcmd` does.
     pub fn oid_cursor(&self) -> OidCursor {
-        let window = match &self.inner.parts.findable {
-            Findable::Limited { window, .. } => Some(window.clone()),
-            Findable::All | Findable::Included => None,
+        let window = match &self.inner.parts.retrievable {
+            RetrievableOids::Limited { window, .. } => Some(window.clone()),
+            RetrievableOids::All | RetrievableOids::Included => None,
         };
         OidCursor::new(self.clone(), window)
     }
 
     /// What aliases and lists include; `None` if nothing restricts.
     pub(crate) fn listed(&self) -> Option<&[Range<u32>]> {
-        match &self.inner.parts.findable {
-            Findable::All => None,
-            Findable::Included => Some(self.oids()),
-            Findable::Limited { listed, .. } => Some(listed),
+        match &self.inner.parts.retrievable {
+            RetrievableOids::All => None,
+            RetrievableOids::Included => Some(self.oids()),
+            RetrievableOids::Limited { listed, .. } => Some(listed),
         }
     }
 

@@ -10,7 +10,7 @@ use std::fmt;
 
 /// The entries of a file, and what ended its reading early.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct File {
+pub(crate) struct ConfigFile {
     entries: Vec<Entry>,
     /// What is wrong with a line.
     pub(crate) fault: Option<Fault>,
@@ -37,7 +37,7 @@ impl fmt::Display for Fault {
     }
 }
 
-impl File {
+impl ConfigFile {
     /// Reads a file, which may be UTF-16 with a byte order mark.
     pub(crate) fn parse(bytes: &[u8]) -> Self {
         let text = without_byte_order_mark(bytes);
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     fn blastdb(file: impl AsRef<[u8]>) -> Option<String> {
-        let file = File::parse(file.as_ref());
+        let file = ConfigFile::parse(file.as_ref());
         assert_eq!(file.fault, None);
         file.value("BLAST", "BLASTDB").map(|value| String::from_utf8_lossy(value).into_owned())
     }
@@ -310,11 +310,15 @@ mod tests {
             "A=\"/x\"\"",
         ] {
             let text = format!("[BLAST]\nBLASTDB=/a\n\n{wrong}\n");
-            let file = File::parse(text.as_bytes());
+            let file = ConfigFile::parse(text.as_bytes());
             assert_eq!(file.fault.map(|fault| fault.line), Some(4), "{wrong}");
             assert_eq!(file.value("BLAST", "BLASTDB"), Some(&b"/a"[..]));
             let text = format!("{wrong}\n[BLAST]\nBLASTDB=/a\n");
-            assert_eq!(File::parse(text.as_bytes()).value("BLAST", "BLASTDB"), None, "{wrong}");
+            assert_eq!(
+                ConfigFile::parse(text.as_bytes()).value("BLAST", "BLASTDB"),
+                None,
+                "{wrong}"
+            );
         }
     }
 }

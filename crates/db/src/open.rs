@@ -5,9 +5,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::counted::Counted;
-use crate::cursor::{Findable, Limits};
+use crate::cursor::{OidLimits, RetrievableOids};
 use crate::database::{Parts, Whole, first_oids};
 use crate::defline_filter::DeflineFilter;
+use crate::lookup::check_lmdb_names;
 use crate::path::{self, BasePath};
 use crate::restrict::{self, Inclusion, Restriction};
 use crate::totals::{self, Volumes};
@@ -49,11 +50,11 @@ impl Database {
         let tree = Node::resolve(names.as_bytes(), kind, search)?;
         let mut pool = Pool { kind, volumes: HashMap::new() };
         let opened = pool.open(&tree)?;
+        let part = Part::of(&tree, &opened, user, AliasLists::All, warnings)?;
         let infos = path::split_names(names.as_bytes(), true)
             .into_iter()
             .map(|name| info(name, search, &mut pool))
             .collect::<Result<Vec<_>, _>>()?;
-        let part = Part::of(&tree, &opened, user, Lists::Evaluated, warnings)?;
         Self::from_tree(&tree, &opened, infos, part)
     }
 
@@ -68,7 +69,7 @@ impl Database {
         search: &SearchPath,
         user: Option<&Restriction>,
     ) -> Result<Self, DbError> {
-        Self::open_whole(names, kind, search, user, Lists::Evaluated)
+        Self::open_whole(names, kind, search, user, AliasLists::All)
     }
 
     /// Opens the databases to describe them: as [`Database::open_to_retrieve`], but where the
@@ -82,7 +83,7 @@ impl Database {
         kind: SequenceKind,
         search: &SearchPath,
     ) -> Result<Self, DbError> {
-        Self::open_whole(names, kind, search, None, Lists::Counted)
+        Self::open_whole(names, kind, search, None, AliasLists::ForTotals)
     }
 
     fn open_whole(
@@ -90,7 +91,7 @@ impl Database {
         kind: SequenceKind,
         search: &SearchPath,
         user: Option<&Restriction>,
-        lists: Lists,
+        lists: AliasLists,
     ) -> Result<Self, DbError> {
         let tree = Node::resolve(names.as_bytes(), kind, search)?;
         let opened = Pool { kind, volumes: HashMap::new() }.open(&tree)?;
@@ -113,7 +114,7 @@ impl Database {
         part: Part,
     ) -> Result<Self, DbError> {
         let or_stated = |stats: u64, stated: u64| if stats > 0 { stats } else { stated };
-        let database = Self::assemble(Parts {
+        Self::assemble(Parts {
             infos,
             whole: Whole {
                 title: tree.title(opened),
@@ -125,12 +126,10 @@ impl Database {
             stats_sequences: or_stated(tree.stats_sequences(opened)?, part.sequences),
             stats_residues: or_stated(tree.stats_residues(opened)?, part.residues),
             lengths: part.lengths,
-            findable: part.findable,
+            retrievable: part.retrievable,
             volumes: opened.filtered(part.filter.as_ref()),
             included: part.included,
-        })?;
-        database.check_lmdb_names()?;
-        Ok(database)
+        })
     }
 
     /// A database of volumes whose files are already in memory, in this order.
@@ -168,7 +167,7 @@ impl Database {
             date: info.date.clone(),
             stats_sequences: info.sequences,
             lengths: None,
-            findable: Findable::All,
+            retrievable: RetrievableOids::All,
             stats_residues: totals::limited("residues", info.residues, i64::MAX as u64)?,
             whole: Whole {
                 title: info.title.clone(),
@@ -190,7 +189,7 @@ fn info(name: Vec<u8>, search: &SearchPath, pool: &mut Pool) -> Result<DatabaseI
         none if none.is_empty() => name.clone(),
         title => title,
     };
-    let part = Part::of(&tree, &opened, None, Lists::Counted, &mut Vec::new())?;
+    let part = Part::of(&tree, &opened, None, AliasLists::ForTotals, &mut Vec::new())?;
     Ok(DatabaseInfo {
         title: title.split(|&b| b == 0).next().unwrap_or_default().to_vec(),
         date: opened.date().to_owned(),
@@ -202,11 +201,11 @@ fn info(name: Vec<u8>, search: &SearchPath, pool: &mut Pool) -> Result<DatabaseI
 
 /// Which lists of aliases are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Lists {
+enum AliasLists {
     /// Those of trees whose sequences must be counted.
-    Counted,
+    ForTotals,
     /// All that include or exclude sequences.
-    Evaluated,
+    All,
 }
 
 /// What of a tree's volumes is included, and what that amounts to.
@@ -216,7 +215,7 @@ struct Part {
     sequences: u64,
     residues: u64,
     lengths: Option<(u32, u32)>,
-    findable: Findable,
+    retrievable: RetrievableOids,
 }
 
 impl Part {
@@ -224,7 +223,7 @@ impl Part {
         tree: &Node,
         opened: &Opened,
         user: Option<&Restriction>,
-        lists: Lists,
+        lists: AliasLists,
         warnings: &mut Vec<String>,
     ) -> Result<Self, DbError> {
         let all = 0..opened.count;
@@ -234,9 +233,9 @@ impl Part {
             sequences: 0,
             residues: 0,
             lengths: None,
-            findable: Findable::All,
+            retrievable: RetrievableOids::All,
         };
-        let is_needed = lists == Lists::Evaluated || restrict::needs_count(tree);
+        let is_needed = lists == AliasLists::All || restrict::needs_count(tree);
         if is_needed && restrict::restricts(tree, user)? {
             let whole = Database::assemble(Parts {
                 volumes: opened.filtered(None),
@@ -247,7 +246,7 @@ impl Part {
                 stats_sequences: 0,
                 stats_residues: 0,
                 lengths: None,
-                findable: Findable::All,
+                retrievable: RetrievableOids::All,
             })?;
             let members: Vec<_> =
                 opened.volumes.iter().map(|(base, _, span)| (base, span.clone())).collect();
@@ -263,20 +262,20 @@ impl Part {
     /// Leaves of the whole database what is included.
     fn restrict(&mut self, inclusion: Inclusion, whole: &Database) {
         self.filter = inclusion.filter;
-        (self.included, self.findable) = match inclusion.window {
+        (self.included, self.retrievable) = match inclusion.window {
             Some(window) if !inclusion.counted => {
                 let searched = range::clip(&inclusion.oids, &window);
-                (searched, Findable::Limited { listed: inclusion.oids, window })
+                (searched, RetrievableOids::Limited { listed: inclusion.oids, window })
             }
             window => {
                 if inclusion.counted {
-                    let limits = Limits::new(whole.oid_count(), window);
+                    let limits = OidLimits::new(whole.oid_count(), window);
                     let counted = Counted::new(whole, &inclusion.oids, limits);
                     self.sequences = counted.sequences;
                     self.residues = counted.residues;
                     self.lengths = Some(counted.lengths);
                 }
-                (inclusion.oids, Findable::Included)
+                (inclusion.oids, RetrievableOids::Included)
             }
         };
     }
@@ -316,7 +315,9 @@ impl Pool {
         }
         let starts = first_oids(volumes.iter().map(|(_, volume)| volume.as_ref()))?;
         let spans = starts.windows(2).map(|pair| pair[0]..pair[1]);
-        let volumes = volumes.into_iter().zip(spans).map(|((b, v), span)| (b, v, span)).collect();
+        let volumes: Vec<_> =
+            volumes.into_iter().zip(spans).map(|((b, v), span)| (b, v, span)).collect();
+        check_lmdb_names(volumes.iter().map(|(_, volume, oids)| (volume.as_ref(), oids.clone())))?;
         Ok(Opened { volumes, count: starts[starts.len() - 1] })
     }
 }

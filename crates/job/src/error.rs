@@ -31,6 +31,9 @@ pub mod exit {
 pub const ADVICE: &str =
     "allow the process more memory and threads (ulimit -v, -u), or take fewer -num_threads";
 
+/// What BLAST+ says where there are no queries or no subjects.
+pub const NO_SEQUENCES: &str = "Empty CBlastQueryVector";
+
 /// A run that ends with a message on standard error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {

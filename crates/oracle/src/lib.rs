@@ -4,6 +4,7 @@
 //! line, its package. Directories of `PATH` whose programs are others are passed over. Where no oracle is, tests fail;
 //! with `FLEETBLAST_TESTS_WITHOUT_ORACLE=1` they say what they did not test instead.
 
+mod deadline;
 mod share;
 
 use std::env;
@@ -14,6 +15,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::thread;
 
+pub use deadline::within_a_minute;
 pub use share::{SAMPLE, sample, sample_from, seed};
 
 /// The variable that allows tests to run without the oracle, if it is `1`.

@@ -155,12 +155,14 @@ pub fn html(text: &[u8]) -> Vec<u8> {
     encoded
 }
 
-/// Appends text to XML: `&`, `<`, `>`, `'` and `"` as entities, control characters as `#`, and
-/// characters above ASCII (the text is UTF-8) as their Latin-1 byte.
+/// Appends text to XML, up to its first zero byte: `&`, `<`, `>`, `'` and `"` as entities, control
+/// characters as `#`, and characters above ASCII (the text is UTF-8) as their Latin-1 byte.
 ///
 /// # Errors
 /// [`ReportError::XmlText`] if the text is not UTF-8 or has characters beyond Latin-1; BLAST+ fails too.
 pub fn xml(text: &[u8], out: &mut Vec<u8>) -> Result<(), ReportError> {
+    // To BLAST+ it is a string of C.
+    let text = text.split(|&c| c == 0).next().unwrap_or_default();
     let failed = || ReportError::XmlText { text: String::from_utf8_lossy(text).into_owned() };
     for c in std::str::from_utf8(text).map_err(|_| failed())?.chars() {
         match c {
@@ -184,6 +186,8 @@ pub fn first_word(text: &[u8]) -> &[u8] {
 
 #[cfg(test)]
 mod tests {
+    use fleetblast_oracle::within_a_minute;
+
     use super::*;
 
     fn wrapped(text: &str, html: bool) -> String {
@@ -197,7 +201,8 @@ mod tests {
         // Where each line looks through the rest of the title, this takes many minutes.
         let title = "abcd efgh-".repeat(800_000);
         for html in [false, true] {
-            let lines = wrapped(&title, html);
+            let text = title.clone();
+            let lines = within_a_minute(move || wrapped(&text, html));
             assert!(lines.lines().all(|line| line.len() <= 20), "{html}");
             assert_eq!(lines.replace(['\n', ' '], ""), title.replace(' ', ""), "{html}");
         }
@@ -246,6 +251,9 @@ mod tests {
         let mut out = Vec::new();
         xml("<a> & \"b\" 'c' \u{e9}\u{1}".as_bytes(), &mut out).unwrap();
         assert_eq!(out, b"&lt;a&gt; &amp; &quot;b&quot; &apos;c&apos; \xe9#");
+        out.clear();
+        xml(b"a\0\xff", &mut out).unwrap();
+        assert_eq!(out, b"a");
         assert!(xml(b"\xff", &mut out).is_err());
         assert!(xml("\u{20ac}".as_bytes(), &mut out).is_err());
     }

@@ -182,9 +182,7 @@ impl Retrieval<'_> {
 
     /// The OID of a GI; none if the key is no number.
     fn oid_of_number(&self, key: &[u8]) -> Result<Option<u32>, Stop> {
-        let gi = std::str::from_utf8(key).ok().and_then(|text| text.parse().ok());
-        let Some(gi) = gi else { return Ok(None) };
-        Ok(self.source.lookup.shown_oid_of_gi(gi, &mut self.source.cursor.borrow_mut())?)
+        Ok(self.source.lookup.shown_oid_of_gi(key, &mut self.source.cursor.borrow_mut())?)
     }
 }
 

@@ -27,8 +27,9 @@ use crate::options::typed::lossy;
 /// Letters by which a batch is smaller than a chunk, at least (`blastn_app.cpp`).
 const BELOW_CHUNK: u32 = 1000;
 
-/// Largest gap cost. Extensions add dozens of them to scores of 32 bits; BLAST+ multiplies them by
-/// 1000 and more.
+/// Largest gap cost of extensions with gaps, which add dozens of them to scores of 32 bits. Where
+/// they are greedy, BLAST+ multiplies the cost of a gap's letter by up to 1000 for the sizes of its
+/// tables, even if it then extends without gaps (`s_BlastGreedyAlignMemAlloc`, blast_gapalign.c).
 const MOST_GAP_COST: i32 = 1 << 24;
 
 impl SearchProgram for BlastnOptions {
@@ -183,8 +184,9 @@ impl Scores {
 impl BlastnOptions {
     /// A gap cost for which 32 bits have no room, with its option.
     fn unsupported_gap_cost(&self) -> Option<String> {
-        if self.scoring().1.is_some() {
-            // BLAST+ refuses them as well.
+        let is_unused = self.common.ungapped && !self.is_greedy();
+        if is_unused || self.scoring().1.is_some() {
+            // No gap costs anything, or BLAST+ refuses the costs as well.
             return None;
         }
         let search = &self.common.search;
@@ -194,6 +196,11 @@ impl BlastnOptions {
             let cost = cost.filter(|&cost| cost > MOST_GAP_COST)?;
             Some(format!("-{} {cost}", option.name()))
         })
+    }
+
+    /// Whether gapped extensions are greedy.
+    fn is_greedy(&self) -> bool {
+        self.task == Task::Megablast && !self.nucleotide.no_greedy
     }
 
     /// What another site cannot be told of yet.
@@ -242,7 +249,7 @@ impl BlastnOptions {
             template: template.or(defaults.template),
             window: self.common.window_size.unwrap_or(defaults.window),
             off_diagonal_range: typed.off_diagonal_range,
-            greedy: defaults.greedy && !self.nucleotide.no_greedy,
+            greedy: self.is_greedy(),
             least_score: typed.min_raw_gapped_score.filter(|&score| score > 0),
             percent_identity: self.nucleotide.perc_identity.unwrap_or(0.0),
             sum_stats: self.nucleotide.sum_stats.unwrap_or(defaults.sum_stats),

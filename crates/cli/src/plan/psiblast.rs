@@ -9,7 +9,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use fleetblast_engine::params::{CompositionMode, Params, ProteinParams};
-use fleetblast_job::error::Error;
+use fleetblast_job::error::{Error, NO_SEQUENCES};
 use fleetblast_job::plan::{BatchSize, Destination, Iteration, Start, papers};
 use fleetblast_metadata::{Kind, Kinds};
 use fleetblast_stats::scoring::{ScoringSystem, suggested_threshold, suggested_window};
@@ -17,7 +17,7 @@ use fleetblast_stats::scoring::{ScoringSystem, suggested_threshold, suggested_wi
 use self::pattern::Typed;
 use super::fleet::{Told, flag, number, text, told};
 use super::search::{Searching, common};
-use super::{Host, NO_SEQUENCES, SearchProgram, blastp, has_old_finite_size, input, restrict};
+use super::{Host, SearchProgram, blastp, has_old_finite_size, input, restrict};
 use crate::options::psiblast::{PsiblastOptions, SPEC};
 use crate::options::search::common::CommonOptions;
 use crate::options::search::composition::{self, CompositionOptions};

@@ -151,7 +151,9 @@ fn databases_without_counted_residues_are_refused() {
     let fixture = directory();
     fs::write(fixture.path().join("far"), "16\n").unwrap();
     fs::write(fixture.path().join("zero.nal"), "DBLIST d\nLENGTH 0\n").unwrap();
-    for line in ["-db|range d|-gilist|far", "-db|zero"] {
+    let stated = "DBLIST d\nLENGTH 0\nSTATS_TOTLEN 12000\nSTATS_NSEQ 60\n";
+    fs::write(fixture.path().join("stated_zero.nal"), stated).unwrap();
+    for line in ["-db|range d|-gilist|far", "-db|zero", "-db|stated_zero"] {
         let output = fixture.run(&fixture.called("blastn"), &words("-query|q.fa", line), &[]);
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(said.contains("aliases that count no residues"), "{line}: {said}");

@@ -348,6 +348,7 @@ fn what_is_not_supported_is_refused_by_name() {
         ("-xdrop_gap|-inf", "-xdrop_gap -inf"),
         ("-gapopen|2147483647|-gapextend|1000000000", "-gapopen 2147483647"),
         ("-task|blastn|-gapopen|9|-gapextend|16777217", "-gapextend 16777217"),
+        ("-ungapped|-gapopen|16777217|-gapextend|5", "-gapopen 16777217"),
         ("-outfmt|11", "-outfmt 11"),
     ];
     for (line, name) in lines {

@@ -59,6 +59,17 @@ fn fixture() -> Fixture {
 }
 
 #[test]
+fn costs_of_gaps_count_for_nothing_without_gaps() {
+    let costs = [
+        "-task|blastn|-gapopen|20000000|-gapextend|20000000",
+        "-task|blastn-short|-gapopen|5|-gapextend|2147483647",
+        "-no_greedy|-gapopen|2147483647|-gapextend|2147483647",
+    ];
+    let line = |costs| format!("-query|blurred.fa|-db|far|-ungapped|{costs}|-outfmt|{COLUMNS}");
+    compare(&fixture(), costs.map(line));
+}
+
+#[test]
 fn extensions_fall_as_far_as_in_the_oracle() {
     let lines = DROPS.iter().flat_map(|drops| {
         GAP_COSTS.iter().map(move |costs| {

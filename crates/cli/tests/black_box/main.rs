@@ -59,6 +59,7 @@ mod io_ranks;
 mod link;
 mod listed_words;
 mod little_memory;
+mod lmdb_volumes;
 mod loading;
 mod makeblastdb;
 mod marks;

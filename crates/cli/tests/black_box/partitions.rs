@@ -1,8 +1,12 @@
 //! The report does not depend on how the subjects are cut into partitions, nor on the number of threads.
 
 use std::fmt::Write;
+use std::io::Read;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use fleetblast_oracle::sample_from;
 
@@ -61,15 +65,27 @@ fn write_data(dir: &Path) {
     std::fs::write(dir.join("s.fa"), subjects).unwrap();
 }
 
+/// The report, which must be there within a minute.
 fn report(dir: &Path, options: &[&str], partitions: &str) -> Vec<u8> {
-    let run = Command::new(env!("CARGO_BIN_EXE_fleetblast"))
+    let mut child = Command::new(env!("CARGO_BIN_EXE_fleetblast"))
         .current_dir(dir)
         .args(["blastp", "-query", "q.fa", "-subject", "s.fa", "-partitions", partitions])
         .args(options)
-        .output()
+        .stdout(Stdio::piped())
+        .spawn()
         .unwrap();
-    assert!(run.status.success(), "{options:?}: {}", String::from_utf8_lossy(&run.stderr));
-    run.stdout
+    let mut stdout = child.stdout.take().unwrap();
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        sender.send(stdout.read_to_end(&mut bytes).map(|_| bytes))
+    });
+    let Ok(report) = receiver.recv_timeout(Duration::from_secs(60)) else {
+        child.kill().unwrap();
+        panic!("{options:?} in {partitions} parts takes longer than a minute");
+    };
+    assert!(child.wait().unwrap().success(), "{options:?}");
+    report.unwrap()
 }
 
 #[test]

@@ -8,6 +8,7 @@ use super::lmdb::{Environment, Table};
 use super::side_file::SideFile;
 use super::taxids::TaxidLists;
 use super::{Damage, oids};
+use crate::volume::Volume;
 use crate::{Database, DbError};
 
 /// Names of the tables.
@@ -39,70 +40,39 @@ pub(super) struct Entry {
 impl Entry {
     /// The LMDB files of a database; none in version 4.
     pub(super) fn of(database: &Database) -> Result<Vec<Self>, DbError> {
-        let groups = groups(database).into_iter();
+        let groups = groups(database.volumes()).into_iter();
         groups.map(|(path, members)| Self::open(database, path, &members)).collect()
     }
 
-    /// Makes sure that the LMDB files belong to volumes of these names, as BLAST+ does when it
-    /// opens a database (`CSeqDBLMDBEntry`, seqdblmdbset.cpp). What else is wrong with a file is
-    /// for whoever needs it.
-    pub(super) fn check_names(database: &Database) -> Result<(), DbError> {
-        for (path, members) in groups(database) {
-            let Ok(volumes) = Self::closed(database, &path).volumes() else { continue };
-            let is_known = |member: &Member| volumes.iter().any(|(name, _)| member.name == *name);
-            if members.len() > volumes.len() {
-                return Err(DbError::LmdbVolumes { path, problem: TOO_MANY_VOLUMES });
-            }
-            if !members.iter().any(is_known) {
-                return Err(DbError::LmdbVolumes { path, problem: OTHER_VOLUMES });
+    /// Makes sure that the LMDB files belong to the volumes, as BLAST+ does when it opens a
+    /// database. What else is wrong with a file is for whoever needs it.
+    pub(super) fn check_names<'a>(
+        volumes: impl Iterator<Item = (&'a Volume, Range<u32>)>,
+    ) -> Result<(), DbError> {
+        for (path, members) in groups(volumes) {
+            let lmdb = SideFile::new(path);
+            if let Ok(volumes) = volumes_of(&lmdb)
+                && let Err(problem) = spans(&volumes, &members)
+            {
+                return Err(DbError::LmdbVolumes { path: lmdb.path, problem });
             }
         }
         Ok(())
     }
 
-    fn closed(database: &Database, path: &Path) -> Self {
-        let beside = |letter| SideFile::new(beside(path, letter));
-        Self {
-            database: database.clone(),
-            ids: beside("os"),
-            taxids: beside("ot"),
-            taxid_lists: TaxidLists::new(beside("tf"), beside("to")),
-            lmdb: SideFile::new(path.into()),
-            spans: Vec::new(),
-        }
-    }
-
     fn open(database: &Database, path: PathBuf, members: &[Member]) -> Result<Self, DbError> {
-        let mut entry = Self::closed(database, &path);
-        let volumes = entry.volumes().map_err(|error| match error {
+        let beside = |letter| SideFile::new(beside(&path, letter));
+        let (ids, taxids) = (beside("os"), beside("ot"));
+        let taxid_lists = TaxidLists::new(beside("tf"), beside("to"));
+        let lmdb = SideFile::new(path.clone());
+        let volumes = volumes_of(&lmdb).map_err(|error| match error {
             DbError::MissingFile { path } => DbError::MissingLmdb { path },
             error => error,
         })?;
-        entry.spans =
-            spans(&volumes, members).map_err(|problem| DbError::LmdbVolumes { path, problem })?;
-        Ok(entry)
-    }
-
-    /// Names and numbers of sequences of the volumes, in the order of their numbers.
-    fn volumes(&self) -> Result<Vec<(Vec<u8>, u32)>, DbError> {
-        let damaged = |damage| self.lmdb.damaged(damage);
-        let env = Environment::open(self.lmdb.get()?).map_err(damaged)?;
-        let table = |name| match env.table(name).map_err(damaged)? {
-            Some(table) => Ok(table),
-            None => {
-                Err(damaged(Damage { at: 0, problem: "the tables of the volumes are missing" }))
-            }
-        };
-        let (names, sizes) = (table(VOLUME_NAMES)?, table(VOLUME_SIZES)?);
-        let mut volumes = Vec::new();
-        for entry in env.entries(&names).map_err(damaged)? {
-            let (key, name) = entry.map_err(damaged)?;
-            let size = env.values(&sizes, key).map_err(damaged)?.next().transpose();
-            let size = size.map_err(damaged)?.and_then(word);
-            let damage = Damage { at: 0, problem: "a volume without its number of sequences" };
-            volumes.push((name.to_vec(), size.ok_or_else(|| damaged(damage))?));
-        }
-        Ok(volumes)
+        let spans = spans(&volumes, members)
+            .and_then(|spans| verify_sizes(&spans, members).map(|()| spans))
+            .map_err(|problem| DbError::LmdbVolumes { path, problem })?;
+        Ok(Self { database: database.clone(), lmdb, ids, taxids, taxid_lists, spans })
     }
 
     /// The number here of an OID.
@@ -251,10 +221,12 @@ fn beside(lmdb: &Path, letters: &str) -> PathBuf {
     lmdb.with_extension(format!("{}{letters}", kind.get(..1).unwrap_or_default()))
 }
 
-/// The LMDB files of a database, each with its volumes.
-fn groups(database: &Database) -> Vec<(PathBuf, Vec<Member>)> {
+/// The LMDB files of the volumes of a database, each with those that share it.
+fn groups<'a>(
+    volumes: impl Iterator<Item = (&'a Volume, Range<u32>)>,
+) -> Vec<(PathBuf, Vec<Member>)> {
     let mut groups: Vec<(PathBuf, Vec<Member>)> = Vec::new();
-    for (volume, oids) in database.volumes() {
+    for (volume, oids) in volumes {
         let Some(path) = volume.lmdb() else { continue };
         let member = Member { name: volume.base_name(), oids };
         match groups.last_mut() {
@@ -272,7 +244,29 @@ struct Member {
     oids: Range<u32>,
 }
 
-/// Finds the database's volumes among those of the LMDB file: both are in the same order, but the file may have more.
+/// Names and numbers of sequences of the volumes of an LMDB file, in the order of their numbers.
+fn volumes_of(lmdb: &SideFile) -> Result<Vec<(Vec<u8>, u32)>, DbError> {
+    let damaged = |damage| lmdb.damaged(damage);
+    let env = Environment::open(lmdb.get()?).map_err(damaged)?;
+    let table = |name| match env.table(name).map_err(damaged)? {
+        Some(table) => Ok(table),
+        None => Err(damaged(Damage { at: 0, problem: "the tables of the volumes are missing" })),
+    };
+    let (names, sizes) = (table(VOLUME_NAMES)?, table(VOLUME_SIZES)?);
+    let mut volumes = Vec::new();
+    for entry in env.entries(&names).map_err(damaged)? {
+        let (key, name) = entry.map_err(damaged)?;
+        let size = env.values(&sizes, key).map_err(damaged)?.next().transpose();
+        let size = size.map_err(damaged)?.and_then(word);
+        let damage = Damage { at: 0, problem: "a volume without its number of sequences" };
+        volumes.push((name.to_vec(), size.ok_or_else(|| damaged(damage))?));
+    }
+    Ok(volumes)
+}
+
+/// Finds the database's volumes among those of the LMDB file as BLAST+ does (`CSeqDBLMDBEntry`,
+/// seqdblmdbset.cpp). Both are in the same order, but the file may have more. The first member that
+/// it does not have hides those after it; only where that is the very first are they refused.
 fn spans(volumes: &[(Vec<u8>, u32)], members: &[Member]) -> Result<Vec<Span>, &'static str> {
     if members.len() > volumes.len() {
         return Err(TOO_MANY_VOLUMES);
@@ -283,15 +277,19 @@ fn spans(volumes: &[(Vec<u8>, u32)], members: &[Member]) -> Result<Vec<Span>, &'
     for (name, size) in volumes {
         let end = start.checked_add(*size).ok_or("the volumes have too many sequences")?;
         let member = members.next_if(|member| member.name == *name);
-        if member.is_some_and(|member| member.oids.len() != *size as usize) {
-            return Err("the numbers of sequences of the volumes differ");
-        }
         spans.push(Span { local: start..end, first: member.map(|member| member.oids.start) });
         start = end;
     }
-    match members.next() {
-        Some(_) => Err(OTHER_VOLUMES),
-        None => Ok(spans),
+    let has_sequences = |span: &Span| span.first.is_some() && !span.local.is_empty();
+    if spans.iter().any(has_sequences) { Ok(spans) } else { Err(OTHER_VOLUMES) }
+}
+
+/// Makes sure that the volumes found have as many sequences as the LMDB file says.
+fn verify_sizes(spans: &[Span], members: &[Member]) -> Result<(), &'static str> {
+    let found = spans.iter().filter(|span| span.first.is_some());
+    match found.zip(members).all(|(span, member)| span.local.len() == member.oids.len()) {
+        true => Ok(()),
+        false => Err("the numbers of sequences of the volumes differ"),
     }
 }
 
@@ -306,8 +304,26 @@ mod tests {
         let found = spans(&volumes, &[member(b"x.00", 5..8), member(b"x.02", 8..12)]).unwrap();
         let span = |local, first| Span { local, first };
         assert_eq!(found, [span(0..3, Some(5)), span(3..5, None), span(5..9, Some(8))]);
-        assert!(spans(&volumes, &[member(b"y", 0..3)]).is_err());
-        assert!(spans(&volumes, &[member(b"x.00", 0..4)]).is_err());
-        assert!(spans(&volumes[..1], &[member(b"x.00", 0..3), member(b"x.01", 3..5)]).is_err());
+        assert_eq!(verify_sizes(&found, &[member(b"x.00", 5..8), member(b"x.02", 8..12)]), Ok(()));
+        assert!(verify_sizes(&found, &[member(b"x.00", 5..8), member(b"x.02", 8..11)]).is_err());
+        let one = &volumes[..1];
+        let too_many = spans(one, &[member(b"x.00", 0..3), member(b"x.01", 3..5)]);
+        assert_eq!(too_many, Err(TOO_MANY_VOLUMES));
+    }
+
+    #[test]
+    fn only_an_unknown_first_volume_is_refused() {
+        let volumes = [(b"x.00".to_vec(), 3), (b"x.01".to_vec(), 2), (b"x.02".to_vec(), 4)];
+        let firsts = |names: &[&[u8]]| {
+            let members = (0..)
+                .zip(names)
+                .map(|(at, name)| Member { name: name.to_vec(), oids: 10 * at..10 * at + 1 });
+            let found = spans(&volumes, &members.collect::<Vec<_>>())?;
+            Ok(found.into_iter().map(|span| span.first).collect::<Vec<_>>())
+        };
+        assert_eq!(firsts(&[b"x.00", b"z.01"]), Ok(vec![Some(0), None, None]));
+        assert_eq!(firsts(&[b"x.01", b"z.01", b"x.02"]), Ok(vec![None, Some(0), None]));
+        assert_eq!(firsts(&[b"w.00", b"x.01"]), Err(OTHER_VOLUMES));
+        assert_eq!(firsts(&[]), Err(OTHER_VOLUMES));
     }
 }

@@ -23,6 +23,7 @@ pub(crate) mod stored_keys;
 mod taxids;
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use self::entry::Entry;
 use self::files::VolumeFiles;
@@ -49,19 +50,22 @@ pub struct Lookup {
     entries: Vec<Entry>,
 }
 
-impl Database {
-    /// Makes sure that LMDB files belong to the volumes.
-    ///
-    /// # Errors
-    /// [`DbError::LmdbVolumes`].
-    pub(crate) fn check_lmdb_names(&self) -> Result<(), DbError> {
-        Entry::check_names(self)
-    }
+/// Makes sure that LMDB files belong to the volumes that name them, which are in OID order.
+///
+/// # Errors
+/// [`DbError::LmdbVolumes`].
+pub(crate) fn check_lmdb_names<'a>(
+    volumes: impl Iterator<Item = (&'a Volume, Range<u32>)>,
+) -> Result<(), DbError> {
+    Entry::check_names(volumes)
+}
 
+impl Database {
     /// The look-up files of this database.
     ///
     /// # Errors
-    /// [`DbError::LmdbVolumes`] where an LMDB file belongs to other volumes, and those of a file that is missing or damaged.
+    /// [`DbError::LmdbVolumes`] where an LMDB file belongs to other volumes, and those of a file
+    /// that is missing or damaged.
     pub fn lookup(&self) -> Result<Lookup, DbError> {
         let files = |(volume, oids): (&Volume, _)| VolumeFiles::new(self, volume, oids);
         let volumes = self.volumes().map(files).collect();
@@ -79,9 +83,7 @@ impl Lookup {
     /// [`DbError::NoAccessions`] for a version-5 database without identifiers; those of a damaged file.
     pub fn oids_of_id(&self, id: &[u8], cursor: &mut OidCursor) -> Result<Vec<u32>, DbError> {
         let key = self.key_of(id);
-        if let Some(number) = key::number(&key)
-            && let Some(oid) = self.shown_oid_of_gi(number, cursor)?
-        {
+        if let Some(oid) = self.shown_oid_of_gi(&key, cursor)? {
             return Ok(vec![oid]);
         }
         cursor.set_up();
@@ -136,8 +138,8 @@ impl Lookup {
         Ok(oids)
     }
 
-    /// The OID that `blastdbcmd` shows for a GI: that of the first volume in which the sequence is
-    /// included.
+    /// The OID that `blastdbcmd` shows for a key that is a GI: that of the first volume in which the
+    /// sequence is included. `None` if the key is no number.
     ///
     /// If there is none, but the last volume knows the GI, BLAST+ takes the OID at which it looked
     /// last: that of the next included sequence, or of the excluded one itself
@@ -146,7 +148,12 @@ impl Lookup {
     ///
     /// # Errors
     /// Those of a damaged file.
-    pub fn shown_oid_of_gi(&self, gi: i64, cursor: &mut OidCursor) -> Result<Option<u32>, DbError> {
+    pub fn shown_oid_of_gi(
+        &self,
+        key: &[u8],
+        cursor: &mut OidCursor,
+    ) -> Result<Option<u32>, DbError> {
+        let Some(gi) = key::number(key) else { return Ok(None) };
         let mut last = None;
         for volume in &self.volumes {
             last = match volume.oid_of_gi(gi)? {

@@ -106,7 +106,11 @@ impl Traceback {
     fn traceback(&self, x_drop: i32) -> traceback::Traceback {
         let params = &self.params;
         let scoring = &params.scoring;
-        let gaps = GapCosts { open: scoring.gap_open, extend: scoring.gap_extend };
+        let gaps = match params.common.ungapped {
+            // Any costs are taken then, even those that overflow in extensions.
+            true => GapCosts { open: 0, extend: 0 },
+            false => GapCosts { open: scoring.gap_open, extend: scoring.gap_extend },
+        };
         traceback::Traceback {
             aligner: match params.greedy {
                 true => traceback::Aligner::Greedy,

@@ -17,8 +17,6 @@ pub(super) const IDENTITY: &str = "Composition-based statistics cannot be used w
 pub(super) const NOTHING_INCLUDED: &str = "Filtering resulted in an empty database.";
 /// What BLAST+ says of several queries that are to be searched in rounds together.
 pub(super) const SEVERAL: &str = "PSI-BLAST only accepts one protein sequence as query";
-/// What BLAST+ says of a batch without queries.
-pub const EMPTY_VECTOR: &str = "Empty CBlastQueryVector";
 /// At most so many positions of `O` are told.
 const TOLD_POSITIONS: usize = 20;
 

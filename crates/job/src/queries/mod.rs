@@ -21,12 +21,12 @@ use rayon::prelude::*;
 
 use crate::audience::Audience;
 use crate::batching::Batching;
-use crate::error::{Error, exit};
+use crate::error::{Error, NO_SEQUENCES, exit};
 use crate::fasta::{fasta_failure, open_input, options, path};
 use crate::plan::{Plan, Source};
 
 use self::empties::BatchRecords;
-pub use self::messages::{EMPTY_VECTOR, INVALID, all_empty, refused};
+pub use self::messages::{INVALID, all_empty, refused};
 pub use self::record::QueryRecord;
 use self::record::{range_of, tell_warnings};
 use self::start::{is_seekable, leading_blanks};
@@ -306,7 +306,7 @@ impl<'a> Queries<'a> {
             records.push(record);
         }
         if records.len() == 0 && (first_batch || self.count > first) {
-            return Err(Error::engine(EMPTY_VECTOR));
+            return Err(Error::engine(NO_SEQUENCES));
         }
         if self.plan.iteration.is_some() && records.len() > 1 {
             // An empty query does not fill a batch (`CPsiBlastValidate::QueryFactory`).

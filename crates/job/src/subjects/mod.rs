@@ -26,14 +26,12 @@ use fleetblast_seq::frame::Frame;
 pub use self::letters::{Letters, Stored};
 use self::masks::SubjectMasks;
 use crate::audience::Audience;
-use crate::error::Error;
+use crate::error::{Error, NO_SEQUENCES};
 use crate::fasta::{fasta_failure, message_name, open_input, path, reader};
 use crate::plan::{Plan, Source, Subjects};
 
 /// Shortest subject that BLAST+ assumes in a database (rules 5.1).
 const MIN_SUBJECT_LENGTH: i32 = 10;
-/// What BLAST+ says of an input without sequences.
-const NO_SUBJECTS: &str = "Empty CBlastQueryVector";
 
 /// An opened database, or subjects held in memory.
 pub struct Target {
@@ -219,11 +217,11 @@ fn open_database(names: &str, plan: &Plan, audience: &dyn Audience) -> Result<Ta
 }
 
 /// Refuses a database that counts no residues but has some: BLAST+ then searches each sequence as a
-/// database of its own (`db_length == 0` in blast_engine.c).
+/// database of its own (`db_length == 0` in blast_engine.c), whatever `STATS_TOTLEN` says.
 fn refuse_uncounted(database: &Database, plan: &Plan) -> Result<(), Error> {
     let has_residues =
         || database.oids().iter().cloned().flatten().any(|oid| database.length_of(oid) > 0);
-    if database.stats_residues() == 0 && has_residues() {
+    if database.whole().residues == 0 && has_residues() {
         let what = "aliases that count no residues of a database in which sequences are searched";
         return Err(Error::unsupported(plan.program, what));
     }
@@ -341,7 +339,7 @@ fn read_subjects(
 ) -> Result<Vec<Subject>, Error> {
     let (input, _) = open_input(source, audience).map_err(|error| match path(source).is_dir() {
         // For BLAST+ a directory is an empty file.
-        true => Error::engine(format_args!("{NO_SUBJECTS}\n({error})")),
+        true => Error::engine(format_args!("{NO_SEQUENCES}\n({error})")),
         false => error,
     })?;
     let mut reader = reader(input, source, plan.subject_kind, plan.parse_deflines);
@@ -370,7 +368,7 @@ fn read_subjects(
         subjects.push(Subject { record, lower_case });
     }
     if subjects.is_empty() {
-        return Err(Error::engine(NO_SUBJECTS));
+        return Err(Error::engine(NO_SEQUENCES));
     }
     Ok(subjects)
 }

@@ -1,46 +1,64 @@
 //! Entities of HTML in titles.
 
-/// Decodes the entities of HTML: the five of XML, and numbered ones (as UTF-8).
+/// Most digits of a numbered entity that BLAST+ decodes.
+const MOST_DIGITS: usize = 15;
+/// Longest name of an entity: `#x` and the digits.
+const LONGEST_NAME: usize = 2 + MOST_DIGITS;
+
+/// Decodes the entities of HTML: the five of XML, and numbered ones.
 pub(super) fn decoded(text: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(text.len());
-    // The first semicolon that is not before the byte at hand: not looked for at each ampersand.
-    let (mut at, mut end) = (0, 0);
-    while at < text.len() {
-        if end < at || end == 0 {
-            end = text[at..].iter().position(|&c| c == b';').map_or(text.len(), |far| at + far);
-        }
-        let name = text.get(at + 1..end).filter(|_| text[at] == b'&' && end < text.len());
-        match name.and_then(entity_char) {
-            Some(c) => {
-                plain.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-                at = end + 1;
+    let mut rest = text;
+    while let Some((&first, after)) = rest.split_first() {
+        let near = &after[..after.len().min(LONGEST_NAME + 1)];
+        let end = near.iter().position(|&c| c == b';').filter(|_| first == b'&');
+        match end.and_then(|end| Some((end, entity(&after[..end])?))) {
+            Some((end, number)) => {
+                push(number, &mut plain);
+                rest = &after[end + 1..];
             }
             None => {
-                plain.push(text[at]);
-                at += 1;
+                plain.push(first);
+                rest = after;
             }
         }
     }
     plain
 }
 
-fn entity_char(name: &[u8]) -> Option<char> {
+/// The number of the character that an entity stands for.
+fn entity(name: &[u8]) -> Option<u32> {
     match name {
-        b"lt" => Some('<'),
-        b"gt" => Some('>'),
-        b"amp" => Some('&'),
-        b"quot" => Some('"'),
-        b"apos" => Some('\''),
-        [b'#', b'x', hex @ ..] => number(hex, 16),
+        b"lt" => Some('<'.into()),
+        b"gt" => Some('>'.into()),
+        b"amp" => Some('&'.into()),
+        b"quot" => Some('"'.into()),
+        b"apos" => Some('\''.into()),
+        [b'#', b'x' | b'X', hex @ ..] => number(hex, 16),
         [b'#', digits @ ..] => number(digits, 10),
         _ => None,
     }
 }
 
-/// The character with this number.
-fn number(digits: &[u8], radix: u32) -> Option<char> {
-    // A name may go on to the end of a long title: it is not looked through for each ampersand.
-    let is_digit = |&c: &u8| char::from(c).is_digit(radix);
-    let digits = std::str::from_utf8(digits.iter().all(is_digit).then_some(digits)?).ok()?;
-    u32::from_str_radix(digits, radix).ok().and_then(char::from_u32)
+/// The number of these digits; BLAST+ keeps its last 32 bits.
+fn number(digits: &[u8], radix: u32) -> Option<u32> {
+    if digits.is_empty() || digits.len() > MOST_DIGITS {
+        return None;
+    }
+    let add = |number: u64, &c: &u8| {
+        Some(number * u64::from(radix) + u64::from(char::from(c).to_digit(radix)?))
+    };
+    digits.iter().try_fold(0, add).map(|number| number as u32)
+}
+
+/// Appends a character as BLAST+ does: as UTF-8, even where the number is no character. Of one
+/// above 21 bits it drops some.
+fn push(number: u32, text: &mut Vec<u8>) {
+    let last = |shift: u32| 0x80 | (number >> shift & 0x3f) as u8;
+    match number {
+        0..0x80 => text.push(number as u8),
+        0x80..0x800 => text.extend([0xc0 | (number >> 6) as u8, last(0)]),
+        0x800..0x1_0000 => text.extend([0xe0 | (number >> 12) as u8, last(6), last(0)]),
+        _ => text.extend([0xf0 | (number >> 18) as u8, last(12), last(6), last(0)]),
+    }
 }

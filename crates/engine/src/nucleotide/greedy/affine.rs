@@ -39,7 +39,7 @@ pub(super) struct Rows {
 
 /// The rows from which a distance is reached, as places among the rows.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sources {
+struct SourceRows {
     mismatch: Option<usize>,
     open: Option<usize>,
     extend: Option<usize>,
@@ -55,7 +55,7 @@ struct Cursors {
 
 impl Cursors {
     /// The next distance that can be reached, and from where.
-    fn advance(&mut self, rows: &[Row], steps: &Steps) -> Option<(i32, Sources)> {
+    fn advance(&mut self, rows: &[Row], steps: &Steps) -> Option<(i32, SourceRows)> {
         let to = |row: usize, step| rows.get(row).map(|row| row.distance + step);
         let mismatch = to(self.mismatch, steps.mismatch);
         let open = to(self.open, steps.open);
@@ -66,7 +66,7 @@ impl Cursors {
             *cursor += usize::from(row.is_some());
             row
         };
-        let sources = Sources {
+        let sources = SourceRows {
             mismatch: taken(&mut self.mismatch, mismatch),
             open: taken(&mut self.open, open),
             extend: taken(&mut self.extend, extend),
@@ -180,7 +180,7 @@ impl Rows {
     }
 
     /// The diagonals to which a distance's sources lead.
-    fn widen(&self, sources: &Sources, range: &mut Range) {
+    fn widen(&self, sources: &SourceRows, range: &mut Range) {
         let reach = |row: Option<usize>, aside: i32| {
             row.map(|row| (self.rows[row].first - aside, self.rows[row].last + aside))
         };
@@ -193,8 +193,8 @@ impl Rows {
     }
 
     /// What leads to a cell, before its run of pairs, and where that begins in the subject.
-    fn arrive(&self, sources: &Sources, diagonal: i32) -> (Cell, i32) {
-        let &Sources { mismatch, open, extend } = sources;
+    fn arrive(&self, sources: &SourceRows, diagonal: i32) -> (Cell, i32) {
+        let &SourceRows { mismatch, open, extend } = sources;
         let pair = |diagonal| self.cell_in(open, diagonal).map_or(NOWHERE, |c| c.pair);
         let longer = self.cell_in(extend, diagonal + 1).map_or(NOWHERE, |c| c.gap_in_query);
         let reach = pair(diagonal + 1).max(longer);
@@ -213,7 +213,7 @@ impl Rows {
     fn next<const BACK: bool>(
         &mut self,
         walk: &Walk<'_, BACK>,
-        sources: &Sources,
+        sources: &SourceRows,
         range: &mut Range,
         least: i32,
         longest: &mut Run,

@@ -9,8 +9,8 @@ use rayon::prelude::*;
 
 use crate::audience::Audience;
 use crate::batching::course::Lengths;
-use crate::error::Error;
-use crate::queries::{EMPTY_VECTOR, Queries, QueryRecord, Records, all_empty};
+use crate::error::{Error, NO_SEQUENCES};
+use crate::queries::{Queries, QueryRecord, Records, all_empty};
 
 /// Queries that are read and made ready at a time, and letters that are enough.
 const AT_ONCE: (usize, u64) = (1000, 200_000);
@@ -137,7 +137,7 @@ impl<'a> Stream<'a> {
         if let (true, Some(error)) = (is_searched, self.queries.refusal(messages)) {
             return Some(Stop { query: batch.start, error });
         }
-        let nothing = || self.queries.passed_over_last().then(|| Error::engine(EMPTY_VECTOR));
+        let nothing = || self.queries.passed_over_last().then(|| Error::engine(NO_SEQUENCES));
         let error = if is_full && is_last { self.failure.clone().or_else(nothing) } else { None };
         error.map(|error| Stop { query: batch.end, error })
     }
@@ -156,7 +156,7 @@ impl<'a> Stream<'a> {
             }
         }
         if records.is_empty() && self.end() == 0 {
-            self.failure.get_or_insert_with(|| Error::engine(EMPTY_VECTOR));
+            self.failure.get_or_insert_with(|| Error::engine(NO_SEQUENCES));
         }
         let prepare = |record: &QueryRecord| record.prepare(self.engine);
         let prepared: Vec<Query> = self.pool.install(|| records.par_iter().map(prepare).collect());
