@@ -17,9 +17,11 @@ use crate::options::search::database::{
     SEQIDLIST, SUBJECT, TAXIDLIST, TAXIDS,
 };
 use crate::options::search::files::{OUT, QUERY};
+use crate::options::search::filtering::{FILTERING_DB, WINDOW_MASKER_DB};
 use crate::options::search::formatting::{MAX_TARGET_SEQS, NUM_ALIGNMENTS, NUM_DESCRIPTIONS};
 use crate::options::search::psi::{
-    OUT_ASCII_PSSM, OUT_PSSM, SAVE_EACH_PSSM, SAVE_PSSM_AFTER_LAST_ROUND,
+    IN_MSA, IN_PSSM, OUT_ASCII_PSSM, OUT_PSSM, PHI_PATTERN, SAVE_EACH_PSSM,
+    SAVE_PSSM_AFTER_LAST_ROUND,
 };
 use crate::options::search::resources::MEMORY;
 use crate::options::search::threads::NUM_THREADS;
@@ -28,8 +30,9 @@ use crate::options::spec::{Group, Program};
 /// Environment variables that change a search.
 pub const VARIABLES: [&str; 2] = ["BATCH_SIZE", "OLD_FSC"];
 
-/// Options that name what is at the site of the search only, or are told by what they hold.
-const OF_SITE: [&str; 17] = [
+/// Options that name files of the search site, or are sent as the content of these. Nothing that a
+/// header names is opened: whoever wrote it may not read files here.
+const OF_SITE: [&str; 22] = [
     DB.name(),
     SUBJECT.name(),
     QUERY.name(),
@@ -48,12 +51,18 @@ const OF_SITE: [&str; 17] = [
     OUT_ASCII_PSSM.name(),
     SAVE_PSSM_AFTER_LAST_ROUND.name(),
     SAVE_EACH_PSSM.name(),
+    // A search with one of these sends its report, or is refused.
+    IN_PSSM.name(),
+    IN_MSA.name(),
+    PHI_PATTERN.name(),
+    FILTERING_DB.name(),
+    WINDOW_MASKER_DB.name(),
 ];
 
-/// What of the options of a search crosses to another site.
-pub fn told(program: &Program, given: &Given) -> Vec<(String, OptionValue)> {
-    let told = given.iter().filter(|(name, _)| crosses(program, name));
-    told.map(|(name, value)| ((*name).to_owned(), cross(value))).collect()
+/// Encodes the options of a search that cross to another site.
+pub fn encode_options(program: &Program, given: &Given) -> Vec<(String, OptionValue)> {
+    let crossing = given.iter().filter(|(name, _)| crosses(program, name));
+    crossing.map(|(name, value)| ((*name).to_owned(), encode(value))).collect()
 }
 
 /// Whether an option crosses to another site.
@@ -62,7 +71,7 @@ fn crosses(program: &Program, name: &str) -> bool {
     !own && !OF_SITE.contains(&name)
 }
 
-fn cross(value: &Value) -> OptionValue {
+fn encode(value: &Value) -> OptionValue {
     match value {
         Value::Flag => OptionValue::Flag,
         Value::Text(text) => OptionValue::Text(text.as_bytes().to_vec()),
@@ -72,7 +81,7 @@ fn cross(value: &Value) -> OptionValue {
     }
 }
 
-fn arrive(value: &OptionValue) -> Value {
+fn decode(value: &OptionValue) -> Value {
     match value {
         OptionValue::Flag => Value::Flag,
         OptionValue::Text(text) => Value::Text(OsString::from_vec(text.clone())),
@@ -88,11 +97,11 @@ pub fn damaged(path: &Path, what: impl fmt::Display) -> Error {
     Error::new(exit::INPUT, format!("{path} is damaged: its header has {what}; send it again"))
 }
 
-/// The options of the search in the header of the metadata in `path`.
+/// Decodes the options of the search from the header of the metadata in `path`.
 ///
 /// # Errors
 /// Options that this program does not have, or that no search writes there.
-pub fn arrived(program: &Program, (header, path): (&Header, &Path)) -> Result<Given, Error> {
+pub fn decode_options(program: &Program, (header, path): (&Header, &Path)) -> Result<Given, Error> {
     let mut all = Given::new();
     for (name, value) in &header.options {
         let Some(option) = program.find(name) else {
@@ -105,7 +114,7 @@ pub fn arrived(program: &Program, (header, path): (&Header, &Path)) -> Result<Gi
                 format_args!("-{name}, which stays at the site of a search"),
             ));
         }
-        let value = arrive(value);
+        let value = decode(value);
         if !accepts(option, &value) {
             return Err(damaged(path, format_args!("a value of -{name} that it cannot have")));
         }
@@ -114,9 +123,9 @@ pub fn arrived(program: &Program, (header, path): (&Header, &Path)) -> Result<Gi
     Ok(all)
 }
 
-/// The options of a search that arrived, with what was given here in their place.
-pub fn merged(arrived: &Given, options: &ExpandOptions, given: &Given) -> Given {
-    let mut all = arrived.clone();
+/// Returns the decoded options of a search, with those given here in their place.
+pub fn merge_options(decoded: &Given, options: &ExpandOptions, given: &Given) -> Given {
+    let mut all = decoded.clone();
     let numbers = [NUM_DESCRIPTIONS.name(), NUM_ALIGNMENTS.name()];
     for (&name, value) in given.iter().filter(|(name, _)| is_of_format(name)) {
         // They exclude each other.
@@ -157,11 +166,11 @@ mod tests {
         ]
         .into_iter()
         .collect();
-        let told = told(&BLASTP, &given);
-        let names: Vec<&str> = told.iter().map(|(name, _)| name.as_str()).collect();
+        let encoded = encode_options(&BLASTP, &given);
+        let names: Vec<&str> = encoded.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["evalue", "lcase_masking"]);
-        for (name, value) in &told {
-            assert_eq!(Some(&arrive(value)), given.get(name.as_str()));
+        for (name, value) in &encoded {
+            assert_eq!(Some(&decode(value)), given.get(name.as_str()));
         }
     }
 }

@@ -132,8 +132,9 @@ pub trait SearchProgram {
         Vec::new()
     }
 
-    /// What of it cannot be told to another site as that kind yet, if it has such: an option, or nothing for all of it.
-    fn untold(&self, _: Kinds) -> Option<&'static str> {
+    /// The option of the search with which metadata of these kinds is not supported yet, if any; an
+    /// empty name if no search of the program has them.
+    fn unsupported_as_metadata(&self, _: Kinds) -> Option<&'static str> {
         None
     }
 

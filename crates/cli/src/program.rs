@@ -367,12 +367,9 @@ fn search(
     let plan = plan::plan(program, &host, &mut warnings);
     let plan = plan.and_then(|plan| {
         let metadata = plan::metadata(table, program, given, &host, plan.report.format)?;
-        match &plan.batch_size_error {
-            // Before another site receives anything. A plan that is only shown reads no queries.
-            Some(error) if metadata.is_some() || site.is_some() || plan.fleet.dry_run => {
-                return Err(error.clone());
-            }
-            _ => {}
+        // Before another site receives anything. A plan that is only shown reads no queries.
+        if metadata.is_some() || site.is_some() || plan.fleet.dry_run {
+            plan.check_batch_size()?;
         }
         Ok(Plan { metadata, ..plan })
     });

@@ -21,13 +21,13 @@ use crate::threads;
 /// What is added to the name of the report for the file of what came.
 const SUFFIX: &str = ".fbm";
 
-/// Says that there is a report already, where nothing of its metadata is kept: an earlier run came
-/// to its end, and this one would wait for another search without a word.
+/// Warns of a file under the name of the report, where no metadata is kept: an earlier run may have
+/// come to its end, and this one would wait for another search without a word.
 fn note_earlier_report(report: &Path, spool: &Path) {
     let size = |path| fs::metadata(path).map_or(0, |it| if it.is_file() { it.len() } else { 0 });
     if size(report) > 0 && size(spool) == 0 {
         complain(&format!(
-            "Warning: [receive] {} is there and whole, and nothing of another search is kept in \
+            "Warning: [receive] {} exists already, and nothing of another search is kept in \
              {}. This waits for another search, whose report takes its place; if that is the \
              report wanted, end this (Ctrl-C)",
             report.display(),

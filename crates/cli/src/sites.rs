@@ -11,7 +11,7 @@ use fleetblast_job::threads::Threads;
 use fleetblast_metadata::header::OptionValue;
 use fleetblast_metadata::{Header, Kind, Kinds};
 
-use crate::crossing::told;
+use crate::crossing::encode_options;
 use crate::expand;
 use crate::options::expand::ExpandOptions;
 use crate::options::parse::Given;
@@ -85,7 +85,7 @@ fn storage(
     (table, given): (&Program, &Given),
     (ranks, threads): (u32, Threads),
 ) -> Result<Storage, Error> {
-    let told = told(table, given);
+    let encoded = encode_options(table, given);
     let options = program.common();
     let out = input::destination(files::OUT.name(), &options.files.out)?;
     if let Some(timing) = &options.resources.timing {
@@ -94,7 +94,7 @@ fn storage(
     }
     let (db, subject) = (options.database.db.clone(), options.database.subject.clone());
     let plan = move |header: &Header| {
-        if let Some(name) = other(&told, &header.options) {
+        if let Some(name) = other(&encoded, &header.options) {
             return Err(Error::query_options(format_args!(
                 "-{name} of the ranks that make the report is not that of those that search; type the same for all"
             )));

@@ -98,11 +98,13 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
 /// What FleetBLAST says of a search that it refuses on ranks.
 pub const ON_RANKS: &str = "on ranks yet";
 /// What it says of one that cannot become metadata, by way, and of one that can become metadata of other kinds only.
-pub const REFUSED_METADATA: [&str; 4] = [
+pub const REFUSED_METADATA: [&str; 6] = [
     "with -metadata_out yet",
     "with -io_ranks yet",
     "with -send yet",
     "with -metadata hits (the default) yet",
+    "with -metadata oids yet",
+    "with -metadata auto yet",
 ];
 
 /// Whether FleetBLAST refused by name a search that it may refuse, in these words.

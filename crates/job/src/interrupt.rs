@@ -158,12 +158,12 @@ const ENDED_EARLY: &str =
 
 /// Files that are not whole yet besides the one that a [`Watch`] knows. Its signals remove them,
 /// too.
-static BESIDES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+static UNFINISHED_FILES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// The unfinished files besides the report. As long as the lock is held, no watched signal ends the
 /// process.
-pub fn unfinished_besides() -> MutexGuard<'static, Vec<PathBuf>> {
-    lock(&BESIDES)
+pub fn unfinished_files() -> MutexGuard<'static, Vec<PathBuf>> {
+    lock(&UNFINISHED_FILES)
 }
 
 /// Waits for signals in a thread of its own, and knows the file or directory to remove when one comes.
@@ -197,8 +197,8 @@ impl Watch {
                 if let Some(path) = &*path {
                     remove(path);
                 }
-                let besides = unfinished_besides();
-                besides.iter().for_each(|path| remove(path));
+                let files = unfinished_files();
+                files.iter().for_each(|path| remove(path));
                 // Holding the locks: from here on nothing unfinished gets a name.
                 let _ = emulate_default_handler(signal);
             }
@@ -234,8 +234,8 @@ fn remove_before_the_end(unfinished: &Arc<Mutex<Option<PathBuf>>>) -> LastWork {
         {
             remove(path);
         }
-        if let Ok(besides) = BESIDES.try_lock() {
-            besides.iter().for_each(|path| remove(path));
+        if let Ok(files) = UNFINISHED_FILES.try_lock() {
+            files.iter().for_each(|path| remove(path));
         }
     })
 }

@@ -25,7 +25,7 @@ pub fn run(
     drain: Option<DrainSignals>,
     audience: Arc<dyn Audience>,
 ) -> Result<(), Error> {
-    run_beside(plan, None, drain, audience)
+    run_with_crossing(plan, None, drain, audience)
 }
 
 /// The same, where the metadata go to the I/O ranks at the other end of `crossing`. It ends with the
@@ -33,7 +33,7 @@ pub fn run(
 ///
 /// # Errors
 /// See [`run`].
-pub fn run_beside(
+pub fn run_with_crossing(
     plan: Plan,
     crossing: Option<Crossing>,
     drain: Option<DrainSignals>,

@@ -40,18 +40,27 @@ pub enum LinkError {
     },
     /// There were connections, but the peer confirmed nothing over them for too long.
     #[error(
-        "no connection for {} s over which the other site confirmed anything, after {connections} \
-         new ones: {last}",
-        after.as_secs()
+        "the other site confirmed nothing for {} s, {}: {last}",
+        after.as_secs(),
+        over(*connections)
     )]
     Stalled {
         /// For so long.
         after: Duration,
-        /// Connections made in this time.
+        /// Connections made in this time, besides the one that there was.
         connections: u32,
         /// The error of the last one.
         last: String,
     },
+}
+
+/// Connections in words: the one that there was, and new ones.
+fn over(connections: u32) -> String {
+    match connections {
+        0 => "over one connection".to_owned(),
+        1 => "also over a new connection".to_owned(),
+        _ => format!("also over {connections} new connections"),
+    }
 }
 
 impl LinkError {

@@ -347,7 +347,7 @@ impl Run<'_> {
             }
             let waits = !self.shared.lock().bytes.is_empty();
             if waits && self.progress.is_stalled(begun, &self.dialer.target) {
-                return Err(LinkError::Broken("the peer lives, but confirms nothing".to_owned()));
+                return Err(self.stalled());
             }
             if told.elapsed() > TELL_EVERY {
                 told = Instant::now();
@@ -357,6 +357,14 @@ impl Run<'_> {
                 (self.dialer.watch)(Event::Progress { confirmed, waiting });
             }
         }
+    }
+
+    /// The error of a peer that sends signs of life, but confirms nothing.
+    fn stalled(&self) -> LinkError {
+        let Target { address, give_up, .. } = &self.dialer.target;
+        let last = format!("{address}: the peer lives, but confirms nothing");
+        let connections = self.progress.connections;
+        LinkError::Stalled { after: *give_up, connections, last }
     }
 
     /// Gives the connection as much as it takes; tells whether it was told that this is all.

@@ -234,7 +234,7 @@ fn search<P: SearchProgram>(
             lossy(std::ffi::OsStr::from_bytes(&header.database.label))
         )));
     }
-    let arrived = crossing::arrived(program, (header, path))?;
+    let decoded = crossing::decode_options(program, (header, path))?;
     let told = |name: &str| {
         let mut told = header.environment.iter().filter(|(other, _)| other == name);
         told.next().map(|(_, value)| std::ffi::OsStr::from_bytes(value).to_owned())
@@ -247,25 +247,20 @@ fn search<P: SearchProgram>(
         _ => (here.variable)(name),
     };
     let host = Host { command: header.command.clone(), variable: &variable, ..here };
-    let planned = |arrived: &Given, given: &Given, warnings: &mut Vec<String>| {
-        let typed = typed(&crossing::merged(arrived, options, given));
-        if let Some(option) = typed.untold(header.kinds).filter(|option| !option.is_empty()) {
-            return Err(crossing::damaged(path, format_args!("-{option}, which does not cross")));
-        }
-        plan::plan(&typed, &host, warnings)
+    let planned = |decoded: &Given, given: &Given, warnings: &mut Vec<String>| {
+        plan::plan(&typed(&crossing::merge_options(decoded, options, given)), &host, warnings)
     };
-    let plan = match planned(&arrived, given, warnings) {
+    let plan = match planned(&decoded, given, warnings) {
         Ok(plan) => plan,
         Err(error) => {
             // What is wrong without the options of here, but not without those of the search.
-            let fails = |arrived| planned(arrived, &Given::new(), &mut Vec::new()).is_err();
-            let is_headers = fails(&arrived) && !fails(&Given::new());
+            let fails = |decoded| planned(decoded, &Given::new(), &mut Vec::new()).is_err();
+            let is_headers = fails(&decoded) && !fails(&Given::new());
             let what = format_args!("options that no search has ({})", error.message.trim_end());
             return Err(if is_headers { crossing::damaged(path, what) } else { error });
         }
     };
-    match &plan.batch_size_error {
-        Some(_) => Err(crossing::damaged(path, "a value of BATCH_SIZE that is no number")),
-        None => Ok(plan),
-    }
+    let is_number = plan.check_batch_size();
+    is_number.map_err(|_| crossing::damaged(path, "a value of BATCH_SIZE that is no number"))?;
+    Ok(plan)
 }

@@ -10,7 +10,7 @@ use fleetblast_link::{Fingerprint, Key};
 use fleetblast_metadata::Kinds;
 
 use super::{Host, SearchProgram, input};
-use crate::crossing::{VARIABLES, told};
+use crate::crossing::{VARIABLES, encode_options};
 use crate::options::parse::Given;
 use crate::options::search::metadata::{
     DEFAULT, DEFAULT_LIMIT, IO_RANKS, KEY, LinkOptions, METADATA, METADATA_LIMIT, METADATA_OUT,
@@ -20,7 +20,7 @@ use crate::options::search::resources;
 use crate::options::spec::Program;
 use crate::options::typed::lossy;
 
-/// A sender gives up after so long without a connection, unless something else is wished.
+/// A sender gives up after so long without a confirmation, unless something else is wished.
 const GIVE_UP: Duration = Duration::from_secs(600);
 
 /// The metadata that a search is to write, if any; `given` are its options as they were typed, and its report
@@ -69,10 +69,10 @@ pub fn metadata(
         Some(((*name).to_owned(), value.as_bytes().to_vec()))
     };
     let environment = VARIABLES.iter().filter_map(variable).collect();
-    let options_told = told(program, given);
+    let encoded = encode_options(program, given);
     let kinds = options.kinds.unwrap_or(DEFAULT);
     let limit = limit(options, kinds)?;
-    if let Some(option) = search.untold(kinds) {
+    if let Some(option) = search.unsupported_as_metadata(kinds) {
         return Err(not_yet(program, option, kinds));
     }
     if kinds == Kinds::Cheapest && format == Format::Sam {
@@ -80,7 +80,7 @@ pub fn metadata(
         let what = "-metadata auto does not go with -outfmt 17 (SAM)";
         return Err(Error::query_options(what));
     }
-    Ok(Some(Metadata { out, kinds, limit, options: options_told, environment }))
+    Ok(Some(Metadata { out, kinds, limit, options: encoded, environment }))
 }
 
 /// A kind that the program's searches, or those with an option, cannot be told as.

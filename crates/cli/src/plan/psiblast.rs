@@ -63,7 +63,7 @@ impl SearchProgram for PsiblastOptions {
             .collect()
     }
 
-    fn untold(&self, kinds: Kinds) -> Option<&'static str> {
+    fn unsupported_as_metadata(&self, kinds: Kinds) -> Option<&'static str> {
         match kinds {
             Kinds::Only(Kind::Report) => None,
             Kinds::Only(Kind::Hits) => {

@@ -1,6 +1,7 @@
 //! `blastn`: masks of subjects part them as in the oracle, down to masks of a single base.
 
 use std::fs;
+use std::process::Command;
 
 use fleetblast_oracle::sample;
 
@@ -110,6 +111,48 @@ fn what_is_of_low_complexity_is_told_by_the_strand_that_is_searched() {
         })
     });
     compare(&fixture, sample(3, lines));
+}
+
+/// The other site has no such file: the report crosses, or nothing.
+#[test]
+fn a_file_of_counts_is_needed_at_the_search_site_only() {
+    let fixture = fixture();
+    let Some(oracle) = fixture.oracle else { return };
+    let counts = "-in|masked.fa|-mk_counts|-unit|6|-sformat|obinary|-out|counts";
+    let mut command = oracle.command("windowmasker");
+    let made = command.args(Fixture::words(counts)).current_dir(fixture.path()).output();
+    assert!(made.expect("windowmasker").status.success());
+    let run = |line: &str| {
+        let words = Fixture::words(line);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
+        command.current_dir(fixture.path()).args(words).output().expect("a run")
+    };
+    let search = "blastn|-query|few.fa|-db|masked|-task|blastn|-window_masker_db|counts";
+    for kind in ["hits", "oids", "auto"] {
+        for way in ["-metadata_out|m", "-ranks|3|-io_ranks|1|-out|r"] {
+            let refused = run(&format!("{search}|{way}|-metadata|{kind}"));
+            let message = complaint(&refused);
+            assert_eq!(refused.status.code(), Some(1), "{kind}: {message}");
+            let words = format!("blastn -window_masker_db with -metadata {kind}");
+            assert!(message.contains(&words), "{message}");
+            assert!(message.contains("use -metadata report"), "{message}");
+        }
+    }
+    for format in ["0", "5"] {
+        let search = format!("{search}|-outfmt|{format}");
+        let report = run(&search);
+        assert!(report.status.success() && report.stdout.len() > 1000, "{}", complaint(&report));
+        let ranks = run(&format!("{search}|-metadata|report|-ranks|3|-io_ranks|1"));
+        assert!(ranks.stdout == report.stdout, "{}", complaint(&ranks));
+        let sent = run(&format!("{search}|-metadata|report|-metadata_out|m"));
+        assert!(sent.status.success(), "{}", complaint(&sent));
+        fs::rename(fixture.path().join("counts"), fixture.path().join("away")).expect("a file");
+        for line in ["expand|m", "expand|m|-db|masked"] {
+            let expanded = run(line);
+            assert!(expanded.stdout == report.stdout, "{line}: {}", complaint(&expanded));
+        }
+        fs::rename(fixture.path().join("away"), fixture.path().join("counts")).expect("a file");
+    }
 }
 
 #[test]

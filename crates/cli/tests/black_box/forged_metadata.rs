@@ -243,6 +243,10 @@ fn few_bytes_do_not_fill_the_memory_of_a_search() {
     }
 }
 
+fn must_make_pipe(path: &Path) {
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
 /// Values and options that no search writes into a header.
 #[test]
 fn headers_with_what_no_search_writes_are_refused_by_the_name_of_the_file() {
@@ -278,6 +282,27 @@ fn headers_with_what_no_search_writes_are_refused_by_the_name_of_the_file() {
         let expanded = run(dir, &["expand", "forged", "-db", "db", "-out", "r"]);
         is_refused(&expanded, dir, what, "forged is damaged: its header has");
         assert!(!dir.join("planted").exists(), "{what}");
+    }
+    // A file of this site to read: opening this one would never end.
+    must_make_pipe(&dir.join("pipe"));
+    for (program, option) in [
+        ("blastn", "window_masker_db"),
+        ("blastn", "filtering_db"),
+        ("psiblast", "in_pssm"),
+        ("psiblast", "in_msa"),
+        ("psiblast", "phi_pattern"),
+    ] {
+        let mut forged = header.clone();
+        forged.program = program.to_owned();
+        forged.options = vec![(option.to_owned(), text("pipe"))];
+        let mut records = whole.clone();
+        records[0].1 = forged.encode().unwrap();
+        write(dir, "forged", &records);
+        let words = ["20", env!("CARGO_BIN_EXE_fleetblast"), "expand", "forged", "-db", "db"];
+        let mut command = Command::new("timeout");
+        let expanded = command.current_dir(dir).args(words).args(["-out", "r"]).output().unwrap();
+        let words = format!("its header has -{option}, which stays at the site of a search");
+        is_refused(&expanded, dir, option, &words);
     }
     // What is wrong here is not the header's fault.
     let expanded = run(dir, &["expand", "m", "-db", "db", "-outfmt", "77"]);

@@ -265,7 +265,7 @@ fn a_receiver_that_is_typed_again_says_what_it_waits_for() {
     let mut again = sites.receive_db();
     again.child.kill().unwrap();
     let (_, messages) = again.end();
-    assert!(messages.contains("r is there and whole, and nothing of another"), "{messages}");
+    assert!(messages.contains("r exists already, and nothing of another"), "{messages}");
 
     let kept = ["-db", "db", "-metadata", "kept"];
     let receiver = sites.receive([THERE, HERE], &kept);

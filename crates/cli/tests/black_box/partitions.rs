@@ -101,7 +101,13 @@ fn more_partitions_than_subjects_take_no_more_time() {
 fn more_ranks_than_a_process_can_be_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     write_data(dir.path());
-    for (options, most) in [(&[][..], "10000 in one process"), (&["-plan"], "1000000 in a plan")] {
+    let io_ranks = ["-io_ranks", "2147483640"];
+    for (options, most) in [
+        (&[][..], "10000 in one process"),
+        (&["-plan"], "1000000 in a plan"),
+        (&io_ranks, "10000 in one process"),
+        (&[&io_ranks[..], &["-plan"]].concat(), "1000000 in a plan"),
+    ] {
         let run = Command::new(env!("CARGO_BIN_EXE_fleetblast"))
             .current_dir(dir.path())
             .args(["blastp", "-query", "q.fa", "-subject", "s.fa", "-ranks", "2147483647"])
@@ -112,6 +118,23 @@ fn more_ranks_than_a_process_can_be_are_refused() {
         assert_eq!(run.status.code(), Some(1), "{message}");
         assert!(message.contains(&format!("it must be from 1 to {most}")), "{message}");
     }
+}
+
+/// The stacks of all threads need more memory than there is.
+#[test]
+fn ranks_without_threads_are_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    write_data(dir.path());
+    let search = "blastp -query q.fa -subject s.fa -ranks 3000 -io_ranks 2998";
+    let script = format!("ulimit -v 3000000; exec timeout 60 \"$0\" {search}");
+    let run = Command::new("sh")
+        .args(["-c", &script, env!("CARGO_BIN_EXE_fleetblast")])
+        .current_dir(dir.path())
+        .output()
+        .unwrap();
+    let message = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(4), "{message}");
+    assert!(message.contains("BLAST ran out of memory"), "{message}");
 }
 
 #[test]

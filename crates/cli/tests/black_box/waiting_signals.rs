@@ -4,12 +4,12 @@
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::metadata_ranks::{BLASTP, fleetblast, proteins, said};
-use crate::patience::until;
+use crate::patience::{awaited, until};
 
 #[test]
 fn a_search_that_waits_for_queries_is_ended_and_leaves_nothing() {
@@ -35,15 +35,18 @@ fn a_search_that_waits_for_queries_is_ended_and_leaves_nothing() {
                 })
                 .collect();
             let options = ["-out", "r"];
-            let mut command = fleetblast(dir, &[&words[..], &options, layout].concat());
-            command.env("BATCH_SIZE", "400").stdin(Stdio::piped());
+            // The tests themselves may run with signals ignored, as under `nohup`.
+            let program = ["--default-signal=TERM,HUP", env!("CARGO_BIN_EXE_fleetblast")];
+            let mut command = Command::new("env");
+            command.args(program).args([&words[..], &options, layout].concat());
+            command.current_dir(dir).env("BATCH_SIZE", "400").stdin(Stdio::piped());
             let errors = tempfile::NamedTempFile::new().unwrap();
             let mut child = command.stderr(File::create(errors.path()).unwrap()).spawn().unwrap();
             let mut pipe = child.stdin.take().unwrap();
             pipe.write_all(&queries).unwrap();
             until("a report that is begun", || names().iter().any(|name| name.ends_with(".part")));
             kill_process(Pid::from_child(&child), signal).unwrap();
-            let status = child.wait().unwrap();
+            let status = awaited("the end of the search", || child.try_wait().unwrap());
             drop(pipe);
             let messages = fs::read_to_string(errors.path()).unwrap();
             assert_eq!(status.signal(), Some(signal.as_raw()), "{layout:?}: {messages}");

@@ -29,17 +29,15 @@ pub struct Bridge {
 }
 
 impl Bridge {
-    /// Of a rank that searches beside `ranks` I/O ranks, and all that search; none without a
-    /// crossing: then there is one site only (collective).
+    /// Of a rank that searches beside `ranks` I/O ranks, and all that search (collective).
     ///
     /// # Errors
     /// A connection that is lost.
     pub fn of_search(
         world: World,
         ranks: u32,
-        crossing: Option<&Crossing>,
-    ) -> Result<(World, Option<Self>), Error> {
-        let Some(crossing) = crossing else { return Ok((world, None)) };
+        crossing: &Crossing,
+    ) -> Result<(World, Self), Error> {
         let is_first = world.rank() == 0;
         let (world, mut bridge) = Self::new(world, ranks, SEARCHES)?;
         if is_first {
@@ -47,7 +45,7 @@ impl Bridge {
             bridge.here.push((Address::Search, to));
             bridge.sent = Some(sent);
         }
-        Ok((world, Some(bridge)))
+        Ok((world, bridge))
     }
 
     /// Of an I/O rank, and all I/O ranks, of which there are so many (collective).
@@ -74,12 +72,12 @@ impl Bridge {
     }
 
     /// Messages to this address are for this rank, and come here.
-    pub fn host(&mut self, address: Address, inbox: Sender<Parcel>) {
+    pub fn register(&mut self, address: Address, inbox: Sender<Parcel>) {
         self.here.push((address, inbox));
     }
 
     /// Sends the messages that come from here.
-    pub fn carry(&mut self, sent: Receiver<Parcel>) {
+    pub fn set_outgoing(&mut self, sent: Receiver<Parcel>) {
         self.sent = Some(sent);
     }
 
@@ -96,7 +94,7 @@ impl Bridge {
         let mut any = false;
         while let Some(parcel) = self.sent.as_ref().and_then(|sent| sent.try_recv().ok()) {
             any = true;
-            self.bring(parcel)?;
+            self.send(parcel)?;
         }
         while let Some(message) = self.mailbox.poll().map_err(failure)? {
             any = true;
@@ -106,8 +104,8 @@ impl Bridge {
         Ok(any || self.mailbox.is_moving())
     }
 
-    /// Brings a parcel on its way.
-    fn bring(&mut self, parcel: Parcel) -> Result<(), Error> {
+    /// Sends a parcel to its rank, which may be this one.
+    fn send(&mut self, parcel: Parcel) -> Result<(), Error> {
         if self.here.iter().any(|(address, _)| *address == parcel.to) {
             return self.deliver(parcel);
         }
@@ -140,7 +138,7 @@ impl Bridge {
     pub fn meanwhile<T: Send>(&mut self, work: impl FnOnce() -> T + Send) -> Result<T, Error> {
         thread::scope(|scope| {
             let work = scope.spawn(work);
-            let polled = self.until(&|| work.is_finished()).inspect_err(|_| self.here.clear());
+            let polled = self.poll_until(&|| work.is_finished()).inspect_err(|_| self.here.clear());
             let done = work.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             polled.map(|()| done)
         })
@@ -150,7 +148,7 @@ impl Bridge {
     ///
     /// # Errors
     /// As [`poll`](Self::poll).
-    pub fn until(&mut self, is_so: &dyn Fn() -> bool) -> Result<(), Error> {
+    pub fn poll_until(&mut self, is_so: &dyn Fn() -> bool) -> Result<(), Error> {
         while !is_so() {
             let moves = self.poll()?;
             thread::sleep(NAPS[usize::from(moves)]);

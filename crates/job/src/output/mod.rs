@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf, absolute};
 use fleetblast_db::check_mapped_files;
 
 use crate::error::Error;
-use crate::interrupt::{Watch, unfinished_besides};
+use crate::interrupt::{Watch, unfinished_files};
 use crate::plan::Destination;
 use crate::standard;
 
@@ -277,7 +277,7 @@ pub fn replaced(path: &Path) -> Option<PathBuf> {
 /// The file cannot be written.
 pub fn write_whole(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let Some(wanted) = replaced(path) else { return write(&mut open_direct(path)?) };
-    let mut unfinished = unfinished_besides();
+    let mut unfinished = unfinished_files();
     // There is room first: without memory the file could not be removed any more.
     let mut known = PathBuf::with_capacity(libc::PATH_MAX as usize);
     unfinished.reserve(1);
@@ -289,7 +289,7 @@ pub fn write_whole(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>)
     unfinished.push(known);
     drop(unfinished);
     let written = write(&mut file);
-    let mut unfinished = unfinished_besides();
+    let mut unfinished = unfinished_files();
     let written = written.and_then(|()| part::put_in_place(&part, &wanted));
     if written.is_err() {
         // Best effort: the earlier error is the one to report.

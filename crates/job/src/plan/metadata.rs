@@ -44,7 +44,8 @@ pub struct Link {
     pub key: PathBuf,
     /// The keys of the other one.
     pub peers: Vec<Fingerprint>,
-    /// It is given up if there is no connection for so long; never for none.
+    /// A sender gives up after so long without a confirmation, a receiver after so long without a
+    /// connection; never for none.
     pub give_up: Option<Duration>,
 }
 

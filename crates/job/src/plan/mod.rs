@@ -171,6 +171,14 @@ impl Plan {
         self.batch_size.is_adaptive()
     }
 
+    /// Checks that the size of batches that the environment asks for is one.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn check_batch_size(&self) -> Result<(), Error> {
+        self.batch_size_error.clone().map_or(Ok(()), Err)
+    }
+
     /// Whether blocks of queries are judged one after the other on ranks: what is searched or reported of one depends on what those
     /// before it found.
     pub fn judges_blocks(&self) -> bool {

@@ -3,6 +3,7 @@
 use fleetblast_seq::fasta::{Options, Reader};
 
 use super::record::QueryRecord;
+use crate::error::Error;
 
 /// Queries of a batch that are held as they are in any case.
 const HELD: usize = 10_000;
@@ -39,40 +40,50 @@ impl BatchRecords {
     }
 
     /// Adds a query.
-    pub(super) fn push(&mut self, record: QueryRecord) {
+    ///
+    /// # Errors
+    /// Queries that were held as definition lines and cannot be read again.
+    pub(super) fn push(&mut self, record: QueryRecord) -> Result<(), Error> {
         if self.records.len() >= HELD && self.are_empty && is_packable(&record) {
             self.packed.push(b'>');
             self.packed.extend_from_slice(&record.record.defline);
             self.packed.push(b'\n');
             self.packed_count += 1;
-            return;
+            return Ok(());
         }
-        self.unpack();
+        self.unpack()?;
         self.are_empty &= record.length() == 0;
         self.records.push(record);
+        Ok(())
     }
 
     /// All queries.
-    pub(super) fn into_records(mut self) -> Vec<QueryRecord> {
-        self.unpack();
-        self.records
+    ///
+    /// # Errors
+    /// As [`push`](Self::push).
+    pub(super) fn into_records(mut self) -> Result<Vec<QueryRecord>, Error> {
+        self.unpack()?;
+        Ok(self.records)
     }
 
-    fn unpack(&mut self) {
+    fn unpack(&mut self) -> Result<(), Error> {
+        let Some(last) = self.records.last().filter(|_| self.packed_count > 0) else {
+            return Ok(());
+        };
         let packed = std::mem::take(&mut self.packed);
         self.packed_count = 0;
-        let Some(last) = self.records.last() else { return };
         // All of them follow the last one without a gap, and BLAST+ warns of nothing else.
         let (mut number, mut unnamed, messages) =
             (last.number, last.unnamed, last.messages.clone());
         let mut reader = Reader::new(&packed[..], "packed queries", self.options);
-        while let Ok(Some(record)) = reader.next_record() {
+        while let Some(record) = reader.next_record().map_err(Error::engine)? {
             number += 1;
             unnamed += usize::from(record.ids.is_empty());
             let messages = messages.clone();
             self.records
                 .push(QueryRecord { messages, ..QueryRecord::new(record, number, unnamed) });
         }
+        Ok(())
     }
 }
 
@@ -106,6 +117,18 @@ mod tests {
     }
 
     #[test]
+    fn packed_queries_that_cannot_be_read_are_an_error() {
+        let mut batch = BatchRecords::new(Options::default());
+        for query in queries(Options::default(), ">a\n") {
+            batch.push(query).unwrap();
+        }
+        batch.packed.extend_from_slice(b"%%%%\n");
+        batch.packed_count = 1;
+        let error = batch.into_records().err().expect("a query is lost");
+        assert!(error.message.contains("packed queries, line 1"), "{error:?}");
+    }
+
+    #[test]
     fn queries_come_back_as_they_were() {
         for parse_deflines in [false, true] {
             let options = Options { parse_deflines, rules: Rules::Query(Molecule::Protein) };
@@ -120,10 +143,10 @@ mod tests {
             for (tail, is_all_empty) in [("", true), (">q\nMKV\n>z\n", false)] {
                 let wanted = queries(options, &(empties.clone() + tail));
                 let mut batch = BatchRecords::new(options);
-                wanted.iter().for_each(|query| batch.push(query.clone()));
+                wanted.iter().for_each(|query| batch.push(query.clone()).unwrap());
                 assert_eq!((batch.len(), batch.is_all_empty()), (wanted.len(), is_all_empty));
                 assert_eq!(batch.packed_count > 0, is_all_empty);
-                let records = batch.into_records();
+                let records = batch.into_records().unwrap();
                 assert_eq!(records.len(), wanted.len());
                 for (record, wanted) in records.iter().zip(&wanted) {
                     let line = wanted.record.line;

@@ -129,9 +129,8 @@ impl<'a> Queries<'a> {
         let Some(Stream { bytes: input, version, is_empty: done }) = input else {
             return Ok(None);
         };
-        if let Some(error) = plan.batch_size_error.as_ref().filter(|_| !plan.has_unknown_batches())
-        {
-            return Err(error.clone());
+        if !plan.has_unknown_batches() {
+            plan.check_batch_size()?;
         }
         let options = options(plan.query_kind, plan.parse_deflines);
         let reader = Reader::new(input, path(&plan.query), options);
@@ -290,9 +289,7 @@ impl<'a> Queries<'a> {
         let mut residues = 0;
         let first_batch = self.count == 0;
         let first = self.count;
-        if let Some(error) = &self.plan.batch_size_error {
-            return Err(error.clone());
-        }
+        self.plan.check_batch_size()?;
         while residues < self.batching.letters() {
             let Some(mut record) = self.next_query(audience)? else { break };
             if self.plan.iteration.is_none() {
@@ -303,7 +300,7 @@ impl<'a> Queries<'a> {
             if self.plan.identity_resets_composition && first_batch {
                 record.messages.push(messages::IDENTITY.to_owned());
             }
-            records.push(record);
+            records.push(record)?;
         }
         if records.len() == 0 && (first_batch || self.count > first) {
             return Err(Error::engine(NO_SEQUENCES));
@@ -315,7 +312,7 @@ impl<'a> Queries<'a> {
         if records.is_all_empty() {
             return Err(all_empty(records.len()));
         }
-        Ok(records.into_records())
+        records.into_records()
     }
 
     /// What BLAST+ warns of when it sets up the queries of a block and searches them.

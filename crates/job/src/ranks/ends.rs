@@ -56,9 +56,6 @@ impl<'a> Ends<'a> {
         let block_residues = layout.block_residues;
         let (letters, nothing_included) = (target.letters(), target.nothing_included);
         let queries = Queries::open(plan, block_residues, letters, nothing_included, audience)?;
-        if let (Some(_), Some(error)) = (&queries, &plan.batch_size_error) {
-            return Err(error.clone());
-        }
         let Some(queries) = queries else {
             audience.warn("Query is Empty!");
             match plan.records() {
@@ -67,6 +64,7 @@ impl<'a> Ends<'a> {
             }
             return Ok(None);
         };
+        plan.check_batch_size()?;
         if audience.is_watching() {
             audience.expect(layout.config.total.map(|queries| queries.sequences));
         }

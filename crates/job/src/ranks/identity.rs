@@ -12,7 +12,7 @@ use crate::digest::Digest;
 use crate::error::{Error, exit};
 use crate::fingerprint::Contents;
 use crate::fingerprint::SequenceFile;
-use crate::plan::{Plan, Source, Subjects};
+use crate::plan::{Plan, Source, Start, Subjects};
 use crate::subjects::Target;
 
 /// Bytes read at a time.
@@ -81,15 +81,9 @@ pub fn of_plan(plan: &Plan) -> Result<Identity, Error> {
         list.add(restriction);
         options.insert(name.to_owned(), format!("a list with the checksum {:032x}", list.finish()));
     }
-    if let Some(start) = plan.start() {
+    if let Some(Start { pssm, lacks_ungapped, id, title, checkpoint }) = plan.start() {
         let mut matrix = Digest::default();
-        matrix.add(&(
-            &*start.pssm,
-            start.lacks_ungapped,
-            &start.id,
-            &start.title,
-            &start.checkpoint,
-        ));
+        matrix.add(&(&**pssm, lacks_ungapped, id, title, checkpoint));
         let told = format!("a matrix with the checksum {:032x}", matrix.finish());
         options.insert("contents of -in_pssm or -in_msa".to_owned(), told);
     }
@@ -103,9 +97,9 @@ pub fn of_plan(plan: &Plan) -> Result<Identity, Error> {
         query: QueryHasher::default().finish(),
         database: DatabaseIdentity::default(),
         options,
-        blocks: match &plan.batch_size_error {
-            None => format!("batches of {} residues (BATCH_SIZE)", plan.batch_size.least()),
-            Some(error) => format!("no size of batches (BATCH_SIZE): {error}"),
+        blocks: match plan.check_batch_size() {
+            Ok(()) => format!("batches of {} residues (BATCH_SIZE)", plan.batch_size.least()),
+            Err(error) => format!("no size of batches (BATCH_SIZE): {error}"),
         },
     })
 }

@@ -53,6 +53,7 @@ use self::layout::{Cut, Ranks};
 use self::output::{SharedOutput, publish};
 #[cfg(feature = "mpi")]
 pub use self::processes::on_processes;
+pub use self::refused::check_rank_count;
 use self::sending::Sending;
 use self::together::{run_all, sum_up};
 use self::transport::Transport;
@@ -71,7 +72,7 @@ use self::works::worker::WorkerWorks;
 use self::works::{OfMaster, OfSupermaster};
 use crate::audience::Audience;
 use crate::crossing::Crossing;
-use crate::error::{Error, exit};
+use crate::error::Error;
 use crate::interrupt::DrainSignals;
 use crate::metadata::{Seekers, header};
 use crate::output::Unpublished;
@@ -81,23 +82,6 @@ use crate::search::{RANGES_PER_THREAD, Scan};
 use crate::subjects::Target;
 use crate::threads::pool;
 use crate::trace::{Kind, Lane, Recorder};
-
-/// Most ranks of a process, whose threads and memory they share.
-const MOST_RANKS: u32 = 10_000;
-/// Most ranks that a search is laid out for.
-const MOST_RANKS_PLANNED: u32 = 1_000_000;
-
-fn refuse_many(plan: &Plan, ranks: u32) -> Result<(), Error> {
-    let (most, place) = match plan.fleet.dry_run {
-        true => (MOST_RANKS_PLANNED, "in a plan"),
-        false => (MOST_RANKS, "in one process"),
-    };
-    if ranks <= most {
-        return Ok(());
-    }
-    let what = format!("-ranks {ranks} is not possible: it must be from 1 to {most} {place}");
-    Err(Error::new(exit::INPUT, format!("Error: {what}")))
-}
 
 /// Runs a search on so many ranks, all threads of this process.
 ///
@@ -111,7 +95,7 @@ pub fn on_threads(
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
     let start = Instant::now();
-    refuse_many(&plan, ranks)?;
+    check_rank_count(ranks, plan.fleet.dry_run)?;
     let all = Ranks::of_one_process(&plan, ranks);
     let threads = plan.threads.for_ranks_inside((all.all / all.hosts) as usize);
     let plan = &plan.with_threads(threads);
@@ -119,7 +103,6 @@ pub fn on_threads(
     let target = Target::open(plan, &**audience)?;
     let layout = layout::lay_out(plan, &target, all)?;
     if plan.fleet.dry_run {
-        crossing.map_or(Ok(()), |crossing| crossing.near()?.stay_empty())?;
         return layout::print(&layout, plan, &target);
     }
     let choice = load::choose(&target.searched, Purpose::Search, plan.load)?;

@@ -1,4 +1,4 @@
-//! What ranks do not do yet.
+//! What ranks do not do yet, and how many there may be.
 
 use fleetblast_engine::params::Params;
 use fleetblast_fleet::config::{QueryOrder, Schedule, Strategy};
@@ -6,6 +6,27 @@ use fleetblast_metadata::{Kind, Kinds};
 
 use crate::error::{Error, exit};
 use crate::plan::{Carriage, Format, Plan};
+
+/// Most ranks of a process, whose threads and memory they share.
+const MOST_RANKS: u32 = 10_000;
+/// Most ranks that a search is laid out for.
+const MOST_RANKS_PLANNED: u32 = 1_000_000;
+
+/// Refuses a number of ranks, those of both sites, that is too large for one process or for a plan.
+///
+/// # Errors
+/// Such a number.
+pub fn check_rank_count(ranks: u32, dry_run: bool) -> Result<(), Error> {
+    let (most, place) = match dry_run {
+        true => (MOST_RANKS_PLANNED, "in a plan"),
+        false => (MOST_RANKS, "in one process"),
+    };
+    if ranks <= most {
+        return Ok(());
+    }
+    let what = format!("-ranks {ranks} is not possible: it must be from 1 to {most} {place}");
+    Err(Error::new(exit::INPUT, format!("Error: {what}")))
+}
 
 /// Refuses by name what ranks would do wrong.
 ///

@@ -60,7 +60,7 @@ fn run<F: FnOnce() -> Result<Opened, Error> + Send>(
         Err(error) => {
             let start = Instant::now();
             // The search hears of it, and ends this process, too.
-            let waited = bridge.until(&|| start.elapsed() > GRACE);
+            let waited = bridge.poll_until(&|| start.elapsed() > GRACE);
             waited.and(Err(error))
         }
     };
@@ -83,7 +83,7 @@ fn made(
     let number = world.rank() as u32;
     let place = name_rank(bridge.manager() + world.rank(), Some(world.host()));
     let (out, sent) = channel();
-    bridge.carry(sent);
+    bridge.set_outgoing(sent);
     let outbox = || -> Outbox {
         let out = out.clone();
         // It is listened to as long as somebody is here.
@@ -91,7 +91,7 @@ fn made(
     };
     let mut post = |own| {
         let (to, inbox) = channel();
-        bridge.host(own, to);
+        bridge.register(own, to);
         Post::new(own, inbox, outbox())
     };
     let manager = (number == 0).then(|| post(Address::Manager));
@@ -108,7 +108,7 @@ fn made(
             maker.is_finished() && others.all(ScopedJoinHandle::is_finished)
         };
         // Nobody waits for messages that cannot come.
-        let polled = bridge.until(&is_over).inspect_err(|_| bridge.hang_up());
+        let polled = bridge.poll_until(&is_over).inspect_err(|_| bridge.hang_up());
         let join = |thread: ScopedJoinHandle<'_, Result<(), Error>>| {
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };

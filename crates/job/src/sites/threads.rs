@@ -12,22 +12,30 @@ use crate::crossing::post::{Address, Outbox, Parcel, Post};
 use crate::crossing::{Crossing, Far};
 use crate::error::Error;
 use crate::plan::Plan;
-use crate::run::run_beside as search;
+use crate::ranks::check_rank_count;
+use crate::run::run_with_crossing as search;
 
 /// Runs the ranks of both sites.
 ///
 /// # Errors
-/// Whatever ended the search or the report.
+/// Whatever ended the search or the report; more ranks than a process can have.
 pub fn run(plan: Plan, site: &Storage, audience: &Arc<dyn Audience>) -> Result<(), Error> {
     let mut plan = plan;
-    plan.fleet.ranks = plan.fleet.ranks.map(|all| all.saturating_sub(site.ranks).max(1));
+    let all = plan.fleet.ranks.unwrap_or(site.ranks.saturating_add(1));
+    check_rank_count(all, plan.fleet.dry_run)?;
+    plan.fleet.ranks = Some(all.saturating_sub(site.ranks).max(1));
+    if plan.fleet.dry_run {
+        // There will be no report.
+        return search(plan, None, None, Arc::clone(audience));
+    }
     let crossing = Crossing::new();
     let Far { sent, to } = crossing.far()?;
     let (manager, of_manager) = channel();
     let (makers, of_makers): (Vec<_>, Vec<_>) = (0..site.ranks).map(|_| channel()).unzip();
-    let exits = Exits { search: to, manager: manager.clone(), makers };
+    let exits = Arc::new(Exits { search: to, manager, makers });
     thread::scope(|scope| {
-        scope.spawn(move || sent.iter().try_for_each(|parcel| manager.send(parcel)));
+        let to_manager = exits.manager.clone();
+        scope.spawn(move || sent.iter().try_for_each(|parcel| to_manager.send(parcel)));
         for (number, inbox) in (0..).zip(of_makers) {
             let post = Post::new(Address::Maker(number), inbox, exits.outbox());
             // What ended it the manager hears.
@@ -45,8 +53,8 @@ pub fn run(plan: Plan, site: &Storage, audience: &Arc<dyn Audience>) -> Result<(
     })
 }
 
-/// Where all of them hear.
-#[derive(Clone)]
+/// Where all of them hear. They share it: a copy for each would take memory by the square of their
+/// number.
 struct Exits {
     search: Sender<Parcel>,
     manager: Sender<Parcel>,
@@ -54,8 +62,8 @@ struct Exits {
 }
 
 impl Exits {
-    fn outbox(&self) -> Outbox {
-        let exits = self.clone();
+    fn outbox(self: &Arc<Self>) -> Outbox {
+        let exits = Arc::clone(self);
         Box::new(move |parcel| {
             let exit = match parcel.to {
                 Address::Search => Some(&exits.search),

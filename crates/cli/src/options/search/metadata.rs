@@ -125,7 +125,11 @@ pub const PEER: Opt<OsString> = Opt::text(
 pub const LINK_TIMEOUT: Opt<u32> = Opt::integer(
     "link_timeout",
     Group::FLEETBLAST,
-    &["Give up after so many seconds without a connection to the other site", "Default = `600'"],
+    &[
+        "Give up after so many seconds in which the other site confirms nothing, with or",
+        "without a connection",
+        "Default = `600'",
+    ],
 )
 .label("seconds")
 .requires(&["send"])

@@ -88,9 +88,13 @@ fn refused_on_ranks(args: &[String]) -> bool {
         || !matches!(value(args, "-off_diagonal_range"), "" | "0")
 }
 
-/// What several alignments are worth together is not in metadata, nor are repeats.
-fn refused_as_metadata(_: Kind, args: &[String]) -> bool {
-    args.iter().any(|arg| arg == "-filtering_db") || value(args, "-sum_stats") == "true"
+/// What several alignments are worth together is not in metadata, nor are repeats. With a file of
+/// counts only the report crosses.
+fn refused_as_metadata(kind: Kind, args: &[String]) -> bool {
+    let has = |name: &str| args.iter().any(|arg| arg == name);
+    has("-filtering_db")
+        || value(args, "-sum_stats") == "true"
+        || kind != Kind::Report && has("-window_masker_db")
 }
 
 /// The value of an option; empty if it is not given.

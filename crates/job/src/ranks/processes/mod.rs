@@ -56,7 +56,13 @@ pub fn on_processes(
     let role = Role::Search(plan.io_ranks());
     agree(&world, &role, "", &|text| audience.complain(text))?;
     let crossing = (plan.io_ranks() > 0).then(Crossing::new);
-    let (world, bridge) = Bridge::of_search(world, plan.io_ranks(), crossing.as_ref())?;
+    let (world, bridge) = match &crossing {
+        Some(crossing) => {
+            let (world, bridge) = Bridge::of_search(world, plan.io_ranks(), crossing)?;
+            (world, Some(bridge))
+        }
+        None => (world, None),
+    };
     let processes = &Processes { world, audience: Arc::clone(audience) };
     let has_other_site = bridge.is_some();
     let ended = search(plan, processes, drain, (crossing, bridge), start);

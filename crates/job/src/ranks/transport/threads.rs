@@ -1,5 +1,6 @@
 //! Ranks as threads of one process.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
@@ -12,19 +13,22 @@ use crate::error::{Error, exit};
 pub struct Threads {
     inbox: Receiver<Happening>,
     own: Sender<Happening>,
-    outboxes: Vec<Sender<Happening>>,
+    /// Those of all ranks, which share them: a copy for each would take memory by the square of
+    /// their number.
+    outboxes: Arc<[Sender<Happening>]>,
 }
 
 impl Threads {
     /// Connects so many ranks.
     pub fn connect(ranks: usize) -> Vec<Threads> {
         let (outboxes, inboxes): (Vec<_>, Vec<_>) = (0..ranks).map(|_| channel()).unzip();
+        let outboxes: Arc<[_]> = outboxes.into();
         let rank = |(inbox, own): (_, &Sender<_>)| Threads {
             inbox,
             own: own.clone(),
             outboxes: outboxes.clone(),
         };
-        inboxes.into_iter().zip(&outboxes).map(rank).collect()
+        inboxes.into_iter().zip(&*outboxes).map(rank).collect()
     }
 }
 
@@ -47,7 +51,7 @@ impl Transport for Threads {
     }
 
     fn end_all(&self) {
-        for outbox in &self.outboxes {
+        for outbox in &*self.outboxes {
             // Who has ended need not be told.
             let _ = outbox.send(Happening::Broken(Error::new(exit::UNKNOWN, "")));
         }
