@@ -122,6 +122,7 @@ impl Near {
     ///
     /// # Errors
     /// What ended the other site.
+    #[cfg(feature = "mpi")]
     pub fn stay_empty(mut self) -> Result<(), Error> {
         self.check()?;
         self.post.send(Address::Manager, Message::Nothing);
