@@ -110,7 +110,9 @@ fn what_is_altered_on_the_way_is_never_taken() {
     let options = ["-link_timeout", "2"];
     let run = sites.search(&proxy.address, [HERE, THERE], &options).output().unwrap();
     assert_eq!(run.status.code(), Some(6), "{}", said(&run));
-    assert!(said(&run).contains("no connection for 2 s"), "{}", said(&run));
+    // Some connections last until the flipped byte.
+    let ends = ["no connection for 2 s", "the other site confirmed nothing for 2 s"];
+    assert!(ends.iter().any(|end| said(&run).contains(end)), "{}", said(&run));
     receiver.kill();
     assert!(sites.report().is_none() && proxy.has_fates());
 }
