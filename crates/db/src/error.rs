@@ -191,6 +191,15 @@ pub enum DbError {
         /// How it differs.
         what: String,
     },
+    /// A file that has another one's name now, and would have been opened again by its own.
+    #[error(
+        "file ({}) was replaced after it was opened, and another part of it was to be read; search again",
+        path.display()
+    )]
+    Replaced {
+        /// The file.
+        path: PathBuf,
+    },
     /// A mapped file that could not be read, though nobody is seen to have changed it.
     #[error(
         "file ({}) byte {offset} of {length} could not be read: its disk or its server failed, or it was cut short \

@@ -4,7 +4,8 @@
 //! Length and modification time decide. The time of the last change of status does not: backups,
 //! access lists, hard links and `touch -a` set it without writing anything.
 
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -26,6 +27,12 @@ impl Stamp {
     /// The path by which it was opened.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether another opened file is this one, and not one that has its name now.
+    pub(crate) fn is_of(&self, file: &File) -> io::Result<bool> {
+        let (other, own) = (file.metadata()?, &self.opened);
+        Ok((other.dev(), other.ino()) == (own.dev(), own.ino()))
     }
 
     /// Looks at the file again. One that was replaced or removed is held as it was.
@@ -67,7 +74,7 @@ impl Stamp {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::{File, FileTimes, Permissions};
+    use std::fs::{FileTimes, Permissions};
     use std::os::unix::fs::PermissionsExt;
     use std::time::{Duration, SystemTime};
 

@@ -4,6 +4,7 @@ mod check;
 mod nucleotide;
 mod piece;
 
+use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -158,6 +159,19 @@ impl Volume {
     /// [`DbError::Changed`].
     pub(crate) fn check_unchanged(&self) -> Result<(), DbError> {
         self.stamps.iter().try_for_each(Stamp::check)
+    }
+
+    /// Holds that a file which was opened again by the path of one of this volume is the same file.
+    ///
+    /// # Errors
+    /// [`DbError::Replaced`].
+    pub(crate) fn verify_same(&self, path: &Path, file: &File) -> Result<(), DbError> {
+        for stamp in self.stamps.iter().filter(|stamp| stamp.path() == path) {
+            if !stamp.is_of(file).map_err(|source| DbError::file(path, source))? {
+                return Err(DbError::Replaced { path: path.to_owned() });
+            }
+        }
+        Ok(())
     }
 
     /// Path without extension.

@@ -16,7 +16,9 @@ impl DbError {
     /// The file that changed while it was read, if that is the error.
     pub fn changed_file(&self) -> Option<&Path> {
         match self {
-            Self::Changed { path, .. } | Self::Unreadable { path, .. } => Some(path),
+            Self::Changed { path, .. }
+            | Self::Replaced { path }
+            | Self::Unreadable { path, .. } => Some(path),
             _ => None,
         }
     }

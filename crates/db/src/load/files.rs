@@ -105,9 +105,13 @@ impl<T> Files<T> {
         if let Some(known) = opened.get(&key) {
             return Ok(Arc::clone(known));
         }
-        let open = |flags| match self.database.volume_file(piece.volume, file) {
-            Some(path) => VolumeReader::open(path, flags),
-            None => Err(DbError::NotOnDisk),
+        let volume = self.database.volumes().nth(piece.volume).map(|(volume, _)| volume);
+        let path = volume.and_then(|volume| Some((volume, volume.path_of(file)?)));
+        let Some((volume, path)) = path else { return Err(DbError::NotOnDisk) };
+        let open = |flags| {
+            let reader = VolumeReader::open(path.clone(), flags)?;
+            volume.verify_same(&path, &reader.file)?;
+            Ok(reader)
         };
         let new = Arc::new(make(&open)?);
         opened.insert(key, Arc::clone(&new));

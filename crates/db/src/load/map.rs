@@ -82,8 +82,12 @@ impl Map {
             }
             // The bytes are wanted in the page cache only.
             buffer.resize(missing.bytes.len(), 0);
-            let reader = self.files.reader(missing.piece, missing.file)?;
-            reader.read_exact(buffer, missing.from)
+            match self.files.reader(missing.piece, missing.file) {
+                Ok(reader) => reader.read_exact(buffer, missing.from),
+                // What is mapped is still the file that was opened.
+                Err(DbError::Replaced { .. }) => Ok(()),
+                Err(error) => Err(error),
+            }
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Loaders: whatever the way, the same bytes.
 
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -201,4 +202,38 @@ fn the_choice_follows_size_and_wish() {
     let refused =
         choose(&database, Purpose::Search, Wish { method: Some(Method::Map), memory: Some(5_000) });
     assert!(refused.unwrap_err().to_string().contains("-loader map"));
+}
+
+/// A file that is read must be the one whose offsets are known: of two files of the same length the
+/// bytes of one would be cut at the offsets of the other.
+#[test]
+fn a_file_that_was_replaced_is_not_read_in_the_place_of_the_one_that_was_opened() {
+    for (direct, loads) in [(false, 0), (true, 0), (false, 1), (true, 1)] {
+        let (dir, database) = database();
+        let partition = database.partition(0..database.oid_count(), Contents::All).unwrap();
+        let before = database.residues_of(0).to_vec();
+        let loaders: [Box<dyn Loader>; 2] = [
+            Box::new(Read::new(database.clone(), Contents::All, direct)),
+            Box::new(Map::new(database.clone(), Contents::All)),
+        ];
+        for loader in &loaders {
+            (0..loads).for_each(|_| assert_same(&loader.load(&partition).unwrap(), &database));
+        }
+        let file = dir.path().join("a.psq");
+        let other = fs::read(&file).unwrap().iter().rev().copied().collect::<Vec<u8>>();
+        fs::write(dir.path().join("new"), other).unwrap();
+        fs::rename(dir.path().join("new"), &file).unwrap();
+        let read = loaders[0].load(&partition);
+        match loads {
+            0 => assert!(
+                matches!(&read, Err(DbError::Replaced { path }) if *path == file),
+                "{:?}",
+                read.err()
+            ),
+            // Both hold the older file.
+            _ => assert_same(&read.unwrap(), &database),
+        }
+        assert_same(&loaders[1].load(&partition).unwrap(), &database);
+        assert_eq!(database.residues_of(0), before);
+    }
 }
