@@ -1,9 +1,15 @@
 use std::fs;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use fleetblast_metadata::records::{Chain, RecordKind};
 use fleetblast_metadata::{Block, Course, End, Found, Kind};
 
 use super::*;
+
+/// Until a forked process has surely run its program.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 fn metadata() -> Vec<u8> {
     let (mut chain, mut bytes) = (Chain::default(), Chain::start());
@@ -20,6 +26,21 @@ fn metadata() -> Vec<u8> {
     bytes
 }
 
+/// Opens a spool that was closed just before. A process that another test of this program has just
+/// forked may hold the lock of its file until it runs a program of its own.
+fn open(path: &Path) -> (Spool, Option<String>) {
+    let start = Instant::now();
+    loop {
+        match Spool::open(path, u64::MAX) {
+            Err(error) if start.elapsed() < PATIENCE => {
+                assert!(error.message.contains("another 'fleetblast receive'"), "{error:?}");
+                sleep(Duration::from_millis(5));
+            }
+            opened => return opened.unwrap(),
+        }
+    }
+}
+
 #[test]
 fn what_came_is_there_in_the_next_run_and_goes_on_from_either_place() {
     let bytes = metadata();
@@ -28,10 +49,10 @@ fn what_came_is_there_in_the_next_run_and_goes_on_from_either_place() {
     for cut in (0..=bytes.len()).step_by(29) {
         for whole in [false, true] {
             let _ = fs::remove_file(&path);
-            let (mut spool, _) = Spool::open(&path, u64::MAX).unwrap();
+            let (mut spool, _) = open(&path);
             spool.take(&bytes[..cut]).unwrap();
             drop(spool);
-            let (mut spool, told) = Spool::open(&path, u64::MAX).unwrap();
+            let (mut spool, told) = open(&path);
             assert_eq!(told, None);
             let held = spool.held().unwrap();
             assert_eq!(held.bytes, cut as u64);
@@ -54,7 +75,7 @@ fn damage_since_then_is_asked_for_again() {
         let mut damaged = bytes.clone();
         damaged[at] ^= 1;
         fs::write(&path, &damaged).unwrap();
-        let (mut spool, told) = Spool::open(&path, u64::MAX).unwrap();
+        let (mut spool, told) = open(&path);
         assert!(told.unwrap().contains("is damaged at offset"));
         let held = spool.held().unwrap();
         assert!(held.bytes == held.whole && held.whole <= at as u64);
@@ -80,7 +101,7 @@ fn other_files_and_files_in_use_stay_as_they_are() {
         assert_eq!(fs::read(&path).unwrap(), text.as_bytes());
     }
     fs::remove_file(&path).unwrap();
-    let (_spool, _) = Spool::open(&path, u64::MAX).unwrap();
+    let (_spool, _) = open(&path);
     assert!(
         Spool::open(&path, u64::MAX).unwrap_err().message.contains("another 'fleetblast receive'")
     );
@@ -117,11 +138,11 @@ fn blocks_that_are_missing_or_doubled_are_not_taken() {
         let end = End { queries: 3, blocks: 3, has_report: true, ..End::default() };
         bytes.extend(chain.record(RecordKind::End, &end.encode().unwrap()).unwrap());
         let _ = fs::remove_file(&path);
-        let (mut spool, _) = Spool::open(&path, u64::MAX).unwrap();
+        let (mut spool, _) = open(&path);
         assert_eq!(spool.take(&bytes).is_ok(), is_sound, "{numbers:?}");
         drop(spool);
         fs::write(&path, &bytes).unwrap();
-        let (mut spool, told) = Spool::open(&path, u64::MAX).unwrap();
+        let (mut spool, told) = open(&path);
         assert_eq!(
             (told.is_none(), spool.finish(bytes.len() as u64).is_ok()),
             (is_sound, is_sound)
