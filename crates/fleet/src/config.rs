@@ -155,6 +155,9 @@ impl Default for Config {
 /// one portion of a collective write.
 pub const RESERVED_BUFFERS: u64 = 4;
 
+/// The largest write buffer, in bytes. Several of them are held in memory.
+pub const MOST_WRITE_BUFFER: u64 = 64 << 30;
+
 /// A setting that cannot work.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
@@ -169,6 +172,12 @@ pub enum ConfigError {
         least: u64,
         /// The write buffer.
         buffer: u64,
+    },
+    /// A write buffer that no memory could hold several times.
+    #[error("-write_buffer of {given} bytes is too large: it may have {MOST_WRITE_BUFFER} bytes")]
+    WriteBuffer {
+        /// The size in bytes.
+        given: u64,
     },
     /// A number that must be greater.
     #[error("{name} must be greater than 0")]
@@ -212,11 +221,31 @@ impl Config {
                 return Err(ConfigError::Zero { name });
             }
         }
+        if self.write_buffer > MOST_WRITE_BUFFER {
+            return Err(ConfigError::WriteBuffer { given: self.write_buffer });
+        }
         let least = self.least_result_memory();
         if self.result_memory < least {
             let (given, buffer) = (self.result_memory, self.write_buffer);
             return Err(ConfigError::ResultMemory { given, least, buffer });
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn write_buffers_that_no_memory_holds_are_refused() {
+        for given in [MOST_WRITE_BUFFER + 1, 18_000_000_000_000_000_000, u64::MAX] {
+            let result_memory = u64::MAX;
+            let config = Config { write_buffer: given, result_memory, ..Config::default() };
+            assert_eq!(config.validate(), Err(ConfigError::WriteBuffer { given }));
+        }
+        let write_buffer = MOST_WRITE_BUFFER;
+        let config = Config { write_buffer, result_memory: u64::MAX, ..Config::default() };
+        assert_eq!(config.validate(), Ok(()));
     }
 }
