@@ -65,7 +65,7 @@ pub(crate) fn parse(word: &[u8]) -> Option<SeqId> {
 
 /// A key that is a whole number and may therefore be a GI.
 pub(super) fn number(key: &[u8]) -> Option<i64> {
-    std::str::from_utf8(key).ok()?.parse().ok()
+    parse_integer(key, 10).ok()
 }
 
 /// What to look for in version 4 (`SeqDB_SimplifyAccession`, seqdbcommon.cpp).

@@ -101,8 +101,20 @@ pub fn printable(text: &[u8]) -> String {
     out
 }
 
+/// Whether a byte is white space in C: unlike for [`u8::is_ascii_whitespace`], a vertical tab is.
+pub fn is_space(byte: &u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r')
+}
+
+/// Text without white space at its ends (`NStr::TruncateSpaces`).
+pub fn trim_spaces(text: &[u8]) -> &[u8] {
+    let start = text.iter().position(|byte| !is_space(byte)).unwrap_or(text.len());
+    let end = text.iter().rposition(|byte| !is_space(byte)).map_or(start, |last| last + 1);
+    &text[start..end]
+}
+
 /// Reads one or more digits of a base after an optional sign, and for base 16 an optional `0x`
-/// (`NStr::StringToInt8`).
+/// (`NStr::StringToInt8`). As the end of a C string, a NUL after the digits ends the text.
 ///
 /// # Errors
 /// [`ConvertError`] with the offset of the first bad byte.
@@ -120,7 +132,7 @@ pub fn parse_integer(text: &[u8], base: u32) -> Result<i64, ConvertError> {
         }
         at += 1;
     }
-    if at == start || at != text.len() {
+    if at == start || !matches!(text.get(at), None | Some(0)) {
         let fault = if at == start { ConvertFault::NoValue } else { ConvertFault::Trailing };
         return Err(ConvertError::new(text, "Int8", fault, at));
     }
@@ -132,6 +144,20 @@ pub fn parse_integer(text: &[u8], base: u32) -> Result<i64, ConvertError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn vertical_tabs_are_white_space() {
+        assert_eq!(trim_spaces(b"\x0b \t\r\n\x0ca\x0bb\x0b"), b"a\x0bb");
+        assert_eq!((trim_spaces(b" \x0b"), trim_spaces(b"\x1fa\0")), (&b""[..], &b"\x1fa\0"[..]));
+    }
+
+    #[test]
+    fn integers_end_with_a_nul() {
+        assert_eq!(parse_integer(b"-12\0003", 10), Ok(-12));
+        let refused = |text: &[u8]| parse_integer(text, 10).map_err(|error| error.fault);
+        assert_eq!(refused(b"\05"), Err(ConvertFault::NoValue));
+        assert_eq!(refused(b"5\x0b\0"), Err(ConvertFault::Trailing));
+    }
 
     #[test]
     fn escapes_what_is_not_printable() {

@@ -1,5 +1,7 @@
 //! Sequences in FASTA format.
 
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::ops::Range;
 
 use fleetblast_db::{Defline, SequenceKind};
@@ -19,12 +21,14 @@ pub(super) struct Fasta {
     /// Between merged definition lines.
     ctrl_a: bool,
     long_seqids: bool,
+    /// Identifiers of the whole sequences written, with long identifiers.
+    written: RefCell<HashSet<Vec<u8>>>,
 }
 
 impl Fasta {
     pub(super) fn new(options: &Options) -> Self {
         let Options { line_length, ctrl_a, long_seqids, .. } = *options;
-        Self { line_length: line_length.max(1), ctrl_a, long_seqids }
+        Self { line_length: line_length.max(1), ctrl_a, long_seqids, written: RefCell::default() }
     }
 
     /// Adds a sequence to `out`; of its definition lines only that of `target`, if given.
@@ -50,6 +54,9 @@ impl Fasta {
         let part = config.part(length);
         let range = part.as_ref().map(|part| shown_range(part, config.minus));
         if self.long_seqids {
+            if range.is_none() {
+                self.refuse_duplicates(&lines[0].ids)?;
+            }
             self.long_header(source, &lines, range.as_deref(), out);
         } else {
             self.short_header(&lines, range.as_deref(), out)?;
@@ -93,6 +100,18 @@ impl Fasta {
         } else {
             let separator: &[u8] = if self.ctrl_a { b"\x01" } else { b" >" };
             header::with_short_ids(&title, separator, out);
+        }
+        Ok(())
+    }
+
+    /// With long identifiers, BLAST+ writes no whole sequence twice
+    /// (`CFastaOstream::x_WriteSeqIds`).
+    fn refuse_duplicates(&self, ids: &[SeqId]) -> Result<(), Stop> {
+        for id in ids.iter().map(SeqId::fasta) {
+            if !self.written.borrow_mut().insert(id.clone()) {
+                let id = String::from_utf8_lossy(&id);
+                return Err(Stop::Message(format!("Duplicate Seq-id {id} in FASTA output")));
+            }
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Definition lines: which one is meant, and what FASTA makes of them.
 
 use fleetblast_db::Defline;
+use fleetblast_seq::convert::parse_integer;
 use fleetblast_seq::id::{ObjectId, SeqId, parse_word, text_choice};
 
 use super::Stop;
@@ -34,39 +35,17 @@ impl Target {
 
     /// The first definition line with one of the identifiers.
     pub(super) fn find(&self, lines: Vec<Defline>) -> Option<Defline> {
-        let meant = |id: &SeqId| self.ids.iter().any(|target| matches(id, target));
+        let meant = |id: &SeqId| self.ids.iter().any(|target| id.matches(target));
         lines.into_iter().find(|line| line.ids.iter().any(meant))
     }
 }
 
 fn number(text: &[u8]) -> Option<i64> {
-    std::str::from_utf8(text).ok()?.parse().ok()
+    parse_integer(text, 10).ok()
 }
 
 fn first_id(text: &[u8]) -> Option<SeqId> {
     parse_word(text).ok()?.into_iter().next()
-}
-
-/// Whether two identifiers are the same as far as they tell (`CSeq_id::Compare`, Seq_id.cpp).
-fn matches(one: &SeqId, other: &SeqId) -> bool {
-    let same = |a: &[u8], b: &[u8]| a.eq_ignore_ascii_case(b);
-    match (one, other) {
-        (SeqId::Local(a), SeqId::Local(b)) => same(&a.text(), &b.text()),
-        (SeqId::General { db: a, tag: x }, SeqId::General { db: b, tag: y }) => {
-            same(a, b) && same(&x.text(), &y.text())
-        }
-        (SeqId::Pdb { mol: a, chain: x }, SeqId::Pdb { mol: b, chain: y }) => {
-            a == b && (x == y || x.is_empty() || y.is_empty())
-        }
-        (
-            SeqId::Text { accession: a, version: v, name: n, .. },
-            SeqId::Text { accession: b, version: w, name: m, .. },
-        ) => {
-            let names = if a.is_empty() || b.is_empty() { (n, m) } else { (a, b) };
-            !names.0.is_empty() && same(names.0, names.1) && (v.is_none() || w.is_none() || v == w)
-        }
-        (one, other) => one == other,
-    }
 }
 
 /// The title of a sequence: those of all its definition lines, with the identifiers before all but the first

@@ -16,7 +16,7 @@ mod source;
 
 use fleetblast_db::{DbError, SearchPath};
 use fleetblast_job::error::{Error, exit};
-use fleetblast_job::output::Output;
+use fleetblast_job::output::{Output, leave_empty};
 
 use self::config::Config;
 use self::fasta::Fasta;
@@ -98,10 +98,18 @@ pub fn run(given: &Given) -> Result<(), Error> {
 }
 
 fn run_with(options: &Options, messages: &Messages) -> Result<(), Error> {
-    let mut out = Output::open(&plan::input::destination("out", &options.out)?)?;
+    let target = plan::input::destination("out", &options.out)?;
+    let mut out = Output::open(&target)?;
     let done = request(options, messages, &mut out);
-    // What was written before an error stays.
-    out.commit()?;
+    match &done {
+        // The database cannot be used: an older file stays.
+        Err(error) if error.exit_code == exit::DATABASE => {
+            drop(out);
+            leave_empty(&target);
+        }
+        // What was written before any other error stays.
+        _ => out.commit()?,
+    }
     done
 }
 

@@ -9,6 +9,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use fleetblast_db::SequenceKind;
 use fleetblast_job::error::Error;
 use fleetblast_job::standard;
+use fleetblast_seq::convert::trim_spaces;
 
 use crate::hint;
 use crate::options::blastdbcmd::{BLASTDBCMD, output, retrieval};
@@ -179,7 +180,7 @@ impl Wanted {
         let words = text.split(|&b| b == separator);
         // Empty lines are none; nothing between commas is.
         let words = words.filter(|word| separator == b',' && !text.is_empty() || !word.is_empty());
-        let taxid = |word: &[u8]| number::parse_int4(word.trim_ascii()).map_err(Error::from);
+        let taxid = |word: &[u8]| number::parse_int4(trim_spaces(word)).map_err(Error::from);
         words.map(taxid).collect::<Result<_, _>>().map(Some)
     }
 }

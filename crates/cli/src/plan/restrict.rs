@@ -41,7 +41,7 @@ pub fn restriction(options: &DatabaseOptions) -> Result<Option<Restriction>, Err
     } else if let Some((name, negative)) = given(&lists.seqids, &lists.negative_seqids) {
         (Ids::Sequences(read(&name, &search, SeqIdList::parse)?), negative)
     } else if let Some((text, negative)) = given(&lists.taxids, &lists.negative_taxids) {
-        (Ids::Taxids(taxids(text.as_bytes(), b',')?), negative)
+        (Ids::Taxids(taxids(text.as_bytes(), b",")?), negative)
     } else if let Some((name, negative)) = given(&lists.taxid_file, &lists.negative_taxid_file) {
         let found = list::find_and_read(&lossy(&name), &search);
         let (_, contents) = found.map_err(|error| match error {
@@ -50,15 +50,15 @@ pub fn restriction(options: &DatabaseOptions) -> Result<Option<Restriction>, Err
             }
             error => error.into(),
         })?;
-        (Ids::Taxids(taxids(&contents, b'\n')?), negative)
+        (Ids::Taxids(taxids(&contents, b"\r\n")?), negative)
     } else {
         return Ok(None);
     };
     Ok(Some(Restriction { ids, negative }))
 }
 
-fn taxids(text: &[u8], separator: u8) -> Result<Vec<i32>, Error> {
-    list::typed_taxids(text, separator)
+fn taxids(text: &[u8], separators: &[u8]) -> Result<Vec<i32>, Error> {
+    list::typed_taxids(text, separators)
         .ok_or_else(|| Error::query_options("Invalid taxidlist file "))
 }
 

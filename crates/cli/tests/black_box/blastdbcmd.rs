@@ -169,6 +169,18 @@ const IDS: &[&str] = &[
     " loc1",
     ">tr|x|y",
     ">Sp|q_1|Z",
+    "ref|AAB00002.1|",
+    "gb|NP_000549.1|",
+];
+
+/// Command lines that would write a sequence twice.
+const TWICE: &[&str] = &[
+    "-entry;999,AAA12345",
+    "-entry;999,AAA12345;-range;2-9",
+    "-entry;999,AAA12345;-outfmt;%s",
+    "-entry;1001,AAB00002;-target_only",
+    "-entry;AAB00002,AAB00002;-target_only;-ctrl_a;-line_length;7",
+    "-entry_batch;twice.txt",
 ];
 
 const BATCH: &str = "loc1 3-10\n  aB_c.1   5-\t\nnosuch 1-2\n\nAAA12345 minus 2-4\nP12345 plus\n1002 77\n999\n\
@@ -216,6 +228,7 @@ fn write_fasta(dir: &Path) {
     fs::write(dir.join("map.txt"), taxids).expect("taxids");
     fs::write(dir.join("taxids.txt"), "562\n\n9606\n").expect("taxids");
     fs::write(dir.join("batch.txt"), BATCH).expect("a batch");
+    fs::write(dir.join("twice.txt"), "loc1 2-4\nloc1\nloc1\nP12345\n").expect("a batch");
 }
 
 fn make(dir: &Path, program: &str, words: &str) {
@@ -287,6 +300,9 @@ fn everything_is_the_oracles() {
             let target = ["-target_only", "-outfmt", "%a|%i|%t"];
             lines.extend(IDS.iter().map(|id| with([&["-entry", id], &target[..]].concat())));
             lines.extend(IDS.iter().map(|id| with(vec!["-entry", id, "-target_only"])));
+            lines.extend(
+                TWICE.iter().map(|line| with([&words(line)[..], &["-long_seqids"]].concat())),
+            );
         }
     }
     assert!(lines.len() > 1000, "{} lines", lines.len());
@@ -308,6 +324,54 @@ fn everything_is_the_oracles() {
         lines.len(),
         different.join("\n")
     );
+}
+
+/// Definition lines of one sequence of two databases, for tests without the oracle.
+fn merged(dir: &Path, program: &Path) {
+    let text = ">gi|1001|ref|NP_000001.2| one\x01gi|1002|gb|AAB00002.1| two\nMKVLAADTGHIWQERTYPASDFGHKLC\n";
+    fs::write(dir.join("m.fa"), text).expect("a sequence");
+    let made = words("makeblastdb;-in;m.fa;-dbtype;prot;-parse_seqids;-out;m");
+    assert!(run(dir, program, &made).status.success());
+}
+
+#[test]
+fn targets_have_their_own_tag_and_are_written_once() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let program = Path::new(env!("CARGO_BIN_EXE_fleetblast"));
+    merged(dir.path(), program);
+    for (line, code, lines, message) in [
+        ("gb|AAB00002.1|;-target_only", 0, 2, ""),
+        ("ref|AAB00002.1|;-target_only", 1, 0, "oid headers do not contain target gi/seq_id."),
+        ("ref|AAB00002.1|;-target_only;-outfmt;%a", 1, 0, "find target id ref|AAB00002.1|"),
+        ("1001,1001;-long_seqids", 1, 2, "Duplicate Seq-id gi|1001 in FASTA output"),
+        ("1001,1001;-long_seqids;-range;1-5", 0, 4, ""),
+        ("1001,1001", 0, 4, ""),
+    ] {
+        let words = [vec!["blastdbcmd", "-db", "m", "-entry"], words(line)].concat();
+        let output = run(dir.path(), program, &words);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{line} {text}");
+        assert_eq!(output.stdout.iter().filter(|&&b| b == b'\n').count(), lines, "{line}");
+        assert!(text.trim_end().ends_with(message), "{line} {text}");
+    }
+}
+
+#[test]
+fn an_older_file_stays_if_the_database_cannot_be_opened() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let program = Path::new(env!("CARGO_BIN_EXE_fleetblast"));
+    merged(dir.path(), program);
+    let file = dir.path().join("r");
+    for (database, code, before, after) in [
+        ("nosuch", 2, None, ""),
+        ("nosuch", 2, Some("old"), "old"),
+        ("m", 0, Some("old"), "NP_000001.2\nAAB00002.1\n"),
+    ] {
+        before.map_or_else(|| Ok(()), |text| fs::write(&file, text)).expect("a file");
+        let words = ["blastdbcmd", "-db", database, "-entry", "all", "-outfmt", "%a", "-out", "r"];
+        assert_eq!(run(dir.path(), program, &words).status.code(), Some(code), "{database}");
+        assert_eq!(fs::read_to_string(&file).expect("a file"), after, "{database}");
+    }
 }
 
 #[test]

@@ -57,6 +57,7 @@ mod hints;
 mod identifiers;
 mod io_ranks;
 mod link;
+mod list_blanks;
 mod listed_words;
 mod little_memory;
 mod lmdb_volumes;

@@ -225,8 +225,11 @@ impl<'a> Evaluation<'a> {
             }
             None => {
                 let missing = list.set.gis.iter().copied().filter(|gi| !list.gis.contains_key(gi));
-                let found = self.lookup()?.oids_of_gis_in(at, missing)?;
-                list.gis.extend(found);
+                // An empty list needs no index.
+                if !list.set.gis.is_empty() {
+                    let found = self.lookup()?.oids_of_gis_in(at, missing)?;
+                    list.gis.extend(found);
+                }
             }
         }
         let oids = range::of_oids(list.gis.values().copied().collect());

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use fleetblast_seq::convert::{parse_integer, trim_spaces};
 use fleetblast_seq::input::read_whole;
 use serde::{Deserialize, Serialize};
 
@@ -146,7 +147,9 @@ pub(super) fn words(text: &[u8]) -> Vec<Vec<u8>> {
             rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len())
         } else {
             let end = rest.iter().position(is_blank).unwrap_or(rest.len());
-            ids.push(rest[..end].to_vec());
+            // Form feeds and vertical tabs end no word, but do not count at its ends.
+            let word = trim_spaces(&rest[..end]);
+            ids.extend((!word.is_empty()).then(|| word.to_vec()));
             end
         };
         rest = &rest[end..];
@@ -207,12 +210,12 @@ fn numbers(file: &[u8], text: &'static str, binary: &'static str) -> Result<Vec<
     }
 }
 
-/// Reads the taxids of `-taxids` (separated by commas) or the lines of a `-taxidlist` file; blank ones do not count. `None`
-/// if one is no number.
-pub fn typed_taxids(text: &[u8], separator: u8) -> Option<Vec<i32>> {
-    let pieces = text.split(|&b| b == separator).map(<[u8]>::trim_ascii);
+/// Reads the taxids of `-taxids` (separated by commas) or the lines of a `-taxidlist` file, which
+/// may end with CR, LF or both; blank ones do not count. `None` if one is no number.
+pub fn typed_taxids(text: &[u8], separators: &[u8]) -> Option<Vec<i32>> {
+    let pieces = text.split(|b| separators.contains(b)).map(trim_spaces);
     let pieces = pieces.filter(|piece| !piece.is_empty());
-    pieces.map(|piece| std::str::from_utf8(piece).ok()?.parse().ok()).collect()
+    pieces.map(|piece| i32::try_from(parse_integer(piece, 10).ok()?).ok()).collect()
 }
 
 /// The first file called `name` in the working directory or on the search path (`SeqDB_ResolveDbPath`), read whole.
@@ -263,6 +266,8 @@ mod tests {
         let list = SeqIdList::parse(b">P1\t>P2 # not P3\n#P4\r\nP5#6\n  ").unwrap();
         assert_eq!(list.ids, [&b"P1"[..], b"P2", b"P5#6"]);
         assert!(!list.binary);
+        let list = SeqIdList::parse(b"\x0b\n\x0bP1\x0c >\x0bP2\x0bP3\x0b\n\x0b#P4").unwrap();
+        assert_eq!(list.ids, [&b"P1"[..], b"P2\x0bP3", b"#P4"]);
         assert_eq!(SeqIdList::parse(b""), Err(ListError::EmptyIds));
     }
 
@@ -292,8 +297,10 @@ mod tests {
 
     #[test]
     fn typed_taxids_may_have_blanks() {
-        assert_eq!(typed_taxids(b"9606, 7,,5 ", b','), Some(vec![9606, 7, 5]));
-        assert_eq!(typed_taxids(b"9606\r\n \n-1\n", b'\n'), Some(vec![9606, -1]));
-        assert_eq!(typed_taxids(b"9606,abc", b','), None);
+        assert_eq!(typed_taxids(b"9606, 7,,5 ", b","), Some(vec![9606, 7, 5]));
+        assert_eq!(typed_taxids(b"9606\r\n \n-1\n", b"\r\n"), Some(vec![9606, -1]));
+        assert_eq!(typed_taxids(b"9606\r\x0b7\x0b\r5\0 6\r", b"\r\n"), Some(vec![9606, 7, 5]));
+        assert_eq!(typed_taxids(b"9606,abc", b","), None);
+        assert_eq!(typed_taxids(b"\0", b"\r\n"), None);
     }
 }

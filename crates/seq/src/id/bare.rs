@@ -4,6 +4,7 @@ use super::accession::{Identified, identify};
 use super::refusal::Refusal;
 use super::tagged::text;
 use super::{MAX_LOCAL, ObjectId, SeqId, TextKind};
+use crate::convert::trim_spaces;
 
 /// Databases that may precede a bare identifier and a colon: `SRA:SRR123.1`.
 const COLON_DATABASES: [&str; 21] = [
@@ -70,7 +71,7 @@ pub(super) fn parse_bare(word: &[u8], locals: Locals) -> Result<SeqId, Refusal> 
         let (db, tag) = (&word[..colon], &word[colon + 1..]);
         let known = |name: &&str| name.as_bytes().eq_ignore_ascii_case(db);
         if COLON_DATABASES.iter().any(known) {
-            let tag = ObjectId::from_text(tag.trim_ascii());
+            let tag = ObjectId::from_text(trim_spaces(tag));
             return Ok(SeqId::General { db: db.to_vec(), tag });
         }
     }
@@ -86,5 +87,5 @@ fn pdb_bare(word: &[u8]) -> SeqId {
         [_, _, _, _, last] if *last != b'|' => &word[4..],
         _ => word.get(5..).unwrap_or_default(),
     };
-    SeqId::Pdb { mol: word[..4].to_vec(), chain: chain.trim_ascii().to_vec() }
+    SeqId::Pdb { mol: word[..4].to_vec(), chain: trim_spaces(chain).to_vec() }
 }

@@ -40,11 +40,9 @@ impl SeqId {
 }
 
 impl ObjectId {
+    /// A number is the same as its text.
     fn matches(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Text(a), Self::Text(b)) => a.eq_ignore_ascii_case(b),
-            (a, b) => a == b,
-        }
+        self.text().eq_ignore_ascii_case(&other.text())
     }
 }
 

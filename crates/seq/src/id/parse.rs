@@ -4,6 +4,7 @@ use super::SeqId;
 use super::bare::{Locals, parse_bare};
 use super::refusal::Refusal;
 use super::tagged::{Tag, parse_first_tagged, parse_tagged};
+use crate::convert::trim_spaces;
 
 /// A word that cannot be read as identifiers.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -40,14 +41,14 @@ pub fn parse_word(word: &[u8]) -> Result<Vec<SeqId>, IdError> {
 /// # Errors
 /// As [`parse_word`].
 pub fn parse_word_telling(word: &[u8], passed: &mut Vec<Refusal>) -> Result<Vec<SeqId>, IdError> {
-    let text = word.trim_ascii();
+    let text = trim_spaces(word);
     let ids = if has_tag(text) {
         parse_tagged(text, Some(passed))
     } else {
         parse_bare(text, Locals::Any).map(|id| vec![id])
     };
     let mut ids = ids.unwrap_or_default();
-    ids.retain(|id| !id.accession().trim_ascii().is_empty());
+    ids.retain(|id| !trim_spaces(&id.accession()).is_empty());
     if ids.is_empty() { Err(IdError { word: word.to_vec() }) } else { Ok(ids) }
 }
 
@@ -59,7 +60,7 @@ pub fn parse_word_telling(word: &[u8], passed: &mut Vec<Refusal>) -> Result<Vec<
 /// What BLAST+ refuses: unlike [`parse_word`] any part that does not fit, and an empty word.
 pub fn parse_stored(word: &[u8]) -> Result<Vec<SeqId>, Refusal> {
     if !word.contains(&b'|') {
-        parse_bare(word.trim_ascii(), Locals::Valid).map(|id| vec![id])
+        parse_bare(trim_spaces(word), Locals::Valid).map(|id| vec![id])
     } else if has_tag(word) {
         parse_tagged(word, None)
     } else {
@@ -72,7 +73,7 @@ pub fn parse_stored(word: &[u8]) -> Result<Vec<SeqId>, Refusal> {
 /// # Errors
 /// A part that does not fit, an empty word.
 pub fn parse_typed(word: &[u8]) -> Result<Vec<SeqId>, Refusal> {
-    let text = word.trim_ascii();
+    let text = trim_spaces(word);
     match has_tag(text) {
         true => parse_tagged(text, None),
         false => parse_bare(text, Locals::Any).map(|id| vec![id]),
@@ -102,7 +103,7 @@ pub fn parse_first(word: &[u8]) -> Result<SeqId, Refusal> {
 /// # Errors
 /// Anything else, also several identifiers.
 pub fn parse_listed(word: &[u8]) -> Result<SeqId, Refusal> {
-    if let Some(number) = super::digits(word.trim_ascii()) {
+    if let Some(number) = super::digits(trim_spaces(word)) {
         return Ok(SeqId::Gi(number));
     }
     match first_of(word, Locals::Valid)? {
@@ -148,7 +149,7 @@ fn end_of_id(text: &[u8]) -> Option<usize> {
 
 /// The first identifier of a word, and whether nothing follows it.
 fn first_of(word: &[u8], locals: Locals) -> Result<(SeqId, bool), Refusal> {
-    let text = word.trim_ascii();
+    let text = trim_spaces(word);
     let tag = text.iter().position(|&c| c == b'|').filter(|_| has_tag(text));
     let Some(tag) = tag.and_then(|bar| Tag::parse(&text[..bar])) else {
         return parse_bare(text, locals).map(|id| (id, true));

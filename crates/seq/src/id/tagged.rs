@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::refusal::Refusal;
 use super::{NumberKind, ObjectId, SeqId, TextKind, UNREVIEWED, digits};
+use crate::convert::trim_spaces;
 
 /// What a tag announces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,7 +210,7 @@ fn short_tag(parts: &VecDeque<&[u8]>, i: usize) -> Option<Tag> {
 }
 
 fn build(tag: Tag, fields: Fields) -> Result<SeqId, Refusal> {
-    let [first, second, _] = fields.parts.map(<[u8]>::trim_ascii);
+    let [first, second, _] = fields.parts.map(trim_spaces);
     match tag {
         // An empty one stays only where it is stored.
         Tag::Local => Ok(SeqId::Local(ObjectId::from_text(first))),
@@ -223,7 +224,7 @@ fn build(tag: Tag, fields: Fields) -> Result<SeqId, Refusal> {
             Ok(SeqId::Gi(number.ok_or_else(|| Refusal::no_number(tag.type_name(), first))?))
         }
         Tag::General => {
-            let tag = fields.greedy.as_deref().unwrap_or(second).trim_ascii();
+            let tag = trim_spaces(fields.greedy.as_deref().unwrap_or(second));
             Ok(SeqId::General { db: first.to_vec(), tag: ObjectId::from_text(tag) })
         }
         Tag::Patent => {
@@ -259,7 +260,7 @@ fn pdb(entry: &[u8], chain: &[u8]) -> Result<SeqId, Refusal> {
         (6.., b"") => (&entry[..4], &entry[5..]),
         _ => (entry, chain),
     };
-    Ok(SeqId::Pdb { mol: mol.trim_ascii().to_vec(), chain: chain.trim_ascii().to_vec() })
+    Ok(SeqId::Pdb { mol: trim_spaces(mol).to_vec(), chain: trim_spaces(chain).to_vec() })
 }
 
 /// An accession with its version after the last dot, and a name; one of them may be empty.
