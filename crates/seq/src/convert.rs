@@ -153,9 +153,9 @@ mod tests {
 
     #[test]
     fn integers_end_with_a_nul() {
-        assert_eq!(parse_integer(b"-12\0003", 10), Ok(-12));
+        assert_eq!(parse_integer(b"-12\x00003", 10), Ok(-12));
         let refused = |text: &[u8]| parse_integer(text, 10).map_err(|error| error.fault);
-        assert_eq!(refused(b"\05"), Err(ConvertFault::NoValue));
+        assert_eq!(refused(b"\x005"), Err(ConvertFault::NoValue));
         assert_eq!(refused(b"5\x0b\0"), Err(ConvertFault::Trailing));
     }
 
