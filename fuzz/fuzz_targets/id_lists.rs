@@ -13,5 +13,5 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(gis.len() <= bytes.len());
     }
     let _ = list::taxids(bytes);
-    let _ = (list::typed_taxids(bytes, b','), list::typed_taxids(bytes, b'\n'));
+    let _ = (list::typed_taxids(bytes, b","), list::typed_taxids(bytes, b"\n\r"));
 });
