@@ -8,6 +8,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use fleetblast_seq::convert::trim_spaces;
+
 /// The entries of a file, and what ended its reading early.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct ConfigFile {
@@ -46,9 +48,10 @@ impl ConfigFile {
         let mut section = Vec::new();
         while let Some(line) = lines.next() {
             let number = lines.number;
-            let result = match trim(line).first() {
+            let trimmed = trim_spaces(line);
+            let result = match trimmed.first() {
                 None | Some(b';' | b'#') => Ok(()),
-                Some(b'[') => section_name(trim_start(line)).map(|name| section = name.to_vec()),
+                Some(b'[') => section_name(trimmed).map(|name| section = name.to_vec()),
                 Some(_) => entry(line, &mut lines).map(|(name, value)| {
                     let section = section.clone();
                     file.entries.push(Entry { section, name: name.to_vec(), value });
@@ -121,7 +124,7 @@ impl<'a> Iterator for Lines<'a> {
 fn section_name(line: &[u8]) -> Result<&[u8], &'static str> {
     // The first letter of a name may be a bracket too, with which it is none.
     let end = line.iter().skip(2).position(|&byte| byte == b']');
-    let name = trim(&line[1..2 + end.ok_or("the name of the section lacks its ']'")?]);
+    let name = trim_spaces(&line[1..2 + end.ok_or("the name of the section lacks its ']'")?]);
     match is_name(name) {
         true => Ok(name),
         false => Err("the section has no valid name"),
@@ -132,17 +135,17 @@ fn section_name(line: &[u8]) -> Result<&[u8], &'static str> {
 fn entry<'a>(line: &'a [u8], lines: &mut Lines) -> Result<(&'a [u8], Vec<u8>), &'static str> {
     let equals = line.iter().position(|&byte| byte == b'=');
     let equals = equals.ok_or("it is neither a section nor NAME=VALUE")?;
-    let name = trim(&line[..equals]);
+    let name = trim_spaces(&line[..equals]);
     if !is_name(name) {
         return Err("the entry has no valid name");
     }
-    let mut value = trim(&line[equals + 1..]).to_vec();
+    let mut value = trim_spaces(&line[equals + 1..]).to_vec();
     while is_escaped(&value, value.len())
         && let Some(next) = lines.next()
     {
         value.pop();
         value.push(b'\n');
-        value.extend_from_slice(trim(next));
+        value.extend_from_slice(trim_spaces(next));
     }
     Ok((name, unescape(unquote(&value)?)?))
 }
@@ -214,22 +217,6 @@ fn unescape(value: &[u8]) -> Result<Vec<u8>, &'static str> {
 fn is_name(name: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./".contains(byte);
     !name.is_empty() && name.iter().all(is_part)
-}
-
-/// Without blanks at either end, as C counts blanks.
-fn trim(text: &[u8]) -> &[u8] {
-    let text = trim_start(text);
-    let end = text.iter().rposition(|&byte| !is_blank(byte)).map_or(0, |last| last + 1);
-    &text[..end]
-}
-
-fn trim_start(text: &[u8]) -> &[u8] {
-    let begin = text.iter().position(|&byte| !is_blank(byte)).unwrap_or(text.len());
-    &text[begin..]
-}
-
-fn is_blank(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Text in reports: wrapping to lines, escaping for HTML and XML, and titles as NCBI tidies them.
 
+use fleetblast_seq::convert::is_space;
+
 use crate::error::ReportError;
 
 /// Width of the text column of the prologue, the query line and the description table.
@@ -103,10 +105,6 @@ fn offer(best: &mut Option<(usize, Break)>, kind: Break, place: usize, first: us
     if place > first && best.is_none_or(|(_, known)| kind >= known) {
         *best = Some((place, kind));
     }
-}
-
-fn is_space(c: u8) -> bool {
-    matches!(c, 9..=13 | b' ')
 }
 
 fn breaks_before(c: u8, html: bool) -> bool {

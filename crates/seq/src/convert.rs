@@ -102,14 +102,14 @@ pub fn printable(text: &[u8]) -> String {
 }
 
 /// Whether a byte is white space in C: unlike for [`u8::is_ascii_whitespace`], a vertical tab is.
-pub fn is_space(byte: &u8) -> bool {
+pub const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
 /// Text without white space at its ends (`NStr::TruncateSpaces`).
 pub fn trim_spaces(text: &[u8]) -> &[u8] {
-    let start = text.iter().position(|byte| !is_space(byte)).unwrap_or(text.len());
-    let end = text.iter().rposition(|byte| !is_space(byte)).map_or(start, |last| last + 1);
+    let start = text.iter().position(|&byte| !is_space(byte)).unwrap_or(text.len());
+    let end = text.iter().rposition(|&byte| !is_space(byte)).map_or(start, |last| last + 1);
     &text[start..end]
 }
 

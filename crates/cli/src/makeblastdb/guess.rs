@@ -2,6 +2,8 @@
 
 use std::io::{self, Read};
 
+use fleetblast_seq::convert::is_space;
+
 /// Bytes that are looked at, if there is anything in them but comments.
 const SAMPLE: usize = 8096;
 /// How many times as much is looked at where there is not.
@@ -58,10 +60,6 @@ fn is_all_comment(sample: &[u8], cut: bool) -> bool {
         lines.pop();
     }
     lines.iter().all(|line| line.starts_with(b"#") || line.starts_with(b"--"))
-}
-
-fn is_space(c: u8) -> bool {
-    matches!(c, b' ' | b'\t'..=b'\r')
 }
 
 /// Whether the first line that is neither blank nor comment is a definition line.

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::error::{Problem, Warning};
 use super::gap;
-use super::line::is_space;
 use crate::alphabet;
+use crate::convert::is_space;
 use crate::id::Molecule;
 use crate::nucleotide::{self, blastna};
 

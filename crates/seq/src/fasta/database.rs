@@ -15,7 +15,7 @@ use std::ops::Range;
 use super::data::{MAX_RANGES, MAX_RESIDUES, add_column, looks_like_sequence};
 use super::error::{Problem, Warning};
 use super::gap;
-use super::line::is_space;
+use crate::convert::is_space;
 use crate::id::Molecule;
 use crate::{alphabet, nucleotide};
 

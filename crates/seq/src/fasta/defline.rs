@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::error::{Problem, Warning};
-use super::line::{is_space, trim};
 use super::{Options, Rules};
+use crate::convert::{is_space, trim_spaces};
 use crate::id::accession::{Identified, identify};
 use crate::id::{MAX_LOCAL, Molecule, ObjectId, SeqId, parse_word, parse_word_telling};
 
@@ -62,7 +62,7 @@ pub(super) fn parse(
     let word = &text[start..end];
     let range = range_length(word);
     let word = &word[..word.len() - range];
-    if trim(word).is_empty() {
+    if trim_spaces(word).is_empty() {
         return Err(Problem::NoIdentifier);
     }
     let ids = identifiers(word, line, options.rules, warnings)?;
@@ -89,7 +89,7 @@ fn title(text: &[u8], rules: Rules) -> (Vec<u8>, Option<Warning>) {
             ends_with(SUSPICIOUS_LETTERS, final_letters(title)).then_some(Warning::SequenceInTitle)
         }
     };
-    (trim(title).to_vec(), warning)
+    (trim_spaces(title).to_vec(), warning)
 }
 
 /// End of the first word: a blank, a control character, or the bracket of `[key=value]`.
@@ -223,7 +223,7 @@ fn check(id: &SeqId) -> Result<(), Problem> {
 /// Whether BLAST+ would take the first line of a record for an identifier to be fetched: digits
 /// only, an accession of known shape, or a known tag.
 pub(super) fn is_identifier(line: &[u8]) -> bool {
-    let line = trim(line);
+    let line = trim_spaces(line);
     if !line.first().is_some_and(u8::is_ascii_alphanumeric) || line.contains(&b' ') {
         return false;
     }

@@ -3,7 +3,7 @@
 //! The modifiers change nothing of what is read; BLAST+ warns of those that make no sense.
 
 use super::error::{GapWarning, Warning};
-use super::line::trim;
+use crate::convert::trim_spaces;
 
 /// Whether a gap of some type can be bridged by evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,15 +44,15 @@ const EVIDENCE: [&str; 12] = [
 
 /// The length of a gap by the text after `>?`, at least 1.
 pub(super) fn length(text: &[u8], line: u64, warnings: &mut Vec<Warning>) -> usize {
-    let text = trim(text);
-    let text = text.strip_prefix(b"unk").map_or(text, trim);
+    let text = trim_spaces(text);
+    let text = text.strip_prefix(b"unk").map_or(text, trim_spaces);
     let (digits, rest) = text.split_at(text.iter().take_while(|c| c.is_ascii_digit()).count());
     let length = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse::<u32>().ok());
     let length = length.filter(|&length| length > 0);
     if length.is_none() {
         warnings.push(Warning::GapSize { line });
     }
-    let told = modifiers(trim(rest)).into_iter().map(|gap| Warning::Gap { line, gap });
+    let told = modifiers(trim_spaces(rest)).into_iter().map(|gap| Warning::Gap { line, gap });
     warnings.extend(told);
     length.unwrap_or(1) as usize
 }
@@ -67,7 +67,7 @@ fn modifiers(mut rest: &[u8]) -> Vec<GapWarning> {
             break;
         };
         pairs.push((key, value));
-        rest = trim(after);
+        rest = trim_spaces(after);
     }
     pairs.sort_by_key(|(key, _)| *key);
     let mut found: Option<(&str, Evidence)> = None;
@@ -118,7 +118,7 @@ fn pair(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let equals = inner.iter().position(|&c| c == b'=')?;
     let (key, value) = (&inner[..equals], &inner[equals + 1..]);
     let end = value.iter().position(|&c| c == b']')?;
-    Some((trim(key), trim(&value[..end]), &value[end + 1..]))
+    Some((trim_spaces(key), trim_spaces(&value[..end]), &value[end + 1..]))
 }
 
 fn known_type(name: &[u8]) -> Option<(&'static str, Evidence)> {

@@ -9,26 +9,6 @@ use super::error::Problem;
 /// Longest line that is read, in bytes.
 const MAX_LINE: usize = i32::MAX as usize;
 
-/// White space as C's `isspace` has it.
-pub(super) const fn is_space(c: u8) -> bool {
-    matches!(c, b' ' | b'\t'..=b'\r')
-}
-
-/// A line without white space at its ends.
-pub(super) fn trim(mut line: &[u8]) -> &[u8] {
-    while let [first, rest @ ..] = line
-        && is_space(*first)
-    {
-        line = rest;
-    }
-    while let [rest @ .., last] = line
-        && is_space(*last)
-    {
-        line = rest;
-    }
-    line
-}
-
 /// Reads lines that end with LF, CR LF or CR; the last may be given back once.
 #[derive(Debug)]
 pub(super) struct Lines<R> {

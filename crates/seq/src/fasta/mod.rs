@@ -52,6 +52,7 @@ use self::database::Gaps;
 use self::defline::Parsed;
 pub use self::error::{FastaError, GapWarning, Problem, Warning};
 use self::line::Lines;
+use crate::convert::trim_spaces;
 use crate::id::{Molecule, SeqId};
 
 /// How to read FASTA.
@@ -191,7 +192,7 @@ impl<R: BufRead> Reader<R> {
                 let text = Some(text.to_vec());
                 draft = Some(Draft::new(self.options.rules, text, parsed, warnings, number));
             } else {
-                let line = line::trim(line);
+                let line = trim_spaces(line);
                 if !matches!(line.first(), None | Some(b'!' | b'#' | b';')) {
                     if draft.is_none() && self.needs_defline() {
                         return Err(self.error(Problem::NoDefline, Vec::new()));
@@ -228,7 +229,7 @@ impl<R: BufRead> Reader<R> {
 
     /// BLAST+ tries the first line of a record as an identifier before it takes it for residues.
     fn refuse_identifier(&self) -> Result<(), FastaError> {
-        let line = line::trim(self.lines.current());
+        let line = trim_spaces(self.lines.current());
         if defline::is_identifier(line) {
             let text = String::from_utf8_lossy(line).into_owned();
             return Err(self.error(Problem::Identifier(text), Vec::new()));

@@ -1,9 +1,10 @@
 //! Clustal W (`CAlnScannerClustal`): blocks of lines, each of a name, letters and perhaps a count. A line of conservation or an
 //! empty one ends a block.
 
-use super::lines::{Lines, number, trim, words};
+use super::lines::{Lines, number, words};
 use super::rows::Rows;
 use super::{Result, malformed};
+use crate::convert::trim_spaces;
 
 /// The block at hand.
 #[derive(Default)]
@@ -60,7 +61,7 @@ pub(super) fn read(lines: Lines) -> Result<Rows> {
         if line == 1 && text.get(..7).is_some_and(|it| it.eq_ignore_ascii_case(b"clustal")) {
             continue;
         }
-        let text = trim(text);
+        let text = trim_spaces(text);
         match text.first() {
             None if block.lines > 0 => block.end(line, &rows)?,
             None => {}

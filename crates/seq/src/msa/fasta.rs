@@ -1,8 +1,9 @@
 //! Aligned FASTA (`CAlnScannerFastaGap`): the lines of all sequences are as long as those of the first.
 
-use super::lines::{Lines, first_word, trim, words};
+use super::lines::{Lines, first_word, words};
 use super::rows::Rows;
 use super::{Result, malformed};
+use crate::convert::trim_spaces;
 
 pub(super) fn read(lines: Lines) -> Result<Rows> {
     let mut rows = Rows::default();
@@ -11,7 +12,7 @@ pub(super) fn read(lines: Lines) -> Result<Rows> {
     // The line of the sequence at hand, if there is one: an empty line ends it.
     let mut open: Option<usize> = None;
     for (number, line) in lines {
-        let line = trim(line);
+        let line = trim_spaces(line);
         if let Some(at) = open.filter(|_| !line.is_empty() && !line.starts_with(b">")) {
             let row = rows.len() - 1;
             let before = rows.columns(row);
@@ -30,11 +31,11 @@ pub(super) fn read(lines: Lines) -> Result<Rows> {
         open = None;
         // Whatever it begins with, what follows names a sequence.
         let Some((_, named)) = line.split_first() else { continue };
-        let (word, title) = first_word(trim(named));
+        let (word, title) = first_word(trim_spaces(named));
         if word.is_empty() {
             return malformed(number, "the sequence has no name");
         }
-        rows.begin(number, word, trim(title))?;
+        rows.begin(number, word, trim_spaces(title))?;
         open = Some(0);
     }
     Ok(rows)

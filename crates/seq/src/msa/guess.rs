@@ -1,6 +1,7 @@
 //! What a text seems to be (`CAlnFormatGuesser`).
 
-use super::lines::{Lines, number, trim, words};
+use super::lines::{Lines, number, words};
+use crate::convert::trim_spaces;
 
 /// Lines that are looked at, but for Clustal.
 const SAMPLE: usize = 10;
@@ -25,7 +26,7 @@ pub(super) enum Format {
 /// The format of a text; `None` if it is none that BLAST+ knows.
 pub(super) fn guess(text: &[u8]) -> Option<Format> {
     let mut lines = Lines::new(text).map(|(_, line)| line);
-    let mut sample: Vec<&[u8]> = lines.by_ref().take(SAMPLE).map(trim).collect();
+    let mut sample: Vec<&[u8]> = lines.by_ref().take(SAMPLE).map(trim_spaces).collect();
     let first = sample.first()?.to_ascii_lowercase();
     if first.starts_with(b"#nexus") {
         Some(Format::Nexus)

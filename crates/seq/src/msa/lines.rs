@@ -28,14 +28,6 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// Without white space at both ends, as C knows it.
-pub(super) fn trim(text: &[u8]) -> &[u8] {
-    let is_seen = |byte: &u8| !matches!(byte, b' ' | b'\t'..=b'\r');
-    let start = text.iter().position(is_seen).unwrap_or(text.len());
-    let end = text.iter().rposition(is_seen).map_or(start, |last| last + 1);
-    &text[start..end]
-}
-
 /// What stands between blanks and tabulators.
 pub(super) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|byte| is_blank(*byte)).filter(|word| !word.is_empty())

@@ -1,15 +1,17 @@
 //! PHYLIP (`CAlnScannerPhylip`): the numbers of sequences and columns, then blocks of lines, of which those of the first begin with
 //! names.
 
-use super::lines::{Lines, first_word, number, trim, words};
+use super::lines::{Lines, first_word, number, words};
 use super::rows::Rows;
 use super::{MsaError, Result, malformed};
+use crate::convert::trim_spaces;
 
 /// Lines that BLAST+ passes over, whatever their case.
 const PASSED: [&[u8]; 5] = [b"begin ncbi;", b"begin ncbi", b"sequin", b"end;", b"end"];
 
 pub(super) fn read(mut lines: Lines) -> Result<Rows> {
-    let numbers = lines.next().map(|(_, line)| words(trim(line)).map(number).collect::<Vec<_>>());
+    let numbers =
+        lines.next().map(|(_, line)| words(trim_spaces(line)).map(number).collect::<Vec<_>>());
     let (count, columns) = match numbers.as_deref() {
         Some(&[Some(count), Some(columns)]) if count > 0 => (count as usize, columns as usize),
         _ => return malformed(1, "the numbers of sequences and columns belong here"),
@@ -18,7 +20,7 @@ pub(super) fn read(mut lines: Lines) -> Result<Rows> {
     let (mut taken, mut width, mut last) = (0, 0, 1);
     for (line, text) in lines {
         last = line;
-        let text = trim(text);
+        let text = trim_spaces(text);
         let Some(first) = text.first() else { continue };
         match first {
             b'>' => return Err(MsaError::Unsupported("definition lines in PHYLIP")),
