@@ -404,6 +404,11 @@ impl Database {
         self.inner.parts.volumes.iter().map(Arc::as_ref).zip(starts)
     }
 
+    /// The volume with this number, counted from 0 in OID order.
+    pub(crate) fn volume(&self, number: usize) -> Option<&Volume> {
+        self.inner.parts.volumes.get(number).map(Arc::as_ref)
+    }
+
     /// The volume of an OID, and the volume's first OID.
     #[inline]
     pub(crate) fn locate(&self, oid: u32) -> Option<(&Volume, u32)> {

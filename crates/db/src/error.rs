@@ -191,7 +191,7 @@ pub enum DbError {
         /// How it differs.
         what: String,
     },
-    /// A file that has another one's name now, and would have been opened again by its own.
+    /// A file that was to be opened again, but whose path names another file by now.
     #[error(
         "file ({}) was replaced after it was opened, and another part of it was to be read; search again",
         path.display()

@@ -20,7 +20,8 @@ pub enum Part {
     SequenceOffsets,
     /// In the index, of nucleotides only: where the ambiguities of each sequence begin.
     AmbiguityOffsets,
-    /// Residues, each sequence between sentinels; or packed bases, each sequence followed by its ambiguities.
+    /// Residues, each sequence between sentinels; or packed bases, each sequence followed by its
+    /// ambiguities.
     Sequences,
     /// In the index: where each header begins, and the end of the last.
     HeaderOffsets,

@@ -40,16 +40,12 @@ pub fn reader<R: BufRead>(
     kind: SequenceKind,
     parse_deflines: bool,
 ) -> fasta::Reader<R> {
-    fasta::Reader::new(input, path(source), options(kind, parse_deflines))
-}
-
-/// How queries of this kind are read.
-pub fn options(kind: SequenceKind, parse_deflines: bool) -> fasta::Options {
     let molecule = match kind {
         SequenceKind::Nucleotide => Molecule::Nucleotide,
         _ => Molecule::Protein,
     };
-    fasta::Options { parse_deflines, rules: Rules::Query(molecule) }
+    let options = fasta::Options { parse_deflines, rules: Rules::Query(molecule) };
+    fasta::Reader::new(input, path(source), options)
 }
 
 /// Where it is; `-` is standard input.

@@ -2,8 +2,8 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// A sum over entries that does not depend on their order. Two collections of entries with the same sum and number are
-/// taken for equal.
+/// A sum over entries that does not depend on their order. Two collections of entries with the same
+/// sum and number are taken for equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sum {
     entries: u64,

@@ -105,9 +105,8 @@ impl<T> Files<T> {
         if let Some(known) = opened.get(&key) {
             return Ok(Arc::clone(known));
         }
-        let volume = self.database.volumes().nth(piece.volume).map(|(volume, _)| volume);
-        let path = volume.and_then(|volume| Some((volume, volume.path_of(file)?)));
-        let Some((volume, path)) = path else { return Err(DbError::NotOnDisk) };
+        let volume = self.database.volume(piece.volume).ok_or(DbError::NotOnDisk)?;
+        let path = volume.path_of(file).ok_or(DbError::NotOnDisk)?;
         let open = |flags| {
             let reader = VolumeReader::open(path.clone(), flags)?;
             volume.verify_same(&path, &reader.file)?;

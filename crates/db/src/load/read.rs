@@ -93,8 +93,7 @@ impl Read {
         let (mut jobs, mut starts) = (Vec::new(), Vec::new());
         let mut used = 0;
         for piece in &partition.pieces {
-            let volume =
-                self.files.database().volumes().nth(piece.volume).map(|(volume, _)| volume);
+            let volume = self.files.database().volume(piece.volume);
             for span in &piece.spans {
                 let source = self.source(piece, span.part.file())?;
                 let from = span.bytes.start / ALIGNMENT as u64 * ALIGNMENT as u64;

@@ -94,6 +94,6 @@ impl Database {
 
     /// The path of a file of volume `volume` (see [`Piece::volume`]); `None` for a database that was never files.
     pub fn volume_file(&self, volume: usize, file: VolumeFile) -> Option<PathBuf> {
-        self.volumes().nth(volume).and_then(|(volume, _)| volume.path_of(file))
+        self.volume(volume)?.path_of(file)
     }
 }

@@ -37,7 +37,7 @@ pub struct Cut {
 }
 
 impl Merger {
-    /// A merger of the lists that a search makes of these pieces of so many queries.
+    /// A merger of the lists that a search makes of these pieces of `queries` queries.
     pub(crate) fn new(pieces: &[Piece], queries: usize, params: &Params) -> Merger {
         Merger {
             pieces: pieces.to_vec(),

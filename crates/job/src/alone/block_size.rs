@@ -20,13 +20,8 @@ pub struct BlockSize {
 }
 
 impl BlockSize {
-    /// The same size for all blocks.
-    pub fn fixed(residues: u64) -> Self {
-        BlockSize { residues, least: residues, most: residues }
-    }
-
-    /// Starts at `least` residues and may grow to `most`.
-    pub fn growing(least: u64, most: u64) -> Self {
+    /// Starts at `least` residues and may grow to `most`; stays there if both are the same.
+    pub fn new(least: u64, most: u64) -> Self {
         BlockSize { residues: least, least, most }
     }
 
@@ -55,7 +50,7 @@ mod tests {
 
     #[test]
     fn short_blocks_are_followed_by_larger_ones_and_long_ones_by_smaller_ones() {
-        let mut size = BlockSize::growing(10_000, 50_000);
+        let mut size = BlockSize::new(10_000, 50_000);
         let mut after = |seconds| {
             size.adapt(Duration::from_secs_f64(seconds));
             size.residues()
@@ -66,7 +61,7 @@ mod tests {
 
     #[test]
     fn a_fixed_size_stays() {
-        let mut size = BlockSize::fixed(7);
+        let mut size = BlockSize::new(7, 7);
         for seconds in [0, 1, 100] {
             size.adapt(Duration::from_secs(seconds));
             assert_eq!(size.residues(), 7);

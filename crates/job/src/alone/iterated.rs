@@ -11,9 +11,9 @@ use rayon::prelude::*;
 
 use crate::audience::Audience;
 use crate::error::Error;
-use crate::iteration::InRounds;
-use crate::iteration::RoundReports;
-use crate::iteration::{Course, PssmFiles, Rules, Searched, subject_letters};
+use crate::iteration::{
+    Course, InRounds, PssmFiles, RoundReports, Rules, Searched, subject_letters,
+};
 use crate::output::Pages;
 use crate::plan::{Iteration, Plan};
 use crate::queries::{Block, QueryRecord};

@@ -93,11 +93,9 @@ fn search(
     let halt = Halt::default();
     let search = TwoPhases::new(&target, &engine, plan, audience, recorder.clone())?;
     let mut search = search.until(halt.clone());
-    let mut block_size = match search.choice.streamed {
-        // Each block reads the database from its files again.
-        Some(_) => BlockSize::fixed(most),
-        None => BlockSize::growing(first, most),
-    };
+    // Where each block reads the database from its files again, all are as large as may be.
+    let first = if search.choice.streamed.is_some() { most } else { first };
+    let mut block_size = BlockSize::new(first, most);
     queries.set_block_residues(block_size.residues());
     let mut outlet =
         Outlet::open(plan, &engine, &target, recorder.clone(), (crossing, shared, &halt))?;

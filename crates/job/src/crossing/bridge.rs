@@ -42,13 +42,13 @@ impl Bridge {
         let (world, mut bridge) = Self::new(world, ranks, SEARCHES)?;
         if is_first {
             let Far { sent, to } = crossing.far()?;
-            bridge.here.push((Address::Search, to));
-            bridge.sent = Some(sent);
+            bridge.register(Address::Search, to);
+            bridge.set_outgoing(sent);
         }
         Ok((world, bridge))
     }
 
-    /// Of an I/O rank, and all I/O ranks, of which there are so many (collective).
+    /// Of one of `ranks` I/O ranks, and all of these (collective).
     ///
     /// # Errors
     /// A connection that is lost.
@@ -138,7 +138,7 @@ impl Bridge {
     pub fn meanwhile<T: Send>(&mut self, work: impl FnOnce() -> T + Send) -> Result<T, Error> {
         thread::scope(|scope| {
             let work = scope.spawn(work);
-            let polled = self.poll_until(&|| work.is_finished()).inspect_err(|_| self.here.clear());
+            let polled = self.poll_until(&|| work.is_finished()).inspect_err(|_| self.hang_up());
             let done = work.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             polled.map(|()| done)
         })

@@ -1,5 +1,5 @@
-//! What the files of the database hold: fingerprints of each partition, which add up to those of the volumes however the
-//! database is cut.
+//! Fingerprints of the files of a database: those of its partitions, which add up to those of the
+//! volumes however the database is cut.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ impl Contents {
         own.fold(0, |sum: u128, (_, more)| sum.wrapping_add(*more))
     }
 
-    /// The fingerprint of a volume, in hexadecimal digits; empty for one of which nothing is searched.
+    /// The fingerprint of a volume, in hexadecimal digits; empty if none of it is searched.
     pub fn of_volume(&self, volume: usize, side: SequenceFile) -> String {
         self.0.get(&(volume, side)).map_or_else(String::new, |sum| format!("{sum:032x}"))
     }

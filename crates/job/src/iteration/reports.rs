@@ -8,8 +8,7 @@ use crate::iteration::InRounds;
 use crate::iteration::{CONVERGED, Rules, Searched};
 use crate::output::Pages;
 use crate::queries::QueryRecord;
-use crate::reports;
-use crate::reports::Reporter;
+use crate::reports::{self, Reporter};
 
 /// How far the reports are.
 #[derive(Default)]

@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_metadata::{Found, Kind, Kinds};
 
-use crate::cost::{Account, NAMES};
-use crate::cost::{Cost, Outlook, choose};
+use crate::cost::{Account, Cost, NAMES, Outlook, choose};
 use crate::error::Error;
 use crate::plan::Metadata;
 use crate::search::Phases;

@@ -15,14 +15,14 @@ use fleetblast_engine::search::Search;
 use fleetblast_fleet::payload::Weight;
 use fleetblast_fleet::plan::Cut;
 use fleetblast_metadata::Course;
-use fleetblast_seq::fasta::{Options, Reader, Record};
+use fleetblast_seq::fasta::{Reader, Record};
 use fleetblast_seq::input::FileVersion;
 use rayon::prelude::*;
 
 use crate::audience::Audience;
 use crate::batching::Batching;
 use crate::error::{Error, NO_SEQUENCES, exit};
-use crate::fasta::{fasta_failure, open_input, options, path};
+use crate::fasta::{fasta_failure, open_input, reader};
 use crate::plan::{Plan, Source};
 
 use self::empties::BatchRecords;
@@ -38,8 +38,6 @@ type Input<'a> = Box<dyn BufRead + Send + 'a>;
 pub struct Queries<'a> {
     plan: &'a Plan,
     reader: Reader<Input<'a>>,
-    /// How they are read.
-    options: Options,
     /// Of their file.
     version: Option<FileVersion>,
     /// Queries read so far.
@@ -132,8 +130,7 @@ impl<'a> Queries<'a> {
         if !plan.has_unknown_batches() {
             plan.check_batch_size()?;
         }
-        let options = options(plan.query_kind, plan.parse_deflines);
-        let reader = Reader::new(input, path(&plan.query), options);
+        let reader = reader(input, &plan.query, plan.query_kind, plan.parse_deflines);
         let batch_residues = plan.batch_size.least();
         let block_queries = plan.batch_size.block_queries();
         let cut = Cut { batch_residues, block_residues, block_queries };
@@ -141,7 +138,6 @@ impl<'a> Queries<'a> {
         Ok(Some(Queries {
             plan,
             reader,
-            options,
             version,
             count: 0,
             kept: 0,
@@ -285,7 +281,7 @@ impl<'a> Queries<'a> {
 
     /// The next queries that BLAST+ would search together: until they have the residues of a batch, counting whole queries.
     fn next_batch(&mut self, audience: &dyn Audience) -> Result<Vec<QueryRecord>, Error> {
-        let mut records = BatchRecords::new(self.options);
+        let mut records = BatchRecords::new(self.reader.options());
         let mut residues = 0;
         let first_batch = self.count == 0;
         let first = self.count;

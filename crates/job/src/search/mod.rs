@@ -1,4 +1,4 @@
-//! The search of a block of queries in this process: both phases, and what must be known before them.
+//! The search of a block of queries in this process: both phases, and what they need beforehand.
 
 pub mod patterns;
 mod repeats;

@@ -16,8 +16,7 @@ use crate::crossing::post::{Address, Outbox, Post};
 use crate::crossing::{Bridge, Near};
 use crate::error::Error;
 use crate::metadata::Opened;
-use crate::processes::failure;
-use crate::processes::{Role, agree};
+use crate::processes::{Role, agree, failure};
 
 /// Who cannot go on waits so long for the search to end the job, which tells why and clears up.
 const GRACE: Duration = Duration::from_secs(10);

@@ -154,6 +154,11 @@ impl<R: BufRead> Reader<R> {
         Self { lines: Lines::new(input, name.into()), options }
     }
 
+    /// How it reads.
+    pub fn options(&self) -> Options {
+        self.options
+    }
+
     /// The same reader, of a part of the input that follows this many lines.
     pub fn after_lines(mut self, lines: u64) -> Self {
         self.lines.count_from(lines);
