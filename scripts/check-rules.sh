@@ -1,5 +1,7 @@
 #!/bin/bash
-# Holds that every section of docs/rules/blastp.md that a comment in the code cites ("rules 5.7") is there.
+# Checks two rules of the house:
+# * every section of docs/rules/blastp.md that a comment in the code cites ("rules 5.7") is there;
+# * only the engine, the words of the report and the plans ask which kind of search runs (`Params`).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,5 +17,13 @@ for number in $cited; do
 done
 if [ ${#missing[@]} -gt 0 ]; then
     echo "check-rules: cited in the code, but not in docs/rules/blastp.md: ${missing[*]}" >&2
+    exit 1
+fi
+
+asking=$(grep -rlE 'Params::(Protein|Nucleotide)\(' crates --include='*.rs' |
+    grep -vE '^crates/(engine/|cli/src/plan/|report/src/(program|letters|papers)\.rs$)' |
+    grep -vE '/tests/|/tests\.rs$|/testing\.rs$|^crates/job/src/plan/iteration\.rs$' || true)
+if [ -n "$asking" ]; then
+    echo "check-rules: these files ask which kind of search runs (docs/adding-a-program.md):" $asking >&2
     exit 1
 fi

@@ -26,6 +26,7 @@ pub mod plan;
 pub mod program;
 mod receive;
 pub mod report;
+mod search_programs;
 pub mod simulate;
 mod sites;
 pub mod terminal;

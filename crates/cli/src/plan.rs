@@ -167,7 +167,7 @@ struct Named {
 }
 
 impl Named {
-    fn new(program: &impl SearchProgram) -> Result<Self, Error> {
+    fn new(program: &dyn SearchProgram) -> Result<Self, Error> {
         let options = program.common();
         let choice = format::Choice::parse(&options.formatting.outfmt)?;
         let subjects = input::subjects(&options.database)?;
@@ -207,7 +207,7 @@ impl Named {
 /// format, subjects, query and output files, filter, ranges, use of the format, what is the program's own, and then the
 /// values that go together. Before all this, options and variables FleetBLAST does not support are refused by name.
 pub fn plan(
-    program: &impl SearchProgram,
+    program: &dyn SearchProgram,
     host: &Host<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<Plan, Error> {
@@ -221,7 +221,7 @@ pub fn plan(
 
 fn with_files(
     Named { choice, subjects, restriction, query, out }: Named,
-    program: &impl SearchProgram,
+    program: &dyn SearchProgram,
     host: &Host<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<Plan, Error> {
@@ -297,7 +297,7 @@ pub(crate) fn has_long_seqids() -> bool {
     fleetblast_db::configured("BLAST", "LONG_SEQID").is_some_and(|value| value == *"1")
 }
 
-fn refuse_unsupported(program: &impl SearchProgram, host: &Host<'_>) -> Result<(), Error> {
+fn refuse_unsupported(program: &dyn SearchProgram, host: &Host<'_>) -> Result<(), Error> {
     let unsupported = |what: &str| Err(Error::unsupported(program.spec().name, what));
     if let Some(error) = &program.common().unsupported {
         return Err(error.clone());

@@ -28,8 +28,6 @@ use crate::memory;
 use crate::messages::{Refuse, complain};
 use crate::options::RELEASE;
 use crate::options::blastdbcmd::BLASTDBCMD;
-use crate::options::blastn::{BLASTN, BlastnOptions};
-use crate::options::blastp::{BLASTP, BlastpOptions};
 use crate::options::cat::CAT;
 use crate::options::dbcheck::DBCHECK;
 use crate::options::doctor::DOCTOR;
@@ -39,7 +37,6 @@ use crate::options::keygen::KEYGEN;
 use crate::options::makeblastdb::MAKEBLASTDB;
 use crate::options::nearest::nearest;
 use crate::options::parse::{self, Given, Request};
-use crate::options::psiblast::{PSIBLAST, PsiblastOptions};
 use crate::options::receive::RECEIVE;
 use crate::options::report::REPORT;
 use crate::options::simulate::SIMULATE;
@@ -49,6 +46,7 @@ use crate::options::wrap::WRAP;
 use crate::plan::{self, Host, SearchProgram};
 use crate::receive;
 use crate::report;
+use crate::search_programs::{SEARCH_PROGRAMS, SearchEntry};
 use crate::simulate;
 use crate::sites::{self, Place};
 use crate::terminal::Progress;
@@ -84,13 +82,17 @@ const NOT_YET: [&str; 9] = [
 ];
 
 /// One command.
+#[derive(Clone, Copy)]
 struct Command {
     program: Program,
     run: Work,
 }
 
 /// What a command does.
+#[derive(Clone, Copy)]
 enum Work {
+    /// A search, by all processes that were started together.
+    Search(fn(&Given) -> Box<dyn SearchProgram>),
     /// Each process by itself.
     Alone(fn(&Given) -> Result<(), Error>),
     /// All processes that were started together.
@@ -99,26 +101,8 @@ enum Work {
     Wrapping(fn(&Given, &[OsString], &Refuse) -> Result<(), Error>),
 }
 
-/// All commands, in the order of the list of commands.
-const COMMANDS: [Command; 15] = [
-    Command {
-        program: BLASTP,
-        run: Work::Together(|given, refuse| {
-            search(&BLASTP, &BlastpOptions::new(given), given, refuse)
-        }),
-    },
-    Command {
-        program: BLASTN,
-        run: Work::Together(|given, refuse| {
-            search(&BLASTN, &BlastnOptions::new(given), given, refuse)
-        }),
-    },
-    Command {
-        program: PSIBLAST,
-        run: Work::Together(|given, refuse| {
-            search(&PSIBLAST, &PsiblastOptions::new(given), given, refuse)
-        }),
-    },
+/// The commands that do not search.
+const OTHER_COMMANDS: [Command; 12] = [
     Command { program: BLASTDBCMD, run: Work::Alone(blastdbcmd::run) },
     Command { program: MAKEBLASTDB, run: Work::Alone(makeblastdb::run) },
     Command { program: EXPAND, run: Work::Together(expand::run) },
@@ -132,6 +116,23 @@ const COMMANDS: [Command; 15] = [
     Command { program: WRAP, run: Work::Wrapping(wrap::run) },
     Command { program: GENERATE, run: Work::Alone(generate) },
 ];
+
+/// All commands, in the order of the list of commands.
+const COMMANDS: [Command; SEARCH_PROGRAMS.len() + OTHER_COMMANDS.len()] = {
+    let mut commands = [OTHER_COMMANDS[0]; SEARCH_PROGRAMS.len() + OTHER_COMMANDS.len()];
+    let mut number = 0;
+    while number < commands.len() {
+        commands[number] = match number.checked_sub(SEARCH_PROGRAMS.len()) {
+            Some(other) => OTHER_COMMANDS[other],
+            None => {
+                let SearchEntry { program, read } = SEARCH_PROGRAMS[number];
+                Command { program, run: Work::Search(read) }
+            }
+        };
+        number += 1;
+    }
+    commands
+};
 
 /// The programs of all commands, in the same order.
 pub const PROGRAMS: [Program; COMMANDS.len()] = {
@@ -196,6 +197,7 @@ fn dispatch(arguments: &[OsString]) -> Result<(), Error> {
                 return aside(error);
             }
             match command.run {
+                Work::Search(read) => search(&command.program, &*read(&given), &given, &aside),
                 Work::Together(run) => run(&given, &aside),
                 Work::Wrapping(run) => run(&given, &wrapped, &aside),
                 Work::Alone(run) => run(&given),
@@ -321,7 +323,7 @@ fn parse(command: &'static Command, name: Name, arguments: &[OsString]) -> Resul
 
 /// Refuses queries that cannot be read again when a job with a checkpoint is resumed. A missing
 /// file or a directory is an error of its own, in BLAST+'s words.
-fn refuse_unrepeatable(program: &impl SearchProgram) -> Result<(), Error> {
+fn refuse_unrepeatable(program: &dyn SearchProgram) -> Result<(), Error> {
     let fleet = &program.common().fleet;
     let (option, query) = program.query();
     let path = Path::new(query);
@@ -339,7 +341,7 @@ fn refuse_unrepeatable(program: &impl SearchProgram) -> Result<(), Error> {
 /// Searches. Of processes that were started together all come here or `refuse`.
 fn search(
     table: &Program,
-    program: &impl SearchProgram,
+    program: &dyn SearchProgram,
     given: &Given,
     refuse: &Refuse,
 ) -> Result<(), Error> {

@@ -37,7 +37,7 @@ impl Place {
     /// # Errors
     /// Too many ranks for one site, an output that cannot be written, options that do not go together.
     pub fn of(
-        program: &impl SearchProgram,
+        program: &dyn SearchProgram,
         typed: (&Program, &Given),
         host: &Host<'_>,
     ) -> Result<Option<Self>, Error> {
@@ -75,13 +75,13 @@ impl Place {
 }
 
 /// The threads of this process, or of all of its ranks.
-fn threads(program: &impl SearchProgram, host: &Host<'_>) -> Result<Threads, Error> {
+fn threads(program: &dyn SearchProgram, host: &Host<'_>) -> Result<Threads, Error> {
     choose(program.common().threads.num_threads, host.cpus, host.variable)
 }
 
 /// How a report is made of what the search tells.
 fn storage(
-    program: &impl SearchProgram,
+    program: &dyn SearchProgram,
     (table, given): (&Program, &Given),
     (ranks, threads): (u32, Threads),
 ) -> Result<Storage, Error> {

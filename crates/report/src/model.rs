@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use fleetblast_db::{Defline, TaxonNames};
+use fleetblast_db::{Defline, SequenceKind, TaxonNames};
 use fleetblast_engine::hits::{Alignment, SubjectHit};
 use fleetblast_engine::params::Params;
 use fleetblast_engine::pattern::Pattern;
@@ -74,6 +74,8 @@ pub struct DatabaseParagraph {
 /// The searched databases.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct DatabaseSummary {
+    /// What its sequences are, as stored: those of a translated search are nucleotides.
+    pub kind: SequenceKind,
     /// What format 7 and XML call it: the text of `-db`; for `-subject`
     /// `User specified sequence set (Input: FILE)`.
     pub label: Vec<u8>,

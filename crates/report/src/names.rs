@@ -1,12 +1,11 @@
 //! What queries and subjects are called, format by format.
 
-use fleetblast_db::Defline;
+use fleetblast_db::{Defline, SequenceKind};
 use fleetblast_seq::frame::Frame;
 use fleetblast_seq::id::{self, ObjectId, SeqId};
 
 use crate::error::ReportError;
 use crate::model::{Format, QueryResult, Setup, SubjectSource};
-use crate::program;
 use crate::text::first_word;
 use crate::title::{self, TitleFacts};
 
@@ -109,7 +108,7 @@ impl Subject {
             lines,
             chosen,
             shown,
-            is_protein: program::has_protein_subjects(setup.params),
+            is_protein: setup.database.kind == SequenceKind::Protein,
             organism,
             from_fasta: setup.database.is_subject,
             parse_deflines: setup.output.parse_deflines,

@@ -1,6 +1,7 @@
 //! What reports of proteins and of nucleotides tell in different words: with the letters' alphabets ([`crate::letters`]) the
 //! only place here that asks what was searched for.
 
+use fleetblast_db::SequenceKind;
 use fleetblast_engine::params::{NucleotideParams, Params, ProteinParams};
 use fleetblast_seq::dust::DustParams;
 use fleetblast_seq::seg::SegParams;
@@ -176,15 +177,10 @@ pub fn counts_once(params: &Params) -> bool {
     matches!(params, Params::Nucleotide(_))
 }
 
-/// Whether subjects are proteins.
-pub fn has_protein_subjects(params: &Params) -> bool {
-    matches!(params, Params::Protein(_))
-}
-
 /// Links to NCBI's reports of subjects.
 pub fn links(setup: &Setup) -> Links {
-    match setup.params {
-        Params::Protein(_) => Links { report: "protein", log: "prot" },
-        Params::Nucleotide(_) => Links { report: "nucleotide", log: "nucl" },
+    match setup.database.kind == SequenceKind::Protein {
+        true => Links { report: "protein", log: "prot" },
+        false => Links { report: "nucleotide", log: "nucl" },
     }
 }

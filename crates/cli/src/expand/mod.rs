@@ -15,16 +15,13 @@ use fleetblast_metadata::{Header, Kind, Kinds};
 use crate::crossing;
 use crate::hint;
 use crate::messages::{Refuse, complain};
-use crate::options::blastn::{BLASTN, BlastnOptions};
-use crate::options::blastp::{BLASTP, BlastpOptions};
 use crate::options::expand::{self as options, EXPAND, ExpandOptions};
 use crate::options::load;
 use crate::options::parse::Given;
-use crate::options::psiblast::{PSIBLAST, PsiblastOptions};
 use crate::options::search::database::{DB, SUBJECT};
-use crate::options::spec::Program;
 use crate::options::typed::lossy;
-use crate::plan::{self, Host, SearchProgram, input};
+use crate::plan::{self, Host, input};
+use crate::search_programs::{self, SearchEntry};
 use crate::terminal::{Progress, When};
 use crate::threads::{self, FLEETBLAST_THREADS};
 
@@ -83,12 +80,8 @@ fn storage(
 fn alone(options: &ExpandOptions, given: &Given) -> Result<(), Error> {
     let opened = open(options)?;
     let out = destination(options)?;
-    let program = match opened.header.program.as_str() {
-        name if name == BLASTP.name => BLASTP.name,
-        name if name == BLASTN.name => BLASTN.name,
-        name if name == PSIBLAST.name => PSIBLAST.name,
-        _ => EXPAND.name,
-    };
+    let searched = search_programs::find(&opened.header.program);
+    let program = searched.map_or(EXPAND.name, |entry| entry.program.name);
     let progress = Progress::new(program, When::Auto, out == Destination::Stdout);
     make(opened, out, (options, given), &progress)
 }
@@ -186,24 +179,18 @@ pub fn plan_of(
             return Ok(None);
         }
     }
-    let plan = match header.program.as_str() {
-        name if name == BLASTP.name => {
-            search((&BLASTP, BlastpOptions::new), (header, path), (options, given), warnings)
-        }
-        name if name == BLASTN.name => {
-            search((&BLASTN, BlastnOptions::new), (header, path), (options, given), warnings)
-        }
-        name if name == PSIBLAST.name && only => Err(Error::query_options(format_args!(
+    let name = &*header.program;
+    let searched = search_programs::find(name)
+        .ok_or_else(|| Error::unsupported(name, format_args!("metadata of {name}")))?;
+    let plan = search(searched, (header, path), (options, given), warnings)?;
+    if plan.iteration.is_some() && only {
+        return Err(Error::query_options(format_args!(
             "{} holds the report of {name} as it is: name no -{} or -{}",
             path.display(),
             DB.name(),
             SUBJECT.name()
-        ))),
-        name if name == PSIBLAST.name => {
-            search((&PSIBLAST, PsiblastOptions::new), (header, path), (options, given), warnings)
-        }
-        other => Err(Error::unsupported(other, format_args!("metadata of {other}"))),
-    }?;
+        )));
+    }
     let (kept, keeps) = (header.hitlist_size, plan.params.common().hitlist_size as u64);
     if kept != keeps {
         return Err(Error::query_options(format_args!(
@@ -217,8 +204,8 @@ pub fn plan_of(
 }
 
 /// The plan of the search, with what was chosen here.
-fn search<P: SearchProgram>(
-    (program, typed): (&'static Program, impl Fn(&Given) -> P),
+fn search(
+    SearchEntry { program, read }: &SearchEntry,
     (header, path): (&Header, &Path),
     (options, given): (&ExpandOptions, &Given),
     warnings: &mut Vec<String>,
@@ -248,7 +235,7 @@ fn search<P: SearchProgram>(
     };
     let host = Host { command: header.command.clone(), variable: &variable, ..here };
     let planned = |decoded: &Given, given: &Given, warnings: &mut Vec<String>| {
-        plan::plan(&typed(&crossing::merge_options(decoded, options, given)), &host, warnings)
+        plan::plan(&*read(&crossing::merge_options(decoded, options, given)), &host, warnings)
     };
     let plan = match planned(&decoded, given, warnings) {
         Ok(plan) => plan,

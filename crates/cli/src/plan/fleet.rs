@@ -27,7 +27,7 @@ use crate::options::search::threads::{self, ThreadOptions};
 use crate::options::typed::lossy;
 
 /// What the options say.
-pub fn plan(program: &impl SearchProgram, host: &Host<'_>) -> Result<Fleet, Error> {
+pub fn plan(program: &dyn SearchProgram, host: &Host<'_>) -> Result<Fleet, Error> {
     let all = program.common();
     let options = &all.fleet;
     let default = Config::default();

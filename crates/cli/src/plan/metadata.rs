@@ -30,7 +30,7 @@ const GIVE_UP: Duration = Duration::from_secs(600);
 /// A file that cannot be written, a key that cannot be read, options that do not go together.
 pub fn metadata(
     program: &Program,
-    search: &impl SearchProgram,
+    search: &dyn SearchProgram,
     given: &Given,
     host: &Host<'_>,
     format: Format,

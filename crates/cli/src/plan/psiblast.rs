@@ -315,7 +315,7 @@ impl PsiblastOptions {
         };
         Ok(Iteration {
             rounds: (psi.num_iterations > 0).then_some(psi.num_iterations as usize),
-            params: Params::Protein(with_pssm),
+            params: with_pssm,
             resets_composition: resets,
             pseudocount: psi.pseudocount,
             fault: None,

@@ -5,6 +5,7 @@ mod protein;
 
 use fleetblast_release::Release;
 pub use fleetblast_stats::karlin::whole;
+use fleetblast_stats::nucleotide::NucleotideScoringError;
 
 use crate::pattern::Pattern;
 
@@ -123,6 +124,24 @@ impl Params {
             Params::Protein(params) => params.pattern.as_ref().map(|search| &search.pattern),
             Params::Nucleotide(_) => None,
         }
+    }
+
+    /// The search for repeats to be masked in the queries first: the database as typed
+    /// (`-filtering_db`), and how to search it. `None` if no repeats are masked.
+    ///
+    /// # Errors
+    /// None, as long as the statistics of its scores are known.
+    pub fn repeat_search(&self) -> Result<Option<(&str, Params)>, NucleotideScoringError> {
+        let Params::Nucleotide(params) = self else { return Ok(None) };
+        let Some(database) = &params.repeats else { return Ok(None) };
+        let mut search = NucleotideParams::repeats(params.common.release)?;
+        search.strands = params.strands;
+        Ok(Some((database, Params::Nucleotide(search))))
+    }
+
+    /// Whether two word hits on neighbouring diagonals count as a pair (`-off_diagonal_range`).
+    pub fn pairs_diagonals(&self) -> bool {
+        matches!(self, Params::Nucleotide(params) if params.off_diagonal_range > 0)
     }
 
     /// How preliminary hits become alignments.

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fleetblast_db::check_mapped_files;
-use fleetblast_engine::params::Params;
 use fleetblast_report::scoremat::{self, Checkpoint};
 use fleetblast_seq::id::ObjectId;
 use serde::{Deserialize, Serialize};
@@ -56,10 +55,7 @@ impl Matrix {
 
 fn checkpoint(plan: &Plan, iteration: &Iteration, kept: &Kept, record: &QueryRecord) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let gaps = match &iteration.params {
-        Params::Protein(params) => Some((params.scoring.gap_open, params.scoring.gap_extend)),
-        Params::Nucleotide(_) => None,
-    };
+    let scoring = &iteration.params.scoring;
     let counted = || ObjectId::Text(format!("Query_{}", record.unnamed).into_bytes());
     let id = iteration.start.as_ref().map_or_else(counted, |start| start.id.clone());
     let checkpoint = Checkpoint {
@@ -70,7 +66,7 @@ fn checkpoint(plan: &Plan, iteration: &Iteration, kept: &Kept, record: &QueryRec
         pssm: &kept.pssm,
         observed: iteration.table.is_some(),
         matrix: &plan.matrix_name,
-        gaps,
+        gaps: Some((scoring.gap_open, scoring.gap_extend)),
         pseudocount: iteration.pseudocount,
     };
     scoremat::checkpoint(&checkpoint, &mut bytes);

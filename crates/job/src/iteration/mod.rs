@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use fleetblast_engine::hits::{Alignment, SubjectHit};
-use fleetblast_engine::params::{CompositionMode, Params};
+use fleetblast_engine::params::CompositionMode;
 use fleetblast_engine::pattern::Pattern;
 use fleetblast_engine::phi;
 use fleetblast_engine::pssm::alignment::QueryAlignment;
@@ -73,10 +73,7 @@ pub struct Rules<'a> {
 impl<'a> Rules<'a> {
     /// Of a plan, whose searches are made by these engines: without a matrix, and with one.
     pub fn new(plan: &'a Plan, iteration: &'a Iteration, engines: [&'a Search; 2]) -> Self {
-        let maker = match &iteration.params {
-            Params::Protein(params) => PssmMaker::new(&params.scoring, iteration.pseudocount),
-            Params::Nucleotide(_) => None,
-        };
+        let maker = PssmMaker::new(&iteration.params.scoring, iteration.pseudocount);
         Rules { plan, iteration, engines, maker }
     }
 
@@ -119,7 +116,7 @@ impl<'a> Rules<'a> {
 
     /// Subjects of a search that are shown at most.
     pub fn shown(&self) -> usize {
-        self.iteration.params.common().hitlist_size
+        self.iteration.params.common.hitlist_size
     }
 
     /// Whether the reports are not one document.
@@ -145,7 +142,7 @@ impl<'a> Rules<'a> {
         &self,
         hit: &'h SubjectHit,
     ) -> impl Iterator<Item = &'h Alignment> + use<'h> {
-        let limit = self.iteration.params.common().inclusion_evalue;
+        let limit = self.iteration.params.common.inclusion_evalue;
         let told = |evalue| stored_evalue(evalue).min(WORST_EVALUE);
         hit.alignments.iter().filter(move |alignment| told(alignment.evalue) < limit)
     }
@@ -171,7 +168,7 @@ impl<'a> Rules<'a> {
         if self.iteration.pseudocount < 0 {
             return Some("Pseudo count must be greater than or equal to 0");
         }
-        let inclusion = self.iteration.params.common().inclusion_evalue;
+        let inclusion = self.iteration.params.common.inclusion_evalue;
         (inclusion <= 0.0).then_some("Inclusion threshold must be greater than 0")
     }
 
@@ -220,10 +217,9 @@ impl<'a> Rules<'a> {
             course.reset = true;
             messages.push(RESET.to_owned());
         }
-        let Params::Protein(params) = &self.iteration.params else { return messages };
         let nothing_known =
             || pssm.frequencies.iter().flatten().all(|&frequency| frequency <= NO_FREQUENCY);
-        if params.composition != CompositionMode::Off && nothing_known() {
+        if self.iteration.params.composition != CompositionMode::Off && nothing_known() {
             messages.push(format!(
                 "Frequency ratios for PSSM are all zeros, frequency ratios for {} will be used during traceback in \
                  composition based statistics",
@@ -236,7 +232,6 @@ impl<'a> Rules<'a> {
 
     /// The statistics by which a query is searched.
     fn statistics(&self, query: &Query) -> Option<Statistics> {
-        let Params::Protein(params) = &self.iteration.params else { return None };
         let letters = query.first().karlin?;
         let psi = match &query.pssm {
             Some(pssm) => [pssm.ungapped, pssm.gapped],
@@ -244,7 +239,7 @@ impl<'a> Rules<'a> {
             None if self.pattern().is_some() => {
                 return Some(Statistics { standard: Some([letters; 2]), psi: None });
             }
-            None => [letters, params.scoring.gapped.block()],
+            None => [letters, self.iteration.params.scoring.gapped.block()],
         };
         Some(Statistics { standard: Some([letters, psi[1]]), psi: Some(psi) })
     }

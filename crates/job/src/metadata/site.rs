@@ -51,7 +51,7 @@ pub fn at_site<T>(
 ) -> Result<T, Error> {
     let mut target = Target::open(plan, audience)?;
     check(&header.database, searched, &target)?;
-    target.summary = summary(&header.database);
+    target.summary = summary(&header.database, plan.subject_kind);
     let engine = plan.engine(target.totals);
     let next = plan.iteration.as_ref().map(|it| it.engine(target.totals, plan.kernel));
     let rounds =
@@ -79,7 +79,7 @@ fn check(database: &Database, searched: &str, target: &Target) -> Result<(), Err
 }
 
 /// What reports say of the database that was searched.
-fn summary(database: &Database) -> DatabaseSummary {
+fn summary(database: &Database, kind: SequenceKind) -> DatabaseSummary {
     let paragraphs = database.paragraphs.iter().map(|paragraph| DatabaseParagraph {
         title: paragraph.title.clone(),
         date: paragraph.date.clone(),
@@ -88,6 +88,7 @@ fn summary(database: &Database) -> DatabaseSummary {
         residues: paragraph.residues,
     });
     DatabaseSummary {
+        kind,
         label: database.label.clone(),
         paragraphs: paragraphs.collect(),
         is_subject: database.is_subject,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use fleetblast_engine::kernel::Kernel;
-use fleetblast_engine::params::{DatabaseTotals, Params};
+use fleetblast_engine::params::{DatabaseTotals, Params, ProteinParams};
 use fleetblast_engine::pssm::Pssm;
 use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
@@ -33,7 +33,7 @@ pub struct Iteration {
     /// Searches of each query at most; `None` for as many as it takes to find nothing new.
     pub rounds: Option<usize>,
     /// How to search with a matrix.
-    pub params: Params,
+    pub params: ProteinParams,
     /// A matrix does not go with the composition-based statistics that were asked for: BLAST+ says so.
     pub resets_composition: bool,
     /// Pseudocounts, 0 for as many as suit each column.
@@ -84,6 +84,6 @@ impl Start {
 impl Iteration {
     /// The search with matrices of a database with these totals.
     pub fn engine(&self, totals: DatabaseTotals, kernel: Kernel) -> Search {
-        Search::new(self.params.clone(), totals, kernel)
+        Search::new(Params::Protein(self.params.clone()), totals, kernel)
     }
 }

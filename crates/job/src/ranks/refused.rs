@@ -1,6 +1,5 @@
 //! What ranks do not do yet, and how many there may be.
 
-use fleetblast_engine::params::Params;
 use fleetblast_fleet::config::{QueryOrder, Schedule, Strategy};
 use fleetblast_metadata::{Kind, Kinds};
 
@@ -62,14 +61,13 @@ fn refused(plan: &Plan) -> Option<String> {
         // Each block's references would stand before its lines.
         return Some("-outfmt 17 and -output records".to_owned());
     }
-    let Params::Nucleotide(params) = &plan.params else { return None };
-    if params.repeats.is_some() {
+    if matches!(plan.params.repeat_search(), Ok(Some(_))) {
         return Some("-filtering_db".to_owned());
     }
     if !plan.has_unknown_batches() {
         return None;
     }
-    if params.off_diagonal_range > 0 {
+    if plan.params.pairs_diagonals() {
         // Two hits beside each other may lie in two queries, and need not be worth anything.
         return Some("-off_diagonal_range".to_owned());
     }

@@ -2,7 +2,6 @@
 //! `Blast_FindRepeatFilterLoc`, repeats_filter_cxx.cpp).
 
 use fleetblast_engine::hits::{Alignment, SubjectHit};
-use fleetblast_engine::params::{NucleotideParams, Params};
 use fleetblast_engine::query::{Query, QueryInput};
 use fleetblast_engine::search::Search;
 use rayon::prelude::*;
@@ -28,18 +27,15 @@ impl Repeats {
     /// # Errors
     /// A database that cannot be opened.
     pub fn open(plan: &Plan) -> Result<Option<Self>, Error> {
-        let Params::Nucleotide(searched) = &plan.params else { return Ok(None) };
-        let Some(name) = searched.repeats.clone() else { return Ok(None) };
+        let search = plan.params.repeat_search().map_err(Error::engine)?;
+        let Some((name, params)) = search else { return Ok(None) };
         if plan.refusal.is_some() {
             // Nothing is searched then.
             return Ok(None);
         }
-        let mut params =
-            NucleotideParams::repeats(searched.common.release).map_err(Error::engine)?;
-        params.strands = searched.strands;
         let plan = Plan {
-            params: Params::Nucleotide(params),
-            subjects: Subjects::Database(name),
+            params,
+            subjects: Subjects::Database(name.to_owned()),
             restriction: None,
             database_mask: None,
             dbsize: None,

@@ -202,6 +202,7 @@ fn open_database(names: &str, plan: &Plan, audience: &dyn Audience) -> Result<Ta
         nothing_included: database.whole().sequences == 0,
         aligns_unseen: false,
         summary: DatabaseSummary {
+            kind: database.kind(),
             label: names.as_bytes().to_vec(),
             paragraphs: paragraphs(&database, &stored.algorithms),
             is_subject: false,
@@ -265,6 +266,7 @@ fn open_fasta(
         nothing_included: false,
         aligns_unseen: false,
         summary: DatabaseSummary {
+            kind: searched.kind(),
             label: label.into_bytes(),
             paragraphs: paragraphs(&searched, &[]),
             is_subject: true,

@@ -135,19 +135,20 @@ impl<'a> Iterations<'a> {
 mod tests {
     use std::fs;
 
-    use fleetblast_engine::params::{NucleotideParams, Params};
+    use fleetblast_engine::params::ProteinParams;
     use fleetblast_release::Release;
-    use fleetblast_stats::nucleotide::NucleotideScoring;
+    use fleetblast_stats::scoring::ScoringSystem;
 
     use super::*;
     use crate::iteration::Matrix;
     use crate::ranks::wire::pack;
 
     fn iteration() -> Iteration {
-        let scoring = NucleotideScoring::new(1, -2, 0, 0).expect("known scores");
+        let release = &Release::V2_12_0;
+        let scoring = ScoringSystem::new(release, "BLOSUM62", None, None).expect("known scores");
         Iteration {
             rounds: None,
-            params: Params::Nucleotide(NucleotideParams::megablast(&Release::V2_12_0, scoring)),
+            params: ProteinParams::psiblast(release, scoring),
             resets_composition: false,
             pseudocount: 0,
             fault: None,

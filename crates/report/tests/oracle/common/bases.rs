@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use fleetblast_db::{Defline, TaxonNames};
+use fleetblast_db::{Defline, SequenceKind, TaxonNames};
 use fleetblast_engine::hits::{Adjustment, Alignment, SubjectHit};
 use fleetblast_engine::params::Params;
 use fleetblast_engine::query::{Context, Query};
@@ -271,6 +271,7 @@ impl Search {
             banner: "",
             papers: papers::BLASTN,
             database: DatabaseSummary {
+                kind: SequenceKind::Nucleotide,
                 label: Vec::new(),
                 paragraphs: Vec::new(),
                 is_subject: true,

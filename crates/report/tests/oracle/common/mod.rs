@@ -8,6 +8,7 @@ pub mod synth;
 use std::ops::Range;
 use std::path::PathBuf;
 
+use fleetblast_db::SequenceKind;
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::kernel::Kernel;
 use fleetblast_engine::params::{DatabaseTotals, NucleotideParams, Params, ProteinParams};
@@ -299,6 +300,7 @@ impl Run {
             ("d".to_string(), "t, w".to_string())
         };
         DatabaseSummary {
+            kind: SequenceKind::Protein,
             label: label.into_bytes(),
             paragraphs: vec![DatabaseParagraph {
                 masked_using: Vec::new(),

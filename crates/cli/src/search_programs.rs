@@ -1,0 +1,29 @@
+//! The programs that search, in one table: the commands and `fleetblast expand` follow from it.
+
+use crate::options::blastn::{BLASTN, BlastnOptions};
+use crate::options::blastp::{BLASTP, BlastpOptions};
+use crate::options::parse::Given;
+use crate::options::psiblast::{PSIBLAST, PsiblastOptions};
+use crate::options::spec::Program;
+use crate::plan::SearchProgram;
+
+/// A search program.
+#[derive(Clone, Copy)]
+pub struct SearchEntry {
+    /// Its name and its options.
+    pub program: Program,
+    /// Reads the typed values of its options.
+    pub read: fn(&Given) -> Box<dyn SearchProgram>,
+}
+
+/// All search programs, in the order of the list of commands.
+pub const SEARCH_PROGRAMS: [SearchEntry; 3] = [
+    SearchEntry { program: BLASTP, read: |given| Box::new(BlastpOptions::new(given)) },
+    SearchEntry { program: BLASTN, read: |given| Box::new(BlastnOptions::new(given)) },
+    SearchEntry { program: PSIBLAST, read: |given| Box::new(PsiblastOptions::new(given)) },
+];
+
+/// Finds a search program by its name.
+pub fn find(name: &str) -> Option<&'static SearchEntry> {
+    const { &SEARCH_PROGRAMS }.iter().find(|entry| entry.program.name == name)
+}
