@@ -57,7 +57,8 @@ pub struct Unmatched {
 impl Builder {
     /// Starts a database without sequences.
     ///
-    /// # Errors If files cannot be made.
+    /// # Errors
+    /// If files cannot be made.
     pub fn new(options: Options, sink: Sink) -> Result<Self, Error> {
         let five = options.version == Version::Five;
         let accessions = (five && options.parse_ids).then(|| Accessions::new(&sink)).transpose()?;
@@ -225,7 +226,8 @@ impl Builder {
     /// Reports an error of the last sequence, and checks that the identifiers of a volume are
     /// unique. Call it after the last sequence; otherwise [`finish`](Self::finish) does it.
     ///
-    /// # Errors The error of the last sequence; [`Error::Duplicate`] for the first sequence with an
+    /// # Errors
+    /// The error of the last sequence; [`Error::Duplicate`] for the first sequence with an
     /// identifier of an earlier one.
     pub fn check_duplicates(&mut self) -> Result<(), Error> {
         if let Some(why) = self.refused.take() {
@@ -240,7 +242,8 @@ impl Builder {
     /// Completes the files, and moves the database to its place. `before` is called in between; its
     /// result is dropped after the files have their names.
     ///
-    /// # Errors If identifiers are not unique, or files cannot be written.
+    /// # Errors
+    /// If identifiers are not unique, or files cannot be written.
     pub fn finish<T>(mut self, before: impl FnOnce() -> T) -> Result<Summary, Error> {
         self.check_duplicates()?;
         if let Some(volume) = self.volume.take() {

@@ -49,7 +49,8 @@ pub enum Event<'a> {
 /// `name` is the input's name in messages. Besides the reading thread, `threads` threads encode.
 /// `report` receives the events in BLAST+'s order.
 ///
-/// # Errors [`Error`]; the builder cannot be used afterwards. Events before the error are reported.
+/// # Errors
+/// [`Error`]; the builder cannot be used afterwards. Events before the error are reported.
 pub fn add_fasta(
     builder: &mut Builder,
     input: Box<dyn BufRead + Send>,

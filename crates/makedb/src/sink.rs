@@ -42,7 +42,8 @@ impl Sink {
     /// gets its path as soon as it exists, so that it can be removed if the process is killed. All
     /// files are in it until [`commit`](Self::commit).
     ///
-    /// # Errors If no directory can be made there.
+    /// # Errors
+    /// If no directory can be made there.
     pub fn create(base: &Path, kind: Kind, made: impl FnMut(PathBuf)) -> Result<Self, Error> {
         let base = std::path::absolute(base).during("find", base)?;
         let parent = base.parent().unwrap_or(Path::new("/"));
@@ -96,7 +97,8 @@ impl Sink {
     /// Moves the files to their places, and removes those of an older database. Indexes and the
     /// alias come last: without them there is no database.
     ///
-    /// # Errors If a file cannot be moved. The files at their places are then no valid database.
+    /// # Errors
+    /// If a file cannot be moved. The files at their places are then no valid database.
     pub fn commit(mut self, volumes: u32) -> Result<(), Error> {
         let single = volumes == 1;
         let moves: Vec<(PathBuf, PathBuf)> = {

@@ -32,7 +32,8 @@ impl Taxids {
     /// Reads a file with an identifier and a number on each line, one blank or tab between them.
     /// Lines without exactly two such words are skipped.
     ///
-    /// # Errors If the file cannot be read, or a second word is no number.
+    /// # Errors
+    /// If the file cannot be read, or a second word is no number.
     pub fn read_map(path: &Path) -> Result<Self, Error> {
         let text =
             fs::read(path).map_err(|source| Error::Read { path: path.to_path_buf(), source })?;

@@ -119,7 +119,8 @@ impl Comm {
     /// Splits the group by colour. Ranks of a new group are ordered by `key`, then by their old
     /// rank. Ranks without a colour get no group.
     ///
-    /// # Errors [`MpiError::Call`].
+    /// # Errors
+    /// [`MpiError::Call`].
     pub fn split(&self, colour: Option<u32>, key: u32) -> Result<Option<Self>, MpiError> {
         // SAFETY: a constant of MPI.
         let none = unsafe { ffi::RSMPI_UNDEFINED };
@@ -147,7 +148,8 @@ impl Comm {
 
     /// Waits until all ranks have called this. It sleeps, so that other threads can use the cores.
     ///
-    /// # Errors [`MpiError::Call`].
+    /// # Errors
+    /// [`MpiError::Call`].
     pub fn barrier(&self) -> Result<(), MpiError> {
         let mut arrival = self.arrive()?;
         let mut backoff = Backoff::new();
@@ -159,7 +161,8 @@ impl Comm {
 
     /// Enters a barrier without waiting for the other ranks.
     ///
-    /// # Errors [`MpiError::Call`].
+    /// # Errors
+    /// [`MpiError::Call`].
     pub fn arrive(&self) -> Result<Arrival, MpiError> {
         // SAFETY: a constant of MPI.
         let mut request = unsafe { ffi::RSMPI_REQUEST_NULL };
@@ -172,7 +175,8 @@ impl Comm {
     /// Copies the bytes of rank `root` to all ranks. All ranks must pass the same number of bytes.
     /// It polls, so it keeps a core busy.
     ///
-    /// # Errors [`MpiError::Call`].
+    /// # Errors
+    /// [`MpiError::Call`].
     pub fn broadcast(&self, root: usize, bytes: &mut [u8]) -> Result<(), MpiError> {
         for range in pieces(bytes.len(), self.session().piece) {
             let piece = &mut bytes[range];
@@ -188,7 +192,8 @@ impl Comm {
     /// Sends the bytes of each rank to all ranks; the results are in order of ranks. Meant for few
     /// bytes, since every rank gets all of them.
     ///
-    /// # Errors [`MpiError::Call`]; [`MpiError::GatherMemory`] if a rank has not enough memory,
+    /// # Errors
+    /// [`MpiError::Call`]; [`MpiError::GatherMemory`] if a rank has not enough memory,
     /// which ends the job.
     pub fn gather_all(&self, own: &[u8]) -> Result<Vec<Vec<u8>>, MpiError> {
         let mut lengths = vec![0u64; self.size()];
@@ -266,7 +271,8 @@ impl Comm {
 
     /// Agrees on success: if any rank has an error, all get one, that of the lowest such rank.
     ///
-    /// # Errors This rank's own error if it is the lowest; [`MpiError::Elsewhere`] with its text on
+    /// # Errors
+    /// This rank's own error if it is the lowest; [`MpiError::Elsewhere`] with its text on
     /// the others.
     pub fn agree<T>(&self, own: Result<T, MpiError>) -> Result<T, MpiError> {
         let vote = if own.is_err() { self.rank() } else { self.size() };
@@ -300,7 +306,8 @@ pub struct Arrival {
 impl Arrival {
     /// Whether all ranks have entered the barrier. Does not wait.
     ///
-    /// # Errors [`MpiError::Call`].
+    /// # Errors
+    /// [`MpiError::Call`].
     pub fn is_complete(&mut self) -> Result<bool, MpiError> {
         let mut done = 0;
         // SAFETY: the request is that of a barrier, whose communicator lives as long as `self`, or,

@@ -49,7 +49,8 @@ impl Launch {
     /// Refuses several processes in a program that was built without MPI: each would do all of the
     /// work.
     ///
-    /// # Errors [`MpiError::NotBuilt`].
+    /// # Errors
+    /// [`MpiError::NotBuilt`].
     pub fn refuse_without_mpi(self) -> Result<(), MpiError> {
         match self.ranks {
             ..=1 => Ok(()),

@@ -16,12 +16,14 @@
 //! All but the first line need the cargo feature `mpi`, and an MPI library. Without it,
 //! [`Launch::refuse_without_mpi`] stops a program that was started as several processes.
 //!
-//! # Libraries The program runs with the library that it was built with (`MPICC`, else `mpicc`),
+//! # Libraries
+//! The program runs with the library that it was built with (`MPICC`, else `mpicc`),
 //! started by that library's launcher. Open MPI 4.1.4 and MPICH 4.0.2 are tested. With Open MPI,
 //! files are written by ROMIO, not by OMPIO, unless `OMPI_MCA_io` is set. On a full file system
 //! OMPIO hangs in collective writes, or loses them without an error, so it is refused for writing.
 //!
-//! # Errors MPI has no reliable way to continue with fewer ranks. So an error of a rank ends the
+//! # Errors
+//! MPI has no reliable way to continue with fewer ranks. So an error of a rank ends the
 //! job: `World::abort`. `Comm::agree` informs all ranks first.
 
 mod error;

@@ -43,7 +43,8 @@ impl World {
     ///
     /// From then on errors of MPI are returned and do not end the job by themselves.
     ///
-    /// # Errors [`MpiError::OtherLibrary`] under the launcher of another library;
+    /// # Errors
+    /// [`MpiError::OtherLibrary`] under the launcher of another library;
     /// [`MpiError::Again`], [`MpiError::Threads`], [`MpiError::ThreadSupport`] and
     /// [`MpiError::Call`].
     pub fn init() -> Result<Self, MpiError> {
@@ -54,7 +55,8 @@ impl World {
     /// and accesses to files are split. All ranks must pass the same limit. For tests: the usual
     /// limit is half a GiB.
     ///
-    /// # Errors As [`World::init`].
+    /// # Errors
+    /// As [`World::init`].
     pub fn init_with_pieces(bytes: usize) -> Result<Self, MpiError> {
         let session = Rc::new(Session::begin(bytes.clamp(1, PIECE_BYTES))?);
         let all = Comm::world(&session)?;

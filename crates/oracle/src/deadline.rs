@@ -10,7 +10,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 /// Does the work, and returns its result.
 ///
-/// # Panics If the work panics, or takes longer than a minute. It then continues until the tests
+/// # Panics
+/// If the work panics, or takes longer than a minute. It then continues until the tests
 /// end.
 pub fn within_a_minute<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (sender, receiver) = mpsc::channel();

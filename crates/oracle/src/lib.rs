@@ -49,7 +49,8 @@ impl std::error::Error for Missing {}
 impl Oracle {
     /// Finds the first directory of `path`, a list like `PATH`, with the oracle's programs.
     ///
-    /// # Errors If there is none; the error names other programs of the same names.
+    /// # Errors
+    /// If there is none; the error names other programs of the same names.
     pub fn search(path: &OsStr) -> Result<Oracle, Missing> {
         let mut others = Vec::new();
         for directory in env::split_paths(path) {
@@ -72,7 +73,8 @@ impl Oracle {
 
     /// Finds the oracle in `PATH`; the search happens once.
     ///
-    /// # Errors As [`Oracle::search`].
+    /// # Errors
+    /// As [`Oracle::search`].
     pub fn find() -> Result<&'static Oracle, &'static Missing> {
         static FOUND: OnceLock<Result<Oracle, Missing>> = OnceLock::new();
         let search = || Oracle::search(&env::var_os("PATH").unwrap_or_default());
@@ -92,7 +94,8 @@ impl Oracle {
 
 /// Returns the version text of a program.
 ///
-/// # Errors If it is not one of BLAST+ 2.12.0.
+/// # Errors
+/// If it is not one of BLAST+ 2.12.0.
 pub fn identify(program: &Path) -> Result<String, Missing> {
     let shown = program.display();
     let run = Command::new(program).arg("-version").stdin(Stdio::null()).output();
@@ -117,7 +120,8 @@ fn allows(value: Option<OsString>) -> bool {
 /// Returns the oracle for a test. `None` if tests may run without it; then standard error names the
 /// test that checked nothing.
 ///
-/// # Panics If the oracle is missing and must not be: a test without comparison proves nothing.
+/// # Panics
+/// If the oracle is missing and must not be: a test without comparison proves nothing.
 pub fn oracle() -> Option<&'static Oracle> {
     match Oracle::find() {
         Ok(oracle) => Some(oracle),
@@ -134,7 +138,8 @@ pub fn oracle() -> Option<&'static Oracle> {
 
 /// A command that runs a program of BLAST+, for a test that has checked that the oracle exists.
 ///
-/// # Panics If it is missing.
+/// # Panics
+/// If it is missing.
 pub fn command(name: &str) -> Command {
     Oracle::find().unwrap_or_else(|missing| panic!("{missing}")).command(name)
 }

@@ -20,7 +20,8 @@ pub struct Loci {
 impl Loci {
     /// Finds the printed positions of an alignment.
     ///
-    /// # Errors If the alignment reaches beyond its sequences.
+    /// # Errors
+    /// If the alignment reaches beyond its sequences.
     pub fn from_alignment(
         query: &QueryResult,
         source: &dyn SubjectSource,

@@ -37,7 +37,8 @@ pub trait SubjectSource {
     /// A FASTA subject has one: its title as read, and the identifier `lcl|Subject_N` (N counts
     /// from 1), or the parsed identifiers with `-parse_deflines`.
     ///
-    /// # Errors If the database's header of the subject cannot be read.
+    /// # Errors
+    /// If the database's header of the subject cannot be read.
     fn deflines(&self, oid: u32) -> Result<Vec<Defline>, Cause>;
 
     /// Whether the user restricted the search to a list of sequences. Then not all definition lines
@@ -48,7 +49,8 @@ pub trait SubjectSource {
 
     /// Returns the names of a taxon; `None` if it has none, or if there is no taxonomy database.
     ///
-    /// # Errors If the taxonomy database is damaged.
+    /// # Errors
+    /// If the taxonomy database is damaged.
     fn taxon(&self, taxid: i64) -> Result<Option<TaxonNames>, Cause>;
 
     /// The masked ranges of the whole subject as written, ascending: its lower case, if that counts

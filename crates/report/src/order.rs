@@ -36,7 +36,8 @@ pub struct SubjectScores {
 impl SubjectScores {
     /// Computes the values from the alignments of a subject, in the order of printing.
     ///
-    /// # Errors If an alignment does not fit its sequences.
+    /// # Errors
+    /// If an alignment does not fit its sequences.
     pub(crate) fn new(
         setup: &Setup,
         query: &QueryResult,
@@ -73,7 +74,8 @@ impl SubjectScores {
 
 /// Returns the alignments of a subject in the order of printing.
 ///
-/// # Errors If one does not fit its sequences.
+/// # Errors
+/// If one does not fit its sequences.
 pub fn printed_order<'h>(
     setup: &Setup,
     query: &QueryResult,
@@ -205,7 +207,8 @@ fn columns(alignment: &Alignment) -> usize {
 /// Counts equal residues in an alignment as the search sees them: the query without masks, `O` as
 /// `X`, the subject with its hard masks.
 ///
-/// # Errors If the alignment does not fit its sequences.
+/// # Errors
+/// If the alignment does not fit its sequences.
 pub fn identities(
     setup: &Setup,
     query: &QueryResult,
@@ -238,7 +241,8 @@ pub fn identities(
 
 /// Counts the residues or bases of the query that any alignment of a subject covers.
 ///
-/// # Errors If an alignment does not fit its sequences.
+/// # Errors
+/// If an alignment does not fit its sequences.
 pub fn covered(
     query: &QueryResult,
     source: &dyn SubjectSource,

@@ -39,7 +39,8 @@ pub struct Pair {
 impl Pair {
     /// Lays out an alignment with the letters as read, without masks.
     ///
-    /// # Errors If the alignment does not fit the sequences.
+    /// # Errors
+    /// If the alignment does not fit the sequences.
     pub fn new(
         query: &QueryResult,
         source: &dyn SubjectSource,

@@ -12,7 +12,8 @@ use crate::table::description_table;
 /// Appends the report of a query. `results` has one entry for each occurrence of the pattern, and
 /// is not empty.
 ///
-/// # Errors If a subject cannot be read or does not fit its alignments.
+/// # Errors
+/// If a subject cannot be read or does not fit its alignments.
 pub fn format_query(
     setup: &Setup,
     results: &[QueryResult],

@@ -18,7 +18,8 @@ pub fn prologue(setup: &Setup, out: &mut Vec<u8>) {
 /// Appends the text before the first query that depends on it: the start of an XML report names the
 /// first query.
 ///
-/// # Errors [`ReportError::XmlText`] if the query's title cannot be written to XML,
+/// # Errors
+/// [`ReportError::XmlText`] if the query's title cannot be written to XML,
 /// [`ReportError::MatrixName`] if the matrix is not spelled as XML requires.
 pub fn opening(setup: &Setup, first: &QueryResult, out: &mut Vec<u8>) -> Result<(), ReportError> {
     match setup.output.format {
@@ -35,7 +36,8 @@ pub fn has_table(setup: &Setup) -> bool {
 
 /// Makes the description table's row of a subject.
 ///
-/// # Errors If the subject's definition lines cannot be read, or an alignment does not fit it.
+/// # Errors
+/// If the subject's definition lines cannot be read, or an alignment does not fit it.
 pub fn description_row(
     setup: &Setup,
     query: &QueryResult,
@@ -58,7 +60,8 @@ pub fn printing_order(setup: &Setup, rows: &[DescriptionRow]) -> Vec<usize> {
 /// [`has_table`]), or the comments of format 7. `alignments` is the number of alignments of all
 /// subjects, which the comments print.
 ///
-/// # Errors [`ReportError::XmlText`] if the query's title cannot be written to XML.
+/// # Errors
+/// [`ReportError::XmlText`] if the query's title cannot be written to XML.
 pub fn query_header(
     setup: &Setup,
     query: &QueryResult,
@@ -90,7 +93,8 @@ pub fn query_header(
 /// appends nothing for others. SAM sorts the records of different subjects unless these are the
 /// references: see [`sam::order`].
 ///
-/// # Errors If the subject cannot be read or does not fit its alignments.
+/// # Errors
+/// If the subject cannot be read or does not fit its alignments.
 pub fn subject_block(
     setup: &Setup,
     query: &QueryResult,
@@ -116,7 +120,8 @@ pub fn subject_block(
 
 /// Appends the text after the subjects of a query.
 ///
-/// # Errors [`ReportError::XmlText`] if the messages cannot be written to XML.
+/// # Errors
+/// [`ReportError::XmlText`] if the messages cannot be written to XML.
 pub fn query_footer(
     setup: &Setup,
     query: &QueryResult,
@@ -147,7 +152,8 @@ pub fn epilogue(setup: &Setup, queries: usize, out: &mut Vec<u8>) {
 /// The header of a SAM report comes before all queries and names those with alignments: see
 /// [`sam::Header`].
 ///
-/// # Errors If a subject cannot be read or does not fit its alignments, or a text cannot be written
+/// # Errors
+/// If a subject cannot be read or does not fit its alignments, or a text cannot be written
 /// to XML.
 pub fn format_query(
     setup: &Setup,
@@ -173,7 +179,8 @@ pub fn format_query(
 /// Returns the order in which the subjects of a query are printed, as indexes into its hits. Also
 /// returns their rows of the description table, in the order found, if the format has one.
 ///
-/// # Errors If a subject cannot be read or does not fit its alignments.
+/// # Errors
+/// If a subject cannot be read or does not fit its alignments.
 pub fn arrange_subjects(
     setup: &Setup,
     query: &QueryResult,
@@ -189,7 +196,8 @@ pub fn arrange_subjects(
 
 /// Appends the texts of all subjects of a query, in the given order.
 ///
-/// # Errors If a subject cannot be read or does not fit its alignments.
+/// # Errors
+/// If a subject cannot be read or does not fit its alignments.
 pub fn subject_blocks(
     setup: &Setup,
     query: &QueryResult,

@@ -110,7 +110,8 @@ pub fn scoring_lines(setup: &Setup, out: &mut Vec<u8>) {
 
 /// Names and values of the XML elements with the search's parameters.
 ///
-/// # Errors [`ReportError::MatrixName`] if the matrix is not spelled as XML requires.
+/// # Errors
+/// [`ReportError::MatrixName`] if the matrix is not spelled as XML requires.
 pub fn xml_parameters(setup: &Setup) -> Result<Vec<(&'static str, String)>, ReportError> {
     let expect = ("expect", number::posix(setup.params.common().evalue));
     let mut elements = match setup.params {

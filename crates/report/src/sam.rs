@@ -142,7 +142,8 @@ pub fn order<T>(options: &Sam, records: &mut [T], key: impl Fn(&T) -> &RecordKey
 
 /// The records of a subject: one for each alignment, or a single one if they have no gaps.
 ///
-/// # Errors If the subject cannot be read or does not fit its alignments.
+/// # Errors
+/// If the subject cannot be read or does not fit its alignments.
 pub fn records(
     setup: &Setup,
     options: &Sam,

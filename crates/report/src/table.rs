@@ -38,7 +38,8 @@ pub struct DescriptionRow {
 impl DescriptionRow {
     /// Makes the row of a subject.
     ///
-    /// # Errors If the subject's definition lines cannot be read, or an alignment does not fit it.
+    /// # Errors
+    /// If the subject's definition lines cannot be read, or an alignment does not fit it.
     pub fn new(
         setup: &Setup,
         query: &QueryResult,

@@ -35,7 +35,8 @@ pub struct Taxonomy {
 impl Taxonomy {
     /// Looks up the values that `columns` show of a subject.
     ///
-    /// # Errors If the taxonomy database is damaged.
+    /// # Errors
+    /// If the taxonomy database is damaged.
     pub fn read(
         subject: &Subject,
         source: &dyn SubjectSource,

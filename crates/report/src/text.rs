@@ -160,7 +160,8 @@ pub fn html(text: &[u8]) -> Vec<u8> {
 /// `&`, `<`, `>`, `'` and `"` become entities, control characters `#`, and characters above ASCII
 /// (the text is UTF-8) their Latin-1 byte.
 ///
-/// # Errors [`ReportError::XmlText`] if the text is not UTF-8 or has characters beyond Latin-1;
+/// # Errors
+/// [`ReportError::XmlText`] if the text is not UTF-8 or has characters beyond Latin-1;
 /// BLAST+ fails too.
 pub fn xml(text: &[u8], out: &mut Vec<u8>) -> Result<(), ReportError> {
     // BLAST+ treats it as a C string.

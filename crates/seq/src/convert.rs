@@ -117,7 +117,8 @@ pub fn trim_spaces(text: &[u8]) -> &[u8] {
 /// Parses one or more digits of a base after an optional sign, and for base 16 an optional `0x`
 /// (`NStr::StringToInt8`). A NUL after the digits ends the text, as in C strings.
 ///
-/// # Errors [`ConvertError`] with the offset of the first bad byte.
+/// # Errors
+/// [`ConvertError`] with the offset of the first bad byte.
 pub fn parse_integer(text: &[u8], base: u32) -> Result<i64, ConvertError> {
     let negative = text.first() == Some(&b'-');
     let start = usize::from(matches!(text.first(), Some(b'-' | b'+')));

@@ -76,7 +76,8 @@ impl Compression {
 
 /// Opens a file, or standard input if `path` is `-`. `warn` receives warnings without line end.
 ///
-/// # Errors If the file cannot be opened or its start not read. Errors of the returned reader name
+/// # Errors
+/// If the file cannot be opened or its start not read. Errors of the returned reader name
 /// the file; one of them is that the file has changed.
 pub fn open<'a>(
     path: &Path,
@@ -87,7 +88,8 @@ pub fn open<'a>(
 
 /// As [`open`]; also returns the version of the file.
 ///
-/// # Errors As [`open`].
+/// # Errors
+/// As [`open`].
 pub fn open_version<'a>(
     path: &Path,
     warn: impl FnMut(&str) + Send + 'a,
@@ -104,7 +106,8 @@ pub fn open_version<'a>(
 /// Decompresses `input` as its first bytes require. `name` is for messages; `warn` receives
 /// warnings without line end.
 ///
-/// # Errors If the start of the input cannot be read.
+/// # Errors
+/// If the start of the input cannot be read.
 pub fn decompress<'a>(
     input: impl Read + Send + 'a,
     name: &Path,

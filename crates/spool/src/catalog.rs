@@ -74,7 +74,8 @@ impl Catalog {
 
     /// Writes the index beside its file.
     ///
-    /// # Errors [`Error::Io`].
+    /// # Errors
+    /// [`Error::Io`].
     pub fn write(&self, run: &Run) -> Result<(), Error> {
         let path = run.index(self.file);
         let plain = postcard::to_allocvec(self).map_err(std::io::Error::other);

@@ -53,7 +53,8 @@ impl Checkpoint {
     /// ([`complete`](Self::complete)). Without an identity it cannot be resumed. A job that is
     /// resumed keeps its codec.
     ///
-    /// # Errors As [`open`](Self::open).
+    /// # Errors
+    /// As [`open`](Self::open).
     pub fn open_as(
         root: &Path,
         identity: Option<&Identity>,
@@ -99,7 +100,8 @@ impl Checkpoint {
 
     /// Returns the identity of the job in a directory, if there is a job.
     ///
-    /// # Errors [`Error::Foreign`], [`Error::JobFile`], [`Error::Io`].
+    /// # Errors
+    /// [`Error::Foreign`], [`Error::JobFile`], [`Error::Io`].
     pub fn kept(root: &Path) -> Result<Option<Identity>, Error> {
         Ok(Job::read(root, owner_in(root)?)?.and_then(|job| job.identity))
     }
@@ -112,7 +114,8 @@ impl Checkpoint {
 
     /// Gives other machines a sign that this job is alive. Call it about every ten seconds.
     ///
-    /// # Errors [`Error::LockLost`] if it was not called for longer than
+    /// # Errors
+    /// [`Error::LockLost`] if it was not called for longer than
     /// [`PATIENCE`](crate::PATIENCE) and another job has resumed this one. Then this job must end;
     /// its results are kept. [`Error::Io`].
     pub fn beat(&self) -> Result<(), Error> {
@@ -121,7 +124,8 @@ impl Checkpoint {
 
     /// Marks the results as complete: they stay as a report in the form of records.
     ///
-    /// # Errors [`Error::Io`]; [`Error::LockLost`].
+    /// # Errors
+    /// [`Error::Io`]; [`Error::LockLost`].
     pub fn complete(&self, summary: &Summary) -> Result<(), Error> {
         self.lock.beat()?;
         summary.write(&self.run.root)
@@ -129,7 +133,8 @@ impl Checkpoint {
 
     /// Releases the lock and keeps everything else.
     ///
-    /// # Errors [`Error::Io`]; [`Error::LockLost`].
+    /// # Errors
+    /// [`Error::Io`]; [`Error::LockLost`].
     pub fn leave(self) -> Result<(), Error> {
         let Self { run, lock } = self;
         lock.beat()?;
@@ -138,7 +143,8 @@ impl Checkpoint {
 
     /// Removes everything, including the directory: the output is complete.
     ///
-    /// # Errors [`Error::Io`], also if the directory has other files than the job's; these stay. If
+    /// # Errors
+    /// [`Error::Io`], also if the directory has other files than the job's; these stay. If
     /// something is left, the job can still be resumed correctly; that only takes time.
     pub fn remove(self) -> Result<(), Error> {
         let Self { run, lock } = self;

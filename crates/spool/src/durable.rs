@@ -67,7 +67,8 @@ fn private_in(directory: &Path) -> Result<Metadata, Error> {
 ///
 /// An existing file must be this user's, no link, and not writable for others.
 ///
-/// # Errors [`Error::Foreign`] for other files; [`Error::Io`].
+/// # Errors
+/// [`Error::Foreign`] for other files; [`Error::Io`].
 pub fn open_private(path: &Path) -> Result<File, Error> {
     let mut options = File::options();
     options.read(true).write(true);
@@ -90,7 +91,8 @@ pub fn open_private(path: &Path) -> Result<File, Error> {
 
 /// Opens a file that others may have replaced. A link is not followed, and a pipe does not block.
 ///
-/// # Errors Those of the system: `ELOOP` for a link; an error without a number if it is no regular
+/// # Errors
+/// Those of the system: `ELOOP` for a link; an error without a number if it is no regular
 /// file.
 pub fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
@@ -104,7 +106,8 @@ pub fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> 
 /// Opens a file that must belong to `owner` and must not be a link: files of others do not belong
 /// to the job.
 ///
-/// # Errors [`Error::Foreign`] for other files; those of the system.
+/// # Errors
+/// [`Error::Foreign`] for other files; those of the system.
 pub fn open_own(options: &mut OpenOptions, path: &Path, owner: u32) -> Result<File, Error> {
     let foreign = |what: String| Error::Foreign { path: path.to_path_buf(), what };
     let file = match open_regular(options, path) {

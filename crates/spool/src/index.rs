@@ -29,7 +29,8 @@ struct Shares {
 impl Index {
     /// Adds a record of the job of `run`.
     ///
-    /// # Errors [`Error::Conflict`] if another record states another length of the whole result, or
+    /// # Errors
+    /// [`Error::Conflict`] if another record states another length of the whole result, or
     /// has the same share with other contents.
     pub fn add(&mut self, run: &Run, place: Place) -> Result<(), Error> {
         let shares = self

@@ -75,7 +75,8 @@ impl Run {
     /// Lists the spool files of all runs so far, in order. The processes can divide the scans of
     /// them.
     ///
-    /// # Errors If a directory cannot be read.
+    /// # Errors
+    /// If a directory cannot be read.
     pub fn files(&self) -> Result<Vec<FileId>, Error> {
         let mut files = Vec::new();
         for outer in branches(&self.root)? {

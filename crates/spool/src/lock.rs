@@ -70,7 +70,8 @@ impl Lock {
 
     /// Gives a sign of life.
     ///
-    /// # Errors [`Error::LockLost`] if another process took over the directory; [`Error::Io`].
+    /// # Errors
+    /// [`Error::LockLost`] if another process took over the directory; [`Error::Io`].
     pub(crate) fn beat(&self) -> Result<(), Error> {
         let path = self.root.join(NAME);
         let present = match File::open(&path) {

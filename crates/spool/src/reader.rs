@@ -47,7 +47,8 @@ impl Reader {
     /// Reads a share of a result. A writer's shares can be read after its
     /// [`flush`](crate::Writer::flush).
     ///
-    /// # Errors [`Error::Damaged`] if the bytes are not those that were written; [`Error::Io`] if
+    /// # Errors
+    /// [`Error::Damaged`] if the bytes are not those that were written; [`Error::Io`] if
     /// they cannot be read.
     pub fn read(&mut self, place: &Place) -> Result<Vec<u8>, Error> {
         let path = self.path(place.file);

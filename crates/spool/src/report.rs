@@ -31,7 +31,8 @@ pub struct Report {
 impl Report {
     /// Opens the report in a directory.
     ///
-    /// # Errors [`Error::NoJob`], [`Error::JobFile`], [`Error::Conflict`], [`Error::Foreign`],
+    /// # Errors
+    /// [`Error::NoJob`], [`Error::JobFile`], [`Error::Conflict`], [`Error::Foreign`],
     /// [`Error::Io`].
     pub fn open(root: &Path) -> Result<Self, Error> {
         let path = root.join(job::NAME);
@@ -86,7 +87,8 @@ impl Report {
 
     /// Passes a result to `take`, part by part; returns false if it is not complete.
     ///
-    /// # Errors [`Error::Damaged`], [`Error::Io`], and those of `take`.
+    /// # Errors
+    /// [`Error::Damaged`], [`Error::Io`], and those of `take`.
     pub fn result<E: From<Error>>(
         &mut self,
         key: Key,
@@ -105,7 +107,8 @@ impl Report {
 
     /// Passes a range of a result to `take`. It reads only the records that contain the range.
     ///
-    /// # Errors As [`result`](Self::result).
+    /// # Errors
+    /// As [`result`](Self::result).
     pub fn part<E: From<Error>>(
         &mut self,
         key: Key,
@@ -141,7 +144,8 @@ impl Report {
     /// Finds the results of queries with this name, in order: the block, and the range of its
     /// output.
     ///
-    /// # Errors As [`result`](Self::result).
+    /// # Errors
+    /// As [`result`](Self::result).
     pub fn find(&mut self, name: &[u8]) -> Result<Vec<(Key, std::ops::Range<u64>)>, Error> {
         let hash = Name::new(name, 0).hash;
         let from = self.names.partition_point(|known| known.hash < hash);

@@ -88,7 +88,8 @@ impl fmt::Display for Fault {
 impl Run {
     /// Scans one of the [`files`](Self::files).
     ///
-    /// # Errors If the file cannot be read; damaged contents are no error. [`Error::Foreign`] if
+    /// # Errors
+    /// If the file cannot be read; damaged contents are no error. [`Error::Foreign`] if
     /// the file does not belong to the owner of the job.
     pub fn scan(&self, file: FileId) -> Result<Scan, Error> {
         let path = self.path(file);
@@ -105,7 +106,8 @@ impl Run {
 /// record. A header contains its file and offset, so that no copy of a record, such as one in the
 /// body of another, is accepted.
 ///
-/// # Errors Those of `source`.
+/// # Errors
+/// Those of `source`.
 pub fn scan(source: impl Read, job: u64, file: FileId) -> io::Result<Scan> {
     let mut input = Input::new(source);
     let mut scan = Scan { file, places: Vec::new(), bytes: 0, faults: Vec::new() };

@@ -27,7 +27,8 @@ pub struct Scratch {
 impl Scratch {
     /// Makes an empty one, in a directory.
     ///
-    /// # Errors If no file can be made there.
+    /// # Errors
+    /// If no file can be made there.
     pub fn new(directory: &Path) -> Result<Self, Error> {
         let file = tempfile::tempfile_in(directory).during("make a file in", directory)?;
         let path: PathBuf = directory.join("(a file without a name)");
@@ -40,7 +41,8 @@ impl Scratch {
 
     /// Stores some bytes. Returns the places of their parts.
     ///
-    /// # Errors [`Error::Io`], as on a full disk.
+    /// # Errors
+    /// [`Error::Io`], as on a full disk.
     pub fn keep(&mut self, bytes: &[u8]) -> Result<Vec<Place>, Error> {
         let key = Key { block: self.results, kind: Kind::RESULT };
         self.results += 1;
@@ -49,7 +51,8 @@ impl Scratch {
 
     /// Reads a part of the stored bytes.
     ///
-    /// # Errors [`Error::Io`]; [`Error::Damaged`] if the bytes have changed.
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Damaged`] if the bytes have changed.
     pub fn read(&mut self, place: &Place) -> Result<Vec<u8>, Error> {
         if place.offset >= self.writer.written() {
             self.writer.flush()?;

@@ -29,7 +29,8 @@ pub struct Summary {
 impl Summary {
     /// Reads the summary of a directory; `None` if the report is not complete.
     ///
-    /// # Errors [`Error::Io`]; [`Error::JobFile`] if the file cannot be parsed.
+    /// # Errors
+    /// [`Error::Io`]; [`Error::JobFile`] if the file cannot be parsed.
     pub fn read(root: &Path) -> Result<Option<Self>, Error> {
         let path = root.join(NAME);
         let text = match fs::read(&path) {

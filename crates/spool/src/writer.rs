@@ -22,7 +22,8 @@ const MIN_BUFFER: usize = 4096;
 /// record in the second buffer, which is written at once when it is full. The writer needs memory
 /// for both buffers, however large the results are. The first write makes the file.
 ///
-/// # After an error The buffers keep their contents, so that a later [`sync`](Self::sync) can still
+/// # After an error
+/// The buffers keep their contents, so that a later [`sync`](Self::sync) can still
 /// bring them to disk. The file is cut to its length before the failed write. If a `sync` fails for
 /// another reason than a failed write, nothing can be appended any more: see [`Error::Unreliable`].
 pub struct Writer {
@@ -50,7 +51,8 @@ impl Writer {
     /// Makes writer number `writer` of a run, which writes at most `buffer_bytes` (at least 4096)
     /// at a time.
     ///
-    /// # Errors If `writer` is not below [`MAX_WRITERS`], or there is no memory for the compressor.
+    /// # Errors
+    /// If `writer` is not below [`MAX_WRITERS`], or there is no memory for the compressor.
     pub fn new(run: &Run, writer: u32, buffer_bytes: usize) -> Result<Self, Error> {
         if writer >= MAX_WRITERS {
             return Err(Error::TooManyWriters(writer));
@@ -95,7 +97,8 @@ impl Writer {
     /// They can be read once they are written ([`flush`](Self::flush)), and survive a crash once
     /// they are on disk ([`sync`](Self::sync)).
     ///
-    /// # Errors [`Error::Io`] if the file cannot be made or written, as on a full disk;
+    /// # Errors
+    /// [`Error::Io`] if the file cannot be made or written, as on a full disk;
     /// [`Error::Unreliable`] after a failed `sync`; [`Error::ShareTooLong`].
     pub fn append(&mut self, key: Key, share: Share, bytes: &[u8]) -> Result<Vec<Place>, Error> {
         self.check_reliable()?;
@@ -123,7 +126,8 @@ impl Writer {
 
     /// Writes the buffers, so that other processes can read their results.
     ///
-    /// # Errors [`Error::Io`]. Nothing is lost then: the buffers are unchanged.
+    /// # Errors
+    /// [`Error::Io`]. Nothing is lost then: the buffers are unchanged.
     pub fn flush(&mut self) -> Result<(), Error> {
         self.seal()?;
         self.write()
@@ -131,7 +135,8 @@ impl Writer {
 
     /// Brings everything to disk: from now on it survives a crash.
     ///
-    /// # Errors [`Error::Io`]. If a write failed, nothing is lost and the call can be repeated.
+    /// # Errors
+    /// [`Error::Io`]. If a write failed, nothing is lost and the call can be repeated.
     /// [`Error::Unreliable`] after an earlier failure to bring the file to disk.
     pub fn sync(&mut self) -> Result<(), Error> {
         self.check_reliable()?;

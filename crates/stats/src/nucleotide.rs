@@ -179,7 +179,8 @@ fn supported(reward: i32, penalty: i32) -> String {
 impl NucleotideScoring {
     /// Makes a scoring system.
     ///
-    /// # Errors [`NucleotideScoringError`] if the scores or the gap costs are not among those with
+    /// # Errors
+    /// [`NucleotideScoringError`] if the scores or the gap costs are not among those with
     /// known statistics.
     ///
     /// ```

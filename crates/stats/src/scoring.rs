@@ -81,7 +81,8 @@ impl ScoringSystem {
     /// Makes the scoring system of a matrix (name in any case). Gap costs that are not given are
     /// the release's defaults for the matrix.
     ///
-    /// # Errors [`ScoringError`] if the matrix or the pair of gap costs is not among those with
+    /// # Errors
+    /// [`ScoringError`] if the matrix or the pair of gap costs is not among those with
     /// known statistics.
     ///
     /// ```
@@ -140,7 +141,8 @@ impl ScoringSystem {
     /// Makes the scoring system of a search that derives matrices of its own. IDENTITY is refused,
     /// since it has no target frequencies.
     ///
-    /// # Errors As [`ScoringSystem::new`].
+    /// # Errors
+    /// As [`ScoringSystem::new`].
     pub fn with_frequencies(
         release: &Release,
         matrix: &str,

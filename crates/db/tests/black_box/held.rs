@@ -1,4 +1,5 @@
-//! Partitions in memory that somebody filled in pieces: the same bytes as from the files, and nothing else.
+//! Partitions in memory that somebody filled in pieces: the same bytes as from the files, and
+//! nothing else.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -224,7 +224,8 @@ fn many_partitions_of_many_sequences_cost_little() {
     assert!(own < 16 << 20, "{own}");
 }
 
-/// The bar. `cargo test --release -p fleetblast-db --test black_box partitions:: -- --ignored --nocapture`
+/// The bar. `cargo test --release -p fleetblast-db --test black_box partitions:: --
+/// --ignored --nocapture`
 #[test]
 #[ignore = "writes an index of 800 MB"]
 fn a_hundred_thousand_partitions_of_a_hundred_million_sequences() {

@@ -61,7 +61,8 @@ pub struct MaskFile {
 impl MaskFile {
     /// Opens a file.
     ///
-    /// # Errors If it cannot be read, or is not ASN.1.
+    /// # Errors
+    /// If it cannot be read, or is not ASN.1.
     pub fn open(path: &Path) -> Result<Self, MaskError> {
         let wrap = |source| MaskError::Read { path: path.to_path_buf(), source };
         let file = File::open(path).map_err(wrap)?;
@@ -70,7 +71,8 @@ impl MaskFile {
 
     /// Reads `input`; `path` is its name in messages.
     ///
-    /// # Errors If it cannot be read, or is not ASN.1.
+    /// # Errors
+    /// If it cannot be read, or is not ASN.1.
     pub fn new(mut input: impl BufRead + 'static, path: &Path) -> Result<Self, MaskError> {
         let path = path.to_path_buf();
         let start = match input.fill_buf() {
@@ -87,7 +89,8 @@ impl MaskFile {
 
     /// Reads the next object of the file up to its masks, which must be read next.
     ///
-    /// # Errors If the file cannot be read or is malformed.
+    /// # Errors
+    /// If the file cannot be read or is malformed.
     pub fn next_info(&mut self) -> Result<Option<MaskInfo>, MaskError> {
         let mut read = || {
             let source = &mut self.source;
@@ -114,7 +117,8 @@ impl MaskFile {
 
     /// Reads the masks of the object, and calls `each` with every sequence and its ranges.
     ///
-    /// # Errors If the file cannot be read or is malformed.
+    /// # Errors
+    /// If the file cannot be read or is malformed.
     pub fn masks(&mut self, mut each: impl FnMut(SeqId, Vec<Range<u32>>)) -> Result<(), MaskError> {
         let result = self.read_masks(&mut each);
         result.map_err(|problem| self.error(problem))

@@ -78,7 +78,8 @@ impl Masks {
 
     /// Adds an algorithm with a name and a description of the user's choice; returns its number.
     ///
-    /// # Errors If the name is taken.
+    /// # Errors
+    /// If the name is taken.
     pub fn add_named(
         &mut self,
         name: &[u8],
@@ -93,7 +94,8 @@ impl Masks {
     /// Adds the algorithm of a known program (10 dust, 20 seg, 30 windowmasker, 40 repeat, 100
     /// other); returns its number.
     ///
-    /// # Errors If the same program with the same options exists already, or the program is
+    /// # Errors
+    /// If the same program with the same options exists already, or the program is
     /// unknown.
     pub fn add_program(
         &mut self,

@@ -71,7 +71,8 @@ impl ParallelFile {
 
     /// Writes bytes to one range.
     ///
-    /// # Errors [`MpiError::File`].
+    /// # Errors
+    /// [`MpiError::File`].
     pub fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<(), MpiError> {
         for range in pieces(bytes.len(), self.piece()) {
             let mut rest = &bytes[range.clone()];
@@ -91,7 +92,8 @@ impl ParallelFile {
 
     /// Writes scattered pieces, through a view of this rank alone.
     ///
-    /// # Errors [`MpiError::File`]; [`MpiError::Overlap`].
+    /// # Errors
+    /// [`MpiError::File`]; [`MpiError::Overlap`].
     pub fn write_scattered(&self, pieces: &[(u64, &[u8])]) -> Result<(), MpiError> {
         for batch in self.batches(pieces)? {
             self.write_batch(self.alone()?, false, &batch)?;
@@ -101,7 +103,8 @@ impl ParallelFile {
 
     /// Writes scattered pieces of all ranks collectively; a rank can have none.
     ///
-    /// # Errors As [`ParallelFile::write_scattered`].
+    /// # Errors
+    /// As [`ParallelFile::write_scattered`].
     pub fn write_scattered_all(&self, pieces: &[(u64, &[u8])]) -> Result<(), MpiError> {
         let (batches, mut result) = match self.batches(pieces) {
             Ok(batches) => (batches, Ok(())),
@@ -154,7 +157,8 @@ impl ParallelFile {
     /// If the file system cannot reserve, the range is compared with the free space. The range
     /// counts as new: reserving it twice may be refused although the space is there.
     ///
-    /// # Errors [`MpiError::NoSpace`]; [`MpiError::File`].
+    /// # Errors
+    /// [`MpiError::NoSpace`]; [`MpiError::File`].
     pub fn reserve(&self, range: Range<u64>) -> Result<(), MpiError> {
         let wanted = range.end.saturating_sub(range.start);
         if wanted == 0 {
@@ -181,14 +185,16 @@ impl ParallelFile {
 
     /// Makes the system write all data of all ranks to its storage (collective).
     ///
-    /// # Errors [`MpiError::File`].
+    /// # Errors
+    /// [`MpiError::File`].
     pub fn sync(&self) -> Result<(), MpiError> {
         self.comm.agree(self.together.sync().map_err(|failure| self.failed(0, failure)))
     }
 
     /// Closes the file (collective).
     ///
-    /// # Errors [`MpiError::File`]: written data may be lost.
+    /// # Errors
+    /// [`MpiError::File`]: written data may be lost.
     pub fn close(self) -> Result<(), MpiError> {
         let Self { path, comm, together, alone } = self;
         let own = alone.into_inner().map_or(Ok(()), Handle::close);

@@ -14,7 +14,8 @@ pub(super) struct Batch {
 /// The bytes are copied. Otherwise both the file view and the memory would be scattered, which MPI
 /// libraries have handled wrongly. Copying costs far less than writing.
 ///
-/// # Errors The first byte that two pieces claim.
+/// # Errors
+/// The first byte that two pieces claim.
 pub(super) fn batches(pieces: &[(u64, &[u8])], limit: usize) -> Result<Vec<Batch>, u64> {
     let mut sorted: Vec<_> =
         pieces.iter().copied().filter(|(_, piece)| !piece.is_empty()).collect();

@@ -53,7 +53,8 @@ impl Mailbox {
     /// Makes a mailbox for messages among the ranks of `comm` (collective). Mailboxes do not
     /// receive each other's messages.
     ///
-    /// # Errors [`MpiError::Call`].
+    /// # Errors
+    /// [`MpiError::Call`].
     pub fn new(comm: &Comm) -> Result<Self, MpiError> {
         Ok(Self {
             comm: comm.duplicate()?,
@@ -70,14 +71,16 @@ impl Mailbox {
 
     /// Begins to send a message; a rank can send to itself.
     ///
-    /// # Errors [`MpiError::Call`], also if there is no rank `to`.
+    /// # Errors
+    /// [`MpiError::Call`], also if there is no rank `to`.
     pub fn send(&mut self, to: usize, tag: u8, bytes: Vec<u8>) -> Result<(), MpiError> {
         self.begin(to, tag, Leaving { bytes, receipt: None })
     }
 
     /// As `send`; when the message has left, [`Mailbox::left`] returns `receipt`.
     ///
-    /// # Errors As [`Mailbox::send`].
+    /// # Errors
+    /// As [`Mailbox::send`].
     pub fn send_with_receipt(
         &mut self,
         to: usize,
@@ -120,7 +123,8 @@ impl Mailbox {
     /// Makes progress without waiting. Returns whether all messages have left; they may not have
     /// been received yet.
     ///
-    /// # Errors [`MpiError::Call`].
+    /// # Errors
+    /// [`MpiError::Call`].
     pub fn progress(&mut self) -> Result<bool, MpiError> {
         let Self { outgoing, left, .. } = self;
         let sent = outgoing.sent(|receipt| left.push_back(receipt));
@@ -136,7 +140,8 @@ impl Mailbox {
 
     /// Returns the next message, if there is one. Does not wait.
     ///
-    /// # Errors [`MpiError::Call`], [`MpiError::MessageMemory`].
+    /// # Errors
+    /// [`MpiError::Call`], [`MpiError::MessageMemory`].
     pub fn poll(&mut self) -> Result<Option<Message>, MpiError> {
         loop {
             self.progress()?;
@@ -149,7 +154,8 @@ impl Mailbox {
     /// Waits for the next message, at most for `timeout`. It sleeps, so that other threads can use
     /// the cores.
     ///
-    /// # Errors As [`Mailbox::poll`].
+    /// # Errors
+    /// As [`Mailbox::poll`].
     pub fn wait(&mut self, timeout: Duration) -> Result<Option<Message>, MpiError> {
         let mut backoff = Backoff::new();
         loop {
@@ -166,7 +172,8 @@ impl Mailbox {
     /// Messages that arrive meanwhile are kept for [`Mailbox::poll`], so two ranks can flush at the
     /// same time.
     ///
-    /// # Errors As [`Mailbox::poll`].
+    /// # Errors
+    /// As [`Mailbox::poll`].
     pub fn flush(&mut self, timeout: Duration) -> Result<bool, MpiError> {
         let mut backoff = Backoff::new();
         loop {
@@ -184,7 +191,8 @@ impl Mailbox {
     /// happen before MPI is finalized: some libraries print messages that nobody received to
     /// standard output.
     ///
-    /// # Errors As [`Mailbox::poll`].
+    /// # Errors
+    /// As [`Mailbox::poll`].
     pub fn close(mut self) -> Result<(), MpiError> {
         let mut backoff = Backoff::new();
         loop {

@@ -38,7 +38,8 @@ impl SharedFill {
     /// the host has too little, the kernel kills processes, so callers must check before. It uses
     /// huge pages if the system has them.
     ///
-    /// # Errors All ranks get one if any does. [`MpiError::Shares`] if ranges overlap or lengths
+    /// # Errors
+    /// All ranks get one if any does. [`MpiError::Shares`] if ranges overlap or lengths
     /// differ; [`MpiError::Memory`], [`MpiError::Call`].
     pub fn new(host: &Comm, length: usize, own: Range<usize>) -> Result<Self, MpiError> {
         agree_on_shares(host, length, &own)?;
@@ -74,7 +75,8 @@ impl SharedFill {
     /// Waits until all ranks of the host have filled their ranges; then all can read all of it
     /// (collective).
     ///
-    /// # Errors [`MpiError::Memory`], [`MpiError::Call`].
+    /// # Errors
+    /// [`MpiError::Memory`], [`MpiError::Call`].
     pub fn finish(self) -> Result<SharedBytes, MpiError> {
         let Self { segment, length, host } = self;
         let segment = segment.complete();

@@ -47,7 +47,8 @@ fn step<E: Into<io::Error>>(step: &'static str) -> impl FnOnce(E) -> Trouble {
 impl Filling {
     /// Makes a segment for `length` bytes.
     ///
-    /// # Safety As for [`Filling::join`].
+    /// # Safety
+    /// As for [`Filling::join`].
     pub(super) unsafe fn first(length: usize, own: Range<usize>) -> Result<Self, Trouble> {
         let size = rounded(length);
         let file = match reserved_pages(size) {
@@ -65,7 +66,8 @@ impl Filling {
 
     /// Opens another rank's segment.
     ///
-    /// # Safety While this value exists, no other one, here or in another process, has a range that
+    /// # Safety
+    /// While this value exists, no other one, here or in another process, has a range that
     /// overlaps with `own`.
     pub(super) unsafe fn join(
         name: &str,

@@ -59,7 +59,8 @@ pub type Location = (SeqId, Vec<Range<u32>>);
 
 /// Reads a Seq-loc: an interval, several intervals, or none (`Ok(None)`).
 ///
-/// # Errors If the node is none of these.
+/// # Errors
+/// If the node is none of these.
 pub fn location(node: &Node) -> Result<Option<Location>> {
     if matches!(&node.kind, Kind::Word(word) if word == "null") {
         return Ok(None);

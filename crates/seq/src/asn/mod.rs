@@ -72,7 +72,8 @@ impl fmt::Display for Place {
 /// A value that is too long for memory is opened, and read element by element. In binary files such
 /// a value must have an end mark.
 ///
-/// # Errors All functions fail if the file cannot be read, or has something else at that position.
+/// # Errors
+/// All functions fail if the file cannot be read, or has something else at that position.
 pub trait Source {
     /// Whether there is another object.
     fn more(&mut self) -> Result<bool, AsnError>;

@@ -56,14 +56,16 @@ impl Label {
 impl Node {
     /// Returns an error at this value's position.
     ///
-    /// # Errors Always.
+    /// # Errors
+    /// Always.
     pub fn fail<T>(&self, problem: impl Into<String>) -> Result<T> {
         Err(Malformed { at: self.at, problem: problem.into() })
     }
 
     /// Returns the fields of a value by their indexes among all names; they must be in this order.
     ///
-    /// # Errors If the value has another form.
+    /// # Errors
+    /// If the value has another form.
     pub fn fields<const N: usize>(&self, names: &[&str; N]) -> Result<[Option<&Node>; N]> {
         let mut fields = [None; N];
         let mut next = 0;
@@ -77,7 +79,8 @@ impl Node {
 
     /// Returns the index and the value of a choice.
     ///
-    /// # Errors If the value has another form.
+    /// # Errors
+    /// If the value has another form.
     pub fn choice(&self, names: &[&str]) -> Result<(usize, &Node)> {
         self.choice_from(names, 0)
     }
@@ -100,7 +103,8 @@ impl Node {
 
     /// Returns the elements of a list.
     ///
-    /// # Errors If the value has another form.
+    /// # Errors
+    /// If the value has another form.
     pub fn list(&self) -> Result<&[Node]> {
         match &self.kind {
             Kind::Block(nodes) => Ok(nodes),
@@ -110,7 +114,8 @@ impl Node {
 
     /// Returns an integer.
     ///
-    /// # Errors If the value has another form.
+    /// # Errors
+    /// If the value has another form.
     pub fn integer(&self) -> Result<i64> {
         match self.kind {
             Kind::Integer(number) => Ok(number),
@@ -120,7 +125,8 @@ impl Node {
 
     /// Returns a boolean.
     ///
-    /// # Errors If the value has another form.
+    /// # Errors
+    /// If the value has another form.
     pub fn boolean(&self) -> Result<bool> {
         match &self.kind {
             Kind::Word(word) if word == "TRUE" => Ok(true),
@@ -131,7 +137,8 @@ impl Node {
 
     /// Returns a text of any bytes.
     ///
-    /// # Errors If the value has another form.
+    /// # Errors
+    /// If the value has another form.
     pub fn text(&self) -> Result<&[u8]> {
         match &self.kind {
             Kind::Text(text) => Ok(text),
@@ -141,7 +148,8 @@ impl Node {
 
     /// Returns a text of visible characters.
     ///
-    /// # Errors If the value has another form.
+    /// # Errors
+    /// If the value has another form.
     pub fn visible(&self) -> Result<&[u8]> {
         let text = self.text()?;
         match text.iter().all(|byte| matches!(byte, b' '..=b'~')) {
@@ -152,7 +160,8 @@ impl Node {
 
     /// Returns a byte string.
     ///
-    /// # Errors If the value has another form.
+    /// # Errors
+    /// If the value has another form.
     pub fn bytes(&self) -> Result<&[u8]> {
         match &self.kind {
             Kind::Bytes(bytes) => Ok(bytes),
@@ -171,7 +180,8 @@ impl Node {
 
     /// Returns a real number (`CObjectIStreamAsn::ReadDouble`, objistrasn.cpp).
     ///
-    /// # Errors If the value has another form.
+    /// # Errors
+    /// If the value has another form.
     pub fn real(&self) -> Result<f64> {
         let parts = match &self.kind {
             Kind::Real(number) => return Ok(*number),

@@ -38,7 +38,8 @@ pub(super) fn text(line: &[u8]) -> Option<&[u8]> {
 
 /// Parses the text after `>`.
 ///
-/// # Errors If BLAST+ refuses the text. `warnings` has BLAST+'s warnings in any case.
+/// # Errors
+/// If BLAST+ refuses the text. `warnings` has BLAST+'s warnings in any case.
 pub(super) fn parse(
     text: &[u8],
     line: u64,

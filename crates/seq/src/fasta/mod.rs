@@ -175,7 +175,8 @@ impl<R: BufRead> Reader<R> {
 
     /// Reads the next record; `None` at the end of the input.
     ///
-    /// # Errors [`FastaError`]; the reader cannot be used afterwards.
+    /// # Errors
+    /// [`FastaError`]; the reader cannot be used afterwards.
     pub fn next_record(&mut self) -> Result<Option<Record>, FastaError> {
         if !self.lines.advance()? {
             return Ok(None);

@@ -35,7 +35,8 @@ impl ObjectId {
 
     /// Returns the number, where BLAST+ allows no text.
     ///
-    /// # Errors If it is a text.
+    /// # Errors
+    /// If it is a text.
     pub fn number(&self) -> Result<i64, Refusal> {
         match self {
             Self::Number(number) => Ok(*number),
@@ -45,7 +46,8 @@ impl ObjectId {
 
     /// Returns the number; parses a text such as `007`.
     ///
-    /// # Errors If it is a text that is no number.
+    /// # Errors
+    /// If it is a text that is no number.
     pub fn parse_number(&self) -> Result<i64, Refusal> {
         match self {
             Self::Number(number) => Ok(*number),

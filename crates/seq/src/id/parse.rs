@@ -22,7 +22,8 @@ pub struct IdError {
 /// In a word with commas but no bars the commas must be replaced by underscores before; the FASTA
 /// reader does that, with BLAST+'s warning.
 ///
-/// # Errors If a word has a known tag but its parts do not fit, such as `gi|abc`, `gnl|a`,
+/// # Errors
+/// If a word has a known tag but its parts do not fit, such as `gi|abc`, `gnl|a`,
 /// `NP_1.x`, or if surplus parts are no identifiers.
 ///
 /// ```
@@ -38,7 +39,8 @@ pub fn parse_word(word: &[u8]) -> Result<Vec<SeqId>, IdError> {
 
 /// As [`parse_word`]. Adds the skipped parts, which BLAST+ warns of, to `skipped`.
 ///
-/// # Errors As [`parse_word`].
+/// # Errors
+/// As [`parse_word`].
 pub fn parse_word_with_skipped(
     word: &[u8],
     skipped: &mut Vec<Refusal>,
@@ -60,7 +62,8 @@ pub fn parse_word_with_skipped(
 /// A word with a tag and a bar is parsed as in FASTA. Any other word is an accession of known shape
 /// or a local identifier; a local one without a bar must be valid.
 ///
-/// # Errors If BLAST+ refuses the word: unlike in [`parse_word`] every part must fit, and the word
+/// # Errors
+/// If BLAST+ refuses the word: unlike in [`parse_word`] every part must fit, and the word
 /// must not be empty.
 pub fn parse_stored(word: &[u8]) -> Result<Vec<SeqId>, Refusal> {
     if !word.contains(&b'|') {
@@ -75,7 +78,8 @@ pub fn parse_stored(word: &[u8]) -> Result<Vec<SeqId>, Refusal> {
 /// Parses the identifiers of a sequence name in an alignment file (`CAlnReader`): as in FASTA, but
 /// every part must fit.
 ///
-/// # Errors If a part does not fit, or the word is empty.
+/// # Errors
+/// If a part does not fit, or the word is empty.
 pub fn parse_typed(word: &[u8]) -> Result<Vec<SeqId>, Refusal> {
     let text = trim_spaces(word);
     match has_tag(text) {
@@ -95,7 +99,8 @@ pub fn parse_single(word: &[u8]) -> Option<SeqId> {
 /// Parses the first identifier of a word that a user typed: with a known tag as in FASTA, else an
 /// accession of known shape, else a local identifier.
 ///
-/// # Errors If the tag is known but its parts do not fit, or the word is empty.
+/// # Errors
+/// If the tag is known but its parts do not fit, or the word is empty.
 pub fn parse_first(word: &[u8]) -> Result<SeqId, Refusal> {
     first_of(word, Locals::Any).map(|(id, _)| id)
 }
@@ -105,7 +110,8 @@ pub fn parse_first(word: &[u8]) -> Result<SeqId, Refusal> {
 /// It can be an integer (a gi), a known tag as in FASTA, an accession of known shape, or a valid
 /// local identifier.
 ///
-/// # Errors For anything else, including several identifiers.
+/// # Errors
+/// For anything else, including several identifiers.
 pub fn parse_listed(word: &[u8]) -> Result<SeqId, Refusal> {
     if let Some(number) = super::digits(trim_spaces(word)) {
         return Ok(SeqId::Gi(number));
@@ -122,7 +128,8 @@ pub fn parse_listed(word: &[u8]) -> Result<SeqId, Refusal> {
 /// An identifier ends at the bar before the next known tag that is followed by a bar. If a part in
 /// the place of a tag is not known, the list ends.
 ///
-/// # Errors If the parts of an identifier do not fit.
+/// # Errors
+/// If the parts of an identifier do not fit.
 pub fn parse_indexed(word: &[u8]) -> Result<Vec<SeqId>, Refusal> {
     let mut ids = Vec::new();
     let mut rest = word;

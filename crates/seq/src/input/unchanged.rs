@@ -29,7 +29,8 @@ impl FileVersion {
 
     /// Compares with a later version.
     ///
-    /// # Errors If they differ; the error says in what.
+    /// # Errors
+    /// If they differ; the error says in what.
     pub fn compare(&self, later: &Self) -> io::Result<()> {
         if self == later {
             return Ok(());
@@ -69,7 +70,8 @@ pub struct UnchangedFile {
 impl UnchangedFile {
     /// Opens a file.
     ///
-    /// # Errors If it cannot be opened, or is a directory.
+    /// # Errors
+    /// If it cannot be opened, or is a directory.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let found = file.metadata()?;
@@ -102,7 +104,8 @@ impl Read for UnchangedFile {
 
 /// Reads a whole file.
 ///
-/// # Errors If it cannot be read, or changes meanwhile.
+/// # Errors
+/// If it cannot be read, or changes meanwhile.
 pub fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = UnchangedFile::open(path)?;
     let length = file.opened.map_or(0, |opened| opened.length);

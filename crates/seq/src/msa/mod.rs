@@ -79,7 +79,8 @@ impl Aligned {
 
 /// Reads an alignment: two sequences or more, with the same number of columns.
 ///
-/// # Errors If BLAST+ does not take the text for an alignment, or would read beyond the end of a
+/// # Errors
+/// If BLAST+ does not take the text for an alignment, or would read beyond the end of a
 /// sequence.
 ///
 /// ```

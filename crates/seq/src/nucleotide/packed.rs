@@ -11,7 +11,8 @@ pub struct Packed<'a> {
 impl<'a> Packed<'a> {
     /// Makes a view of `length` bases; the low bits of the last byte may be unused.
     ///
-    /// # Panics If there are fewer bases.
+    /// # Panics
+    /// If there are fewer bases.
     pub fn new(bytes: &'a [u8], length: u32) -> Packed<'a> {
         assert!(
             bytes.len() >= (length as usize).div_ceil(4),
@@ -43,7 +44,8 @@ impl<'a> Packed<'a> {
 
     /// The two bits of a base.
     ///
-    /// # Panics If there is no such byte.
+    /// # Panics
+    /// If there is no such byte.
     #[inline]
     pub fn base(&self, at: u32) -> u8 {
         self.bytes[at as usize / 4] >> (6 - 2 * (at & 3)) & 3
@@ -51,7 +53,8 @@ impl<'a> Packed<'a> {
 
     /// A view of `length` bases from `start`, a multiple of four.
     ///
-    /// # Panics If `start` is no multiple of four, or there are fewer bases.
+    /// # Panics
+    /// If `start` is no multiple of four, or there are fewer bases.
     pub fn part(&self, start: u32, length: u32) -> Packed<'a> {
         assert!(start.is_multiple_of(4) && start + length <= self.length);
         Packed { bytes: &self.bytes[start as usize / 4..], length }

@@ -80,7 +80,8 @@ impl Counts {
 
     /// Reads a file.
     ///
-    /// # Errors If the file has another format, or is damaged.
+    /// # Errors
+    /// If the file has another format, or is damaged.
     pub fn read(file: &[u8]) -> Result<Counts, CountsError> {
         let mut words = Words(file).after_notes()?;
         match words.next()? {

@@ -77,7 +77,8 @@ type Result<T> = std::result::Result<T, ReadError>;
 
 /// Reads a checkpoint.
 ///
-/// # Errors If the bytes are no checkpoint, or one that cannot be used.
+/// # Errors
+/// If the bytes are no checkpoint, or one that cannot be used.
 pub fn read(bytes: &[u8]) -> Result<ReadCheckpoint> {
     let visible = bytes.trim_ascii_start();
     let node = match visible.first() {
