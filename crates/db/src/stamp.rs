@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shorter_file_is_told_from_one_that_cannot_be_read() {
+    fn shorter_and_unreadable_files_are_distinguished() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.psq");
         fs::write(&path, vec![1; 9_000]).unwrap();

@@ -123,19 +123,19 @@ fn data_of(index: &Path) -> PathBuf {
 /// Opens both files (`CTaxDBFileInfo`, seqdbtax.cpp).
 fn open(path: &Path) -> Result<Opened, TaxonomyFault> {
     let silent = |error: DbError| TaxonomyFault { said: None, reason: error.to_string() };
-    let told = |said: Option<String>, problem: String| TaxonomyFault {
+    let fault = |said: Option<String>, problem: String| TaxonomyFault {
         said,
         reason: format!("{}: {problem}", path.display()),
     };
     let index = Bytes::map(path).map_err(silent)?;
     let data = Bytes::map(&data_of(path)).map_err(silent)?;
     let Some(head) = index.first_chunk::<ENTRY>().filter(|_| index.len() >= HEADER + ENTRY) else {
-        return Err(told(None, format!("{} bytes are no index of taxa", index.len())));
+        return Err(fault(None, format!("{} bytes are no index of taxa", index.len())));
     };
     let (magic, stated) = (word(head, 0), word(head, 4).cast_signed());
     if magic != MAGIC {
         let said = "Error: Tax database file has wrong magic number.";
-        return Err(told(
+        return Err(fault(
             Some(said.to_owned()),
             format!("it begins with {magic:#x}, not {MAGIC:#x}"),
         ));
@@ -145,7 +145,7 @@ fn open(path: &Path) -> Result<Opened, TaxonomyFault> {
         let said = format!(
             "SeqDB: Taxid metadata indicates ({stated}) entries but file has room for ({entries})."
         );
-        return Err(told(
+        return Err(fault(
             Some(said),
             "byte 4 tells another number of taxa than there is room for".to_owned(),
         ));
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_told_from_what_cannot_be_used() {
+    fn missing_and_unusable_files_are_distinguished() {
         let missing = SearchPath::new(Path::new("/nosuch"), "".as_ref(), None);
         let missing = TaxonomyNames::find(&missing);
         assert_eq!((missing.of(9606).unwrap(), missing.is_installed()), (None, false));

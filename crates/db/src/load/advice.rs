@@ -34,9 +34,9 @@ pub(crate) fn advise(bytes: &[u8], usage: Use) {
     };
     // SAFETY: neither advice changes contents, protection or lifetime of any page, whatever else
     // lies on the pages that `bytes` begins and ends in.
-    let told = unsafe { madvise(pages.start as *mut _, pages.len(), advice) };
+    let taken = unsafe { madvise(pages.start as *mut _, pages.len(), advice) };
     // It does no harm if the kernel refuses, as for memory that is no mapping of a file.
-    let _ = told;
+    let _ = taken;
 }
 
 /// Requests 2 MB pages for `bytes`, a mapped file. If the page cache of the file system has them,

@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_failure_is_told() {
+    fn the_first_failure_is_returned() {
         let done = AtomicUsize::new(0);
         let all = parallel((0..100).collect(), |_| {
             done.fetch_add(1, Ordering::Relaxed);

@@ -12,7 +12,7 @@ use libc::{c_int, c_void, sigaction, siginfo_t};
 
 use super::register::{Entry, entries};
 
-/// What the process does about SIGBUS of which nothing is known here.
+/// What the process does about a SIGBUS that is not for a mapped file.
 static USUAL: OnceLock<Usual> = OnceLock::new();
 
 /// Exit code of a database that cannot be read, as [`DbError::exit_code`](crate::DbError) has it.
