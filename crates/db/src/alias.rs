@@ -17,14 +17,14 @@ pub struct Entry {
     pub value: Vec<u8>,
 }
 
-/// What an alias file says; a key given twice keeps its last value.
+/// The entries of an alias file; a key given twice keeps its last value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AliasFile {
     entries: BTreeMap<Vec<u8>, Entry>,
 }
 
 impl AliasFile {
-    /// Reads the text of an alias file. Any text is one: lines without meaning are ignored.
+    /// Parses the text of an alias file. Any text is valid: lines without meaning are ignored.
     ///
     /// As `CSeqDBAliasNode::x_ReadValues` (seqdbalias.cpp): lines end with LF or CR; leading blanks
     /// are skipped, but a line that starts with a tab has no key and so no effect; `#` starts a
@@ -80,7 +80,8 @@ impl AliasFile {
             })
     }
 
-    /// Refuses what would silently search other sequences than BLAST+ does.
+    /// Refuses keys that are not supported: ignoring them would search other sequences than BLAST+
+    /// does.
     ///
     /// # Errors
     /// [`DbError::UnsupportedAliasKey`] naming `file` and the first such line.
@@ -92,7 +93,7 @@ impl AliasFile {
     }
 }
 
-/// `None` for a comment and for a line without a key.
+/// Parses a line; `None` for a comment and for a line without a key.
 fn key_and_value(line: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     let is_blank = |b: &u8| *b == b' ' || *b == b'\t';
     let key_end = line.iter().position(is_blank).unwrap_or(line.len());

@@ -1,11 +1,12 @@
 //! Nucleotide sequences as databases store them.
 //!
-//! Packed bases: two bits each (A 0, C 1, G 2, T 3), the first in the high bits; the low bits of the last byte tell how
-//! many bases that byte holds, from 0 to 3.
+//! Packed bases: two bits each (A 0, C 1, G 2, T 3), the first in the high bits. The low bits of
+//! the last byte are the number of bases in that byte, from 0 to 3.
 //!
-//! Ambiguities: a 32-bit big-endian count of words, with a format flag in its top bit, then the words. In the short
-//! format a word is a run: code (4 bits, ncbi4na), length − 1 (4 bits), first base (24 bits). In the long format two
-//! words are one: code (4 bits), length − 1 (12 bits), nothing (16 bits); first base (32 bits).
+//! Ambiguities: a 32-bit big-endian count of words, with a format flag in its top bit, then the
+//! words. In the short format a word is a run: code (4 bits, ncbi4na), length − 1 (4 bits), first
+//! base (24 bits). In the long format two words are one: code (4 bits), length − 1 (12 bits),
+//! nothing (16 bits); first base (32 bits).
 
 use std::ops::Range;
 
@@ -22,7 +23,7 @@ pub struct Ambiguity {
     pub length: u32,
 }
 
-/// The bases of one sequence, in place. Whatever the bytes are, every method stays within them.
+/// The bases of one sequence, in place. Damaged bytes never make a method read outside of them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Bases<'a> {
     packed: &'a [u8],
@@ -33,7 +34,7 @@ const WORD: usize = 4;
 /// The ncbi4na codes of the four bases in a byte.
 const UNPACKED: [[u8; 4]; 256] = unpacked(&[1, 2, 4, 8]);
 
-/// What the four bases in each byte stand for.
+/// The codes of the four bases in each byte.
 const fn unpacked(bases: &[u8; 4]) -> [[u8; 4]; 256] {
     let mut table = [[0; 4]; 256];
     let mut byte = 0;
@@ -57,12 +58,12 @@ impl<'a> Bases<'a> {
         u32::try_from(4 * full.len() + usize::from(last & 3)).unwrap_or(u32::MAX)
     }
 
-    /// The packed bases. Ambiguous ones stand as one of the bases they may be.
+    /// The packed bases. An ambiguous base is stored as one of its possible bases.
     pub fn packed(&self) -> &'a [u8] {
         self.packed
     }
 
-    /// The runs of ambiguous bases, in stored order. Nothing is promised about them for a damaged database.
+    /// The runs of ambiguous bases, in stored order. They can be wrong in a damaged database.
     pub fn ambiguities(&self) -> impl Iterator<Item = Ambiguity> + use<'a> {
         let (long, words) = self.words();
         words.chunks_exact(if long { 2 * WORD } else { WORD }).map(move |run| {
@@ -111,7 +112,7 @@ impl<'a> Bases<'a> {
         (count >> 31 == 1, &words[..bytes.min(words.len())])
     }
 
-    /// The byte of the ambiguities where they are not as they must be.
+    /// The offset of the first invalid byte of the ambiguities.
     pub(crate) fn fault(&self) -> Option<usize> {
         let Some(count) = self.ambiguities.first_chunk() else {
             return (!self.ambiguities.is_empty()).then_some(0);
@@ -133,7 +134,8 @@ impl<'a> Bases<'a> {
 mod tests {
     use super::*;
 
-    /// The sequence of the oracle's bytes in the notes on the format: `ACGTNNNNNNNNNNACGT`, and a long run.
+    /// The sequence of the oracle's bytes in the notes on the format: `ACGTNNNNNNNNNNACGT`, and a
+    /// long run.
     #[test]
     fn both_formats_of_ambiguities() {
         // makeblastdb -dbtype nucl of ACGTNNNNNNNNNNACGT gives the ambiguities 00000001 f9000004.

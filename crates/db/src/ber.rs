@@ -1,7 +1,7 @@
 //! The subset of BER that binary ASN.1 headers use: single-byte tags, definite and indefinite
 //! lengths.
 
-/// Why a header could not be read, and where in it.
+/// The error of a malformed header, and its offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed {
     /// Byte offset from the start of the header.
@@ -29,7 +29,7 @@ pub(crate) const fn context(number: u8) -> u8 {
     0xa0 | number
 }
 
-/// Where a constructed element ends.
+/// The end of a constructed element.
 #[derive(Clone, Copy)]
 enum End {
     /// At this offset.
@@ -42,7 +42,7 @@ enum End {
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// Where the first element was that nobody knew.
+    /// Offset of the first unknown element.
     skipped: Option<usize>,
 }
 
@@ -66,12 +66,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next tag, not consumed; `None` at the end.
+    /// Returns the next tag without consuming it; `None` at the end.
     pub(crate) fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
 
-    /// A length; `None` means indefinite. A definite length never exceeds what is left.
+    /// Reads a length; `None` means indefinite. A definite length never exceeds the remaining
+    /// bytes.
     fn length(&mut self) -> Result<Option<usize>> {
         let start = self.at;
         let first = self.byte()?;
@@ -97,8 +98,8 @@ impl<'a> Reader<'a> {
         Ok(Some(length))
     }
 
-    /// Reads a sequence of fields, each at most once and in their order, as BLAST+ does: else one of them would be taken for
-    /// another one.
+    /// Reads a sequence of fields, each at most once and in their order, as BLAST+ does. Otherwise
+    /// one field could be taken for another.
     pub(crate) fn fields(
         &mut self,
         mut field: impl FnMut(&mut Self, u8) -> Result<()>,
@@ -207,7 +208,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes over one element of any kind.
+    /// Skips one element of any type.
     pub(crate) fn skip(&mut self) -> Result<()> {
         self.skipped.get_or_insert(self.at);
         self.skip_nested(0)
@@ -225,7 +226,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Errors if an element was passed over.
+    /// Fails if an element was skipped.
     pub(crate) fn all_known(&self) -> Result<()> {
         match self.skipped {
             None => Ok(()),
@@ -233,7 +234,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Errors unless everything was read.
+    /// Fails unless everything was read.
     pub(crate) fn finish(&self) -> Result<()> {
         if self.at == self.bytes.len() { Ok(()) } else { self.fail("bytes after the end") }
     }

@@ -1,4 +1,4 @@
-//! Where the bytes of a file are: mapped, or in memory that anybody filled.
+//! The bytes of a file: mapped, or in memory filled by the caller.
 
 use std::fmt;
 use std::fs::File;
@@ -10,18 +10,18 @@ use crate::DbError;
 use crate::mapped::{MappedFile, Part};
 use crate::stamp::Stamp;
 
-/// Memory that holds a stretch of a file, whoever allocated and filled it: a `Vec<u8>`, a mapping, a window that
-/// several processes share. It must give the same bytes whenever asked; what it gives is checked on every access.
+/// Memory with a range of a file: a `Vec<u8>`, a mapping, or memory shared by several processes.
+/// Its bytes must not change; every access checks them.
 pub type Memory = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
-/// A stretch of a file in memory. Positions are those in the file, so that a part of a database is read, checked and
-/// complained about exactly as the whole.
+/// A range of a file in memory. Positions are those in the file, so reads, checks and messages are
+/// the same for a part of a database and the whole.
 #[derive(Clone)]
 pub(crate) struct Bytes {
     memory: Memory,
-    /// Which bytes of the memory.
+    /// The range of the memory.
     held: Range<usize>,
-    /// Position in the file of the first of them.
+    /// Position in the file of its first byte.
     origin: usize,
 }
 
@@ -32,8 +32,8 @@ impl Bytes {
         Self { memory: Arc::new(bytes), held, origin: 0 }
     }
 
-    /// A stretch of a file that begins at position `origin` of the file and at byte `start` of `memory`. Shorter than
-    /// `length` if the memory is.
+    /// A range of a file that begins at position `origin` of the file and at byte `start` of
+    /// `memory`. Shorter than `length` if the memory is.
     pub(crate) fn stretch(memory: Memory, start: usize, length: usize, origin: usize) -> Self {
         let size = (*memory).as_ref().len();
         let start = start.min(size);
@@ -49,7 +49,8 @@ impl Bytes {
         Self::map_part(path, Part::Beside).map(|(bytes, _)| bytes)
     }
 
-    /// The same of a file of a volume, and how to tell whether the file was changed since.
+    /// As `map`, for a file of a volume. Also returns its stamp, to detect later changes of the
+    /// file.
     ///
     /// # Errors
     /// Those of [`Bytes::map`].
@@ -78,7 +79,7 @@ impl Bytes {
         Ok((Self { memory, held, origin: 0 }, stamp))
     }
 
-    /// The bytes at these positions of the file, `None` if they are not all here.
+    /// The bytes at these positions of the file; `None` if they are not all in memory.
     #[inline]
     pub(crate) fn at(&self, range: Range<usize>) -> Option<&[u8]> {
         let start = range.start.checked_sub(self.origin)?;
@@ -86,7 +87,7 @@ impl Bytes {
         self.get(start..end)
     }
 
-    /// The same memory, as far as it holds these positions of the file.
+    /// The same memory, restricted to these positions of the file.
     pub(crate) fn window(&self, range: Range<usize>) -> Self {
         let start = range.start.clamp(self.origin, self.end());
         let length = range.end.clamp(start, self.end()) - start;
@@ -94,7 +95,7 @@ impl Bytes {
         Self { memory: self.memory.clone(), held: from..from + length, origin: start }
     }
 
-    /// Position in the file after the last byte here; the length of the file, if it is here as a whole.
+    /// Position in the file after the last byte in memory.
     pub(crate) fn end(&self) -> usize {
         self.origin + self.held.len()
     }
@@ -105,7 +106,7 @@ impl Deref for Bytes {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        // A memory that gives fewer bytes than before has none for us.
+        // If the memory has become shorter, there are no bytes.
         (*self.memory).as_ref().get(self.held.clone()).unwrap_or(&[])
     }
 }

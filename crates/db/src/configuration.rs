@@ -11,18 +11,19 @@ use crate::ncbirc::ConfigFile;
 
 /// The file that all programs read last.
 const SHARED: &str = ".ncbirc";
-/// The program itself, under which others run by their own names.
+/// The multi-call program, which also runs under the names of others.
 const OWN: &str = "fleetblast";
 
-/// The value of an entry; an empty one hides those of the layers below.
+/// Returns the value of an entry; an empty one hides those of the layers below.
 ///
-/// The layers, first to last (`CNcbiRegistry`, ncbireg.cpp): the variable `NCBI_CONFIG__SECTION__ENTRY`,
-/// the file that `NCBI_CONFIG_OVERRIDES` names, `PROGRAM.ini` and `.ncbirc`.
+/// The layers, first to last (`CNcbiRegistry`, ncbireg.cpp): the variable
+/// `NCBI_CONFIG__SECTION__ENTRY`, the file that `NCBI_CONFIG_OVERRIDES` names, `PROGRAM.ini` and
+/// `.ncbirc`.
 pub fn configured(section: &str, entry: &str) -> Option<OsString> {
     program_entry(section, entry).or_else(|| shared_file(section, entry))
 }
 
-/// The same of an entry that BLAST+ reads without `PROGRAM.ini`, but with a variable of the entry's own
+/// Returns an entry that BLAST+ reads without `PROGRAM.ini`, but with a variable of the entry's own
 /// name before `.ncbirc` (`s_FindPathToWM`, winmask_filter.cpp).
 pub fn configured_by_variable(section: &str, entry: &str) -> Option<OsString> {
     variable(section, entry)
@@ -37,7 +38,8 @@ fn program_entry(section: &str, entry: &str) -> Option<OsString> {
         .or_else(|| entry_of(find(&program_file()?), section, entry))
 }
 
-/// The variable of an entry, in the case of its name or in upper case (`CEnvironmentRegistry::x_Get`).
+/// The variable of an entry, in the case of its name or in upper case
+/// (`CEnvironmentRegistry::x_Get`).
 fn variable(section: &str, entry: &str) -> Option<OsString> {
     let name = format!("NCBI_CONFIG__{section}__{entry}");
     env::var_os(&name).or_else(|| env::var_os(name.to_ascii_uppercase()))
@@ -51,7 +53,7 @@ fn overriding_file(section: &str, entry: &str) -> Option<OsString> {
 fn overriding_path() -> Option<PathBuf> {
     let name = env::var_os("NCBI_CONFIG_OVERRIDES").filter(|name| !name.is_empty())?;
     let path = Path::new(&name);
-    // A bare name is looked for where the other files are.
+    // A bare name is searched in the directories of the other files.
     let is_bare = path.parent().is_none_or(|parent| parent.as_os_str().is_empty());
     if is_bare { find(path) } else { Some(path.to_path_buf()) }
 }
@@ -60,7 +62,7 @@ fn shared_file(section: &str, entry: &str) -> Option<OsString> {
     entry_of(shared_path(), section, entry)
 }
 
-/// `.ncbirc`, unless a variable or an entry elsewhere says that it is not used.
+/// `.ncbirc`, unless a variable or an entry elsewhere disables it.
 fn shared_path() -> Option<PathBuf> {
     let is_off = env::var_os("NCBI_DONT_USE_NCBIRC").is_some()
         || program_entry("NCBI", "DONT_USE_NCBIRC").is_some();
@@ -72,11 +74,11 @@ fn entry_of(file: Option<PathBuf>, section: &str, entry: &str) -> Option<OsStrin
     Some(OsString::from_vec(value))
 }
 
-/// Looks for lines that BLAST+ cannot read. Where `.ncbirc` has one, BLAST+ reads no further, and
-/// goes on; returns a warning of that.
+/// Checks the files for lines that BLAST+ cannot read. In `.ncbirc` BLAST+ stops reading there and
+/// continues; this returns a warning.
 ///
 /// # Errors
-/// A file of the layers above that has one, with which BLAST+ does not start.
+/// If a file of the layers above has such a line, with which BLAST+ does not start.
 pub fn check_configuration() -> Result<Option<String>, String> {
     let fault = |path: PathBuf| {
         let fault = ConfigFile::parse(&fs::read(&path).ok()?).fault?;
@@ -108,8 +110,9 @@ fn find(name: &Path) -> Option<PathBuf> {
     directories().into_iter().map(|directory| directory.join(name)).find(|file| file.is_file())
 }
 
-/// Where files are looked for (`CMetaRegistry::GetDefaultSearchPath`, metareg.cpp): the directories of
-/// `NCBI_CONFIG_PATH`, where an empty one stands for the usual ones and ends the list.
+/// The directories in which files are searched (`CMetaRegistry::GetDefaultSearchPath`,
+/// metareg.cpp): those of `NCBI_CONFIG_PATH`. An empty one stands for the usual directories and
+/// ends the list.
 fn directories() -> Vec<PathBuf> {
     let Some(list) = env::var_os("NCBI_CONFIG_PATH") else { return usual_directories() };
     if list.is_empty() {

@@ -1,10 +1,12 @@
-//! What is counted of a database of which a part is searched (`CSeqDBImpl::x_ScanTotals`, seqdbimpl.cpp).
+//! Counts the sequences and residues of a restricted database as BLAST+ does
+//! (`CSeqDBImpl::x_ScanTotals`, seqdbimpl.cpp).
 //!
-//! Where the user gives a list, or an alias has one and does not state what it amounts to, BLAST+ goes through the included sequences and sums
-//! up their lengths, from the index alone. Of a protein it tells the exact length. Of nucleotides it tells how many bytes the bases take,
-//! but not how many bases the last byte holds: for that it takes the last two bits of the sequence's number in its volume. So reports, e-values
-//! and `blastdbcmd -info` are about an estimate, which is off by at most three bases for each sequence; only
-//! [`Database::exact_residues`] is not.
+//! If the user gives a list, or an alias has one without stating its totals, BLAST+ adds up the
+//! lengths of the included sequences from the index alone. Lengths of proteins are exact. Of
+//! nucleotides the index has the number of bytes, but not the number of bases in the last byte.
+//! BLAST+ takes the last two bits of the sequence's number in its volume for that. So reports,
+//! e-values and `blastdbcmd -info` use an estimate, which can be wrong by three bases for each
+//! sequence; only [`Database::exact_residues`] is exact.
 
 use std::ops::Range;
 
@@ -14,16 +16,16 @@ use crate::cursor::OidLimits;
 /// Counts of the included sequences.
 #[derive(Debug)]
 pub(crate) struct Counted {
-    /// How many there are.
+    /// Number of included sequences.
     pub(crate) sequences: u64,
     /// Residues, or estimated bases.
     pub(crate) residues: u64,
-    /// The same of the shortest and of the longest one; 2^31 - 1 and 0 if there is none.
+    /// Lengths of the shortest and of the longest one; 2^31 - 1 and 0 if there is none.
     pub(crate) lengths: (u32, u32),
 }
 
 impl Counted {
-    /// Counts the sequences in these ranges, to which BLAST+ gets with these limits.
+    /// Counts the sequences in these ranges that BLAST+ reaches with these limits.
     pub(crate) fn new(whole: &Database, listed: &[Range<u32>], mut limits: OidLimits) -> Self {
         let mut counted = Self { sequences: 0, residues: 0, lengths: (i32::MAX as u32, 0) };
         for oid in limits.walk(Some(listed)) {
@@ -38,8 +40,8 @@ impl Counted {
 }
 
 impl Database {
-    /// Number of residues of the included sequences, counted one by one where what [`Database::whole`] states of
-    /// nucleotides is an estimate.
+    /// Number of residues of the included sequences. They are counted one by one if
+    /// [`Database::whole`] has an estimate for nucleotides.
     pub fn exact_residues(&self) -> u64 {
         match self.counted_lengths() {
             None => self.whole().residues,
@@ -50,7 +52,8 @@ impl Database {
         }
     }
 
-    /// Length of the longest sequence as BLAST+ states it: of the included ones where it counts these, estimated unless it is to be `exact`.
+    /// Length of the longest sequence as BLAST+ states it. If BLAST+ counts the included sequences,
+    /// it is the longest of these, estimated unless `exact`.
     pub fn stated_longest(&self, exact: bool) -> u32 {
         match self.counted_lengths() {
             None => self.longest(),
@@ -62,7 +65,8 @@ impl Database {
         }
     }
 
-    /// The length of a sequence as BLAST+ counts it where a part of a database is searched: that of nucleotides is an estimate.
+    /// The length of a sequence as BLAST+ counts it in a restricted database; estimated for
+    /// nucleotides.
     pub(crate) fn estimated_length_of(&self, oid: u32) -> u32 {
         self.locate(oid).map_or(0, |(volume, first)| volume.estimated_length(oid - first))
     }

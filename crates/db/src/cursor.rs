@@ -1,11 +1,11 @@
-//! Looking for included sequences one after the other, as BLAST+ does
-//! (`CSeqDBImpl::x_CheckOrFindOID`, seqdbimpl.cpp).
+//! Finds included sequences one after the other, as BLAST+ does (`CSeqDBImpl::x_CheckOrFindOID`,
+//! seqdbimpl.cpp).
 //!
-//! FIRST_OID and LAST_OID of the only alias that is named, if it has no other restriction, also
-//! limit the OIDs that BLAST+ goes through, whatever else is named. It sets these limits when it
-//! evaluates the aliases, which the first question does, after it was compared with the limits
-//! until then. So the first answer may lie before the limits, and another one right at their end.
-//! Where BLAST+ counts sequences when it opens the database, it removes the limits afterwards.
+//! If a single alias is named and FIRST_OID and LAST_OID are its only restriction, they also limit
+//! the OIDs that BLAST+ visits, whatever else is named. BLAST+ sets these limits when it evaluates
+//! the aliases. That happens in the first query, after its OID was compared with the old limits. So
+//! the first result can be before the limits, and another one right at their end. If BLAST+ counts
+//! sequences when it opens the database, it removes the limits afterwards.
 
 use std::ops::Range;
 
@@ -16,24 +16,24 @@ use crate::{Database, range};
 pub(crate) enum RetrievableOids {
     /// All: nothing restricts the database.
     All,
-    /// Those that are searched.
+    /// The included OIDs.
     Included,
-    /// Those that are listed and lie in a window, which the first question sets.
+    /// The listed OIDs in a window, which the first query sets.
     Limited { listed: Vec<Range<u32>>, window: Range<u32> },
 }
 
-/// The limits between which OIDs are looked for: they change with the first question.
+/// The limits between which OIDs are searched; they change with the first query.
 #[derive(Clone, Debug)]
 pub(crate) struct OidLimits {
     current: Range<u32>,
-    /// Those that the first question sets.
+    /// The limits that the first query sets.
     next: Option<Range<u32>>,
 }
 
-/// The answer to a question for an OID.
+/// The result of a query for an OID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Answer {
-    /// The next included OID, if there is one; else where the question ended.
+    /// The next included OID, if there is one; otherwise the OID at which the search ended.
     oid: u32,
     is_included: bool,
 }
@@ -43,14 +43,14 @@ impl OidLimits {
         Self { current: 0..count, next: window }
     }
 
-    /// Sets the limits that the first question would set.
+    /// Sets the limits that the first query would set.
     fn set_up(&mut self) {
         if let Some(next) = self.next.take() {
             self.current = next;
         }
     }
 
-    /// Looks for the first OID from `oid` on that is `listed`; all are if there is no list.
+    /// Finds the first OID from `oid` on that is `listed`; without a list all are.
     fn find(&mut self, listed: Option<&[Range<u32>]>, oid: u32) -> Answer {
         let oid = oid.max(self.current.start);
         let is_within = oid < self.current.end;
@@ -64,7 +64,7 @@ impl OidLimits {
         }
     }
 
-    /// Goes through all included OIDs.
+    /// Visits all included OIDs.
     pub(crate) fn walk(&mut self, listed: Option<&[Range<u32>]>) -> impl Iterator<Item = u32> {
         let mut next = Some(0u32);
         std::iter::from_fn(move || {
@@ -75,7 +75,7 @@ impl OidLimits {
     }
 }
 
-/// Answers which sequences `blastdbcmd` takes for included.
+/// Decides which sequences count as included for `blastdbcmd`.
 #[derive(Debug)]
 pub struct OidCursor {
     database: Database,
@@ -87,7 +87,7 @@ impl OidCursor {
         Self { limits: OidLimits::new(database.oid_count(), window), database }
     }
 
-    /// Evaluates the aliases before the first question.
+    /// Evaluates the aliases before the first query.
     pub fn set_up(&mut self) {
         self.limits.set_up();
     }
@@ -97,7 +97,7 @@ impl OidCursor {
         self.find(oid).is_ok()
     }
 
-    /// `Ok` if the OID is included, else the OID at which BLAST+ looked last.
+    /// Returns `Ok` if the OID is included, otherwise the OID at which BLAST+ stopped searching.
     pub(crate) fn find(&mut self, oid: u32) -> Result<(), u32> {
         let answer = self.limits.find(self.database.listed(), oid);
         if answer.is_included && answer.oid == oid { Ok(()) } else { Err(answer.oid) }

@@ -1,4 +1,4 @@
-//! The database as the other layers see it.
+//! The public interface of a database.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -15,18 +15,18 @@ use crate::restrict::Visibility;
 use crate::volume::Volume;
 use crate::{Bases, DbError, range, totals};
 
-/// What the sequences of a database are.
+/// The type of a database's sequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub enum SequenceKind {
     /// Proteins, in NCBIstdaa.
     Protein,
-    /// DNA or RNA: two bits for a base, and runs of ambiguous bases beside.
+    /// DNA or RNA: two bits per base, and separate runs of ambiguous bases.
     Nucleotide,
 }
 
 impl SequenceKind {
-    /// How messages call it.
+    /// The name of the type in messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Protein => "protein",
@@ -34,7 +34,7 @@ impl SequenceKind {
         }
     }
 
-    /// The word for it in `-dbtype`.
+    /// The name of the type in `-dbtype`.
     pub fn database_type(self) -> &'static str {
         match self {
             Self::Protein => "prot",
@@ -42,7 +42,7 @@ impl SequenceKind {
         }
     }
 
-    /// The letter with which the extensions of its files begin.
+    /// The first letter of the extensions of its files.
     pub fn letter(self) -> char {
         match self {
             Self::Protein => 'p',
@@ -71,7 +71,8 @@ pub struct DatabaseInfo {
     pub residues: u64,
 }
 
-/// All databases named by `-db` as one, in which what is named twice counts once: what `blastdbcmd -info` prints.
+/// All databases named by `-db` as one; a database named twice counts once. `blastdbcmd -info`
+/// prints this.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Whole {
     /// The titles, joined by `; `; empty if there are none.
@@ -80,8 +81,8 @@ pub struct Whole {
     pub sequences: u64,
     /// Number of residues, likewise.
     pub residues: u64,
-    /// Paths of the volumes named and of those in the aliases named, and of the alias *files* below these
-    /// (`CSeqDBAliasNode::FindVolumePaths`, seqdbalias.cpp). Empty for a database in memory.
+    /// Paths of the named volumes, of those in the named aliases, and of the alias *files* below
+    /// these (`CSeqDBAliasNode::FindVolumePaths`, seqdbalias.cpp). Empty for a database in memory.
     pub volumes: Vec<Vec<u8>>,
 }
 
@@ -96,7 +97,7 @@ pub struct Database {
 #[derive(Debug)]
 struct Inner {
     parts: Parts,
-    /// First OID of each volume, and the count of all at the end.
+    /// First OID of each volume, and the number of all sequences at the end.
     starts: Vec<u32>,
     /// Residues before each volume, by the offsets, and all at the end.
     residues_before: Vec<u64>,
@@ -104,12 +105,12 @@ struct Inner {
     title: Vec<u8>,
 }
 
-/// What a database is put together from.
+/// The parts that a database is assembled from.
 #[derive(Debug)]
 pub(crate) struct Parts {
     /// In OID order.
     pub(crate) volumes: Vec<Arc<Volume>>,
-    /// Included OIDs: sorted, apart from each other, within the count.
+    /// Included OIDs: sorted ranges that do not touch, below the number of sequences.
     pub(crate) included: Vec<Range<u32>>,
     /// One for each name given; at least one.
     pub(crate) infos: Vec<DatabaseInfo>,
@@ -185,12 +186,12 @@ impl Database {
         self.inner.parts.stats_residues
     }
 
-    /// Looks whether the files with these sequences, and all files beside volumes, are as they were
-    /// when they were opened. Who reads these sequences only does so after that and before anybody
-    /// relies on it.
+    /// Checks that the files with these sequences, and all files beside the volumes, have not
+    /// changed since they were opened. Call it after the sequences were read, and before the
+    /// results are used.
     ///
     /// # Errors
-    /// [`DbError::Changed`] if one was written to; those of
+    /// [`DbError::Changed`] if a file was written to; those of
     /// [`check_lost_pages`](crate::check_lost_pages) for any file.
     pub fn check_unchanged(&self, oids: &Range<u32>) -> Result<(), DbError> {
         check_side_files()?;
@@ -219,15 +220,15 @@ impl Database {
         &self.inner.parts.date
     }
 
-    /// Length of the longest sequence, as the volumes state it. Not checked: do not size a buffer
-    /// by it without looking at [`Database::length_of`].
+    /// Length of the longest sequence, as stated in the volumes. It is not checked: never allocate
+    /// by it without [`Database::length_of`].
     pub fn longest(&self) -> u32 {
         self.volumes().map(|(volume, _)| volume.index().longest).max().unwrap_or(0)
     }
 
-    /// Lengths of the shortest and the longest included sequence, where BLAST+ looks at them: with a list of the user, or
-    /// of an alias that does not state what it includes: 2^31 - 1 and 0 if there is none. `None`
-    /// elsewhere.
+    /// Lengths of the shortest and the longest included sequence, if BLAST+ computes them: with a
+    /// list of the user, or of an alias that does not state its totals. They are 2^31 - 1 and 0 if
+    /// no sequence is included. `None` otherwise.
     pub fn counted_lengths(&self) -> Option<(u32, u32)> {
         self.inner.parts.lengths
     }
@@ -259,11 +260,10 @@ impl Database {
     }
 
     /// The residues of a sequence in NCBIstdaa, without sentinels, in constant time and without
-    /// copying. (Of a nucleotide database, meaningless bytes: see [`Database::bases_of`].)
+    /// copying. (For a nucleotide database the bytes have no meaning: see [`Database::bases_of`].)
     ///
-    /// Codes are below 28, and the slice is what the makers of the database wrote, only where
-    /// [`Database::validate`] has succeeded. Empty for an OID that does not exist and for one whose
-    /// offsets are wrong.
+    /// Only after [`Database::validate`] has succeeded are codes below 28 and the slice as written.
+    /// Empty for an OID that does not exist or has wrong offsets.
     #[inline]
     pub fn residues_of(&self, oid: u32) -> &[u8] {
         self.locate(oid).map_or(&[], |(volume, first)| volume.residues(oid - first))
@@ -283,8 +283,8 @@ impl Database {
         self.locate(oid).map_or(0, |(volume, first)| volume.length(oid - first))
     }
 
-    /// What becomes of hits to a sequence: lists may include it, but show none of its definition
-    /// lines.
+    /// Whether hits to a sequence are reported. A list can include a sequence, but show none of its
+    /// definition lines.
     ///
     /// # Errors
     /// As [`Database::deflines`]; none for a database without restrictions.
@@ -309,7 +309,7 @@ impl Database {
         }
     }
 
-    /// The same, with those that may not be shown.
+    /// As `deflines`, including lines that must not be shown.
     pub(crate) fn stored_deflines(&self, oid: u32) -> Result<Vec<Defline>, DbError> {
         match self.locate(oid) {
             Some((volume, first)) => volume.stored_deflines(oid - first, first),
@@ -336,13 +336,13 @@ impl Database {
         Ok(())
     }
 
-    /// The included OIDs: everything, unless an alias or a list of the user restricts them. Sorted; the
-    /// ranges neither touch nor overlap.
+    /// The included OIDs: all, unless an alias or a list of the user restricts them. The ranges are
+    /// sorted, and neither touch nor overlap.
     pub fn oids(&self) -> &[Range<u32>] {
         &self.inner.parts.included
     }
 
-    /// Asks for sequences one after the other, as `blastdbcmd` does.
+    /// Makes a cursor over sequences, as `blastdbcmd` uses it.
     pub fn oid_cursor(&self) -> OidCursor {
         let window = match &self.inner.parts.retrievable {
             RetrievableOids::Limited { window, .. } => Some(window.clone()),
@@ -351,7 +351,7 @@ impl Database {
         OidCursor::new(self.clone(), window)
     }
 
-    /// What aliases and lists include; `None` if nothing restricts.
+    /// The OIDs that aliases and lists include; `None` without restrictions.
     pub(crate) fn listed(&self) -> Option<&[Range<u32>]> {
         match &self.inner.parts.retrievable {
             RetrievableOids::All => None,
@@ -367,29 +367,30 @@ impl Database {
 
     /// Cuts the included OIDs into at most `n` consecutive ranges of nearly equal numbers of
     /// residues: each differs from the ideal by at most the length of its longest sequence. Reads
-    /// only a few offsets of the index. The ranges may contain OIDs that are not included;
-    /// [`Database::oids_in`] tells.
+    /// only a few offsets of the index. The ranges can contain OIDs that are not included: see
+    /// [`Database::oids_in`].
     pub fn partitions(&self, n: usize) -> Vec<Range<u32>> {
         partition::cut(self, self.oids(), n)
     }
 
-    /// The same for those within `range`.
+    /// As `partitions`, for the OIDs within `range`.
     pub fn partitions_within(&self, range: Range<u32>, n: usize) -> Vec<Range<u32>> {
         partition::cut(self, &self.oids_in(range), n)
     }
 
-    /// The same for all OIDs, whether included or not.
+    /// As `partitions`, for all OIDs, included or not.
     pub fn partitions_of_all(&self, n: usize) -> Vec<Range<u32>> {
         let all = 0..self.oid_count();
         partition::cut(self, if all.is_empty() { &[] } else { std::slice::from_ref(&all) }, n)
     }
 
-    /// The path of a file of the volume that holds a sequence; `None` for one that was never in files.
+    /// The path of a file of the volume that contains a sequence; `None` for a database in memory.
     pub fn file_of(&self, oid: u32, file: VolumeFile) -> Option<PathBuf> {
         self.locate(oid).and_then(|(volume, _)| volume.path_of(file))
     }
 
-    /// For each volume the first sequence read so far whose definition lines have bytes that are no printable ASCII, in order.
+    /// For each volume, the first sequence read so far whose definition lines have bytes that are
+    /// not printable ASCII, in order.
     pub fn odd_headers(&self) -> Vec<OddHeader> {
         self.volumes().filter_map(|(volume, oids)| volume.odd_header(oids.start)).collect()
     }
@@ -418,7 +419,7 @@ impl Database {
 
     #[inline]
     fn position(&self, oid: u32) -> Option<(usize, &Volume)> {
-        // Volumes are few, and mostly there is one; empty ones share their start with the next.
+        // There are few volumes, mostly one; an empty one has the same start as the next.
         let at = self.inner.starts.partition_point(|&start| start <= oid).checked_sub(1)?;
         Some((at, self.inner.parts.volumes.get(at)?))
     }

@@ -1,4 +1,4 @@
-//! Dates of volumes, of which a database shows the latest.
+//! Finds the latest of the dates of volumes, which a database shows.
 
 /// Year, month, day, hour (0-23), minute; comparable.
 type Moment = (u32, usize, u32, u32, u32);

@@ -11,7 +11,7 @@ use crate::ber::{Malformed, Reader, SEQUENCE, context};
 pub struct Defline {
     /// The title; the whole FASTA definition line if identifiers were not parsed. Empty if absent.
     pub title: Vec<u8>,
-    /// Whether a title is stored, even an empty one. The encodings of other versions lack it.
+    /// Whether a title is stored, even an empty one. Older encodings have none.
     #[serde(skip)]
     pub has_title: bool,
     /// The identifiers, in stored order. `gnl|BL_ORD_ID|n` where identifiers were not parsed.
@@ -26,7 +26,7 @@ pub struct Defline {
     pub other_info: Vec<i64>,
 }
 
-/// Where and why a header could not be read.
+/// The error of a header that cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem} at byte {at} of the header")]
 pub struct HeaderError {
@@ -47,18 +47,18 @@ type Result<T> = std::result::Result<T, Malformed>;
 /// Name of the general database that marks sequences without identifiers of their own.
 pub(crate) const ORDINAL_DB: &[u8] = b"BL_ORD_ID";
 
-/// Reads a Blast-def-line-set (blastdb.asn): the bytes of one sequence in a `.phr` file.
+/// Parses a Blast-def-line-set (blastdb.asn): the bytes of one sequence in a `.phr` file.
 ///
-/// Fields that a later writer may add are passed over.
+/// Unknown fields, as later versions may add, are skipped.
 ///
 /// # Errors
-/// [`HeaderError`] if the bytes are not the BER encoding of one.
+/// [`HeaderError`] if the bytes are not a valid BER encoding.
 pub fn parse(header: &[u8]) -> std::result::Result<Vec<Defline>, HeaderError> {
     let mut reader = Reader::new(header);
     Ok(defline_set(&mut reader)?)
 }
 
-/// The same, but fields that nobody knows are errors.
+/// As `parse`, but unknown fields are errors.
 pub(crate) fn parse_strictly(header: &[u8]) -> std::result::Result<Vec<Defline>, HeaderError> {
     let mut reader = Reader::new(header);
     let lines = defline_set(&mut reader)?;
@@ -135,8 +135,8 @@ fn seq_id(reader: &mut Reader<'_>) -> Result<SeqId> {
     }
 }
 
-/// The kind of accession for each alternative of Seq-id; the others have a form of their own and
-/// never look here.
+/// The type of accession for each alternative of Seq-id; alternatives with another form are not
+/// looked up here.
 const TEXT_KINDS: [TextKind; 20] = {
     let mut kinds = [TextKind::GenBank; 20];
     kinds[5] = TextKind::Embl;

@@ -1,4 +1,5 @@
-//! Which definition lines of a sequence are shown when the database is restricted (`x_GetFilteredHeader`, seqdbvol.cpp).
+//! Filters the definition lines that a restricted database shows (`x_GetFilteredHeader`,
+//! seqdbvol.cpp).
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -21,12 +22,12 @@ pub(crate) struct IdSet {
 }
 
 impl IdSet {
-    /// Everything in the list, in an order that it always has.
+    /// All entries of the list, in a fixed order.
     fn sorted(&self) -> (BTreeSet<&Vec<u8>>, BTreeSet<i64>, &BTreeSet<i32>) {
         (self.keys.iter().collect(), self.gis.iter().copied().collect(), &self.taxids)
     }
 
-    /// Whether the list has this identifier in one of the forms it may be written in.
+    /// Whether the list has this identifier, in any spelling.
     fn has(&self, id: &SeqId) -> bool {
         match id {
             SeqId::Gi(gi) => self.gis.contains(gi),
@@ -35,7 +36,7 @@ impl IdSet {
         }
     }
 
-    /// Whether the list is of such identifiers at all.
+    /// Whether the list can have identifiers of this type.
     fn is_about(&self, id: &SeqId) -> bool {
         match id {
             SeqId::Gi(_) => !self.gis.is_empty(),
@@ -59,29 +60,29 @@ fn taxids(line: &Defline) -> BTreeSet<i32> {
     all.filter_map(|&taxid| i32::try_from(taxid).ok()).collect()
 }
 
-/// Trace identifiers have lists of their own kind, which are not supported.
+/// Whether it is a trace identifier. Lists of these are not supported.
 fn is_trace(id: &SeqId) -> bool {
     matches!(id, SeqId::General { db, tag: ObjectId::Number(_) | ObjectId::Text(_) } if db == b"ti")
 }
 
-/// What the user asked for.
+/// The user's list.
 #[derive(Clone, Debug)]
 pub(crate) struct UserList {
     pub(crate) set: IdSet,
-    /// The identifiers as they are looked up, in the order of their list.
+    /// The identifiers as lookup keys, in the order of the list.
     pub(crate) keys: Vec<Vec<u8>>,
-    /// Everything but the list.
+    /// Whether the list excludes.
     pub(crate) negative: bool,
-    /// A list of GIs, or one of identifiers that is negative.
+    /// Whether it is a list of GIs, or one that excludes identifiers.
     pub(crate) excludes_hidden: bool,
 }
 
-/// What the aliases ask of one volume.
+/// The restrictions of aliases in one volume.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct VolumeFilter {
-    /// Lists, of which one must have the line.
+    /// Lists; a shown line must be in one of them.
     pub(crate) lists: Vec<Arc<IdSet>>,
-    /// Membership bit that the line must have, from 1; 0 for none.
+    /// Membership bit of shown lines, from 1; 0 for none.
     pub(crate) member_bit: u32,
 }
 
@@ -94,7 +95,7 @@ pub(crate) struct DeflineFilter {
 }
 
 impl DeflineFilter {
-    /// Returns the filter as bytes: two that are the same have the same.
+    /// Encodes the filter; equal filters have equal bytes.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let user = self.user.as_ref().map(|user| (user.negative, user.set.sorted()));
         let volumes = self.volumes.iter().map(|volume| {
@@ -104,14 +105,16 @@ impl DeflineFilter {
         encode(&(user, volumes.collect::<Vec<_>>()))
     }
 
-    /// Whether sequences none of whose lines is shown are not even aligned. BLAST+ looks for that
-    /// only if the user's list is of GIs or, excluding, of identifiers (`CSeqDBImpl::x_InitIdSet`,
-    /// seqdbimpl.cpp); else they take places among the hits and are left out of the report.
+    /// Whether sequences without any shown line are not even aligned.
+    ///
+    /// BLAST+ checks that only if the user's list is of GIs or excludes identifiers
+    /// (`CSeqDBImpl::x_InitIdSet`, seqdbimpl.cpp). Otherwise such sequences take places among the
+    /// hits, and the report leaves them out.
     pub(crate) fn excludes_hidden(&self) -> bool {
         self.user.as_ref().is_some_and(|user| user.excludes_hidden)
     }
 
-    /// True if no line is ever left out.
+    /// Whether all lines are shown.
     pub(crate) fn is_empty(&self) -> bool {
         let idle = |volume: &VolumeFilter| volume.lists.is_empty() && volume.member_bit == 0;
         self.user.is_none() && self.volumes.iter().all(idle)
@@ -143,7 +146,8 @@ impl DeflineFilter {
         }
     }
 
-    /// Whether an identifier of the line passes the user's list, and one, maybe another, a list of the volume.
+    /// Whether an identifier of the line is in the user's list, and one (possibly another) in a
+    /// list of the volume.
     fn has_ids(&self, lists: &[Arc<IdSet>], line: &Defline) -> bool {
         let by_user = |id: &SeqId| match &self.user {
             Some(user) if !user.set.taxids.is_empty() => true,

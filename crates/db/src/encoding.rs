@@ -1,10 +1,10 @@
-//! Values as the bytes that fingerprints are made of.
+//! Encodes values for fingerprints.
 
 use serde::Serialize;
 
-/// Returns a value in the encoding of postcard, which no name in a program is part of: metadata are
-/// compared by what other versions wrote.
+/// Encodes a value with postcard. The encoding contains no names of this program, since metadata of
+/// other versions is compared with it.
 pub fn encode<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
-    // Lists, numbers and texts can always be written.
+    // Lists, numbers and texts can always be encoded.
     postcard::to_allocvec(value).unwrap_or_default()
 }

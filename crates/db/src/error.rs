@@ -1,4 +1,4 @@
-//! What can go wrong with a database, in the oracle's words where it has words.
+//! Errors of databases, with the oracle's messages if it has any.
 
 mod identifier;
 mod sign;
@@ -57,7 +57,7 @@ pub enum DbError {
         /// The alias file that would be entered again.
         path: PathBuf,
     },
-    /// Aliases nested too deeply or too widely to be meant.
+    /// Aliases nested too deeply, or too many of them.
     #[error(
         "alias file ({}) belongs to a tree of more than {limit} alias files; \
          list the volumes in one DBLIST instead",
@@ -69,7 +69,7 @@ pub enum DbError {
         /// The limit.
         limit: usize,
     },
-    /// An alias that restricts its members by a list, which is not supported.
+    /// An alias with a list that is not supported.
     #[error(
         "alias file ({}) line {line} uses {key}, which is not supported; \
          search the database without this alias, or make a database of the wanted sequences",
@@ -83,7 +83,7 @@ pub enum DbError {
         /// The key, e.g. `SEQIDLIST`.
         key: String,
     },
-    /// A number in an alias file that is none, or is out of range.
+    /// A number in an alias file that is malformed or out of range.
     #[error(
         "alias file ({}) line {line}: {key} needs a whole number from 0 to {maximum}, not '{value}'",
         path.display()
@@ -120,18 +120,18 @@ pub enum DbError {
         /// The version found.
         found: u32,
     },
-    /// An index of another kind of sequence than its name and place say (byte offset 4).
+    /// An index whose sequence type differs from that of its name and place (byte offset 4).
     #[error("Error: requested sequence type does not match DB.")]
     WrongKind {
         /// The index file.
         path: PathBuf,
-        /// What was asked for; `None` if the index states no known kind.
+        /// The requested type; `None` if the index states no known type.
         wanted: Option<SequenceKind>,
     },
     /// Volumes of both versions in one database.
     #[error("DB list contains both Version 4 and Version 5 dbs")]
     MixedVersions,
-    /// A file is shorter than its contents say.
+    /// A file is shorter than its contents require.
     #[error(
         "file ({}) is cut short: {what} at byte {offset} needs {needed} bytes, the file has \
          {length}; copy or make the database again",
@@ -140,13 +140,13 @@ pub enum DbError {
     Truncated {
         /// The file.
         path: PathBuf,
-        /// What was being read.
+        /// The item that was read.
         what: &'static str,
-        /// Where it begins.
+        /// Offset of the item.
         offset: u64,
-        /// How long the file must be at least.
+        /// Minimal length of the file.
         needed: u64,
-        /// How long it is.
+        /// Length of the file.
         length: u64,
     },
     /// An offset in the index that contradicts its neighbour or the file it points into.
@@ -179,7 +179,7 @@ pub enum DbError {
         /// The number by the offsets.
         found: u64,
     },
-    /// A file that was written to since it was opened.
+    /// A file that was written to after it was opened.
     #[error(
         "file ({}) was changed while it was searched ({what}), so that what was found is of two databases; search again, \
          and replace databases instead of writing to their files",
@@ -188,10 +188,10 @@ pub enum DbError {
     Changed {
         /// The file.
         path: PathBuf,
-        /// How it differs.
+        /// The difference.
         what: String,
     },
-    /// A file that was to be opened again, but whose path names another file by now.
+    /// A file that must be opened again, but whose path now names another file.
     #[error(
         "file ({}) was replaced after it was opened, and another part of it was to be read; search again",
         path.display()
@@ -200,7 +200,7 @@ pub enum DbError {
         /// The file.
         path: PathBuf,
     },
-    /// A mapped file that could not be read, though nobody is seen to have changed it.
+    /// A mapped file that could not be read, although no change of it is visible.
     #[error(
         "file ({}) byte {offset} of {length} could not be read: its disk or its server failed, or it was cut short \
          and then replaced; search again",
@@ -214,7 +214,7 @@ pub enum DbError {
         /// Bytes of the file when it was opened.
         length: u64,
     },
-    /// A byte in the sequence file that is no residue, or a missing sentinel.
+    /// An invalid residue in the sequence file, or a missing sentinel.
     #[error(
         "sequence file ({}) byte {offset}: {code} is not {expected} (sequence {oid}); \
          copy or make the database again",
@@ -279,7 +279,7 @@ pub enum DbError {
         /// What is wrong.
         problem: &'static str,
     },
-    /// An LMDB file that was made for other volumes than those that name it.
+    /// An LMDB file that belongs to other volumes.
     #[error("{problem}")]
     LmdbVolumes {
         /// The LMDB file.
@@ -287,10 +287,10 @@ pub enum DbError {
         /// What is wrong.
         problem: &'static str,
     },
-    /// An identifier is looked for in a version-5 database made without identifiers.
+    /// A lookup of an identifier in a version-5 database without identifiers.
     #[error("DB contains no accession info.")]
     NoAccessions,
-    /// Nothing is looked for in a version-5 database; LMDB refuses empty keys.
+    /// A lookup of an empty key in a version-5 database, which LMDB refuses.
     #[error(
         "Accessions to Oids lookup error in {}",
         path.file_name().unwrap_or_default().display()
@@ -302,7 +302,7 @@ pub enum DbError {
     /// A version-5 database without its table of taxids.
     #[error("DB contains no tax id info")]
     NoTaxids,
-    /// Taxids are looked for in a version-4 database.
+    /// A lookup of taxids in a version-4 database.
     #[error("Taxonomy list is not supported in v4 BLAST db")]
     TaxonomyVersion,
     /// A file that contradicts another one, or itself.
@@ -310,15 +310,15 @@ pub enum DbError {
     Unsound {
         /// The file.
         path: PathBuf,
-        /// Where in it: empty, or a byte and a sequence, after a blank.
+        /// The position: empty, or a byte and a sequence, after a blank.
         place: String,
         /// What is wrong.
         problem: String,
     },
-    /// Files of a database that was never files.
+    /// Files of a database in memory are requested.
     #[error("the sequences are in memory only, there are no files to read")]
     NotOnDisk,
-    /// A database to be mapped that is larger than the memory allowed for it.
+    /// A database to be mapped that is larger than the allowed memory.
     #[error(
         "-loader map cannot keep within -memory: {size} bytes of the database are needed, {limit} \
          are allowed; use -loader direct, read or auto"
@@ -329,24 +329,24 @@ pub enum DbError {
         /// Bytes allowed.
         limit: u64,
     },
-    /// A process on its own was to load the database together with others.
+    /// A single process cannot load a database by broadcast.
     #[error(
         "-loader broadcast is for processes that MPI connects: start them with mpirun or srun, or use \
          -loader map, read or auto"
     )]
     BroadcastAlone,
-    /// Bytes are wanted that are not in memory.
+    /// The requested bytes are not in memory.
     #[error(
         "the bytes of sequences {} to {} are not among those in memory, of sequences {} to {}",
         wanted.start, wanted.end, held.start, held.end
     )]
     NotHeld {
-        /// OIDs that are wanted.
+        /// The requested OIDs.
         wanted: Range<u32>,
         /// OIDs in memory.
         held: Range<u32>,
     },
-    /// No memory to load a part of the database into.
+    /// No memory to load a part of the database.
     #[error(
         "cannot get {size} bytes of memory for a part of the database: {source}; \
          allow less with -memory"
@@ -357,7 +357,7 @@ pub enum DbError {
         /// Why not.
         source: std::io::Error,
     },
-    /// A list of GIs or identifiers for a volume without an index of them.
+    /// A list of GIs or identifiers for a volume without such an index.
     #[error("{what} list specified but no ISAM file found for {what} in {}", path.display())]
     NoIndex {
         /// `GI` or `SI`.
@@ -373,7 +373,7 @@ pub enum DbError {
         match sign { TaxidSign::Positive => "", TaxidSign::Negative => "Taxonomy ID(s) not found." }
     )]
     NoSuchTaxids {
-        /// Of which list.
+        /// Whether the list includes or excludes.
         sign: TaxidSign,
     },
     /// A restriction to taxids in a version-4 database.
@@ -400,7 +400,7 @@ pub enum DbError {
     /// Aliases of one volume with different membership bits.
     #[error("MEMB_BIT error: conflicting bit found.")]
     MemberBits,
-    /// A list that is not there; BLAST+ does not expect that.
+    /// A list that does not exist; BLAST+ ends with an uncaught exception.
     #[error(
         "NCBI C++ Exception:\n    T0 \"c++/include/corelib/ncbidiag.hpp\", line 5694: Error: \
          (CFileException::eMemoryMap) ncbi::CMemoryFileMap::CMemoryFileMap() - To be memory mapped the file must \
@@ -411,7 +411,7 @@ pub enum DbError {
         /// The file as named.
         path: PathBuf,
     },
-    /// An alias's list of GIs that is not there.
+    /// An alias's list of GIs that does not exist.
     #[error("Cannot memory map {}.", path.display())]
     MissingGiList {
         /// The file.
@@ -428,7 +428,7 @@ pub enum DbError {
     /// A word that cannot be used as an identifier.
     #[error(transparent)]
     Identifier(Box<IdentifierError>),
-    /// The operating system refused.
+    /// The operating system reported an error.
     #[error("cannot read ({}): {source}", path.display())]
     Io {
         /// The file or directory.

@@ -1,8 +1,8 @@
-//! Fingerprints of what a database holds: whether two databases of one name are the same.
+//! Fingerprints of databases, to compare databases of the same name.
 //!
-//! The fingerprint of many sequences is the sum of those of each, which has the sequence's number in it. So it does not depend
-//! on how the sequences are cut into partitions and in what order these are read, and fingerprints of parts add up to that of
-//! the whole. They find what happens to files by accident; they are not made to withstand forgery.
+//! The fingerprint of many sequences is the sum of their fingerprints, which include the number of
+//! the sequence. So it does not depend on partitions and their order, and fingerprints of parts add
+//! up to that of the whole. Fingerprints detect accidental changes; they do not resist forgery.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -15,16 +15,16 @@ use crate::partition::{Part, VolumeFile};
 use crate::volume::Volume;
 use crate::{Contents, Database, DbError};
 
-/// A volume as it describes itself.
+/// A volume as its index describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VolumeOutline {
     /// Path without extension.
     pub path: PathBuf,
-    /// Date of its making.
+    /// Date of creation.
     pub date: String,
-    /// Sequences that it states.
+    /// Number of sequences, as stated.
     pub sequences: u32,
-    /// Fingerprint of all that its index says of it before the offset tables.
+    /// Fingerprint of the index before the offset tables.
     pub index: u128,
 }
 
@@ -35,17 +35,18 @@ pub struct Fingerprinter {
 }
 
 impl Fingerprinter {
-    /// For the sequences of `database`.
+    /// Makes a fingerprinter for the sequences of `database`.
     pub fn new(database: &Database) -> Self {
         let map = Map::new(database.clone(), Contents::All);
         Self { database: database.clone(), map }
     }
 
-    /// The fingerprints of what a file holds of the included sequences in `oids`, for each volume that has some. Brings it
-    /// into the page cache first, in large reads.
+    /// Computes the fingerprints of the included sequences in `oids` in one type of file, for each
+    /// volume with such sequences. Brings the bytes into the page cache first, in large reads.
     ///
     /// # Errors
-    /// [`DbError::Offset`] for an index out of order, [`DbError::Truncated`] and [`DbError::Io`] for files that cannot be read.
+    /// [`DbError::Offset`] for an index out of order, [`DbError::Truncated`] and
+    /// [`DbError::Io`] for files that cannot be read.
     pub fn of(&self, oids: Range<u32>, file: VolumeFile) -> Result<Vec<(usize, u128)>, DbError> {
         let mut partition = self.database.partition(oids, Contents::All)?;
         for piece in &mut partition.pieces {
@@ -64,7 +65,7 @@ impl Fingerprinter {
     }
 }
 
-/// Whether a part tells what a file holds of a sequence.
+/// Whether the fingerprint of a sequence in `file` needs this part.
 fn is_needed(part: Part, file: VolumeFile) -> bool {
     match part {
         Part::HeaderOffsets => file == VolumeFile::Headers,
@@ -74,14 +75,15 @@ fn is_needed(part: Part, file: VolumeFile) -> bool {
 }
 
 impl Volume {
-    /// Returns the fingerprint of the stored bytes of sequence `i` in `file` and of its number in
-    /// the whole database. Definition lines that were never encoded are hashed in an encoding of their own.
+    /// Computes the fingerprint of the stored bytes of sequence `i` in `file`, and of its number in
+    /// the whole database. Definition lines that were never encoded are hashed in a separate
+    /// encoding.
     fn sequence_fingerprint(&self, file: VolumeFile, i: u32, oid: u32) -> u128 {
         let content = match (file, self.parsed_deflines(i)) {
             (VolumeFile::Headers, Some(lines)) => xxh3_128(&encode(lines)),
             _ => xxh3_128(self.stored(file, i)),
         };
-        // The same bytes are another sequence where its ambiguities begin elsewhere.
+        // Equal bytes with another start of the ambiguities are another sequence.
         let packed = if file == VolumeFile::Sequences { self.packed_bytes(i) } else { 0 };
         let mut all = [0; 24];
         all[..16].copy_from_slice(&content.to_le_bytes());
@@ -92,7 +94,7 @@ impl Volume {
 }
 
 impl Database {
-    /// The volumes, as they describe themselves.
+    /// The volumes, as their indexes describe them.
     pub fn outlines(&self) -> impl Iterator<Item = VolumeOutline> {
         self.volumes().map(|(volume, _)| {
             let index = volume.index();
@@ -105,8 +107,8 @@ impl Database {
         })
     }
 
-    /// The fingerprint of what aliases and lists make of the volumes: names, titles, numbers for statistics, the included
-    /// sequences, and the definition lines that are shown.
+    /// The fingerprint of the effect of aliases and lists: names, titles, numbers for statistics,
+    /// the included sequences, and the shown definition lines.
     pub fn selection_fingerprint(&self) -> u128 {
         let mut state = Xxh3::new();
         let stated = (self.infos(), self.title(), self.date(), self.counted_lengths());
@@ -116,7 +118,8 @@ impl Database {
         state.digest128()
     }
 
-    /// The fingerprint of what lists make of the sequences: those that are included, and the definition lines that are shown.
+    /// The fingerprint of the effect of lists: the included sequences, and the shown definition
+    /// lines.
     pub fn included_fingerprint(&self) -> u128 {
         let mut state = Xxh3::new();
         self.add_included(&mut state);
@@ -141,7 +144,7 @@ mod tests {
     use super::*;
     use crate::{Defline, SequenceKind};
 
-    /// Files of metadata hold fingerprints: what other versions wrote is compared.
+    /// Metadata files contain fingerprints, which are compared with those of other versions.
     #[test]
     fn definition_lines_are_hashed_by_a_lasting_encoding() {
         let ids = vec![SeqId::Gi(7)];

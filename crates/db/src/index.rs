@@ -1,4 +1,5 @@
-//! The index file of a volume (`.pin`, `.nin`): what the volume is, and where each sequence and header is.
+//! The index file of a volume (`.pin`, `.nin`): what the volume is, and where each sequence and
+//! header is.
 //!
 //! Integers are 32 bits, big-endian, unless noted:
 //!
@@ -47,14 +48,15 @@ pub struct Index {
     ambiguities_at: usize,
 }
 
-/// Which of the offset tables.
+/// The offset tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Table {
     /// Offsets into the header file.
     Headers,
     /// Offsets into the sequence file.
     Sequences,
-    /// Offsets into the sequence file, of the ambiguities after the bases of each nucleotide sequence.
+    /// Offsets into the sequence file, of the ambiguities after the bases of each nucleotide
+    /// sequence.
     Ambiguities,
 }
 
@@ -72,8 +74,8 @@ impl Table {
 }
 
 impl Index {
-    /// Reads the index in `bytes`, the contents of the file `path`. Reads nothing of the offset
-    /// tables, but makes sure that they are there. Only the kind that is `wanted` is accepted, if one is.
+    /// Parses the index in `bytes`, the contents of the file `path`. It checks that the offset
+    /// tables are complete, but does not read them. If `wanted` is given, another type is an error.
     ///
     /// # Errors
     /// [`DbError::Version`], [`DbError::WrongKind`] or [`DbError::Truncated`].
@@ -137,7 +139,7 @@ impl Index {
         start + 4 * i as usize
     }
 
-    /// Entry `i` of a table, `None` if `i` is greater than the number of sequences.
+    /// Entry `i` of a table; `None` if `i` is greater than the number of sequences.
     ///
     /// `bytes` are the index file, or the part of it with this entry.
     #[inline]
@@ -150,7 +152,8 @@ impl Index {
         Some(u32::from_be_bytes([word[0], word[1], word[2], word[3]]))
     }
 
-    /// The bytes between two neighbouring entries, `None` if out of order or there is no such entry.
+    /// The bytes between two neighbouring entries, `None` if out of order or there is no such
+    /// entry.
     #[inline]
     pub(crate) fn span(&self, bytes: &Bytes, table: Table, i: u32) -> Option<Range<usize>> {
         let start = self.offset(bytes, table, i)?;

@@ -1,4 +1,4 @@
-//! Under which key an identifier is stored.
+//! Lookup keys of identifiers.
 
 use fleetblast_seq::convert::parse_integer;
 use fleetblast_seq::id::{
@@ -6,17 +6,17 @@ use fleetblast_seq::id::{
     parse_word,
 };
 
-/// Most digits of a version that may be left out.
+/// Maximal digits of a version that may be left out.
 const VERSION_DIGITS: usize = 3;
 /// Databases whose identifiers may be written with a colon in version 4.
 const COLON_DATABASES: [&str; 4] = ["CDD", "SRA", "TSA", "GNOMON"];
 
-/// What to look for in version 4.
+/// The lookup of an identifier in version 4.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Version4 {
     /// In the GI index.
     Gi(i64),
-    /// Nowhere: the number within the volume itself.
+    /// No lookup: it is the number within the volume itself.
     Ordinal(u32),
     /// In the index of PIGs, which is not supported.
     Pig,
@@ -27,7 +27,8 @@ pub(super) enum Version4 {
     Text(Vec<u8>),
 }
 
-/// The version-5 key of an identifier that somebody typed (`s_PreProcessAccessionsForDBv5`, blastdbcmd.cpp).
+/// The version-5 key of an identifier that somebody typed (`s_PreProcessAccessionsForDBv5`,
+/// blastdbcmd.cpp).
 pub(super) fn typed(id: &[u8]) -> Vec<u8> {
     if !id.iter().any(|b| b"|_".contains(b)) {
         return id.to_ascii_uppercase();
@@ -49,7 +50,7 @@ pub(crate) fn without_end_blanks(key: &[u8]) -> &[u8] {
     &key[..key.iter().rposition(|&byte| byte != b' ').map_or(0, |last| last + 1)]
 }
 
-/// The first identifier of a word.
+/// Parses the first identifier of a word.
 pub(crate) fn parse(word: &[u8]) -> Option<SeqId> {
     // An entry and its chain without a tag.
     if let Some(bar) = word.iter().position(|&b| b == b'|')
@@ -63,15 +64,15 @@ pub(crate) fn parse(word: &[u8]) -> Option<SeqId> {
     parse_word(word).ok()?.into_iter().next()
 }
 
-/// A key that is a whole number and may therefore be a GI.
+/// Parses a key that is an integer, and so can be a GI.
 pub(super) fn number(key: &[u8]) -> Option<i64> {
     parse_integer(key, 10).ok()
 }
 
-/// What to look for in version 4 (`SeqDB_SimplifyAccession`, seqdbcommon.cpp).
+/// Finds the kind of lookup in version 4 (`SeqDB_SimplifyAccession`, seqdbcommon.cpp).
 ///
 /// # Errors
-/// An identifier with a known tag whose parts do not fit.
+/// If an identifier with a known tag has parts that do not fit.
 pub(super) fn version_4(key: &[u8]) -> Result<Version4, Refusal> {
     if let Some(id) = best_choice(&parse_indexed(key)?) {
         return simplified(id, key);
@@ -133,7 +134,8 @@ pub(super) fn without_version(key: &[u8]) -> Option<(&[u8], u32)> {
     Some((accession, std::str::from_utf8(digits).ok()?.parse().ok()?))
 }
 
-/// Whether one of the identifiers has the accession of `word`, exactly as written, and this version.
+/// Whether one of the identifiers has the accession of `word`, exactly as written, and this
+/// version.
 pub(super) fn has_version<'a>(
     ids: impl IntoIterator<Item = &'a SeqId>,
     word: &[u8],
@@ -154,8 +156,9 @@ pub(super) fn fasta(key: &[u8]) -> Option<Vec<u8>> {
     parse(key).map(|id| id.fasta())
 }
 
-/// The forms in which a list may have an identifier: as in version 5 with and without version, and as in version 4 with and
-/// without what follows the first dot (`CSeqDBGiList::FindId`, seqdbcommon.cpp).
+/// The spellings of an identifier in lists: as in version 5 with and without version, and as in
+/// version 4 with and without the text after the first dot (`CSeqDBGiList::FindId`,
+/// seqdbcommon.cpp).
 pub(crate) fn spellings(id: &SeqId) -> Vec<Vec<u8>> {
     let without = match id {
         SeqId::Text { kind: TextKind::Pir | TextKind::Prf, .. } => id.fasta(),
@@ -200,7 +203,7 @@ pub(crate) fn listed_word(word: &[u8]) -> Result<Option<Vec<u8>>, Refusal> {
     })
 }
 
-/// How a key that is not an identifier itself may stand for it.
+/// How a key can match an identifier without being equal to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PartialKey {
     /// The PDB entry of a chain.
@@ -212,7 +215,7 @@ pub(crate) enum PartialKey {
 }
 
 impl PartialKey {
-    /// How `key` stands for `id`.
+    /// Compares `key` with `id`.
     pub(crate) fn of(id: &[u8], key: &[u8]) -> Self {
         match parse(id) {
             Some(SeqId::Pdb { mol, .. }) if mol == key => Self::Entry,

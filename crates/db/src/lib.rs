@@ -1,13 +1,15 @@
 //! BLAST databases, versions 4 and 5: volumes, aliases, headers.
 //!
 //! This layer knows sequences, not searching. A [`Database`] is opened by name through a
-//! [`SearchPath`], or built in memory from records ([`memory`]); it is immutable and cheap to clone.
+//! [`SearchPath`], or built in memory from records ([`memory`]); it is immutable and cheap to
+//! clone.
 //!
 //! # What is checked when
 //! * At open: the names, the aliases, the version and the type of every volume, that the index is
 //!   as long as its counts require, that the first and the last offset lie in the sequence and
-//!   header files, and that the index states as many residues as lie between them. This costs the same for ten sequences and for 10^8: the offset tables, which may
-//!   be gigabytes on a shared file system, are not read.
+//!   header files, and that the index states as many residues as lie between them. This costs the
+//!   same for ten sequences and for 10^8: the offset tables, which may   be gigabytes on a shared
+//!   file system, are not read.
 //! * Per block: [`Database::validate`] checks the offsets, the sentinels and the residue codes of a
 //!   range of OIDs. A searcher calls it once for each partition before it trusts the bytes.
 //! * Per access: every look-up is bounds-checked, so that an index that was never validated yields

@@ -37,8 +37,8 @@ impl Record {
 const LARGEST_VOLUME: usize = u32::MAX as usize;
 
 impl Database {
-    /// A database of records of this kind, numbered in this order. `title` is what a report prints, e.g.
-    /// `User specified sequence set (Input: s.fa).`; the date is `Unknown`.
+    /// A database of records of this kind, numbered in this order. `title` is what a report prints,
+    /// e.g. `User specified sequence set (Input: s.fa).`; the date is `Unknown`.
     ///
     /// # Errors
     /// [`DbError::TooLarge`] for a sequence of 4 GiB or for more than 2^31 - 1 sequences.

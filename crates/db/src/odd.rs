@@ -1,7 +1,7 @@
-//! Definition lines with bytes that are no printable ASCII.
+//! Definition lines with bytes that are not printable ASCII.
 //!
-//! Whoever prints definition lines tells of them when all are printed: threads and ranks come across them in any order, and
-//! the first of each volume is the same whatever that was.
+//! Warnings about them come after all definition lines are printed. Threads and ranks find them in
+//! any order, but the first of each volume does not depend on that.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-/// Which text of a header is odd.
+/// The kind of text in a header that is odd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum OddText {
     /// A title.
@@ -18,8 +18,8 @@ pub enum OddText {
     Identifier,
 }
 
-/// The first sequence of a volume whose definition lines have bytes that are no printable ASCII, of those that were read. In
-/// the order of the database.
+/// The first sequence of a volume whose definition lines have bytes that are not printable ASCII,
+/// among those read so far, in the order of the database.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct OddHeader {
     /// The sequence.
@@ -46,7 +46,7 @@ impl fmt::Display for OddHeader {
 #[derive(Debug)]
 pub(crate) struct FirstOdd(AtomicU64);
 
-/// No text is odd so far.
+/// No odd text so far.
 const NONE: u64 = u64::MAX;
 
 impl Default for FirstOdd {
@@ -56,7 +56,7 @@ impl Default for FirstOdd {
 }
 
 impl FirstOdd {
-    /// Notes an odd text of the sequence with this number in the volume.
+    /// Records an odd text of the sequence with this number in the volume.
     pub(crate) fn note(&self, number: u32, text: OddText) {
         let key = u64::from(number) << 1 | u64::from(text == OddText::Identifier);
         self.0.fetch_min(key, Ordering::Relaxed);
@@ -70,7 +70,8 @@ impl FirstOdd {
     }
 }
 
-/// Shows `#` for bytes of a text that are no printable ASCII, as BLAST+ does, and tells whether there are any.
+/// Replaces bytes that are not printable ASCII by `#`, as BLAST+ does. Returns whether there were
+/// any.
 pub(crate) fn make_printable(text: &mut [u8]) -> bool {
     let is_odd = |byte: &u8| !(b' '..=b'~').contains(byte);
     let any = text.iter().any(is_odd);

@@ -36,7 +36,8 @@ impl Database {
         Self::open_restricted(names, kind, search, None, &mut Vec::new())
     }
 
-    /// Opens the databases and includes only what the user's list allows. Adds what BLAST+ warns of to `warnings`.
+    /// Opens the databases and includes only the sequences that the user's list allows. Adds
+    /// BLAST+'s warnings to `warnings`.
     ///
     /// # Errors
     /// As [`Database::open`], and those of lists that do not fit the database.
@@ -95,7 +96,7 @@ impl Database {
     ) -> Result<Self, DbError> {
         let tree = Node::resolve(names.as_bytes(), kind, search)?;
         let opened = Pool { kind, volumes: HashMap::new() }.open(&tree)?;
-        // Nothing is warned of in the lists that retrievals take.
+        // BLAST+ prints no warnings about lists when it retrieves sequences.
         let part = Part::of(&tree, &opened, user, lists, &mut Vec::new())?;
         let info = DatabaseInfo {
             name: names.into(),
@@ -208,7 +209,7 @@ enum AliasLists {
     All,
 }
 
-/// What of a tree's volumes is included, and what that amounts to.
+/// The included sequences of a tree's volumes, and their totals.
 struct Part {
     included: Vec<Range<u32>>,
     filter: Option<Arc<DeflineFilter>>,
@@ -259,7 +260,7 @@ impl Part {
         Ok(part)
     }
 
-    /// Leaves of the whole database what is included.
+    /// Restricts the whole database to the included sequences.
     fn restrict(&mut self, inclusion: Inclusion, whole: &Database) {
         self.filter = inclusion.filter;
         (self.included, self.retrievable) = match inclusion.window {
@@ -323,7 +324,7 @@ impl Pool {
 }
 
 impl Opened {
-    /// The volumes, which show what the filter keeps.
+    /// The volumes, restricted to the definition lines that the filter keeps.
     fn filtered(&self, filter: Option<&Arc<DeflineFilter>>) -> Vec<Arc<Volume>> {
         let volumes = self.volumes.iter().enumerate().map(|(i, (_, volume, _))| match filter {
             Some(filter) => Arc::new(volume.filtered(filter.clone(), i)),

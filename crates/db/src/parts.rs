@@ -1,4 +1,4 @@
-//! The files of a volume, and what their stretches hold.
+//! The files of a volume, and the parts of their contents.
 
 use std::ops::Range;
 
@@ -13,17 +13,17 @@ pub enum VolumeFile {
     Headers,
 }
 
-/// What a stretch of a file holds.
+/// The contents of a part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// In the index: where each sequence begins, and the end of the last.
+    /// In the index: the start of each sequence, and the end of the last.
     SequenceOffsets,
-    /// In the index, of nucleotides only: where the ambiguities of each sequence begin.
+    /// In the index, for nucleotides only: the start of each sequence's ambiguities.
     AmbiguityOffsets,
     /// Residues, each sequence between sentinels; or packed bases, each sequence followed by its
     /// ambiguities.
     Sequences,
-    /// In the index: where each header begins, and the end of the last.
+    /// In the index: the start of each header, and the end of the last.
     HeaderOffsets,
     /// Definition lines.
     Headers,
@@ -39,7 +39,7 @@ impl Part {
         Part::Headers,
     ];
 
-    /// The file in which it is.
+    /// The file that contains the part.
     pub fn file(self) -> VolumeFile {
         match self {
             Self::SequenceOffsets | Self::AmbiguityOffsets | Self::HeaderOffsets => {
@@ -51,11 +51,11 @@ impl Part {
     }
 }
 
-/// A stretch of a file of a volume.
+/// A range of a file of a volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// What it holds.
+    /// Its contents.
     pub part: Part,
-    /// Which bytes of the file [`Part::file`] tells.
+    /// The range of the file, which is [`Part::file`].
     pub bytes: Range<u64>,
 }

@@ -1,4 +1,4 @@
-//! Where databases are looked for: the working directory, `BLASTDB`, the configuration file.
+//! The search path of databases: the working directory, `BLASTDB`, the configuration file.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -21,8 +21,9 @@ pub struct SearchPath {
 }
 
 impl SearchPath {
-    /// A path of the working directory `directory`, the value of `BLASTDB` (empty if unset) and
-    /// that of the configuration file. The latter two may list several directories with colons.
+    /// Makes a path of the working directory `directory`, the value of `BLASTDB` (empty if unset)
+    /// and that of the configuration file. The latter two can list several directories, separated
+    /// by colons.
     pub fn new(directory: &Path, blastdb: &OsStr, configured: Option<&OsStr>) -> Self {
         let directory = path::normalize(directory.as_os_str().as_bytes());
         let mut text = directory.clone();
@@ -40,7 +41,7 @@ impl SearchPath {
     /// The path of this process: working directory, environment and `.ncbirc`.
     ///
     /// # Errors
-    /// [`DbError::Io`] if the working directory cannot be told.
+    /// [`DbError::Io`] if there is no working directory.
     pub fn from_environment() -> Result<Self, DbError> {
         let directory = std::env::current_dir()
             .map_err(|source| DbError::Io { path: PathBuf::from("."), source })?;

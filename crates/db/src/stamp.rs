@@ -1,7 +1,7 @@
-//! Whether files are as they were when they were opened. What is mapped changes with its file, and
-//! what was found before then is of other sequences than what is found afterwards.
+//! Detects changes of files after they were opened. A mapping changes with its file: results before
+//! and after a change would come from different sequences.
 //!
-//! Length and modification time decide. The time of the last change of status does not: backups,
+//! Length and modification time decide. The time of the last status change does not: backups,
 //! access lists, hard links and `touch -a` set it without writing anything.
 
 use std::fs::{self, File, Metadata};
@@ -29,13 +29,13 @@ impl Stamp {
         &self.path
     }
 
-    /// Whether another opened file is this one, and not one that has its name now.
+    /// Whether an open file is this file, and not another with the same name.
     pub(crate) fn is_of(&self, file: &File) -> io::Result<bool> {
         let (other, own) = (file.metadata()?, &self.opened);
         Ok((other.dev(), other.ino()) == (own.dev(), own.ino()))
     }
 
-    /// Looks at the file again. One that was replaced or removed is held as it was.
+    /// Checks the file again. A file that was replaced or removed still has its old contents.
     ///
     /// # Errors
     /// [`DbError::Changed`] if it was written to.
@@ -58,7 +58,7 @@ impl Stamp {
         }
     }
 
-    /// How the file that was opened has changed, as far as it is known under its name.
+    /// The change of the file, as far as its name still shows it.
     fn change(&self) -> Option<String> {
         let (now, opened) = (fs::metadata(&self.path).ok()?, &self.opened);
         if (now.dev(), now.ino()) != (opened.dev(), opened.ino()) {
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shorter_file_is_told_from_one_that_cannot_be_read() {
+    fn shorter_and_unreadable_files_are_distinguished() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.psq");
         fs::write(&path, vec![1; 9_000]).unwrap();

@@ -1,8 +1,10 @@
-//! Names of taxa, from NCBI's taxonomy database (`taxdb.bti`, `taxdb.btd`) if there is one on the search path.
+//! Names of taxa, from NCBI's taxonomy database (`taxdb.bti`, `taxdb.btd`) if there is one on the
+//! search path.
 //!
-//! Index, all 32 bits and big-endian: the magic number, the number of taxa, four reserved words, then for each taxon,
-//! ascending, its taxid and where its names begin in the data file. The names reach to those of the next taxon:
-//! scientific, common, BLAST name and super-kingdom, separated by tabs (`CSeqDBTaxInfo`, seqdbtax.cpp).
+//! Index, all 32 bits and big-endian: the magic number, the number of taxa, four reserved words,
+//! then for each taxon, ascending, its taxid and where its names begin in the data file. The names
+//! reach to those of the next taxon: scientific, common, BLAST name and super-kingdom, separated by
+//! tabs (`CSeqDBTaxInfo`, seqdbtax.cpp).
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +17,7 @@ const HEADER: usize = 24;
 /// Bytes of an entry.
 const ENTRY: usize = 8;
 
-/// How a taxon is called, in the bytes of the file.
+/// The names of a taxon, in the encoding of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaxonNames {
     /// Scientific name.
@@ -28,11 +30,11 @@ pub struct TaxonNames {
     pub kingdom: Vec<u8>,
 }
 
-/// The taxonomy database. Without its files, or with files that it is plain at once are none, no taxon has names: BLAST+ does
-/// without as well.
+/// The taxonomy database. If its files are missing or obviously invalid, no taxon has names, as in
+/// BLAST+.
 #[derive(Debug, Default)]
 pub struct TaxonomyNames {
-    /// The index, wherever it was found.
+    /// The path of the index, if it was found.
     index: Option<PathBuf>,
     opened: Option<Opened>,
     fault: Option<TaxonomyFault>,
@@ -44,10 +46,10 @@ struct Opened {
     data: Bytes,
 }
 
-/// Why the taxonomy database that was found cannot be used.
+/// The reason why the installed taxonomy database cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaxonomyFault {
-    /// What BLAST+ says, when it first wants a name; it has no words for most.
+    /// BLAST+'s message when it first needs a name; it has none for most faults.
     pub said: Option<String>,
     /// File, and what is wrong with it.
     pub reason: String,
@@ -65,7 +67,7 @@ impl TaxonomyNames {
         Self { index: Some(index), opened, fault }
     }
 
-    /// Whether there is an index on the search path, of whatever content.
+    /// Whether there is an index on the search path, valid or not.
     pub fn is_installed(&self) -> bool {
         self.index.is_some()
     }
@@ -81,10 +83,11 @@ impl TaxonomyNames {
         Some([index.clone(), data_of(index)])
     }
 
-    /// The names of a taxon, `None` if the database does not know it.
+    /// Returns the names of a taxon; `None` if the database does not contain it.
     ///
     /// # Errors
-    /// Names beyond the end of the data, which is cut short or of another release than the index.
+    /// If the names are beyond the end of the data, which is cut short or of another
+    /// release than the index.
     pub fn of(&self, taxid: i64) -> Result<Option<TaxonNames>, DbError> {
         let Some(Opened { index, data }) = &self.opened else { return Ok(None) };
         let entries = index.get(HEADER..).unwrap_or_default().as_chunks::<ENTRY>().0;
@@ -120,19 +123,19 @@ fn data_of(index: &Path) -> PathBuf {
 /// Opens both files (`CTaxDBFileInfo`, seqdbtax.cpp).
 fn open(path: &Path) -> Result<Opened, TaxonomyFault> {
     let silent = |error: DbError| TaxonomyFault { said: None, reason: error.to_string() };
-    let told = |said: Option<String>, problem: String| TaxonomyFault {
+    let fault = |said: Option<String>, problem: String| TaxonomyFault {
         said,
         reason: format!("{}: {problem}", path.display()),
     };
     let index = Bytes::map(path).map_err(silent)?;
     let data = Bytes::map(&data_of(path)).map_err(silent)?;
     let Some(head) = index.first_chunk::<ENTRY>().filter(|_| index.len() >= HEADER + ENTRY) else {
-        return Err(told(None, format!("{} bytes are no index of taxa", index.len())));
+        return Err(fault(None, format!("{} bytes are no index of taxa", index.len())));
     };
     let (magic, stated) = (word(head, 0), word(head, 4).cast_signed());
     if magic != MAGIC {
         let said = "Error: Tax database file has wrong magic number.";
-        return Err(told(
+        return Err(fault(
             Some(said.to_owned()),
             format!("it begins with {magic:#x}, not {MAGIC:#x}"),
         ));
@@ -142,7 +145,7 @@ fn open(path: &Path) -> Result<Opened, TaxonomyFault> {
         let said = format!(
             "SeqDB: Taxid metadata indicates ({stated}) entries but file has room for ({entries})."
         );
-        return Err(told(
+        return Err(fault(
             Some(said),
             "byte 4 tells another number of taxa than there is room for".to_owned(),
         ));
@@ -202,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_told_from_what_cannot_be_used() {
+    fn missing_and_unusable_files_are_distinguished() {
         let missing = SearchPath::new(Path::new("/nosuch"), "".as_ref(), None);
         let missing = TaxonomyNames::find(&missing);
         assert_eq!((missing.of(9606).unwrap(), missing.is_installed()), (None, false));

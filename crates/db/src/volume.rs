@@ -32,7 +32,7 @@ pub struct VolumeBytes {
     pub headers: Vec<u8>,
 }
 
-/// Where definition lines come from.
+/// The source of definition lines.
 #[derive(Clone, Debug)]
 enum Headers {
     /// A header file.
@@ -47,12 +47,12 @@ enum Headers {
 pub(crate) struct Volume {
     /// Path without extension; a label for volumes in memory.
     name: PathBuf,
-    /// The name is a path, and the files can be read again.
+    /// Whether the name is a path, so that the files can be read again.
     on_disk: bool,
     /// These files, as they were.
     stamps: Arc<[Stamp]>,
     index: Index,
-    /// The index file, for each of its tables: what is held of it, or only the part with that table.
+    /// The index file, for each of its tables: all of it, or only the part with that table.
     tables: [Bytes; Table::COUNT],
     residues: Bytes,
     headers: Headers,
@@ -63,8 +63,8 @@ pub(crate) struct Volume {
 }
 
 impl Volume {
-    /// Opens the files `base.pin`, `base.psq`, `base.phr`, or those of nucleotides. A volume without
-    /// sequences needs only the first.
+    /// Opens the files `base.pin`, `base.psq`, `base.phr`, or those of nucleotides. A volume
+    /// without sequences needs only the first.
     pub(crate) fn open(base: &[u8], kind: SequenceKind) -> Result<Self, DbError> {
         let index_path = path::with_extension(base, &kind.extension("in"));
         let (index_bytes, stamp) = Bytes::map_of_volume(&index_path)?;
@@ -131,7 +131,8 @@ impl Volume {
         })
     }
 
-    /// The same volume, which shows only the definition lines that `filter` keeps of volume `number`.
+    /// The same volume, which shows only the definition lines that `filter` keeps of volume
+    /// `number`.
     pub(crate) fn filtered(&self, filter: Arc<DeflineFilter>, number: usize) -> Self {
         Self { filter: Some((filter, number)), ..self.clone() }
     }
@@ -153,7 +154,7 @@ impl Volume {
         name.into()
     }
 
-    /// Looks whether the files are as they were when they were opened.
+    /// Checks that the files have not changed since they were opened.
     ///
     /// # Errors
     /// [`DbError::Changed`].
@@ -161,7 +162,7 @@ impl Volume {
         self.stamps.iter().try_for_each(Stamp::check)
     }
 
-    /// Holds that a file which was opened again by the path of one of this volume is the same file.
+    /// Checks that a file that was opened again is still the same file of this volume.
     ///
     /// # Errors
     /// [`DbError::Replaced`].
@@ -196,8 +197,8 @@ impl Volume {
         (!self.index.lmdb.is_empty()).then(|| self.name.with_file_name(name))
     }
 
-    /// Checks that the first and the last entry of both tables lie in their files, and that so many residues are stated
-    /// as lie between them.
+    /// Checks that the first and the last entry of both tables are within their files, and that the
+    /// stated number of residues is that of the offsets.
     fn check_ends(&self) -> Result<(), DbError> {
         let count = self.index.sequences;
         if count == 0 {
@@ -259,8 +260,8 @@ impl Volume {
         }
     }
 
-    /// Residues before sequence `i` in this volume, from the index; for nucleotides, at most so many. 0 for a table out
-    /// of order.
+    /// Residues before sequence `i` in this volume, from the index; an upper limit for nucleotides.
+    /// 0 for a table out of order.
     #[inline]
     pub(crate) fn residues_before(&self, i: u32) -> u64 {
         let start = self.offset(Table::Sequences, 0);
@@ -285,8 +286,9 @@ impl Volume {
             .unwrap_or(&[])
     }
 
-    /// All that a file holds of sequence `i`: residues or bases with what stands between them and the next, or the header.
-    /// Empty where offsets are wrong; headers that were never encoded have no bytes.
+    /// All bytes of sequence `i` in a file: residues or bases with the bytes up to the next
+    /// sequence, or the header. Empty if offsets are wrong; headers that were never encoded have no
+    /// bytes.
     pub(crate) fn stored(&self, file: VolumeFile, i: u32) -> &[u8] {
         let bytes = match (file, &self.headers) {
             (VolumeFile::Sequences, _) => Some((Table::Sequences, &self.residues)),
@@ -326,7 +328,7 @@ impl Volume {
         Ok(lines)
     }
 
-    /// The same, with those that may not be shown.
+    /// As `deflines`, including lines that must not be shown.
     pub(crate) fn stored_deflines(&self, i: u32, first: u32) -> Result<Vec<Defline>, DbError> {
         let file = match &self.headers {
             Headers::Parsed(_) => {
@@ -364,7 +366,8 @@ impl Volume {
         Ok(lines)
     }
 
-    /// The first sequence seen so far whose definition lines have bytes that are not shown. `first` as ever.
+    /// The first sequence read so far whose definition lines have unprintable bytes. `first` as in
+    /// other methods.
     pub(crate) fn odd_header(&self, first: u32) -> Option<OddHeader> {
         let (i, text) = self.odd.get()?;
         Some(OddHeader { file: self.file("hr"), oid: first + i, text })

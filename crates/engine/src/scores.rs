@@ -35,7 +35,7 @@ impl ScoreRows {
     }
 
     /// A row for each blastna letter, by its code.
-    pub fn of_blastna(scores: &nucleotide::Scores) -> Self {
+    pub fn of_blastna(scores: &nucleotide::BaseScores) -> Self {
         let mut rows = vec![[NEVER; 32]; scores.len()];
         for (to, from) in rows.iter_mut().zip(scores) {
             // Sums of two must not overflow.

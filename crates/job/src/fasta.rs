@@ -61,7 +61,7 @@ pub fn path(source: &Source) -> &Path {
 pub fn fasta_failure(error: &FastaError, audience: &dyn Audience) -> Error {
     if let FastaError::Invalid { warnings, .. } = error {
         for warning in warnings {
-            audience.complain(&warning.told_by(audience.program()));
+            audience.complain(&warning.message_for(audience.program()));
         }
     }
     match error.blast_message() {

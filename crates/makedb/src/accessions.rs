@@ -1,4 +1,4 @@
-//! Accessions of version 5: the table from accession to sequence (`.?db`) and the lists of
+//! Accessions of version 5: the table from accession to sequence (`.?db`), and the lists of
 //! accessions of each sequence (`.?os`).
 
 use std::num::NonZero;
@@ -13,9 +13,9 @@ use crate::lmdb::{Lmdb, PAGE_CONTENTS};
 use crate::sink::{Output, Sink};
 use crate::sort::Sorter;
 
-/// The size of the map that BLAST+ starts with.
+/// The initial map size of BLAST+.
 const MAP_SIZE: u64 = 700_000_000;
-/// From this length on the length of an identifier takes four bytes more.
+/// If an identifier is at least this long, its length needs four more bytes.
 const LONG: usize = 255;
 
 /// Collects the accessions of all sequences.
@@ -24,11 +24,11 @@ pub(crate) struct Accessions {
     keys: Sorter,
     ends: Output,
     lists: Output,
-    /// Sequences up to the last with accessions.
+    /// Number of sequences up to the last with accessions.
     count: u64,
-    /// Sequences after it.
+    /// Number of sequences after it.
     without: u64,
-    /// Number and bytes of the keys, repeated ones included.
+    /// Number and total length of the keys, including repeated ones.
     entries: u64,
     key_bytes: u64,
 }
@@ -86,7 +86,7 @@ impl Accessions {
         self.lists.put(id)
     }
 
-    /// Writes the table, and the lists unless there are no accessions.
+    /// Writes the table, and the lists if there are accessions.
     pub(crate) fn write(
         self,
         sink: &mut Sink,
@@ -124,7 +124,7 @@ impl Accessions {
     }
 }
 
-/// Writes the table of volumes of a database whose identifiers are not read.
+/// Writes only the table of volumes, for a database whose identifiers are not parsed.
 pub(crate) fn write_volumes(
     sink: &mut Sink,
     volumes: &[(Vec<u8>, u32)],
@@ -133,7 +133,7 @@ pub(crate) fn write_volumes(
     create(sink, 0, volumes, map_size)?.close()
 }
 
-/// The file with the volumes, of which there is at least one.
+/// Makes the file and writes the table of its volumes, at least one.
 fn create(
     sink: &mut Sink,
     entries: u64,
@@ -149,7 +149,8 @@ fn create(
     Ok(lmdb)
 }
 
-/// The pages that BLAST+ wants for the accessions (`CWriteDB_LMDB::x_IncreaseEnvMapSize`).
+/// The number of pages that BLAST+ reserves for the accessions
+/// (`CWriteDB_LMDB::x_IncreaseEnvMapSize`).
 fn pages(entries: u64, key_bytes: u64) -> u64 {
     let leaves = (key_bytes + 16 * entries) / PAGE_CONTENTS + 1;
     let duplicates = if leaves > 200 { 14 } else { 7 };

@@ -1,5 +1,5 @@
-//! Writing the BER of binary ASN.1 headers: constructed elements of indefinite length, everything
-//! else of definite length.
+//! Writes binary ASN.1 headers in BER: constructed elements have indefinite lengths, all others
+//! definite ones.
 
 /// SEQUENCE, constructed.
 const SEQUENCE: u8 = 0x30;
@@ -8,7 +8,7 @@ const INTEGER: u8 = 0x02;
 /// VisibleString.
 const VISIBLE_STRING: u8 = 0x1a;
 
-/// What a VisibleString may not hold is stored as this.
+/// Replaces characters that a VisibleString must not contain.
 const REPLACEMENT: u8 = b'#';
 
 /// Appends elements to a buffer.
@@ -43,7 +43,7 @@ impl<'a> Writer<'a> {
         self.constructed(0xa0 | number, contents);
     }
 
-    /// An INTEGER in as few bytes as hold it.
+    /// An INTEGER in the fewest possible bytes.
     pub(crate) fn integer(&mut self, value: i64) {
         let bytes = value.to_be_bytes();
         let surplus = |i: usize| {
@@ -55,8 +55,8 @@ impl<'a> Writer<'a> {
         self.bytes.extend(&bytes[start..]);
     }
 
-    /// A VisibleString; calls `bad` with the offset in the buffer and the value of each character
-    /// that is none and is replaced.
+    /// A VisibleString. Calls `bad` for each invalid character, which is replaced, with its offset
+    /// in the buffer and its value.
     pub(crate) fn string(&mut self, text: &[u8], mut bad: impl FnMut(usize, u8)) {
         self.bytes.push(VISIBLE_STRING);
         self.length(text.len());

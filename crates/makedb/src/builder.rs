@@ -1,4 +1,4 @@
-//! Putting sequences into volumes, and the end of a database.
+//! Puts sequences into volumes, and completes a database.
 
 use fleetblast_seq::id::SeqId;
 
@@ -13,18 +13,18 @@ use crate::sink::Sink;
 use crate::taxids::{TaxidTables, Taxids};
 use crate::volume::{Item, Volume};
 
-/// Most sequences of a database.
+/// Maximal number of sequences of a database.
 const MAX_SEQUENCES: u64 = i32::MAX as u64;
 
-/// A database that comes to be. Sequences come from [`add_fasta`](crate::add_fasta).
+/// A database under construction. Sequences come from [`add_fasta`](crate::add_fasta).
 #[derive(Debug)]
 pub struct Builder {
     options: Options,
     sink: Sink,
     volume: Option<Volume>,
-    /// Sequences of the volumes that are full.
+    /// Numbers of sequences of the full volumes.
     full: Vec<u32>,
-    /// All sequences so far.
+    /// Number of sequences so far.
     count: u64,
     accessions: Option<Accessions>,
     taxids: Option<TaxidTables>,
@@ -32,11 +32,11 @@ pub struct Builder {
     found_taxid: bool,
     found_mask: bool,
     header: Vec<u8>,
-    /// Why the last sequence cannot be stored.
+    /// The error of the last sequence, if it cannot be stored.
     refused: Option<Error>,
 }
 
-/// What was made.
+/// The size of the finished database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// Number of volumes.
@@ -45,20 +45,20 @@ pub struct Summary {
     pub sequences: u64,
 }
 
-/// What was given for sequences, and not for any that came.
+/// Inputs for identifiers that matched no sequence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unmatched {
-    /// Taxonomy ids by identifier.
+    /// Whether no taxonomy id matched.
     pub taxids: bool,
-    /// Masks.
+    /// Whether no mask matched.
     pub masks: bool,
 }
 
 impl Builder {
-    /// A database without sequences.
+    /// Starts a database without sequences.
     ///
     /// # Errors
-    /// No files can be made.
+    /// If files cannot be made.
     pub fn new(options: Options, sink: Sink) -> Result<Self, Error> {
         let five = options.version == Version::Five;
         let accessions = (five && options.parse_ids).then(|| Accessions::new(&sink)).transpose()?;
@@ -80,22 +80,23 @@ impl Builder {
         })
     }
 
-    /// What is made.
+    /// The options of the database.
     pub fn options(&self) -> &Options {
         &self.options
     }
 
-    /// Sequences so far, stored or refused.
+    /// Number of sequences so far, stored or refused.
     pub fn sequences(&self) -> u64 {
         self.count + u64::from(self.refused.is_some())
     }
 
-    /// Sequences that are stored so far.
+    /// Number of sequences stored so far.
     pub fn stored(&self) -> u64 {
         self.count
     }
 
-    /// Refuses a sequence. BLAST+ stores each one when the next comes, or at the end, and tells only then.
+    /// Refuses a sequence. BLAST+ stores each sequence when the next one arrives, or at the end,
+    /// and reports the error only then.
     pub(crate) fn refuse(&mut self, why: Error) -> Result<(), Error> {
         match self.refused.replace(why) {
             Some(earlier) => Err(earlier),
@@ -103,7 +104,7 @@ impl Builder {
         }
     }
 
-    /// What was given for sequences, and not for any so far.
+    /// The inputs for identifiers that matched no sequence so far.
     pub fn unmatched(&self) -> Unmatched {
         let by_id = matches!(self.options.taxids, Taxids::Map(_));
         Unmatched {
@@ -112,7 +113,7 @@ impl Builder {
         }
     }
 
-    /// Adds a sequence of a block, known to masks by `names`.
+    /// Adds a sequence of a block. `names` are its identifiers in masks.
     pub(crate) fn add(
         &mut self,
         block: &Block,
@@ -177,7 +178,7 @@ impl Builder {
         Ok(())
     }
 
-    /// What of a sequence depends on its number in its volume.
+    /// Prepares the parts of a sequence that depend on its number in the volume.
     fn prepare(
         &self,
         block: &Block,
@@ -201,8 +202,8 @@ impl Builder {
                 ids::index_lines(id, number, lines);
             }
             if entry.ids.is_empty() {
-                // BLAST+ looks at a sequence that starts a volume as if it still were in the one
-                // before.
+                // For a sequence that starts a volume, BLAST+ uses the number it would have in the
+                // previous one.
                 let id = match (number, self.full.last()) {
                     (0, Some(&count)) => count,
                     _ => number,
@@ -222,11 +223,12 @@ impl Builder {
         Ok(())
     }
 
-    /// Tells of a last sequence that was refused, and looks for identifiers that two sequences of a volume have. Call it once all sequences are
-    /// there; [`finish`](Self::finish) does so otherwise.
+    /// Reports an error of the last sequence, and checks that the identifiers of a volume are
+    /// unique. Call it after the last sequence; otherwise [`finish`](Self::finish) does it.
     ///
     /// # Errors
-    /// Why the last sequence was refused; [`Error::Duplicate`] for the first sequence with an identifier of an earlier one.
+    /// The error of the last sequence; [`Error::Duplicate`] for the first sequence with an
+    /// identifier of an earlier one.
     pub fn check_duplicates(&mut self) -> Result<(), Error> {
         if let Some(why) = self.refused.take() {
             return Err(why);
@@ -237,11 +239,11 @@ impl Builder {
         }
     }
 
-    /// Writes what can only be written at the end, and puts the database in its place. `before`
-    /// is called in between: what it returns lives while files get their names.
+    /// Completes the files, and moves the database to its place. `before` is called in between; its
+    /// result is dropped after the files have their names.
     ///
     /// # Errors
-    /// Identifiers that are not unique; files that cannot be written.
+    /// If identifiers are not unique, or files cannot be written.
     pub fn finish<T>(mut self, before: impl FnOnce() -> T) -> Result<Summary, Error> {
         self.check_duplicates()?;
         if let Some(volume) = self.volume.take() {

@@ -5,14 +5,14 @@ use crate::masks::Algorithm;
 use crate::options::Options;
 use crate::sink::{Output, Sink};
 
-/// What names a column of masks.
+/// Title of a column of masks.
 const TITLE: &[u8] = b"BlastDb/MaskData";
 /// Version, type (blobs) and size of an offset.
 const FORMAT: [u32; 3] = [1, 1, 4];
-/// Bytes that BLAST+ sets aside for one more offset.
+/// Bytes that BLAST+ reserves for one more offset.
 const ENTRY: u64 = 4;
 
-/// A column being written. It leaves no files if no sequence has masks.
+/// A column that is being written. It leaves no files if no sequence has masks.
 #[derive(Debug)]
 pub(crate) struct Column {
     volume: u32,
@@ -53,14 +53,14 @@ impl Column {
         Ok(Self { volume, limit, texts, metadata, offsets, big_endian, little_endian })
     }
 
-    /// Whether a blob of this size fits.
+    /// Whether a blob of this size fits into the column.
     pub(crate) fn fits(&self, size: u64) -> bool {
         let index = 32 + self.texts.len() as u64 + 4;
         index.next_multiple_of(8) + ENTRY < self.limit
             && self.big_endian.length() + size < self.limit
     }
 
-    /// Adds what masks a sequence, nothing for none.
+    /// Adds the masks of a sequence; empty for none.
     pub(crate) fn add(&mut self, [big, little]: [&[u8]; 2]) -> Result<(), Error> {
         self.big_endian.put(big)?;
         self.little_endian.put(little)?;
@@ -100,16 +100,16 @@ impl Column {
     }
 }
 
-/// A text behind its length.
+/// Appends a text after its length.
 fn string(bytes: &mut Vec<u8>, text: &[u8]) {
     number(bytes, text.len());
     bytes.extend(text);
 }
 
-/// A number in groups of 7 bits, the highest first; all but the last have the high bit set
+/// Appends a number in groups of 7 bits, the highest first; all but the last have the high bit set
 /// (`CBlastDbBlob::WriteVarInt`).
 fn number(bytes: &mut Vec<u8>, number: usize) {
-    // The last byte of a number holds 6 bits and the sign.
+    // The last byte of a number has 6 bits and the sign.
     let mut groups = vec![(number & 0x3f) as u8];
     let mut rest = number >> 6;
     while rest > 0 {

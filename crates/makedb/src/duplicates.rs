@@ -1,4 +1,4 @@
-//! Identifiers that two sequences of a volume have.
+//! Finds identifiers that two sequences of a volume share.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -9,16 +9,17 @@ use crate::error::Error;
 use crate::ids;
 use crate::sort::Sorter;
 
-/// Most definition lines' identifiers of one sequence that are told apart in a record.
+/// Bits of a record for the index of an identifier within its sequence.
 const INDEX_BITS: u32 = 20;
 
 /// Collects the identifiers of all sequences.
 ///
-/// BLAST+ refuses a sequence with an identifier that the volume has already; but a local one only
-/// if the sequence has no other that is new (`CWriteDB_Volume::WriteSequence`).
+/// BLAST+ refuses a sequence with an identifier that is already in the volume. For a local
+/// identifier it does so only if the sequence has no new identifier
+/// (`CWriteDB_Volume::WriteSequence`).
 #[derive(Debug)]
 pub(crate) struct Duplicates {
-    /// Volume and identifier; number of the sequence, and of the identifier in it.
+    /// Key: volume and identifier. Value: numbers of the sequence, and of the identifier in it.
     labels: Sorter,
     /// Number of identifiers of sequences that have several.
     several: HashMap<u64, u32>,
@@ -43,11 +44,11 @@ impl Duplicates {
         Ok(())
     }
 
-    /// Looks for the first sequence that has to be refused.
+    /// Finds the first sequence that must be refused.
     pub(crate) fn check(self) -> Result<(), Error> {
         let Self { labels, mut several } = self;
         let mut last = Vec::new();
-        // The first sequence to be refused: its number, that of its identifier, the identifier.
+        // The first refused sequence: its number, the number of its identifier, the identifier.
         let mut first: Option<(u64, u64, Vec<u8>)> = None;
         labels.finish(|key, value| {
             if last != key {

@@ -1,4 +1,4 @@
-//! From FASTA text to what is stored: the work that threads share.
+//! Encodes FASTA text for storage, which several threads do at once.
 
 use std::ops::Range;
 use std::path::Path;
@@ -13,48 +13,48 @@ use crate::kind::Kind;
 use crate::nucleotide;
 use crate::options::Options;
 
-/// Greatest GI that is stored.
+/// Largest GI that is stored.
 const MAX_GI: i64 = u32::MAX as i64;
 
 /// A part of an input that starts and ends with whole records.
 #[derive(Debug)]
 pub(crate) struct Text {
     pub(crate) bytes: Vec<u8>,
-    /// Lines of the input before it.
+    /// Number of lines of the input before it.
     pub(crate) lines_before: u64,
 }
 
-/// A sequence ready to be stored, but for its number. Ranges are in the block's buffers.
+/// A sequence ready to be stored, except for its number. Ranges refer to the block's buffers.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) sequence: Range<usize>,
     pub(crate) ambiguities: Range<usize>,
     pub(crate) header: Range<usize>,
-    /// Where in the header the number of the sequence goes.
+    /// Offset in the header for the number of the sequence.
     pub(crate) ordinal: Option<usize>,
     pub(crate) length: u32,
     /// All identifiers of all definition lines.
     pub(crate) ids: Vec<SeqId>,
-    /// Ascending, each once.
+    /// Ascending, without duplicates.
     pub(crate) taxids: Vec<i32>,
     pub(crate) hash: u32,
     pub(crate) bad_characters: Vec<BadCharacter>,
-    /// Whether a taxonomy id was found for it.
+    /// Whether a taxonomy id was found for the sequence.
     pub(crate) has_taxid: bool,
 }
 
-/// What becomes of a record.
+/// The result of encoding a record.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     /// It is stored.
     Stored(Entry),
     /// It has no residues. Its first identifier, if it has one.
     Empty(Option<SeqId>),
-    /// It has a GI too large.
+    /// Its GI is too large.
     LargeGi(i64),
-    /// It cannot be stored, which ends the run.
+    /// It cannot be stored, which ends the job.
     OnlyGap,
-    /// A word of its definition line gives no identifier, which ends the run.
+    /// A word of its definition line is no identifier, which ends the job.
     NoIdentifier(Refusal),
 }
 
@@ -63,22 +63,22 @@ pub(crate) enum Outcome {
 pub(crate) struct Encoded {
     pub(crate) line: u64,
     pub(crate) warnings: Vec<Warning>,
-    /// By what it is known to masks and in messages; empty if by its number in the input.
+    /// Its identifiers in masks and messages; empty if its number in the input is used.
     pub(crate) names: Vec<SeqId>,
     pub(crate) outcome: Outcome,
 }
 
-/// What became of a part of an input.
+/// The encoded records of a part of an input.
 #[derive(Debug, Default)]
 pub(crate) struct Block {
     pub(crate) sequences: Vec<u8>,
     pub(crate) headers: Vec<u8>,
     pub(crate) records: Vec<Encoded>,
-    /// What ended the input before its end.
+    /// The error that ended the input early.
     pub(crate) error: Option<FastaError>,
 }
 
-/// Encodes a part of the input called `name`.
+/// Encodes a part of the input. `name` is the input's name in messages.
 pub(crate) fn encode(text: Text, name: &Path, options: &Options) -> Block {
     let rules = fasta::Options {
         parse_deflines: options.parse_ids,
@@ -172,7 +172,7 @@ impl Block {
     }
 }
 
-/// The definition lines of a record; whether a taxonomy id was found for any.
+/// Parses the definition lines of a record. Also returns whether a taxonomy id was found for any.
 fn lines(record: &Record, options: &Options) -> Result<(Vec<Line>, bool), Refusal> {
     let definitions = if options.parse_ids {
         ids::definitions(&record.defline, options.kind.molecule())?
@@ -189,7 +189,7 @@ fn lines(record: &Record, options: &Options) -> Result<(Vec<Line>, bool), Refusa
     Ok((lines.collect(), found))
 }
 
-/// The hash under which sequences are indexed, of their codes (`SeqDB_ComputeSequenceHash`).
+/// The hash of a sequence's codes in the hash index (`SeqDB_ComputeSequenceHash`).
 fn hash(codes: &[u8]) -> u32 {
     codes.iter().fold(0u32, |hash, &code| {
         hash.wrapping_mul(1_103_515_245).wrapping_add(u32::from(code) + 12345)

@@ -1,4 +1,4 @@
-//! Why a database was not made.
+//! Errors of making a database.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,8 @@ use fleetblast_seq::fasta::FastaError;
 use fleetblast_seq::id::Refusal;
 use fleetblast_seq::input::OpenError;
 
-/// A database that cannot be made. Nothing of it is left, and an older one of its name is whole.
+/// An error of making a database. No part of the new database is left, and an older one of its name
+/// is unchanged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -22,9 +23,9 @@ pub enum Error {
     Record {
         /// The input.
         file: PathBuf,
-        /// Line of the definition line.
+        /// Number of the definition line.
         line: u64,
-        /// What is wrong.
+        /// The kind of error.
         problem: RecordProblem,
     },
     /// An input without a sequence that can be stored.
@@ -38,7 +39,7 @@ pub enum Error {
         /// Number of the second sequence that has it, from 0.
         number: u64,
     },
-    /// More sequences than a database can hold.
+    /// More sequences than a database can have.
     #[error(
         "a database holds at most 2147483647 sequences; make several and join them by an alias"
     )]
@@ -51,12 +52,12 @@ pub enum Error {
         /// Number of the sequence, from 0.
         number: u64,
     },
-    /// A directory or file cannot be made, written or put in its place.
+    /// A directory or file cannot be made, written or moved to its place.
     #[error("cannot {action} {}: {source}{}", path.display(), advice(source))]
     Write {
-        /// What was to be done.
+        /// The action that failed.
         action: &'static str,
-        /// With which file.
+        /// The file.
         path: PathBuf,
         /// The cause.
         source: io::Error,
@@ -69,7 +70,7 @@ pub enum Error {
         /// The cause.
         source: heed::Error,
     },
-    /// There is no room in memory for the map of a table, which can be made smaller.
+    /// There is not enough address space for the map of a table. The user can choose a smaller one.
     #[error(
         "mdb_env_open: Cannot allocate memory\n({}: {size} bytes cannot be mapped; give BLASTDB_LMDB_MAP_SIZE a smaller number of bytes)",
         path.display()
@@ -77,10 +78,10 @@ pub enum Error {
     Map {
         /// The file.
         path: PathBuf,
-        /// Bytes of the map.
+        /// Size of the map in bytes.
         size: u64,
     },
-    /// The size of the maps is no number; in quotes, as BLAST+ shows it.
+    /// The size of the maps is no number; in quotes, as in BLAST+.
     #[error("Cannot convert string '{0}' to Uint8")]
     MapSize(String),
     /// A file of taxonomy ids or masks cannot be read.
@@ -91,14 +92,14 @@ pub enum Error {
         /// The cause.
         source: io::Error,
     },
-    /// A file of taxonomy ids has a line that is none.
+    /// A file of taxonomy ids has a malformed line.
     #[error("{}, line {line}: '{text}' is no taxonomy id; give an identifier and a number on each line", path.display())]
     TaxidMap {
         /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: u64,
-        /// What should be the number.
+        /// The text in place of the number.
         text: String,
     },
     /// A mask that does not fit its sequence.
@@ -110,7 +111,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether memory is what was missing.
+    /// Whether the cause is a lack of memory.
     pub fn is_for_memory(&self) -> bool {
         match self {
             Self::Write { source, .. } | Self::Table { source: heed::Error::Io(source), .. } => {
@@ -121,18 +122,18 @@ impl Error {
     }
 }
 
-/// Why a record cannot be stored.
+/// The reason why a record cannot be stored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecordProblem {
-    /// A word of the definition line gives no identifier.
+    /// A word of the definition line is no identifier.
     #[error("{0}")]
     NoIdentifier(Refusal),
-    /// BLAST+ cannot store sequences that are one gap.
+    /// BLAST+ cannot store sequences that are a single gap.
     #[error("Unable to process sequence for entry [{0}].")]
     OnlyGap(String),
 }
 
-/// What to do about a failure to write.
+/// Advice for the user about a failure to write.
 fn advice(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
@@ -145,9 +146,9 @@ fn advice(error: &io::Error) -> &'static str {
     }
 }
 
-/// Tells a [`Error::Write`] what failed.
+/// Converts an I/O error to [`Error::Write`].
 pub(crate) trait Context<T> {
-    /// With the name of the file and what was to be done with it.
+    /// Adds the action and the path.
     fn during(self, action: &'static str, path: &Path) -> Result<T, Error>;
 }
 

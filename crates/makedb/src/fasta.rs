@@ -1,4 +1,5 @@
-//! Reading FASTA into a database: one thread reads, others encode, the caller's writes in order.
+//! Reads FASTA into a database: one thread reads, others encode, and the caller's thread writes in
+//! order.
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -17,13 +18,13 @@ use crate::header::BadCharacter;
 use crate::options::Options;
 use crate::split::Splitter;
 
-/// Parts of the input that are on their way for each thread.
+/// Parts of the input in progress, per thread.
 const PARTS_PER_THREAD: usize = 3;
 
-/// What is told while an input is read.
+/// Events while an input is read.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// Something odd in the input.
+    /// A warning about the input.
     Warning(&'a Warning),
     /// A character that cannot be stored.
     BadCharacter(&'a BadCharacter),
@@ -43,23 +44,25 @@ pub enum Event<'a> {
     },
 }
 
-/// Adds the sequences of a FASTA input, called `name` in messages, and gives their number. Besides
-/// the reading thread, `threads` threads encode.
+/// Adds the sequences of a FASTA input and returns their number.
+///
+/// `name` is the input's name in messages. Besides the reading thread, `threads` threads encode.
+/// `report` receives the events in BLAST+'s order.
 ///
 /// # Errors
-/// [`Error`]; the builder is then of no use. What BLAST+ would tell before is told.
+/// [`Error`]; the builder cannot be used afterwards. Events before the error are reported.
 pub fn add_fasta(
     builder: &mut Builder,
     input: Box<dyn BufRead + Send>,
     name: &Path,
     threads: NonZero<usize>,
-    mut tell: impl FnMut(Event<'_>),
+    mut report: impl FnMut(Event<'_>),
 ) -> Result<u64, Error> {
     let options = builder.options().clone();
     let parts = threads.get() * PARTS_PER_THREAD;
     let (to_encoders, from_reader) = bounded::<(u64, Text)>(parts);
     let (to_writer, from_encoders) = bounded::<(u64, Finished)>(parts);
-    // A part is read only when an earlier one was written: no more are in memory at a time.
+    // A part is read only after an earlier one was written, which limits the memory.
     let (give_back, allowed) = bounded::<()>(parts);
     let before = builder.sequences();
     thread::scope(|scope| {
@@ -73,19 +76,19 @@ pub fn add_fasta(
             scope.spawn(move || work(&parts, &blocks, name, options));
         }
         drop((from_reader, to_writer));
-        let mut writer = Writer { builder, name, generated: 0, told_late: Vec::new() };
-        let result = writer.write(&from_encoders, &give_back, &mut tell);
-        // The other threads end when nobody takes what they send.
+        let mut writer = Writer { builder, name, generated: 0, late_reports: Vec::new() };
+        let result = writer.write(&from_encoders, &give_back, &mut report);
+        // The other threads end when nobody receives their results.
         drop((from_encoders, give_back));
         result
     })?;
     Ok(builder.sequences() - before)
 }
 
-/// A part of the input that was encoded, or why there are no more.
+/// An encoded part of the input, or the error that ended the input.
 type Finished = Result<Block, FastaError>;
 
-/// Cuts the input into parts.
+/// Splits the input into parts.
 fn read(
     input: Box<dyn BufRead + Send>,
     name: &Path,
@@ -102,7 +105,7 @@ fn read(
             Ok(Some(text)) => parts.send((number, text)).is_ok(),
             Ok(None) => false,
             Err(error) => {
-                // Nobody listens any more: the run has ended for another reason.
+                // The receiver is gone if the job ended for another reason.
                 let _ = errors.send((number, Err(error)));
                 false
             }
@@ -113,7 +116,7 @@ fn read(
     }
 }
 
-/// Encodes parts as long as there are any.
+/// Encodes parts until there are no more.
 fn work(
     parts: &Receiver<(u64, Text)>,
     blocks: &Sender<(u64, Finished)>,
@@ -130,10 +133,10 @@ fn work(
 struct Writer<'a> {
     builder: &'a mut Builder,
     name: &'a Path,
-    /// Records without identifiers so far.
+    /// Number of records without identifiers so far.
     generated: u32,
-    /// Of the last sequence: BLAST+ tells of them again when it writes it.
-    told_late: Vec<BadCharacter>,
+    /// Bad characters of the last sequence: BLAST+ reports them again when it writes the sequence.
+    late_reports: Vec<BadCharacter>,
 }
 
 impl Writer<'_> {
@@ -142,7 +145,7 @@ impl Writer<'_> {
         &mut self,
         blocks: &Receiver<(u64, Finished)>,
         give_back: &Sender<()>,
-        tell: &mut impl FnMut(Event<'_>),
+        report: &mut impl FnMut(Event<'_>),
     ) -> Result<(), Error> {
         let mut waiting = BTreeMap::new();
         let mut next = 0;
@@ -150,31 +153,31 @@ impl Writer<'_> {
             waiting.insert(number, block);
             while let Some(block) = waiting.remove(&next) {
                 next += 1;
-                self.write_block(block?, tell)?;
+                self.write_block(block?, report)?;
                 // The reader may have ended.
                 let _ = give_back.send(());
             }
         }
-        self.tell_late(tell);
+        self.report_late(report);
         Ok(())
     }
 
-    fn tell_late(&mut self, tell: &mut impl FnMut(Event<'_>)) {
-        self.told_late.drain(..).for_each(|bad| tell(Event::BadCharacter(&bad)));
+    fn report_late(&mut self, report: &mut impl FnMut(Event<'_>)) {
+        self.late_reports.drain(..).for_each(|bad| report(Event::BadCharacter(&bad)));
     }
 
     fn write_block(
         &mut self,
         mut block: Block,
-        tell: &mut impl FnMut(Event<'_>),
+        report: &mut impl FnMut(Event<'_>),
     ) -> Result<(), Error> {
         let records = std::mem::take(&mut block.records);
         for record in records {
-            self.write_record(&block, record, tell)?;
+            self.write_record(&block, record, report)?;
         }
         let Some(error) = block.error.take() else { return Ok(()) };
         if let FastaError::Invalid { warnings, .. } = &error {
-            warnings.iter().for_each(|warning| tell(Event::Warning(warning)));
+            warnings.iter().for_each(|warning| report(Event::Warning(warning)));
         }
         Err(error.into())
     }
@@ -183,10 +186,10 @@ impl Writer<'_> {
         &mut self,
         block: &Block,
         record: Encoded,
-        tell: &mut impl FnMut(Event<'_>),
+        report: &mut impl FnMut(Event<'_>),
     ) -> Result<(), Error> {
         let Encoded { line, warnings, mut names, outcome } = record;
-        warnings.iter().for_each(|warning| tell(Event::Warning(warning)));
+        warnings.iter().for_each(|warning| report(Event::Warning(warning)));
         if names.is_empty() {
             self.generated += 1;
             names.push(SeqId::Local(ObjectId::Number(i64::from(self.generated))));
@@ -194,19 +197,19 @@ impl Writer<'_> {
         let problem = |problem| Error::Record { file: self.name.to_path_buf(), line, problem };
         match outcome {
             Outcome::Stored(entry) => {
-                entry.bad_characters.iter().for_each(|bad| tell(Event::BadCharacter(bad)));
-                self.tell_late(tell);
+                entry.bad_characters.iter().for_each(|bad| report(Event::BadCharacter(bad)));
+                self.report_late(report);
                 self.builder.add(block, &entry, &names)?;
-                self.told_late = entry.bad_characters;
+                self.late_reports = entry.bad_characters;
                 Ok(())
             }
             Outcome::Empty(id) => {
                 let id = id.as_ref().unwrap_or(&names[0]).fasta();
-                tell(Event::Ignored { id: &id, after: self.builder.sequences() });
+                report(Event::Ignored { id: &id, after: self.builder.sequences() });
                 Ok(())
             }
             Outcome::LargeGi(gi) => {
-                tell(Event::LargeGi { gi, after: self.builder.sequences() });
+                report(Event::LargeGi { gi, after: self.builder.sequences() });
                 Ok(())
             }
             Outcome::OnlyGap => {

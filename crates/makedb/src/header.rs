@@ -4,24 +4,24 @@ use fleetblast_seq::id::{NumberKind, ObjectId, SeqId, TextKind};
 
 use crate::ber::Writer;
 
-/// The general database of identifiers that stand for a sequence's number.
+/// The database name in identifiers that stand for a sequence's number.
 const ORDINAL_DB: &[u8] = b"BL_ORD_ID";
 
 /// A character of a title or identifier that binary ASN.1 cannot hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadCharacter {
-    /// Where in the header it stands, from 0.
+    /// Offset in the header.
     pub at: usize,
     /// The character.
     pub byte: u8,
     /// Name of the field, after `Blast-def-line-set.E.`.
     pub field: &'static str,
-    /// The text in which it stands.
+    /// The text that contains it.
     pub text: Vec<u8>,
 }
 
 impl std::fmt::Display for BadCharacter {
-    /// In the words of BLAST+, which prints them twice.
+    /// BLAST+'s message, which it prints twice.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { at, byte, field, text } = self;
         let text = String::from_utf8_lossy(text);
@@ -33,17 +33,17 @@ impl std::fmt::Display for BadCharacter {
     }
 }
 
-/// One definition line to be written.
+/// A definition line to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) title: Vec<u8>,
-    /// Empty for the number of the sequence, which is filled in when it is known.
+    /// Empty if the identifier is the number of the sequence, which is filled in later.
     pub(crate) ids: Vec<SeqId>,
     pub(crate) taxid: i32,
 }
 
-/// Appends a header. Gives the offset in it of the INTEGER that is the number of the sequence, left
-/// out here, if the first line has no identifiers.
+/// Appends a header. If the first line has no identifiers, returns the offset for the number of the
+/// sequence, an INTEGER that is left out.
 pub(crate) fn write(
     lines: &[Line],
     bytes: &mut Vec<u8>,
@@ -73,7 +73,7 @@ pub(crate) fn write(
     ordinal
 }
 
-/// The INTEGER that [`write`] left out.
+/// Appends the INTEGER that [`write`] left out.
 pub(crate) fn ordinal(number: u32, bytes: &mut Vec<u8>) {
     Writer::new(bytes).integer(i64::from(number));
 }
@@ -90,7 +90,7 @@ fn text(
     });
 }
 
-/// `gnl|BL_ORD_ID|` without its number, the place of which is given.
+/// Appends `gnl|BL_ORD_ID|` without its number, and returns the offset for the number.
 fn ordinal_id(w: &mut Writer<'_>) -> usize {
     let mut place = 0;
     w.tagged(10, |w| {

@@ -1,8 +1,8 @@
-//! Identifiers: which ones a definition line gives, and the keys under which they are found.
+//! Identifiers of definition lines, and the keys under which they are indexed.
 
 use fleetblast_seq::id::{Molecule, ObjectId, Refusal, SeqId, TextKind, parse_stored};
 
-/// Separates definition lines of one sequence.
+/// Separator between definition lines of one sequence.
 const SEPARATOR: u8 = 1;
 
 /// Identifiers and title of one definition line.
@@ -12,7 +12,8 @@ pub(crate) struct Definition {
     pub(crate) title: Vec<u8>,
 }
 
-/// The text after `>` as it is stored: a tab, also one written `\t`, becomes three blanks.
+/// Converts the text after `>` to its stored form: a tab, also one written `\t`, becomes three
+/// blanks.
 fn untabbed(text: &[u8]) -> Vec<u8> {
     let mut stored = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -31,15 +32,15 @@ fn untabbed(text: &[u8]) -> Vec<u8> {
     stored
 }
 
-/// The title of a sequence whose identifiers are not read: the whole text after `>`.
+/// The title of a sequence whose identifiers are not parsed: the whole text after `>`.
 pub(crate) fn whole_title(text: &[u8]) -> Vec<u8> {
     let mut title = untabbed(text);
     title.iter_mut().filter(|byte| **byte == SEPARATOR).for_each(|byte| *byte = b' ');
     title
 }
 
-/// The definition lines in the text after `>`. The word before the first blank of each gives its
-/// identifiers; one of the wrong molecule becomes a local one.
+/// Parses the definition lines in the text after `>`. The word before the first blank of each has
+/// its identifiers. An identifier of the wrong molecule becomes a local one.
 pub(crate) fn definitions(text: &[u8], molecule: Molecule) -> Result<Vec<Definition>, Refusal> {
     untabbed(text)
         .split(|&byte| byte == SEPARATOR)
@@ -58,7 +59,7 @@ pub(crate) fn definitions(text: &[u8], molecule: Molecule) -> Result<Vec<Definit
         .collect()
 }
 
-/// Bare words that look like PIR, PRF, or the other kind of molecule are taken for local ones.
+/// Makes bare words local identifiers if they look like PIR, PRF, or the other molecule type.
 fn make_local_if_odd(id: &mut SeqId, molecule: Molecule) {
     if matches!(id, SeqId::Text { kind: TextKind::Pir | TextKind::Prf, .. }) {
         *id = local(id);
@@ -66,7 +67,7 @@ fn make_local_if_odd(id: &mut SeqId, molecule: Molecule) {
     make_local(id, molecule);
 }
 
-/// An identifier of the wrong kind of molecule is taken for a local one (`build_db.cpp`).
+/// Makes an identifier of the wrong molecule type local (`build_db.cpp`).
 pub(crate) fn make_local(id: &mut SeqId, molecule: Molecule) {
     if id.molecule().is_some_and(|found| found != molecule) {
         *id = local(id);
@@ -77,8 +78,8 @@ fn local(id: &SeqId) -> SeqId {
     SeqId::Local(ObjectId::Text(id.accession_version()))
 }
 
-/// Where an identifier is found in the version 5 table of accessions, and whether the table of a
-/// sequence's identifiers lists it under this key (`CWriteDB_LMDB::x_InsertEntry`).
+/// Calls `key` with each key of an identifier in the version 5 table of accessions, and whether the
+/// list of the sequence's identifiers has this key (`CWriteDB_LMDB::x_InsertEntry`).
 pub(crate) fn accession_keys(id: &SeqId, mut key: impl FnMut(&[u8], bool)) {
     let with_upper = |text: &[u8], listed: bool, key: &mut dyn FnMut(&[u8], bool)| {
         key(text, listed);
@@ -105,8 +106,9 @@ pub(crate) fn accession_keys(id: &SeqId, mut key: impl FnMut(&[u8], bool)) {
     }
 }
 
-/// The lines of the version 4 string index for an identifier, without repetitions
-/// (`CWriteDB_IsamIndex::x_AddStringIds`). They end in a line feed and hold `number`, the sequence's.
+/// Adds the lines of the version 4 string index for an identifier, without duplicates
+/// (`CWriteDB_IsamIndex::x_AddStringIds`). They contain `number`, the sequence's, and end with a
+/// line feed.
 pub(crate) fn index_lines(id: &SeqId, number: u32, seen: &mut Vec<Vec<u8>>) {
     let mut add = |key: &[u8]| {
         let mut line = key.to_ascii_lowercase();
@@ -157,7 +159,7 @@ pub(crate) fn index_lines(id: &SeqId, number: u32, seen: &mut Vec<Vec<u8>>) {
     }
 }
 
-/// By what two identifiers of a volume must differ, in the words of BLAST+'s message
+/// The form of an identifier that must be unique in a volume, as in BLAST+'s message
 /// (`CSeq_id::GetLabel`, upper case).
 pub(crate) fn label(id: &SeqId) -> Vec<u8> {
     let bare = match id {
@@ -168,7 +170,7 @@ pub(crate) fn label(id: &SeqId) -> Vec<u8> {
         }
         SeqId::Text { kind, .. } => [kind.tag().as_bytes(), b"|", &id.accession_version()].concat(),
         SeqId::Pdb { mol, chain } => {
-            // Chains differ in case.
+            // Chains are case sensitive.
             let bar = if chain.is_empty() { &b""[..] } else { b"|" };
             return [b"PDB|", &mol.to_ascii_uppercase()[..], bar, chain].concat();
         }
@@ -177,7 +179,7 @@ pub(crate) fn label(id: &SeqId) -> Vec<u8> {
     bare.to_ascii_uppercase()
 }
 
-/// The key by which a file of taxonomy ids or masks names an identifier: without tag and version
+/// The key of an identifier in a file of taxonomy ids or masks: without tag and version
 /// (`GetSeqIdKey`).
 pub(crate) fn plain_key(id: &SeqId) -> Vec<u8> {
     match id {

@@ -1,4 +1,4 @@
-//! Sorted files of identifiers with an index of every so many of them (ISAM).
+//! Sorted files of identifiers, with an index of the first entry of each page (ISAM).
 
 use std::path::Path;
 
@@ -8,11 +8,11 @@ use crate::sort::Sorter;
 
 /// Version of the format.
 const FORMAT: u32 = 1;
-/// Strings to a page.
+/// Strings per page.
 const STRING_PAGE: u32 = 64;
-/// Numbers to a page.
+/// Numbers per page.
 const NUMBER_PAGE: u32 = 256;
-/// Longest line of strings that readers must expect.
+/// Longest line of strings, as announced to readers.
 const MAX_LINE: u32 = 4096;
 /// Bytes of an index before its tables.
 const HEADER: u32 = 36;

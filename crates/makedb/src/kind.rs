@@ -12,7 +12,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// First letter of the extension of its files.
+    /// First letter of its file extensions.
     pub const fn letter(self) -> char {
         match self {
             Self::Protein => 'p',
@@ -20,7 +20,7 @@ impl Kind {
         }
     }
 
-    /// What its sequences are made of.
+    /// The molecule type of its sequences.
     pub const fn molecule(self) -> Molecule {
         match self {
             Self::Protein => Molecule::Protein,

@@ -1,14 +1,14 @@
-//! Making BLAST databases, versions 4 and 5, file for file as `makeblastdb` 2.12.0 makes them.
+//! Makes BLAST databases, versions 4 and 5, with the same files as `makeblastdb` 2.12.0.
 //!
-//! [`Options`] say what database is wanted, a [`Sink`] where it goes; a [`Builder`] takes the
-//! sequences of any number of FASTA inputs ([`add_fasta`]) and puts the database in its place when
-//! it is whole ([`Builder::finish`]). Until then everything is in a directory beside that place, and an
-//! older database of the same name is not touched.
+//! [`Options`] describe the database, a [`Sink`] its place. A [`Builder`] takes the sequences of
+//! any number of FASTA inputs ([`add_fasta`]), and moves the finished database to its place
+//! ([`Builder::finish`]). Until then all files are in a temporary directory beside that place, and
+//! an older database of the same name is not touched.
 //!
-//! One thread reads and cuts the input into parts that start with a record, others encode these,
-//! and the caller's thread writes them in order. Memory does not grow with the number of sequences:
-//! offsets are written aside, and identifiers are sorted on disk. What does count is the longest
-//! sequence (about eight times its length), a map of taxonomy ids, and masks, which are held as a whole.
+//! One thread reads and splits the input into parts that start with a record. Others encode the
+//! parts, and the caller's thread writes them in order. Memory does not grow with the number of
+//! sequences: offsets go to temporary files, and identifiers are sorted on disk. It does grow with
+//! the longest sequence (about eight times its length), the map of taxonomy ids, and masks.
 
 mod accessions;
 mod ber;

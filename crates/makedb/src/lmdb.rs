@@ -14,31 +14,31 @@ use heed::{
 use crate::error::{Context, Error};
 use crate::lmdb_pages::restore_spare_bytes;
 
-/// Entries to a transaction.
+/// Entries per transaction.
 const ENTRIES: usize = 40_000;
-/// Named tables in one file.
+/// Maximal number of named tables in one file.
 const TABLES: u32 = 3;
-/// Bytes of a page, and those of them that hold entries.
+/// Bytes of a page, and bytes for entries in it.
 const PAGE: u64 = 4096;
 pub(crate) const PAGE_CONTENTS: u64 = PAGE - 16;
-/// Where the two meta pages hold the size of the map.
+/// Offsets of the map size in the two meta pages.
 const MAP_SIZE_AT: [u64; 2] = [32, PAGE + 32];
 
-/// Bytes of a map beyond what entries need.
+/// Bytes of a map beyond the size of the entries.
 const ROOM: u64 = 16 << 20;
 
-/// The sizes of the map that BLAST+ states in a file.
+/// The map sizes that BLAST+ writes into a file.
 #[derive(Debug)]
 struct MapSize {
-    /// At present.
+    /// The current size.
     size: u64,
-    /// In the two meta pages, of which each transaction writes the other one.
+    /// The sizes in the two meta pages, which the transactions write alternately.
     stated: [u64; 2],
     transactions: usize,
 }
 
 impl MapSize {
-    /// A map holds at least the meta pages.
+    /// A map has at least the meta pages.
     fn new(size: u64) -> Self {
         let size = size.max(2 * PAGE);
         Self { size, stated: [size; 2], transactions: 0 }
@@ -50,7 +50,7 @@ impl MapSize {
     }
 }
 
-/// A table of numbers: duplicate keys, values of one size.
+/// A table with numbers as values: keys can repeat, values have the same size.
 type Table<'e> = heed::Database<'e, Bytes, Bytes>;
 
 /// An LMDB file being written.
@@ -58,7 +58,7 @@ pub(crate) struct Lmdb {
     env: Env<WithTls>,
     path: PathBuf,
     map: MapSize,
-    /// Some key has several values.
+    /// Whether a key has several values.
     repeats: bool,
 }
 
@@ -66,10 +66,11 @@ pub(crate) struct Lmdb {
 pub(crate) type Entry = (Vec<u8>, Vec<u8>);
 
 impl Lmdb {
-    /// A new file. `map_size` is what BLAST+ begins with; `entries` bounds the bytes of keys and
-    /// values that will be put, with 16 for each.
+    /// Makes a file. `map_size` is the initial size of BLAST+. `entries` is an upper bound of the
+    /// bytes of keys and values, with 16 more for each entry.
     pub(crate) fn create(path: PathBuf, map_size: u64, entries: u64) -> Result<Self, Error> {
-        // Room to grow costs nothing: half-filled pages and what transactions leave free.
+        // A large map costs nothing. It is needed for half-filled pages, and for pages that
+        // transactions free.
         let room = map_size.max(ROOM + 4 * entries);
         let room = room.checked_next_multiple_of(PAGE).unwrap_or(u64::MAX - (PAGE - 1));
         let mut options = EnvOpenOptions::new();
@@ -105,7 +106,7 @@ impl Lmdb {
         Ok(())
     }
 
-    /// The tables `volinfo` and `volname`: numbers of sequences and names of the volumes.
+    /// Writes the tables `volinfo` and `volname`: numbers of sequences and names of the volumes.
     pub(crate) fn put_volumes(&mut self, volumes: &[(Vec<u8>, u32)]) -> Result<(), Error> {
         self.transaction(|opener, transaction| {
             let mut table = |name: &str| {
@@ -144,7 +145,7 @@ impl Lmdb {
         Batches { lmdb: self, name, seen: 0, entries: Vec::new() }
     }
 
-    /// Makes the map that the file states large enough for so many more pages, if it is not.
+    /// Increases the stated map size, if it is too small for this number of further pages.
     pub(crate) fn need(&mut self, pages: u64) {
         let pages = pages + self.env.info().last_page_number as u64;
         if pages > self.map.size / PAGE {
@@ -152,12 +153,12 @@ impl Lmdb {
         }
     }
 
-    /// Remembers that some key has several values.
+    /// Records that a key has several values.
     pub(crate) fn set_repeats(&mut self) {
         self.repeats = true;
     }
 
-    /// Ends the file, and gives it the permissions of others.
+    /// Closes the file, and sets its permissions.
     pub(crate) fn close(self) -> Result<(), Error> {
         let Self { env, path, map, repeats } = self;
         drop(env);
@@ -172,7 +173,7 @@ impl Lmdb {
     }
 }
 
-/// Gives a file the permissions that files get here.
+/// Gives a file the permissions of a new file in this directory.
 fn open_up(path: &Path) -> Result<(), Error> {
     let probe = path.with_extension("mode");
     let mode = File::create(&probe).and_then(|file| file.metadata()).during("make", &probe)?;
@@ -181,17 +182,17 @@ fn open_up(path: &Path) -> Result<(), Error> {
     fs::set_permissions(path, mode).during("give permissions to", path)
 }
 
-/// Entries on their way into a table.
+/// Collects entries for transactions.
 pub(crate) struct Batches<'a> {
     lmdb: &'a mut Lmdb,
     name: &'static str,
-    /// Of the entries of the transaction to come, repeated ones included.
+    /// Number of entries of the next transaction, including repeated ones.
     seen: usize,
     entries: Vec<Entry>,
 }
 
 impl Batches<'_> {
-    /// Adds an entry; `None` is one that repeats the last and counts only towards the size of the
+    /// Adds an entry. `None` repeats the last one, and only counts towards the size of the
     /// transaction.
     pub(crate) fn push(&mut self, entry: Option<Entry>) -> Result<(), Error> {
         if self.seen == ENTRIES {
@@ -209,7 +210,7 @@ impl Batches<'_> {
         Ok(())
     }
 
-    /// Puts what is left.
+    /// Writes the remaining entries.
     pub(crate) fn finish(mut self) -> Result<(), Error> {
         if self.seen > 0 { self.flush() } else { Ok(()) }
     }

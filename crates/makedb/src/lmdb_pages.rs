@@ -1,8 +1,8 @@
 //! Spare bytes of LMDB pages, which depend on the version of LMDB.
 //!
-//! When a key gets its second value, LMDB makes a small page of both inside the node, with room for
-//! two more. LMDB 0.9.24, with which BLAST+ 2.12.0 writes, keeps a copy of the first value in the first
-//! free place; later versions keep it elsewhere. It means nothing to any reader, but it is in the file.
+//! When a key gets its second value, LMDB makes a small page of both inside the node, with space
+//! for two more. LMDB 0.9.24, the version of BLAST+ 2.12.0, leaves a copy of the first value in the
+//! first free slot; later versions do not. No reader uses it, but it is part of the file.
 
 use std::fs::File;
 use std::io;
@@ -10,22 +10,23 @@ use std::os::unix::fs::FileExt;
 
 /// Bytes of a page.
 const PAGE: usize = 4096;
-/// Bytes of the header of a page, and of that of a node.
+/// Bytes of the headers of a page and of a node.
 const PAGE_HEADER: usize = 16;
 const NODE_HEADER: usize = 8;
 /// Longest key.
 const MAX_KEY: usize = 511;
-/// Size of a small page with room for four values of four bytes.
+/// Size of a small page with space for four values of four bytes.
 const SMALL: usize = PAGE_HEADER + 16;
-/// The last half of the header of a small page with two values: size of a value, flags, and two ends.
+/// The second half of the header of a small page with two values: size of a value, flags, and two
+/// ends.
 const TWO_VALUES: [u8; 8] = [4, 0, 0x72, 0, 20, 0, 28, 0];
 
-/// Gives all pages of a file the spare bytes of LMDB 0.9.24. Pages are those of a file just written
-/// with four-byte values.
+/// Writes the spare bytes of LMDB 0.9.24 to all pages of a file, which was just written with
+/// four-byte values.
 pub(crate) fn restore_spare_bytes(file: &File) -> io::Result<()> {
     let pages = file.metadata()?.len() / PAGE as u64;
     let mut page = [0; PAGE];
-    // The first two hold no nodes.
+    // The first two pages have no nodes.
     for number in 2..pages {
         let at = number * PAGE as u64;
         file.read_exact_at(&mut page, at)?;
@@ -36,8 +37,8 @@ pub(crate) fn restore_spare_bytes(file: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Restores a page; tells whether it changed. What a page held before, and still holds where it is
-/// free, counts, too, so small pages are looked for by their headers.
+/// Restores a page; returns whether it changed. Old contents in the free part of a page are
+/// restored, too, so small pages are found by their headers.
 fn restore(page: &mut [u8; PAGE]) -> bool {
     let found: Vec<usize> = memchr::memmem::find_iter(&page[..], &TWO_VALUES)
         .filter_map(|at| at.checked_sub(PAGE_HEADER - TWO_VALUES.len()))
@@ -50,7 +51,7 @@ fn restore(page: &mut [u8; PAGE]) -> bool {
     !found.is_empty()
 }
 
-/// Whether a small page belongs to a node: before it stand a key and a header that tells its size.
+/// Whether a small page belongs to a node: a key and a header with its size precede it.
 fn follows_key(page: &[u8; PAGE], start: usize) -> bool {
     (1..=MAX_KEY).any(|key| {
         let Some(node) = start.checked_sub(key + NODE_HEADER) else { return false };

@@ -1,17 +1,17 @@
-//! Nucleotide sequences as `.nsq` files hold them: two bits a base, ambiguities apart.
+//! Nucleotide sequences in `.nsq` files: two bits per base, ambiguities separately.
 
 use fleetblast_seq::nucleotide::random::Random;
 
-/// Longest sequence whose ambiguities may be stored in the old, short form.
+/// Longest sequence whose ambiguities can have the old, short form.
 const MAX_SHORT_OFFSET: usize = 0xff_ffff;
 /// Longest run of one code in the old form.
 const MAX_SHORT_RUN: usize = 15;
-/// Longest run of one code that is stored as one.
+/// Longest run of one code in one entry.
 const MAX_RUN: usize = 4095;
 /// The bit that marks the new form.
 const NEW_FORM: u32 = 1 << 31;
 
-/// In the table below: not a base but several.
+/// In the table below: an ambiguity code.
 const AMBIGUOUS: u8 = 0x80;
 
 /// Two bits for the codes of single bases.
@@ -31,10 +31,10 @@ struct Run {
     length: usize,
 }
 
-/// Appends the packed form of a sequence of ncbi4na codes, one a byte, and gives the block of its
+/// Appends the packed form of a sequence of ncbi4na codes, one per byte. Returns the block of its
 /// ambiguities (`WriteDB_Ncbi4naToBinary`), empty if there are none.
 ///
-/// The last byte holds in its low bits how many bases it has, also none.
+/// The low bits of the last byte are the number of bases in it, which can be 0.
 pub(crate) fn pack(codes: &[u8], packed: &mut Vec<u8>) -> Vec<u8> {
     let before = packed.len();
     packed.reserve(codes.len() / 4 + 1);
@@ -53,13 +53,13 @@ pub(crate) fn pack(codes: &[u8], packed: &mut Vec<u8>) -> Vec<u8> {
     }
     packed.push(last);
     if seen & AMBIGUOUS == 0 {
-        // BLAST+ takes two bits a base only where that is shorter than four.
+        // BLAST+ uses two bits per base only if that is shorter than four.
         return if codes.len() <= 2 { vec![0; 4] } else { Vec::new() };
     }
     ambiguities(codes, &mut packed[before..])
 }
 
-/// Puts random bases in place of the ambiguities and lists them.
+/// Replaces ambiguities by random bases, and lists them.
 fn ambiguities(codes: &[u8], packed: &mut [u8]) -> Vec<u8> {
     let mut random = Random::new(codes.len() as u32);
     let mut runs: Vec<Run> = Vec::new();
@@ -82,7 +82,8 @@ fn ambiguities(codes: &[u8], packed: &mut [u8]) -> Vec<u8> {
     block(&runs, codes.len())
 }
 
-/// The block of ambiguities: a word for each run, or two if any is too long or too far out.
+/// The block of ambiguities: a word for each run, or two words if a run is too long or too far from
+/// the start.
 fn block(runs: &[Run], length: usize) -> Vec<u8> {
     let new_form = length > MAX_SHORT_OFFSET || runs.iter().any(|run| run.length > MAX_SHORT_RUN);
     let mut block = Vec::with_capacity(4 + runs.len() * if new_form { 8 } else { 4 });

@@ -1,4 +1,4 @@
-//! What database is to be made.
+//! Options of a database.
 
 use std::num::NonZero;
 
@@ -15,7 +15,7 @@ pub enum Version {
     Five,
 }
 
-/// When a database is made, in the two ways files say it.
+/// The date of a database, in the two formats of its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dates {
     /// `Nov 20, 2026  11:10 PM`, for indices and the alias.
@@ -24,7 +24,7 @@ pub struct Dates {
     pub masks: String,
 }
 
-/// What database is to be made.
+/// Options of a database.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Protein or nucleotide.
@@ -33,11 +33,11 @@ pub struct Options {
     pub version: Version,
     /// Its title.
     pub title: Vec<u8>,
-    /// Whether identifiers are read and indexed.
+    /// Whether identifiers are parsed and indexed.
     pub parse_ids: bool,
     /// Whether sequences are indexed by a hash.
     pub hash_index: bool,
-    /// Below this size files stay, in bytes, unless a single sequence is larger. At most 2³².
+    /// Maximal size of files in bytes, unless a single sequence is larger. At most 2³².
     pub max_file_size: u64,
     /// Taxonomy ids of the sequences.
     pub taxids: Taxids,
@@ -45,6 +45,6 @@ pub struct Options {
     pub masks: Masks,
     /// When it is made.
     pub dates: Dates,
-    /// The size of the maps that LMDB files state, if it is not to be BLAST+'s usual one.
+    /// The map size in LMDB files, if it differs from BLAST+'s usual one.
     pub map_size: Option<NonZero<u64>>,
 }

@@ -1,4 +1,4 @@
-//! Where a database comes to be: in a directory of its own beside its place, until it is whole.
+//! The files of a new database, which are in a temporary directory until they are complete.
 
 mod private;
 
@@ -16,12 +16,13 @@ use crate::kind::Kind;
 /// Bytes collected before they are written.
 const BUFFER: usize = 1 << 18;
 
-/// Last two letters of the files of a volume, the index first: without it there is no volume.
+/// Last two letters of the extensions of a volume's files, the index first: without an index there
+/// is no volume.
 const VOLUME_FILES: [&str; 19] = [
     "in", "hr", "sq", "og", "sd", "si", "nd", "ni", "hd", "hi", "pd", "pi", "td", "ti", "aa", "ab",
     "ac", "gm", "tm",
 ];
-/// Last two letters of the files that volumes of version 5 share.
+/// Last two letters of the extensions of files that volumes of version 5 share.
 const SHARED_FILES: [&str; 5] = ["db", "os", "ot", "tf", "to"];
 
 /// The files of a database while they are written.
@@ -31,17 +32,18 @@ pub struct Sink {
     base: PathBuf,
     directory: Private,
     kind: Kind,
-    /// Volume, if it belongs to one, and last two letters of each file.
+    /// For each file: its volume, if it belongs to one, and the last two letters of its extension.
     files: Vec<(Option<u32>, &'static str)>,
     done: bool,
 }
 
 impl Sink {
-    /// A place for a database to be called `base`; directories on the way there are made. `made` hears of the one that holds
-    /// everything until [`commit`](Self::commit) as soon as it is there: what to remove, should the process be ended.
+    /// Makes the temporary directory for a database `base`, and missing parent directories. `made`
+    /// gets its path as soon as it exists, so that it can be removed if the process is killed. All
+    /// files are in it until [`commit`](Self::commit).
     ///
     /// # Errors
-    /// No directory can be made there.
+    /// If no directory can be made there.
     pub fn create(base: &Path, kind: Kind, made: impl FnMut(PathBuf)) -> Result<Self, Error> {
         let base = std::path::absolute(base).during("find", base)?;
         let parent = base.parent().unwrap_or(Path::new("/"));
@@ -52,7 +54,7 @@ impl Sink {
         Ok(Self { base, directory, kind, files: Vec::new(), done: false })
     }
 
-    /// The directory that holds everything until [`commit`](Self::commit).
+    /// The temporary directory, which has all files until [`commit`](Self::commit).
     pub(crate) fn directory(&self) -> &Path {
         self.directory.path()
     }
@@ -67,18 +69,18 @@ impl Sink {
         self.base.file_name().unwrap_or_default().as_bytes().to_vec()
     }
 
-    /// Whether there is a database of this name and kind already.
+    /// Whether a database of this name and kind already exists.
     pub fn replaces(&self) -> bool {
         self.old_files().into_iter().any(|path| path.exists())
     }
 
-    /// The path, for the time being, of a new file of the database.
+    /// The temporary path of a new file of the database.
     pub(crate) fn path(&mut self, volume: Option<u32>, letters: &'static str) -> PathBuf {
         self.files.push((volume, letters));
         self.directory.path().join(file_name(OsStr::new("db"), volume, self.kind, letters))
     }
 
-    /// A new file of the database.
+    /// Makes a new file of the database.
     pub(crate) fn file(
         &mut self,
         volume: Option<u32>,
@@ -87,16 +89,16 @@ impl Sink {
         Output::create(self.path(volume, letters))
     }
 
-    /// A file that is gone when it is closed.
+    /// Makes a file that disappears when it is closed.
     pub(crate) fn spool(&self) -> Result<File, Error> {
         spool(self.directory.path())
     }
 
-    /// Puts the files in their places, and removes those of an older database. Indices and the
-    /// alias come last: before them there is no database.
+    /// Moves the files to their places, and removes those of an older database. Indexes and the
+    /// alias come last: without them there is no database.
     ///
     /// # Errors
-    /// A file cannot be put in its place. What is there then is not taken for a database.
+    /// If a file cannot be moved. The files at their places are then no valid database.
     pub fn commit(mut self, volumes: u32) -> Result<(), Error> {
         let single = volumes == 1;
         let moves: Vec<(PathBuf, PathBuf)> = {
@@ -127,10 +129,10 @@ impl Sink {
             fs::rename(from, to).during("put in its place", to)?;
         }
         self.done = true;
-        // Nothing is left in it; a file system that keeps it does no harm.
+        // It is empty; if a file system keeps it, that does no harm.
         let _ = fs::remove_dir(self.directory.path());
         if let Some(parent) = self.base.parent() {
-            // Not every file system can do that with directories.
+            // Not every file system can sync directories.
             let _ = File::open(parent).and_then(|directory| directory.sync_all());
         }
         Ok(())
@@ -141,7 +143,8 @@ impl Sink {
         self.base.with_file_name(file_name(name, volume, self.kind, letters))
     }
 
-    /// Files that a database of this name may have, entrances (alias, indices) first.
+    /// Files that a database of this name can have, first those that readers open first (alias,
+    /// indexes).
     fn old_files(&self) -> Vec<PathBuf> {
         let mut volumes = vec![None];
         let numbered = (0..).map(Some).take_while(|&n| self.place(n, VOLUME_FILES[0]).exists());
@@ -171,7 +174,7 @@ impl Drop for Sink {
     }
 }
 
-/// Whether a file is what a reader looks for first.
+/// Whether readers look for this file first.
 fn is_entrance(path: &Path) -> bool {
     let extension = path.extension().unwrap_or_default().as_bytes();
     matches!(extension, [_, b'i', b'n'] | [_, b'a', b'l'])
@@ -187,12 +190,12 @@ fn file_name(name: &OsStr, volume: Option<u32>, kind: Kind, letters: &str) -> Os
     file
 }
 
-/// A nameless file.
+/// Makes a file without a name.
 pub(crate) fn spool(directory: &Path) -> Result<File, Error> {
     tempfile::tempfile_in(directory).during("make a file in", directory)
 }
 
-/// A file being written.
+/// A file that is being written.
 #[derive(Debug)]
 pub(crate) struct Output {
     writer: BufWriter<File>,
@@ -206,7 +209,7 @@ impl Output {
         Ok(Self::new(file, path))
     }
 
-    /// Writes to a file that is called `path` in messages.
+    /// Writes to `file`; `path` is its name in messages.
     pub(crate) fn new(file: File, path: PathBuf) -> Self {
         Self { writer: BufWriter::with_capacity(BUFFER, file), path, length: 0 }
     }
@@ -222,7 +225,7 @@ impl Output {
         Ok(())
     }
 
-    /// Appends all that was written to a spool.
+    /// Appends the contents of a temporary file.
     pub(crate) fn append(&mut self, spool: Output) -> Result<(), Error> {
         let length = spool.length;
         let mut file = spool.rewind()?;

@@ -1,4 +1,4 @@
-//! Sorting more records than memory holds: sorted runs on disk, merged.
+//! Sorts more records than fit into memory: sorted runs on disk, merged.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -11,7 +11,7 @@ use crate::sink::{Output, spool};
 
 /// Bytes of records that are sorted in memory at a time.
 const RUN_BYTES: usize = 48 << 20;
-/// Bytes read of a run at a time.
+/// Bytes read from a run at a time.
 const READ_BYTES: usize = 64 << 10;
 
 /// A record in memory.
@@ -24,8 +24,8 @@ struct Item {
     value: u64,
 }
 
-/// Takes records of a key and a number, and gives them back in order of the key's bytes, those of
-/// one key in order of the number. Uses less than 100 MB of memory however many there are.
+/// Sorts records of a key and a number by the key's bytes, then by the number. Needs less than 100
+/// MB of memory for any number of records.
 #[derive(Debug)]
 pub(crate) struct Sorter {
     directory: PathBuf,
@@ -36,7 +36,7 @@ pub(crate) struct Sorter {
 }
 
 impl Sorter {
-    /// An empty sorter, which makes its files in `directory`.
+    /// Makes an empty sorter, with its files in `directory`.
     pub(crate) fn new(directory: &Path) -> Self {
         Self::with_limit(directory, RUN_BYTES)
     }
@@ -46,7 +46,7 @@ impl Sorter {
         Self { directory, limit, bytes: Vec::new(), items: Vec::new(), runs: Vec::new() }
     }
 
-    /// Whether nothing was added.
+    /// Whether there are no records.
     pub(crate) fn is_empty(&self) -> bool {
         self.items.is_empty() && self.runs.is_empty()
     }
@@ -118,7 +118,7 @@ impl Sorter {
     }
 }
 
-/// The first eight bytes of a key as a number that sorts as they do.
+/// The first eight bytes of a key, as a number with the same order.
 fn prefix(key: &[u8]) -> u64 {
     let mut bytes = [0; 8];
     let length = key.len().min(8);
@@ -138,7 +138,7 @@ impl Head {
         Self { run: BufReader::with_capacity(READ_BYTES, run), key: Vec::new(), value: 0 }
     }
 
-    /// Goes to the next record; false at the end.
+    /// Moves to the next record; false at the end.
     fn advance(&mut self) -> io::Result<bool> {
         let mut start = [0; 12];
         if let Err(error) = self.run.read_exact(&mut start) {
@@ -153,7 +153,7 @@ impl Head {
     }
 }
 
-/// The least record is the greatest: the heap gives that one first.
+/// In reverse order: the heap returns the greatest element, which must be the smallest record.
 impl Ord for Head {
     fn cmp(&self, other: &Self) -> Ordering {
         (&other.key, other.value).cmp(&(&self.key, self.value))

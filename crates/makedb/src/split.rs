@@ -1,4 +1,4 @@
-//! Cutting FASTA text into parts that start with a record.
+//! Splits FASTA text into parts that start with a record.
 
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
@@ -7,18 +7,18 @@ use fleetblast_seq::fasta::FastaError;
 
 use crate::encode::Text;
 
-/// Least size of a part but the last.
+/// Minimal size of a part, except for the last.
 const PART: usize = 1 << 20;
 
 /// Reads an input in parts.
 pub(crate) struct Splitter {
     input: Box<dyn BufRead + Send>,
     name: PathBuf,
-    /// What follows the last part.
+    /// The text after the last part.
     rest: Vec<u8>,
     lines: u64,
     ended: bool,
-    /// Whether a part was given.
+    /// Whether a part was returned.
     started: bool,
 }
 
@@ -28,7 +28,7 @@ impl Splitter {
         Self { input, name, rest: Vec::new(), lines: 0, ended: false, started: false }
     }
 
-    /// The next part; the first is there even if the input is empty.
+    /// Returns the next part; there is a first part even if the input is empty.
     pub(crate) fn next_part(&mut self) -> Result<Option<Text>, FastaError> {
         let mut bytes = std::mem::take(&mut self.rest);
         let mut wanted = PART;
@@ -71,7 +71,7 @@ impl Splitter {
     }
 }
 
-/// Where the last record starts, unless that is the beginning or may be a gap line.
+/// The start of the last record, unless it is the beginning of the text or may be a gap line.
 fn last_record(bytes: &[u8]) -> Option<usize> {
     let mut end = bytes.len();
     while let Some(at) = memchr::memrchr(b'>', &bytes[..end]) {
@@ -89,7 +89,7 @@ fn last_record(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-/// Number of lines, whatever ends them; the last may lack its end.
+/// Number of lines with any line ends; the last one can lack its end.
 fn lines(bytes: &[u8]) -> u64 {
     let feeds = memchr::memchr_iter(b'\n', bytes).count();
     let returns =

@@ -1,4 +1,4 @@
-//! Taxonomy ids: which sequence has which, and the tables of version 5 that tell.
+//! Taxonomy ids of sequences, and their tables in version 5.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -13,10 +13,10 @@ use crate::lmdb::{Lmdb, PAGE_CONTENTS};
 use crate::sink::{Output, Sink};
 use crate::sort::Sorter;
 
-/// The size of the map that BLAST+ starts with.
+/// The initial map size of BLAST+.
 const MAP_SIZE: u64 = 300_000_000;
 
-/// Where taxonomy ids come from.
+/// The source of taxonomy ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Taxids {
     /// None is known: 0.
@@ -30,10 +30,10 @@ pub enum Taxids {
 
 impl Taxids {
     /// Reads a file with an identifier and a number on each line, one blank or tab between them.
-    /// Lines of other than two such words are passed over.
+    /// Lines without exactly two such words are skipped.
     ///
     /// # Errors
-    /// The file cannot be read, or a second word is no number.
+    /// If the file cannot be read, or a second word is no number.
     pub fn read_map(path: &Path) -> Result<Self, Error> {
         let text =
             fs::read(path).map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
@@ -57,7 +57,7 @@ impl Taxids {
     }
 
     /// The taxonomy id of a definition line, 0 if unknown (`CTaxIdSet::x_SelectBestTaxid`); `None`
-    /// if it has to be looked for and is not there.
+    /// if it is not in the map.
     pub(crate) fn find(&self, ids: &[SeqId]) -> Option<i32> {
         match self {
             Self::Unknown => Some(0),
@@ -72,7 +72,8 @@ impl Taxids {
     }
 }
 
-/// The key of an identifier in a file (`AccessionToKey`). What is no identifier, or several, gets an empty one.
+/// The key of an identifier in a file (`AccessionToKey`); empty for words that are no identifier,
+/// or several.
 fn map_key(word: &[u8]) -> Vec<u8> {
     if word.iter().all(u8::is_ascii_digit) {
         // A GI.
@@ -89,7 +90,7 @@ pub(crate) struct TaxidTables {
     ends: Output,
     lists: Output,
     numbers: Sorter,
-    /// Sequences of each taxonomy id.
+    /// Number of sequences of each taxonomy id.
     counts: BTreeMap<i32, u32>,
     count: u64,
 }
@@ -102,7 +103,7 @@ impl TaxidTables {
         Ok(Self { ends, lists, numbers, counts, count: 0 })
     }
 
-    /// Adds the taxonomy ids, ascending and different, of the next sequence.
+    /// Adds the taxonomy ids of the next sequence, ascending and without duplicates.
     pub(crate) fn add(&mut self, taxids: &[i32], number: u32) -> Result<(), Error> {
         for &taxid in taxids {
             self.lists.put(&taxid.to_le_bytes())?;
@@ -144,7 +145,7 @@ impl TaxidTables {
         let map_size = map_size.map_or(MAP_SIZE, NonZero::get);
         let entries = 32 * offsets.len() as u64;
         let mut lmdb = Lmdb::create(sink.path(None, "tf"), map_size, entries)?;
-        // The pages that BLAST+ wants (`CWriteDB_TaxID::x_IncreaseEnvMapSize`).
+        // The number of pages that BLAST+ reserves (`CWriteDB_TaxID::x_IncreaseEnvMapSize`).
         let leaves = entries / PAGE_CONTENTS + 1;
         lmdb.need(leaves + 24 * leaves / PAGE_CONTENTS + 1 + 4);
         let mut batches = lmdb.batches("taxid2offset");

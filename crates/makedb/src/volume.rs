@@ -1,4 +1,4 @@
-//! One volume: index, headers, sequences, and what is looked up in them.
+//! One volume: index, headers, sequences, and indexes of identifiers.
 
 use crate::column::Column;
 use crate::error::Error;
@@ -7,18 +7,18 @@ use crate::kind::Kind;
 use crate::options::{Options, Version};
 use crate::sink::{Output, Sink};
 
-/// Size below which BLAST+ keeps the estimated files of identifiers, whatever `-max_file_sz` says.
+/// Size limit of BLAST+ for the estimated files of identifiers, whatever `-max_file_sz` says.
 const MAX_INDEX_FILE: u64 = 999_999_999;
-/// Bytes that BLAST+ sets aside for an identifier in a string index.
+/// Bytes that BLAST+ reserves for an identifier in a string index.
 const STRING_ESTIMATE: u64 = 1024;
 /// Bytes of an identifier in a numeric index.
 const NUMBER_SIZE: u64 = 8;
 /// Bytes of the index kept free.
 const INDEX_RESERVE: u64 = 12;
-/// In the file of GIs: none.
+/// In the file of GIs: the sequence has none.
 const NO_GI: u32 = u32::MAX;
 
-/// What is stored of one sequence.
+/// The stored parts of a sequence.
 #[derive(Debug)]
 pub(crate) struct Item<'a> {
     /// Residues or packed bases, without a sentinel.
@@ -45,13 +45,13 @@ struct Indices {
     hashes: Option<Strings>,
 }
 
-/// A volume being written.
+/// A volume that is being written.
 #[derive(Debug)]
 pub(crate) struct Volume {
     number: u32,
     kind: Kind,
     limit: u64,
-    /// Sequences so far.
+    /// Number of sequences so far.
     count: u32,
     residues: u64,
     longest: u32,
@@ -67,7 +67,7 @@ pub(crate) struct Volume {
 }
 
 impl Volume {
-    /// An empty volume.
+    /// Makes an empty volume.
     pub(crate) fn create(sink: &mut Sink, options: &Options, number: u32) -> Result<Self, Error> {
         let file = Some(number);
         let spool = |sink: &Sink| {
@@ -119,7 +119,7 @@ impl Volume {
     }
 
     /// Whether BLAST+ puts the sequence into this volume (`CWriteDB_Volume::WriteSequence`). An
-    /// empty volume takes any.
+    /// empty volume accepts any.
     pub(crate) fn fits(&self, item: &Item<'_>) -> bool {
         if self.count == 0 {
             return true;
@@ -168,7 +168,7 @@ impl Volume {
         u32::try_from(offset).map_err(|_| Error::TooLarge { number })
     }
 
-    /// Writes what can only be written at the end.
+    /// Completes the files.
     pub(crate) fn close(mut self, sink: &mut Sink, options: &Options) -> Result<(), Error> {
         let file = Some(self.number);
         let mut index = sink.file(file, "in")?;
@@ -237,7 +237,7 @@ impl Indices {
     }
 }
 
-/// `n5.ndb`: the name that every volume of version 5 holds.
+/// `n5.ndb`: the name of the file of accessions, which every volume of version 5 has.
 fn lmdb_name(sink: &Sink, options: &Options) -> Vec<u8> {
     let mut name = sink.name();
     name.extend(format!(".{}db", options.kind.letter()).bytes());

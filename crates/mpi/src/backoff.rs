@@ -1,8 +1,8 @@
-//! Waiting without taking a core from those who compute.
+//! Waits without taking a core from computing threads.
 
 use std::time::{Duration, Instant};
 
-/// Time to look again and again before the first nap: most answers come within it.
+/// Time of busy polling before the first nap: most answers come within it.
 const SPIN: Duration = Duration::from_micros(20);
 /// The first nap.
 const SHORTEST: Duration = Duration::from_micros(50);
@@ -18,7 +18,7 @@ impl Backoff {
         Self { begun: Instant::now(), nap: SHORTEST }
     }
 
-    /// Pauses: not at all in the beginning, then longer and longer up to `longest`.
+    /// Pauses: not at all at first, then longer and longer up to `longest`.
     pub(crate) fn pause(&mut self, longest: Duration) {
         if self.begun.elapsed() < SPIN {
             std::hint::spin_loop();
@@ -31,7 +31,7 @@ impl Backoff {
         self.nap = (self.nap * 3 / 2).min(longest.max(SHORTEST));
     }
 
-    /// Time since the waiting began.
+    /// Time since the start of the wait.
     pub(crate) fn elapsed(&self) -> Duration {
         self.begun.elapsed()
     }

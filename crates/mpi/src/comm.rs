@@ -1,4 +1,4 @@
-//! Groups of ranks, and what they do together.
+//! Groups of ranks, and their collective operations.
 
 use std::ffi::c_int;
 use std::ops::Range;
@@ -18,7 +18,8 @@ const BARRIER_NAP: Duration = Duration::from_millis(1);
 
 /// A group of ranks (an MPI communicator). Copies are the same group.
 ///
-/// Except where it says otherwise, every method is collective: all ranks of the group must call it, in the same order.
+/// Except where it says otherwise, every method is collective: all ranks of the group must call it,
+/// in the same order.
 #[derive(Clone)]
 pub struct Comm {
     inner: Rc<Inner>,
@@ -34,13 +35,14 @@ struct Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         if self.session.is_orderly() {
-            // SAFETY: the communicator was made by this module, is not predefined, and is freed only here.
+            // SAFETY: the communicator was made by this module, is not predefined, and is freed
+            // only here.
             unsafe { ffi::MPI_Comm_free(&mut self.raw) };
         }
     }
 }
 
-/// Which number all ranks shall know.
+/// The extreme to compute over all ranks' numbers.
 #[derive(Clone, Copy)]
 pub(crate) enum Extreme {
     Least,
@@ -48,10 +50,11 @@ pub(crate) enum Extreme {
 }
 
 impl Comm {
-    /// All ranks: a group of its own, so that whoever else uses MPI in this process does not interfere.
+    /// All ranks, as a communicator of its own: other users of MPI in this process do not
+    /// interfere.
     pub(crate) fn world(session: &Rc<Session>) -> Result<Self, MpiError> {
-        // SAFETY: a session exists, so MPI is initialized, and these are its constants. Errors are set to be returned
-        // before anything else can fail; the copy inherits that.
+        // SAFETY: a session exists, so MPI is initialized, and these are its constants. Errors are
+        // set to be returned before anything else can fail; the copy inherits that.
         let made = unsafe {
             let world = ffi::RSMPI_COMM_WORLD;
             let code = ffi::MPI_Comm_set_errhandler(world, ffi::RSMPI_ERRORS_RETURN);
@@ -83,7 +86,7 @@ impl Comm {
         Ok(Self { inner: Rc::new(inner) })
     }
 
-    /// The number of this rank in the group. Not collective.
+    /// The rank of this process in the group. Not collective.
     pub fn rank(&self) -> usize {
         self.inner.rank
     }
@@ -106,15 +109,15 @@ impl Comm {
         move |failure| failure.at(rank)
     }
 
-    /// A group of the same ranks whose messages do not mix with this one's.
+    /// Makes a group of the same ranks; messages of the two groups do not mix.
     pub(crate) fn duplicate(&self) -> Result<Self, MpiError> {
         // SAFETY: the communicator lives as long as `self`.
         let raw = made("MPI_Comm_dup", |new| unsafe { ffi::MPI_Comm_dup(self.raw(), new) });
         Self::adopt(raw.map_err(self.failed())?, self.session())
     }
 
-    /// Splits the group by colour; in the new groups ranks are in order of `key`, then of their old number. Ranks
-    /// without a colour get no group.
+    /// Splits the group by colour. Ranks of a new group are ordered by `key`, then by their old
+    /// rank. Ranks without a colour get no group.
     ///
     /// # Errors
     /// [`MpiError::Call`].
@@ -143,7 +146,7 @@ impl Comm {
         Self::adopt(raw.map_err(self.failed())?, self.session())
     }
 
-    /// Waits until all ranks are here. Sleeps meanwhile, so that other threads have the cores.
+    /// Waits until all ranks have called this. It sleeps, so that other threads can use the cores.
     ///
     /// # Errors
     /// [`MpiError::Call`].
@@ -156,7 +159,7 @@ impl Comm {
         Ok(())
     }
 
-    /// Tells the other ranks that this one is here, without waiting for them.
+    /// Enters a barrier without waiting for the other ranks.
     ///
     /// # Errors
     /// [`MpiError::Call`].
@@ -169,7 +172,8 @@ impl Comm {
         Ok(Arrival { comm: self.clone(), request })
     }
 
-    /// Copies the bytes of rank `root` to all. All ranks must give the same number of bytes. Keeps a core busy.
+    /// Copies the bytes of rank `root` to all ranks. All ranks must pass the same number of bytes.
+    /// It polls, so it keeps a core busy.
     ///
     /// # Errors
     /// [`MpiError::Call`].
@@ -185,10 +189,12 @@ impl Comm {
         Ok(())
     }
 
-    /// Tells all ranks what each has: the results are in order of ranks. For small things: everybody gets all.
+    /// Sends the bytes of each rank to all ranks; the results are in order of ranks. Meant for few
+    /// bytes, since every rank gets all of them.
     ///
     /// # Errors
-    /// [`MpiError::Call`]; [`MpiError::GatherMemory`] if there is no room for all of it, which ends the job.
+    /// [`MpiError::Call`]; [`MpiError::GatherMemory`] if a rank has not enough memory,
+    /// which ends the job.
     pub fn gather_all(&self, own: &[u8]) -> Result<Vec<Vec<u8>>, MpiError> {
         let mut lengths = vec![0u64; self.size()];
         let own_length = own.len() as u64;
@@ -209,10 +215,11 @@ impl Comm {
         let limit = self.session().piece;
         let mut piece = vec![0u8; total.min(limit)];
         for range in pieces(total, limit) {
-            let Share { counts, places, own: sent } = Share::of(&lengths, self.rank(), &range);
+            let Share { counts, places, own: sent } = Share::new(&lengths, self.rank(), &range);
             let sent = &own[sent];
-            // SAFETY: `counts` and `places` say where in `piece` the bytes of each rank go: one after the other, in all as
-            // many as the range has, which is at most its length. `sent` has as many as `counts` says of this rank.
+            // SAFETY: `counts` and `places` say where in `piece` the bytes of each rank go: one
+            // after the other, in all as many as the range has, which is at most its length. `sent`
+            // has as many as `counts` says of this rank.
             let code = unsafe {
                 let byte = ffi::RSMPI_UINT8_T;
                 let (from, to) = (start(sent), start_mut(&mut piece));
@@ -249,10 +256,11 @@ impl Comm {
         self.reduce(own, unsafe { ffi::RSMPI_SUM })
     }
 
-    /// One of MPI's operations on all ranks' numbers.
+    /// Reduces all ranks' numbers with one of MPI's operations.
     fn reduce(&self, own: u64, operation: ffi::MPI_Op) -> Result<u64, MpiError> {
         let mut result = own;
-        // SAFETY: both are one number of 64 bits; callers pass operations of MPI that take such numbers.
+        // SAFETY: both are one number of 64 bits; callers pass operations of MPI that take such
+        // numbers.
         let code = unsafe {
             let (from, to) = ((&raw const own).cast(), (&raw mut result).cast());
             ffi::MPI_Allreduce(from, to, 1, ffi::RSMPI_UINT64_T, operation, self.raw())
@@ -261,10 +269,11 @@ impl Comm {
         Ok(result)
     }
 
-    /// Agrees on success: if any rank has an error, all have one, that of the first of these ranks.
+    /// Agrees on success: if any rank has an error, all get one, that of the lowest such rank.
     ///
     /// # Errors
-    /// This rank's own error if it is the first, [`MpiError::Elsewhere`] with its text at the others.
+    /// This rank's own error if it is the lowest; [`MpiError::Elsewhere`] with its text on
+    /// the others.
     pub fn agree<T>(&self, own: Result<T, MpiError>) -> Result<T, MpiError> {
         let vote = if own.is_err() { self.rank() } else { self.size() };
         let first = self.extreme(vote as u64, Extreme::Least)? as usize;
@@ -274,42 +283,42 @@ impl Comm {
         let text = own.as_ref().err().map(ToString::to_string).unwrap_or_default().into_bytes();
         let mut length = (text.len() as u64).to_ne_bytes();
         self.broadcast(first, &mut length)?;
-        let mut told = text;
-        told.resize(u64::from_ne_bytes(length) as usize, 0);
-        self.broadcast(first, &mut told)?;
+        let mut text = text;
+        text.resize(u64::from_ne_bytes(length) as usize, 0);
+        self.broadcast(first, &mut text)?;
         match own {
             Err(error) if first == self.rank() => Err(error),
             _ => {
-                let text = String::from_utf8_lossy(&told).into_owned();
+                let text = String::from_utf8_lossy(&text).into_owned();
                 Err(MpiError::Elsewhere { rank: first, text })
             }
         }
     }
 }
 
-/// The arrival of this rank where all ranks of a group shall be, some of which may not be there yet. To be asked until all
-/// are, or until the job ends early.
+/// This rank's entry into a barrier. Poll it until all ranks have entered, or until the job ends
+/// early.
 pub struct Arrival {
     comm: Comm,
     request: ffi::MPI_Request,
 }
 
 impl Arrival {
-    /// Whether all ranks of the group are here. Does not wait.
+    /// Whether all ranks have entered the barrier. Does not wait.
     ///
     /// # Errors
     /// [`MpiError::Call`].
     pub fn is_complete(&mut self) -> Result<bool, MpiError> {
         let mut done = 0;
-        // SAFETY: the request is that of a barrier, whose communicator lives as long as `self`, or, after its end, null;
-        // no status is wanted.
+        // SAFETY: the request is that of a barrier, whose communicator lives as long as `self`, or,
+        // after its end, null; no status is wanted.
         let code = unsafe { ffi::MPI_Test(&mut self.request, &mut done, ffi::RSMPI_STATUS_IGNORE) };
         check("MPI_Ibarrier", code).map_err(self.comm.failed())?;
         Ok(done != 0)
     }
 }
 
-/// The communicator that a function makes.
+/// Returns the communicator that a function makes.
 fn made(
     call: &'static str,
     make: impl FnOnce(*mut ffi::MPI_Comm) -> c_int,
@@ -320,20 +329,20 @@ fn made(
     Ok(raw)
 }
 
-/// A piece of what all ranks have, which lies one rank's after the other's.
+/// A piece of the concatenated bytes of all ranks.
 #[derive(Debug, PartialEq, Eq)]
 struct Share {
     /// Bytes of each rank in the piece.
     counts: Vec<c_int>,
-    /// Where in the piece they begin.
+    /// Offsets in the piece where they begin.
     places: Vec<c_int>,
-    /// Which of one rank's bytes these are.
+    /// The range of this rank's own bytes that is in the piece.
     own: Range<usize>,
 }
 
 impl Share {
-    /// The piece `range`, for `rank`.
-    fn of(lengths: &[u64], rank: usize, range: &Range<usize>) -> Share {
+    /// Computes the shares of the piece `range`, for `rank`.
+    fn new(lengths: &[u64], rank: usize, range: &Range<usize>) -> Share {
         let (mut counts, mut places) = (vec![], vec![]);
         let (mut begin, mut own) = (0, 0..0);
         for (number, &length) in lengths.iter().enumerate() {
@@ -362,7 +371,7 @@ mod tests {
             for rank in 0..lengths.len() {
                 let (mut counted, mut sent) = (vec![0; lengths.len()], Vec::new());
                 for range in pieces(21, limit) {
-                    let Share { counts, places, own } = Share::of(&lengths, rank, &range);
+                    let Share { counts, places, own } = Share::new(&lengths, rank, &range);
                     assert_eq!(own.len(), unsigned(counts[rank]));
                     sent.extend(own);
                     let mut end = 0;

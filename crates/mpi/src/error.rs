@@ -1,4 +1,4 @@
-//! What can go wrong between processes.
+//! Errors of MPI, files and shared memory.
 
 use std::path::PathBuf;
 
@@ -6,37 +6,37 @@ use crate::place::name_rank;
 
 /// An error of the communication between ranks, their files or their memory.
 ///
-/// Apart from those about the launch and the beginning, every text begins with the rank at which it happened, so that
-/// one line suffices to find it among thousands.
+/// Except for errors of launch and initialization, every text begins with the rank, so that one
+/// line identifies it among thousands.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MpiError {
-    /// Started as several processes, but there is no MPI in this program.
+    /// Started as several processes, but the program was built without MPI.
     #[error(
         "{launcher} started {ranks} processes, but this program was built without MPI: \
          build it with the cargo feature `mpi`, or start it once"
     )]
     NotBuilt {
-        /// Processes that were started.
+        /// Number of processes that were started.
         ranks: u32,
-        /// What started them.
+        /// The program that started them.
         launcher: &'static str,
     },
-    /// Every process believes to be alone.
+    /// Each process is alone in its MPI world.
     #[error(
         "{launcher} started {ranks} processes, but each of them is alone in its MPI world: this program was built \
          with {library}, which does not understand that launcher; start it with the mpirun of that library, or \
          build it with the launcher's (MPICC=...)"
     )]
     OtherLibrary {
-        /// Processes that were started.
+        /// Number of processes that were started.
         ranks: u32,
-        /// What started them.
+        /// The program that started them.
         launcher: &'static str,
-        /// The library that this program is linked to.
+        /// The MPI library of this program.
         library: String,
     },
-    /// MPI did not begin.
+    /// MPI could not be initialized.
     #[error("MPI cannot be initialized: {call}: {text}")]
     Begin {
         /// Name of the MPI function.
@@ -47,19 +47,20 @@ pub enum MpiError {
     /// MPI can be started and finalized only once in a process.
     #[error("MPI was initialized or finalized in this process before")]
     Again,
-    /// Open MPI must be told which of its MPI-IO layers to use while nobody else reads the environment.
+    /// Other threads exist. The choice of Open MPI's MPI-IO layer needs a change of the
+    /// environment, which no other thread may read at that time.
     #[error(
         "MPI must be initialized before this process starts threads (it has {threads}); \
          or set OMPI_MCA_io=^ompio in its environment"
     )]
     Threads {
-        /// Threads of this process.
+        /// Number of threads of this process.
         threads: usize,
     },
     /// The library does not allow a process to have threads.
     #[error("{library} does not support processes with threads (MPI_THREAD_FUNNELED)")]
     ThreadSupport {
-        /// The library that this program is linked to.
+        /// The MPI library of this program.
         library: String,
     },
     /// A call failed.
@@ -81,12 +82,12 @@ pub enum MpiError {
         path: PathBuf,
         /// Name of the function.
         call: &'static str,
-        /// Where in the file, in bytes.
+        /// Offset in the file, in bytes.
         offset: u64,
         /// MPI's or the system's text for the error.
         text: String,
     },
-    /// The user chose a layer of Open MPI that loses what it writes.
+    /// The user chose a layer of Open MPI that loses written data.
     #[error(
         "rank {rank}: {}: not written by OMPIO, which OMPI_MCA_io={choice} allows: it may tell of success when the \
          file system is full; unset OMPI_MCA_io, or set it to ^ompio", path.display()
@@ -99,7 +100,7 @@ pub enum MpiError {
         /// The user's choice.
         choice: String,
     },
-    /// Pieces of one write overlap: which bytes the file would hold is undefined.
+    /// Pieces of one write overlap, so the contents of the file would be undefined.
     #[error("rank {rank}: {}: two pieces to be written overlap at byte {offset}", path.display())]
     Overlap {
         /// The rank in the communicator of the file.
@@ -119,12 +120,12 @@ pub enum MpiError {
         rank: usize,
         /// The file.
         path: PathBuf,
-        /// Bytes to be written.
+        /// Number of bytes to write.
         wanted: u64,
-        /// Bytes that the file system has left.
+        /// Bytes free in the file system.
         free: u64,
     },
-    /// The system refused memory that all ranks of a host see.
+    /// The system refused memory that is shared by the ranks of a host.
     #[error(
         "{}: {wanted} bytes of memory to be shared by the ranks of this host: {step}: {text}",
         name_rank(rank, Some(host))
@@ -136,19 +137,19 @@ pub enum MpiError {
         host: String,
         /// Bytes wanted.
         wanted: u64,
-        /// What was tried.
+        /// The operation that failed.
         step: &'static str,
         /// The system's text for the error.
         text: String,
     },
-    /// The ranks of a host disagree on who writes what of their shared memory.
+    /// The ranks of a host give contradictory ranges of their shared memory.
     #[error("rank {rank}: shared memory of {length} bytes: {text}")]
     Shares {
         /// The rank on its host.
         rank: usize,
-        /// Bytes of all.
+        /// Length of the memory in bytes.
         length: u64,
-        /// What is contradictory.
+        /// The contradiction.
         text: String,
     },
     /// A message or a list of them is too large for this rank's memory.
@@ -161,15 +162,15 @@ pub enum MpiError {
         /// Bytes of the message, or of its next piece.
         length: usize,
     },
-    /// What all ranks have told each other is too large for this rank's memory.
+    /// The gathered bytes of all ranks are too large for this rank's memory.
     #[error("rank {rank}: no memory for {length} bytes that all ranks gather")]
     GatherMemory {
         /// The rank.
         rank: usize,
-        /// Bytes of all ranks together.
+        /// Number of bytes of all ranks together.
         length: u64,
     },
-    /// What happened at another rank, in its words.
+    /// An error of another rank, with its text.
     #[error("{text}")]
     Elsewhere {
         /// The rank at which it happened.

@@ -1,37 +1,38 @@
-//! What the environment tells about the start of this process.
+//! Finds out from the environment how this process was started.
 
 use std::env;
 
 use crate::MpiError;
 
-/// How this process was started, as the environment says.
+/// How this process was started, according to the environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launch {
-    /// Processes that were started together.
+    /// Number of processes that were started together.
     pub ranks: u32,
     /// The number of this process among them.
     pub rank: u32,
-    /// What started them, for people.
+    /// The program that started them, for messages.
     pub launcher: &'static str,
 }
 
-/// Launchers by the variables in which they tell each process how many there are and its number, those that others run
-/// below first: `mpirun` inside of a Slurm step counts, not the step.
+/// Launchers, and their environment variables for the number of processes and the rank. A launcher
+/// that runs inside of others comes first: `mpirun` in a Slurm step counts, not the step.
 const LAUNCHERS: [(&str, &str, &str); 4] = [
     ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "mpirun of Open MPI"),
     ("PMI_SIZE", "PMI_RANK", "mpiexec or srun (PMI)"),
-    // Set in job steps, that is by srun, but not in batch scripts.
+    // Set in job steps (by srun), but not in batch scripts.
     ("SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun"),
     ("FLUX_JOB_SIZE", "FLUX_TASK_RANK", "flux"),
 ];
 
-/// The launcher that started this process, and how many in all; `None` if it was started by itself. Looks at the
-/// environment only: a program that is alone need not start MPI at all.
+/// The launcher that started this process, and the number of processes; `None` if it was started
+/// alone. This reads only the environment: a single process need not start MPI.
 pub fn launched() -> Option<Launch> {
     launched_by(|name| env::var(name).ok())
 }
 
-/// True if this process is to say what all that were started together find alike: it is the first, or alone.
+/// Whether this process should print messages that are the same for all processes started together:
+/// it is the first, or alone.
 pub fn speaks_for_all() -> bool {
     launched().is_none_or(|launch| launch.rank == 0)
 }
@@ -45,7 +46,8 @@ fn launched_by(variable: impl Fn(&str) -> Option<String>) -> Option<Launch> {
 }
 
 impl Launch {
-    /// Refuses several processes in a program that was built without MPI: each would do all of the work.
+    /// Refuses several processes in a program that was built without MPI: each would do all of the
+    /// work.
     ///
     /// # Errors
     /// [`MpiError::NotBuilt`].
@@ -56,8 +58,8 @@ impl Launch {
         }
     }
 
-    /// Compares with the number of ranks that MPI sees. A program that is started by another library's launcher runs
-    /// as so many worlds of one rank.
+    /// Compares with the number of ranks that MPI sees. Under the launcher of another library, each
+    /// process is alone in a world of one rank.
     #[cfg_attr(not(any(feature = "mpi", test)), expect(dead_code, reason = "asked by World"))]
     pub(crate) fn confirm(self, size: usize, library: &str) -> Result<(), MpiError> {
         if self.ranks > 1 && size == 1 {
@@ -101,7 +103,7 @@ mod tests {
         assert_eq!(launch(&[]), None);
         assert_eq!(launch(&[("PMI_SIZE", "many")]), None);
         assert_eq!(launch(&[("PMI_SIZE", "0"), ("OMPI_COMM_WORLD_SIZE", "-1")]), None);
-        // A batch script has Slurm's other variables, but is no step.
+        // A batch script has other variables of Slurm, but is no step.
         assert_eq!(launch(&[("SLURM_NTASKS", "4"), ("SLURM_PROCID", "0")]), None);
     }
 

@@ -1,11 +1,12 @@
-//! Cutting what is too long for one call: MPI counts elements in a C `int`.
+//! Splits what is too long for one call: MPI counts elements in a C `int`.
 
 use std::ops::Range;
 
-/// Largest number of bytes in one call. Well below 2 GiB, since libraries have failed from 1 GiB on.
+/// Maximal number of bytes in one call. Well below 2 GiB, since libraries have failed from 1 GiB
+/// on.
 pub(crate) const PIECE_BYTES: usize = 512 << 20;
 
-/// The ranges of at most `limit` bytes that `length` bytes are handled in; one empty range for none.
+/// Splits `length` bytes into ranges of at most `limit` bytes; a length of 0 gives one empty range.
 pub(crate) fn pieces(length: usize, limit: usize) -> impl ExactSizeIterator<Item = Range<usize>> {
     let limit = limit.max(1);
     let count = length.div_ceil(limit).max(1);

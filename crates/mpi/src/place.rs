@@ -1,8 +1,8 @@
-//! How messages name ranks.
+//! Names of ranks in messages.
 
 use std::fmt::Display;
 
-/// Names a rank in a message, by its number and, where it is known, its host.
+/// Names a rank in a message, by its number and, if known, its host.
 pub fn name_rank(rank: impl Display, host: Option<&str>) -> String {
     match host {
         Some(host) => format!("rank {rank} on host {host}"),

@@ -1,4 +1,4 @@
-//! MPI's life in this process: from its initialization to its end.
+//! MPI in this process, from its initialization to its end.
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_int};
@@ -14,29 +14,29 @@ use crate::call::{Failure, check, text_of};
 
 /// Exit status of a rank that panicked, as of any Rust program.
 const PANIC_STATUS: i32 = 101;
-/// Time for a launcher to read what a rank has printed.
+/// Time for a launcher to read the last output of a rank.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
-/// MPI is initialized while one of these exists; it is finalized when the last reference is dropped.
+/// MPI is initialized while a session exists; it is finalized when the last reference is dropped.
 ///
-/// References to it are `Rc`, so whatever calls MPI stays on the thread that initialized it, as MPI_THREAD_FUNNELED
-/// demands.
+/// References are `Rc`, so that all calls of MPI stay on the thread that initialized it, as
+/// MPI_THREAD_FUNNELED requires.
 pub(crate) struct Session {
-    /// Finalize at the end.
+    /// Whether to finalize at the end.
     orderly: Cell<bool>,
     /// Name and version of the library.
     pub(crate) library: String,
     /// Name of the host.
     pub(crate) host: String,
-    /// Bytes in one call, at most.
+    /// Maximal number of bytes in one call.
     pub(crate) piece: usize,
-    /// The user's choice of a layer for files that loses what it writes.
+    /// The user's choice of a file layer that loses written data.
     pub(crate) untrusted: Option<String>,
 }
 
-/// What tells Open MPI its layer for files.
+/// The variable that selects Open MPI's layer for files.
 const LAYER: &str = "OMPI_MCA_io";
-/// What stands for the choice if that is not set and cannot be set.
+/// Stands for the choice if the variable is not set and cannot be set.
 const UNSET: &str = "(not set, and not to be set without /proc)";
 
 impl Session {
@@ -49,7 +49,8 @@ impl Session {
         let untrusted = choose_file_layer(&library)?;
         let wanted = ffi::MPI_THREAD_FUNNELED as c_int;
         let mut provided = 0;
-        // SAFETY: MPI was not initialized before; null stands for the arguments of main, which it need not see.
+        // SAFETY: MPI was not initialized before; null stands for the arguments of main, which it
+        // need not see.
         let code = unsafe {
             ffi::MPI_Init_thread(ptr::null_mut(), ptr::null_mut(), wanted, &mut provided)
         };
@@ -66,8 +67,8 @@ impl Session {
     fn processor_name(&self) -> Result<String, Failure> {
         let mut text = vec![0u8; ffi::MPI_MAX_PROCESSOR_NAME as usize + 1];
         let mut length = 0;
-        // SAFETY: MPI is initialized while `self` exists; at most MPI_MAX_PROCESSOR_NAME bytes are written, and their
-        // number.
+        // SAFETY: MPI is initialized while `self` exists; at most MPI_MAX_PROCESSOR_NAME bytes are
+        // written, and their number.
         let code =
             unsafe { ffi::MPI_Get_processor_name(text.as_mut_ptr().cast::<c_char>(), &mut length) };
         check("MPI_Get_processor_name", code)?;
@@ -79,14 +80,14 @@ impl Session {
         self.orderly.set(false);
     }
 
-    /// Whether handles may still be given back to MPI: not when others may be gone.
+    /// Whether handles may still be freed. They must not be if other ranks may be gone.
     pub(crate) fn is_orderly(&self) -> bool {
         self.orderly.get() && !thread::panicking()
     }
 
     /// Ends all ranks.
     pub(crate) fn abort(&self, status: i32) -> ! {
-        // Some launchers drop what they have not yet read of a rank's last words.
+        // Some launchers drop output of a rank that they have not read yet.
         thread::sleep(LAST_WORDS);
         // SAFETY: MPI is initialized while `self` exists.
         unsafe { ffi::MPI_Abort(ffi::RSMPI_COMM_WORLD, status) };
@@ -103,12 +104,13 @@ impl Drop for Session {
             // The other ranks would wait for this one for ever.
             self.abort(PANIC_STATUS);
         }
-        // SAFETY: MPI is initialized, and nothing that calls it outlives the last reference to this session.
+        // SAFETY: MPI is initialized, and nothing that calls it outlives the last reference to this
+        // session.
         unsafe { ffi::MPI_Finalize() };
     }
 }
 
-/// Whether MPI was initialized in this process before, or even finalized.
+/// Whether MPI was initialized or finalized in this process before.
 fn touched() -> Result<bool, Failure> {
     let (mut begun, mut ended) = (0, 0);
     // SAFETY: these may be called at any time, and write one int each.
@@ -118,11 +120,12 @@ fn touched() -> Result<bool, Failure> {
     Ok(begun != 0 || ended != 0)
 }
 
-/// Name and version of the library: the beginning of what it says of itself.
+/// Name and version of the library: the start of its version text.
 fn library_version() -> Result<String, Failure> {
     let mut text = vec![0u8; ffi::MPI_MAX_LIBRARY_VERSION_STRING as usize + 1];
     let mut length = 0;
-    // SAFETY: may be called at any time; writes at most MPI_MAX_LIBRARY_VERSION_STRING bytes and their number.
+    // SAFETY: may be called at any time; writes at most MPI_MAX_LIBRARY_VERSION_STRING bytes and
+    // their number.
     let code =
         unsafe { ffi::MPI_Get_library_version(text.as_mut_ptr().cast::<c_char>(), &mut length) };
     check("MPI_Get_library_version", code)?;
@@ -131,9 +134,11 @@ fn library_version() -> Result<String, Failure> {
     Ok(name.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// Has Open MPI use ROMIO for files, unless the user chose; returns the choice if it is Open MPI's own layer, OMPIO.
-/// When the file system is full, that one hangs in collective writes or tells of success (both seen in 4.1.4).
-/// Excluding OMPIO works for all versions, ROMIO's name changes with them.
+/// Makes Open MPI use ROMIO for files, unless the user chose a layer. Returns the choice if it is
+/// OMPIO, Open MPI's own layer.
+///
+/// On a full file system, OMPIO hangs in collective writes or reports success (both seen in 4.1.4).
+/// Excluding OMPIO works in all versions; the name of ROMIO's layer differs between them.
 fn choose_file_layer(library: &str) -> Result<Option<String>, MpiError> {
     if !library.starts_with("Open MPI") {
         return Ok(None);
@@ -144,18 +149,19 @@ fn choose_file_layer(library: &str) -> Result<Option<String>, MpiError> {
     }
     match threads_in(Path::new("/proc/self/task")) {
         Some(1) => {
-            // SAFETY: this is the only thread of the process, so nobody reads or writes the environment
-            // meanwhile.
+            // SAFETY: this is the only thread of the process, so nobody reads or writes the
+            // environment meanwhile.
             unsafe { std::env::set_var(LAYER, "^ompio") };
             Ok(None)
         }
         Some(threads) => Err(MpiError::Threads { threads }),
-        // The environment cannot be changed safely: files are not written with MPI's usual layer.
+        // The environment cannot be changed safely, so MPI's default layer is not used for writing
+        // files.
         None => Ok(Some(UNSET.to_owned())),
     }
 }
 
-/// Counts the entries of a directory with one for each thread; `None` if it cannot be read.
+/// Counts the entries of a directory with one entry per thread; `None` if it cannot be read.
 fn threads_in(tasks: &Path) -> Option<usize> {
     let mut threads = 0;
     for task in std::fs::read_dir(tasks).ok()? {
@@ -165,7 +171,7 @@ fn threads_in(tasks: &Path) -> Option<usize> {
     (threads > 0).then_some(threads)
 }
 
-/// Whether a list of layers, of those to be used or after `^` of those not to be, leaves OMPIO.
+/// Whether a list of layers, to be used or (after `^`) excluded, allows OMPIO.
 fn allows_ompio(choice: &str) -> bool {
     let (names, excluded) = match choice.trim().strip_prefix('^') {
         Some(names) => (names, true),

@@ -9,14 +9,14 @@ use crate::{MpiError, launched};
 
 /// All ranks that were started together, as seen by one of them.
 ///
-/// MPI is finalized when this and everything made from it is dropped, which waits for the other ranks to do the same.
-/// A rank that cannot go on must therefore not just return: [`World::abort`] ends them all, and so does a panic.
-/// All of this belongs to the thread that called [`World::init`]; other threads compute.
+/// MPI is finalized when this and everything made from it is dropped; that waits for the other
+/// ranks to do the same. So a rank that cannot continue must not just return: [`World::abort`] ends
+/// all ranks, and so does a panic. MPI is called only by the thread that called [`World::init`];
+/// other threads compute.
 ///
 /// ```no_run
 /// use std::time::Duration;
 /// use fleetblast_mpi::{Mailbox, MpiError, World};
-///
 /// fn greet(world: &World) -> Result<(), MpiError> {
 ///     let mut mailbox = Mailbox::new(world.comm())?;
 ///     mailbox.send((world.rank() + 1) % world.size(), 0, b"hello".to_vec())?;
@@ -25,7 +25,6 @@ use crate::{MpiError, launched};
 ///     }
 ///     Ok(())
 /// }
-///
 /// let world = World::init()?;
 /// if let Err(error) = greet(&world) {
 ///     eprintln!("{error}");
@@ -39,20 +38,22 @@ pub struct World {
 }
 
 impl World {
-    /// Initializes MPI. To be called before the process starts other threads, and only where [`launched`] says that
-    /// there are several processes, or MPI is wanted all the same.
+    /// Initializes MPI. Call it before the process starts other threads, and only if [`launched`]
+    /// finds several processes or MPI is wanted anyway.
     ///
-    /// Errors of MPI are returned from then on, they do not end the job by themselves.
+    /// From then on errors of MPI are returned and do not end the job by themselves.
     ///
     /// # Errors
-    /// [`MpiError::OtherLibrary`] under the launcher of another library. [`MpiError::Again`], [`MpiError::Threads`],
-    /// [`MpiError::ThreadSupport`] and [`MpiError::Call`] as they say.
+    /// [`MpiError::OtherLibrary`] under the launcher of another library;
+    /// [`MpiError::Again`], [`MpiError::Threads`], [`MpiError::ThreadSupport`] and
+    /// [`MpiError::Call`].
     pub fn init() -> Result<Self, MpiError> {
         Self::init_with_pieces(PIECE_BYTES)
     }
 
-    /// The same with another limit for the bytes in one call of MPI, beyond which messages, broadcasts and accesses to
-    /// files are split. The same on all ranks. For tests: the usual limit is half a GiB.
+    /// As `init`, with another limit for the bytes in one call of MPI: longer messages, broadcasts
+    /// and accesses to files are split. All ranks must pass the same limit. For tests: the usual
+    /// limit is half a GiB.
     ///
     /// # Errors
     /// As [`World::init`].
@@ -65,7 +66,8 @@ impl World {
         Ok(Self { all, session })
     }
 
-    /// The same as seen by some of the ranks, of which one speaks with the others in ways of its own: from now on these are all.
+    /// Restricts the world to some of the ranks. One of them communicates with the other ranks in
+    /// its own way.
     #[must_use]
     pub fn within(self, some: Comm) -> Self {
         Self { all: some, ..self }
@@ -96,14 +98,15 @@ impl World {
         &self.session.library
     }
 
-    /// Ends all ranks at once; `status` becomes the launcher's exit status, if it is so kind.
+    /// Ends all ranks at once. `status` becomes the launcher's exit status, if the launcher passes
+    /// it on.
     pub fn abort(&self, status: i32) -> ! {
         self.session.abort(status)
     }
 
-    /// Leaves MPI without finalizing it, because other ranks are known to be gone: finalizing would wait for them.
-    /// Launchers take this for a failure and end the other ranks, whatever the exit status; `mpiexec` of MPICH may
-    /// tell 9 then, of a rank that it ended.
+    /// Leaves MPI without finalizing it, because other ranks are known to be gone: finalizing would
+    /// wait for them. Launchers take this for a failure and end the other ranks, whatever the exit
+    /// status. `mpiexec` of MPICH may then report 9, the status of a rank that it ended.
     pub fn leave(self) {
         self.session.leave();
     }

@@ -5,13 +5,14 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-/// Time for work that takes seconds at most.
+/// Time limit for work that takes seconds at most.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Does the work, and returns its result.
 ///
 /// # Panics
-/// As the work does, and if it takes longer than a minute. It then goes on until the tests end.
+/// If the work panics, or takes longer than a minute. It then continues until the tests
+/// end.
 pub fn within_a_minute<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (sender, receiver) = mpsc::channel();
     let worker = thread::spawn(move || drop(sender.send(work())));

@@ -1,8 +1,9 @@
 //! Finds the oracle of all tests: the programs of NCBI BLAST+ 2.12.0.
 //!
-//! FleetBLAST answers to the same names and prints the same first line of `-version`, so a program is known by the second
-//! line, its package. Directories of `PATH` whose programs are others are passed over. Where no oracle is, tests fail;
-//! with `FLEETBLAST_TESTS_WITHOUT_ORACLE=1` they say what they did not test instead.
+//! FleetBLAST has programs of the same names with the same first line of `-version`, so the second
+//! line, the package, identifies a program. Directories of `PATH` with other programs are skipped.
+//! Without an oracle, tests fail. With `FLEETBLAST_TESTS_WITHOUT_ORACLE=1` they print instead what
+//! they did not test.
 
 mod deadline;
 mod share;
@@ -21,10 +22,10 @@ pub use share::{SAMPLE, sample, sample_from, seed};
 /// The variable that allows tests to run without the oracle, if it is `1`.
 pub const WITHOUT: &str = "FLEETBLAST_TESTS_WITHOUT_ORACLE";
 
-/// What a directory must hold to be the oracle's; BLAST+'s other programs are beside.
+/// Programs that a directory must have to be the oracle's; the others of BLAST+ are beside them.
 const PROGRAMS: [&str; 3] = ["blastp", "makeblastdb", "blastdbcmd"];
 
-/// The version that FleetBLAST equals.
+/// The version of the oracle.
 const VERSION: &str = "2.12.0";
 
 /// The programs of BLAST+.
@@ -33,7 +34,7 @@ pub struct Oracle {
     directory: PathBuf,
 }
 
-/// Why there is no oracle: what was found instead, and what to do.
+/// The error if there is no oracle: the programs found instead, and advice.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Missing(String);
 
@@ -46,10 +47,10 @@ impl std::fmt::Display for Missing {
 impl std::error::Error for Missing {}
 
 impl Oracle {
-    /// The first directory of `path`, a list like `PATH`, with the oracle's programs.
+    /// Finds the first directory of `path`, a list like `PATH`, with the oracle's programs.
     ///
     /// # Errors
-    /// If there is none; names programs of the oracle's names that are others.
+    /// If there is none; the error names other programs of the same names.
     pub fn search(path: &OsStr) -> Result<Oracle, Missing> {
         let mut others = Vec::new();
         for directory in env::split_paths(path) {
@@ -70,7 +71,7 @@ impl Oracle {
         )))
     }
 
-    /// The oracle in `PATH`, looked for once.
+    /// Finds the oracle in `PATH`; the search happens once.
     ///
     /// # Errors
     /// As [`Oracle::search`].
@@ -80,7 +81,7 @@ impl Oracle {
         FOUND.get_or_init(search).as_ref()
     }
 
-    /// A program of BLAST+.
+    /// Path of a program of BLAST+.
     pub fn program(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }
@@ -91,7 +92,7 @@ impl Oracle {
     }
 }
 
-/// What the oracle's program says of itself.
+/// Returns the version text of a program.
 ///
 /// # Errors
 /// If it is not one of BLAST+ 2.12.0.
@@ -116,17 +117,18 @@ fn allows(value: Option<OsString>) -> bool {
     value.is_some_and(|value| value == "1")
 }
 
-/// The oracle, for a test. None where tests may run without it; then standard error names the test that checked nothing.
+/// Returns the oracle for a test. `None` if tests may run without it; then standard error names the
+/// test that checked nothing.
 ///
 /// # Panics
-/// If it is missing otherwise: a test that compares with nothing proves nothing.
+/// If the oracle is missing and must not be: a test without comparison proves nothing.
 pub fn oracle() -> Option<&'static Oracle> {
     match Oracle::find() {
         Ok(oracle) => Some(oracle),
         Err(missing) if !may_be_missing() => panic!("{missing}"),
         Err(_) => {
             let test = thread::current().name().unwrap_or("a test").to_owned();
-            // Not by `eprintln!`, which is shown for tests that fail only.
+            // Not with `eprintln!`, whose output is shown for failed tests only.
             let line = format!("NOT TESTED, as BLAST+ {VERSION} is missing: {test}\n");
             let _ = io::stderr().write_all(line.as_bytes());
             None
@@ -134,7 +136,7 @@ pub fn oracle() -> Option<&'static Oracle> {
     }
 }
 
-/// A command that runs a program of BLAST+, for a test that has seen that it is there.
+/// A command that runs a program of BLAST+, for a test that has checked that the oracle exists.
 ///
 /// # Panics
 /// If it is missing.

@@ -1,8 +1,9 @@
-//! The share of all comparisons that a run of the tests makes.
+//! Selects the share of all comparisons that a test run makes.
 
 use std::env;
 
-/// The variable that chooses; `make test` sets it to its `SAMPLE`. `all` is everything.
+/// The variable that selects the share; `make test` sets it to its `SAMPLE`. `all` selects
+/// everything.
 pub const SAMPLE: &str = "FLEETBLAST_SAMPLE";
 
 fn wanted() -> String {
@@ -11,18 +12,19 @@ fn wanted() -> String {
     wanted
 }
 
-/// A seed for random tests.
+/// The seed for random tests.
 #[must_use]
 pub fn seed() -> u64 {
     wanted().parse().unwrap_or(1)
 }
 
-/// One of so many shares.
+/// Selects one of `shares` shares.
 pub fn sample<T>(shares: usize, all: impl IntoIterator<Item = T>) -> Vec<T> {
     sample_from(0, shares, all)
 }
 
-/// The same, where tests of the same things with other inputs, by `turn`, are to take different shares.
+/// As `sample`, with another share for each `turn`. Tests of the same things with other inputs use
+/// different turns.
 pub fn sample_from<T>(turn: usize, shares: usize, all: impl IntoIterator<Item = T>) -> Vec<T> {
     let wanted = wanted();
     let seed: usize = wanted.parse().unwrap_or(1);

@@ -1,4 +1,4 @@
-//! What is taken for the oracle, and what tests do without it.
+//! How the oracle is recognised, and what tests do without it.
 
 use std::ffi::OsString;
 use std::fs;
@@ -10,7 +10,7 @@ use fleetblast_oracle::{Oracle, WITHOUT, oracle};
 
 const PROGRAMS: [&str; 3] = ["blastp", "makeblastdb", "blastdbcmd"];
 
-/// A directory of this test program's own, with programs that print a second line of `-version`.
+/// A directory of this test, with programs that print `package` as the second line of `-version`.
 fn directory(name: &str, programs: &[&str], package: &str) -> std::path::PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("oracle-{name}"));
     let _ = fs::remove_dir_all(&directory);
@@ -29,7 +29,7 @@ fn path(directories: &[&Path]) -> OsString {
 }
 
 #[test]
-fn the_package_tells_the_oracle_from_programs_of_its_name() {
+fn the_package_identifies_the_oracle() {
     let ours = directory("ours", &PROGRAMS, "FleetBLAST 0.1.0, reports equal blast 2.12.0");
     let later = directory("later", &PROGRAMS, "blast 2.14.1, build Jan  1 2024 00:00:00");
     let part = directory("part", &PROGRAMS[..2], "blast 2.12.0, build Feb 17 2022 10:04:48");
@@ -60,7 +60,7 @@ fn programs_that_fail_or_cannot_start_are_not_the_oracle() {
     assert!(missing.contains("blastp cannot be started"), "{missing}");
 }
 
-/// Not a test of its own: what a test with an oracle does, run by the test below.
+/// Not a test of its own: the test below runs it as an example of a test with an oracle.
 #[test]
 #[ignore = "is run by the test of missing oracles"]
 fn compares_with_the_oracle() {
@@ -69,7 +69,7 @@ fn compares_with_the_oracle() {
     }
 }
 
-/// This program's ignored test, with programs looked for in `directories` only.
+/// Runs this program's ignored test, with `directories` as `PATH`.
 fn run(directories: &[&Path], without: Option<&str>) -> (Output, String) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--ignored", "--exact", "compares_with_the_oracle"]).env_remove(WITHOUT);

@@ -107,7 +107,7 @@ pub enum Column {
 
 use Column as C;
 
-/// Word after `-outfmt`, column, heading in format 7.
+/// The keyword in `-outfmt`, the column, its heading in format 7.
 const COLUMNS: [(&str, Column, &str); 50] = [
     ("qseqid", C::QuerySeqId, "query id"),
     ("qgi", C::QueryGi, "query gi"),
@@ -161,7 +161,7 @@ const COLUMNS: [(&str, Column, &str); 50] = [
     ("qcovus", C::CoveragePerUniqueSubject, "% query coverage per uniq subject"),
 ];
 
-/// What `std`, or no known word at all, stands for.
+/// The columns of `std`, and of a list without any known keyword.
 const STANDARD: [Column; 12] = [
     C::QueryAccessionVersion,
     C::SubjectAccessionVersion,
@@ -178,35 +178,37 @@ const STANDARD: [Column; 12] = [
 ];
 
 impl Column {
-    /// Its heading in format 7.
+    /// Returns the column's heading in format 7.
     pub fn heading(self) -> &'static str {
         COLUMNS.iter().find(|(_, column, _)| *column == self).map_or("", |(_, _, heading)| heading)
     }
 
-    /// Whether it shows the name of one taxon.
+    /// Whether the column shows the name of one taxon.
     pub fn is_taxon_name(&self) -> bool {
         matches!(self, C::ScientificName | C::CommonName | C::BlastName | C::SuperKingdom)
     }
 
-    /// Whether it shows the names of all taxa.
+    /// Whether the column shows the names of all taxa of a subject.
     pub fn is_list_of_taxon_names(&self) -> bool {
         matches!(self, C::ScientificNames | C::CommonNames | C::BlastNames | C::SuperKingdoms)
     }
 }
 
-/// The columns of a tabular report and what stands between them.
+/// The columns of a tabular report and the delimiter between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns {
-    /// The columns, each once.
+    /// The columns, without duplicates.
     pub list: Vec<Column>,
     /// The delimiter: a tab, a comma, or that of `delim=`.
     pub delimiter: Vec<u8>,
 }
 
 impl Columns {
-    /// The columns named by `words` (what follows the number and `delim=` in `-outfmt`): `std` stands for
-    /// the usual twelve, `-word` takes a column away, unknown words count for nothing; if no column
-    /// remains it is the usual twelve (`x_SetFieldsToShow`, tabular.cpp).
+    /// Parses the keywords that follow the number and `delim=` in `-outfmt`.
+    ///
+    /// `std` stands for the usual twelve columns, `-word` removes a column, and unknown words are
+    /// ignored. If no column remains, the usual twelve are shown (`x_SetFieldsToShow`,
+    /// tabular.cpp).
     ///
     /// ```
     /// use fleetblast_report::columns::{Column, Columns};
@@ -233,25 +235,25 @@ impl Columns {
         Self { list, delimiter: delimiter.to_vec() }
     }
 
-    /// The words that [`parse`](Self::parse) knows.
+    /// The keywords that [`parse`](Self::parse) knows.
     pub fn names() -> impl Iterator<Item = &'static str> {
         COLUMNS.iter().map(|(name, ..)| *name).chain(["std"])
     }
 
-    /// Whether letters are shown, or what only letters tell.
-    pub(crate) fn have_letters(&self) -> bool {
+    /// Whether a column needs the letters of the alignment.
+    pub(crate) fn need_letters(&self) -> bool {
         let of_letters = [C::QuerySeq, C::SubjectSeq, C::Btop, C::Positives, C::PercentPositives];
         self.list.iter().any(|column| of_letters.contains(column))
     }
 
-    /// Whether names of taxa are shown, which are looked up in a taxonomy database.
+    /// Whether a column shows names of taxa, which come from a taxonomy database.
     pub fn have_taxon_names(&self) -> bool {
         self.list.iter().any(|column| column.is_taxon_name() || column.is_list_of_taxon_names())
     }
 
-    /// Whether BLAST+ warns, once for every query, if there is no taxonomy database. Lists of names make it do so, single names
-    /// do not.
-    pub fn want_taxonomy(&self) -> bool {
+    /// Whether BLAST+ warns, once for every query, if there is no taxonomy database. It warns only
+    /// for columns that list the names of all taxa.
+    pub fn warn_without_taxonomy(&self) -> bool {
         self.list.iter().any(Column::is_list_of_taxon_names)
     }
 }
@@ -283,7 +285,10 @@ mod tests {
             ("staxid staxids", false, false),
         ] {
             let columns = Columns::parse(words, b"\t");
-            assert_eq!((columns.have_taxon_names(), columns.want_taxonomy()), (shown, warned));
+            assert_eq!(
+                (columns.have_taxon_names(), columns.warn_without_taxonomy()),
+                (shown, warned)
+            );
         }
     }
 

@@ -1,4 +1,4 @@
-//! What can go wrong in writing a report.
+//! Errors of writing a report.
 
 use fleetblast_engine::hits::Alignment;
 
@@ -11,25 +11,25 @@ pub enum ReportError {
     /// The definition lines of a subject could not be read.
     #[error("cannot read the definition lines of database sequence {oid}: {cause}")]
     Deflines {
-        /// The sequence.
+        /// OID of the subject.
         oid: u32,
-        /// What the database said.
+        /// The database's error.
         cause: Cause,
     },
-    /// A sequence without any definition line.
+    /// A subject without any definition line.
     #[error(
         "database sequence {oid} has no definition line; the database is damaged: make it again"
     )]
     NoDefline {
-        /// The sequence.
+        /// OID of the subject.
         oid: u32,
     },
     /// The names of a taxon could not be read.
     #[error("cannot read the names of taxon {taxid}: {cause}")]
     Taxonomy {
-        /// The taxon.
+        /// The taxid.
         taxid: i64,
-        /// What the taxonomy database said.
+        /// The taxonomy database's error.
         cause: Cause,
     },
     /// An alignment reaches beyond its sequences or contradicts its own ranges.
@@ -37,14 +37,14 @@ pub enum ReportError {
         "the alignment at query {query} and subject {subject} of database sequence {oid} does not fit its sequences"
     )]
     Alignment {
-        /// The subject.
+        /// OID of the subject.
         oid: u32,
         /// First query position, 0-based.
         query: u32,
         /// First subject position, 0-based.
         subject: u32,
     },
-    /// The name of the matrix is not in capitals, which BLAST+ accepts in all formats but XML.
+    /// The name of the matrix is not in capitals. BLAST+ refuses that in XML only.
     #[error("unsupported score matrix")]
     MatrixName,
     /// Text that the XML report cannot hold.
@@ -58,7 +58,7 @@ pub enum ReportError {
 }
 
 impl ReportError {
-    /// An alignment that does not fit its sequences.
+    /// Makes the error for an alignment that does not fit its sequences.
     pub(crate) fn misfit(oid: u32, alignment: &Alignment) -> Self {
         let Alignment { query, subject, .. } = alignment;
         Self::Alignment { oid, query: query.start, subject: subject.start }

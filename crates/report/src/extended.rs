@@ -1,6 +1,8 @@
-//! Numbers of 64 binary digits, as NCBI's toolkit computes decimal digits with (`long double` of x86 processors).
+//! Floating-point numbers with 64 binary digits: the `long double` of x86 processors, with which
+//! NCBI's toolkit computes decimal digits.
 
-/// Powers of ten that have more digits: exponent, and the number that is next to it.
+/// Powers of ten that need more than 64 bits: the decimal exponent, then mantissa and binary
+/// exponent of the nearest number.
 const ROUNDED: [(i32, u64, i32); 46] = [
     (-256, 0xc0314325637a193a, -914),
     (-240, 0xd5605fcdcf32e1d7, -861),
@@ -49,10 +51,11 @@ const ROUNDED: [(i32, u64, i32); 46] = [
     (240, 0x9991a6f3d6bf1766, 734),
     (256, 0xaa7eebfb9df9de8e, 787),
 ];
-/// The largest power of ten that has no more.
+/// The largest power of ten that 64 bits hold exactly.
 const EXACT: i32 = 27;
 
-/// A positive number, `mantissa` times 2 to the power of `exponent`; the mantissa's first bit is 1.
+/// A positive number, `mantissa` times 2 to the power of `exponent`. The first bit of the mantissa
+/// is 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Extended {
     exponent: i32,
@@ -60,16 +63,17 @@ pub struct Extended {
 }
 
 impl Extended {
-    /// A power of ten: from 0 to 27, or one of the others that [`digits`] needs.
-    fn power(of: i32) -> Self {
-        match ROUNDED.iter().find(|row| row.0 == of) {
+    /// Returns a power of ten: from 0 to 27, or one of the others that [`digits`] needs.
+    fn power(exponent: i32) -> Self {
+        match ROUNDED.iter().find(|row| row.0 == exponent) {
             Some(&(_, mantissa, exponent)) => Self { exponent, mantissa },
-            None => Self::whole(10_u128.pow(of.clamp(0, EXACT) as u32), 0),
+            None => Self::from_digits(10_u128.pow(exponent.clamp(0, EXACT) as u32), 0),
         }
     }
 
-    /// The number next to `digits` times 2 to the power of `exponent`, even where two are; `digits` is not 0.
-    fn whole(digits: u128, exponent: i32) -> Self {
+    /// Returns the number nearest to `digits` times 2 to the power of `exponent`; a tie goes to the
+    /// even one. `digits` is not 0.
+    fn from_digits(digits: u128, exponent: i32) -> Self {
         let shift = digits.leading_zeros();
         let aligned = digits << shift;
         let (kept, rest) = ((aligned >> 64) as u64, aligned as u64);
@@ -82,22 +86,22 @@ impl Extended {
         }
     }
 
-    /// A positive double.
-    fn of(value: f64) -> Self {
+    /// Converts a positive double.
+    fn from_double(value: f64) -> Self {
         let bits = value.to_bits();
         let (exponent, fraction) = ((bits >> 52) as i32 & 0x7ff, bits & ((1 << 52) - 1));
         match exponent {
-            0 => Self::whole(u128::from(fraction), -1074),
-            _ => Self::whole(u128::from(fraction | 1 << 52), exponent - 1075),
+            0 => Self::from_digits(u128::from(fraction), -1074),
+            _ => Self::from_digits(u128::from(fraction | 1 << 52), exponent - 1075),
         }
     }
 
     fn times(self, other: Self) -> Self {
         let digits = u128::from(self.mantissa) * u128::from(other.mantissa);
-        Self::whole(digits, self.exponent + other.exponent)
+        Self::from_digits(digits, self.exponent + other.exponent)
     }
 
-    /// The whole part, below 2^63, and what is left of it, if anything.
+    /// Splits the number into its whole part, below 2^63, and its fraction, if it is not 0.
     fn parts(self) -> (u64, Option<Self>) {
         let places = -self.exponent;
         if places >= 64 {
@@ -105,14 +109,14 @@ impl Extended {
         }
         let whole = self.mantissa >> places;
         let rest = self.mantissa - (whole << places);
-        (whole, (rest > 0).then(|| Self::whole(u128::from(rest), self.exponent)))
+        (whole, (rest > 0).then(|| Self::from_digits(u128::from(rest), self.exponent)))
     }
 }
 
-/// The first seventeen decimal digits of a positive double, and the exponent of the first, as `NStr::DoubleToString_Ecvt` (ncbistr.cpp)
-/// finds them: by products that are rounded on the way.
+/// Returns the first seventeen decimal digits of a positive double, and the exponent of the first.
+/// Products are rounded on the way, as in `NStr::DoubleToString_Ecvt` (ncbistr.cpp).
 pub fn digits(value: f64) -> (Vec<u8>, i32) {
-    let (scaled, exponent) = scaled(Extended::of(value));
+    let (scaled, exponent) = scaled(Extended::from_double(value));
     let limit = |power: i32| 10_u64.pow(power as u32);
     let (whole, rest) = scaled.parts();
     let (first, second) = if whole >= limit(9) {
@@ -126,7 +130,8 @@ pub fn digits(value: f64) -> (Vec<u8>, i32) {
     (format!("{first:09}{second:08}").into_bytes(), exponent)
 }
 
-/// The number with nine digits before its point, and the exponent of the first.
+/// Scales the number so that nine digits are before its point; also returns the decimal exponent of
+/// the first digit.
 fn scaled(mut value: Extended) -> (Extended, i32) {
     let one = Extended::power(0);
     // Large numbers are divided, small ones multiplied, by the same powers.
@@ -156,7 +161,7 @@ fn scaled(mut value: Extended) -> (Extended, i32) {
 mod tests {
     use super::*;
 
-    /// What NCBI's code finds, compiled with `long double` of 80 bits.
+    /// Computed by NCBI's code, compiled with `long double` of 80 bits.
     #[test]
     fn digits_are_those_of_products_that_are_rounded() {
         for (value, text, exponent) in [

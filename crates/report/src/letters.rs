@@ -1,11 +1,11 @@
-//! The letters of reports, and which pairs of different ones count as positive.
+//! The letters of reports, and which pairs of different letters count as positive.
 
 use fleetblast_engine::params::Params;
 use fleetblast_seq::frame::Frame;
 use fleetblast_seq::{alphabet, nucleotide::blastna};
 use fleetblast_stats::matrix::Scores;
 
-/// The letters of the codes that are read in a frame.
+/// Returns the letters by code: of residues for proteins and codons, of bases for strands.
 pub fn alphabet(frame: Frame) -> &'static [u8] {
     match frame {
         Frame::Protein | Frame::Codons(..) => &alphabet::LETTERS,
@@ -13,22 +13,23 @@ pub fn alphabet(frame: Frame) -> &'static [u8] {
     }
 }
 
-/// The pairs of letters with a positive score in the standard matrix, as one of the two families of
-/// writers sees them. Of nucleotides only equal ones count.
+/// The pairs of letters with a positive score in the standard matrix. XML has other rules for them
+/// than the remaining formats. Of nucleotides only equal letters count.
 #[derive(Clone, Debug)]
 pub enum Positives {
     /// Indexed by NCBIstdaa codes.
     Matrix(Box<Table>),
-    /// There are no others than the equal ones.
+    /// No pairs but the equal ones.
     Equal,
 }
 
 type Table = [[bool; alphabet::SIZE]; alphabet::SIZE];
 
 impl Positives {
-    /// For the pairwise and tabular formats: the letters of the old matrices without `J`, `O` and
-    /// `*`; `U` counts as `C` against `C` (`GetAsciiProteinMatrix`, align_format_util.cpp).
-    pub fn plain(params: &Params) -> Self {
+    /// The positive pairs of the pairwise and tabular formats: the letters of the old matrices,
+    /// without `J`, `O` and `*`; `U` counts as `C` against `C` (`GetAsciiProteinMatrix`,
+    /// align_format_util.cpp).
+    pub fn for_text(params: &Params) -> Self {
         let Params::Protein(params) = params else { return Self::Equal };
         let scores = &params.scoring.scores;
         let mut table = among(scores, b"ARNDCQEGHILKMFPSTWYVBZX");
@@ -38,8 +39,9 @@ impl Positives {
         Self::Matrix(table)
     }
 
-    /// For XML: the letters of the matrix as stored (`x_FillScoreMatrix`, data4xmlformat.cpp).
-    pub fn xml(params: &Params) -> Self {
+    /// The positive pairs of XML: the letters of the matrix as stored (`x_FillScoreMatrix`,
+    /// data4xmlformat.cpp).
+    pub fn for_xml(params: &Params) -> Self {
         match params {
             Params::Protein(params) => {
                 Self::Matrix(among(&params.scoring.scores, b"ARNDCQEGHILKMFPSTWYVBJZX*"))
@@ -48,17 +50,17 @@ impl Positives {
         }
     }
 
-    /// Whether the pairwise report counts them.
-    pub fn are_told(&self) -> bool {
+    /// Whether the pairwise report has a number of positives.
+    pub fn are_reported(&self) -> bool {
         matches!(self, Self::Matrix(_))
     }
 
-    /// True if the two letters (upper case) are equal or score positive; a gap never does.
+    /// Whether the two letters (upper case) are equal or score positive; a gap never does.
     pub fn count(&self, query: u8, subject: u8) -> bool {
         query == subject || self.score(query, subject)
     }
 
-    /// What stands between two letters.
+    /// Returns the character of the middle line for a pair of letters.
     pub fn mark(&self, query: u8, subject: u8) -> u8 {
         match (query == subject, self) {
             (true, Self::Matrix(_)) => query,

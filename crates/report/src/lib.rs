@@ -1,14 +1,14 @@
-//! Alignments to bytes: one pure function per piece of an output format.
+//! Turns alignments into bytes: one pure function per piece of an output format.
 //!
-//! A run's output is [`prologue`](pieces::prologue), [`opening`](pieces::opening), then for each query
-//! [`query_header`](pieces::query_header), [`subject_block`](pieces::subject_block) for each subject,
-//! [`query_footer`](pieces::query_footer), and at the end [`epilogue`](pieces::epilogue). Each
-//! function appends its piece to a vector; a piece depends on the arguments only, so that a
-//! subject's block can be made wherever the subject is. [`format_query`](pieces::format_query) puts a
-//! query together.
+//! The output of a job is [`prologue`](pieces::prologue) and [`opening`](pieces::opening); then for
+//! each query [`query_header`](pieces::query_header), a [`subject_block`](pieces::subject_block)
+//! for each subject, and [`query_footer`](pieces::query_footer); and at the end
+//! [`epilogue`](pieces::epilogue). Each function appends its piece to a vector. A piece depends on
+//! the arguments only, so a rank that holds a subject can make the block of that subject.
+//! [`format_query`](pieces::format_query) makes all pieces of a query.
 //!
-//! This layer does not know where the bytes go, and reads no files: what it needs comes in the structures
-//! and the trait of [`model`].
+//! This crate does not know where the bytes go, and reads no files: its input comes in the
+//! structures and the trait of [`model`].
 
 pub mod columns;
 pub mod error;
@@ -20,7 +20,6 @@ pub mod locus;
 pub mod model;
 mod names;
 mod number;
-mod once;
 mod order;
 pub mod pair;
 mod pairwise;
@@ -36,6 +35,7 @@ mod tabular;
 mod taxonomy;
 mod text;
 mod title;
+mod unique_coverage;
 mod xml;
 
 pub use error::ReportError;

@@ -2,18 +2,18 @@
 
 use fleetblast_seq::id::{self, SeqId};
 
-/// Where NCBI shows sequences of a kind.
+/// Where NCBI shows sequences of one molecule type.
 #[derive(Clone, Copy, Debug)]
 pub struct Links {
-    /// The kind, in addresses.
+    /// The molecule type in addresses.
     pub report: &'static str,
-    /// The kind, in NCBI's logs.
+    /// The molecule type in NCBI's logs.
     pub log: &'static str,
 }
 
-/// Where in the report a link stands.
+/// The part of the report that a link is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum LinkPlace {
     /// In the description table.
     Table,
     /// Above alignments.
@@ -21,12 +21,18 @@ pub enum Place {
 }
 
 impl Links {
-    /// The start tag of a link to NCBI's report of a sequence; nothing if NCBI does not have it (`GetIDUrlGen`,
-    /// align_format_util.cpp).
-    pub fn of(&self, ids: &[SeqId], accession: &[u8], place: Place, rank: usize) -> Vec<u8> {
+    /// Returns the start tag of a link to NCBI's report of a sequence. It is empty if NCBI does not
+    /// have the sequence (`GetIDUrlGen`, align_format_util.cpp).
+    pub fn start_tag(
+        &self,
+        ids: &[SeqId],
+        accession: &[u8],
+        place: LinkPlace,
+        rank: usize,
+    ) -> Vec<u8> {
         let (log, rid) = match place {
-            Place::Table => ("top", ""),
-            Place::Alignments => ("align", "0"),
+            LinkPlace::Table => ("top", ""),
+            LinkPlace::Alignments => ("align", "0"),
         };
         let known = |id: &SeqId| {
             matches!(id, SeqId::Text { .. } | SeqId::Pdb { .. } | SeqId::Patent { .. })

@@ -1,4 +1,4 @@
-//! Where alignments lie in their two sequences.
+//! The positions of alignments in their two sequences.
 
 use fleetblast_engine::hits::{Alignment, Edit};
 use fleetblast_seq::frame::{Frame, Strand};
@@ -8,21 +8,21 @@ use crate::error::ReportError;
 use crate::locus::{Extent, Locus};
 use crate::model::{QueryResult, SubjectSource};
 
-/// Where the two rows of an alignment lie.
+/// The positions of the two rows of an alignment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loci {
-    /// In the query.
+    /// The row in the query.
     pub query: Locus,
-    /// In the subject.
+    /// The row in the subject.
     pub subject: Locus,
 }
 
 impl Loci {
-    /// Where an alignment lies as it is printed.
+    /// Finds the printed positions of an alignment.
     ///
     /// # Errors
-    /// If it reaches beyond its sequences.
-    pub fn of(
+    /// If the alignment reaches beyond its sequences.
+    pub fn from_alignment(
         query: &QueryResult,
         source: &dyn SubjectSource,
         oid: u32,
@@ -33,7 +33,7 @@ impl Loci {
             .ok_or_else(|| ReportError::misfit(oid, alignment))
     }
 
-    /// The same, of a query whose context reads it as `context` says.
+    /// As `from_alignment`, for a query context with the frame `context`.
     fn new(
         alignment: &Alignment,
         context: Frame,
@@ -42,7 +42,7 @@ impl Loci {
     ) -> Option<Self> {
         let locus = |frame, read, extent| {
             let locus = Locus::new(frame, read, extent)?;
-            if is_turned(context) { locus.turned(extent) } else { Some(locus) }
+            if is_printed_in_reverse(context) { locus.on_other_strand(extent) } else { Some(locus) }
         };
         Some(Self {
             query: locus(context, &alignment.query, query)?,
@@ -50,7 +50,7 @@ impl Loci {
         })
     }
 
-    /// The frames of query and subject in the tabular formats: in blastp, too, BLAST+ says 1.
+    /// The frames of query and subject in the tabular formats. BLAST+ prints 1 for proteins, too.
     pub fn tabular_frames(&self) -> [i8; 2] {
         match (self.query.frame, self.subject.frame) {
             (Frame::Protein, Frame::Protein) => [1, 1],
@@ -66,13 +66,14 @@ impl Loci {
         self.subject_strand().map(|strand| self.tabular(strand))
     }
 
-    /// Tabular formats tell a strand by its ends, which are the same where the alignment has a single base.
+    /// Tabular formats derive the strand from the first and last position. They are equal if the
+    /// alignment has a single base, which then counts as plus.
     fn tabular(&self, strand: Strand) -> Strand {
         let [start, end] = self.subject.ends();
         if start == end { Strand::Plus } else { strand }
     }
 
-    /// The strand of the subject, if it is read base by base: others have none in reports.
+    /// The strand of a subject that is aligned base by base. Reports show no strand of others.
     pub fn subject_strand(&self) -> Option<Strand> {
         match self.subject.frame {
             Frame::Strand(strand) => Some(strand),
@@ -81,15 +82,16 @@ impl Loci {
     }
 }
 
-/// Whether the alignments of a context are printed the other way round.
-fn is_turned(context: Frame) -> bool {
+/// Whether the alignments of a context are printed in reverse: blastn prints the query on its plus
+/// strand.
+fn is_printed_in_reverse(context: Frame) -> bool {
     context == Frame::Strand(Strand::Minus)
 }
 
-/// The columns of an alignment of a context, in the order of the rows.
+/// The edits of an alignment of a context, in the order of the printed rows.
 pub fn columns(alignment: &Alignment, context: Frame) -> Vec<Edit> {
     let mut edits = alignment.edits.clone();
-    if is_turned(context) {
+    if is_printed_in_reverse(context) {
         edits.reverse();
     }
     edits

@@ -1,44 +1,48 @@
-//! Where alignments lie in their sequences: all that strands and frames change in what is printed.
+//! The positions of alignments in one sequence, with all effects of strands and frames on what is
+//! printed.
 //!
-//! A search counts the letters of contexts and frames, and reads no more of a sequence than the part that it searches. Reports
-//! count the letters of the whole sequence as written, and name frames as those of the whole sequence. What is read on the
-//! minus strand is printed descending. Only where both sequences are read base by base it is never the query: blastn finds the
-//! query's reverse complement in the subject, and prints both the other way round.
+//! A search counts the letters of contexts and frames, and only in the searched range of a
+//! sequence. Reports count the letters of the whole sequence as written, and number frames from its
+//! ends. Positions on the minus strand are printed descending. If both sequences are aligned base
+//! by base, the query is never on the minus strand: blastn finds the query's reverse complement in
+//! the subject, and prints both rows in reverse.
 
 use std::ops::Range;
 
 use fleetblast_seq::frame::{Frame, Strand};
 use serde::{Deserialize, Serialize};
 
-/// A sequence, and how much of it was searched.
+/// The length of a sequence, and the range of it that was searched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// Residues or bases of the whole sequence.
     pub length: u32,
-    /// Those searched (`-query_loc`, `-subject_loc`), 0-based and half-open.
+    /// The searched range (`-query_loc`, `-subject_loc`), 0-based and half-open.
     pub searched: Range<u32>,
 }
 
 impl Extent {
-    /// A sequence of which all was searched.
+    /// A sequence that was searched as a whole.
     pub fn whole(length: u32) -> Self {
         Self { length, searched: 0..length }
     }
 }
 
-/// Where a row of an alignment lies in its sequence.
+/// The position of an alignment's row in its sequence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Locus {
-    /// How the row reads the whole sequence.
+    /// The strand or frame of the whole sequence in which the row is read.
     pub frame: Frame,
-    /// The letters of that reading in the row, 0-based and half-open.
+    /// The letters of that frame in the row, 0-based and half-open.
     pub read: Range<u32>,
-    /// The residues or bases of the sequence as written that they stand for, 0-based, half-open and ascending.
+    /// The residues or bases of the sequence as written that `read` stands for, 0-based, half-open
+    /// and ascending.
     pub covered: Range<u32>,
 }
 
 impl Locus {
-    /// Where letters lie that `frame` reads of the searched part of a sequence; `None` if it reads no such.
+    /// Locates the letters `read` that `frame` reads in the searched range of a sequence. Returns
+    /// `None` if they reach beyond it.
     pub(crate) fn new(frame: Frame, read: &Range<u32>, extent: &Extent) -> Option<Self> {
         let Extent { length, searched } = extent;
         let part = searched.end.checked_sub(searched.start).filter(|_| searched.end <= *length)?;
@@ -51,7 +55,7 @@ impl Locus {
         Some(Self::covering(frame, covered, *length))
     }
 
-    /// Where the letters lie that a frame like this one, but of the whole sequence, reads of `covered`.
+    /// Locates `covered` in the frame of the whole sequence that has the phase of `frame`.
     fn covering(frame: Frame, covered: Range<u32>, length: u32) -> Self {
         let before = match frame.strand() {
             Some(Strand::Minus) => length - covered.end,
@@ -66,8 +70,9 @@ impl Locus {
         Self { frame, read: first..first + covered.len() as u32 / step, covered }
     }
 
-    /// The same bases read on the other strand; `None` if the sequence is not read base by base.
-    pub fn turned(self, extent: &Extent) -> Option<Self> {
+    /// Returns the same bases on the other strand; `None` if the sequence is not aligned base by
+    /// base.
+    pub fn on_other_strand(self, extent: &Extent) -> Option<Self> {
         let strand = match self.frame {
             Frame::Strand(Strand::Plus) => Strand::Minus,
             Frame::Strand(Strand::Minus) => Strand::Plus,
@@ -86,7 +91,8 @@ impl Locus {
         self.ends_of(0..self.read.len() as u32)
     }
 
-    /// The same of some of the row's letters, counted from 0; a codon has the positions of three bases.
+    /// The same for some letters of the row, counted from 0. A codon has the positions of three
+    /// bases.
     pub fn ends_of(&self, letters: Range<u32>) -> [u32; 2] {
         let (from, to) = (letters.start * self.frame.step(), letters.end * self.frame.step());
         match self.descends() {
@@ -103,8 +109,8 @@ impl Locus {
         }
     }
 
-    /// Which of the row's letters, counted from 0, a stretch of the whole sequence touches.
-    pub fn touched(&self, stretch: &Range<u32>) -> Option<Range<u32>> {
+    /// The letters of the row, counted from 0, that overlap a range of the whole sequence.
+    pub fn overlapped_letters(&self, stretch: &Range<u32>) -> Option<Range<u32>> {
         let from = stretch.start.max(self.covered.start);
         let to = stretch.end.min(self.covered.end);
         if from >= to {
@@ -117,7 +123,8 @@ impl Locus {
         Some(first / self.frame.step()..last / self.frame.step() + 1)
     }
 
-    /// Whether a stretch of the whole sequence that touches the row's first letter begins, in the row's direction, before it.
+    /// Whether a range of the whole sequence begins before the row and reaches into it. "Before"
+    /// means in the row's direction. The range must overlap the row's first letter.
     pub fn is_entered_by(&self, stretch: &Range<u32>) -> bool {
         let border = if self.descends() { self.covered.end } else { self.covered.start };
         stretch.start < border && border < stretch.end

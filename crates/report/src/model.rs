@@ -1,4 +1,4 @@
-//! What a report is made from. The caller fills these structures; nothing here reads files.
+//! The input of a report. The caller fills these structures; nothing here reads files.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -17,39 +17,44 @@ use crate::error::Cause;
 use crate::locus::{Extent, Locus};
 use crate::papers::Paper;
 
-/// Where the subjects' residues and definition lines come from.
+/// The source of the subjects' residues and definition lines.
 pub trait SubjectSource {
-    /// How long subject `oid` is, and how much of it was searched.
+    /// Length of subject `oid`, and its searched range.
     fn extent(&self, oid: u32) -> Extent;
 
-    /// The letters `read` (0-based, half-open) of what `frame` reads of the whole subject `oid`, whatever `-subject_loc` says:
-    /// NCBIstdaa codes, or those of blastna where it reads base by base. `None` if the subject has no such letters.
+    /// Returns the letters `read` (0-based, half-open) of `frame` of the whole subject `oid`,
+    /// whatever `-subject_loc` says. They are NCBIstdaa codes, or blastna codes if `frame` is a
+    /// strand. `None` if the subject has no such letters.
     fn view(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>>;
 
-    /// The same as the search aligned it, with `X` where a hard mask lies.
+    /// The same letters as the search aligned them, with `X` in hard masks.
     fn aligned(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
         self.view(oid, frame, read)
     }
 
-    /// Its definition lines, never none. For a FASTA subject: one, with the title as read and the
-    /// identifier `lcl|Subject_N` (N counts from 1), or the parsed ones with `-parse_deflines`.
+    /// Returns the subject's definition lines, at least one.
+    ///
+    /// A FASTA subject has one: its title as read, and the identifier `lcl|Subject_N` (N counts
+    /// from 1), or the parsed identifiers with `-parse_deflines`.
     ///
     /// # Errors
     /// If the database's header of the subject cannot be read.
     fn deflines(&self, oid: u32) -> Result<Vec<Defline>, Cause>;
 
-    /// Whether the user listed what to search. Not all definition lines of a listed subject are then shown (`Subject::shown`).
+    /// Whether the user restricted the search to a list of sequences. Then not all definition lines
+    /// of a listed subject are shown (`Subject::shown`).
     fn is_listed(&self) -> bool {
         false
     }
 
-    /// The names of a taxon; `None` if it has none, or there is no taxonomy database.
+    /// Returns the names of a taxon; `None` if it has none, or if there is no taxonomy database.
     ///
     /// # Errors
     /// If the taxonomy database is damaged.
     fn taxon(&self, taxid: i64) -> Result<Option<TaxonNames>, Cause>;
 
-    /// The masked stretches of the whole subject as written, ascending: its lower case if that counts as a mask.
+    /// The masked ranges of the whole subject as written, ascending: its lower case, if that counts
+    /// as a mask.
     fn masks(&self, oid: u32) -> &[Range<u32>] {
         let _ = oid;
         &[]
@@ -59,15 +64,16 @@ pub trait SubjectSource {
 /// One database of `-db`, or all subjects of `-subject`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct DatabaseParagraph {
-    /// Its title; `User specified sequence set (Input: FILE).` for `-subject`.
+    /// The title; `User specified sequence set (Input: FILE).` for `-subject`.
     pub title: Vec<u8>,
-    /// Its date as stored; `Unknown` for `-subject`.
+    /// The date as stored; `Unknown` for `-subject`.
     pub date: Vec<u8>,
-    /// Name and options of the algorithm whose stored masks are used, `'seg', options: 'window=12'`; empty for none.
+    /// Name and options of the algorithm that made the stored masks in use, `'seg', options:
+    /// 'window=12'`. Empty without such masks.
     pub masked_using: Vec<u8>,
-    /// Number of sequences it states.
+    /// Number of sequences as stored.
     pub sequences: i64,
-    /// Number of residues it states.
+    /// Number of residues as stored.
     pub residues: i64,
 }
 
@@ -76,12 +82,12 @@ pub struct DatabaseParagraph {
 pub struct DatabaseSummary {
     /// What its sequences are, as stored: those of a translated search are nucleotides.
     pub kind: SequenceKind,
-    /// What format 7 and XML call it: the text of `-db`; for `-subject`
-    /// `User specified sequence set (Input: FILE)`.
+    /// Name in format 7 and XML: the text of `-db`; for `-subject` `User specified sequence set
+    /// (Input: FILE)`.
     pub label: Vec<u8>,
     /// One for each database of `-db`, in that order.
     pub paragraphs: Vec<DatabaseParagraph>,
-    /// The subjects come from FASTA (`-subject`).
+    /// Whether the subjects come from FASTA (`-subject`).
     pub is_subject: bool,
 }
 
@@ -92,7 +98,7 @@ pub enum Format {
     Pairwise,
     /// 5: XML.
     Xml,
-    /// 6 and 10: tabular and comma separated; they differ in the delimiter of the columns.
+    /// 6 and 10: tabular and comma separated, which differ in the delimiter only.
     Tabular(Columns),
     /// 7: tabular with comment lines.
     Commented(Columns),
@@ -101,7 +107,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The columns of a format that has some.
+    /// The columns of a tabular format; `None` for the others.
     pub fn columns(&self) -> Option<&Columns> {
         match self {
             Format::Tabular(columns) | Format::Commented(columns) => Some(columns),
@@ -109,25 +115,26 @@ impl Format {
         }
     }
 
-    /// Whether titles or columns of subjects from a database may show names of taxa.
+    /// Whether titles or columns of database subjects can show names of taxa.
     pub fn shows_taxa(&self) -> bool {
         !matches!(self, Format::Xml | Format::Sam(_))
     }
 }
 
-/// What a report in SAM holds.
+/// The options of a report in SAM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sam {
-    /// `SQ`: the letters of what is aligned.
+    /// `SQ`: show the letters of the aligned sequences.
     pub letters: bool,
-    /// `SR`: subjects are the references, and queries what is aligned to them; otherwise it is the other way round.
+    /// `SR`: subjects are the references, and queries are aligned to them. Without it the queries
+    /// are the references.
     pub subjects_are_references: bool,
     /// The command line: its words, a blank after each.
     pub command: Vec<u8>,
 }
 
 impl Sam {
-    /// After the words that follow the number in `-outfmt`; those that are not known count for nothing.
+    /// Parses the words that follow the number in `-outfmt`; unknown ones are ignored.
     ///
     /// ```
     /// use fleetblast_report::model::Sam;
@@ -143,7 +150,7 @@ impl Sam {
 /// Order of the subjects (`-sorthits`, format 0).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HitOrder {
-    /// 0: by e-value, as found.
+    /// 0: by e-value, in the order of the hit list.
     Evalue,
     /// 1: by the best bit score.
     BitScore,
@@ -158,7 +165,7 @@ pub enum HitOrder {
 /// Order of the alignments of a subject (`-sorthsps`, format 0).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HspOrder {
-    /// 0: by e-value, as found.
+    /// 0: by e-value, in the order of the search.
     Evalue,
     /// 1: by score.
     Score,
@@ -170,7 +177,7 @@ pub enum HspOrder {
     SubjectStart,
 }
 
-/// The choices of the command line that change the report only.
+/// The options of the command line that change the report only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputOptions {
     /// `-outfmt`.
@@ -185,135 +192,138 @@ pub struct OutputOptions {
     pub hsp_order: HspOrder,
     /// `-show_gis`.
     pub show_gis: bool,
-    /// `-num_descriptions`, or what stands for it: rows of the description table.
+    /// Rows of the description table: `-num_descriptions`, or the default from other options.
     pub num_descriptions: usize,
-    /// `-num_alignments`, or what stands for it: subjects with alignments.
+    /// Subjects with alignments: `-num_alignments`, or the default from other options.
     pub num_alignments: usize,
-    /// `-parse_deflines`: the queries' (and FASTA subjects') identifiers were parsed.
+    /// `-parse_deflines`: the identifiers of queries (and FASTA subjects) were parsed.
     pub parse_deflines: bool,
 }
 
-/// What is the same for all queries of a run.
+/// What is the same for all queries of a job.
 #[derive(Clone, Debug)]
 pub struct Setup<'a> {
     /// The program, lower case: `blastp`.
     pub program: &'a str,
-    /// Its banner: `BLASTP 2.12.0+`.
+    /// The program's banner: `BLASTP 2.12.0+`.
     pub banner: &'a str,
-    /// The papers that it cites: those of [`crate::papers`].
+    /// The papers that the program cites: those of [`crate::papers`].
     pub papers: &'a [Paper],
-    /// What was searched.
+    /// The searched databases.
     pub database: DatabaseSummary,
-    /// How it was searched.
+    /// The parameters of the search.
     pub params: &'a Params,
-    /// The matrix as the user spelled it; nothing for nucleotides.
+    /// The matrix as the user spelled it; empty for nucleotides.
     pub matrix_name: &'a str,
-    /// Residues from the first to the last place of `-query_loc`, as typed: a query may end before that.
+    /// Length of `-query_loc` as typed, in residues; a query can end before its last position.
     pub query_part: Option<usize>,
-    /// How to write it down.
+    /// The options of the report.
     pub output: OutputOptions,
 }
 
-/// A query and what was found.
+/// A query and its hits.
 #[derive(Clone, Debug)]
 pub struct QueryResult<'a> {
     /// Number in the report, from 1.
     pub number: usize,
-    /// Number among the queries without parsed identifiers, from 1: the made-up one names it.
+    /// Number among the queries without parsed identifiers, from 1. `Query_N` has it.
     pub unnamed: usize,
-    /// What stands in place of the made-up one, if a file names it.
+    /// A name from a file that replaces `Query_N`.
     pub called: Option<&'a [u8]>,
-    /// The definition line; with `-parse_deflines` what follows the identifiers.
+    /// The definition line; with `-parse_deflines` the rest of it, after the identifiers.
     pub title: &'a [u8],
     /// The parsed identifiers; empty without `-parse_deflines`.
     pub ids: &'a [SeqId],
-    /// The whole query as read, in NCBIstdaa codes; in those of blastna if it is of bases.
+    /// The whole query as read: NCBIstdaa codes, or blastna codes for bases.
     pub residues: &'a [u8],
-    /// The searched part of it (`-query_loc`), 0-based half-open; `None` for all.
+    /// The searched range (`-query_loc`), 0-based and half-open; `None` for the whole query.
     pub range: Option<Range<u32>>,
-    /// The query as searched: the statistics and masks, relative to the searched part.
+    /// The query as searched: its statistics and masks, relative to the searched range.
     pub query: &'a Query,
-    /// What was found, best first; also if only a part of it is formatted here.
+    /// The hits, best first; also if only some of them are formatted on this rank.
     pub hits: &'a [SubjectHit],
-    /// How many subjects were found, wherever they are formatted.
+    /// Number of all hits, wherever they are formatted.
     pub hit_count: usize,
-    /// False if BLAST+ could search none of the queries that it takes together with this one; it then reports that nothing was
-    /// searched in other words than that nothing was found.
+    /// False if BLAST+ could search no query of this query's batch. The report then has other words
+    /// for it than for a search without hits.
     pub batch_searched: bool,
-    /// Warnings of the search, as the XML report prints them before `No hits found`; empty if none.
+    /// Warnings of the search, which XML prints before `No hits found`; empty if there are none.
     pub messages: &'a [u8],
-    /// Which search of the query this is, if it is one of several.
-    pub round: Option<Round<'a>>,
+    /// The search of the query that this result comes from, if the query is searched several times.
+    pub round: Option<RepeatedSearch<'a>>,
 }
 
-/// One of the searches of a query that is searched again with what was found.
+/// One of several searches of a query: an iteration, or the search for an occurrence of a pattern.
 #[derive(Clone, Copy, Debug)]
-pub struct Round<'a> {
-    /// Its number, from 1.
+pub struct RepeatedSearch<'a> {
+    /// Number of the search, from 1.
     pub number: usize,
-    /// Its number among the searches of all queries, from 1.
+    /// Number among the searches of all queries, from 1.
     pub serial: usize,
-    /// The subjects that the round before found below the threshold for the model; the table of descriptions tells others apart.
+    /// The subjects that the previous iteration found below the e-value for the model. The
+    /// description table separates them from new ones.
     pub known: &'a BTreeSet<u32>,
-    /// Alignments found, also of subjects that are not shown: what the comments of format 7 count.
+    /// Number of alignments found, including subjects that are not shown. The comments of format 7
+    /// print it.
     pub alignments: usize,
-    /// Through which occurrence of a pattern the alignments go, if one is searched for.
+    /// The occurrence of the pattern that the alignments contain, if a pattern was given.
     pub occurrence: Option<Occurrence<'a>>,
 }
 
-/// A pattern, and where it occurs in the query. What is found through each occurrence is reported apart.
+/// A pattern, and its occurrences in the query. Each occurrence has its own hits and report.
 #[derive(Clone, Copy, Debug)]
 pub struct Occurrence<'a> {
     /// The pattern.
     pub pattern: &'a Pattern,
-    /// All places of the query where it occurs.
+    /// All occurrences in the query.
     pub places: &'a [Range<u32>],
-    /// The number of this one, from 0.
+    /// Number of the reported occurrence, from 0.
     pub number: usize,
 }
 
 impl Occurrence<'_> {
-    /// The letters of this one.
+    /// The range of the reported occurrence.
     pub(crate) fn place(&self) -> &Range<u32> {
         &self.places[self.number]
     }
 }
 
 impl<'a> QueryResult<'a> {
-    /// Through which occurrence of a pattern the alignments go, if one is searched for.
+    /// The occurrence of the pattern that the alignments contain, if a pattern was given.
     pub(crate) fn occurrence(&self) -> Option<Occurrence<'a>> {
         self.round?.occurrence
     }
 
-    /// The reading of the query that an alignment is of.
+    /// The context of an alignment.
     pub(crate) fn context(&self, alignment: &Alignment) -> &Context {
         &self.query.contexts[usize::from(alignment.context)]
     }
 
-    /// The reading whose statistics are shown for the query: the first that has some.
+    /// The context whose statistics are shown for the query: the first that has statistics.
     pub(crate) fn statistics(&self) -> &Context {
         let known = self.query.contexts.iter().find(|context| context.karlin.is_some());
         known.unwrap_or_else(|| self.query.first())
     }
 
-    /// How long the query is, and how much of it was searched.
+    /// Length of the query, and its searched range.
     pub(crate) fn extent(&self) -> Extent {
         let whole = Extent::whole(self.residues.len() as u32);
         self.range.clone().map_or(whole.clone(), |searched| Extent { searched, ..whole })
     }
 
-    /// Length of the searched part.
+    /// Length of the searched range.
     pub(crate) fn searched_length(&self) -> usize {
         self.extent().searched.len()
     }
 
-    /// The letters of an alignment's row, which lies at `locus`, without masks; `None` if the query has no such.
+    /// The letters of an alignment's row at `locus`, without masks; `None` if the query has no such
+    /// letters.
     pub(crate) fn view(&self, alignment: &Alignment, locus: &Locus) -> Option<&[u8]> {
         match locus.frame {
             Frame::Protein | Frame::Strand(Strand::Plus) => {
                 self.residues.get(locus.covered.start as usize..locus.covered.end as usize)
             }
-            // No row shows it so.
+            // No row shows the query on its minus strand.
             Frame::Strand(Strand::Minus) => None,
             Frame::Codons(..) => {
                 let read = alignment.query.start as usize..alignment.query.end as usize;
@@ -322,7 +332,7 @@ impl<'a> QueryResult<'a> {
         }
     }
 
-    /// The masked stretches of the context that an alignment is of, as those of the whole query as written.
+    /// The masks of an alignment's context, as ranges of the whole query as written.
     pub(crate) fn masks(&self, alignment: &Alignment) -> Vec<Range<u32>> {
         let (context, extent) = (self.context(alignment), self.extent());
         let loci = context.masks.iter().filter_map(|mask| Locus::new(context.frame, mask, &extent));

@@ -1,4 +1,4 @@
-//! What queries and subjects are called, format by format.
+//! Names of queries and subjects in each format.
 
 use fleetblast_db::{Defline, SequenceKind};
 use fleetblast_seq::frame::Frame;
@@ -9,8 +9,8 @@ use crate::model::{Format, QueryResult, Setup, SubjectSource};
 use crate::text::first_word;
 use crate::title::{self, TitleFacts};
 
-/// The identifier made up for a query without a parsed one.
-fn made_up(query: &QueryResult) -> SeqId {
+/// The identifier of a query without a parsed one: `Query_N`, or a name from a file.
+fn generated_id(query: &QueryResult) -> SeqId {
     let counted = || format!("Query_{}", query.unnamed).into_bytes();
     local(query.called.map_or_else(counted, <[u8]>::to_vec))
 }
@@ -19,18 +19,19 @@ fn local(text: Vec<u8>) -> SeqId {
     SeqId::Local(ObjectId::Text(text))
 }
 
-/// The query's identifiers in the tabular formats: the parsed ones, or if they are not parsed the first word of its title.
+/// The query's identifiers in the tabular formats: the parsed ones. If they are not parsed, the
+/// first word of its title.
 pub fn tabular_query(query: &QueryResult, parse_deflines: bool) -> Vec<SeqId> {
     if !query.ids.is_empty() {
         return query.ids.to_vec();
     }
     match first_word(query.title) {
         word if !parse_deflines && !word.is_empty() => vec![local(word.to_vec())],
-        _ => vec![made_up(query)],
+        _ => vec![generated_id(query)],
     }
 }
 
-/// The query as `Query=` and `# Query:` name it: identifier, if parsed, and title.
+/// The query as in `Query=` and `# Query:`: the identifier, if it is parsed, and the title.
 pub fn query_line(setup: &Setup, query: &QueryResult) -> Vec<u8> {
     let mut line = Vec::new();
     if setup.output.parse_deflines {
@@ -41,15 +42,16 @@ pub fn query_line(setup: &Setup, query: &QueryResult) -> Vec<u8> {
     line.trim_ascii().to_vec()
 }
 
-/// The query's identifier in XML: of several that whose accession the tabular formats print.
+/// The query's identifier in XML. Of several it is the one whose accession the tabular formats
+/// print.
 pub fn query_id(query: &QueryResult) -> Vec<u8> {
-    id::text_choice(query.ids).map_or_else(|| made_up(query).bare(), SeqId::bare)
+    id::text_choice(query.ids).map_or_else(|| generated_id(query).bare(), SeqId::bare)
 }
 
-/// The name of the query, as a reference or as what is aligned to one, in SAM.
+/// The query's name in SAM.
 pub fn sam_query(query: &QueryResult) -> Vec<u8> {
     let chosen = id::text_choice(query.ids);
-    chosen.map_or_else(|| made_up(query).accession_version(), SeqId::accession_version)
+    chosen.map_or_else(|| generated_id(query).accession_version(), SeqId::accession_version)
 }
 
 /// The query's definition in XML.
@@ -64,19 +66,20 @@ fn defined(definition: Vec<u8>) -> Vec<u8> {
     if definition.is_empty() { b"No definition line".to_vec() } else { definition }
 }
 
-/// A subject's definition lines, and which of them BLAST+ knows it by.
+/// A subject's definition lines, and the one that BLAST+ chooses to name it.
 #[derive(Debug)]
 pub struct Subject {
-    /// All of them.
+    /// All definition lines.
     pub lines: Vec<Defline>,
-    /// The first with a gi, or the first.
+    /// Index of the first line with a gi; if there is none, of the first line.
     chosen: usize,
-    /// Which of them the pairwise report shows.
+    /// By line: whether the pairwise report shows it.
     shown: Vec<bool>,
     is_protein: bool,
-    /// Scientific name of its taxon if it has a taxid, empty without a name.
+    /// Scientific name of the subject's taxon: `None` without a taxid, empty for a taxon without a
+    /// name.
     organism: Option<Vec<u8>>,
-    /// Read from FASTA, not from a database.
+    /// Whether the subject comes from FASTA, not from a database.
     pub from_fasta: bool,
     parse_deflines: bool,
 }
@@ -92,7 +95,7 @@ impl Subject {
         if lines.is_empty() {
             return Err(ReportError::NoDefline { oid });
         }
-        // Volumes count their sequences from 0; what is reported is the number in the whole database.
+        // Volumes number their sequences from 0; reports print the OID in the whole database.
         for id in lines.iter_mut().flat_map(|line| &mut line.ids).filter(|id| id.is_ordinal()) {
             if let SeqId::General { tag, .. } = id {
                 *tag = ObjectId::Number(i64::from(oid));
@@ -115,24 +118,25 @@ impl Subject {
         })
     }
 
-    /// The definition line by which BLAST+ knows the subject.
+    /// The definition line that BLAST+ chooses to name the subject.
     pub fn line(&self) -> &Defline {
         &self.lines[self.chosen]
     }
 
-    /// Whether alignments name the subject by its first identifier. Stored masks do, and are not found for a subject that is
-    /// aligned by the gi of another line (`CSeqDbSeqInfoSrc::GetMasks`, seqinfosrc_seqdb.cpp).
+    /// Whether the subject's first identifier is the one that alignments use. Only then are stored
+    /// masks found: they go by the first identifier, alignments by the gi of any line
+    /// (`CSeqDbSeqInfoSrc::GetMasks`, seqinfosrc_seqdb.cpp).
     pub fn is_known_by_first(&self) -> bool {
         let gi = self.lines.iter().flat_map(|line| &line.ids).find(|id| matches!(id, SeqId::Gi(_)));
         self.from_fasta || gi.is_none() || self.lines[0].ids.first() == gi
     }
 
-    /// The definition lines in the pairwise report.
+    /// The definition lines that the pairwise report shows.
     pub fn shown(&self) -> impl Iterator<Item = &Defline> {
         self.lines.iter().zip(&self.shown).filter(|(_, shown)| **shown).map(|(line, _)| line)
     }
 
-    /// Its title, tidied or made up.
+    /// The subject's title: the stored one, tidied, or a generated one.
     pub fn title(&self) -> Vec<u8> {
         let Defline { title, ids, .. } = self.line();
         let organism = self.organism.as_deref();
@@ -140,7 +144,7 @@ impl Subject {
         TitleFacts { title, ids, is_protein, untitled, organism }.generate()
     }
 
-    /// The identifiers of the chosen line for the tabular formats.
+    /// The identifiers of the chosen line in the tabular formats.
     pub fn tabular_ids(&self) -> Vec<SeqId> {
         let ids = self.line().ids.iter();
         if self.from_fasta && !self.parse_deflines {
@@ -150,7 +154,7 @@ impl Subject {
         ids.map(|id| self.named(id)).collect()
     }
 
-    /// The identifiers of every line for the tabular formats.
+    /// The identifiers of every line in the tabular formats.
     pub fn all_tabular_ids(&self) -> Vec<Vec<SeqId>> {
         if self.from_fasta {
             let word = if self.parse_deflines { &[][..] } else { first_word(&self.line().title) };
@@ -159,7 +163,7 @@ impl Subject {
         self.lines.iter().map(|line| line.ids.iter().map(|id| self.named(id)).collect()).collect()
     }
 
-    /// An identifier, or the first word of the title where the identifier is a mere number.
+    /// The identifier, or the first word of the title if the identifier is a mere number.
     fn named(&self, id: &SeqId) -> SeqId {
         let title = if is_number(id) { self.title() } else { Vec::new() };
         match first_word(&title) {
@@ -199,18 +203,18 @@ impl Subject {
         (hit_id, defined(definition))
     }
 
-    /// Its name in SAM.
+    /// The subject's name in SAM.
     pub fn sam_name(&self) -> Vec<u8> {
         id::text_choice(&self.line().ids).map_or_else(Vec::new, SeqId::accession_version)
     }
 
-    /// `Hit_accession` of XML.
+    /// The subject's `Hit_accession` in XML.
     pub fn hit_accession(&self) -> Vec<u8> {
         id::text_choice(&self.line().ids).map_or_else(Vec::new, |id| label(id, false))
     }
 }
 
-/// Whether the report shows a generated title of a subject, or a word of it.
+/// Whether the report shows the generated title of a subject, or a word of it.
 fn needs_organism(setup: &Setup, lines: &[Defline]) -> bool {
     match setup.output.format {
         Format::Pairwise => true,
@@ -219,7 +223,7 @@ fn needs_organism(setup: &Setup, lines: &[Defline]) -> bool {
     }
 }
 
-/// The name of the taxon by which BLAST+ knows a subject: that of the chosen line, or else of the first
+/// The scientific name of a subject's taxon. The taxid is that of the chosen line, or of the first
 /// line with a taxid (`CSeqDBVol::x_GetTaxonomy`, seqdbvol.cpp).
 fn organism(
     source: &dyn SubjectSource,
@@ -232,8 +236,10 @@ fn organism(
     Ok(Some(names.map(|names| names.scientific).unwrap_or_default()))
 }
 
-/// Which definition lines are shown when the user listed what to search: of a subject with a gi those with one, otherwise
-/// those known by an accession or a PDB chain, if there is any such line (`GetFilteredRedundantSeqids`,
+/// Decides which definition lines are shown if the user listed what to search.
+///
+/// Of a subject with a gi, the lines with a gi; otherwise the lines with an accession or a PDB
+/// chain. If no line qualifies, all are shown (`GetFilteredRedundantSeqids`,
 /// blast_seqinfosrc_aux.cpp).
 fn shown(lines: &[Defline], is_listed: bool) -> Vec<bool> {
     let has_gi = |line: &Defline| id::gi(&line.ids) > 0;
@@ -249,12 +255,12 @@ fn shown(lines: &[Defline], is_listed: bool) -> Vec<bool> {
     if is_listed && shown.contains(&true) { shown } else { vec![true; lines.len()] }
 }
 
-/// True for identifiers that only number the sequence; they are not shown.
+/// Whether the identifier only numbers the sequence; reports do not show such identifiers.
 pub fn is_number(id: &SeqId) -> bool {
     id.is_ordinal() || matches!(id, SeqId::Local(text) if text.text().starts_with(b"Subject_"))
 }
 
-/// `id`, or if it is local and there is a word, the word in its place.
+/// `id`; but if it is local and `word` is not empty, `word` as a local identifier.
 fn if_local(id: &SeqId, word: &[u8]) -> SeqId {
     match id {
         SeqId::Local(_) if !word.is_empty() => local(word.to_vec()),
@@ -262,7 +268,7 @@ fn if_local(id: &SeqId, word: &[u8]) -> SeqId {
     }
 }
 
-/// The content of an identifier, of a general one only the tag (`CAlignFormatUtil::GetLabel`).
+/// The content of an identifier; of a general one only the tag (`CAlignFormatUtil::GetLabel`).
 pub fn label(id: &SeqId, with_version: bool) -> Vec<u8> {
     match id {
         SeqId::General { tag, .. } => tag.text(),

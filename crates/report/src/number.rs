@@ -1,10 +1,10 @@
-//! Numbers as the reports print them: C's `%e` and `%g`, and the rules built on them.
+//! Numbers as reports print them: C's `%e` and `%g`, and the rules built on them.
 //!
-//! Rust prints correctly rounded digits, as glibc does; only the shape of the exponent differs.
+//! Rust prints correctly rounded digits, as glibc does; only the form of the exponent differs.
 
 use crate::extended;
 
-/// `%.{decimals}e`: the exponent has a sign and at least two digits.
+/// Formats as C's `%.{decimals}e`: the exponent has a sign and at least two digits.
 pub fn exponential(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$e}");
     match text.split_once('e') {
@@ -13,7 +13,8 @@ pub fn exponential(value: f64, decimals: usize) -> String {
     }
 }
 
-/// `%.{digits}g`; with `keep_zeros` it is `%#.{digits}g`, which keeps trailing zeros and the point before none.
+/// Formats as C's `%.{digits}g`. With `keep_zeros` as `%#.{digits}g`, which keeps trailing zeros
+/// and the decimal point.
 pub fn general(value: f64, digits: usize, keep_zeros: bool) -> String {
     let decimals = digits.max(1) - 1;
     let text = format!("{value:.decimals$e}");
@@ -32,16 +33,19 @@ pub fn general(value: f64, digits: usize, keep_zeros: bool) -> String {
     }
 }
 
-/// A double as NCBI's XML writer prints it: `%.15g`, except that seventeen [digits](extended::digits) are found with
-/// less than full precision, and cut, before they are rounded, and a run of more than seven nines (or zeros) before a 4 (a 5)
-/// in the sixteenth place decides the rounding (`NStr::DoubleToStringPosix`, ncbistr.cpp).
+/// Formats a double as NCBI's XML writer does: as `%.15g`, with two differences
+/// (`NStr::DoubleToStringPosix`, ncbistr.cpp).
+///
+/// Seventeen [digits](extended::digits) are computed with less than full precision, and cut, before
+/// they are rounded. A run of more than seven nines before a 4 in the sixteenth place, or of zeros
+/// before a 5, decides the rounding.
 pub fn posix(value: f64) -> String {
     const PRECISION: usize = 15;
     if value == 0.0 || !value.is_finite() {
         return if value == 0.0 { "0".to_string() } else { value.to_string() };
     }
     let (mut digits, mut exponent) = extended::digits(value.abs());
-    nudge(&mut digits, PRECISION);
+    correct_after_run(&mut digits, PRECISION);
     let up = digits[PRECISION] >= b'5';
     digits.truncate(PRECISION);
     if up && carry(&mut digits) {
@@ -55,8 +59,8 @@ pub fn posix(value: f64) -> String {
     format!("{sign}{}", place_point(&digits, exponent, PRECISION as i32))
 }
 
-/// Settles the sixteenth digit where a long run of nines or zeros precedes it.
-fn nudge(digits: &mut [u8], place: usize) {
+/// Changes the sixteenth digit if a long run of nines or zeros precedes it.
+fn correct_after_run(digits: &mut [u8], place: usize) {
     let run = |from: usize, of: u8| {
         let length = digits[1..from].iter().rev().take_while(|&&d| d == of).count();
         // A run that reaches back to the first digit does not count.
@@ -69,7 +73,8 @@ fn nudge(digits: &mut [u8], place: usize) {
     }
 }
 
-/// Adds one unit in the last place; true if the value grew by a digit (then it is `1000...`).
+/// Adds one unit in the last place. Returns true if the number grew by a digit (then it is
+/// `1000...`).
 fn carry(digits: &mut [u8]) -> bool {
     for digit in digits.iter_mut().rev() {
         if *digit < b'9' {
@@ -111,15 +116,16 @@ fn without_zeros(number: &str) -> &str {
     number.trim_end_matches('0').trim_end_matches('.')
 }
 
-/// Below this an e-value is 0 in every format (`SMALLEST_EVALUE`, blast_seqalign.cpp).
+/// E-values below this are 0 in every format (`SMALLEST_EVALUE`, blast_seqalign.cpp).
 const SMALLEST_EVALUE: f64 = 1.0e-180;
 
-/// An e-value as BLAST+ hands it to its reports.
+/// An e-value as the search of BLAST+ passes it to its reports.
 pub fn stored_evalue(value: f64) -> f64 {
     if value < SMALLEST_EVALUE { 0.0 } else { value }
 }
 
-/// An e-value in the pairwise report and the description table (`GetScoreString`, align_format_util.cpp).
+/// An e-value in the pairwise report and the description table (`GetScoreString`,
+/// align_format_util.cpp).
 pub fn evalue(value: f64) -> String {
     if value < SMALLEST_EVALUE {
         "0.0".to_string()
@@ -136,13 +142,13 @@ pub fn evalue(value: f64) -> String {
     }
 }
 
-/// An e-value in the tabular formats: two decimals instead of none where it has an exponent
+/// An e-value in the tabular formats: as [`evalue`], but with two decimals if it has an exponent
 /// (`SetScores`, tabular.cpp).
 pub fn tabular_evalue(value: f64) -> String {
     if (SMALLEST_EVALUE..0.0009).contains(&value) { exponential(value, 2) } else { evalue(value) }
 }
 
-/// A bit score: padded to four columns (`GetScoreString`, align_format_util.cpp).
+/// A bit score, padded to four columns (`GetScoreString`, align_format_util.cpp).
 pub fn bits(value: f64) -> String {
     large_bits(value).unwrap_or_else(|| format!("{value:4.1}"))
 }
@@ -175,7 +181,7 @@ pub fn with_commas(value: i64) -> String {
     text
 }
 
-/// Share of a whole in per cent, rounded, but 100 only if it is the whole (`GetPercentMatch`).
+/// A share of a whole in per cent, rounded; 100 only for the whole (`GetPercentMatch`).
 pub fn percent(part: usize, whole: usize) -> u32 {
     if part == whole {
         return 100;

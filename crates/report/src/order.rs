@@ -1,5 +1,5 @@
 //! The order of subjects and alignments in the pairwise report (`-sorthits`, `-sorthsps`), and the
-//! values of a subject as a whole that decide it (align_format_util.cpp).
+//! values of a subject that determine it (align_format_util.cpp).
 
 use std::ops::Range;
 
@@ -14,18 +14,18 @@ use crate::number;
 use crate::pair::residues;
 use crate::program;
 
-/// What the description table says of a subject, and what subjects are sorted by.
+/// The values of a subject that the description table shows and that subjects are sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SubjectScores {
     /// Bit score of the best alignment.
     pub bits: f64,
-    /// Sum of the bit scores, in the order found.
+    /// Sum of the bit scores, added in the order found.
     pub total_bits: f64,
     /// E-value of the best alignment.
     pub evalue: f64,
-    /// Of how many alignments the e-value of the first one is.
+    /// Number of alignments in the linked set of the first one.
     pub linked: u32,
-    /// E-value of the alignment found best, as it is sorted by.
+    /// E-value of the first alignment found, rounded to 0 if it is tiny: the sort key.
     pub first_evalue: f64,
     /// Identity of the best alignment in per cent.
     pub identity: f64,
@@ -34,7 +34,7 @@ pub struct SubjectScores {
 }
 
 impl SubjectScores {
-    /// Sums up the alignments of a subject, in the order of printing.
+    /// Computes the values from the alignments of a subject, in the order of printing.
     ///
     /// # Errors
     /// If an alignment does not fit its sequences.
@@ -72,7 +72,7 @@ impl SubjectScores {
     }
 }
 
-/// The alignments of a subject in the order of printing.
+/// Returns the alignments of a subject in the order of printing.
 ///
 /// # Errors
 /// If one does not fit its sequences.
@@ -83,7 +83,7 @@ pub fn printed_order<'h>(
     hit: &'h SubjectHit,
 ) -> Result<Vec<&'h Alignment>, ReportError> {
     let mut alignments: Vec<_> = hit.alignments.iter().collect();
-    let loci = |alignment: &Alignment| Loci::of(query, source, hit.oid, alignment);
+    let loci = |alignment: &Alignment| Loci::from_alignment(query, source, hit.oid, alignment);
     // Comparing subjects by score or identity sorts their alignments as a side effect.
     match setup.output.hit_order {
         Some(HitOrder::BitScore) if query.hit_count > 1 => by_score(&mut alignments),
@@ -104,7 +104,7 @@ pub fn printed_order<'h>(
     Ok(alignments)
 }
 
-/// The e-value that sorts an alignment: the smallest ones are 0 and so equal.
+/// The e-value as sort key: the smallest ones are 0 and so equal.
 fn sorted_evalue(alignment: &Alignment) -> f64 {
     number::stored_evalue(alignment.evalue)
 }
@@ -113,7 +113,7 @@ fn by_score(alignments: &mut [&Alignment]) {
     alignments.sort_by(|a, b| b.bit_score.total_cmp(&a.bit_score));
 }
 
-/// By a lowest position, be it where the row begins or where it ends.
+/// Sorts by position; `start` returns the lowest position of a row.
 fn by_start(
     alignments: &mut Vec<&Alignment>,
     start: impl Fn(&Alignment) -> Result<u32, ReportError>,
@@ -150,13 +150,13 @@ fn by_identity(
     Ok(())
 }
 
-/// The order of subjects: positions in `scores`, first to last.
+/// Returns the order of subjects: indexes into `scores`, first to last.
 pub fn subject_order(order: Option<HitOrder>, scores: &[SubjectScores]) -> Vec<usize> {
     let mut ranks: Vec<usize> = (0..scores.len()).collect();
     let precedes: fn(&SubjectScores, &SubjectScores) -> bool = match order {
         None | Some(HitOrder::Evalue) => return ranks,
         Some(HitOrder::BitScore) => |a, b| a.bits > b.bits,
-        // Equals precede each other; what comes of it depends on the sort alone.
+        // Equal totals precede each other; their order then depends on the algorithm alone.
         Some(HitOrder::TotalScore) => |a, b| a.total_bits >= b.total_bits,
         Some(HitOrder::Identity) => |a, b| a.identity > b.identity && b.identity > 0.0,
         Some(HitOrder::Coverage) => |a, b| {
@@ -167,8 +167,9 @@ pub fn subject_order(order: Option<HitOrder>, scores: &[SubjectScores]) -> Vec<u
     ranks
 }
 
-/// Sorts as `std::list::sort` of libstdc++ does: merging runs of 1, 2, 4, ... elements, the earlier
-/// run first unless an element of the later one precedes. Matters for orders that are not strict.
+/// Sorts as `std::list::sort` of libstdc++ does: it merges runs of 1, 2, 4, ... elements. The
+/// earlier run goes first unless an element of the later one precedes. The result differs from
+/// other algorithms if `precedes` is not a strict order.
 fn list_sort<T: Clone>(items: &mut Vec<T>, precedes: impl Fn(&T, &T) -> bool) {
     let merge = |early: Vec<T>, late: Vec<T>| -> Vec<T> {
         let mut merged = Vec::with_capacity(early.len() + late.len());
@@ -203,7 +204,8 @@ fn columns(alignment: &Alignment) -> usize {
     alignment.edits.iter().map(|edit| edit.len as usize).sum()
 }
 
-/// Equal residues in an alignment as the search sees them: query without masks, `O` as `X`, subject with its hard masks.
+/// Counts equal residues in an alignment as the search sees them: the query without masks, `O` as
+/// `X`, the subject with its hard masks.
 ///
 /// # Errors
 /// If the alignment does not fit its sequences.
@@ -215,11 +217,11 @@ pub fn identities(
     alignment: &Alignment,
 ) -> Result<usize, ReportError> {
     let misfit = || ReportError::misfit(oid, alignment);
-    // Both sequences as the alignment counts them, whichever way it is printed.
+    // Both sequences as the alignment counts them, not in the printed direction.
     let extent = source.extent(oid);
     let Locus { frame, read, .. } =
         Locus::new(alignment.frame, &alignment.subject, &extent).ok_or_else(misfit)?;
-    let subject = match program::counts_unmasked(setup.params) {
+    let subject = match program::counts_before_masks(setup.params) {
         true => source.view(oid, frame, read),
         false => source.aligned(oid, frame, read),
     };
@@ -237,7 +239,7 @@ pub fn identities(
     Ok(count)
 }
 
-/// Residues or bases of the query covered by any alignment of a subject.
+/// Counts the residues or bases of the query that any alignment of a subject covers.
 ///
 /// # Errors
 /// If an alignment does not fit its sequences.
@@ -246,7 +248,7 @@ pub fn covered(
     source: &dyn SubjectSource,
     hit: &SubjectHit,
 ) -> Result<usize, ReportError> {
-    let loci = hit.alignments.iter().map(|a| Loci::of(query, source, hit.oid, a));
+    let loci = hit.alignments.iter().map(|a| Loci::from_alignment(query, source, hit.oid, a));
     let ranges = loci.map(|loci| Ok(loci?.query.covered));
     let mut ranges: Vec<Range<u32>> = ranges.collect::<Result<_, ReportError>>()?;
     ranges.sort_by_key(|range| range.start);
@@ -278,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn alignments_too_good_to_tell_apart_keep_their_order() {
+    fn alignments_with_tiny_evalues_keep_their_order() {
         let of = |evalue, start| Alignment {
             score: 1000,
             bit_score: 900.0,
@@ -300,7 +302,7 @@ mod tests {
         assert_eq!(evalues, [1.0, 1e-181, 1e-200, 1e-160, 1e-150]);
     }
 
-    /// What libstdc++'s `std::list<int>::sort(greater_equal)` makes of equal elements.
+    /// Golden: the result of libstdc++'s `std::list<int>::sort(greater_equal)` for equal elements.
     #[test]
     fn equal_totals_are_reversed_in_runs() {
         let equal = vec![scores(5.0, 1); 5];

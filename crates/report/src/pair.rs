@@ -1,4 +1,4 @@
-//! An alignment as two rows of letters, and what is counted in it.
+//! An alignment as two rows of letters, and counts of its columns.
 
 use std::ops::Range;
 
@@ -11,32 +11,33 @@ use crate::loci::{self, Loci};
 use crate::locus::Locus;
 use crate::model::{QueryResult, SubjectSource};
 
-/// The letters of an alignment, column by column, and where they lie: what all formats print it from. It can be sent to where
-/// a report is put together of more than one subject at a time, and the subject is not.
+/// The letters of an alignment, column by column, and their positions: the input of all formats. A
+/// rank without the subject can print it, too.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pair {
-    /// The query's letters, `-` in gaps, blanks in those at the ends of the alignment.
+    /// The query's letters, `-` for gaps, blanks for gaps at the ends of the alignment.
     pub query: Vec<u8>,
     /// The subject's letters, likewise.
     pub subject: Vec<u8>,
-    /// Where the letters lie.
+    /// The positions of the letters.
     pub loci: Loci,
-    /// The columns: a letter `-` need not be a gap, for databases can hold it as a residue.
+    /// The edits. They are needed since a letter `-` need not be a gap: databases can store it as a
+    /// residue.
     pub edits: Vec<Edit>,
     /// Columns with equal letters.
     pub identities: usize,
     /// Columns with a gap.
     pub gaps: usize,
-    /// Columns before the first or after the last residue of the query. A Smith–Waterman alignment may begin with a gap;
-    /// but for the XML report BLAST+ counts gaps only from the query's first residue to its last (`GetAlignLengths`,
-    /// align_format_util.cpp).
+    /// Columns before the first or after the last residue of the query. A Smith–Waterman alignment
+    /// can begin with a gap. Except for XML, BLAST+ counts gaps only from the query's first residue
+    /// to its last (`GetAlignLengths`, align_format_util.cpp).
     pub overhang: usize,
-    /// Runs of columns with a gap in the same sequence, those of the overhang left out.
+    /// Runs of columns with a gap in the same sequence, without the overhang.
     pub gap_opens: usize,
 }
 
 impl Pair {
-    /// Lays out an alignment with the letters as read: masked ones too.
+    /// Lays out an alignment with the letters as read, without masks.
     ///
     /// # Errors
     /// If the alignment does not fit the sequences.
@@ -47,7 +48,7 @@ impl Pair {
         alignment: &Alignment,
     ) -> Result<Self, ReportError> {
         let misfit = || ReportError::misfit(oid, alignment);
-        let loci = Loci::of(query, source, oid, alignment)?;
+        let loci = Loci::from_alignment(query, source, oid, alignment)?;
         let letters_of_query = query.view(alignment, &loci.query).ok_or_else(misfit)?;
         let Locus { frame, read, .. } = &loci.subject;
         let letters_of_subject = source.view(oid, *frame, read.clone()).ok_or_else(misfit)?;
@@ -67,7 +68,8 @@ impl Pair {
         Ok(pair)
     }
 
-    /// Writes the rows from the codes of their residues; `None` if the columns want more or fewer of these.
+    /// Writes the rows from the codes of their residues. Returns `None` if the edits need more or
+    /// fewer residues.
     fn lay_out(&mut self, mut query: &[u8], mut subject: &[u8]) -> Option<()> {
         let columns = self.edits.iter().map(|edit| edit.len as usize).sum();
         let alphabets = [&self.loci.query, &self.loci.subject].map(|l| letters::alphabet(l.frame));
@@ -89,7 +91,7 @@ impl Pair {
         (query.is_empty() && subject.is_empty()).then_some(())
     }
 
-    /// Blanks the gaps at the ends of the rows.
+    /// Replaces the gaps at the ends of the rows with blanks.
     fn mark_ends(&mut self) {
         let edits = &self.edits;
         for (op, row) in
@@ -113,45 +115,46 @@ impl Pair {
         self.query.len()
     }
 
-    /// The row between query and subject: the letter (of nucleotides a bar) where they agree, `+` where they score, else a blank.
+    /// The middle line: the letter (for nucleotides a bar) if both are equal, `+` if they score
+    /// positive, else a blank.
     pub fn midline(&self, positives: &Positives) -> Vec<u8> {
         let columns = self.query.iter().zip(&self.subject);
         columns.map(|(&q, &s)| positives.mark(q, s)).collect()
     }
 
-    /// Columns with equal letters or a positive score.
+    /// Number of columns with equal letters or a positive score.
     pub fn positives(&self, positives: &Positives) -> usize {
         let columns = self.query.iter().zip(&self.subject);
         columns.filter(|&(&q, &s)| positives.count(q, s)).count()
     }
 
-    /// The columns of those of `masks`, stretches of the whole query, that the alignment touches.
+    /// The columns of `masks`, ranges of the whole query, as far as the alignment overlaps them.
     pub fn masked_query(&self, masks: &[Range<u32>]) -> Vec<Range<usize>> {
         masked_columns(&self.query, &self.loci.query, masks)
     }
 
-    /// The columns of those of `masks`, stretches of the whole subject, that the alignment touches.
+    /// The columns of `masks`, ranges of the whole subject, as far as the alignment overlaps them.
     pub fn masked_subject(&self, masks: &[Range<u32>]) -> Vec<Range<usize>> {
         masked_columns(&self.subject, &self.loci.subject, masks)
     }
 }
 
-/// Stretches of a sequence as ranges of columns of a row at `locus`, first to last.
+/// Converts ranges of a sequence to ranges of columns of a row at `locus`, first to last.
 fn masked_columns(row: &[u8], locus: &Locus, masks: &[Range<u32>]) -> Vec<Range<usize>> {
     // The column of the n-th residue of the alignment, from 0.
     let column_of = |n: u32| {
         let letters = row.iter().enumerate().filter(|&(_, &c)| is_residue(c));
         letters.map(|(column, _)| column).nth(n as usize).unwrap_or(row.len())
     };
-    let touched = masks.iter().filter_map(|mask| locus.touched(mask));
+    let touched = masks.iter().filter_map(|mask| locus.overlapped_letters(mask));
     let mut columns: Vec<_> =
         touched.map(|letters| column_of(letters.start)..column_of(letters.end - 1) + 1).collect();
-    // A row whose positions descend meets them the other way round.
+    // If positions descend along the row, the masks come in reverse.
     columns.sort_by_key(|columns| columns.start);
     columns
 }
 
-/// How many residues of query and subject lie in a run of columns.
+/// Numbers of residues of query and subject in a run of columns.
 pub(crate) fn residues(edit: &Edit) -> (usize, usize) {
     let len = edit.len as usize;
     match edit.op {
@@ -161,7 +164,7 @@ pub(crate) fn residues(edit: &Edit) -> (usize, usize) {
     }
 }
 
-/// False for the columns of a row where it has a gap.
+/// Whether a letter of a row is a residue, not a gap.
 pub fn is_residue(letter: u8) -> bool {
     !matches!(letter, b'-' | b' ')
 }

@@ -8,7 +8,7 @@ use fleetblast_seq::id::{self, SeqId};
 
 use crate::error::ReportError;
 use crate::letters::Positives;
-use crate::links::Place;
+use crate::links::LinkPlace;
 use crate::model::{DatabaseParagraph, QueryResult, Setup, SubjectSource};
 use crate::names::{self, Subject, is_number, label};
 use crate::number;
@@ -18,7 +18,7 @@ use crate::program;
 use crate::rows::{self, Marks};
 use crate::text::{self, LINE};
 
-/// What comes before the first query.
+/// Appends the text before the first query.
 pub fn prologue(setup: &Setup, out: &mut Vec<u8>) {
     if setup.output.html {
         out.extend_from_slice(
@@ -31,7 +31,7 @@ pub fn prologue(setup: &Setup, out: &mut Vec<u8>) {
         out.extend_from_slice(setup.banner.as_bytes());
         out.extend_from_slice(b"\n\n\n");
     }
-    for (i, paper) in setup.papers.iter().filter(|paper| paper.is_of_text()).enumerate() {
+    for (i, paper) in setup.papers.iter().filter(|paper| paper.is_cited_in_text()).enumerate() {
         if i > 0 {
             out.push(b'\n');
         }
@@ -56,14 +56,14 @@ pub fn prologue(setup: &Setup, out: &mut Vec<u8>) {
     );
 }
 
-/// The algorithm of stored masks, if there is one.
+/// Appends the name of the algorithm of stored masks, if they are in use.
 fn masked_using(indent: &[u8], database: &DatabaseParagraph, out: &mut Vec<u8>) {
     if !database.masked_using.is_empty() {
         out.extend_from_slice(&[indent, b"Masked using: ", &database.masked_using, b"\n"].concat());
     }
 }
 
-/// The line with the query's name, and its length.
+/// Appends the line with the query's name, and its length.
 pub fn query_header(setup: &Setup, query: &QueryResult, out: &mut Vec<u8>) {
     if let Some(round) = query.round {
         out.extend_from_slice(format!("Results from round {}\n", round.number).as_bytes());
@@ -75,7 +75,7 @@ pub fn query_header(setup: &Setup, query: &QueryResult, out: &mut Vec<u8>) {
     out.extend_from_slice(format!("\nLength={}\n", query.residues.len()).as_bytes());
 }
 
-/// The alignments of a subject, under its title. `rank` is its place in the list, from 1.
+/// Appends the alignments of a subject, under its title. `rank` is its place in the list, from 1.
 pub fn subject_block(
     setup: &Setup,
     query: &QueryResult,
@@ -93,7 +93,7 @@ pub fn subject_block(
         database_titles(setup, &subject, rank, out);
     }
     out.extend_from_slice(format!("Length={}\n\n", source.extent(hit.oid).length).as_bytes());
-    let positives = Positives::plain(setup.params);
+    let positives = Positives::for_text(setup.params);
     let alignments = printed_order(setup, query, source, hit)?;
     let pairs = alignments.iter().map(|alignment| Pair::new(query, source, hit.oid, alignment));
     let pairs = pairs.collect::<Result<Vec<_>, _>>()?;
@@ -114,9 +114,10 @@ pub fn subject_block(
     Ok(())
 }
 
-/// The masks of a subject that are shown. BLAST+ looks for them with the positions in the searched part of the subject,
-/// which `-subject_loc` makes others than those in the subject, and finds what touches any alignment
-/// (`s_SeqIntervalToSeqLocInfo`, seqinfosrc_seqvec.cpp).
+/// The masks of a subject that overlap an alignment.
+///
+/// BLAST+ compares masks in the whole subject with positions in the searched range, which
+/// `-subject_loc` shifts (`s_SeqIntervalToSeqLocInfo`, seqinfosrc_seqvec.cpp).
 fn subject_masks(source: &dyn SubjectSource, oid: u32, pairs: &[Pair]) -> Vec<Range<u32>> {
     let origin = source.extent(oid).searched.start;
     let touches = |mask: &&Range<u32>| {
@@ -126,7 +127,8 @@ fn subject_masks(source: &dyn SubjectSource, oid: u32, pairs: &[Pair]) -> Vec<Ra
     source.masks(oid).iter().filter(touches).cloned().collect()
 }
 
-/// A line for each definition line. In HTML those after the third are folded if there are more than eight.
+/// Appends a line for each definition line. If there are more than eight, HTML folds those after
+/// the third.
 fn database_titles(setup: &Setup, subject: &Subject, rank: usize, out: &mut Vec<u8>) {
     const MOST: usize = 8;
     const SHOWN: usize = 3;
@@ -163,8 +165,8 @@ fn database_titles(setup: &Setup, subject: &Subject, rank: usize, out: &mut Vec<
     }
 }
 
-/// An identifier, as far as it is shown, and a title. A blank separates them; without an identifier
-/// it is there for subjects from FASTA and for all but the first definition line.
+/// Appends an identifier, if it is shown, and a title, with a blank between them. Without an
+/// identifier, the blank is printed for FASTA subjects and after the first definition line.
 fn name_line(
     setup: &Setup,
     ids: &[SeqId],
@@ -178,7 +180,7 @@ fn name_line(
     let gi = id::gi(ids);
     let Some(shown) = id::report_choice(ids) else { return };
     let link = if html {
-        program::links(setup).of(ids, &label(shown, true), Place::Alignments, rank)
+        program::links(setup).start_tag(ids, &label(shown, true), LinkPlace::Alignments, rank)
     } else {
         Vec::new()
     };
@@ -212,7 +214,7 @@ fn name_line(
     out.push(b'\n');
 }
 
-/// What an alignment is found by in HTML: the gi, else the identifier, as `name` writes it.
+/// The HTML anchor of an alignment: the gi, else the identifier, as `name` writes it.
 fn anchor(ids: &[SeqId], name: fn(&SeqId) -> Vec<u8>) -> Vec<u8> {
     match id::gi(ids) {
         gi @ 1.. => gi.to_string().into_bytes(),
@@ -220,7 +222,7 @@ fn anchor(ids: &[SeqId], name: fn(&SeqId) -> Vec<u8>) -> Vec<u8> {
     }
 }
 
-/// Score, e-value, method; identities, positives, gaps; the strands of nucleotides.
+/// Appends score, e-value and method; identities, positives and gaps; for nucleotides the strands.
 fn score_lines(alignment: &Alignment, pair: &Pair, positives: &Positives, out: &mut Vec<u8>) {
     let method = match alignment.adjustment {
         Adjustment::None => "",
@@ -238,7 +240,7 @@ fn score_lines(alignment: &Alignment, pair: &Pair, positives: &Positives, out: &
     };
     let mut text = format!(" Score = {bits} bits ({score}),  Expect{linked} = {evalue}{method}\n");
     text += &format!(" Identities = {}", share(pair.identities));
-    if positives.are_told() {
+    if positives.are_reported() {
         text += &format!(", Positives = {}", share(pair.positives(positives)));
     }
     text += &format!(", Gaps = {}\n", share(pair.gaps - pair.overhang));
@@ -251,7 +253,7 @@ fn score_lines(alignment: &Alignment, pair: &Pair, positives: &Positives, out: &
     out.push(b'\n');
 }
 
-/// The statistics of a query's search.
+/// Appends the statistics of a query's search.
 pub fn query_footer(setup: &Setup, result: &QueryResult, out: &mut Vec<u8>) {
     let context = result.statistics();
     out.push(b'\n');
@@ -267,7 +269,7 @@ pub fn query_footer(setup: &Setup, result: &QueryResult, out: &mut Vec<u8>) {
             out.extend_from_slice(b"Gapped\n");
             parameters(gapped, out);
         }
-        // Whatever would have been searched: BLAST+ did not come so far as to know.
+        // BLAST+ prints this whatever the parameters: it stopped before it knew them.
         None if !result.batch_searched => {
             out.extend_from_slice(b"Gapped\n");
             parameters(&UNKNOWN, out);
@@ -279,14 +281,14 @@ pub fn query_footer(setup: &Setup, result: &QueryResult, out: &mut Vec<u8>) {
     );
 }
 
-/// What BLAST+ prints for statistics that it did not compute.
+/// BLAST+'s values for statistics that it did not compute.
 const UNKNOWN: [f64; 3] = [-1.0; 3];
 
 /// Headings of the parameters.
 const HEADINGS: [&str; 6] =
     ["Lambda", "      K  ", "      H  ", "      a  ", "       alpha", "    sigma"];
 
-/// Parameters under their headings, `%#8.3g ` each.
+/// Appends parameters under their headings, `%#8.3g ` each.
 fn parameters(values: &[f64], out: &mut Vec<u8>) {
     let heading = HEADINGS[..values.len()].concat();
     out.extend_from_slice(heading.trim_end().as_bytes());
@@ -297,7 +299,7 @@ fn parameters(values: &[f64], out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// What comes after the last query.
+/// Appends the text after the last query.
 pub fn epilogue(setup: &Setup, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\n\n");
     for database in &setup.database.paragraphs {

@@ -7,10 +7,10 @@ use crate::text::{self, LINE};
 /// A paper to cite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Paper {
-    /// Its address in PubMed.
+    /// The paper's number in PubMed.
     pubmed: &'static str,
     heading: &'static str,
-    /// With umlauts as in HTML.
+    /// Umlauts are HTML entities.
     citation: &'static str,
 }
 
@@ -71,11 +71,11 @@ pub const PSIBLAST: &[Paper] = &[GAPPED_BLAST, ADJUSTED_MATRICES, COMPOSITION_IN
 pub const PHIBLAST: &[Paper] = &[GAPPED_BLAST, PATTERNS];
 /// The papers of `blastn`, whose tasks are all but `megablast`.
 pub const BLASTN: &[Paper] = &[GAPPED_BLAST];
-/// The papers of `blastn -task megablast`, be it greedy or not.
+/// The papers of `blastn -task megablast`, greedy or not.
 pub const MEGABLAST: &[Paper] = &[GREEDY];
 
-/// The papers of the task that searches so by default.
-pub fn of(params: &Params) -> &'static [Paper] {
+/// The papers of the program whose default parameters these are.
+pub fn default_for(params: &Params) -> &'static [Paper] {
     match params {
         Params::Protein(_) => BLASTP,
         Params::Nucleotide(params) if params.greedy => MEGABLAST,
@@ -84,7 +84,7 @@ pub fn of(params: &Params) -> &'static [Paper] {
 }
 
 impl Paper {
-    /// Appends the paragraph of the pairwise report.
+    /// Appends the paper's paragraph of the pairwise report.
     pub(crate) fn cite(&self, html: bool, out: &mut Vec<u8>) {
         let Paper { pubmed, heading, citation } = self;
         let paragraph = if html {
@@ -99,17 +99,17 @@ impl Paper {
         out.push(b'\n');
     }
 
-    /// Whether the pairwise report cites it.
-    pub(crate) fn is_of_text(&self) -> bool {
+    /// Whether the pairwise report cites the paper.
+    pub(crate) fn is_cited_in_text(&self) -> bool {
         !self.heading.is_empty()
     }
 
-    /// Whether XML cites it rather than the first one (`CBLASTXMLReportData`).
-    pub(crate) fn is_of_xml(&self) -> bool {
+    /// Whether XML cites the paper instead of the first one (`CBLASTXMLReportData`).
+    pub(crate) fn is_cited_in_xml(&self) -> bool {
         [COMPOSITION_IN_LATER_ROUNDS, PATTERNS].contains(self)
     }
 
-    /// As XML has it.
+    /// The citation as in XML.
     pub(crate) fn citation(&self) -> &'static str {
         self.citation
     }

@@ -1,5 +1,6 @@
-//! The pairwise report of a search that begins with a pattern, whose alignments are shown occurrence by occurrence
-//! (`CBlastFormat::PrintPhiResult`, blast_format.cpp). The other formats have a report for each occurrence.
+//! The pairwise report of a search with a pattern (`psiblast -phi_pattern`). It shows the
+//! alignments occurrence by occurrence (`CBlastFormat::PrintPhiResult`, blast_format.cpp). The
+//! other formats have a report for each occurrence.
 
 use crate::error::ReportError;
 use crate::model::{Occurrence, QueryResult, Setup, SubjectSource};
@@ -8,7 +9,8 @@ use crate::pairwise;
 use crate::pieces;
 use crate::table::description_table;
 
-/// Appends the report of a query; `results` has what was found through each occurrence of the pattern, and is not empty.
+/// Appends the report of a query. `results` has one entry for each occurrence of the pattern, and
+/// is not empty.
 ///
 /// # Errors
 /// If a subject cannot be read or does not fit its alignments.
@@ -23,7 +25,7 @@ pub fn format_query(
     if let Some(occurrence) = first.occurrence() {
         occurrences(occurrence, out);
     }
-    // Whatever goes through others.
+    // BLAST+ decides by the first occurrence alone.
     if first.hits.is_empty() {
         out.extend_from_slice(b"\n\n***** No hits found *****\n\n\n");
         pairwise::query_footer(setup, first, out);
@@ -53,7 +55,7 @@ pub fn format_query(
     Ok(())
 }
 
-/// Where the pattern occurs in the query.
+/// Appends the positions of the pattern in the query.
 fn occurrences(Occurrence { pattern, places, .. }: Occurrence, out: &mut Vec<u8>) {
     let starts: Vec<String> = places.iter().map(|place| (place.start + 1).to_string()).collect();
     let text = format!(

@@ -1,4 +1,4 @@
-//! The pieces of a report, whatever its format, and a whole query put together from them.
+//! The pieces of a report in any format, and their combination for a whole query.
 
 use fleetblast_engine::hits::SubjectHit;
 
@@ -8,18 +8,19 @@ use crate::order::{SubjectScores, subject_order};
 use crate::table::{DescriptionRow, description_table};
 use crate::{pairwise, sam, tabular, xml};
 
-/// Appends what is printed before any query is read.
+/// Appends the text that is printed before any query is read.
 pub fn prologue(setup: &Setup, out: &mut Vec<u8>) {
     if setup.output.format == Format::Pairwise {
         pairwise::prologue(setup, out);
     }
 }
 
-/// Appends what comes before the first query and depends on it: the start of an XML report names it.
+/// Appends the text before the first query that depends on it: the start of an XML report names the
+/// first query.
 ///
 /// # Errors
-/// [`ReportError::XmlText`] if the query's title cannot be written to XML, [`ReportError::MatrixName`] if the matrix is
-/// not spelled as XML wants it.
+/// [`ReportError::XmlText`] if the query's title cannot be written to XML,
+/// [`ReportError::MatrixName`] if the matrix is not spelled as XML requires.
 pub fn opening(setup: &Setup, first: &QueryResult, out: &mut Vec<u8>) -> Result<(), ReportError> {
     match setup.output.format {
         Format::Xml => xml::prologue(setup, first, out),
@@ -27,12 +28,13 @@ pub fn opening(setup: &Setup, first: &QueryResult, out: &mut Vec<u8>) -> Result<
     }
 }
 
-/// True if the format has a description table: then [`query_header`] needs the rows of all subjects.
+/// Whether the format has a description table: then [`query_header`] needs the rows of all
+/// subjects.
 pub fn has_table(setup: &Setup) -> bool {
     setup.output.format == Format::Pairwise
 }
 
-/// The description table's row of a subject.
+/// Makes the description table's row of a subject.
 ///
 /// # Errors
 /// If the subject's definition lines cannot be read, or an alignment does not fit it.
@@ -45,16 +47,18 @@ pub fn description_row(
     DescriptionRow::new(setup, query, source, hit)
 }
 
-/// The order in which the subjects are printed, as places in `rows`; `rows` are in the order found.
-/// Only the pairwise report changes the order.
+/// The order in which the subjects are printed, as indexes into `rows`, which are in the order
+/// found. Only the pairwise report changes the order.
 pub fn printing_order(setup: &Setup, rows: &[DescriptionRow]) -> Vec<usize> {
     let scores: Vec<SubjectScores> = rows.iter().map(|row| row.scores).collect();
     subject_order(setup.output.hit_order, &scores)
 }
 
-/// Appends what comes before the subjects of a query: its name, the description table from `rows` (in
-/// the order of printing; empty unless [`has_table`]), or the comments of format 7, which count
-/// `alignments`, the number of alignments of all subjects.
+/// Appends the text before the subjects of a query.
+///
+/// That is its name and the description table from `rows` (in the order of printing; empty unless
+/// [`has_table`]), or the comments of format 7. `alignments` is the number of alignments of all
+/// subjects, which the comments print.
 ///
 /// # Errors
 /// [`ReportError::XmlText`] if the query's title cannot be written to XML.
@@ -82,10 +86,12 @@ pub fn query_header(
     Ok(())
 }
 
-/// Appends what is printed of a subject. It depends on nothing but the arguments; `rank` is the place
-/// of the subject in the printed list, from 1. The pairwise report prints only the first
-/// `-num_alignments` subjects: beyond them this appends nothing. In SAM the subjects of a query are not printed one after the
-/// other unless they are the references: see [`sam::order`].
+/// Appends the text of a subject.
+///
+/// It depends on the arguments only. `rank` is the place of the subject in the printed list,
+/// counted from 1. The pairwise report prints only the first `-num_alignments` subjects: this
+/// appends nothing for others. SAM sorts the records of different subjects unless these are the
+/// references: see [`sam::order`].
 ///
 /// # Errors
 /// If the subject cannot be read or does not fit its alignments.
@@ -112,7 +118,7 @@ pub fn subject_block(
     }
 }
 
-/// Appends what comes after the subjects of a query.
+/// Appends the text after the subjects of a query.
 ///
 /// # Errors
 /// [`ReportError::XmlText`] if the messages cannot be written to XML.
@@ -129,11 +135,11 @@ pub fn query_footer(
     Ok(())
 }
 
-/// Appends what comes after the last of `queries` queries.
+/// Appends the text after the last of `queries` queries.
 pub fn epilogue(setup: &Setup, queries: usize, out: &mut Vec<u8>) {
     match setup.output.format {
         Format::Pairwise => pairwise::epilogue(setup, out),
-        // The start comes with the first.
+        // The XML prologue comes with the first query only.
         Format::Xml if queries == 0 => out.push(b'\n'),
         Format::Xml => xml::epilogue(out),
         Format::Tabular(_) | Format::Sam(_) => {}
@@ -141,11 +147,14 @@ pub fn epilogue(setup: &Setup, queries: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends all of a query: header, subjects, footer. The header of a report in SAM, which comes before all queries and names
-/// those with alignments, is a [`sam::Header`].
+/// Appends the whole text of a query: header, subjects, footer.
+///
+/// The header of a SAM report comes before all queries and names those with alignments: see
+/// [`sam::Header`].
 ///
 /// # Errors
-/// If a subject cannot be read or does not fit its alignments, or a text cannot be written to XML.
+/// If a subject cannot be read or does not fit its alignments, or a text cannot be written
+/// to XML.
 pub fn format_query(
     setup: &Setup,
     query: &QueryResult,
@@ -155,11 +164,11 @@ pub fn format_query(
     if let Format::Sam(options) = &setup.output.format {
         let records = query.hits.iter().map(|hit| sam::records(setup, options, query, source, hit));
         let mut records = records.collect::<Result<Vec<_>, _>>()?.concat();
-        sam::order(options, &mut records, |record| &record.mark);
+        sam::order(options, &mut records, |record| &record.key);
         records.iter().for_each(|record| record.write(out));
         return Ok(());
     }
-    let (order, rows) = arranged(setup, query, source)?;
+    let (order, rows) = arrange_subjects(setup, query, source)?;
     let printed: Vec<&DescriptionRow> = order.iter().filter_map(|&place| rows.get(place)).collect();
     let alignments = query.hits.iter().map(|hit| hit.alignments.len()).sum();
     query_header(setup, query, &printed, alignments, out)?;
@@ -167,12 +176,12 @@ pub fn format_query(
     query_footer(setup, query, out)
 }
 
-/// The order in which the subjects of a query are printed, as places in its hits, and their rows of the description table, in the order
-/// found, if the format has one.
+/// Returns the order in which the subjects of a query are printed, as indexes into its hits. Also
+/// returns their rows of the description table, in the order found, if the format has one.
 ///
 /// # Errors
 /// If a subject cannot be read or does not fit its alignments.
-pub fn arranged(
+pub fn arrange_subjects(
     setup: &Setup,
     query: &QueryResult,
     source: &dyn SubjectSource,
@@ -185,7 +194,7 @@ pub fn arranged(
     Ok((printing_order(setup, &rows), rows))
 }
 
-/// Appends what is printed of all subjects of a query, in that order.
+/// Appends the texts of all subjects of a query, in the given order.
 ///
 /// # Errors
 /// If a subject cannot be read or does not fit its alignments.

@@ -1,5 +1,5 @@
-//! What reports of proteins and of nucleotides tell in different words: with the letters' alphabets ([`crate::letters`]) the
-//! only place here that asks what was searched for.
+//! All that differs between reports of proteins and of nucleotides. Only this module and the
+//! alphabets ([`crate::letters`]) ask which of them was searched.
 
 use fleetblast_db::SequenceKind;
 use fleetblast_engine::params::{NucleotideParams, Params, ProteinParams};
@@ -13,8 +13,9 @@ use crate::links::Links;
 use crate::model::{QueryResult, Setup};
 use crate::number;
 
-/// Parameters of alignments without gaps and, unless none were looked for, with gaps, as the footer of a query shows them:
-/// lambda, K and H, and for proteins those by which e-values are corrected for finite size, if they are.
+/// The statistics in the footer of a query: without gaps and, unless the search was ungapped, with
+/// gaps. They are lambda, K and H; for proteins also the parameters of the finite size correction
+/// of e-values, if it is used.
 pub fn statistics(
     params: &Params,
     query: &QueryResult,
@@ -26,8 +27,8 @@ pub fn statistics(
         Params::Protein(params) => params.pattern.as_ref().filter(|_| pssm.is_some()),
         Params::Nucleotide(_) => None,
     };
-    // Behind the search for a pattern the report is not called psiblast's, and BLAST+ shows the statistics of the letters
-    // (`x_PrintOneQueryFooter`, blast_format.cpp).
+    // After a search with a pattern, the report is not psiblast's: BLAST+ shows the statistics of
+    // the letters (`x_PrintOneQueryFooter`, blast_format.cpp).
     let without = three(pssm.filter(|_| pattern.is_none()).map_or(ungapped, |pssm| &pssm.ungapped));
     if params.common().ungapped {
         return (without, None);
@@ -45,23 +46,25 @@ pub fn statistics(
     }
 }
 
-/// Whether rows of these columns tell the identical letters that the search counted, not those of the sequences as written, which BLAST+ does not read
-/// if only numbers of bases are wanted (`SetNoFetch`, tabular.cpp).
-pub fn rows_tell_counts(params: &Params, columns: &Columns) -> bool {
-    matches!(params, Params::Nucleotide(_)) && !columns.have_letters()
+/// Whether rows with these columns print the number of identical letters that the search counted.
+/// Otherwise they count in the sequences as written, which BLAST+ does not read if a search of
+/// bases needs only numbers (`SetNoFetch`, tabular.cpp).
+pub fn rows_show_search_counts(params: &Params, columns: &Columns) -> bool {
+    matches!(params, Params::Nucleotide(_)) && !columns.need_letters()
 }
 
-/// Whether the description table tells of how many alignments an e-value is.
-pub fn tells_sets(params: &Params) -> bool {
+/// Whether the description table shows the size of the linked set of an e-value.
+pub fn shows_set_sizes(params: &Params) -> bool {
     matches!(params, Params::Nucleotide(params) if params.sum_stats && params.common.ungapped)
 }
 
-/// Whether identical letters are counted before hard masks: in the ungapped search of proteins, which has no traceback.
-pub fn counts_unmasked(params: &Params) -> bool {
+/// Whether identical letters are counted before hard masks: in the ungapped search of proteins,
+/// which has no traceback.
+pub fn counts_before_masks(params: &Params) -> bool {
     matches!(params, Params::Protein(params) if params.common.ungapped)
 }
 
-/// The parameters by which the e-values of alignments with gaps are computed.
+/// The parameters for the e-values of alignments with gaps.
 pub fn gapped(params: &Params, query: &QueryResult, ungapped: &KarlinBlock) -> KarlinBlock {
     if let Some(pssm) = &query.query.pssm {
         return pssm.gapped;
@@ -72,7 +75,7 @@ pub fn gapped(params: &Params, query: &QueryResult, ungapped: &KarlinBlock) -> K
     }
 }
 
-/// Appends the last lines of the pairwise report: scores, gap costs, what words are looked for.
+/// Appends the last lines of the pairwise report: scores, gap costs, options of word hits.
 pub fn scoring_lines(setup: &Setup, out: &mut Vec<u8>) {
     let (matrix, open, extend, window) = match setup.params {
         Params::Protein(params) => {
@@ -83,7 +86,7 @@ pub fn scoring_lines(setup: &Setup, out: &mut Vec<u8>) {
         Params::Nucleotide(params) => {
             let NucleotideParams { scoring, .. } = params;
             let matrix = format!("blastn matrix {} {}", scoring.reward, scoring.penalty);
-            // What a base of a gap costs where that is not said.
+            // BLAST+'s cost per base of a gap if none is given.
             let linear = f64::from(scoring.reward - 2 * scoring.penalty) / 2.0;
             let extend = if scoring.is_linear() { linear } else { f64::from(scoring.gap_extend) };
             (matrix, scoring.gap_open, extend, params.window)
@@ -106,10 +109,10 @@ pub fn scoring_lines(setup: &Setup, out: &mut Vec<u8>) {
     out.extend_from_slice(lines.as_bytes());
 }
 
-/// Names and values of the elements that tell the parameters in XML.
+/// Names and values of the XML elements with the search's parameters.
 ///
 /// # Errors
-/// [`ReportError::MatrixName`] if the matrix is not spelled as XML wants it.
+/// [`ReportError::MatrixName`] if the matrix is not spelled as XML requires.
 pub fn xml_parameters(setup: &Setup) -> Result<Vec<(&'static str, String)>, ReportError> {
     let expect = ("expect", number::posix(setup.params.common().evalue));
     let mut elements = match setup.params {
@@ -140,7 +143,7 @@ pub fn xml_parameters(setup: &Setup) -> Result<Vec<(&'static str, String)>, Repo
     Ok(elements)
 }
 
-/// The masking of the queries as one string; lower-case masking is not named.
+/// The masking of the queries as one string, without lower-case masking.
 fn filter(params: &Params) -> String {
     let mut text = match params {
         Params::Protein(ProteinParams { seg: Some(seg), .. }) if *seg == SegParams::QUERY => {
@@ -167,17 +170,18 @@ fn filter(params: &Params) -> String {
     if text.is_empty() { "F".to_string() } else { text }
 }
 
-/// Whether XML shows what is masked of the query. That of nucleotides BLAST+ looks for in other frames than it notes it.
+/// Whether XML shows the masks of the query. For nucleotides BLAST+ stores masks under other frames
+/// than it looks in, and finds none.
 pub fn shows_masks_in_xml(params: &Params) -> bool {
     matches!(params, Params::Protein(_))
 }
 
 /// Whether the column `qcovus` has numbers.
-pub fn counts_once(params: &Params) -> bool {
+pub fn has_unique_coverage(params: &Params) -> bool {
     matches!(params, Params::Nucleotide(_))
 }
 
-/// Links to NCBI's reports of subjects.
+/// The links to NCBI's reports of subjects.
 pub fn links(setup: &Setup) -> Links {
     match setup.database.kind == SequenceKind::Protein {
         true => Links { report: "protein", log: "prot" },

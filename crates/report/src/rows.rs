@@ -8,19 +8,22 @@ use crate::locus::Locus;
 use crate::model::Setup;
 use crate::pair::{Pair, is_residue};
 
-/// What is marked in the rows of an alignment, by columns.
+/// Marked columns of an alignment.
 pub struct Marks<'a> {
     /// Masked letters of query and subject.
     pub masks: [&'a [Range<usize>]; 2],
-    /// The pattern that was searched for, if one was.
+    /// The columns of the searched pattern, if there is one.
     pub pattern: Option<Range<usize>>,
 }
 
-/// What the row of a pattern is called.
+/// Label of the row that marks a pattern.
 const PATTERN: &str = "pattern";
 
-/// Appends the rows, each set of three followed by an empty line. Masked letters are lower case; a row above the query's marks the pattern. A line of a sequence that lies in a gap at the end of the alignment is left out, and with the
-/// query's the middle line.
+/// Appends the rows, an empty line after each set of three.
+///
+/// Masked letters are lower case; a row above the query's marks the pattern. A line of a sequence
+/// is left out if it lies in a gap at the end of the alignment. With the query's line, the middle
+/// line is left out, too.
 pub fn rows(
     setup: &Setup,
     pair: &Pair,
@@ -54,7 +57,7 @@ pub fn rows(
     }
 }
 
-/// The line that marks a pattern, where it is in these columns.
+/// Appends the line that marks a pattern, if the pattern overlaps these columns.
 fn pattern_line(pattern: &Range<usize>, columns: &Range<usize>, width: usize, out: &mut Vec<u8>) {
     if pattern.start < columns.end && columns.start < pattern.end {
         out.extend_from_slice(PATTERN.as_bytes());
@@ -64,7 +67,7 @@ fn pattern_line(pattern: &Range<usize>, columns: &Range<usize>, width: usize, ou
     }
 }
 
-/// Width of the column of positions: enough for the largest counted from 0, not from 1.
+/// Width of the column of positions: enough for the largest position counted from 0, not from 1.
 fn width(loci: &Loci) -> usize {
     let largest = loci.query.covered.end.max(loci.subject.covered.end) - 1;
     largest.to_string().len()
@@ -77,7 +80,7 @@ struct Row<'a> {
     /// Masked columns.
     masks: &'a [Range<usize>],
     locus: &'a Locus,
-    /// Residues in front of the current line.
+    /// Residues before the current line.
     printed: u32,
     html: bool,
 }
@@ -97,13 +100,14 @@ impl<'a> Row<'a> {
         Self { label, letters, masks, locus, printed: 0, html }
     }
 
-    /// True if any of the columns lies between the first and the last residue.
+    /// Whether any of the columns lies between the first and the last residue.
     fn reaches(&self, columns: &Range<usize>) -> bool {
         self.letters[columns.clone()].iter().any(|&c| c != b' ')
     }
 
-    /// Appends a line. Positions are left out where the line has no residue, and where it is the
-    /// first line and holds only the first letter of the sequence. The columns of names and positions are so wide.
+    /// Appends a line, with names and positions in columns of the given widths. Positions are left
+    /// out if the line has no residue; also in the first line, if it has only the first letter of
+    /// the sequence.
     fn line(&mut self, columns: &Range<usize>, (name, width): (usize, usize), out: &mut Vec<u8>) {
         let letters = &self.letters[columns.clone()];
         let residues = letters.iter().filter(|&&c| is_residue(c)).count() as u32;
@@ -112,7 +116,7 @@ impl<'a> Row<'a> {
         let shown = residues > 0 && !(columns.start == 0 && [first, last] == [1, 1]);
         let start = if shown { first.to_string() } else { String::new() };
         out.extend_from_slice(format!("{:name$}", self.label).as_bytes());
-        // The blanks after a number wider than the column are fewer.
+        // A number wider than its column is followed by fewer blanks.
         let gap = (width + 2).saturating_sub(start.len());
         out.extend_from_slice(format!("  {start}{:gap$}", "").as_bytes());
         if self.html {
@@ -128,9 +132,11 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Appends a row with font tags about its masked stretches, as BLAST+ places them: a stretch
-/// that goes on in the next line is closed at the end of this one; one that starts in the first
-/// column of the alignment and goes on, or is one letter long there, has no tag.
+/// Appends a row with font tags around its masked ranges, as BLAST+ places them.
+///
+/// A range that continues in the next line is closed at the end of this one. A range has no tag if
+/// it starts in the first column of the alignment and continues in the next line, or is one letter
+/// long.
 fn coloured(row: &[u8], columns: &Range<usize>, masks: &[Range<usize>], out: &mut Vec<u8>) {
     let mut starts = vec![false; row.len()];
     let mut ends = vec![false; row.len()];
@@ -145,7 +151,7 @@ fn coloured(row: &[u8], columns: &Range<usize>, masks: &[Range<usize>], out: &mu
             continue;
         }
         starts[from - columns.start] = true;
-        // An end in the first column of a line is overlooked.
+        // BLAST+ ignores an end in the first column of a line.
         if ends_here && last > columns.start {
             ends[last - columns.start] = true;
         }

@@ -1,5 +1,5 @@
-//! SAM (format 17; sam_formatter.cpp): the query is the reference, and what is aligned to it are the subjects; or the other way
-//! round.
+//! SAM (format 17; sam_formatter.cpp). Subjects are aligned to the query as reference, or queries
+//! to the subject.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -18,7 +18,7 @@ use crate::number;
 use crate::order;
 use crate::pair::Pair;
 
-/// A sequence that others are aligned to, each with a name of its own.
+/// A reference sequence. Names are unique.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reference {
     name: Vec<u8>,
@@ -26,7 +26,7 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// Appends its line of the header.
+    /// Appends the header line of the reference.
     pub fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(REFERENCE);
         out.extend_from_slice(&self.name);
@@ -34,25 +34,26 @@ impl Reference {
     }
 }
 
-/// How the line of a reference begins. That of an alignment has a number there, its flags.
+/// Start of the header line of a reference. The line of an alignment has a number in the second
+/// field, its flags.
 const REFERENCE: &[u8] = b"@SQ\tSN:";
 
-/// What a line must be known by where a report is put together.
+/// The sort key and reference of a line, which the rank that writes the report needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Mark {
-    /// What the header must name.
+pub struct RecordKey {
+    /// The reference, for the header.
     pub reference: Reference,
-    /// Where it lies in the query.
+    /// The line's position in the query, to sort by.
     start: u32,
     evalue: f64,
 }
 
-/// A line, with its mark.
+/// A line, with its sort key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// Where it belongs.
-    pub mark: Mark,
-    /// With its end.
+    /// The sort key and the reference.
+    pub key: RecordKey,
+    /// The line, with its line end.
     pub line: Vec<u8>,
 }
 
@@ -63,18 +64,19 @@ impl Record {
     }
 }
 
-/// What comes before the records of all queries, if there are any: the references between two lines of its own.
+/// The header of the report: references between two other lines. It is empty if no query has
+/// alignments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     first: Vec<u8>,
     last: Vec<u8>,
-    /// Lines of the references, each of which counts once.
+    /// Lines of the references, without duplicates.
     references: Vec<u8>,
     named: HashSet<Vec<u8>>,
 }
 
 impl Header {
-    /// One without references.
+    /// Makes a header without references.
     pub fn new(setup: &Setup, options: &Sam) -> Header {
         let first: &[u8] = match options.subjects_are_references {
             true => b"@HD\tVN:1.2\tGO:query\n",
@@ -87,13 +89,13 @@ impl Header {
         Header::between(first, &last)
     }
 
-    /// One whose references, of which there are none yet, stand between two texts.
+    /// Makes a header without references from its first and last lines.
     pub fn between(first: &[u8], last: &[u8]) -> Header {
         let (first, last) = (first.to_vec(), last.to_vec());
         Header { first, last, references: Vec::new(), named: HashSet::new() }
     }
 
-    /// Adds a reference, unless it has been named.
+    /// Adds a reference, unless it is already there.
     pub fn add(&mut self, reference: &Reference) {
         if !self.named.contains(&reference.name) {
             self.named.insert(reference.name.clone());
@@ -101,8 +103,9 @@ impl Header {
         }
     }
 
-    /// Adds the reference that a line stands for; false if it is the line of an alignment.
-    pub fn takes(&mut self, line: &[u8]) -> bool {
+    /// Adds the reference if `line` is the header line of one. Returns false for the line of an
+    /// alignment.
+    pub fn add_line(&mut self, line: &[u8]) -> bool {
         let Some(rest) = line.strip_prefix(REFERENCE) else { return false };
         let name = rest.split(|&byte| byte == b'\t').next().unwrap_or_default();
         if !self.named.contains(name) {
@@ -117,7 +120,7 @@ impl Header {
         &self.references
     }
 
-    /// All lines; none without references.
+    /// All lines; empty without references.
     pub fn bytes(&self) -> Vec<u8> {
         match self.named.is_empty() {
             true => Vec::new(),
@@ -126,17 +129,18 @@ impl Header {
     }
 }
 
-/// Puts what stands for the records of all subjects of a query, which are in the order found, in the order of printing.
-pub fn order<T>(options: &Sam, records: &mut [T], mark: impl Fn(&T) -> &Mark) {
+/// Sorts the records of all subjects of a query from the order found into the order of printing.
+/// `key` returns the sort key of an element.
+pub fn order<T>(options: &Sam, records: &mut [T], key: impl Fn(&T) -> &RecordKey) {
     if !options.subjects_are_references {
         records.sort_by(|a, b| {
-            let (a, b) = (mark(a), mark(b));
+            let (a, b) = (key(a), key(b));
             a.start.cmp(&b.start).then(a.evalue.total_cmp(&b.evalue))
         });
     }
 }
 
-/// The records of a subject: one for each alignment, but if these have no gaps, one for all.
+/// The records of a subject: one for each alignment, or a single one if they have no gaps.
 ///
 /// # Errors
 /// If the subject cannot be read or does not fit its alignments.
@@ -158,15 +162,15 @@ pub fn records(
     groups.map(record).collect()
 }
 
-/// Alignments that become one record; more than one only if they have no gaps.
+/// The alignments of one record; more than one only if they have no gaps.
 struct Group<'a> {
     oid: u32,
     first: &'a Alignment,
     last: &'a Alignment,
-    /// The e-value of the first one that has one of its own.
+    /// The e-value of the first alignment outside of a linked set.
     own_evalue: Option<f64>,
     loci: Vec<Loci>,
-    /// In the order of the query.
+    /// The edits, in the order of the query.
     edits: Vec<Edit>,
 }
 
@@ -217,32 +221,33 @@ impl<'a> Group<'a> {
         let identities = order::identities(setup, query, source, self.oid, self.first)?;
         line.extend_from_slice(format!("\t*{}\n", self.tags(identities)).as_bytes());
         let reference = Reference { name: names[reference].clone(), length: lengths[reference] };
-        // It sorts by what it reads last.
+        // BLAST+ sorts by the e-value that it reads last.
         let evalue = number::stored_evalue(self.last.evalue);
-        Ok(Record { mark: Mark { reference, start: self.start(), evalue }, line })
+        Ok(Record { key: RecordKey { reference, start: self.start(), evalue }, line })
     }
 
-    /// Whether the strands differ; of alignments on both, the first decides.
+    /// Whether the strands differ; if the alignments are on both, the first one decides.
     fn is_reversed(&self) -> bool {
         self.loci[0].subject_strand() == Some(Strand::Minus)
     }
 
-    /// From the first base of any alignment to the last.
+    /// The range from the first base of any alignment to the last.
     fn span(&self, locus: fn(&Loci) -> &Locus) -> Range<u32> {
         let covered = || self.loci.iter().map(|loci| &locus(loci).covered);
         let start = covered().map(|range| range.start).min().unwrap_or(0);
         start..covered().map(|range| range.end).max().unwrap_or(start)
     }
 
-    /// The base of the query that BLAST+ sorts by: it takes the first alignment for the beginning and the last for the end, or the
-    /// other way round if the first is on the minus strand.
+    /// The base of the query that BLAST+ sorts by. It takes the first alignment for the beginning
+    /// and the last for the end; the other way round if the first is on the minus strand.
     fn start(&self) -> u32 {
         let [first, last] = [&self.loci[0], &self.loci[self.loci.len() - 1]];
         let [begin, end] = if self.is_reversed() { [last, first] } else { [first, last] };
         begin.query.covered.start.min(end.query.covered.end - 1)
     }
 
-    /// Columns along the reference, with what of the target lies before and after.
+    /// The CIGAR string along the reference, with the aligned sequence's letters before and after
+    /// as clips.
     fn cigar(&self, options: &Sam, clips: [u32; 2]) -> String {
         let extra =
             if options.subjects_are_references { EditOp::GapInSubject } else { EditOp::GapInQuery };
@@ -300,7 +305,8 @@ impl<'a> Group<'a> {
         Ok(written(&codes.ok_or_else(|| ReportError::misfit(self.oid, self.first))?))
     }
 
-    /// Scores of the first alignment; how many columns differ in that there is a gap, and how many of the others are equal.
+    /// Scores of the first alignment, the number of columns with a gap, and the share of identical
+    /// letters among the others.
     fn tags(&self, identities: usize) -> String {
         let count = |is_gap: bool| {
             let edits = self.edits.iter();
@@ -313,7 +319,7 @@ impl<'a> Group<'a> {
             false => (100.0 * identities as f64 / paired as f64).min(99.99),
         };
         let six = |value| number::general(value, 6, false);
-        // That of a set has another name.
+        // The e-value of a linked set has another tag.
         let evalue = self.own_evalue.map(|value| six(number::stored_evalue(value)));
         let evalue = evalue.map_or_else(String::new, |value| format!("\tEV:f:{value}"));
         let bits = six(self.first.bit_score);
@@ -322,7 +328,7 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Letters of blastna codes.
+/// Converts blastna codes to letters.
 fn written(codes: &[u8]) -> Vec<u8> {
     codes.iter().map(|&code| blastna::LETTERS[usize::from(code) % blastna::SIZE]).collect()
 }

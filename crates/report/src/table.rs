@@ -8,8 +8,8 @@ use fleetblast_seq::id::{self, SeqId};
 use serde::{Deserialize, Serialize};
 
 use crate::error::ReportError;
-use crate::links::Place;
-use crate::model::{QueryResult, Round, Setup, SubjectSource};
+use crate::links::LinkPlace;
+use crate::model::{QueryResult, RepeatedSearch, Setup, SubjectSource};
 use crate::names::{Subject, is_number};
 use crate::number;
 use crate::order::SubjectScores;
@@ -19,24 +19,24 @@ use crate::text::{self, LINE};
 /// The fields of a row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DescriptionRow {
-    /// The values of the subject.
+    /// The scores of the subject.
     pub scores: SubjectScores,
-    /// The subject.
+    /// OID of the subject.
     oid: u32,
-    /// So many alignments it has.
+    /// Number of alignments of the subject.
     alignments: usize,
-    /// The identifier and what follows it, as far as both are shown.
+    /// The identifier and the text after it, as far as both are shown.
     name: Vec<u8>,
-    /// The title, tidied, with the blanks in front of it.
+    /// The title, tidied, with the blanks before it.
     title: Vec<u8>,
-    /// What the subject's alignments are found by in HTML.
+    /// HTML anchor of the subject's alignments.
     anchor: Vec<u8>,
     /// The identifiers and the accession for the link to NCBI's report.
     linked: (Vec<SeqId>, Vec<u8>),
 }
 
 impl DescriptionRow {
-    /// The row of a subject.
+    /// Makes the row of a subject.
     ///
     /// # Errors
     /// If the subject's definition lines cannot be read, or an alignment does not fit it.
@@ -56,7 +56,8 @@ impl DescriptionRow {
         if show_gis && gi > 0 {
             name.extend_from_slice(format!("gi|{gi}|").as_bytes());
         }
-        // With a gi shown two blanks follow; without, none but that after a plain identifier.
+        // Two blanks follow a gi that is shown. Otherwise only a plain identifier has a blank after
+        // it.
         let mut title = if name.is_empty() { Vec::new() } else { b"  ".to_vec() };
         if let Some(id) = shown.filter(|id| !is_number(id)) {
             name.extend(identifier(id, show_gis));
@@ -73,11 +74,11 @@ impl DescriptionRow {
         })
     }
 
-    /// Appends the text column: 68 wide, cut where it is longer.
+    /// Appends the text column: 68 wide, longer text cut.
     fn text(&self, setup: &Setup, rank: usize, out: &mut Vec<u8>) {
         let html = setup.output.html;
         let link = if html {
-            program::links(setup).of(&self.linked.0, &self.linked.1, Place::Table, rank)
+            program::links(setup).start_tag(&self.linked.0, &self.linked.1, LinkPlace::Table, rank)
         } else {
             Vec::new()
         };
@@ -89,7 +90,7 @@ impl DescriptionRow {
         let room = LINE.saturating_sub(self.name.len());
         let mut title = self.title.clone();
         if title.len() > room {
-            // Behind a very long identifier BLAST+ does not cut.
+            // BLAST+ does not cut after a very long identifier.
             if room >= 3 {
                 title.truncate(room - 3);
             }
@@ -126,26 +127,26 @@ struct Widths {
     linked: usize,
 }
 
-/// Which columns there are besides score and e-value.
+/// The optional columns, besides score and e-value.
 #[derive(Clone, Copy)]
-struct More {
+struct OptionalColumns {
     /// Total score, coverage and identity.
     totals: bool,
-    /// Of how many alignments the e-value is.
+    /// Number of alignments in the linked set.
     sets: bool,
 }
 
-impl More {
-    fn of(setup: &Setup) -> Self {
+impl OptionalColumns {
+    fn new(setup: &Setup) -> Self {
         let totals = setup.output.hit_order.is_some();
-        More { totals, sets: program::tells_sets(setup.params) }
+        OptionalColumns { totals, sets: program::shows_set_sizes(setup.params) }
     }
 }
 
 impl Widths {
-    /// `all` tells whether the rows are all subjects found: then BLAST+ takes the width of the last
-    /// row's total, if it is the widest total, for the column of bit scores.
-    fn of(rows: &[&DescriptionRow], all: bool) -> Self {
+    /// Measures the columns. `all` means that `rows` are all subjects found: then, if the last row
+    /// has the widest total, BLAST+ uses its width for the column of bit scores.
+    fn measure(rows: &[&DescriptionRow], all: bool) -> Self {
         let (bits, total, evalue) = ("(Bits)".len(), "Total".len(), "Value".len());
         let mut widths = Self { bits, total, evalue, linked: "N".len() };
         for (i, row) in rows.iter().enumerate() {
@@ -164,7 +165,7 @@ impl Widths {
 }
 
 /// Appends the table: the best `-num_descriptions` of `rows`, which are in the order of printing.
-/// Nothing, not even the heading, if that is 0.
+/// Appends nothing, not even the heading, if that is 0.
 pub fn description_table(
     setup: &Setup,
     query: &QueryResult,
@@ -178,18 +179,18 @@ pub fn description_table(
     if setup.output.num_descriptions == 0 {
         return;
     }
-    let widths = Widths::of(shown, rows.len() <= setup.output.num_descriptions);
-    heading(&widths, More::of(setup), out);
+    let widths = Widths::measure(shown, rows.len() <= setup.output.num_descriptions);
+    heading(&widths, OptionalColumns::new(setup), out);
     out.push(b'\n');
     lines(setup, query, shown, &widths, out);
 }
 
-/// The table in two parts: subjects from which the model was made, and others. As many of the best as have `-num_descriptions` alignments
-/// together, and one at least.
+/// Appends the table in two parts: subjects that the model was made from, and others. It shows the
+/// best subjects until they have `-num_descriptions` alignments together, at least one subject.
 fn two_tables(
     setup: &Setup,
     query: &QueryResult,
-    round: Round,
+    round: RepeatedSearch,
     rows: &[&DescriptionRow],
     out: &mut Vec<u8>,
 ) {
@@ -201,14 +202,14 @@ fn two_tables(
     });
     let (again, new): (Vec<&DescriptionRow>, Vec<&DescriptionRow>) =
         shown.copied().partition(|row| round.known.contains(&row.oid));
-    let widths = Widths::of(&again, true);
-    heading(&widths, More::of(setup), out);
+    let widths = Widths::measure(&again, true);
+    heading(&widths, OptionalColumns::new(setup), out);
     out.extend_from_slice(b"Sequences used in model and found again:\n\n");
     lines(setup, query, &again, &widths, out);
     out.extend_from_slice(
         b"\nSequences not found previously or not previously below threshold:\n\n",
     );
-    lines(setup, query, &new, &Widths::of(&new, true), out);
+    lines(setup, query, &new, &Widths::measure(&new, true), out);
 }
 
 /// Appends the lines of subjects.
@@ -219,14 +220,14 @@ fn lines(
     widths: &Widths,
     out: &mut Vec<u8>,
 ) {
-    let more = More::of(setup);
+    let more = OptionalColumns::new(setup);
     for (i, row) in rows.iter().enumerate() {
         row.text(setup, i + 1, out);
         values(setup, query, row, widths, more, out);
     }
 }
 
-fn heading(widths: &Widths, more: More, out: &mut Vec<u8>) {
+fn heading(widths: &Widths, more: OptionalColumns, out: &mut Vec<u8>) {
     blanks(LINE + 2, out);
     cell("Score", widths.bits, out);
     blanks(2, out);
@@ -267,7 +268,7 @@ fn values(
     query: &QueryResult,
     row: &DescriptionRow,
     widths: &Widths,
-    more: More,
+    more: OptionalColumns,
     out: &mut Vec<u8>,
 ) {
     blanks(2, out);

@@ -10,15 +10,15 @@ use crate::letters::Positives;
 use crate::model::{QueryResult, Setup, SubjectSource};
 use crate::names::{self, Subject};
 use crate::number;
-use crate::once;
 use crate::order;
 use crate::pair::Pair;
 use crate::program;
 use crate::taxonomy::Taxonomy;
+use crate::unique_coverage;
 
 const NOT_AVAILABLE: &[u8] = b"N/A";
 
-/// The comment lines in front of a query's rows in format 7. `rows` is their number.
+/// Appends the comment lines before a query's rows in format 7. `rows` is their number.
 pub fn comments(
     setup: &Setup,
     query: &QueryResult,
@@ -45,12 +45,12 @@ pub fn comments(
     }
 }
 
-/// The last line of format 7.
+/// Appends the last line of format 7.
 pub fn processed(queries: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(format!("# BLAST processed {queries} queries\n").as_bytes());
 }
 
-/// The rows of a subject.
+/// Appends the rows of a subject.
 pub fn subject_rows(
     setup: &Setup,
     query: &QueryResult,
@@ -65,15 +65,16 @@ pub fn subject_rows(
         query_ids: names::tabular_query(query, setup.output.parse_deflines),
         taxonomy: Taxonomy::read(&subject, source, columns)?,
         subject,
-        positives: Positives::plain(setup.params),
+        positives: Positives::for_text(setup.params),
         subject_length: source.extent(hit.oid).length,
         query_length: setup.query_part.unwrap_or_else(|| query.searched_length()),
         covered: order::covered(query, source, hit)?,
-        covered_once: program::counts_once(setup.params).then(|| once::covered_once(query, hit)),
+        uniquely_covered: program::has_unique_coverage(setup.params)
+            .then(|| unique_coverage::uniquely_covered(query, hit)),
     };
-    let tells_counts = program::rows_tell_counts(setup.params, columns);
-    // Without masks there is no other count.
-    let counts = tells_counts && !source.masks(hit.oid).is_empty();
+    let shows_search_counts = program::rows_show_search_counts(setup.params, columns);
+    // Without masks both counts are equal.
+    let counts = shows_search_counts && !source.masks(hit.oid).is_empty();
     for alignment in &hit.alignments {
         let mut pair = Pair::new(query, source, hit.oid, alignment)?;
         if counts {
@@ -99,10 +100,10 @@ struct Row<'a> {
     positives: Positives,
     subject_length: u32,
     covered: usize,
-    /// The same if each base of the subject counts once.
-    covered_once: Option<usize>,
-    /// What `qlen` and `qcovs` take for the length of the query: with `-query_loc` that of the part as typed, even beyond the
-    /// query's end.
+    /// Bases of the query covered if each base of the subject counts once.
+    uniquely_covered: Option<usize>,
+    /// The length of the query in `qlen` and `qcovs`: with `-query_loc` the length of the range as
+    /// typed, even beyond the query's end.
     query_length: usize,
 }
 
@@ -142,7 +143,7 @@ impl Row<'_> {
             | C::BlastNames
             | C::SuperKingdoms => self.taxonomy.field(column, out),
             C::Strand => out.extend_from_slice(strand(pair)),
-            C::CoveragePerUniqueSubject => match self.covered_once {
+            C::CoveragePerUniqueSubject => match self.uniquely_covered {
                 Some(bases) => {
                     let share = number::coverage(bases, self.query_length);
                     out.extend_from_slice(share.to_string().as_bytes());
@@ -158,7 +159,7 @@ impl Row<'_> {
         use Column as C;
         let columns = pair.columns() - pair.overhang;
         let gaps = pair.gaps - pair.overhang;
-        // Of no columns nothing is identical.
+        // An alignment without columns has 0 % of anything.
         let share = |part: usize| part as f64 / columns.max(1) as f64 * 100.0;
         let (query, subject) = (&pair.loci.query, &pair.loci.subject);
         let ([q_start, q_end], [s_start, s_end]) = (query.ends(), subject.ends());
@@ -177,7 +178,8 @@ impl Row<'_> {
             C::Length => columns.to_string(),
             C::PercentIdentity => format!("{:.3}", share(pair.identities)),
             C::Identities => pair.identities.to_string(),
-            // A residue that a database stores as a gap counts twice opposite a gap; BLAST+ then prints a negative number.
+            // A residue that a database stores as a gap counts twice opposite a gap; BLAST+ then
+            // prints a negative number.
             C::Mismatches => (columns as i64 - pair.identities as i64 - gaps as i64).to_string(),
             C::Positives => pair.positives(&self.positives).to_string(),
             C::PercentPositives => format!("{:.2}", share(pair.positives(&self.positives))),
@@ -186,9 +188,9 @@ impl Row<'_> {
             C::Frames => format!("{q_frame}/{s_frame}"),
             C::QueryFrame => q_frame.to_string(),
             C::CoveragePerSubject => number::coverage(self.covered, self.query_length).to_string(),
-            // Of a translated query the letters, three of its bases each, count as one.
+            // For a translated query BLAST+ counts codons, not bases.
             C::CoveragePerHsp => number::coverage(query.read.len(), whole).to_string(),
-            // The subject's frame: no other column is asked for here.
+            // The subject's frame; all other columns are handled above.
             _ => s_frame.to_string(),
         }
     }
@@ -229,7 +231,7 @@ fn identifier(column: Column, ids: &[SeqId], out: &mut Vec<u8>) {
     out.extend(text);
 }
 
-/// The alignment as numbers of equal columns and pairs of different letters: `65A-67ST3`.
+/// The BTOP string: numbers of equal columns, and pairs of different letters: `65A-67ST3`.
 fn btop(pair: &Pair, out: &mut Vec<u8>) {
     let mut equal = 0;
     let flush = |equal: &mut usize, out: &mut Vec<u8>| {

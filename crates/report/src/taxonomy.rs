@@ -12,30 +12,31 @@ use crate::names::Subject;
 use Column as C;
 
 const NOT_AVAILABLE: &[u8] = b"N/A";
-/// Names of groups that say nothing.
+/// Placeholder names of groups.
 const NO_GROUPS: [&[u8]; 2] = [b"-", b"unclassified"];
 
-/// What the taxonomy columns of a subject show.
+/// The values of a subject's taxonomy columns.
 #[derive(Debug, Default)]
 pub struct Taxonomy {
-    /// The first taxid that is known.
+    /// The first known taxid.
     one: Option<i64>,
-    /// Its names.
+    /// Names of the first known taxon.
     of_one: Option<TaxonNames>,
     all: BTreeSet<i64>,
-    /// Names in the order of the taxids. A taxon without any has no place in the list, but if the numbers are shown, too.
+    /// Names in the order of the taxids. A taxon without names has no entry, unless taxids are
+    /// shown, too.
     scientific: Vec<Vec<u8>>,
     common: Vec<Vec<u8>>,
-    /// Each once, in the order of the bytes.
+    /// Names without duplicates, in byte order.
     blast: BTreeSet<Vec<u8>>,
     kingdoms: BTreeSet<Vec<u8>>,
 }
 
 impl Taxonomy {
-    /// Looks up what `columns` show of a subject.
+    /// Looks up the values that `columns` show of a subject.
     ///
     /// # Errors
-    /// A damaged taxonomy database.
+    /// If the taxonomy database is damaged.
     pub fn read(
         subject: &Subject,
         source: &dyn SubjectSource,
@@ -86,7 +87,7 @@ impl Taxonomy {
         self.common.push(NOT_AVAILABLE.to_vec());
     }
 
-    /// Appends a taxonomy column; any other shows nothing.
+    /// Appends a taxonomy column; appends nothing for other columns.
     pub fn field(&self, column: Column, out: &mut Vec<u8>) {
         let number = |taxid: &i64| taxid.to_string().into_bytes();
         let name = |pick: fn(&TaxonNames) -> &Vec<u8>| {

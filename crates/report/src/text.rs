@@ -7,9 +7,11 @@ use crate::error::ReportError;
 /// Width of the text column of the prologue, the query line and the description table.
 pub const LINE: usize = 68;
 
-/// Appends `text` wrapped to lines of at most `width` columns, each with its line end; nothing for an
-/// empty text. With `html` the text is encoded: entities are one column wide, and other characters
-/// are places for a break (`NStr::Wrap`, ncbistr.cpp).
+/// Appends `text` wrapped to lines of at most `width` columns, each with its line end; nothing for
+/// an empty text.
+///
+/// With `html` the text is encoded: entities are one column wide, and lines can break at other
+/// characters (`NStr::Wrap`, ncbistr.cpp).
 pub fn wrap(text: &[u8], width: usize, html: bool, out: &mut Vec<u8>) {
     let mut at = 0;
     while at < text.len() {
@@ -20,7 +22,7 @@ pub fn wrap(text: &[u8], width: usize, html: bool, out: &mut Vec<u8>) {
     }
 }
 
-/// How good a place for a line break is, worst first.
+/// Quality of a place for a line break, worst first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Break {
     Forced,
@@ -37,12 +39,12 @@ struct Line {
 }
 
 impl Line {
-    /// The line that `text` starts with; `before` is the character in front of it.
+    /// Finds the first line of `text`; `before` is the character in front of it.
     fn find(text: &[u8], width: usize, html: bool, before: Option<u8>) -> Self {
         let mut best: Option<(usize, Break)> = None;
         let (mut at, mut column) = (0, 0);
         if !html {
-            // Not beyond the line: each line would look through all of a title.
+            // Bounded by the line: otherwise each line would scan the rest of the title.
             let line = &text[..text.len().min(width + 1)];
             let end = line.iter().position(|&c| c == b'\n').unwrap_or(text.len());
             if end <= width {
@@ -84,7 +86,7 @@ impl Line {
         Self { length, kind }
     }
 
-    /// How much of the text after the line is left out.
+    /// Number of bytes after the line that are left out.
     fn skip(&self, rest: &[u8], html: bool) -> usize {
         if html {
             return usize::from(matches!(self.kind, Break::Space | Break::Newline)).min(rest.len());
@@ -100,7 +102,7 @@ impl Line {
     }
 }
 
-/// Takes a break unless a better one is known; of equals the last counts.
+/// Records a place for a break unless a better one is known; of equal ones the last wins.
 fn offer(best: &mut Option<(usize, Break)>, kind: Break, place: usize, first: usize) {
     if place > first && best.is_none_or(|(_, known)| kind >= known) {
         *best = Some((place, kind));
@@ -115,7 +117,7 @@ fn breaks_after(c: u8, html: bool) -> bool {
     if html { c.is_ascii_punctuation() } else { c == b'-' }
 }
 
-/// Position of the semicolon of an entity that starts at `at`, or `at` for a lone ampersand.
+/// Position of the semicolon of an entity that starts at `at`; `at` for a lone ampersand.
 fn end_of_entity(text: &[u8], at: usize) -> usize {
     let name =
         text[at + 1..].iter().take_while(|c| c.is_ascii_alphanumeric() || **c == b'#').count();
@@ -138,7 +140,7 @@ pub fn wrap_title(title: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Text for HTML: `&`, `<`, `>` and `"` as entities.
+/// Encodes text for HTML: `&`, `<`, `>` and `"` as entities.
 pub fn html(text: &[u8]) -> Vec<u8> {
     let mut encoded = Vec::with_capacity(text.len());
     for &c in text {
@@ -153,13 +155,16 @@ pub fn html(text: &[u8]) -> Vec<u8> {
     encoded
 }
 
-/// Appends text to XML, up to its first zero byte: `&`, `<`, `>`, `'` and `"` as entities, control
-/// characters as `#`, and characters above ASCII (the text is UTF-8) as their Latin-1 byte.
+/// Appends text to XML, up to its first zero byte.
+///
+/// `&`, `<`, `>`, `'` and `"` become entities, control characters `#`, and characters above ASCII
+/// (the text is UTF-8) their Latin-1 byte.
 ///
 /// # Errors
-/// [`ReportError::XmlText`] if the text is not UTF-8 or has characters beyond Latin-1; BLAST+ fails too.
+/// [`ReportError::XmlText`] if the text is not UTF-8 or has characters beyond Latin-1;
+/// BLAST+ fails too.
 pub fn xml(text: &[u8], out: &mut Vec<u8>) -> Result<(), ReportError> {
-    // To BLAST+ it is a string of C.
+    // BLAST+ treats it as a C string.
     let text = text.split(|&c| c == 0).next().unwrap_or_default();
     let failed = || ReportError::XmlText { text: String::from_utf8_lossy(text).into_owned() };
     for c in std::str::from_utf8(text).map_err(|_| failed())?.chars() {
@@ -196,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_title_of_megabytes_wraps_in_time_that_grows_with_its_length() {
-        // Where each line looks through the rest of the title, this takes many minutes.
+        // If each line scanned the rest of the title, this would take many minutes.
         let title = "abcd efgh-".repeat(800_000);
         for html in [false, true] {
             let text = title.clone();

@@ -1,8 +1,8 @@
 //! Titles as `CDeflineGenerator` (create_defline.cpp) makes them: for the description table, for
 //! queries in XML, for subjects read from FASTA and for `blastdbcmd -long_seqids`.
 //!
-//! BLAST+ knows of a sequence no more than [`TitleFacts`] has, so the generator's rules for
-//! molecules, features, keywords and kinds of organisms never apply.
+//! BLAST+ knows only [`TitleFacts`] about a sequence, so the generator's rules for molecules,
+//! features, keywords and kinds of organisms never apply.
 
 mod entities;
 mod organism;
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use encoding_rs::WINDOWS_1252;
 use fleetblast_seq::id::{SeqId, TextKind};
 
-/// Title of a protein that has neither a title nor an identifier that makes one.
+/// Title of a protein that has no title, and no identifier that gives one.
 pub const PROTEIN: &[u8] = b"unnamed protein product";
 /// Bytes that a stored title does not end with.
 const TRAILING: &[u8] = b".,;~ ";
@@ -29,9 +29,9 @@ pub struct TitleFacts<'a> {
     pub title: &'a [u8],
     /// The identifiers.
     pub ids: &'a [SeqId],
-    /// Whether it is a protein.
+    /// Whether the sequence is a protein.
     pub is_protein: bool,
-    /// Title of a protein that nothing else names.
+    /// Title of a protein without any other name.
     pub untitled: &'a [u8],
     /// Scientific name of its taxon: `None` without a taxid, empty for a taxon without a name.
     pub organism: Option<&'a [u8]>,
@@ -46,7 +46,7 @@ impl TitleFacts<'_> {
             title = organism::renewed(&title, organism);
         }
         if title.is_empty() {
-            title = self.made_up();
+            title = self.generate_missing();
         }
         let text = entities::decoded(without_prefixes(&title));
         let prefix = if self.is_third_party() { THIRD_PARTY } else { b"" };
@@ -60,14 +60,14 @@ impl TitleFacts<'_> {
         text
     }
 
-    /// The title of a sequence that has none.
-    fn made_up(&self) -> Vec<u8> {
+    /// Makes a title for a sequence that has none.
+    fn generate_missing(&self) -> Vec<u8> {
         if let Some(title) = from_ids(self.ids) {
             return title;
         }
         let organism = self.organism.unwrap_or_default();
         let has = |prefixes: &[&[u8]]| self.ids.iter().any(|id| is_accession_of(id, prefixes));
-        // Where messenger RNA has no features, only reports call it so.
+        // An mRNA accession without features counts as a nucleotide in reports only.
         let is_nucleotide =
             has(&CHROMOSOMES_AND_NONCODING) || has(&MESSENGERS) && !self.untitled.is_empty();
         let title = match self.is_protein && !is_nucleotide {
@@ -85,7 +85,7 @@ impl TitleFacts<'_> {
     }
 }
 
-/// Removes bytes at the end of a text, unless it has no others.
+/// Removes trailing bytes that are in `marks`, unless the text has no others.
 fn trimmed<'a>(text: &'a [u8], marks: &[u8]) -> &'a [u8] {
     let end = text.iter().rposition(|c| !marks.contains(c)).map_or(text.len(), |last| last + 1);
     &text[..end]
@@ -96,12 +96,12 @@ fn without_blanks(text: &[u8]) -> &[u8] {
     &text[text.iter().take_while(|&&c| c == b' ').count()..]
 }
 
-/// Whether sequences with such an identifier keep the case of a title that is made up.
+/// Whether sequences with such an identifier keep the case of a generated title.
 fn names_itself(id: &SeqId) -> bool {
     matches!(id, SeqId::Pdb { .. } | SeqId::Patent { .. })
 }
 
-/// Whether it is an accession of six or nine digits after one of these prefixes.
+/// Whether the identifier is an accession of six or nine digits after one of these prefixes.
 fn is_accession_of(id: &SeqId, prefixes: &[&[u8]]) -> bool {
     let SeqId::Text { kind, accession, .. } = id else { return false };
     use TextKind::{Gpipe, NamedAnnotTrack, Pir, Prf, SwissProt};
@@ -116,7 +116,7 @@ fn is_accession_of(id: &SeqId, prefixes: &[&[u8]]) -> bool {
         })
 }
 
-/// Removes a period or comma before a blank and a bracket, as in proteins.
+/// Removes a period or comma before a blank and a bracket, as BLAST+ does for proteins.
 fn without_marks_before_brackets(text: &[u8]) -> Vec<u8> {
     let mut text = text.to_vec();
     for mark in [b". [", b", ["] {
@@ -133,7 +133,8 @@ fn without_marks_before_brackets(text: &[u8]) -> Vec<u8> {
     text
 }
 
-/// A title in UTF-8: what is not is taken for Windows-1252, which has Latin-1 in it.
+/// Converts a title to UTF-8. A title that is not UTF-8 is read as Windows-1252, a superset of
+/// Latin-1.
 fn in_utf8(title: &[u8]) -> Cow<'_, [u8]> {
     if std::str::from_utf8(title).is_ok() {
         return Cow::Borrowed(title);
@@ -142,7 +143,7 @@ fn in_utf8(title: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(text.into_owned().into_bytes())
 }
 
-/// The title that identifiers of some kinds make.
+/// Makes a title from identifiers, if their kinds allow it.
 fn from_ids(ids: &[SeqId]) -> Option<Vec<u8>> {
     let last_chain = ids.iter().rev().find_map(|id| match id {
         SeqId::Pdb { chain, .. } => Some(chain),
@@ -161,7 +162,7 @@ fn from_ids(ids: &[SeqId]) -> Option<Vec<u8>> {
     })
 }
 
-/// Removes the marks of kinds of records: each at most once, in this order.
+/// Removes prefixes that name kinds of records: each at most once, in this order.
 fn without_prefixes(title: &[u8]) -> &[u8] {
     const PREFIXES: [&[u8]; 12] = [
         b"MAG ",
@@ -186,13 +187,13 @@ fn without_prefixes(title: &[u8]) -> &[u8] {
     without_blanks(rest)
 }
 
-/// Squeezes blanks, and blanks around parentheses, commas and semicolons (`x_CleanAndCompress`). A last
-/// byte above ASCII is lost.
+/// Squeezes blanks, and removes blanks around parentheses, commas and semicolons
+/// (`x_CleanAndCompress`). A last byte above ASCII is lost.
 fn squeezed(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let end = text.iter().rposition(|&c| c != b' ').map_or(0, |last| last + 1);
     let Some((&first, rest)) = without_blanks(&text[..end]).split_first() else { return out };
-    // `held` is written next, unless it ends the text; `seen` decides what the next byte means.
+    // `held` is written next, unless it ends the text; `seen` decides how the next byte is handled.
     let (mut held, mut seen) = (first, first);
     let mut rest = rest.iter().copied().peekable();
     while let Some(next) = rest.next() {
@@ -235,7 +236,7 @@ mod tests {
 
     #[test]
     fn titles_of_megabytes_are_made_in_time_that_grows_with_their_length() {
-        // Where each mark looks through the rest of the title, or moves it, this takes minutes.
+        // If each mark scanned or moved the rest of the title, this would take minutes.
         for (mark, expected) in [("&", "&"), ("&#+1;x", "&#+1;x"), ("a, [", "a ["), ("a. [", "a [")]
         {
             let made = within_a_minute(|| generated(mark.repeat(1_000_000).as_bytes(), &[]));

@@ -14,7 +14,7 @@ use crate::papers::Paper;
 use crate::program;
 use crate::text;
 
-/// What comes before the first query; it names the first query.
+/// Appends the text before the first query, which it names.
 pub fn prologue(setup: &Setup, first: &QueryResult, out: &mut Vec<u8>) -> Result<(), ReportError> {
     let parameters = program::xml_parameters(setup)?;
     out.extend_from_slice(
@@ -23,7 +23,8 @@ pub fn prologue(setup: &Setup, first: &QueryResult, out: &mut Vec<u8>) -> Result
     );
     element(2, "BlastOutput_program", setup.program.as_bytes(), out)?;
     element(2, "BlastOutput_version", setup.banner.as_bytes(), out)?;
-    let citation = setup.papers.iter().find(|paper| paper.is_of_xml()).or(setup.papers.first());
+    let citation =
+        setup.papers.iter().find(|paper| paper.is_cited_in_xml()).or(setup.papers.first());
     let citation = citation.map_or("", Paper::citation);
     element(2, "BlastOutput_reference", citation.as_bytes(), out)?;
     let database = if setup.database.is_subject { &[][..] } else { &setup.database.label };
@@ -44,7 +45,7 @@ fn query_elements(prefix: &str, query: &QueryResult, out: &mut Vec<u8>) -> Resul
     Ok(())
 }
 
-/// What comes before a query's subjects.
+/// Appends the elements before a query's subjects.
 pub fn query_header(query: &QueryResult, out: &mut Vec<u8>) -> Result<(), ReportError> {
     out.extend_from_slice(b"<Iteration>\n");
     let number = query.round.map_or(query.number, |round| round.serial);
@@ -54,7 +55,7 @@ pub fn query_header(query: &QueryResult, out: &mut Vec<u8>) -> Result<(), Report
     Ok(())
 }
 
-/// A subject. `rank` is its place in the list, from 1.
+/// Appends a subject. `rank` is its place in the list, from 1.
 pub fn subject_block(
     setup: &Setup,
     query: &QueryResult,
@@ -72,7 +73,7 @@ pub fn subject_block(
     element(2, "Hit_accession", &subject.hit_accession(), out)?;
     value(2, "Hit_len", source.extent(hit.oid).length, out);
     out.extend_from_slice(b"  <Hit_hsps>\n");
-    let positives = Positives::xml(setup.params);
+    let positives = Positives::for_xml(setup.params);
     for (i, alignment) in hit.alignments.iter().enumerate() {
         let pair = Pair::new(query, source, hit.oid, alignment)?;
         hsp(setup, query, i + 1, (alignment, &pair), &positives, out)?;
@@ -116,11 +117,11 @@ fn hsp(
     Ok(())
 }
 
-/// The query's letters, `X` where they are masked, be it for the look-up table only.
+/// The query's letters, `X` where they are masked, even if only for the look-up table.
 ///
-/// BLAST+ goes through the gapless pieces of the alignment and the masks side by side
-/// (`s_MaskQuerySeq`, blastfmtutil.cpp): a mask that begins before the alignment is ignored, and one
-/// that follows a mask ending next to the end of a piece only counts from the next piece on.
+/// BLAST+ walks along the gapless pieces of the alignment and the masks (`s_MaskQuerySeq`,
+/// blastfmtutil.cpp). A mask that begins before the alignment is ignored. If a mask ends at the end
+/// of a piece, the next mask counts only from the next piece on.
 fn masked_query(masks: &[Range<u32>], pair: &Pair) -> Vec<u8> {
     let mut row = pair.query.clone();
     let ignored = masks.iter().filter(|mask| pair.loci.query.is_entered_by(mask)).count();
@@ -146,13 +147,13 @@ fn masked_query(masks: &[Range<u32>], pair: &Pair) -> Vec<u8> {
     row
 }
 
-/// A double cut to six digits before it is written.
+/// Cuts a double to six digits before it is formatted.
 fn six_digits(value: f64) -> String {
     let cut = number::general(value, 6, false);
     cut.parse().map_or(cut, number::posix)
 }
 
-/// What comes after a query's subjects.
+/// Appends the elements after a query's subjects.
 pub fn query_footer(
     setup: &Setup,
     query: &QueryResult,
@@ -160,7 +161,7 @@ pub fn query_footer(
 ) -> Result<(), ReportError> {
     out.extend_from_slice(b"</Iteration_hits>\n  <Iteration_stat>\n    <Statistics>\n");
     let database = &setup.database;
-    // Nothing is counted for subjects from FASTA.
+    // FASTA subjects count as 0 sequences.
     let counted = || database.paragraphs.iter().filter(|_| !database.is_subject);
     value(6, "Statistics_db-num", counted().map(|d| d.sequences).sum::<i64>(), out);
     value(6, "Statistics_db-len", counted().map(|d| d.residues).sum::<i64>(), out);
@@ -193,7 +194,7 @@ pub fn query_footer(
     Ok(())
 }
 
-/// What comes after the last query.
+/// Appends the text after the last query.
 pub fn epilogue(out: &mut Vec<u8>) {
     out.extend_from_slice(b"</BlastOutput_iterations>\n</BlastOutput>\n\n");
 }

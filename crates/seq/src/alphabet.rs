@@ -1,4 +1,4 @@
-//! The protein alphabet NCBIstdaa: codes 0..28 and the letters they stand for.
+//! The protein alphabet NCBIstdaa: codes 0..28 and their letters.
 
 /// Number of codes in NCBIstdaa.
 pub const SIZE: usize = 28;
@@ -30,7 +30,7 @@ pub const fn is_standard(code: u8) -> bool {
     matches!(code, 1 | 3..=20 | 22)
 }
 
-/// Code of each byte, 255 where the byte is no letter of the alphabet.
+/// Code of each byte; 255 if the byte is no letter of the alphabet.
 const CODES: [u8; 256] = {
     let mut table = [255u8; 256];
     let mut code = 0;

@@ -1,13 +1,13 @@
-//! Integers as BLAST+ reads them from text, with its words for what is wrong (`ncbistr.cpp`).
+//! Parses integers as BLAST+ does, with BLAST+'s messages (`ncbistr.cpp`).
 
 use std::fmt;
 
-/// What is wrong with a text.
+/// The kinds of errors in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConvertFault {
-    /// Nothing at its start can be read as a value.
+    /// No value at the start of the text.
     NoValue,
-    /// Something follows the value.
+    /// Other text after the value.
     Trailing,
     /// Too large for 64 bits.
     Overflow,
@@ -15,17 +15,17 @@ pub enum ConvertFault {
     OutOfRange,
 }
 
-/// Why a text is not a value. Its text is what BLAST+ prints after `Error: `.
+/// A text that is not a value. `Display` shows the message that BLAST+ prints after `Error: `.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConvertError {
-    /// What is wrong.
+    /// The kind of error.
     pub fault: ConvertFault,
     message: String,
     position: usize,
 }
 
 impl ConvertError {
-    /// Describes what is wrong with `text`, at the byte `position`.
+    /// Makes the error for `text`, at the byte `position`.
     pub fn new(text: &[u8], type_name: &str, fault: ConvertFault, position: usize) -> Self {
         let overflow = match fault {
             ConvertFault::NoValue | ConvertFault::Trailing => "",
@@ -36,13 +36,13 @@ impl ConvertError {
         Self { fault, message, position }
     }
 
-    /// Describes a word that is neither true nor false.
+    /// Makes the error for a word that is neither true nor false.
     pub fn not_boolean() -> Self {
         let message = "String cannot be converted to bool".to_owned();
         Self { fault: ConvertFault::NoValue, message, position: 0 }
     }
 
-    /// What is wrong, without the position.
+    /// The message without the position.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -52,7 +52,7 @@ impl ConvertError {
         self.position
     }
 
-    /// What BLAST+ prints after `Error: ` where it does not handle the exception.
+    /// The text that BLAST+ prints after `Error: ` where it does not catch the exception.
     pub fn exception(&self) -> String {
         let (line, function) = match self.fault {
             ConvertFault::OutOfRange => (640, "StringToInt"),
@@ -70,14 +70,14 @@ impl fmt::Display for ConvertError {
     }
 }
 
-/// An exception that BLAST+ does not handle, as it prints it after `Error: `.
+/// An exception that BLAST+ does not catch, as it prints it after `Error: `.
 pub(crate) fn exception(line: u32, what: &str) -> String {
     format!(
         "NCBI C++ Exception:\n    T0 \"c++/include/corelib/ncbidiag.hpp\", line {line}: Error: {what}\n"
     )
 }
 
-/// Text with everything but printable ASCII as C escapes.
+/// Escapes everything but printable ASCII as in C strings.
 pub fn printable(text: &[u8]) -> String {
     let mut out = String::with_capacity(text.len());
     for (at, &byte) in text.iter().enumerate() {
@@ -91,7 +91,7 @@ pub fn printable(text: &[u8]) -> String {
             b'\n' => out.push_str("\\n"),
             b'\\' | b'\'' | b'"' => out.extend(['\\', byte.into()]),
             b' '..=b'~' => out.push(byte.into()),
-            // As few octal digits as can be, unless a digit follows.
+            // As few octal digits as possible, unless a digit follows.
             _ if matches!(text.get(at + 1), Some(b'0'..=b'7')) => {
                 out.push_str(&format!("\\{byte:03o}"));
             }
@@ -101,7 +101,8 @@ pub fn printable(text: &[u8]) -> String {
     out
 }
 
-/// Whether a byte is white space in C: unlike for [`u8::is_ascii_whitespace`], a vertical tab is.
+/// Whether a byte is white space in C: this includes the vertical tab, [`u8::is_ascii_whitespace`]
+/// does not.
 pub const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
@@ -113,8 +114,8 @@ pub fn trim_spaces(text: &[u8]) -> &[u8] {
     &text[start..end]
 }
 
-/// Reads one or more digits of a base after an optional sign, and for base 16 an optional `0x`
-/// (`NStr::StringToInt8`). As the end of a C string, a NUL after the digits ends the text.
+/// Parses one or more digits of a base after an optional sign, and for base 16 an optional `0x`
+/// (`NStr::StringToInt8`). A NUL after the digits ends the text, as in C strings.
 ///
 /// # Errors
 /// [`ConvertError`] with the offset of the first bad byte.
@@ -137,7 +138,7 @@ pub fn parse_integer(text: &[u8], base: u32) -> Result<i64, ConvertError> {
         return Err(ConvertError::new(text, "Int8", fault, at));
     }
     let value = if negative { -value } else { value };
-    // The limit above keeps it in range.
+    // The limit above keeps the value in range.
     Ok(i64::try_from(value).unwrap_or(i64::MAX))
 }
 

@@ -1,12 +1,13 @@
-//! DUST: masks stretches of low complexity in nucleotides, by the symmetric algorithm of Morgulis et al. (2006) as BLAST+ has
-//! it (`symdust.cpp`).
+//! DUST: masks low-complexity ranges of nucleotides, by the symmetric algorithm of Morgulis et al.
+//! (2006) as in BLAST+ (`symdust.cpp`).
 //!
-//! Low complexity is the same triplets of bases again and again. A stretch of n + 1 triplets scores r / n, where r counts the
-//! pairs of equal ones among them. It is masked if it is *perfect*: 10 r > level · n, and nothing inside scores more.
+//! A low-complexity range repeats the same triplets of bases. A range of n + 1 triplets scores r /
+//! n, where r is the number of pairs of equal triplets. It is masked if it is *perfect*: 10 r >
+//! level · n, and no range inside scores more.
 //!
-//! A window slides over the triplets. Its *suffix* is what of its end holds no triplet more than level / 5 times, so that
-//! nothing in it can be perfect; only stretches that reach beyond it are looked at, and only where the whole window scores
-//! enough.
+//! A window slides over the triplets. Its *suffix* is the longest range at its end that has no
+//! triplet more than level / 5 times, so that no range in it can be perfect. Only ranges that
+//! extend beyond the suffix are examined, and only if the whole window scores enough.
 
 use std::ops::Range;
 
@@ -16,11 +17,12 @@ use crate::nucleotide::random::Random;
 /// Parameters of DUST.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DustParams {
-    /// Ten times the score above which a stretch is masked. What is not in 2 to 64 stands for 20.
+    /// Ten times the score above which a range is masked. A value outside of 2 to 64 means 20.
     pub level: u32,
-    /// Bases of the window, at most as long as a perfect stretch. What is not in 8 to 64 stands for 64.
+    /// Bases of the window, the maximal length of a perfect range. A value outside of 8 to 64 means
+    /// 64.
     pub window: u32,
-    /// Masked intervals so far from each other become one. What is not in 1 to 32 stands for 1.
+    /// Masked intervals at this distance or less are joined. A value outside of 1 to 32 means 1.
     pub linker: u32,
 }
 
@@ -31,7 +33,7 @@ impl Default for DustParams {
 }
 
 impl DustParams {
-    /// The parameters as BLAST+ takes them for given.
+    /// Replaces values out of range as BLAST+ does.
     fn checked(self) -> Self {
         let or = |value, range: Range<u32>, default| {
             if range.contains(&value) { value } else { default }
@@ -45,10 +47,10 @@ impl DustParams {
     }
 }
 
-/// The low-complexity stretches of blastna codes: ascending, half-open, apart.
+/// Finds the low-complexity ranges of blastna codes: ascending, half-open, not overlapping.
 ///
-/// For each `N` that is read a base is drawn, also where the window's last place is read again; other ambiguous codes count as
-/// `A`.
+/// A random base is drawn for each `N` that is read, also if the window reads the last base again.
+/// Other ambiguous codes count as `A`.
 ///
 /// ```
 /// use fleetblast_seq::dust::{DustParams, mask};
@@ -60,8 +62,8 @@ pub fn mask(letters: &[u8], params: &DustParams) -> Vec<Range<u32>> {
     let mut bases = Bases { letters, random: Random::default() };
     let mut masked = Masked { intervals: Vec::new(), linker: params.linker };
     let mut from = 0;
-    // The window stands still at the end of a sequence, and after the same base many times; what it then holds is read again,
-    // by a window that starts with nothing.
+    // A pass stops at the end of the sequence, and after a long run of one triplet. The bases in
+    // its window are then read again by a new, empty window.
     while letters.len() > from as usize + 3 {
         let mut window = Window::new(&params);
         window.pass(&mut bases, from, &mut masked);
@@ -80,7 +82,7 @@ struct Bases<'a> {
 }
 
 impl Bases<'_> {
-    /// The two bits of a base; `None` beyond the end.
+    /// Returns the two bits of a base; `None` beyond the end.
     #[inline]
     fn read(&mut self, at: u32) -> Option<u8> {
         Some(match *self.letters.get(at as usize)? {
@@ -108,11 +110,11 @@ impl Masked {
     }
 }
 
-/// How often each triplet occurs somewhere.
+/// The number of occurrences of each triplet in a range.
 #[derive(Clone)]
 struct Counts {
     of: [u8; TRIPLETS],
-    /// Pairs of equal triplets.
+    /// Number of pairs of equal triplets.
     score: u32,
 }
 
@@ -121,7 +123,7 @@ const TRIPLETS: usize = 64;
 impl Counts {
     const NONE: Self = Self { of: [0; TRIPLETS], score: 0 };
 
-    /// Adds a triplet; how many of its kind there were.
+    /// Adds a triplet. Returns how often it was there before.
     #[inline]
     fn add(&mut self, triplet: u8) -> u8 {
         let count = &mut self.of[usize::from(triplet) % TRIPLETS];
@@ -131,7 +133,7 @@ impl Counts {
         before
     }
 
-    /// Takes a triplet away; how many of its kind are left.
+    /// Removes a triplet. Returns how often it is still there.
     #[inline]
     fn remove(&mut self, triplet: u8) -> u8 {
         let count = &mut self.of[usize::from(triplet) % TRIPLETS];
@@ -141,16 +143,16 @@ impl Counts {
     }
 }
 
-/// A perfect stretch.
+/// A perfect range.
 struct Perfect {
-    /// Its bases, counted from the start of the pass.
+    /// The bases, counted from the start of the pass.
     bases: Range<u32>,
     score: u32,
-    /// One less than it has triplets.
+    /// Number of triplets minus one.
     length: u32,
 }
 
-/// Triplets `start` to `stop`, counted from the start of the pass.
+/// A window: triplets `start` to `stop`, counted from the start of the pass.
 struct Window {
     start: u32,
     stop: u32,
@@ -160,11 +162,11 @@ struct Window {
     triplets: [u8; TRIPLETS],
     counts: Counts,
     suffix_counts: Counts,
-    /// How many different triplets there are.
+    /// Number of different triplets.
     kinds: u32,
-    /// Perfect stretches that start in the window, those that start last first.
+    /// Perfect ranges that start in the window, the last start first.
     perfect: Vec<Perfect>,
-    /// Most triplets.
+    /// Maximal number of triplets.
     most: u32,
     level: u32,
 }
@@ -185,7 +187,7 @@ impl Window {
         }
     }
 
-    /// Slides over a sequence from a base on, to its end or that of a stretch of one triplet only.
+    /// Slides over a sequence from a base to its end, or to the end of a long run of one triplet.
     fn pass(&mut self, bases: &mut Bases, from: u32, masked: &mut Masked) {
         let mut triplet = 0;
         let mut at = from;
@@ -228,7 +230,7 @@ impl Window {
         self.triplets[number as usize % TRIPLETS]
     }
 
-    /// Masks the longest of the perfect stretches that start before `start`, and forgets them.
+    /// Masks the longest perfect range of those that start before `start`, and removes them.
     #[inline]
     fn emit(&mut self, start: u32, from: u32, masked: &mut Masked) {
         let Some(first) = self.perfect.last().filter(|last| last.bases.start < start) else {
@@ -240,13 +242,13 @@ impl Window {
         }
     }
 
-    /// The whole window becomes the last of the perfect stretches.
+    /// Adds the whole window as the last perfect range.
     fn add_whole(&mut self) {
         let bases = self.start..self.stop + 2;
         self.perfect.insert(0, Perfect { bases, score: 0, length: 0 });
     }
 
-    /// Takes a triplet in, and the first one out if the window is full.
+    /// Adds a triplet; removes the first one if the window is full.
     #[inline]
     fn slide(&mut self, triplet: u8) {
         if self.is_full() {
@@ -259,7 +261,7 @@ impl Window {
         self.stop += 1;
     }
 
-    /// The same with the suffix.
+    /// Updates the suffix for a triplet that enters the window.
     #[inline]
     fn shift(&mut self, triplet: u8) {
         if self.is_full() && self.suffix == self.start {
@@ -280,23 +282,23 @@ impl Window {
         }
     }
 
-    /// Whether a score is enough for one more than so many triplets.
+    /// Whether a score suffices for a range of `length` + 1 triplets.
     #[inline]
     fn suffices(&self, score: u32, length: u32) -> bool {
         10 * score > if length == 0 { 1 } else { self.level * length }
     }
 
-    /// Whether any stretch at the window's end may be perfect.
+    /// Whether any range at the window's end can be perfect.
     #[inline]
     fn may_be_perfect(&self) -> bool {
         self.suffix > self.start && self.suffices(self.counts.score, self.stop - self.suffix)
     }
 
-    /// Finds the perfect stretches at the window's end.
+    /// Finds the perfect ranges at the window's end.
     fn find_perfect(&mut self) {
         let mut counts = self.suffix_counts.clone();
         let mut place = 0;
-        // Score and length of the best perfect stretch inside of what is looked at.
+        // Score and length of the best perfect range inside the examined one.
         let mut best = (0, 0);
         for first in (self.start..self.suffix).rev() {
             let length = self.stop - 1 - first;

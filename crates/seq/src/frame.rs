@@ -1,4 +1,5 @@
-//! Frames: the ways to read a sequence, and where what is read lies in the sequence.
+//! Strands and frames of a sequence, and the conversion of positions in a frame to positions in the
+//! sequence.
 
 use std::ops::Range;
 
@@ -13,7 +14,7 @@ pub enum Strand {
     Minus,
 }
 
-/// A way to read a sequence.
+/// A reading frame or strand of a sequence.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -23,12 +24,13 @@ pub enum Frame {
     Protein,
     /// A strand of a nucleotide sequence, base by base.
     Strand(Strand),
-    /// A strand of a nucleotide sequence, translated from its base with this number (0, 1 or 2) on.
+    /// A strand of a nucleotide sequence, translated from the base with this number (0, 1 or 2).
     Codons(Strand, u8),
 }
 
 impl Frame {
-    /// The number by which BLAST+ prints and orders frames: 0 for a protein, 1 and −1 for strands, 1 to 3 and −1 to −3 for codons.
+    /// The number by which BLAST+ prints and orders frames: 0 for a protein, 1 and −1 for strands,
+    /// 1 to 3 and −1 to −3 for codons.
     pub fn number(self) -> i8 {
         let (strand, place) = match self {
             Frame::Protein => return 0,
@@ -38,7 +40,7 @@ impl Frame {
         if strand == Strand::Minus { -place } else { place }
     }
 
-    /// The strand that is read; none of a protein.
+    /// The strand; `None` for a protein.
     pub fn strand(self) -> Option<Strand> {
         match self {
             Frame::Protein => None,
@@ -46,13 +48,13 @@ impl Frame {
         }
     }
 
-    /// Letters of the sequence for each one that is read.
+    /// Letters of the sequence per letter of the frame.
     pub fn step(self) -> u32 {
         if matches!(self, Frame::Codons(..)) { 3 } else { 1 }
     }
 
-    /// Where a range of what is read lies in a sequence of `length` letters, as written: 0-based and half-open, and ascending
-    /// also for the minus strand.
+    /// Converts a range of the frame to the range of a sequence of `length` letters, as written. It
+    /// is 0-based, half-open, and ascending also for the minus strand.
     pub fn place(self, read: Range<u32>, length: u32) -> Range<u32> {
         let offset = if let Frame::Codons(_, offset) = self { u32::from(offset) } else { 0 };
         let (start, end) = (offset + self.step() * read.start, offset + self.step() * read.end);
@@ -83,7 +85,8 @@ mod tests {
         }
     }
 
-    /// By the formulas of BLAST+'s reports for inclusive positions from 1, which descend on the minus strand.
+    /// By the formulas of BLAST+'s reports for inclusive positions from 1, which descend on the
+    /// minus strand.
     #[test]
     fn places_are_those_that_blast_prints() {
         let (length, a, b) = (101, 4, 9);

@@ -1,10 +1,12 @@
-//! Opening input files: plain, gzip, bzip2 or zstd, from a path or standard input.
+//! Opens input files: plain, gzip, bzip2 or zstd, from a path or standard input.
 //!
-//! The format is told by the first bytes, never by the name. Files of several concatenated members
-//! are read through (`bgzip`, `pigz`, `cat a.gz b.gz`). A file that ends inside a member is an
-//! error. What follows the last member of gzip or bzip2 and is none is passed over as by `gzip` and
-//! `bzip2`: zeros as padding (`tar`), anything else with a warning. The compressed bytes of a
-//! sequence bound its length.
+//! The first bytes decide about the format, not the name. Files of several concatenated members are
+//! read to the end (`bgzip`, `pigz`, `cat a.gz b.gz`). A file that ends inside a member is an
+//! error.
+//!
+//! Other bytes after the last member of gzip or bzip2 are skipped, as by `gzip` and `bzip2`: zeros
+//! as padding (`tar`), anything else with a warning. The compressed size of a sequence limits its
+//! length.
 
 mod bounded;
 mod members;
@@ -25,7 +27,7 @@ pub use self::unchanged::{FileVersion, UnchangedFile, read_whole};
 
 /// Bytes read at a time.
 const BUFFER: usize = 256 * 1024;
-/// Bytes that tell the format.
+/// Number of bytes that identify the format.
 const MAGIC: usize = 6;
 
 /// An input that cannot be opened.
@@ -38,10 +40,10 @@ pub struct OpenError {
     pub source: io::Error,
 }
 
-/// How an input is compressed.
+/// The compression of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
-    /// Not at all.
+    /// Not compressed.
     None,
     /// gzip.
     Gzip,
@@ -52,7 +54,7 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// Tells the compression from the first bytes of a file, six if there are so many.
+    /// Detects the compression from the first six bytes of a file, or from all if it has fewer.
     pub fn detect(start: &[u8]) -> Self {
         match start {
             [0x1f, 0x8b, 8, ..] => Self::Gzip,
@@ -72,11 +74,11 @@ impl Compression {
     }
 }
 
-/// Opens a file, or standard input if `path` is `-`. `warn` hears of what is odd and no error, without line end.
+/// Opens a file, or standard input if `path` is `-`. `warn` receives warnings without line end.
 ///
 /// # Errors
-/// The file cannot be opened or its start not read. Errors of the returned reader name the file;
-/// one of them is that the file has changed.
+/// If the file cannot be opened or its start not read. Errors of the returned reader name
+/// the file; one of them is that the file has changed.
 pub fn open<'a>(
     path: &Path,
     warn: impl FnMut(&str) + Send + 'a,
@@ -84,7 +86,7 @@ pub fn open<'a>(
     open_version(path, warn).map(|(reader, _)| reader)
 }
 
-/// The same, with the version of the file that is read.
+/// As [`open`]; also returns the version of the file.
 ///
 /// # Errors
 /// As [`open`].
@@ -101,11 +103,11 @@ pub fn open_version<'a>(
     Ok((decompress(file, path, warn).map_err(wrap)?, version))
 }
 
-/// Reads `input` through the decompression that its first bytes ask for. `name` is what errors
-/// call it; `warn` hears of what is odd and no error, without line end.
+/// Decompresses `input` as its first bytes require. `name` is for messages; `warn` receives
+/// warnings without line end.
 ///
 /// # Errors
-/// The start of the input cannot be read.
+/// If the start of the input cannot be read.
 pub fn decompress<'a>(
     input: impl Read + Send + 'a,
     name: &Path,
@@ -114,9 +116,9 @@ pub fn decompress<'a>(
     let mut input = EndsOnce { inner: input, has_ended: false };
     let start = peek(&mut input)?;
     let compression = Compression::detect(&start);
-    let (input, came) = Counted::new(Cursor::new(start).chain(input));
+    let (input, bytes_read) = Counted::new(Cursor::new(start).chain(input));
     let input = BufReader::with_capacity(BUFFER, input);
-    let name = Origin { path: name.to_path_buf(), compression, came };
+    let name = Origin { path: name.to_path_buf(), compression, bytes_read };
     Ok(match compression {
         Compression::None => name.buffered(input),
         Compression::Gzip => name.members::<GzDecoder<_>>(input, warn),
@@ -125,8 +127,8 @@ pub fn decompress<'a>(
     })
 }
 
-/// A reader that is not read again after its end: a terminal would wait for more, until somebody
-/// types Ctrl-D once more for each reader that looks.
+/// A reader that is not read again after its end. A terminal would wait for more input, so the user
+/// would have to type Ctrl-D once more for each reader.
 struct EndsOnce<R> {
     inner: R,
     has_ended: bool,
@@ -150,12 +152,12 @@ fn peek(input: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(start)
 }
 
-/// Where bytes come from.
+/// The source of bytes, for messages and the limit of sequences.
 struct Origin {
     path: PathBuf,
     compression: Compression,
-    /// Compressed bytes that were read.
-    came: Arc<AtomicU64>,
+    /// Number of compressed bytes read.
+    bytes_read: Arc<AtomicU64>,
 }
 
 impl Origin {
@@ -175,21 +177,21 @@ impl Origin {
     }
 
     fn buffered<'a>(self, inner: impl Read + Send + 'a) -> Box<dyn BufRead + Send + 'a> {
-        let (compression, came) = (self.compression, Arc::clone(&self.came));
+        let (compression, bytes_read) = (self.compression, Arc::clone(&self.bytes_read));
         match compression {
             Compression::None => {
                 Box::new(BufReader::with_capacity(BUFFER, Named { inner, origin: self }))
             }
             _ => {
                 let name = format!("{} ({})", self.path.display(), compression.name());
-                let inner = Bounded::new(Named { inner, origin: self }, came, name);
+                let inner = Bounded::new(Named { inner, origin: self }, bytes_read, name);
                 Box::new(BufReader::with_capacity(BUFFER, inner))
             }
         }
     }
 }
 
-/// A reader whose errors say which file failed and how it was read.
+/// A reader whose errors name the file and its compression.
 struct Named<R> {
     inner: R,
     origin: Origin,

@@ -1,7 +1,7 @@
-//! Masks: combining intervals, and what they leave over.
+//! Combines masked intervals, and returns the ranges between them.
 //!
-//! Intervals are half-open ranges of positions. BLAST+ works with closed ones (`blast_filter.c`),
-//! which shows in one place: see [`combine`].
+//! Intervals are half-open ranges of positions. BLAST+ uses closed ones (`blast_filter.c`), which
+//! matters in one place: see [`combine`].
 
 use std::ops::Range;
 
@@ -21,8 +21,8 @@ pub fn combine(intervals: Vec<Range<u32>>) -> Vec<Range<u32>> {
     combine_linked(intervals, 0)
 }
 
-/// As [`combine`], but an interval is also absorbed if less than `link` positions part it from the one before it, counted from
-/// that one's last.
+/// As [`combine`], but also joins intervals at a small distance: fewer than `link` positions,
+/// counted from the last position of the first interval.
 ///
 /// ```
 /// use fleetblast_seq::mask::combine_linked;
@@ -36,7 +36,7 @@ pub fn combine_linked(mut intervals: Vec<Range<u32>>, link: u32) -> Vec<Range<u3
         let next = intervals[i].clone();
         if kept > 0 {
             let last = &mut intervals[kept - 1];
-            // Closed: last.right + link > next.left.
+            // With closed intervals: last.right + link > next.left.
             if last.end + link > next.start + 1 {
                 last.end = last.end.max(next.end);
                 continue;
@@ -49,8 +49,8 @@ pub fn combine_linked(mut intervals: Vec<Range<u32>>, link: u32) -> Vec<Range<u3
     intervals
 }
 
-/// The stretches of a sequence of `length` residues that lie outside combined intervals, ascending
-/// and not empty: the regions whose words enter the lookup table.
+/// The ranges of a sequence of `length` residues outside of combined intervals, ascending and not
+/// empty. Their words enter the lookup table.
 ///
 /// ```
 /// use fleetblast_seq::mask::complement;

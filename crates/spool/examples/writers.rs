@@ -1,8 +1,9 @@
-//! How fast many writers bring a report to disk, and how even their writes are: each result where it belongs in one file as soon as
-//! it is there, or through the two buffers of records.
+//! Measures how fast many writers bring a report to disk, and how even their waiting times are.
+//! Each result is either written to its place in one file at once, or goes through the two buffers
+//! of records.
 //!
-//! `writers DIRECTORY REPORT WRITERS TIMES`: the results are the parts of REPORT that begin with `# BLAST` (a report with
-//! `-outfmt 7`), each taken so many times by each writer.
+//! `writers DIRECTORY REPORT WRITERS TIMES`: the results are the parts of REPORT that begin with `#
+//! BLAST` (a report with `-outfmt 7`). Each writer takes each of them TIMES times.
 
 use std::error::Error;
 use std::fs::{self, File};
@@ -19,14 +20,14 @@ type Failure = Box<dyn Error + Send + Sync>;
 /// Bytes that a writer of records writes at once, as by `-write_buffer`.
 const BUFFER: usize = 4 << 20;
 
-/// What one way came to.
+/// Measurements of one method.
 struct Measured {
     name: &'static str,
-    /// How long whoever has a result stands until it is taken, in seconds, by result.
+    /// How long a result waits until it is accepted, in seconds, by result.
     waits: Vec<f64>,
-    /// Until all is on disk.
+    /// Seconds until all results are on disk.
     seconds: f64,
-    /// Bytes of results, and as they are on disk.
+    /// Bytes of results, and their bytes on disk.
     bytes: u64,
     stored: u64,
 }
@@ -46,7 +47,7 @@ fn main() -> Result<(), Failure> {
         let zstd = records(&directory.join("zstd"), &results, writers, times, Codec::Zstd)?;
         let gzip = records(&directory.join("gzip"), &results, writers, times, Codec::Gzip)?;
         for measured in [on_demand, zstd, gzip] {
-            measured.tell(round, writers);
+            measured.print(round, writers);
         }
     }
     Ok(())
@@ -135,7 +136,7 @@ fn records(
 }
 
 impl Measured {
-    fn tell(&self, round: usize, writers: u32) {
+    fn print(&self, round: usize, writers: u32) {
         let count = self.waits.len() as f64;
         let mean = self.waits.iter().sum::<f64>() / count;
         let variance = self.waits.iter().map(|wait| (wait - mean).powi(2)).sum::<f64>() / count;

@@ -1,5 +1,8 @@
-//! The index beside a file of records: what is where in it, and which queries its writer named. It says nothing that the
-//! records do not say, too; where it is missing, or does not fit its file, the records are looked at instead.
+//! The index beside a file of records: the places of its shares, and the queries named by its
+//! writer.
+//!
+//! It contains nothing that the records do not contain. If it is missing, or does not fit its file,
+//! the records are scanned instead.
 
 use std::fs::File;
 use std::io::Read;
@@ -13,50 +16,50 @@ use crate::error::{Context, Error};
 use crate::layout::{FileId, Run};
 use crate::record::Place;
 
-/// What an index begins with.
+/// The first bytes of an index.
 const MAGIC: [u8; 8] = *b"\xf5FBind1\n";
-/// Bytes before what is compressed: these, the checksum of the rest.
+/// Bytes before the compressed part: the magic, and the checksum of the rest.
 const HEAD: usize = 16;
-/// An index stands for at most `MOST_RATIO` times its bytes or [`LEAST_MOST`] bytes, so that a
-/// small file cannot fill the memory of its reader. Places and hashes do not compress so well.
+/// An index must not decompress to more than `MOST_RATIO` times its bytes or [`LEAST_MOST`] bytes,
+/// so that a small file cannot fill the memory of its reader. Places and hashes compress less.
 const MOST_RATIO: u64 = 32;
 const LEAST_MOST: u64 = 1 << 20;
-/// How hard it is compressed: it is written once.
+/// Compression level: an index is written only once.
 const LEVEL: i32 = 3;
 
-/// What is in a file.
+/// The shares and names in a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Catalog {
     /// The mark of the job.
     job: u64,
     /// The file.
     pub file: FileId,
-    /// Bytes that it has.
+    /// Length of the file in bytes.
     pub written: u64,
-    /// All shares in it.
+    /// All shares in the file.
     pub places: Vec<Place>,
-    /// The names in it, ascending.
+    /// The names in the file, ascending.
     pub names: Vec<Name>,
 }
 
-/// A query that is named in a result.
+/// A query that a result names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Name {
-    /// XXH3 of the name. Others may have the same.
+    /// XXH3 of the name. Different names can have the same.
     pub hash: u64,
-    /// The block of the result that has it.
+    /// The block of that result.
     pub block: u64,
 }
 
 impl Name {
-    /// Of a query of a block.
+    /// Makes the entry for a query of a block.
     pub fn new(name: &[u8], block: u64) -> Self {
         Self { hash: xxh3_64(name), block }
     }
 }
 
 impl Catalog {
-    /// Of a file with so many bytes.
+    /// Makes the index of a file of `written` bytes.
     pub fn new(
         run: &Run,
         file: FileId,
@@ -69,7 +72,7 @@ impl Catalog {
         Self { job: run.job, file, written, places, names }
     }
 
-    /// Puts it beside its file.
+    /// Writes the index beside its file.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -84,7 +87,8 @@ impl Catalog {
         replace(&path, &path.with_extension("index.new"), &bytes)
     }
 
-    /// The index of a file, if there is one that fits it: of the user whom the job belongs to.
+    /// Reads the index of a file. `None` if there is none, if it does not fit the file, or if it
+    /// does not belong to the owner of the job.
     pub fn read(run: &Run, file: FileId, owner: u32) -> Option<Self> {
         let bytes = |path: &Path| {
             let mut bytes = Vec::new();
@@ -97,7 +101,7 @@ impl Catalog {
         fits.then_some(catalog)
     }
 
-    /// What these bytes say; `None` if they are no index.
+    /// Decodes an index; `None` if the bytes are none.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let (head, packed) = bytes.split_at_checked(HEAD)?;
         if head[..8] != MAGIC || head[8..] != xxh3_64(packed).to_le_bytes() {

@@ -13,20 +13,20 @@ use crate::layout::{Run, entries};
 use crate::lock::{self, Lock};
 use crate::summary::Summary;
 
-/// What is expected of the directory.
+/// The expected state of the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// That it keeps no job: it is new or empty.
+    /// The directory is new or empty.
     New,
-    /// That it keeps a job, which is to go on.
+    /// The directory has a job to resume.
     Resume,
     /// Either.
     NewOrResume,
 }
 
-/// A job whose results are kept in a directory.
+/// A job with its results in a directory.
 ///
-/// One process of the job has it, and gives the [`run`](Self::run) to the others.
+/// One process of the job holds it, and sends the [`run`](Self::run) to the others.
 #[derive(Debug)]
 pub struct Checkpoint {
     run: Run,
@@ -34,21 +34,24 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Starts a job, or resumes one that ended before it was complete, with its results in the directory `root`. It is
-    /// made if a job may start in it; its parent has to be there.
+    /// Starts a job in the directory `root`, or resumes one that ended before it was complete.
+    ///
+    /// The directory is made if a new job is allowed; its parent must exist.
     ///
     /// # Errors
-    /// * [`Error::Occupied`], [`Error::NoJob`], [`Error::NotEmpty`]: the directory is not as expected.
+    /// * [`Error::Occupied`], [`Error::NoJob`], [`Error::NotEmpty`]: the directory is not in the
+    ///   expected state.
     /// * [`Error::Differs`]: its job is another one.
     /// * [`Error::Locked`]: another process uses it.
-    /// * [`Error::Foreign`]: somebody else has put something there.
+    /// * [`Error::Foreign`]: it has a file of another user.
     /// * [`Error::JobFile`], [`Error::Io`].
     pub fn open(root: &Path, identity: &Identity, start: Start) -> Result<Self, Error> {
         Self::open_as(root, Some(identity), start, Codec::default())
     }
 
-    /// The same of a job whose results stay in the directory as its report ([`complete`](Self::complete)). Without an
-    /// identity it cannot be resumed. A job that is resumed keeps its codec.
+    /// As `open`, for a job whose results can stay in the directory as its report
+    /// ([`complete`](Self::complete)). Without an identity it cannot be resumed. A job that is
+    /// resumed keeps its codec.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -62,10 +65,10 @@ impl Checkpoint {
             make_directory(root)?;
             sync_directory(parent(root))?;
         }
-        // Before anything is written to a directory that may be somebody else's.
+        // Checked before anything is written, since the directory may be somebody else's.
         check_entries(root, start)?;
         let owner = owner_in(root)?;
-        let lock = Lock::take(root, owner)?;
+        let lock = Lock::acquire(root, owner)?;
         let mut job = match Job::read(root, owner)? {
             Some(_) if start == Start::New => return Err(Error::Occupied(root.to_path_buf())),
             None if start == Start::Resume => return Err(Error::NoJob(root.to_path_buf())),
@@ -95,7 +98,7 @@ impl Checkpoint {
         Ok(Self { run, lock })
     }
 
-    /// The job that a directory keeps, if it keeps one.
+    /// Returns the identity of the job in a directory, if there is a job.
     ///
     /// # Errors
     /// [`Error::Foreign`], [`Error::JobFile`], [`Error::Io`].
@@ -103,22 +106,23 @@ impl Checkpoint {
         Ok(Job::read(root, owner_in(root)?)?.and_then(|job| job.identity))
     }
 
-    /// The run that began with [`open`](Self::open). If its number is above 1, [`Run::files`] has what earlier runs
-    /// left.
+    /// The run that began with [`open`](Self::open). If its number is above 1, [`Run::files`] has
+    /// the files of earlier runs.
     pub fn run(&self) -> &Run {
         &self.run
     }
 
-    /// Tells other machines that this job is alive. To be called every ten seconds or so.
+    /// Gives other machines a sign that this job is alive. Call it about every ten seconds.
     ///
     /// # Errors
-    /// [`Error::LockLost`] if it was not called for longer than [`PATIENCE`](crate::PATIENCE) and another job has
-    /// resumed this one: it has to end, and what it did is kept. [`Error::Io`].
+    /// [`Error::LockLost`] if it was not called for longer than
+    /// [`PATIENCE`](crate::PATIENCE) and another job has resumed this one. Then this job must end;
+    /// its results are kept. [`Error::Io`].
     pub fn beat(&self) -> Result<(), Error> {
         self.lock.beat()
     }
 
-    /// The results are complete, and are to stay as they are: a report of its own kind.
+    /// Marks the results as complete: they stay as a report in the form of records.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::LockLost`].
@@ -127,7 +131,7 @@ impl Checkpoint {
         summary.write(&self.run.root)
     }
 
-    /// Leaves everything as it is but for the lock.
+    /// Releases the lock and keeps everything else.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::LockLost`].
@@ -137,11 +141,11 @@ impl Checkpoint {
         remove_file(&run.root.join(lock::NAME))
     }
 
-    /// Removes everything, the directory too: the output is complete.
+    /// Removes everything, including the directory: the output is complete.
     ///
     /// # Errors
-    /// [`Error::Io`], also if there are files in the directory that are not the job's; these stay. If something is left,
-    /// resuming the job is still right, and only takes time.
+    /// [`Error::Io`], also if the directory has other files than the job's; these stay. If
+    /// something is left, the job can still be resumed correctly; that only takes time.
     pub fn remove(self) -> Result<(), Error> {
         let Self { run, lock } = self;
         lock.beat()?;
@@ -155,7 +159,7 @@ impl Checkpoint {
     }
 }
 
-/// Looks whether the directory is as expected.
+/// Checks the state of the directory.
 fn check_entries(root: &Path, start: Start) -> Result<(), Error> {
     let names = match entries(root) {
         Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
@@ -170,7 +174,7 @@ fn check_entries(root: &Path, start: Start) -> Result<(), Error> {
         _ if has_job => return Ok(()),
         Start::New | Start::Resume | Start::NewOrResume => {}
     }
-    // A job that was killed at once may have left these.
+    // A job that was killed at its start can leave these.
     let stray = |name: &String| ![job::ASIDE, lock::NAME].contains(&name.as_str());
     match names.into_iter().find(stray) {
         None => Ok(()),

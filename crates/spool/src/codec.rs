@@ -1,7 +1,8 @@
-//! How the bodies of records are compressed.
+//! Compression of the bodies of records.
 //!
-//! A file of records is a file of the usual tools, too: all that stands between the bodies is in a frame that zstd skips, or
-//! in an extra field of gzip. So `zstd -dc` or `gzip -dc` show what its writer collected, in the order in which that came.
+//! A file of records is also a valid file for the usual tools: everything between the bodies is in
+//! a frame that zstd skips, or in an extra field of gzip. So `zstd -dc` or `gzip -dc` show what its
+//! writer appended, in that order.
 
 use std::io::{self, Read, Write};
 
@@ -10,39 +11,40 @@ use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
 use serde::{Deserialize, Serialize};
 
-/// Bytes in front of a record's own header that make it a part of a compressed file.
+/// Bytes before a record's own header that make it a part of a compressed file.
 pub(crate) const ENVELOPE_BYTES: usize = 16;
-/// Bytes that an extra field of gzip may have.
+/// Maximal bytes of an extra field of gzip.
 pub(crate) const MOST_EXTRA: usize = u16::MAX as usize - 4;
 
-/// Compression level of zstd: the fastest, which still makes reports several times smaller.
+/// Compression level of zstd: the fastest, which already makes reports several times smaller.
 const LEVEL: i32 = 1;
 /// Largest window (base 2 logarithm) that a body may ask the decompressor to keep: 8 MB.
 const WINDOW_LOG: u32 = 23;
-/// Contents are rarely more times as long as what is stored: the memory to begin with.
+/// Contents are rarely larger than this multiple of the stored bytes: the initial memory.
 const USUAL_RATIO: u64 = 16;
-/// What begins a frame that zstd skips.
+/// The first bytes of a frame that zstd skips.
 const SKIPPED: [u8; 4] = 0x184d_2a5b_u32.to_le_bytes();
-/// What begins a member of gzip: deflated, with an extra field, without a time, by whatever system.
+/// The first bytes of a gzip member: deflated, with an extra field, without a time, from an unknown
+/// system.
 const MEMBER: [u8; 10] = [0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255];
-/// The name of the part of the extra field that is ours.
+/// The identifier of our part of the extra field.
 const OURS: [u8; 2] = *b"FB";
 /// Bytes after a deflated body: its checksum and its length.
 const TRAILER_BYTES: usize = 8;
 
-/// How records are compressed.
+/// The compression of records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Codec {
-    /// By zstd.
+    /// zstd.
     #[default]
     Zstd,
-    /// By gzip, for tools that know nothing else. Slower, and larger.
+    /// gzip, for tools without zstd. Slower, and larger files.
     Gzip,
 }
 
 impl Codec {
-    /// How the names of files end.
+    /// Extension of file names.
     pub(crate) fn extension(self) -> &'static str {
         match self {
             Codec::Zstd => "zst",
@@ -50,7 +52,7 @@ impl Codec {
         }
     }
 
-    /// What a header calls it.
+    /// The codec's number in headers.
     pub(crate) fn number(self) -> u32 {
         match self {
             Codec::Zstd => 0,
@@ -58,18 +60,18 @@ impl Codec {
         }
     }
 
-    /// The one of this number.
-    pub(crate) fn numbered(number: u32) -> Option<Self> {
+    /// The codec with this number.
+    pub(crate) fn from_number(number: u32) -> Option<Self> {
         [Codec::Zstd, Codec::Gzip].into_iter().find(|codec| codec.number() == number)
     }
 
-    /// What stands in front of a header (with its table) of `bytes`, at most [`MOST_EXTRA`].
+    /// The envelope before a header (with its table) of `bytes`, at most [`MOST_EXTRA`].
     pub(crate) fn envelope(self, bytes: usize) -> [u8; ENVELOPE_BYTES] {
         let mut envelope = [0; ENVELOPE_BYTES];
         match self {
             Codec::Zstd => {
                 envelope[..4].copy_from_slice(&SKIPPED);
-                // The rest of the envelope is skipped as well.
+                // zstd skips the rest of the envelope, too.
                 let skipped = (bytes + ENVELOPE_BYTES - 8) as u32;
                 envelope[4..8].copy_from_slice(&skipped.to_le_bytes());
             }
@@ -83,7 +85,8 @@ impl Codec {
         envelope
     }
 
-    /// The contents of a body, which have to be of this length. Memory grows with what comes out, not with what is told.
+    /// Decompresses a body, whose contents must have this length. Memory grows with the output, not
+    /// with the stated length.
     pub(crate) fn decompress(self, stored: &[u8], length: u64) -> io::Result<Vec<u8>> {
         let mut contents = Vec::new();
         let usual = length.min(USUAL_RATIO.saturating_mul(stored.len() as u64));
@@ -108,7 +111,7 @@ impl Codec {
     }
 }
 
-/// Compresses bodies, one after the other.
+/// Compresses bodies one after the other.
 pub(crate) enum Compressor {
     Zstd(zstd::bulk::Compressor<'static>),
     Gzip,
@@ -122,7 +125,7 @@ impl Compressor {
         })
     }
 
-    /// The body of these contents.
+    /// Compresses contents to a body.
     pub(crate) fn compress(&mut self, contents: &[u8]) -> io::Result<Vec<u8>> {
         match self {
             Compressor::Zstd(compressor) => compressor.compress(contents),

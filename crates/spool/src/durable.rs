@@ -1,4 +1,5 @@
-//! Directory entries and small files that survive the end of the machine, in directories where others may write, too.
+//! Directory entries and small files that survive a crash of the machine, in directories where
+//! others can write, too.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -14,7 +15,8 @@ use crate::error::{Context, Error};
 pub(crate) fn sync_directory(path: &Path) -> Result<(), Error> {
     let synced = File::open(path).and_then(|directory| directory.sync_all());
     match synced {
-        // A file system that has no such call keeps its directories without it, or cannot keep them at all.
+        // A file system without this call keeps its directories without it, or cannot keep them at
+        // all.
         Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => {
             Ok(())
         }
@@ -22,7 +24,8 @@ pub(crate) fn sync_directory(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Makes a directory, if it is not there, in one that is there; a link to one is none. Its entry is not durable yet.
+/// Makes a directory, unless it exists, in an existing one. A link to a directory does not count as
+/// one. Its entry is not durable yet.
 pub(crate) fn make_directory(path: &Path) -> Result<(), Error> {
     match fs::create_dir(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists && is_directory(path) => Ok(()),
@@ -30,7 +33,7 @@ pub(crate) fn make_directory(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Whether there is a directory, and not just a link to one.
+/// Whether `path` is a directory, not a link to one.
 pub(crate) fn is_directory(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir())
 }
@@ -48,24 +51,24 @@ const PRIVATE: u32 = 0o600;
 /// Permissions of others to write.
 const OTHERS_WRITE: u32 = 0o022;
 
-/// To whom files belong that this process makes in a directory: not always to its user, where a file system translates
-/// them.
+/// The owner of files that this process makes in a directory. It is not always its user: some file
+/// systems map owners.
 pub(crate) fn owner_in(directory: &Path) -> Result<u32, Error> {
     private_in(directory).map(|meta| meta.uid())
 }
 
-/// What the file system tells of a [private](PRIVATE) file that this process makes in a directory.
+/// Metadata of a [private](PRIVATE) file that this process makes in a directory.
 fn private_in(directory: &Path) -> Result<Metadata, Error> {
     let file = tempfile::tempfile_in(directory).and_then(|file| file.metadata());
     file.during("make a file in", directory)
 }
 
-/// Opens a file to read and write it, of which others may know the name and the directory. It is
-/// made if it is not there, and must otherwise be this user's, no link, and one that others may not
-/// write.
+/// Opens a file for reading and writing, or makes it, in a directory where others can write.
+///
+/// An existing file must be this user's, no link, and not writable for others.
 ///
 /// # Errors
-/// [`Error::Foreign`] for a file that is not so; the system's.
+/// [`Error::Foreign`] for other files; [`Error::Io`].
 pub fn open_private(path: &Path) -> Result<File, Error> {
     let mut options = File::options();
     options.read(true).write(true);
@@ -76,7 +79,7 @@ pub fn open_private(path: &Path) -> Result<File, Error> {
     let private = private_in(parent(path))?;
     let file = open_own(&mut options, path, private.uid())?;
     let mode = file.metadata().during("read", path)?.mode();
-    // Where a file system has no permissions, it tells of the same for all files.
+    // A file system without permissions shows the same ones for all files.
     match mode & OTHERS_WRITE & !private.mode() {
         0 => Ok(file),
         _ => {
@@ -86,11 +89,11 @@ pub fn open_private(path: &Path) -> Result<File, Error> {
     }
 }
 
-/// Opens a file that others may have replaced. A link in its place is not followed, and a pipe
-/// there makes nobody wait.
+/// Opens a file that others may have replaced. A link is not followed, and a pipe does not block.
 ///
 /// # Errors
-/// The system's, which is `ELOOP` for a link; one without a number for what is no regular file.
+/// Those of the system: `ELOOP` for a link; an error without a number if it is no regular
+/// file.
 pub fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = options.custom_flags(flags.bits() as i32).open(path)?;
@@ -100,11 +103,11 @@ pub fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> 
     }
 }
 
-/// Opens a file that has to be one of `owner`'s, and no link to one: what others put there is not
-/// the job's.
+/// Opens a file that must belong to `owner` and must not be a link: files of others do not belong
+/// to the job.
 ///
 /// # Errors
-/// [`Error::Foreign`] for a file that is not so; the system's.
+/// [`Error::Foreign`] for other files; those of the system.
 pub fn open_own(options: &mut OpenOptions, path: &Path, owner: u32) -> Result<File, Error> {
     let foreign = |what: String| Error::Foreign { path: path.to_path_buf(), what };
     let file = match open_regular(options, path) {
@@ -122,8 +125,10 @@ pub fn open_own(options: &mut OpenOptions, path: &Path, owner: u32) -> Result<Fi
     }
 }
 
-/// Replaces a file by one of the given contents, such that after any end of the machine it is there either as before or
-/// whole. It is first written to `aside`, in the same directory, which is made anew: whatever has that name is removed.
+/// Replaces a file atomically: after a crash it has either the old or the new contents.
+///
+/// The contents are first written to a new file `aside` in the same directory. A file with that
+/// name is removed before.
 pub(crate) fn replace(path: &Path, aside: &Path, contents: &[u8]) -> Result<(), Error> {
     remove_file(aside)?;
     let written: io::Result<()> = File::create_new(aside).and_then(|mut file| {
@@ -135,7 +140,7 @@ pub(crate) fn replace(path: &Path, aside: &Path, contents: &[u8]) -> Result<(), 
     sync_directory(parent(path))
 }
 
-/// Removes a file that may not be there.
+/// Removes a file if it exists.
 pub(crate) fn remove_file(path: &Path) -> Result<(), Error> {
     match fs::remove_file(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
@@ -164,7 +169,7 @@ mod tests {
         }
         fs::remove_file(&path).unwrap();
 
-        // To a file that is there, and to one that is not.
+        // A link to a file that exists, and to one that does not.
         for is_there in [false, true] {
             if is_there {
                 fs::write(&victim, "").unwrap();

@@ -1,4 +1,4 @@
-//! What can go wrong, in words for the person who started the job.
+//! Errors of the spool, with messages for the user who started the job.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,24 +8,24 @@ use crate::holder::Holder;
 use crate::identity::Differences;
 use crate::key::{Key, Share};
 
-/// Why results cannot be kept or a job cannot be resumed.
+/// Why results cannot be kept, or a job cannot be resumed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The system refused something.
-    #[error("cannot {action} {}{}: {source}{}", path.display(), at(*offset), advice(source))]
+    /// The system reported an error.
+    #[error("cannot {action} {}{}: {source}{}", path.display(), describe_offset(*offset), advice(source))]
     Io {
-        /// What was to be done.
+        /// What failed, as a verb.
         action: &'static str,
-        /// With which file or directory.
+        /// The file or directory.
         path: PathBuf,
-        /// Where in the file.
+        /// The offset in the file.
         offset: Option<u64>,
         /// The cause.
         source: io::Error,
     },
-    /// A file whose earlier synchronisation failed: the system may have dropped what was written since the last one
-    /// that succeeded, and would not tell again.
+    /// A file whose earlier synchronisation failed. The system may have dropped the writes since
+    /// the last success, and does not report that twice.
     #[error(
         "{} cannot be relied on any more, since the system could not bring it to disk ({cause}); \
          mend the file system or use another one, and start the command again",
@@ -34,15 +34,15 @@ pub enum Error {
     Unreliable {
         /// The file.
         path: PathBuf,
-        /// The system's words.
+        /// The system's message.
         cause: String,
     },
-    /// A record that is not what was written.
+    /// A record that differs from what its writer wrote.
     #[error("{} is damaged at offset {offset}: {what}; the block has to be searched again", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// Where the record begins.
+        /// Offset of the record.
         offset: u64,
         /// What is wrong.
         what: &'static str,
@@ -54,16 +54,16 @@ pub enum Error {
         key.block, key.kind.0, totals[0], paths[0].display(), offsets[0], totals[1], paths[1].display(), offsets[1]
     )]
     Conflict {
-        /// Whose results they are.
+        /// The result.
         key: Key,
         /// The files.
         paths: Box<[PathBuf; 2]>,
-        /// Where the records begin.
+        /// Offsets of the records.
         offsets: [u64; 2],
-        /// Bytes of the whole results.
+        /// Lengths of the whole results in bytes.
         totals: [u64; 2],
     },
-    /// More bytes than the result has after the start of the share.
+    /// The bytes do not fit between the start of the share and the end of the result.
     #[error(
         "{length} bytes at {} do not fit into a result of {} bytes for block {}",
         share.start, share.total, key.block
@@ -73,7 +73,7 @@ pub enum Error {
         key: Key,
         /// The share.
         share: Share,
-        /// Its bytes.
+        /// Length of the share in bytes.
         length: u64,
     },
     /// The directory belongs to another job than the one to be resumed.
@@ -84,22 +84,22 @@ pub enum Error {
     Differs {
         /// The directory.
         path: PathBuf,
-        /// In what.
+        /// The differences between the jobs.
         differences: Differences,
     },
-    /// There is a job already where a new one was to begin.
+    /// There is already a job where a new one should start.
     #[error(
         "{} keeps the results of a job that did not end; resume it, or name another directory",
         .0.display()
     )]
     Occupied(PathBuf),
-    /// The job that is there is through.
+    /// The job in the directory is complete.
     #[error(
         "{} keeps a whole report already: read it with 'fleetblast cat', or name another directory",
         .0.display()
     )]
     Complete(PathBuf),
-    /// The job that is there cannot go on.
+    /// The job in the directory cannot be resumed.
     #[error(
         "{} keeps the results of a job without -checkpoint, which cannot be resumed: nobody knows what it searched; \
          name another directory",
@@ -109,7 +109,7 @@ pub enum Error {
     /// There is no job to resume.
     #[error("{} keeps no job that could be resumed; start it as a new one", .0.display())]
     NoJob(PathBuf),
-    /// A directory that has something else in it.
+    /// A directory with other entries than a job's.
     #[error(
         "{} contains '{entry}', which belongs to no job; name a new or an empty directory",
         path.display()
@@ -120,7 +120,7 @@ pub enum Error {
         /// One of its entries.
         entry: String,
     },
-    /// A file that somebody else put in the place of one of the job's.
+    /// A file of another user in the place of one of the job's.
     #[error("{} is {what}, which nothing is taken from; remove it, or name another directory", path.display())]
     Foreign {
         /// The file.
@@ -128,7 +128,7 @@ pub enum Error {
         /// What it is.
         what: String,
     },
-    /// A job file that cannot be understood.
+    /// A job file that cannot be parsed.
     #[error("{} does not describe a job: {what}; start the job as a new one in another directory", path.display())]
     JobFile {
         /// The file.
@@ -141,13 +141,13 @@ pub enum Error {
     Locked {
         /// The directory.
         path: PathBuf,
-        /// Who, if its lock file tells.
+        /// The process, if the lock file names it.
         holder: Option<Box<Holder>>,
-        /// When to try again: by then a holder that died has been silent for long enough. `None` if it is certainly
-        /// alive.
+        /// When to try again: by then a dead holder will have been silent for long enough. `None`
+        /// if the holder is certainly alive.
         retry_after: Option<Duration>,
     },
-    /// Another process took the directory over, having heard nothing of this one for too long.
+    /// Another process took over the directory, since this one gave no sign of life for too long.
     #[error(
         "{} was taken over by {}, since this process gave no sign of life; this job ends",
         path.display(), who(holder.as_deref())
@@ -155,15 +155,15 @@ pub enum Error {
     LockLost {
         /// The directory.
         path: PathBuf,
-        /// Who, if its lock file tells.
+        /// The process, if the lock file names it.
         holder: Option<Box<Holder>>,
     },
-    /// More writers than the directories are laid out for.
+    /// More writers than the directory layout allows.
     #[error("writer {0} is one too many: a spool has places for {max} writers", max = crate::MAX_WRITERS)]
     TooManyWriters(u32),
 }
 
-fn at(offset: Option<u64>) -> String {
+fn describe_offset(offset: Option<u64>) -> String {
     offset.map_or_else(String::new, |offset| format!(" at offset {offset}"))
 }
 
@@ -183,7 +183,7 @@ fn wait(retry_after: Option<Duration>) -> String {
     }
 }
 
-/// What to do about a refusal of the system.
+/// Advice for the user about an error of the system.
 fn advice(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
@@ -197,12 +197,12 @@ fn advice(error: &io::Error) -> &'static str {
     }
 }
 
-/// Tells an [`Error::Io`] what failed.
+/// Adds to an I/O error what failed.
 pub(crate) trait Context<T> {
-    /// With the name of the file and what was to be done with it.
+    /// Adds the action and the path.
     fn during(self, action: &'static str, path: &Path) -> Result<T, Error>;
 
-    /// The same, and where in the file.
+    /// Adds the action, the path and the offset in the file.
     fn during_at(self, action: &'static str, path: &Path, offset: u64) -> Result<T, Error>;
 }
 

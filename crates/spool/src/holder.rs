@@ -1,4 +1,4 @@
-//! Who uses a directory.
+//! The process that uses a directory.
 
 use std::fmt;
 use std::fs;
@@ -12,9 +12,10 @@ pub struct Holder {
     pub host: String,
     /// Number of the process there.
     pub pid: u32,
-    /// When it began to use the directory, in UTC.
+    /// Time when it started to use the directory, in UTC.
     pub since: String,
-    /// What Linux calls the boot id: another after each start of a machine. Empty if the system does not tell.
+    /// Boot id of Linux, which changes with each start of the machine. Empty if the system has
+    /// none.
     pub boot: String,
 }
 

@@ -1,4 +1,4 @@
-//! What makes two jobs the same: everything on which the bytes of their output depend.
+//! The identity of a job: everything that the bytes of its output depend on.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-/// Everything on which the results of a job depend. (The number of ranks and threads is not in it.)
+/// Everything that the results of a job depend on. (Numbers of ranks and threads are not in it.)
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Identity {
@@ -14,19 +14,19 @@ pub struct Identity {
     pub program: String,
     /// Version of FleetBLAST.
     pub version: String,
-    /// What tells this build of FleetBLAST from others of the same version.
+    /// Distinguishes this build of FleetBLAST from others of the same version.
     pub build: String,
     /// The queries.
     pub query: QueryDigest,
     /// The database.
     pub database: DatabaseIdentity,
-    /// Names, with their dashes, and values of all options on which the output depends.
+    /// Names, with their dashes, and values of all options that the output depends on.
     pub options: BTreeMap<String, String>,
-    /// How queries are parted into blocks, which is what the numbers of blocks mean.
+    /// The rule that divides queries into blocks, and so gives the numbers of blocks their meaning.
     pub blocks: String,
 }
 
-/// What tells a query input from another.
+/// Distinguishes query inputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueryDigest {
@@ -36,7 +36,7 @@ pub struct QueryDigest {
     pub xxh3: String,
 }
 
-/// What tells a database from another.
+/// Distinguishes databases.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DatabaseIdentity {
@@ -48,29 +48,29 @@ pub struct DatabaseIdentity {
     pub residues: u64,
     /// Its volumes in order.
     pub volumes: Vec<VolumeIdentity>,
-    /// Checksum of what aliases, lists and masks make of them, and of titles and statistics.
+    /// Checksum of the effect of aliases, lists and masks, and of titles and statistics.
     pub selection: String,
 }
 
-/// What tells a volume of a database from another of its name.
+/// Distinguishes volumes with the same name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VolumeIdentity {
     /// Its file name without directory and extension.
     pub name: String,
-    /// Its date of creation, as its index tells it.
+    /// Its date of creation, from its index.
     pub date: String,
     /// Number of its sequences.
     pub sequences: u32,
-    /// Checksum of what its index says before the offsets.
+    /// Checksum of its index before the offsets.
     pub index: String,
-    /// Checksum of the residues that are searched.
+    /// Checksum of the searched residues.
     pub residues: String,
-    /// Checksum of the definition lines of what is searched.
+    /// Checksum of the definition lines of searched sequences.
     pub headers: String,
 }
 
-/// Computes a [`QueryDigest`] as the input is read.
+/// Computes a [`QueryDigest`] while the input is read.
 #[derive(Clone, Default)]
 pub struct QueryHasher {
     bytes: u64,
@@ -84,32 +84,32 @@ impl QueryHasher {
         self.state.update(bytes);
     }
 
-    /// The digest of all that was added.
+    /// The digest of all bytes so far.
     pub fn finish(&self) -> QueryDigest {
         QueryDigest { bytes: self.bytes, xxh3: format!("{:032x}", self.state.digest128()) }
     }
 }
 
-/// Something that is not as it was.
+/// A difference between two identities.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// What, in words.
+    /// The part that differs, in words.
     pub what: String,
-    /// As it was when the job began; `None` if it was not there.
+    /// Its value when the job began; `None` if it did not exist.
     pub was: Option<String>,
-    /// As it is.
+    /// Its value now.
     pub is: Option<String>,
 }
 
-/// All that is not as it was.
+/// All differences between two identities.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Differences(pub Vec<Difference>);
 
-/// What [`DatabaseIdentity::selection`] is of.
+/// Description of [`DatabaseIdentity::selection`] in messages.
 const SELECTION: &str = "the checksum of what aliases, lists and masks make of the database";
 
 impl Identity {
-    /// What of `now` is not as in this identity; empty if the jobs are the same.
+    /// Compares with a later identity; empty if the jobs are the same.
     pub fn differences(&self, now: &Self) -> Differences {
         let mut found = Collector::default();
         found.compare("the program", &self.program, &now.program);
@@ -124,7 +124,7 @@ impl Identity {
         for number in 0..was.volumes.len().max(is.volumes.len()) {
             found.compare_volumes(number, was.volumes.get(number), is.volumes.get(number));
         }
-        // It has the numbers above in it.
+        // The numbers above are part of the checksum.
         if found.0.len() == before {
             found.compare(SELECTION, &was.selection, &is.selection);
         }
@@ -148,7 +148,7 @@ impl Collector {
         self.compare_optional(|| what.to_owned(), Some(was), Some(is));
     }
 
-    /// Of two volumes that describe themselves alike, tells what they hold.
+    /// Compares two volumes. If their descriptions are equal, it compares their checksums.
     fn compare_volumes(
         &mut self,
         number: usize,
@@ -156,9 +156,9 @@ impl Collector {
         is: Option<&VolumeIdentity>,
     ) {
         let found = self.0.len();
-        let told = |volume: &VolumeIdentity| volume.to_string();
+        let describe = |volume: &VolumeIdentity| volume.to_string();
         let what = || format!("volume {} of the database", number + 1);
-        self.compare_optional(what, was.map(told).as_ref(), is.map(told).as_ref());
+        self.compare_optional(what, was.map(describe).as_ref(), is.map(describe).as_ref());
         if let (Some(was), Some(is), true) = (was, is, self.0.len() == found) {
             let of = |what: &str| format!("the checksum of the {what} in {}", was.name);
             self.compare(&of("index"), &was.index, &is.index);
@@ -203,7 +203,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Differences named in a message; of a database of many volumes there may be hundreds.
+/// Number of differences in a message; a database of many volumes can have hundreds.
 const SHOWN: usize = 4;
 
 impl fmt::Display for Differences {

@@ -1,4 +1,4 @@
-//! Which results there are, over all files.
+//! The results in all files of a job.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -8,21 +8,21 @@ use crate::key::Key;
 use crate::layout::Run;
 use crate::record::Place;
 
-/// The records of a job by their results.
+/// The records of a job, by result.
 ///
-/// Results, or shares of them, can be there twice: a run may die before it knows that something is on disk, and the next
-/// may part the result otherwise. The bytes are the same then.
+/// A result or share can exist twice: a run can die before it records that something is on disk,
+/// and the next run can divide the result differently. The bytes are the same.
 #[derive(Clone, Debug, Default)]
 pub struct Index {
     results: HashMap<Key, Shares>,
 }
 
-/// What there is of a result.
+/// The shares of a result.
 #[derive(Clone, Debug)]
 struct Shares {
     /// The record that was added first.
     first: Place,
-    /// The longest share from each start.
+    /// The longest share that begins at each offset.
     longest: BTreeMap<u64, Place>,
 }
 
@@ -30,8 +30,8 @@ impl Index {
     /// Adds a record of the job of `run`.
     ///
     /// # Errors
-    /// [`Error::Conflict`] if there is a record by which the whole result is longer or shorter, or of the same share with
-    /// other contents.
+    /// [`Error::Conflict`] if another record states another length of the whole result, or
+    /// has the same share with other contents.
     pub fn add(&mut self, run: &Run, place: Place) -> Result<(), Error> {
         let shares = self
             .results
@@ -55,8 +55,11 @@ impl Index {
         Ok(())
     }
 
-    /// The records that together are all of a result, in its order; `None` if something is missing. A record may begin
-    /// before the end of the one before it: its bytes up to there are the same, and to be left out.
+    /// Returns the records that together make up a result, in its order; `None` if something is
+    /// missing.
+    ///
+    /// A record can overlap the one before it. The bytes of the overlap are the same, and must be
+    /// skipped.
     pub fn cover(&self, key: Key) -> Option<Vec<Place>> {
         let Shares { first, longest } = self.results.get(&key)?;
         let mut places = longest.values().peekable();
@@ -73,7 +76,7 @@ impl Index {
         Some(chosen)
     }
 
-    /// The results of which nothing is missing, with their bytes, in no order.
+    /// The results without missing parts, with their lengths in bytes, in no order.
     pub fn complete(&self) -> impl Iterator<Item = (Key, u64)> {
         let complete = self.results.iter().filter(|(key, _)| self.cover(**key).is_some());
         complete.map(|(key, shares)| (*key, shares.first.share.total))

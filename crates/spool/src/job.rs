@@ -1,4 +1,4 @@
-//! The file that says what a job is.
+//! The file that describes a job.
 
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
@@ -16,37 +16,37 @@ use crate::identity::Identity;
 
 /// Name of the file.
 pub(crate) const NAME: &str = "job";
-/// Name of its next version while that is written.
+/// Name of its next version while it is written.
 pub(crate) const ASIDE: &str = "job.new";
 /// Version of the format of the file.
 const FORMAT: u32 = 3;
-/// Bytes that a job file may have: enough for a database of 50,000 volumes.
+/// Maximal length of a job file in bytes: enough for a database of 50,000 volumes.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// A job and how often it was started.
+/// A job, and the number of its starts.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Job {
     /// Version of the format.
     format: u32,
-    /// What the records of the job are marked with.
+    /// The mark of the job's records.
     pub(crate) mark: u64,
     /// Number of starts.
     pub(crate) runs: u32,
     /// How records are compressed.
     pub(crate) codec: Codec,
-    /// `None` for one that cannot be resumed: nobody looked what it searches.
+    /// `None` for a job that cannot be resumed: its inputs were not examined.
     pub(crate) identity: Option<Identity>,
 }
 
-/// What any version of the format has.
+/// The field that all versions of the format have.
 #[derive(Deserialize)]
 struct Format {
     format: u32,
 }
 
 impl Job {
-    /// A job that was never started.
+    /// Makes a job that was never started.
     pub(crate) fn new(
         root: &Path,
         identity: Option<&Identity>,
@@ -54,15 +54,15 @@ impl Job {
     ) -> Result<Self, Error> {
         let mark = match identity {
             Some(identity) => {
-                xxh3_64(&serde_json::to_vec(identity).map_err(|error| wrong(root, error))?)
+                xxh3_64(&serde_json::to_vec(identity).map_err(|error| malformed(root, error))?)
             }
-            // Unlike that of any other job.
+            // Different from the mark of any other job.
             None => RandomState::new().hash_one((root, std::process::id(), SystemTime::now())),
         };
         Ok(Self { format: FORMAT, mark, runs: 0, codec, identity: identity.cloned() })
     }
 
-    /// The job of a directory, if it has one: a file of `owner`'s.
+    /// Reads the job of a directory, if it has one. The file must belong to `owner`.
     pub(crate) fn read(root: &Path, owner: u32) -> Result<Option<Self>, Error> {
         let path = root.join(NAME);
         let file = match open_own(File::options().read(true), &path, owner) {
@@ -74,22 +74,22 @@ impl Job {
         let mut text = Vec::new();
         file.take(MAX_BYTES).read_to_end(&mut text).during("read", &path)?;
         let Format { format } =
-            serde_json::from_slice(&text).map_err(|error| wrong(root, error))?;
+            serde_json::from_slice(&text).map_err(|error| malformed(root, error))?;
         if format != FORMAT {
             let what = format!("its format is {format}, and this version knows {FORMAT}");
-            return Err(wrong(root, what));
+            return Err(malformed(root, what));
         }
-        serde_json::from_slice(&text).map(Some).map_err(|error| wrong(root, error))
+        serde_json::from_slice(&text).map(Some).map_err(|error| malformed(root, error))
     }
 
-    /// Puts the job into its directory, durably.
+    /// Writes the job to its directory, durably.
     pub(crate) fn write(&self, root: &Path) -> Result<(), Error> {
-        let mut text = serde_json::to_vec_pretty(self).map_err(|error| wrong(root, error))?;
+        let mut text = serde_json::to_vec_pretty(self).map_err(|error| malformed(root, error))?;
         text.push(b'\n');
         replace(&root.join(NAME), &root.join(ASIDE), &text)
     }
 }
 
-fn wrong(root: &Path, what: impl ToString) -> Error {
+fn malformed(root: &Path, what: impl ToString) -> Error {
     Error::JobFile { path: root.join(NAME), what: what.to_string() }
 }

@@ -1,49 +1,50 @@
-//! What is stored, by name.
+//! Names of stored results.
 
 use serde::{Deserialize, Serialize};
 
-/// What a record holds of its block. The numbers are those that the user of the spool chooses.
+/// The kind of data about a block. The user of the spool chooses the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Kind(pub u32);
 
 impl Kind {
     /// All formatted output of the block.
     pub const RESULT: Self = Self(0);
-    /// How often the search extended for each query of the block.
+    /// For each query of the block, how often the search extended a hit.
     pub const COUNTS: Self = Self(1);
-    /// The queries of the block by name, and where in its output each begins and ends.
+    /// The names of the block's queries, and where in its output each begins and ends.
     pub const NAMES: Self = Self(2);
-    /// What stands before the first block.
+    /// The output before the first block.
     pub const PROLOGUE: Self = Self(3);
-    /// What stands after the last one.
+    /// The output after the last block.
     pub const EPILOGUE: Self = Self(4);
 }
 
-/// Names a result. Whoever finds it, at whatever time, finds the same bytes.
+/// The name of a result. Its bytes are always the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Key {
     /// Number of the query block.
     pub block: u64,
-    /// What of it.
+    /// Kind of data about the block.
     pub kind: Kind,
 }
 
-/// Which bytes of a result a record holds. Several writers may each have a share, and in another run others.
+/// The position of a record's bytes in a result. Several writers can each have a share, and other
+/// ones in another run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Share {
-    /// Where in the result it begins.
+    /// Offset in the result.
     pub start: u64,
-    /// Bytes of the whole result.
+    /// Length of the whole result in bytes.
     pub total: u64,
 }
 
 impl Share {
-    /// All of a result of so many bytes.
+    /// The share that is a whole result of `total` bytes.
     pub fn whole(total: u64) -> Self {
         Self { start: 0, total }
     }
 
-    /// Whether so many bytes can be the share.
+    /// Whether this number of bytes fits into the share.
     pub(crate) fn has_room(self, length: u64) -> bool {
         self.start.checked_add(length).is_some_and(|end| end <= self.total)
     }

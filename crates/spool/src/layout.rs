@@ -1,4 +1,4 @@
-//! Where the files of a run are.
+//! Paths of the files of a run.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -10,21 +10,21 @@ use crate::codec::Codec;
 use crate::durable::{is_directory, remove_file};
 use crate::error::{Context, Error};
 
-/// How the names of indexes end.
+/// Extension of indexes.
 const INDEX: &str = "index";
-/// Writers that a run can have: 256 directories of 256 directories of 16 writers.
+/// Maximal number of writers of a run: 256 directories of 256 directories of 16 writers.
 pub const MAX_WRITERS: u32 = 1 << 20;
 
-/// One start of a job. Every process of it has the same one.
+/// One start of a job. Every process of the run has the same values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The directory of the job.
     pub root: PathBuf,
     /// Number of this start, from 1.
     pub number: u32,
-    /// The mark that all records of the job bear.
+    /// The mark of all records of the job.
     pub job: u64,
-    /// How they are compressed.
+    /// The compression of the records.
     pub codec: Codec,
 }
 
@@ -42,7 +42,7 @@ impl FileId {
         format!("writer-{}-{}.{extension}", self.writer, self.run)
     }
 
-    /// The file that has exactly this name.
+    /// Parses the name of a file.
     fn parse(name: &str, extension: &str) -> Option<Self> {
         let numbers = name.strip_prefix("writer-")?.strip_suffix(extension)?.strip_suffix('.')?;
         let (writer, run) = numbers.split_once('-')?;
@@ -62,7 +62,7 @@ impl Run {
         self.named(file, self.codec.extension())
     }
 
-    /// Path of the index beside it.
+    /// Path of the index beside a spool file.
     pub(crate) fn index(&self, file: FileId) -> PathBuf {
         self.named(file, INDEX)
     }
@@ -72,10 +72,11 @@ impl Run {
         self.root.join(outer).join(inner).join(file.name(extension))
     }
 
-    /// The spool files of all runs so far, in order. The scans of them can be divided among the processes.
+    /// Lists the spool files of all runs so far, in order. The processes can divide the scans of
+    /// them.
     ///
     /// # Errors
-    /// A directory cannot be read.
+    /// If a directory cannot be read.
     pub fn files(&self) -> Result<Vec<FileId>, Error> {
         let mut files = Vec::new();
         for outer in branches(&self.root)? {
@@ -89,7 +90,7 @@ impl Run {
         Ok(files)
     }
 
-    /// Removes all spool files and the directories that are empty then.
+    /// Removes all spool files, and the directories that are empty then.
     pub(crate) fn remove_files(&self) -> Result<(), Error> {
         for file in self.files()? {
             let path = self.path(file);
@@ -106,7 +107,7 @@ impl Run {
     }
 }
 
-/// Names in a directory; those that are not UTF-8 with substitutes.
+/// Names in a directory; bytes that are not UTF-8 are replaced.
 pub(crate) fn entries(directory: &Path) -> Result<Vec<String>, Error> {
     let names = fs::read_dir(directory).and_then(|entries| {
         entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
@@ -114,18 +115,18 @@ pub(crate) fn entries(directory: &Path) -> Result<Vec<String>, Error> {
     names.during("read the directory", directory)
 }
 
-/// Whether a directory of the tree may have this name.
+/// Whether a directory of the tree can have this name.
 fn is_branch(name: &str) -> bool {
     name.len() == 2 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// The directories in `directory` whose names are those of branches.
+/// The subdirectories with names of branches.
 fn branches(directory: &Path) -> Result<Vec<PathBuf>, Error> {
     let names = entries(directory)?.into_iter().filter(|name| is_branch(name));
     Ok(names.map(|name| directory.join(name)).filter(|path| is_directory(path)).collect())
 }
 
-/// Removes a directory, unless something is in it.
+/// Removes a directory, unless it has entries.
 fn remove_empty(path: &Path) -> Result<(), Error> {
     match fs::remove_dir(path) {
         Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => Ok(()),

@@ -1,64 +1,67 @@
-//! The spool and journal of a fleet: results that wait go to disk, and the same files are the checkpoint from which a
-//! killed job resumes.
+//! The spool of a job: results on disk until they are published. The same files are the
+//! checkpoint from which a killed job resumes.
 //!
 //! # The directory of a job
 //! ```text
-//! DIR/job                          what the job is (JSON), and how often it was started
-//! DIR/lock                         who uses the directory
-//! DIR/report                       how much there is (JSON), once all results are there, if they stay there as a report
-//! DIR/xx/yy/writer-N-RUN.zst       records of writer N (a rank) of one run (a start of the job); with gzip, .gz
-//! DIR/xx/yy/writer-N-RUN.index     where what is in that file, if the results stay there
+//! DIR/job                          the job (JSON), and how often it was started
+//! DIR/lock                         the process that uses the directory
+//! DIR/report                       size of a complete report (JSON), if it stays there
+//! DIR/xx/yy/writer-N-RUN.zst       records of writer N (a rank) of one run; with gzip, .gz
+//! DIR/xx/yy/writer-N-RUN.index     index of that file, if the results stay there
 //! ```
-//! One process holds the [`Checkpoint`]; it tells all others the [`Run`], with which each has its own [`Writer`]. A run
-//! never writes to the files of another, so what a run that died left behind is never touched again. `xx` and `yy`
-//! follow from the number of the writer ([`Run::path`]): 16 writers share a directory, and no directory holds more than
-//! 256 others, with 131,072 writers as with 1. A writer that has nothing to keep has no file.
+//! A run is a start of the job. One process holds the [`Checkpoint`] and sends the [`Run`] to all
+//! others; each of them has its own [`Writer`]. A run never writes to the files of another, so
+//! the files of a dead run never change. `xx` and `yy` follow from the number of the writer
+//! ([`Run::path`]): 16 writers share a directory, and no directory has more than 256
+//! subdirectories, even with 131,072 writers. A writer without results has no file.
 //!
 //! # Records
-//! A [`Writer`] has two buffers, as HSPp-BLAST has (the two-stage output): what comes is collected as it is, compressed when the
-//! first buffer is full, and so becomes a record in the second one, which is written at once when it is full. What is to
-//! count at a certain time needs a [`Writer::sync`]; only that makes disk writes wait.
+//! A [`Writer`] has two buffers, like the two-stage output of HSPp-BLAST. The first collects
+//! results as they are. When it is full, it is compressed and becomes a record in the second
+//! buffer, which is written at once when it is full. Results are safe after a [`Writer::sync`];
+//! only that call waits for the disk.
 //!
-//! A result of a block may be kept in shares, by several writers. It is there once the shares of all runs together are all
-//! of it ([`Index`]).
+//! Several writers can keep shares of the result of a block. The result is complete once the
+//! shares of all runs together cover it ([`Index`]).
 //!
-//! Every record has a header of [`HEADER_BYTES`], a table of its shares, of [`ENTRY_BYTES`] each, and a body. It says of
-//! which job, file and place in the file it is. The numbers are little-endian:
+//! Every record has a header of [`HEADER_BYTES`], a table of its shares with [`ENTRY_BYTES`]
+//! each, and a body. The header names the job, the file and the offset in the file. The numbers
+//! are little-endian:
 //!
-//! | offset | bytes | what |
+//! | offset | bytes | content |
 //! |---|---|---|
-//! | 0 | 16 | what makes a frame that zstd skips, or an extra field of gzip, of all up to the body |
-//! | 16 | 8 | `f5 46 42 72 65 63 32 0a`, the `2` being the version of the layout |
+//! | 0 | 16 | start of a frame that zstd skips, or of an extra field of gzip, up to the body |
+//! | 16 | 8 | `f5 46 42 72 65 63 32 0a`; the `2` is the version of the layout |
 //! | 24 | 8 | mark of the job, from its job file |
 //! | 32 | 4 + 4 | writer, run |
 //! | 40 | 8 | offset of this header in the file |
-//! | 48 | 4 + 4 | how the body is compressed (0: zstd, 1: gzip), shares |
+//! | 48 | 4 + 4 | compression of the body (0: zstd, 1: gzip), number of shares |
 //! | 56 | 8 + 8 | length of the body as stored, of its contents |
 //! | 72 | 8 + 8 | XXH3 of the table, of the body as stored |
 //! | 88 | 8 | XXH3 of the 88 bytes above |
 //!
-//! and for each share, one after the other in the contents:
+//! and for each share, in the order of the contents:
 //!
-//! | offset | bytes | what |
+//! | offset | bytes | content |
 //! |---|---|---|
 //! | 0 | 8 + 4 | block, kind of result |
-//! | 12 | 8 + 8 | where in the result it begins, bytes of the whole result |
-//! | 28 | 8 + 8 | its bytes, their XXH3 |
+//! | 12 | 8 + 8 | offset in the result, length of the whole result |
+//! | 28 | 8 + 8 | length of the share, its XXH3 |
 //!
-//! Bytes that merely look like a record, such as one within the results of another or in a file that was copied, are
-//! therefore never taken for one. `zstd -dc` (`gzip -dc`) shows what a writer collected, in its order.
+//! Therefore a copy of a record, within the results of another or in another file, is never
+//! accepted as a record. `zstd -dc` (`gzip -dc`) shows what a writer appended, in that order.
 //!
-//! # What is checked when
-//! * [`Run::scan`] reads a file to its end through a small buffer and checks all checksums, without decompressing. A
-//!   record that it lists is whole at that time; all others are told as [`Fault`]s, and their blocks are to be searched
-//!   again. (Reading the headers only would be faster, but would tell of a damaged record only when its bytes are wanted,
-//!   long after the search has ended.)
-//! * [`Reader::read`] checks everything again, and the contents after decompression, so that a record damaged since is
-//!   an error and never wrong bytes.
+//! # Checks
+//! * [`Run::scan`] reads a file to its end through a small buffer and checks all checksums,
+//!   without decompressing. It lists valid records, and the rest as [`Fault`]s, whose blocks must
+//!   be searched again. (Reading only the headers would be faster, but damage would be found
+//!   only when the bytes are needed, long after the search.)
+//! * [`Reader::read`] checks everything again, and the contents after decompression. So a record
+//!   damaged later is an error and never gives wrong bytes.
 //!
-//! # What survives
-//! Once [`Writer::sync`] has returned, its records survive the end of the process at any instant, and of the machine as
-//! far as `fsync` keeps its promise: the directories that lead to the file are durable before.
+//! # Durability
+//! Once [`Writer::sync`] has returned, its records survive the end of the process. They survive
+//! a crash of the machine if `fsync` does what it promises; their directories are durable before.
 //!
 //! # Example
 //! ```

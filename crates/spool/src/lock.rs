@@ -1,14 +1,16 @@
-//! One process at a time uses the directory of a job, on one machine or several.
+//! Allows one process at a time to use the directory of a job, on one machine or several.
 //!
-//! The lock file is locked with `flock` and tells who holds it. Whether a holder is dead is decided so:
-//! * Its `flock` stands: it lives.
-//! * Its `flock` is gone, and it ran under the kernel that this process runs under: it is dead.
-//! * Otherwise the holder was on another machine, or this one was started anew, or the file system has no `flock`, or one
-//!   that does not reach other machines. The holder gives a sign of life every few seconds by setting the time of the
-//!   file, and is dead once it gave none for [`PATIENCE`], by the clock of the file system.
+//! The lock file is locked with `flock` and names its holder. Rules that decide whether a holder is
+//! dead:
+//! * Its `flock` still exists: it is alive.
+//! * Its `flock` is gone, and it ran under this process's kernel: it is dead.
+//! * Otherwise the holder was on another machine, or this machine was restarted, or the file system
+//!   has no `flock`, or one that does not reach other machines. The holder gives a sign of life
+//!   every few seconds by setting the time of the file. It is dead once it gave none for
+//!   [`PATIENCE`], by the clock of the file system.
 //!
-//! A holder that was taken for dead finds out at its next sign of life, and its job ends. Until then nothing is lost,
-//! since no two runs write to the same file.
+//! A holder that was wrongly considered dead notices that at its next sign of life, and its job
+//! ends. Until then nothing is lost, since no two runs write to the same file.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write};
@@ -24,12 +26,12 @@ use crate::holder::Holder;
 
 /// Name of the lock file.
 pub(crate) const NAME: &str = "lock";
-/// A holder that may be alive is taken for dead after a silence of this length. It should give a sign of life six times
-/// as often.
+/// A holder that may be alive is considered dead after a silence of this length. It should give a
+/// sign of life six times as often.
 pub const PATIENCE: Duration = Duration::from_secs(60);
-/// Bytes of a lock file that are read.
+/// Maximal number of bytes read from a lock file.
 const MAX_BYTES: u64 = 64 * 1024;
-/// Attempts to open the file, should others remove it in between.
+/// Attempts to open the file, if others remove it in between.
 const ATTEMPTS: usize = 10;
 
 /// The directory of a job, in use by this process until it is dropped.
@@ -41,19 +43,19 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Takes a directory into use, in which this process's files belong to `owner`.
-    pub(crate) fn take(root: &Path, owner: u32) -> Result<Self, Error> {
+    /// Locks a directory, in which this process's files belong to `owner`.
+    pub(crate) fn acquire(root: &Path, owner: u32) -> Result<Self, Error> {
         let path = root.join(NAME);
         for _ in 0..ATTEMPTS {
             let mut options = OpenOptions::new();
             options.read(true).write(true).create(true).truncate(false);
             let file = open_own(&mut options, &path, owner)?;
             let exclusive = try_lock(&file).during("lock", &path)?;
-            // Its last holder may have removed it between the two.
+            // Its last holder may have removed it between opening and locking.
             if !is_at(&file, &path) {
                 continue;
             }
-            let before = Contents::of(&file).during("read", &path)?;
+            let before = LockContents::read(&file).during("read", &path)?;
             let holder = Holder::own();
             if let Some(retry_after) = in_use(root, &file, exclusive, &before, &holder)? {
                 let (path, holder) = (root.to_path_buf(), before.holder());
@@ -66,17 +68,20 @@ impl Lock {
         Err(source).during("open", &path)
     }
 
-    /// A sign of life. Fails if the directory was taken over.
+    /// Gives a sign of life.
+    ///
+    /// # Errors
+    /// [`Error::LockLost`] if another process took over the directory; [`Error::Io`].
     pub(crate) fn beat(&self) -> Result<(), Error> {
         let path = self.root.join(NAME);
         let present = match File::open(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => Contents::Empty,
-            result => result.and_then(|file| Contents::of(&file)).during("read", &path)?,
+            Err(error) if error.kind() == ErrorKind::NotFound => LockContents::Empty,
+            result => result.and_then(|file| LockContents::read(&file)).during("read", &path)?,
         };
         if !present.is(&self.holder) {
             return Err(Error::LockLost { path: self.root.clone(), holder: present.holder() });
         }
-        // The file system's own clock, by which the silence is measured.
+        // The clock of the file system, which measures the silence.
         let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
         let times = Timestamps { last_access: now, last_modification: now };
         futimens(&self.file, &times).map_err(io::Error::from).during("set the time of", &path)
@@ -85,26 +90,26 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // An empty file is free at once, also for other machines. If this fails they have to wait.
-        if Contents::of(&self.file).is_ok_and(|present| present.is(&self.holder)) {
+        // An empty file is free at once, also for other machines. If this fails, they have to wait.
+        if LockContents::read(&self.file).is_ok_and(|present| present.is(&self.holder)) {
             let _ = self.file.set_len(0);
         }
     }
 }
 
-/// What a lock file says.
+/// The contents of a lock file.
 #[derive(Debug)]
-enum Contents {
-    /// Nobody holds it.
+enum LockContents {
+    /// There is no holder.
     Empty,
-    /// It cannot be read, as after a crash while it was written.
+    /// They cannot be parsed, as after a crash during writing.
     Unknown,
     /// Its holder, dead or alive.
     Holder(Box<Holder>),
 }
 
-impl Contents {
-    fn of(file: &File) -> io::Result<Self> {
+impl LockContents {
+    fn read(file: &File) -> io::Result<Self> {
         let mut text = Vec::new();
         let mut chunk = [0; 1024];
         while (text.len() as u64) < MAX_BYTES {
@@ -134,12 +139,12 @@ impl Contents {
     }
 }
 
-/// Locks the file, if nobody else did.
+/// The result of locking the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Exclusive {
-    /// It is locked by this process.
+    /// This process has locked it.
     Yes,
-    /// By another.
+    /// Another process has locked it.
     No,
     /// The file system cannot lock.
     Unknown,
@@ -150,7 +155,7 @@ fn try_lock(file: &File) -> io::Result<Exclusive> {
         Ok(()) => Ok(Exclusive::Yes),
         Err(TryLockError::WouldBlock) => Ok(Exclusive::No),
         Err(TryLockError::Error(error)) => match error.kind() {
-            // Also without a lock service: ENOLCK has no kind of its own.
+            // Also for a missing lock service: ENOLCK has no `ErrorKind`.
             ErrorKind::Unsupported | ErrorKind::InvalidInput => Ok(Exclusive::Unknown),
             _ if error.raw_os_error() == Some(rustix::io::Errno::NOLCK.raw_os_error()) => {
                 Ok(Exclusive::Unknown)
@@ -168,25 +173,26 @@ fn is_at(file: &File, path: &Path) -> bool {
     }
 }
 
-/// `None` if the directory is free, else when to try again (if that can help).
+/// `None` if the directory is free. Otherwise the error, with the time to try again, if that can
+/// help.
 fn in_use(
     root: &Path,
     file: &File,
     exclusive: Exclusive,
-    before: &Contents,
+    before: &LockContents,
     own: &Holder,
 ) -> Result<Option<Option<Duration>>, Error> {
     if exclusive == Exclusive::No {
         return Ok(Some(None));
     }
     match before {
-        Contents::Empty => return Ok(None),
-        Contents::Holder(holder)
+        LockContents::Empty => return Ok(None),
+        LockContents::Holder(holder)
             if exclusive == Exclusive::Yes && !own.boot.is_empty() && holder.boot == own.boot =>
         {
             return Ok(None);
         }
-        Contents::Holder(_) | Contents::Unknown => {}
+        LockContents::Holder(_) | LockContents::Unknown => {}
     }
     let path = root.join(NAME);
     let last_sign = file.metadata().and_then(|data| data.modified()).during("read", &path)?;
@@ -194,14 +200,14 @@ fn in_use(
     Ok(patience_left(last_sign, now).map(Some))
 }
 
-/// How long to wait until the holder is taken for dead.
+/// Time until the holder is considered dead.
 fn patience_left(last_sign: SystemTime, now: SystemTime) -> Option<Duration> {
-    // A clock that was set back must not let the lock last until it has caught up.
+    // If the clock was set back, the lock must not last until it has caught up.
     let silence = now.duration_since(last_sign).unwrap_or_else(|ahead| ahead.duration());
     PATIENCE.checked_sub(silence).filter(|left| !left.is_zero())
 }
 
-/// The time by which the file system of a directory marks its files.
+/// The current time by the clock of the directory's file system.
 fn file_system_time(root: &Path) -> io::Result<SystemTime> {
     let mut file = tempfile::tempfile_in(root)?;
     file.write_all(b"now")?;

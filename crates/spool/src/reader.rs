@@ -1,4 +1,4 @@
-//! Reading results back.
+//! Reads results from records.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -11,20 +11,20 @@ use crate::error::{Context, Error};
 use crate::layout::{FileId, Run};
 use crate::record::{HEADER_BYTES, Header, Place};
 
-/// Reads from any file of a job, whichever writer and run it is of. It holds a few records as it read them last: the next
-/// share may be in one of them, too.
+/// Reads shares from any file of a job, of any writer and run. It caches the records read last,
+/// since the next share can be in one of them.
 pub struct Reader {
     run: Run,
-    /// The file that was read last.
+    /// The file read last.
     open: Option<(FileId, File)>,
-    /// What messages call a file without a name.
+    /// Name in messages of a file without a path.
     nameless: Option<PathBuf>,
     held: VecDeque<Record>,
-    /// How many are held.
+    /// Maximal number of cached records.
     most: usize,
 }
 
-/// A record that was read and found sound.
+/// A record that was read and verified.
 struct Record {
     file: FileId,
     offset: u64,
@@ -33,21 +33,23 @@ struct Record {
 }
 
 impl Reader {
-    /// A reader for the job of `run`.
+    /// Makes a reader for the job of `run`.
     pub fn new(run: &Run) -> Self {
         Self { run: run.clone(), open: None, nameless: None, held: VecDeque::new(), most: 1 }
     }
 
-    /// Reads from an open file, the only one of its job, and holds so many records.
+    /// Makes a reader of an open file, the only one of its job, that caches `most` records.
     pub(crate) fn from_file(run: &Run, file: File, id: FileId, path: &Path, most: usize) -> Self {
         let nameless = Some(path.to_path_buf());
         Self { open: Some((id, file)), nameless, most, ..Self::new(run) }
     }
 
-    /// A share of a result. What a writer at work appended can be read after its [`flush`](crate::Writer::flush).
+    /// Reads a share of a result. A writer's shares can be read after its
+    /// [`flush`](crate::Writer::flush).
     ///
     /// # Errors
-    /// [`Error::Damaged`] if the bytes are not those that were written; [`Error::Io`] if they cannot be read.
+    /// [`Error::Damaged`] if the bytes are not those that were written; [`Error::Io`] if
+    /// they cannot be read.
     pub fn read(&mut self, place: &Place) -> Result<Vec<u8>, Error> {
         let path = self.path(place.file);
         let damaged = |what| Error::Damaged { path: path.clone(), offset: place.offset, what };
@@ -55,7 +57,7 @@ impl Reader {
         if !record.places.contains(place) {
             return Err(damaged("there is no such record"));
         }
-        // The table is as long as the contents are: it was looked at.
+        // The table was verified, so the share is inside the contents.
         let (start, end) = (place.at as usize, (place.at + place.length) as usize);
         let bytes = record.contents.get(start..end).filter(|bytes| xxh3_64(bytes) == place.content);
         bytes.map(<[u8]>::to_vec).ok_or_else(|| damaged("the contents are not those of its table"))
@@ -65,7 +67,7 @@ impl Reader {
         self.nameless.clone().unwrap_or_else(|| self.run.path(file))
     }
 
-    /// The record that begins there.
+    /// Returns the record at an offset.
     fn record(&mut self, file: FileId, offset: u64) -> Result<&Record, Error> {
         let known = self.held.iter().position(|held| (held.file, held.offset) == (file, offset));
         let record = match known.and_then(|known| self.held.remove(known)) {
@@ -87,7 +89,7 @@ impl Reader {
         let (_, file) = self.open.insert((id, file));
 
         let length = file.metadata().during("read", &path)?.len();
-        // Never more than the file has, whatever is asked for or told.
+        // Never reads beyond the file, whatever lengths are given.
         let within = |start: u64, bytes: u64| {
             let end = start.checked_add(bytes).filter(|&end| end <= length);
             end.ok_or_else(|| damaged("the file ends before the record does"))

@@ -1,4 +1,4 @@
-//! Records: what is stored of some results, and where.
+//! The format of records, and the places of shares in them.
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
@@ -9,42 +9,44 @@ use crate::layout::FileId;
 
 /// Bytes of a record before its table.
 pub const HEADER_BYTES: usize = ENVELOPE_BYTES + 80;
-/// Bytes of a table for each share.
+/// Bytes of a table per share.
 pub const ENTRY_BYTES: usize = 44;
-/// Shares that a record may have.
+/// Maximal number of shares of a record.
 pub(crate) const MOST_SHARES: usize = 1024;
-/// Most bytes of results that are compressed together, which bounds the memory of readers.
+/// Maximal bytes of results that are compressed together; limits the memory of readers.
 pub(crate) const MOST_CONTENTS: usize = 1 << 20;
-/// Most bytes of a stored body: contents that cannot be compressed, and what compression adds.
+/// Maximal bytes of a stored body: contents that cannot be compressed, plus the overhead of
+/// compression.
 const MOST_STORED: u64 = 2 * MOST_CONTENTS as u64;
-/// The first bytes of a header, after its envelope. The first of them occurs in no UTF-8 text.
+/// The first bytes of a header, after its envelope. The first byte occurs in no UTF-8 text.
 pub(crate) const MAGIC: [u8; 8] = *b"\xf5FBrec2\n";
-/// Where in a header its checksum is.
+/// Offset of the checksum in a header.
 const SUM: usize = HEADER_BYTES - 8;
 
 const _: () = assert!(HEADER_BYTES - ENVELOPE_BYTES + MOST_SHARES * ENTRY_BYTES <= MOST_EXTRA);
 
-/// A share of a result and where it is. Small, to be sent to whoever places the output.
+/// A share of a result and its place in a file. It is small enough to be sent to the rank that
+/// places the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Place {
     /// The file.
     pub file: FileId,
-    /// Where in the file its record begins.
+    /// Offset of its record in the file.
     pub offset: u64,
-    /// Where in the contents of the record it begins.
+    /// Offset in the contents of the record.
     pub at: u64,
-    /// Whose result it is.
+    /// The result.
     pub key: Key,
-    /// Which bytes of it.
+    /// Its position in the result.
     pub share: Share,
-    /// How many.
+    /// Length of the share in bytes.
     pub length: u64,
-    /// XXH3 (64 bits) of them.
+    /// XXH3 (64 bits) of the share.
     pub content: u64,
 }
 
 impl Place {
-    /// Where in the result its share ends.
+    /// End of the share in the result.
     pub fn end(&self) -> u64 {
         self.share.start.saturating_add(self.length)
     }
@@ -56,7 +58,7 @@ pub(crate) struct Header {
     pub(crate) file: FileId,
     pub(crate) offset: u64,
     pub(crate) codec: Codec,
-    /// Shares in the table.
+    /// Number of shares in the table.
     pub(crate) shares: usize,
     /// Bytes of the body as stored.
     pub(crate) stored: u64,
@@ -92,8 +94,8 @@ impl Header {
         bytes
     }
 
-    /// The header at `offset` of `file`; `None` if there is none, or one of another job or place,
-    /// or of a record that is larger than writers make.
+    /// Decodes the header at `offset` of `file`. `None` if the bytes are no header, or one of
+    /// another job or place, or of a record larger than writers make.
     pub(crate) fn decode(
         bytes: &[u8; HEADER_BYTES],
         job: u64,
@@ -106,7 +108,7 @@ impl Header {
         let header = Self {
             file: FileId { writer: word(bytes, 32), run: word(bytes, 36) },
             offset: long(bytes, 40),
-            codec: Codec::numbered(word(bytes, 48))?,
+            codec: Codec::from_number(word(bytes, 48))?,
             shares: word(bytes, 52) as usize,
             stored: long(bytes, 56),
             length: long(bytes, 64),
@@ -124,7 +126,7 @@ impl Header {
         self.shares * ENTRY_BYTES
     }
 
-    /// The shares of a table; `None` if that is not what was written.
+    /// Decodes the shares of a table; `None` if its checksum or form is wrong.
     pub(crate) fn places(&self, table: &[u8]) -> Option<Vec<Place>> {
         if xxh3_64(table) != self.table {
             return None;
@@ -151,7 +153,7 @@ impl Header {
     }
 }
 
-/// The table of a record with these shares.
+/// Encodes the table of a record with these shares.
 pub(crate) fn table(places: &[Place]) -> Vec<u8> {
     let mut table = Vec::with_capacity(places.len() * ENTRY_BYTES);
     for Place { key, share, length, content, .. } in places {

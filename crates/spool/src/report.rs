@@ -1,4 +1,4 @@
-//! A report that is kept as records, as those see it who read it.
+//! Reads a report that is kept as records.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,23 +15,25 @@ use crate::reader::Reader;
 use crate::scan::Fault;
 use crate::summary::Summary;
 
-/// A report that is kept as records. Nothing is written, and nothing is locked: it may still be growing.
+/// A report that is kept as records. Opening one writes and locks nothing: the report may still be
+/// growing.
 pub struct Report {
     run: Run,
-    /// How much it is, if it is whole.
+    /// The size of the report, if it is complete.
     pub summary: Option<Summary>,
     index: Index,
     names: Vec<Name>,
-    /// What was found damaged where there was no index, by file.
+    /// Damage found by scans of files without index.
     pub faults: Vec<(PathBuf, Fault)>,
     reader: Reader,
 }
 
 impl Report {
-    /// Looks what there is in a directory.
+    /// Opens the report in a directory.
     ///
     /// # Errors
-    /// [`Error::NoJob`], [`Error::JobFile`], [`Error::Conflict`], [`Error::Foreign`], [`Error::Io`].
+    /// [`Error::NoJob`], [`Error::JobFile`], [`Error::Conflict`], [`Error::Foreign`],
+    /// [`Error::Io`].
     pub fn open(root: &Path) -> Result<Self, Error> {
         let path = root.join(job::NAME);
         let owner = match fs::symlink_metadata(&path) {
@@ -43,7 +45,7 @@ impl Report {
         let job = Job::read(root, owner)?.ok_or_else(|| Error::NoJob(root.to_path_buf()))?;
         let (number, codec) = (job.runs, job.codec);
         let run = Run { root: root.to_path_buf(), number, job: job.mark, codec };
-        // Before the records: what is whole does not grow any more.
+        // Read before the records: a complete report does not grow any more.
         let summary = Summary::read(root)?;
         let mut report = Self {
             reader: Reader::new(&run),
@@ -83,7 +85,7 @@ impl Report {
         places.into_iter().try_for_each(|place| self.index.add(&self.run, place))
     }
 
-    /// Hands a result to `take`, part by part; false if not all of it is there.
+    /// Passes a result to `take`, part by part; returns false if it is not complete.
     ///
     /// # Errors
     /// [`Error::Damaged`], [`Error::Io`], and those of `take`.
@@ -103,7 +105,7 @@ impl Report {
         Ok(true)
     }
 
-    /// Hands a part of a result to `take`, of which no more is read than lies in the same records.
+    /// Passes a range of a result to `take`. It reads only the records that contain the range.
     ///
     /// # Errors
     /// As [`result`](Self::result).
@@ -128,18 +130,19 @@ impl Report {
         Ok(done >= range.end)
     }
 
-    /// Whether all of a result is there, as far as can be told before it is read.
+    /// Whether all records of a result exist; their contents are not checked.
     pub fn has(&self, key: Key) -> bool {
         self.index.cover(key).is_some()
     }
 
-    /// The blocks of which all is there, ascending.
+    /// The blocks whose results are complete, ascending.
     pub fn blocks(&self) -> BTreeSet<u64> {
         let complete = self.index.complete().filter(|(key, _)| key.kind == Kind::RESULT);
         complete.map(|(key, _)| key.block).collect()
     }
 
-    /// Where the results of queries of this name are, in their order: in which blocks, from where to where.
+    /// Finds the results of queries with this name, in order: the block, and the range of its
+    /// output.
     ///
     /// # Errors
     /// As [`result`](Self::result).
@@ -152,7 +155,7 @@ impl Report {
         for block in blocks {
             let mut finder = NameFinder::new(name);
             self.result::<Error>(Key { block, kind: Kind::NAMES }, |bytes| {
-                finder.take(bytes);
+                finder.add(bytes);
                 Ok(())
             })?;
             let key = Key { block, kind: Kind::RESULT };
@@ -162,13 +165,14 @@ impl Report {
     }
 }
 
-/// Most bytes before the name in a line of names: two numbers of 64 bits, and a tab after each.
+/// Maximal bytes before the name in a line of names: two numbers of 64 bits, and a tab after each.
 const MOST_NUMBERS: usize = 2 * (20 + 1);
 
-/// Finds a name among [names] that come piece by piece. Holds no more than a line of that name.
+/// Finds a name among [names] that arrive in parts. It keeps at most one line of that name in
+/// memory.
 struct NameFinder<'a> {
     name: &'a [u8],
-    /// The begin of the next line.
+    /// The start of an incomplete line.
     part: Vec<u8>,
     found: Vec<std::ops::Range<u64>>,
 }
@@ -178,38 +182,41 @@ impl<'a> NameFinder<'a> {
         Self { name, part: Vec::new(), found: Vec::new() }
     }
 
-    /// Takes the next bytes.
-    fn take(&mut self, bytes: &[u8]) {
-        let Some(first) = memchr::memchr(b'\n', bytes) else { return self.hold(bytes) };
+    /// Adds the next bytes.
+    fn add(&mut self, bytes: &[u8]) {
+        let Some(first) = memchr::memchr(b'\n', bytes) else {
+            return self.keep_partial_line(bytes);
+        };
         let last = memchr::memrchr(b'\n', bytes).unwrap_or(first);
-        self.hold(&bytes[..first]);
+        self.keep_partial_line(&bytes[..first]);
         let line = std::mem::take(&mut self.part);
-        self.look(&line);
-        self.look(&bytes[first..last]);
-        self.hold(&bytes[last + 1..]);
+        self.search_lines(&line);
+        self.search_lines(&bytes[first..last]);
+        self.keep_partial_line(&bytes[last + 1..]);
     }
 
-    /// Returns where the results of that name are.
+    /// Returns the ranges of the results with that name.
     fn finish(mut self) -> Vec<std::ops::Range<u64>> {
         let line = std::mem::take(&mut self.part);
-        self.look(&line);
+        self.search_lines(&line);
         self.found
     }
 
-    fn hold(&mut self, bytes: &[u8]) {
-        // A line that is longer than a line of the name is another one.
+    fn keep_partial_line(&mut self, bytes: &[u8]) {
+        // A line longer than the name's line is another one.
         let most = self.name.len() + MOST_NUMBERS + 1;
         let room = most.saturating_sub(self.part.len());
         self.part.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
-    fn look(&mut self, lines: &[u8]) {
+    fn search_lines(&mut self, lines: &[u8]) {
         let own = names(lines).filter(|(other, _)| *other == self.name);
         self.found.extend(own.map(|(_, range)| range));
     }
 }
 
-/// The names of a block, one a line: from where to where in the block's output its result is, and the name.
+/// Parses the names of a block, one per line: start and end of the query's result in the block's
+/// output, and the name.
 pub fn names(contents: &[u8]) -> impl Iterator<Item = (&[u8], std::ops::Range<u64>)> {
     let number = |field: &[u8]| std::str::from_utf8(field).ok()?.parse::<u64>().ok();
     contents.split(|&byte| byte == b'\n').filter_map(move |line| {
@@ -238,7 +245,7 @@ mod tests {
             for step in 1..lines.len() {
                 let mut finder = NameFinder::new(name.as_bytes());
                 for bytes in lines.as_bytes().chunks(step) {
-                    finder.take(bytes);
+                    finder.add(bytes);
                     assert!(finder.part.len() <= name.len() + MOST_NUMBERS + 1);
                 }
                 assert_eq!(finder.finish(), wanted, "{name} in steps of {step}");

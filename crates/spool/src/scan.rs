@@ -1,4 +1,4 @@
-//! Finding the records of a file, of which any part may be missing or damaged.
+//! Finds the records of a file, in which any part can be missing or damaged.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -16,46 +16,48 @@ use crate::job;
 use crate::layout::{FileId, Run};
 use crate::record::{HEADER_BYTES, Header, MAGIC, Place};
 
-/// Bytes read at a time, and all the memory that a scan takes beside its result.
+/// Bytes read at a time; a scan needs no more memory, besides its result.
 const WINDOW: usize = 256 * 1024;
 
-/// What a spool file holds.
+/// The result of scanning a spool file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scan {
     /// The file.
     pub file: FileId,
-    /// The shares in records that are whole, in the order of the file.
+    /// The shares in valid records, in the order of the file.
     pub places: Vec<Place>,
-    /// Bytes of these records.
+    /// Bytes of the valid records.
     pub bytes: u64,
-    /// What is no whole record, in the order of the file.
+    /// The parts that are no valid record, in the order of the file.
     pub faults: Vec<Fault>,
 }
 
-/// Bytes of a spool file that are no whole record. What they were is lost and has to be searched again.
+/// Bytes of a spool file that are no valid record. Their results are lost and must be searched
+/// again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Fault {
-    /// The end of a file that was being written when its process or machine stopped: nothing to worry about.
+    /// The end of a file that was being written when its process or machine stopped. This is no
+    /// damage.
     Tail {
-        /// Where it begins.
+        /// Offset of the first byte.
         offset: u64,
-        /// Bytes to the end of the file.
+        /// Number of bytes to the end of the file.
         bytes: u64,
     },
     /// Damaged bytes with a record after them.
     Gap {
-        /// Where they begin.
+        /// Offset of the first byte.
         offset: u64,
-        /// How many.
+        /// Number of bytes.
         bytes: u64,
     },
-    /// A record whose body is not what was written.
+    /// A record whose body has a wrong checksum.
     Body {
-        /// Where it begins.
+        /// Offset of the record.
         offset: u64,
-        /// How many bytes it has.
+        /// Length of the record in bytes.
         bytes: u64,
-        /// The blocks of which it has something: from the least to the greatest number.
+        /// The lowest and the highest block with data in the record.
         blocks: (u64, u64),
     },
 }
@@ -87,8 +89,8 @@ impl Run {
     /// Scans one of the [`files`](Self::files).
     ///
     /// # Errors
-    /// The file cannot be read. (Whatever its bytes are is no error.) [`Error::Foreign`]: it is not of the user whom the
-    /// job belongs to.
+    /// If the file cannot be read; damaged contents are no error. [`Error::Foreign`] if
+    /// the file does not belong to the owner of the job.
     pub fn scan(&self, file: FileId) -> Result<Scan, Error> {
         let path = self.path(file);
         let job = fs::symlink_metadata(self.root.join(job::NAME)).map(|job| job.uid());
@@ -100,8 +102,9 @@ impl Run {
 
 /// Scans the bytes of a spool file of the job with the mark `job`.
 ///
-/// Bytes at which no record begins are skipped up to the next that look like the beginning of one. The header of a
-/// record says where in which file it is, so that nothing within a body or from another file is taken for one.
+/// If no record begins at a byte, the scan goes on at the next bytes that look like the start of a
+/// record. A header contains its file and offset, so that no copy of a record, such as one in the
+/// body of another, is accepted.
 ///
 /// # Errors
 /// Those of `source`.
@@ -151,7 +154,7 @@ pub fn scan(source: impl Read, job: u64, file: FileId) -> io::Result<Scan> {
     Ok(scan)
 }
 
-/// How many of `bytes`, at which no record begins, can be skipped.
+/// Number of `bytes` that can be skipped, given that no record begins at the first.
 fn next_candidate(bytes: &[u8]) -> usize {
     match memmem::find(&bytes[1 + ENVELOPE_BYTES..], &MAGIC) {
         Some(at) => 1 + at,
@@ -159,13 +162,13 @@ fn next_candidate(bytes: &[u8]) -> usize {
     }
 }
 
-/// Bytes that are read once, from the first to the last.
+/// A source that is read once, from start to end.
 struct Input<R> {
     source: R,
     window: Box<[u8]>,
-    /// The bytes in the window that are not used up.
+    /// The unused bytes in the window.
     range: std::ops::Range<usize>,
-    /// Where in the file these begin.
+    /// Offset of these bytes in the file.
     offset: u64,
     ended: bool,
 }
@@ -175,7 +178,7 @@ impl<R: Read> Input<R> {
         Self { source, window: vec![0; WINDOW].into(), range: 0..0, offset: 0, ended: false }
     }
 
-    /// The bytes that are in the window, at least `count` of them unless the file has no more.
+    /// Returns the bytes in the window, at least `count` of them unless the file has fewer.
     fn at_least(&mut self, count: usize) -> io::Result<&[u8]> {
         if self.range.len() < count && !self.ended {
             self.window.copy_within(self.range.clone(), 0);
@@ -192,13 +195,13 @@ impl<R: Read> Input<R> {
         Ok(&self.window[self.range.clone()])
     }
 
-    /// Uses up bytes of the window.
+    /// Skips bytes of the window.
     fn skip(&mut self, count: usize) {
         self.range.start += count;
         self.offset += count as u64;
     }
 
-    /// Uses up the next `count` bytes and returns their checksum; `None` if the file ends before.
+    /// Reads the next `count` bytes and returns their checksum; `None` if the file ends before.
     fn checksum(&mut self, count: u64) -> io::Result<Option<u64>> {
         let mut sum = Xxh3::new();
         let mut left = count;

@@ -1,4 +1,4 @@
-//! Results that find no room in memory, in a file without a name.
+//! Stores results that do not fit into memory in a file without a name.
 
 use std::path::{Path, PathBuf};
 
@@ -10,12 +10,14 @@ use crate::reader::Reader;
 use crate::record::Place;
 use crate::writer::Writer;
 
-/// Bytes that are compressed together, and written at once: what comes back is asked for in small pieces.
+/// Bytes that are compressed together and written at once. Small, since they are read back in small
+/// parts.
 const BUFFER: usize = 64 << 10;
-/// Records that are held as they were read.
+/// Number of cached records.
 const HELD: usize = 32;
 
-/// Results of any length that are read again by who wrote them. Their room is given back at the end.
+/// Results of any length that are read again by the process that wrote them. The file disappears
+/// when it is closed.
 pub struct Scratch {
     writer: Writer,
     reader: Reader,
@@ -23,10 +25,10 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// An empty one, in a directory.
+    /// Makes an empty one, in a directory.
     ///
     /// # Errors
-    /// A file that cannot be made there.
+    /// If no file can be made there.
     pub fn new(directory: &Path) -> Result<Self, Error> {
         let file = tempfile::tempfile_in(directory).during("make a file in", directory)?;
         let path: PathBuf = directory.join("(a file without a name)");
@@ -37,7 +39,7 @@ impl Scratch {
         Ok(Self { writer: writer.into_file(file, &path), reader, results: 0 })
     }
 
-    /// Keeps some bytes: where they are, part by part.
+    /// Stores some bytes. Returns the places of their parts.
     ///
     /// # Errors
     /// [`Error::Io`], as on a full disk.
@@ -47,10 +49,10 @@ impl Scratch {
         self.writer.append(key, Share::whole(bytes.len() as u64), bytes)
     }
 
-    /// A part of what was kept.
+    /// Reads a part of the stored bytes.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Damaged`] if that is not what was kept.
+    /// [`Error::Io`]; [`Error::Damaged`] if the bytes have changed.
     pub fn read(&mut self, place: &Place) -> Result<Vec<u8>, Error> {
         if place.offset >= self.writer.written() {
             self.writer.flush()?;
@@ -74,7 +76,7 @@ mod tests {
         let mut kept = Vec::new();
         for number in 0..400 {
             kept.push(scratch.keep(&piece(number)).expect("room"));
-            // Of some that were just kept, too: they are in the buffers.
+            // Including bytes that were just stored, which are still in the buffers.
             let asked = (number * 7919) % kept.len();
             let read = kept[asked].iter().map(|place| scratch.read(place).expect("sound"));
             assert_eq!(read.collect::<Vec<_>>().concat(), piece(asked));

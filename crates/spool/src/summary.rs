@@ -1,4 +1,4 @@
-//! The file that says that all results are there, and how much that is.
+//! The file that marks a report as complete, and states its size.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -14,23 +14,23 @@ const NAME: &str = "report";
 /// Its name while it is written.
 const ASIDE: &str = "report.new";
 
-/// How much a whole report is.
+/// The size of a complete report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Summary {
-    /// Blocks of queries.
+    /// Number of blocks of queries.
     pub blocks: u64,
-    /// Queries.
+    /// Number of queries.
     pub queries: u64,
-    /// Bytes, with what stands before the first block and after the last one.
+    /// Length in bytes, including the output before the first block and after the last one.
     pub bytes: u64,
 }
 
 impl Summary {
-    /// That of a directory; `None` if not all results are there.
+    /// Reads the summary of a directory; `None` if the report is not complete.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::JobFile`] for a file that says something else.
+    /// [`Error::Io`]; [`Error::JobFile`] if the file cannot be parsed.
     pub fn read(root: &Path) -> Result<Option<Self>, Error> {
         let path = root.join(NAME);
         let text = match fs::read(&path) {

@@ -16,29 +16,30 @@ use crate::record::{HEADER_BYTES, Header, MOST_CONTENTS, MOST_SHARES, Place, tab
 /// The smallest buffers.
 const MIN_BUFFER: usize = 4096;
 
-/// Appends results to the file of one writer, through two buffers: what comes is collected as it is in the first one, which
-/// is compressed when it is full, and becomes a record in the second one, which is written at once when it is full.
+/// Appends results to the file of one writer, through two buffers.
 ///
-/// Its memory is that of both, however large the results are. The file comes to be with the first write.
+/// The first buffer collects results as they are. When it is full, it is compressed and becomes a
+/// record in the second buffer, which is written at once when it is full. The writer needs memory
+/// for both buffers, however large the results are. The first write makes the file.
 ///
 /// # After an error
-/// What was in the buffers stays there, so that a later [`sync`](Self::sync) may still bring it to disk; what a write that
-/// failed left in the file is cut off again. After a `sync` that failed with anything but a failure to write, nothing can be
-/// appended any more: see [`Error::Unreliable`].
+/// The buffers keep their contents, so that a later [`sync`](Self::sync) can still
+/// bring them to disk. The file is cut to its length before the failed write. If a `sync` fails for
+/// another reason than a failed write, nothing can be appended any more: see [`Error::Unreliable`].
 pub struct Writer {
     run: Run,
     id: FileId,
     path: PathBuf,
     file: Option<File>,
     compressor: Compressor,
-    /// The first buffer, and what is in it.
+    /// The first buffer, and the places of its shares.
     contents: Vec<u8>,
     places: Vec<Place>,
-    /// Bytes that it takes.
+    /// Capacity of the first buffer in bytes.
     room: usize,
-    /// The second buffer, which belongs at `written` of the file.
+    /// The second buffer, which will be at offset `written` of the file.
     records: Vec<u8>,
-    /// Bytes that are written at once, if a record is not longer.
+    /// Capacity of the second buffer in bytes; a longer record is written alone.
     most: usize,
     written: u64,
     unsynced: usize,
@@ -47,10 +48,11 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Writer number `writer` of a run, which writes at most `buffer_bytes` (at least 4096) at a time.
+    /// Makes writer number `writer` of a run, which writes at most `buffer_bytes` (at least 4096)
+    /// at a time.
     ///
     /// # Errors
-    /// `writer` is not below [`MAX_WRITERS`], or there is no memory for the compressor.
+    /// If `writer` is not below [`MAX_WRITERS`], or there is no memory for the compressor.
     pub fn new(run: &Run, writer: u32, buffer_bytes: usize) -> Result<Self, Error> {
         if writer >= MAX_WRITERS {
             return Err(Error::TooManyWriters(writer));
@@ -74,12 +76,12 @@ impl Writer {
         })
     }
 
-    /// The same to a file that is open.
+    /// Makes the writer use an open file.
     pub(crate) fn into_file(self, file: File, path: &Path) -> Self {
         Self { file: Some(file), path: path.to_path_buf(), ..self }
     }
 
-    /// Which file it is.
+    /// The writer's file.
     pub fn id(&self) -> FileId {
         self.id
     }
@@ -89,14 +91,15 @@ impl Writer {
         self.written
     }
 
-    /// Appends a result, or a share of it: where its parts are, which are several if it is longer than the first buffer.
+    /// Appends a result, or a share of it. Returns the places of its parts: several if it is longer
+    /// than the first buffer.
     ///
-    /// They can be read once they are written ([`flush`](Self::flush)), and count once they are on disk
-    /// ([`sync`](Self::sync)).
+    /// They can be read once they are written ([`flush`](Self::flush)), and survive a crash once
+    /// they are on disk ([`sync`](Self::sync)).
     ///
     /// # Errors
-    /// [`Error::Io`] if the file cannot be made or written, as on a full disk; [`Error::Unreliable`] after a failed
-    /// `sync`; [`Error::ShareTooLong`].
+    /// [`Error::Io`] if the file cannot be made or written, as on a full disk;
+    /// [`Error::Unreliable`] after a failed `sync`; [`Error::ShareTooLong`].
     pub fn append(&mut self, key: Key, share: Share, bytes: &[u8]) -> Result<Vec<Place>, Error> {
         self.check_reliable()?;
         let length = bytes.len() as u64;
@@ -116,24 +119,24 @@ impl Writer {
         Ok(places)
     }
 
-    /// Results that do not count yet.
+    /// Number of results since the last `sync`.
     pub fn unsynced(&self) -> usize {
         self.unsynced
     }
 
-    /// Writes what is in the buffers, so that other processes can read it.
+    /// Writes the buffers, so that other processes can read their results.
     ///
     /// # Errors
-    /// [`Error::Io`]. Nothing is lost then: the buffers are as before.
+    /// [`Error::Io`]. Nothing is lost then: the buffers are unchanged.
     pub fn flush(&mut self) -> Result<(), Error> {
         self.seal()?;
         self.write()
     }
 
-    /// Brings everything to disk: from now on it counts.
+    /// Brings everything to disk: from now on it survives a crash.
     ///
     /// # Errors
-    /// [`Error::Io`]. If it was the writing that failed, nothing is lost and it can be tried again.
+    /// [`Error::Io`]. If a write failed, nothing is lost and the call can be repeated.
     /// [`Error::Unreliable`] after an earlier failure to bring the file to disk.
     pub fn sync(&mut self) -> Result<(), Error> {
         self.check_reliable()?;
@@ -150,8 +153,8 @@ impl Writer {
         Ok(())
     }
 
-    /// A file that could not be synchronised is never tried again: the second attempt would succeed, though the pages
-    /// that the first could not write may be gone.
+    /// A failed synchronisation is never repeated. The second attempt would succeed, although the
+    /// pages that the first could not write may be gone.
     fn check_reliable(&self) -> Result<(), Error> {
         match &self.unreliable {
             None => Ok(()),
@@ -159,14 +162,14 @@ impl Writer {
         }
     }
 
-    /// Puts a part that is no longer than the first buffer there.
+    /// Adds a part that fits into the first buffer.
     fn collect(&mut self, key: Key, share: Share, part: &[u8]) -> Result<Place, Error> {
         if self.contents.len() + part.len() > self.room || self.places.len() == MOST_SHARES {
             self.seal()?;
         }
         let place = Place {
             file: self.id,
-            // Where the record will be that the first buffer becomes.
+            // The offset of the record that will be made of the first buffer.
             offset: self.written + self.records.len() as u64,
             at: self.contents.len() as u64,
             key,
@@ -179,7 +182,7 @@ impl Writer {
         Ok(place)
     }
 
-    /// Makes a record of what is in the first buffer.
+    /// Makes a record of the first buffer.
     fn seal(&mut self) -> Result<(), Error> {
         if self.places.is_empty() {
             return Ok(());
@@ -216,7 +219,8 @@ impl Writer {
         }
         let file = opened(&mut self.file, &self.run, self.id)?;
         if let Err(error) = file.write_all_at(&self.records, self.written) {
-            // Gives back what the failed write took of a full disk. Without, a scan would tell of a torn tail.
+            // Releases the space of the failed write. Otherwise a scan would report an incomplete
+            // record at the end.
             let _ = file.set_len(self.written);
             return Err(error).during_at("write", &self.path, self.written);
         }
@@ -226,7 +230,8 @@ impl Writer {
     }
 }
 
-/// The file, made when it is first wanted. No other run has one of this name, so one that is there is an error.
+/// Returns the file; makes it at the first call. No other run has a file of this name, so an
+/// existing one is an error.
 fn opened<'a>(slot: &'a mut Option<File>, run: &Run, id: FileId) -> Result<&'a File, Error> {
     if let Some(file) = slot {
         return Ok(file);
@@ -237,10 +242,11 @@ fn opened<'a>(slot: &'a mut Option<File>, run: &Run, id: FileId) -> Result<&'a F
     make_directory(outer)?;
     make_directory(inner)?;
     let file = OpenOptions::new().write(true).create_new(true).open(&path).during("make", &path)?;
-    // All three, whoever made them: another writer that did may not have come to this yet.
+    // All three, even if they exist: another writer that made them may not have synchronised them
+    // yet.
     let synced = [inner, outer, &run.root].into_iter().try_for_each(sync_directory);
     if synced.is_err() {
-        // So that it can be tried again.
+        // So that the call can be repeated.
         let _ = fs::remove_file(&path);
     }
     synced.map(|()| &*slot.insert(file))

@@ -1,6 +1,6 @@
-//! Processes that are killed while they append: every record of which they said that it counts is there.
+//! Kills processes while they append: no synchronised record may be lost.
 //!
-//! This program is the test, and, started with a directory, the process that is killed.
+//! This program is the test. Started with a directory, it is the process that is killed.
 
 mod common;
 
@@ -13,7 +13,7 @@ use std::time::Duration;
 use crate::common::{append, contents, key, start};
 use fleetblast_spool::{Fault, Index, Reader, Run, Writer};
 
-/// How often a process is killed.
+/// Number of kills.
 const KILLS: u64 = 60;
 /// Every fourth result is many times larger.
 const BUFFER: usize = 16 * 1024;
@@ -25,13 +25,13 @@ fn result(block: u64) -> Vec<u8> {
 fn main() {
     match std::env::args_os().nth(1) {
         Some(root) if Path::new(&root).is_dir() => append_for_ever(Path::new(&root)),
-        // Options of the test harness, which this test has not.
+        // Options of the test harness, which this test does not use.
         _ => kill_and_look(),
     }
 }
 
-/// Resumes the job and appends the blocks that are missing. Writes the numbers of the blocks that count, each
-/// on a line.
+/// Resumes the job and appends the missing blocks. Prints the numbers of synchronised blocks, one
+/// per line.
 fn append_for_ever(root: &Path) {
     let job = start(root);
     let mut writer = Writer::new(job.run(), 0, BUFFER).expect("a writer");
@@ -43,14 +43,15 @@ fn append_for_ever(root: &Path) {
         unsynced.push(block);
         if unsynced.len() as u64 > block % 4 {
             writer.sync().expect("room");
-            // At once, so that the parent gets whole lines.
+            // In one write, so that the parent gets whole lines.
             let lines: String = unsynced.drain(..).map(|block| format!("{block}\n")).collect();
             output.write_all(lines.as_bytes()).expect("the parent listens");
         }
     }
 }
 
-/// The records of all runs, and how many files end in bytes that are no record. Nothing else may be wrong.
+/// The records of all runs, and the number of files that end with an incomplete record. Other
+/// damage fails the test.
 fn index(run: &Run) -> (Index, usize) {
     let mut index = Index::default();
     let mut tails = 0;
@@ -75,7 +76,7 @@ fn kill_and_look() {
             .spawn()
             .expect("a process");
         let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
-        // Most runs get somewhere, the others may be killed while they resume.
+        // Most runs append something; the others may be killed while they resume.
         let first = (kill % 6 > 0).then(|| lines.next().expect("a block").expect("readable"));
         thread::sleep(Duration::from_micros(kill * 7919 % 10_000));
         child.kill().expect("killed");

@@ -1,4 +1,4 @@
-//! Parameters of the scores of alignments, and what they say of one.
+//! Karlin–Altschul parameters, and the e-values, cut-offs and bit scores computed from them.
 
 use std::f64::consts::LN_2;
 
@@ -21,21 +21,23 @@ pub struct KarlinBlock {
 }
 
 impl KarlinBlock {
-    /// Other parameters with this K.
+    /// Returns `other` with the K of these parameters.
     pub fn with_k_in(self, other: KarlinBlock) -> KarlinBlock {
         KarlinBlock { k: self.k, log_k: self.log_k, ..other }
     }
 
-    /// Expected number of alignments of at least `score` in a search space (`BLAST_KarlinStoE_simple`, blast_stat.c).
+    /// Expected number of alignments of at least `score` in a search space
+    /// (`BLAST_KarlinStoE_simple`, blast_stat.c).
     pub fn evalue(&self, score: i32, search_space: f64) -> f64 {
         search_space * (-self.lambda * f64::from(score) + self.log_k).exp()
     }
 
-    /// Smallest score, at least 1, with an e-value of at most `evalue` in a search space (`BLAST_Cutoffs`, blast_stat.c).
+    /// Smallest score, at least 1, with an e-value of at most `evalue` in a search space
+    /// (`BLAST_Cutoffs`, blast_stat.c).
     pub fn cutoff_score(&self, evalue: f64, search_space: i64) -> i32 {
         let evalue = evalue.max(SMALLEST_EVALUE);
-        // Of a quotient that is too large for a number the least score is the cut-off.
-        whole(((self.k * search_space as f64 / evalue).ln() / self.lambda).ceil()).max(1)
+        // If the quotient overflows, the smallest score is the cut-off.
+        truncate_to_i32(((self.k * search_space as f64 / evalue).ln() / self.lambda).ceil()).max(1)
     }
 
     /// The score in bits.
@@ -44,25 +46,25 @@ impl KarlinBlock {
     }
 }
 
-/// A number as BLAST+ stores it in 32 bits: without its fraction, and what does not fit becomes the least number of all, as
-/// by the conversion of x86 processors.
-pub fn whole(value: f64) -> i32 {
+/// Converts a number to 32 bits as BLAST+ does on x86: the fraction is cut, and a number out of
+/// range becomes the smallest one.
+pub fn truncate_to_i32(value: f64) -> i32 {
     let fits = value > f64::from(i32::MIN) - 1.0 && value < f64::from(i32::MAX) + 1.0;
     if fits { value as i32 } else { i32::MIN }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::whole;
+    use super::truncate_to_i32;
 
     #[test]
     fn what_does_not_fit_is_the_least_number() {
         assert_eq!(
-            [2.9, -2.9, 2_147_483_647.9, -2_147_483_648.9].map(whole),
+            [2.9, -2.9, 2_147_483_647.9, -2_147_483_648.9].map(truncate_to_i32),
             [2, -2, i32::MAX, i32::MIN]
         );
         for value in [2_147_483_648.0, 1e300, -1e300, f64::INFINITY, f64::NAN] {
-            assert_eq!(whole(value), i32::MIN, "{value}");
+            assert_eq!(truncate_to_i32(value), i32::MIN, "{value}");
         }
     }
 }

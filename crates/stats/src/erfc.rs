@@ -1,14 +1,16 @@
 //! The complementary error function of BLAST+.
 //!
-//! BLAST+ carries a C rendering of the error function of Boost.Math (boost_erf.c; © John Maddock 2006, Boost Software License
-//! 1.0), from which the coefficients here are taken. One coefficient is not used there, the last of the denominator for
-//! arguments from 0.5 to 1.5, which makes that `erfc` wrong by up to 1e-10, and an e-value by up to 1e-6: enough to show in
-//! print now and then. An exact `erfc` therefore will not do.
+//! BLAST+ has a C version of the error function of Boost.Math (boost_erf.c; © John Maddock 2006,
+//! Boost Software License 1.0). The coefficients here are taken from it. It does not use one of
+//! them, the last of the denominator for arguments from 0.5 to 1.5. So `erfc` is wrong there by up
+//! to 1e-10, and an e-value by up to 1e-6, which sometimes shows in print. An exact `erfc` would
+//! therefore give other reports.
 
 // The coefficients are kept as published, with more digits than a double holds.
 #![allow(clippy::excessive_precision)]
 
-/// An approximation for z in some band: a constant, and the coefficients of P and Q, constant terms first.
+/// An approximation for a range of z: a constant Y, and the coefficients of P and Q, constant terms
+/// first.
 struct Band<const N: usize, const M: usize>(f64, [f64; N], [f64; M]);
 
 /// Below 0.5, in z²: erf(z) = z·(Y + P/Q).
@@ -30,7 +32,8 @@ const BELOW_0_5: Band<5, 5> = Band(
     ],
 );
 
-/// Below 1.5, in z - 0.5: erfc(z) = (Y + P/Q)·exp(-z²)/z. Q lacks its sixth power, 0.337511472483094676155e-5.
+/// Below 1.5, in z - 0.5: erfc(z) = (Y + P/Q)·exp(-z²)/z. Q lacks its sixth power,
+/// 0.337511472483094676155e-5.
 const BELOW_1_5: Band<6, 6> = Band(
     0.405935764312744140625,
     [
@@ -117,8 +120,8 @@ const BELOW_28: Band<7, 7> = Band(
 );
 
 impl<const N: usize, const M: usize> Band<N, M> {
-    /// Y + P(x)/Q(x).
-    fn at(&self, x: f64) -> f64 {
+    /// Returns Y + P(x)/Q(x).
+    fn evaluate(&self, x: f64) -> f64 {
         let Self(y, p, q) = self;
         y + polynomial(p, x) / polynomial(q, x)
     }
@@ -138,20 +141,20 @@ fn erf_of_small(z: f64) -> f64 {
     if z < 1e-10 {
         z * 1.125 + z * 0.003379167095512573896158903121545171688
     } else {
-        z * BELOW_0_5.at(z * z)
+        z * BELOW_0_5.evaluate(z * z)
     }
 }
 
 /// erfc(z) for z ≥ 0.5.
 fn erfc_of_large(z: f64) -> f64 {
     let factor = if z < 1.5 {
-        BELOW_1_5.at(z - 0.5)
+        BELOW_1_5.evaluate(z - 0.5)
     } else if z < 2.5 {
-        BELOW_2_5.at(z - 1.5)
+        BELOW_2_5.evaluate(z - 1.5)
     } else if z < 4.5 {
-        BELOW_4_5.at(z - 3.5)
+        BELOW_4_5.evaluate(z - 3.5)
     } else if z < 28.0 {
-        BELOW_28.at(1.0 / z)
+        BELOW_28.evaluate(1.0 / z)
     } else {
         return 0.0;
     };

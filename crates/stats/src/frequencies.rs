@@ -7,7 +7,8 @@ use crate::matrix::{canonical_name, code};
 /// Number of true amino acids.
 pub const TRUE_RESIDUES: usize = 20;
 
-/// The letters of the true amino acids in the order of joint probabilities: by the three-letter names.
+/// The letters of the true amino acids in the order of joint probabilities: by their three-letter
+/// names.
 pub const LETTERS: [u8; TRUE_RESIDUES] = *b"ARNDCQEGHILKMFPSTWYV";
 
 /// NCBIstdaa codes of [`LETTERS`].
@@ -24,13 +25,14 @@ pub const CODES: [usize; TRUE_RESIDUES] = {
     codes
 };
 
-/// Joint probabilities of two true residues, or anything of their shape: [`LETTERS`] by [`LETTERS`].
+/// Joint probabilities of two true residues, or another table of that shape: [`LETTERS`] by
+/// [`LETTERS`].
 pub type Joint = [[f64; TRUE_RESIDUES]; TRUE_RESIDUES];
 
 /// The frequencies that a matrix was made from (matrix_frequency_data.c, matrix_freq_ratios.c).
 #[derive(Clone, Debug)]
 pub struct FrequencyData {
-    /// Frequency ratios of pairs of NCBIstdaa codes; 0 where two codes must not pair.
+    /// Frequency ratios of pairs of NCBIstdaa codes; 0 if two codes must not pair.
     pub ratios: [[f64; SIZE]; SIZE],
     /// Joint probabilities of the true residues.
     pub joint: Joint,
@@ -51,8 +53,9 @@ macro_rules! tables {
 }
 
 impl FrequencyData {
-    /// The frequencies of a matrix (any case); `None` for IDENTITY, which has none, and for unknown names.
-    pub fn of(matrix: &str) -> Option<Self> {
+    /// The frequencies of a matrix (any case). `None` for IDENTITY, which has none, and for unknown
+    /// names.
+    pub fn for_matrix(matrix: &str) -> Option<Self> {
         let name = canonical_name(matrix)?;
         let (ratios, joint) = match name {
             "BLOSUM45" => tables!("BLOSUM45"),
@@ -69,7 +72,7 @@ impl FrequencyData {
     }
 }
 
-/// A square table with headings in the first line and the first column, cells in the order of the text.
+/// Parses a square table with headings in the first line and the first column.
 fn square<const N: usize>(text: &str) -> Option<[[f64; N]; N]> {
     let mut table = [[0.0; N]; N];
     let mut lines = text.lines().skip(1);
@@ -96,7 +99,8 @@ fn column(name: &str) -> Option<[f64; TRUE_RESIDUES]> {
     Some(values)
 }
 
-/// Background composition of Robinson and Robinson over NCBIstdaa, normalised; codes that are no true residue have 0.
+/// Background composition of Robinson and Robinson over NCBIstdaa, normalised; 0 for codes that are
+/// no true residue.
 pub fn background() -> [f64; SIZE] {
     let values = column("robinson_per_mille").expect("the built-in table has the column");
     let mut probabilities = [0.0; SIZE];
@@ -116,7 +120,7 @@ mod tests {
     #[test]
     fn every_matrix_but_identity_has_frequencies() {
         for name in matrix::NAMES {
-            let Some(data) = FrequencyData::of(name) else {
+            let Some(data) = FrequencyData::for_matrix(name) else {
                 assert_eq!(name, "IDENTITY");
                 continue;
             };

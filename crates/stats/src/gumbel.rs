@@ -1,4 +1,5 @@
-//! E-values with the finite-size correction of Spouge: gapped alignments between sequences of given lengths.
+//! E-values with the finite-size correction of Spouge: gapped alignments between sequences of given
+//! lengths.
 
 use std::f64::consts::SQRT_2;
 
@@ -9,10 +10,12 @@ use crate::scoring::ScoringSystem;
 /// 1/√(2π), with the digits of blast_stat.c.
 const INVERSE_SQRT_2_PI: f64 = 0.398_942_280_401_432_7;
 
-/// Standard deviations above which `erfc` is exactly 2 and the correction is exactly the plain difference of lengths.
+/// If a mean is more than this many standard deviations away, `erfc` is exactly 2. The correction
+/// is then exactly the difference of the lengths.
 const FAR: f64 = 8.5;
 
-/// Parameters of the finite-size correction of a scoring system (`Blast_GumbelBlkLoadFromTables`, blast_stat.c).
+/// Parameters of the finite-size correction of a scoring system (`Blast_GumbelBlkLoadFromTables`,
+/// blast_stat.c).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gumbel {
     /// Scale of the scores.
@@ -20,7 +23,8 @@ pub struct Gumbel {
     /// Scale of the scores for which the other parameters hold.
     natural: f64,
     k: f64,
-    /// Mean, variance and covariance of the length of an alignment: slope over the score, and intercept.
+    /// Mean, variance and covariance of the length of an alignment: slope over the score, and
+    /// intercept.
     a: f64,
     b: f64,
     alpha: f64,
@@ -29,14 +33,15 @@ pub struct Gumbel {
     tau: f64,
 }
 
-/// What a score says about lengths.
+/// Mean and standard deviation of the length of alignments with a score.
 struct Lengths {
     mean: f64,
     deviation: f64,
 }
 
 impl Lengths {
-    /// Probability that an alignment fits into `length` residues, and the expected number of places left for it.
+    /// Probability that an alignment fits into `length` residues, and the expected number of
+    /// positions for it.
     fn fit(&self, length: i32) -> (f64, f64) {
         let left = f64::from(length) - self.mean;
         let normal = left / self.deviation;
@@ -67,17 +72,17 @@ impl Gumbel {
         }
     }
 
-    /// The same with another scale and K: those of a PSSM.
+    /// The same parameters with another scale and K: those of a PSSM.
     #[must_use]
     pub fn with(self, block: &KarlinBlock) -> Self {
         Self { lambda: block.lambda, k: block.k, ..self }
     }
 
-    /// Expected number of alignments of at least `score` between a query and a database of random sequences, judged by one
-    /// subject (`BLAST_SpougeStoE`, blast_stat.c).
+    /// Expected number of alignments of at least `score` between a query and a database of random
+    /// sequences, estimated from one subject (`BLAST_SpougeStoE`, blast_stat.c).
     ///
-    /// `scale` is 1, or the factor of scores and gap costs of an adjusted matrix (32). Lengths in residues, unadjusted;
-    /// `db_length` 0 gives the value for the one pair of sequences.
+    /// `scale` is 1, or the factor of scores and gap costs of an adjusted matrix (32). Lengths are
+    /// in residues, not adjusted. With `db_length` 0 the value is for the single pair of sequences.
     pub fn evalue(
         &self,
         score: i32,
@@ -103,8 +108,9 @@ impl Gumbel {
         area * self.k * (-lambda * score).exp() * subjects
     }
 
-    /// The last score whose e-value is still above `evalue`, 0 if there is none: a cut-off that keeps every score worth
-    /// keeping (`BLAST_SpougeEtoS`, blast_stat.c). Lengths as in [`Gumbel::evalue`].
+    /// Returns the last score whose e-value is still above `evalue`, 0 if there is none
+    /// (`BLAST_SpougeEtoS`, blast_stat.c). As a cut-off it keeps every score with an e-value of at
+    /// most `evalue`. Lengths as in [`Gumbel::evalue`].
     pub fn cutoff_score(
         &self,
         evalue: f64,
@@ -144,7 +150,8 @@ mod tests {
         )
     }
 
-    // `blastp -comp_based_stats 0 -outfmt '6 score evalue'` with a query of 101 residues and subjects of 101, 49, 17 and 55.
+    // `blastp -comp_based_stats 0 -outfmt '6 score evalue'` with a query of 101 residues and
+    // subjects of 101, 49, 17 and 55.
     #[test]
     fn e_values_of_a_report() {
         let gumbel = gumbel("BLOSUM62", 11, 1);
@@ -159,8 +166,9 @@ mod tests {
         }
     }
 
-    // `BLAST_SpougeStoE` and `BLAST_SpougeEtoS` of the oracle's libblast.so, called through Python's ctypes:
-    // matrix, gap costs, scale, lengths, database, score, bits of the e-value, bits of a target, its cut-off.
+    // `BLAST_SpougeStoE` and `BLAST_SpougeEtoS` of the oracle's libblast.so, called through
+    // Python's ctypes. Columns: matrix, gap costs, scale, lengths, database, score, bits of the
+    // e-value, bits of a target, its cut-off.
     #[test]
     fn e_values_and_cutoffs_of_other_systems() {
         let golden = [
@@ -243,7 +251,8 @@ mod tests {
         }
     }
 
-    // Preliminary cut-offs of `blastp -evalue 10` for 411 residues against 206,410: E 50 in mode 2, E 10 in mode 0.
+    // Preliminary cut-offs of `blastp -evalue 10` for 411 residues against 206,410: E 50 in mode 2,
+    // E 10 in mode 0.
     #[test]
     fn preliminary_cutoffs() {
         let gumbel = gumbel("BLOSUM62", 11, 1);

@@ -2,21 +2,23 @@
 
 use fleetblast_seq::alphabet::{self, SIZE};
 
-pub use crate::block::{KarlinBlock, whole};
+pub use crate::block::{KarlinBlock, truncate_to_i32};
 use crate::frequencies::background;
 use crate::lattice::{self, LAMBDA_GUESS, ScoreDistribution};
 use crate::matrix::{self, Scores};
 
-/// Ungapped parameters of a query against subjects of background composition.
+/// Computes the ungapped parameters of a query against subjects of background composition.
 ///
-/// `residues` are the codes as the engine holds them (`O` and hard-masked residues already `X`); every code but `X` counts.
-/// `None` if no parameters exist: the query is empty or all `X`, or its expected score is not negative, or no score is
-/// positive. BLAST+ calls such a query invalid (`Blast_ScoreBlkKbpUngappedCalc`, blast_stat.c).
+/// `residues` are the codes in the engine (`O` and hard-masked residues already `X`); every code
+/// but `X` counts. Returns `None` if no parameters exist: the query is empty or all `X`, its
+/// expected score is not negative, or no score is positive. BLAST+ calls such a query invalid
+/// (`Blast_ScoreBlkKbpUngappedCalc`, blast_stat.c).
 pub fn ungapped(residues: &[u8], scores: &Scores) -> Option<KarlinBlock> {
     parameters(&composition(residues)?, scores)
 }
 
-/// Whether a query has [`ungapped`] parameters, told in a small part of the time: without K, the sum that takes long.
+/// Whether a query has [`ungapped`] parameters. This is much faster, since K, a long sum, is not
+/// computed.
 pub fn has_ungapped(residues: &[u8], scores: &Scores) -> bool {
     composition(residues).is_some_and(|query| {
         with_pairs(&query, scores, |distribution| {
@@ -28,7 +30,7 @@ pub fn has_ungapped(residues: &[u8], scores: &Scores) -> bool {
     })
 }
 
-/// The shares of all codes but `X`; `None` if there is no other.
+/// The frequencies of all codes but `X`; `None` if there are no others.
 fn composition(residues: &[u8]) -> Option<[f64; SIZE]> {
     let mut bytes = [0_u64; 256];
     for &residue in residues {
@@ -49,7 +51,7 @@ fn parameters(query: &[f64; SIZE], scores: &Scores) -> Option<KarlinBlock> {
     with_pairs(query, scores, |distribution| distribution.parameters())
 }
 
-/// The scores of a query and subjects of background composition.
+/// Computes the score distribution of a query and subjects of background composition.
 fn with_pairs<T>(
     query: &[f64; SIZE],
     scores: &Scores,
@@ -74,7 +76,8 @@ mod tests {
         Some([block.lambda, block.k, block.h].map(f64::to_bits))
     }
 
-    // λ, K, H of `Blast_KarlinBlkUngappedCalc` of the oracle's libblast.so, called through Python's ctypes.
+    // λ, K, H of `Blast_KarlinBlkUngappedCalc` of the oracle's libblast.so, called through Python's
+    // ctypes.
     #[test]
     fn parameters_of_odd_queries() {
         let golden = [
@@ -98,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn whether_there_are_parameters_is_told_without_them() {
+    fn existence_of_parameters_is_known_without_them() {
         let mut state = 1_u64;
         let mut random = |below: u64| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -153,9 +156,10 @@ mod tests {
             assert!(block.evalue(cutoff, space as f64) <= evalue);
             assert!(cutoff == 1 || block.evalue(cutoff - 1, space as f64) > evalue);
         }
-        // An e-value of 0 is taken for 1e-297.
+        // An e-value of 0 counts as 1e-297.
         assert_eq!(block.cutoff_score(0.0, space), block.cutoff_score(1e-297, space));
-        // Here the quotient is infinite: any score will do (`blastn -evalue 1e-300 -dbsize 100000000000` reports what is worth 8e-301).
+        // The quotient overflows here, so the cut-off is the smallest score (`blastn -evalue 1e-300
+        // -dbsize 100000000000` reports an alignment with e-value 8e-301).
         assert_eq!(block.cutoff_score(0.0, 10_000_000_000_000), 1);
         // `blastp -comp_based_stats 0 -outfmt '6 score bitscore'`: 519 204, 221 89.7, 105 45.1.
         assert_eq!(format!("{:.1}", block.bit_score(221)), "89.7");

@@ -1,4 +1,5 @@
-//! The distribution of the score of one aligned pair, and what follows from it: λ, H and K of Karlin and Altschul.
+//! The distribution of the score of one aligned pair, and the λ, H and K of Karlin and Altschul
+//! computed from it.
 
 use crate::block::KarlinBlock;
 use crate::matrix::Scores;
@@ -6,11 +7,12 @@ use fleetblast_seq::alphabet::SIZE;
 
 /// Relative accuracy of λ (blast_stat.c).
 const LAMBDA_TOLERANCE: f64 = 1.0e-5;
-/// Most evaluations of the polynomial: what `Blast_KarlinLambdaNR` passes, which limits λ where no root exists.
+/// Maximal number of evaluations of the polynomial, as passed by `Blast_KarlinLambdaNR`. It decides
+/// about λ if there is no root.
 const LAMBDA_EVALUATIONS: u32 = 20;
 /// First guess of λ (`BLAST_KARLIN_LAMBDA0_DEFAULT`, blast_stat.c).
 pub const LAMBDA_GUESS: f64 = 0.5;
-/// Terms of the sum for K: the least that is still worth adding, and the most that are added.
+/// The sum for K ends with the first term that is smaller, and after this number of terms.
 const K_SMALLEST_TERM: f64 = 1.0e-4;
 const K_TERMS: u32 = 100;
 
@@ -24,7 +26,7 @@ pub struct ScoreDistribution<'a> {
     average: f64,
 }
 
-/// Most terms of the series of a logarithm.
+/// Maximal number of terms of the series of a logarithm.
 const LN_TERMS: u32 = 500;
 
 /// Greatest common divisor.
@@ -35,7 +37,7 @@ fn gcd(mut a: usize, mut b: usize) -> usize {
     a
 }
 
-/// x to a power, by repeated squaring from the lowest bit (`BLAST_Powi`, ncbi_math.c).
+/// Computes a power of x by repeated squaring from the lowest bit (`BLAST_Powi`, ncbi_math.c).
 fn power(mut x: f64, mut exponent: i32) -> f64 {
     let mut result = 1.0;
     while exponent > 0 {
@@ -65,7 +67,8 @@ pub(crate) fn exp_minus_1(x: f64) -> f64 {
     x * (1.0 + x * series)
 }
 
-/// ln(1 + x), by its series near 0; further away what x loses beside 1 is lost (`BLAST_Log1p`, ncbi_math.c).
+/// ln(1 + x), by its series near 0. Elsewhere the sum 1 + x is rounded, as in `BLAST_Log1p`
+/// (ncbi_math.c).
 pub(crate) fn ln_1_plus(x: f64) -> f64 {
     if x.abs() >= 0.2 {
         return (x + 1.0).ln();
@@ -82,8 +85,8 @@ pub(crate) fn ln_1_plus(x: f64) -> f64 {
     sum
 }
 
-/// Sums up the probability of every score of a pair into `out`, which has a place for each score from `low`; other scores do
-/// not count.
+/// Adds the probability of every score of a pair to `out`, which starts at score `low`; other
+/// scores are ignored.
 fn accumulate(
     query: &[f64; SIZE],
     subject: &[f64; SIZE],
@@ -91,7 +94,7 @@ fn accumulate(
     low: i32,
     out: &mut [f64],
 ) {
-    // Adding nothing changes no sum, and of bases most residues do not occur.
+    // Adding 0 changes no sum. Most residue codes do not occur in bases.
     for (row, &p) in scores.iter().zip(query).filter(|&(_, &p)| p != 0.0) {
         for (&score, &q) in row.iter().zip(subject) {
             let place = usize::try_from(i64::from(score) - i64::from(low)).ok();
@@ -102,14 +105,15 @@ fn accumulate(
     }
 }
 
-/// Calls `use_it` with the normalised distribution of the score of a pair of residues drawn from two compositions
-/// (`BlastScoreFreqCalc`, blast_stat.c); `low` and `high` are the range of the matrix. `None` if no pair can occur.
+/// Calls `consume` with the normalised distribution of the score of a pair of residues drawn from
+/// two compositions (`BlastScoreFreqCalc`, blast_stat.c). `low` and `high` are the range of the
+/// matrix. Returns `None` if no pair can occur.
 pub(crate) fn with_pairs<T>(
     query: &[f64; SIZE],
     subject: &[f64; SIZE],
     scores: &Scores,
     (low, high): (i32, i32),
-    use_it: impl FnOnce(&ScoreDistribution) -> Option<T>,
+    consume: impl FnOnce(&ScoreDistribution) -> Option<T>,
 ) -> Option<T> {
     let count = usize::try_from(i64::from(high) - i64::from(low) + 1).ok()?;
     let mut all = vec![0.0; count];
@@ -122,11 +126,11 @@ pub(crate) fn with_pairs<T>(
     }
     let probabilities = &mut all[first..=last];
     probabilities.iter_mut().for_each(|p| *p /= sum);
-    use_it(&ScoreDistribution::new(low + first as i32, probabilities))
+    consume(&ScoreDistribution::new(low + first as i32, probabilities))
 }
 
 impl<'a> ScoreDistribution<'a> {
-    /// A distribution with the given probabilities of `low`, `low + 1`, ...
+    /// Makes a distribution with the given probabilities of `low`, `low + 1`, ...
     pub fn new(low: i32, probabilities: &'a [f64]) -> Self {
         let mut average = 0.0;
         for (score, p) in (low..).zip(probabilities) {
@@ -136,7 +140,7 @@ impl<'a> ScoreDistribution<'a> {
         Self { low, high, probabilities, average }
     }
 
-    /// True where the theory holds: some score is positive, and the expected score is negative.
+    /// Whether the theory applies: some score is positive, and the expected score is negative.
     fn is_local(&self) -> bool {
         self.average < 0.0 && self.low < 0 && self.high > 0
     }
@@ -172,8 +176,11 @@ impl<'a> ScoreDistribution<'a> {
         (f, slope)
     }
 
-    /// λ, the positive root of Σ P(s)·e^(λs) = 1, found in x = e^-λ by Newton's method kept within a shrinking interval
-    /// (`NlmKarlinLambdaNR`, blast_stat.c) from e^-`guess`, per raw score unit. `None` where it does not exist.
+    /// Computes λ, the positive root of Σ P(s)·e^(λs) = 1, per raw score unit; `None` if there is
+    /// none.
+    ///
+    /// Newton's method, kept within a shrinking interval, finds it in x = e^-λ
+    /// (`NlmKarlinLambdaNR`, blast_stat.c), starting at e^-`guess`.
     pub fn lambda(&self, guess: f64) -> Option<f64> {
         if !self.is_local() {
             return None;
@@ -236,7 +243,7 @@ impl<'a> ScoreDistribution<'a> {
         Some(KarlinBlock { lambda, k, log_k: k.ln(), h })
     }
 
-    /// Whether [`ScoreDistribution::k`] has a value, which takes longer to tell.
+    /// Whether [`ScoreDistribution::k`] has a value; faster than computing it.
     pub(crate) fn has_k(lambda: f64, h: f64) -> bool {
         lambda > 0.0 && h > 0.0
     }
@@ -260,8 +267,8 @@ impl<'a> ScoreDistribution<'a> {
             }
             (_, 1) => ratio * (1.0 - x),
             _ => {
-                // Where the scores have a divisor, BLAST+ takes the probabilities of the lowest scores one after another, not of its
-                // multiples.
+                // If the scores have a common divisor, BLAST+ uses the probabilities of consecutive
+                // lowest scores, not of multiples of the divisor.
                 let lowest = &self.probabilities[..=(high - low) as usize];
                 -(-2.0 * outer_sum(low, lowest, x)).exp() / (ratio * exp_minus_1(-lambda))
             }
@@ -270,7 +277,8 @@ impl<'a> ScoreDistribution<'a> {
     }
 }
 
-/// Σ over j of (1/j)·(P(sum of j scores ≥ 0) + E[e^(λ·sum); sum < 0]), from the distribution of one score `low`, `low + 1`, ...
+/// Σ over j of (1/j)·(P(sum of j scores ≥ 0) + E[e^(λ·sum); sum < 0]), from the distribution of one
+/// score `low`, `low + 1`, ...
 fn outer_sum(low: i32, one: &[f64], x: f64) -> f64 {
     let range = one.len() - 1;
     let (mut sums, mut next) = (Vec::with_capacity(8 * range), Vec::with_capacity(8 * range));
@@ -295,8 +303,9 @@ fn outer_sum(low: i32, one: &[f64], x: f64) -> f64 {
     outer
 }
 
-/// The convolution of `sums` with `one`, into `out`. Each sum is added up in the order of `one`, as in BLAST+.
-/// Scores that do not occur add nothing: of bases few do, however far apart the scores are.
+/// Writes the convolution of `sums` with `one` into `out`. Each sum is added up in the order of
+/// `one`, as in BLAST+. Scores with probability 0 are skipped: bases have few others, however far
+/// apart the scores are.
 fn convolve(sums: &[f64], one: &[f64], out: &mut Vec<f64>) {
     out.clear();
     out.resize(sums.len() + one.len() - 1, 0.0);

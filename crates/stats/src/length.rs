@@ -1,9 +1,10 @@
 //! Length adjustment and effective search space.
 
-/// Most evaluations of the expected length.
+/// Maximal number of evaluations of the expected length.
 const ITERATIONS: u32 = 20;
 
-/// Expected length of an alignment in a search space of size S: `alpha_over_lambda`·(`log_k` + ln S) + `beta` residues.
+/// Expected length of an alignment in a search space of size S: `alpha_over_lambda`·(`log_k` + ln
+/// S) + `beta` residues.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LengthModel {
     /// K.
@@ -17,10 +18,11 @@ pub struct LengthModel {
 }
 
 impl LengthModel {
-    /// Residues to take off the query and off every subject for the ends where no alignment fits
-    /// (`BLAST_ComputeLengthAdjustment`, blast_stat.c); 0 if the search space is too small.
+    /// Computes the number of residues to subtract from the query and every subject, for the ends
+    /// where no alignment fits (`BLAST_ComputeLengthAdjustment`, blast_setup.c); 0 if the search
+    /// space is too small.
     ///
-    /// `query_length` and `db_length` in residues, `db_num` sequences.
+    /// `query_length` and `db_length` are in residues, `db_num` in sequences.
     pub fn adjustment(&self, query_length: i32, db_length: i64, db_num: i64) -> i32 {
         let (m, n, count) = (f64::from(query_length), db_length as f64, db_num as f64);
         let expected = |length: f64| {
@@ -48,21 +50,22 @@ impl LengthModel {
                 _ => (min + max) / 2.0,
             };
         }
-        // The fixed point lies at or a little above `min`: its floor may be one more.
+        // The fixed point is at `min` or slightly above: its floor can be one more.
         let up = min.ceil();
         if converged && up <= max && expected(up) >= up { up as i32 } else { min as i32 }
     }
 }
 
-/// The largest length x with K (m - x)(n - count x) > max(m, n); `None` if that is impossible.
+/// The largest length x with K (m - x)(n - count x) > max(m, n); `None` if there is none.
 fn largest_length(m: f64, n: f64, count: f64, k: f64) -> Option<f64> {
     let mb = m * count + n;
     let c = n * m - m.max(n) / k;
     (c >= 0.0).then(|| 2.0 * c / (mb + (mb * mb - 4.0 * count * c).sqrt()))
 }
 
-/// Product of the adjusted lengths of query and database, the database at least 1 (`BLAST_CalcEffLengths`, blast_setup.c).
-/// With the database length that a user gives it may leave the range of 64 bits; BLAST+ goes on with what is left of it.
+/// Product of the adjusted lengths of query and database, the latter at least 1
+/// (`BLAST_CalcEffLengths`, blast_setup.c). With a database length given by the user it can
+/// overflow 64 bits; like BLAST+, the result wraps.
 pub fn effective_search_space(
     query_length: i32,
     db_length: i64,
@@ -92,14 +95,15 @@ mod tests {
         (adjustment, effective_search_space(query_length, db_length, db_num, adjustment))
     }
 
-    // "Effective search space used" of `blastp -query Q -db D` for a synthetic database of 600 sequences.
+    // "Effective search space used" of `blastp -query Q -db D` for a synthetic database of 600
+    // sequences.
     #[test]
     fn footer_of_a_600_sequence_database() {
         assert_eq!(blosum62(411, 206_410, 600), (74, 54_597_370));
     }
 
-    // The same of `blastp -query Q -subject S` with Q of 101 residues and S of 101, 49, 55 and 17, and for
-    // Q of 20 and of 32 residues against S of 101.
+    // The same of `blastp -query Q -subject S` with Q of 101 residues and S of 101, 49, 55 and 17,
+    // and for Q of 20 and of 32 residues against S of 101.
     #[test]
     fn footers_of_small_searches() {
         assert_eq!(blosum62(101, 222, 4), (15, 13_932));

@@ -1,8 +1,9 @@
-//! Scoring systems and their statistics: matrices, Karlin–Altschul and Gumbel parameters, length adjustment, e-values.
+//! Scoring systems and their statistics: matrices, Karlin–Altschul and Gumbel parameters, length
+//! adjustment, e-values.
 //!
-//! This layer scores residues but knows nothing of where sequences come from. Scores are raw integers, `lambda` and `h`
-//! are in nats, lengths in residues, and every formula keeps the order of operations of BLAST+, because e-values
-//! are compared and printed to the last digit.
+//! This crate scores residues but knows nothing of the source of sequences. Scores are raw
+//! integers, `lambda` and `h` are in nats, lengths in residues. Every formula keeps BLAST+'s order
+//! of operations, since e-values are compared and printed to the last digit.
 
 mod block;
 mod erfc;

@@ -2,10 +2,12 @@
 
 use fleetblast_seq::alphabet::{self, SIZE};
 
-/// Scores of every pair of NCBIstdaa codes, query (row) by subject (column); [`NEVER`] where two codes must not pair.
+/// Scores of every pair of NCBIstdaa codes, query (row) by subject (column); [`NEVER`] if two codes
+/// must not pair.
 pub type Scores = [[i32; SIZE]; SIZE];
 
-/// The score that stops an extension: pairs with the sentinel (`BLAST_SCORE_MIN` of blast_stat.h).
+/// The score of pairs with the sentinel, which stops an extension (`BLAST_SCORE_MIN` of
+/// blast_stat.h).
 pub const NEVER: i32 = i16::MIN as i32;
 
 /// The built-in matrices, in the order in which BLAST+ lists them.
@@ -14,18 +16,18 @@ pub const NAMES: [&str; 9] = [
     "IDENTITY",
 ];
 
-/// Those that have frequencies behind them.
+/// The built-in matrices that have target frequencies.
 pub const WITH_FREQUENCIES: [&str; 8] = {
     let [names @ .., _] = NAMES;
     names
 };
 
-/// The canonical name of a built-in matrix given in any case.
+/// The canonical name of a built-in matrix; the given name can be in any case.
 pub fn canonical_name(name: &str) -> Option<&'static str> {
     NAMES.into_iter().find(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// Text of a built-in matrix; `name` is canonical.
+/// The text of a built-in matrix; `name` is canonical.
 fn text(name: &str) -> Option<&'static str> {
     Some(match name {
         "BLOSUM45" => include_str!("../data/matrices/BLOSUM45.txt"),
@@ -43,7 +45,8 @@ fn text(name: &str) -> Option<&'static str> {
 
 /// The scores of a built-in matrix (any case), `None` if there is no such matrix.
 ///
-/// `U` scores as `C`, `O` as `X`; everything against code 0 is [`NEVER`] (`BlastScoreBlkProteinMatrixLoad`, blast_stat.c).
+/// `U` scores as `C`, `O` as `X`; everything against code 0 is [`NEVER`]
+/// (`BlastScoreBlkProteinMatrixLoad`, blast_stat.c).
 ///
 /// ```
 /// use fleetblast_stats::matrix;
@@ -68,7 +71,7 @@ pub fn scores(name: &str) -> Option<Scores> {
     Some(scores)
 }
 
-/// Lets code `to` score as code `from` does, in rows and columns, against itself too.
+/// Makes code `to` score as code `from`, in rows and columns, also against itself.
 fn alias(scores: &mut Scores, to: u8, from: u8) {
     scores[to as usize] = scores[from as usize];
     for row in scores.iter_mut() {

@@ -1,4 +1,4 @@
-//! Scores of nucleotides with gap costs, and the statistics that belong to them (blast_stat.c).
+//! Match and mismatch scores with gap costs, and their statistics (blast_stat.c).
 
 use std::fmt::Write as _;
 
@@ -11,20 +11,20 @@ use crate::lattice;
 
 const TABLE: &str = include_str!("../data/karlin_altschul_na.tsv");
 
-/// The score that stops an extension: pairs with a sentinel or a gap (`INT4_MIN / 2`).
+/// The score of pairs with a sentinel or a gap, which stops an extension (`INT4_MIN / 2`).
 pub const NEVER: i32 = i32::MIN / 2;
 
-/// Scores that have probabilities: BLAST+ leaves out the least and the greatest of 16 bits
+/// Scores that have probabilities: BLAST+ excludes the smallest and the largest of 16 bits
 /// (`BlastScoreBlkMaxMin`). A match of 32767 makes it write beyond its array and crash.
 const COUNTED: std::ops::Range<i32> = i16::MIN as i32 + 1..i16::MAX as i32;
 
 /// Scores of every pair of blastna codes.
-pub type Scores = [[i32; blastna::SIZE]; blastna::SIZE];
+pub type BaseScores = [[i32; blastna::SIZE]; blastna::SIZE];
 
 /// Parameters of alignments with gaps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Gapped {
-    /// Of these gap costs.
+    /// Parameters for these gap costs.
     Row {
         /// λ, K, ln K and H.
         block: KarlinBlock,
@@ -33,12 +33,13 @@ pub enum Gapped {
         /// Intercept of that mean.
         beta: f64,
     },
-    /// Gaps cost so much that the parameters are those without gaps, of each context.
+    /// The gap costs are so high that each context uses its parameters without gaps.
     Ungapped,
 }
 
-/// Match and mismatch scores, gap costs, and their statistics. A gap of length L costs `gap_open + L * gap_extend`; both are 0 where
-/// each gapped base costs half a match and a mismatch ([`is_linear`](Self::is_linear)).
+/// Match and mismatch scores, gap costs, and their statistics. A gap of length L costs `gap_open +
+/// L * gap_extend`. If both are 0, each gapped base costs half a match and a mismatch
+/// ([`is_linear`](Self::is_linear)).
 #[derive(Clone, Debug, PartialEq)]
 pub struct NucleotideScoring {
     /// Score of a match, of 16 bits as in BLAST+.
@@ -50,16 +51,17 @@ pub struct NucleotideScoring {
     /// Cost of each base of a gap.
     pub gap_extend: i32,
     /// Scores of bases and of ambiguous codes.
-    pub scores: Scores,
+    pub scores: BaseScores,
     /// Parameters with these gap costs.
     pub gapped: Gapped,
-    /// E-values are those of the even score just below (`round_down`).
+    /// E-values are computed from the next lower even score (`round_down`).
     pub even_scores: bool,
-    /// These scores are among those with known statistics, whatever the gap costs.
+    /// Whether the table has statistics for these scores, with any gap costs.
     pub is_known: bool,
 }
 
-/// Why a scoring system cannot be had. The text is that of BLAST+ after `BLAST engine error: Error: `.
+/// A scoring system that is not supported. `Display` shows BLAST+'s message after `BLAST engine
+/// error: Error: `.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NucleotideScoringError {
     /// No statistics are known for these scores.
@@ -88,29 +90,29 @@ pub enum NucleotideScoringError {
     },
 }
 
-/// Where a line of the table holds.
+/// The gap costs that a line of the table applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Without gap costs.
+    /// Linear gap costs, which are 0.
     Linear,
-    /// For these gap costs.
+    /// Exactly these gap costs.
     Affine,
-    /// From these gap costs on.
+    /// These gap costs and higher ones.
     Infinite,
 }
 
-/// A line of the table, for the scores that a search uses.
+/// A line of the table, multiplied by the divisor of the search's scores.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     kind: Kind,
     gap_open: i32,
     gap_extend: i32,
-    /// λ, K, H, α, β; nothing of an infinite one.
+    /// λ, K, H, α, β; `None` for infinite gap costs.
     values: Option<[f64; 5]>,
     even_scores: bool,
 }
 
-/// The lines of a pair of scores, which are a multiple of those of the table.
+/// The lines for a pair of scores, which is a multiple of the pair in the table.
 fn rows(reward: i32, penalty: i32) -> Vec<Row> {
     let divisor = gcd(reward, penalty).max(1);
     let lines = TABLE.lines().filter(|line| !line.starts_with('#')).skip(1);
@@ -153,7 +155,7 @@ fn gcd(a: i32, b: i32) -> i32 {
     a
 }
 
-/// What BLAST+ says of the gap costs that there are, with a blank before the line end that follows.
+/// BLAST+'s list of the supported gap costs, with a blank before the next line end.
 fn supported(reward: i32, penalty: i32) -> String {
     let mut list = String::new();
     for Row { kind, gap_open, gap_extend, .. } in rows(reward, penalty) {
@@ -175,10 +177,11 @@ fn supported(reward: i32, penalty: i32) -> String {
 }
 
 impl NucleotideScoring {
-    /// A scoring system.
+    /// Makes a scoring system.
     ///
     /// # Errors
-    /// [`NucleotideScoringError`] if the scores or the gap costs are not among those with known statistics.
+    /// [`NucleotideScoringError`] if the scores or the gap costs are not among those with
+    /// known statistics.
     ///
     /// ```
     /// use fleetblast_stats::nucleotide::NucleotideScoring;
@@ -195,7 +198,7 @@ impl NucleotideScoring {
     ) -> Result<Self, NucleotideScoringError> {
         let rows = rows(reward, penalty);
         let Some(first) = rows.first() else {
-            // Told as they are looked for.
+            // The message has the scores as they are in the table.
             let divisor = gcd(reward, penalty).max(1);
             let (reward, penalty) = (reward / divisor, penalty / divisor);
             return Err(NucleotideScoringError::UnknownScores { reward, penalty });
@@ -223,7 +226,8 @@ impl NucleotideScoring {
         })
     }
 
-    /// A scoring system of any scores and gap costs, with the parameters of alignments without gaps for those with gaps, too.
+    /// Makes a scoring system of any scores and gap costs. Alignments with gaps get the parameters
+    /// of those without.
     pub fn without_gapped(reward: i32, penalty: i32, gap_open: i32, gap_extend: i32) -> Self {
         Self {
             reward,
@@ -237,7 +241,8 @@ impl NucleotideScoring {
         }
     }
 
-    /// Whether every context with a base has ungapped parameters: a random pair scores below 0.
+    /// Whether every context with a base has ungapped parameters: the mean score of a random pair
+    /// is below 0.
     pub fn suits_bases(&self) -> bool {
         let counts = |score| COUNTED.contains(&score);
         i64::from(self.reward) + 3 * i64::from(self.penalty) < 0
@@ -253,14 +258,15 @@ impl NucleotideScoring {
         counted().min().zip(counted().max())
     }
 
-    /// Whether gaps cost nothing but the matches that they undo: half a match and a mismatch for each base.
+    /// Whether gap costs are linear: each gapped base costs half a match and a mismatch.
     pub fn is_linear(&self) -> bool {
         self.gap_open == 0 && self.gap_extend == 0
     }
 
-    /// Ungapped parameters of a context; `None` if it has no base. (Where a mean score is positive, a code of two bases is enough.)
+    /// Ungapped parameters of a context; `None` if it has no base. (If the mean score is positive,
+    /// a code of two bases is enough.)
     pub fn ungapped(&self, letters: &[u8]) -> Option<KarlinBlock> {
-        // Of the ambiguous codes only `N` does not count.
+        // All ambiguous codes count, except for `N`.
         let mut counts = [0_u64; blastna::N as usize];
         for &letter in letters {
             if let Some(count) = counts.get_mut(usize::from(letter)) {
@@ -268,7 +274,8 @@ impl NucleotideScoring {
             }
         }
         let total = counts.iter().sum::<u64>() as f64;
-        // A matrix of proteins with the codes of nucleotides in its first rows, and the four bases in its first columns.
+        // A matrix of the shape of proteins, with the codes of nucleotides in its first rows and
+        // the four bases in its first columns.
         let bases = usize::from(blastna::BASES);
         let mut query = [0.0; alphabet::SIZE];
         let mut subject = [0.0; alphabet::SIZE];
@@ -286,7 +293,8 @@ impl NucleotideScoring {
         })
     }
 
-    /// Parameters of e-values and bit scores of alignments with gaps, with α and β, for a context with these ungapped ones.
+    /// Returns the parameters of e-values and bit scores of alignments with gaps, α and β, for a
+    /// context with the given ungapped parameters.
     pub fn gapped(&self, ungapped: &KarlinBlock) -> (KarlinBlock, f64, f64) {
         match self.gapped {
             Gapped::Row { block, alpha, beta } => (block, alpha, beta),
@@ -304,9 +312,9 @@ fn gapped([lambda, k, h, alpha, beta]: [f64; 5]) -> Gapped {
     Gapped::Row { block: KarlinBlock { lambda, k, log_k: k.ln(), h }, alpha, beta }
 }
 
-/// A base scores against a code of several the mean of what it scores against each, and codes of several score as those of more
-/// bases against one (`BlastScoreBlkNuclMatrixCreate`).
-fn scores(reward: i32, penalty: i32) -> Scores {
+/// A base scores against an ambiguous code the mean of its scores against each base. Two ambiguous
+/// codes score as the one with more bases against a single one (`BlastScoreBlkNuclMatrixCreate`).
+fn scores(reward: i32, penalty: i32) -> BaseScores {
     let mut scores = [[NEVER; blastna::SIZE]; blastna::SIZE];
     for a in 0..blastna::SENTINEL {
         for b in a..blastna::SENTINEL {
@@ -397,7 +405,7 @@ mod tests {
 
     // `blastn -reward 4 -penalty -6 -gapopen 1 -gapextend 1`, `-reward 1 -penalty -6`
     #[test]
-    fn what_is_not_supported_is_told() {
+    fn unsupported_scores_and_costs_are_named() {
         let error = NucleotideScoring::new(4, -6, 1, 1).unwrap_err().to_string();
         let lines: Vec<&str> = error.lines().collect();
         assert_eq!(

@@ -1,11 +1,12 @@
-//! What alignments are worth that begin where a pattern occurs (`s_PHIScoreBlkFill`, blast_setup.c; blast_hits.c).
+//! Statistics of alignments that begin at an occurrence of a pattern (`s_PHIScoreBlkFill`,
+//! blast_setup.c; blast_hits.c).
 
 use crate::karlin::KarlinBlock;
 use crate::scoring::ScoringSystem;
 
 const TABLE: &str = include_str!("../data/patterns.tsv");
 
-/// How scores of alignments through a pattern are judged.
+/// The parameters for bit scores and e-values of alignments through a pattern.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PatternStatistics {
     lambda: f64,
@@ -14,8 +15,8 @@ pub struct PatternStatistics {
 }
 
 impl PatternStatistics {
-    /// Those of a matrix with its gap costs, if there are any.
-    pub fn of(scoring: &ScoringSystem) -> Option<Self> {
+    /// The parameters of a matrix with its gap costs, if they are known.
+    pub fn for_scoring(scoring: &ScoringSystem) -> Option<Self> {
         let costs = (scoring.gap_open, scoring.gap_extend);
         let row = |line| parse(line).expect("the built-in table has six well-formed columns");
         let mut rows = TABLE.lines().skip(1).map(row);
@@ -23,12 +24,12 @@ impl PatternStatistics {
         Some(statistics)
     }
 
-    /// The parameters that reports show, with gaps as without.
+    /// The parameters as reports show them, equal with and without gaps.
     pub fn block(&self) -> KarlinBlock {
         KarlinBlock { lambda: self.lambda, k: self.k, log_k: self.k.ln(), h: 1.0 }
     }
 
-    /// A scoring system with these in place of its own.
+    /// Replaces the parameters of a scoring system by these.
     #[must_use]
     pub fn replaced(&self, mut scoring: ScoringSystem) -> ScoringSystem {
         let KarlinBlock { lambda, k, log_k, h } = self.block();
@@ -45,14 +46,14 @@ impl PatternStatistics {
         (scaled - self.c.ln() - (1.0 + scaled).ln()) / std::f64::consts::LN_2
     }
 
-    /// E-value with so many occurrences in the query and in the database.
+    /// E-value with these numbers of occurrences in the query and in the database.
     pub fn evalue(&self, score: i32, [in_query, in_database]: [f64; 2]) -> f64 {
         let score = f64::from(score);
         self.c * (1.0 + self.lambda * score) * in_query * in_database * (-self.lambda * score).exp()
     }
 }
 
-/// A matrix, its costs of a gap and of a letter in it, and the statistics with them.
+/// Parses a line: a matrix, its costs of a gap and of a letter in it, and the statistics.
 fn parse(line: &'static str) -> Option<(&'static str, (i32, i32), PatternStatistics)> {
     let mut fields = line.split('\t');
     let name = fields.next()?;
@@ -72,7 +73,7 @@ mod tests {
         assert!(TABLE.lines().skip(1).all(|line| parse(line).is_some()));
         let of = |name: &str, open, extend| {
             let scoring = ScoringSystem::new(&Release::V2_12_0, name, Some(open), Some(extend));
-            PatternStatistics::of(&scoring.unwrap())
+            PatternStatistics::for_scoring(&scoring.unwrap())
         };
         let usual = PatternStatistics { lambda: 0.270, k: 0.047, c: 0.50 };
         assert_eq!(of("BLOSUM62", 11, 1), Some(usual));

@@ -9,10 +9,12 @@ use crate::karlin::{self, KarlinBlock};
 use crate::matrix::{self, Scores};
 use crate::table::{self, KarlinRow, NO_GAPS, TableRow};
 
-/// A substitution matrix, gap costs, and their statistics. A gap of length L costs `gap_open + L * gap_extend`.
+/// A substitution matrix, gap costs, and their statistics. A gap of length L costs `gap_open + L *
+/// gap_extend`.
 #[derive(Clone, Debug)]
 pub struct ScoringSystem {
-    /// Canonical name of the matrix, e.g. `BLOSUM62`. (Reports print the name as the user spelled it.)
+    /// Canonical name of the matrix, e.g. `BLOSUM62`. (Reports print the name as the user spelled
+    /// it.)
     pub name: &'static str,
     /// The matrix.
     pub scores: Scores,
@@ -32,8 +34,8 @@ pub struct ScoringSystem {
     pub ideal: KarlinBlock,
 }
 
-/// Why a scoring system cannot be had. The text is that of BLAST+ after `BLAST query/options error: `,
-/// with the line end after its last line.
+/// A scoring system that is not supported. `Display` shows BLAST+'s message after `BLAST
+/// query/options error: `, with the line end after its last line.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ScoringError {
     /// No such matrix.
@@ -41,7 +43,7 @@ pub enum ScoringError {
     UnknownMatrix {
         /// The name as given.
         matrix: String,
-        /// Those that there are.
+        /// The known matrices.
         listed: &'static [&'static str],
     },
     /// No statistics are known for these gap costs.
@@ -76,11 +78,12 @@ fn gap_list(matrix: &str) -> String {
 }
 
 impl ScoringSystem {
-    /// The scoring system of a matrix (name in any case); gap costs not given are those that the release prefers
-    /// for the matrix.
+    /// Makes the scoring system of a matrix (name in any case). Gap costs that are not given are
+    /// the release's defaults for the matrix.
     ///
     /// # Errors
-    /// [`ScoringError`] if the matrix or the pair of gap costs is not among those with known statistics.
+    /// [`ScoringError`] if the matrix or the pair of gap costs is not among those with
+    /// known statistics.
     ///
     /// ```
     /// use fleetblast_release::Release;
@@ -130,13 +133,13 @@ impl ScoringSystem {
 }
 
 impl ScoringSystem {
-    /// Whether the gap costs are those of row 0 of the table, which stand for alignments without
-    /// gaps.
+    /// Whether the gap costs are those of row 0 of the table, which is for alignments without gaps.
     pub fn has_infinite_gap_costs(&self) -> bool {
         (self.gap_open, self.gap_extend) == (NO_GAPS, NO_GAPS)
     }
 
-    /// The scoring system of a search that makes matrices of its own: IDENTITY, which has no frequencies behind it, is none.
+    /// Makes the scoring system of a search that derives matrices of its own. IDENTITY is refused,
+    /// since it has no target frequencies.
     ///
     /// # Errors
     /// As [`ScoringSystem::new`].
@@ -156,7 +159,8 @@ impl ScoringSystem {
     }
 }
 
-/// Threshold of neighbouring words suggested for a matrix (`BLAST_GetSuggestedThreshold`, blast_options.c, for blastp).
+/// Threshold of neighbouring words suggested for a matrix (`BLAST_GetSuggestedThreshold`,
+/// blast_options.c, for blastp).
 pub fn suggested_threshold(matrix: &str) -> f64 {
     match matrix::canonical_name(matrix) {
         Some("BLOSUM45" | "PAM70") => 14.0,
@@ -167,7 +171,8 @@ pub fn suggested_threshold(matrix: &str) -> f64 {
     }
 }
 
-/// Two-hit window suggested for a matrix, in residues (`BLAST_GetSuggestedWindowSize`, blast_options.c).
+/// Two-hit window suggested for a matrix, in residues (`BLAST_GetSuggestedWindowSize`,
+/// blast_options.c).
 pub fn suggested_window(matrix: &str) -> i32 {
     match matrix::canonical_name(matrix) {
         Some("BLOSUM45") => 60,
@@ -192,7 +197,8 @@ mod tests {
         values.map(print).join(" ")
     }
 
-    // "Gapped Lambda K H a alpha sigma" and "Gap Penalties" of `blastp -query Q -subject S -matrix M -comp_based_stats 0`.
+    // "Gapped Lambda K H a alpha sigma" and "Gap Penalties" of `blastp -query Q -subject S -matrix
+    // M -comp_based_stats 0`.
     #[test]
     fn preferred_rows_are_those_of_the_footers() {
         let golden = [
@@ -224,7 +230,8 @@ mod tests {
         assert_eq!((costs(None, None), costs(Some(14), None)), ((15, 2), (14, 2)));
     }
 
-    // `blastp -matrix foo`, from after "BLAST query/options error: " up to "\nPlease refer to the BLAST+ user manual."
+    // `blastp -matrix foo`, from after "BLAST query/options error: " up to "\nPlease refer to the
+    // BLAST+ user manual."
     #[test]
     fn an_unknown_matrix_lists_the_known_ones() {
         let error = ScoringSystem::new(&Release::V2_12_0, "foo", Some(1), Some(1)).unwrap_err();

@@ -1,16 +1,16 @@
-//! What several alignments of one pair of sequences are worth together (Karlin and Altschul, PNAS 90:5873, 1993; `blast_stat.c`,
-//! `ncbi_math.c`).
+//! Sum statistics: common e-values of several alignments of one pair of sequences (Karlin and
+//! Altschul, PNAS 90:5873, 1993; `blast_stat.c`, `ncbi_math.c`).
 
 use crate::lattice::{exp_minus_1, ln_1_plus};
 
-/// No e-value of a set is larger.
+/// Upper limit of e-values of sets.
 const MOST: f64 = i32::MAX as f64;
-/// How exactly the integrals are computed.
+/// Relative accuracy of the integrals.
 const TOLERANCE: f64 = 0.002;
 
-/// Lengths of a pair of sequences, and what is searched in all.
+/// Effective lengths of a pair of sequences, and the effective search space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Space {
+pub struct PairSpace {
     /// Effective length of the query, at least 1.
     pub query: i32,
     /// Effective length of the subject, at least 1.
@@ -19,36 +19,37 @@ pub struct Space {
     pub search: i64,
 }
 
-/// Alignments that are judged together.
+/// Alignments with a common e-value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Set {
-    /// How many.
+pub struct AlignmentSet {
+    /// Number of alignments.
     pub count: u32,
-    /// Their scores, each normalised (times lambda, less ln K).
+    /// Sum of their normalised scores (each times lambda, less ln K).
     pub score: f64,
 }
 
-impl Space {
+impl PairSpace {
     fn pair(&self) -> f64 {
         f64::from(self.subject) * f64::from(self.query)
     }
 
-    /// The e-value of a set between whose alignments gaps may be as large as they like. `decay` tells how much less likely sets are
-    /// looked for with each more alignment.
-    pub fn large_gaps(&self, set: Set, decay: f64) -> f64 {
+    /// The e-value of a set with gaps of any size between its alignments. `decay` is the factor by
+    /// which the probability of a set falls with each more alignment.
+    pub fn large_gaps(&self, set: AlignmentSet, decay: f64) -> f64 {
         let count = f64::from(set.count);
         let score = set.score - (count * self.pair().ln() - ln_factorial(set.count));
         self.evalue(set, score, decay)
     }
 
-    /// The same if one begins within so many places after another, in both sequences.
-    pub fn small_gaps(&self, set: Set, places: i32, decay: f64) -> f64 {
+    /// The e-value of a set whose alignments each begin within `places` positions after another
+    /// one, in both sequences.
+    pub fn small_gaps(&self, set: AlignmentSet, places: i32, decay: f64) -> f64 {
         let more = f64::from(set.count) - 1.0;
         let score = set.score - (self.pair().ln() + 2.0 * more * f64::from(places).ln());
         self.evalue(set, score - ln_factorial(set.count), decay)
     }
 
-    fn evalue(&self, set: Set, score: f64, decay: f64) -> f64 {
+    fn evalue(&self, set: AlignmentSet, score: f64, decay: f64) -> f64 {
         let whole = match set.count {
             1 => self.search as f64 * (-set.score).exp(),
             count => {
@@ -60,12 +61,13 @@ impl Space {
     }
 }
 
-/// By what e-values of sets of so many alignments are divided, as sets of other sizes are looked for too.
+/// The divisor of e-values of sets of `count` alignments. It corrects for the search for sets of
+/// other sizes.
 pub fn decay_divisor(decay: f64, count: u32) -> f64 {
     (1.0 - decay) * decay.powi(count as i32 - 1)
 }
 
-/// The e-value with a probability.
+/// Converts a probability to an e-value.
 fn evalue_of(probability: f64) -> f64 {
     match probability {
         p if !(0.0..=1.0).contains(&p) => f64::from(i32::MIN),
@@ -74,7 +76,8 @@ fn evalue_of(probability: f64) -> f64 {
     }
 }
 
-/// Probabilities of two, three and four alignments, from their largest sum at which they count on, in steps of a half downwards.
+/// Probabilities of two, three and four alignments by their sum, in steps of a half. They start at
+/// the largest tabulated sum and descend.
 const TABLES: [&[f64]; 3] = [
     &[
         0.01669, 0.0249, 0.03683, 0.05390, 0.07794, 0.1111, 0.1559, 0.2146, 0.2890, 0.3794, 0.4836,
@@ -96,7 +99,7 @@ const TABLES: [&[f64]; 3] = [
     ],
 ];
 
-/// How likely so many alignments have an adjusted sum of scores of at least `score`.
+/// Probability that `count` alignments have an adjusted sum of scores of at least `score`.
 fn probability(count: i32, score: f64) -> f64 {
     match count {
         ..=0 => 0.0,
@@ -123,7 +126,7 @@ fn tabulated(count: i32, score: f64) -> f64 {
     part * above + (1.0 - part) * table[at]
 }
 
-/// By a double integral (equation 4 of the paper).
+/// Computes it by a double integral (equation 4 of the paper).
 fn integrated(count: i32, score: f64) -> f64 {
     let r = f64::from(count);
     let certain = match count {
@@ -167,17 +170,18 @@ fn integrated(count: i32, score: f64) -> f64 {
     if probability < 1.0 { probability } else { 1.0 }
 }
 
-/// Halvings of the mesh of an integral, at most.
+/// Maximal number of halvings of the mesh of an integral.
 const MOST_ROUNDS: usize = 20;
 
-/// Romberg's integral with so many halvings of the mesh at least; infinite where it does not converge.
+/// Romberg's integral with at least `least_rounds` halvings of the mesh; infinite if it does not
+/// converge.
 fn integral(f: impl Fn(f64) -> f64, from: f64, to: f64, least_rounds: usize) -> f64 {
     let (mut mesh, mut points) = (to - from, 1);
     let (first, last) = (f(from), f(to));
     if let Some(&infinite) = [first, last].iter().find(|value| value.is_infinite()) {
         return infinite;
     }
-    // The present column, the best estimate first.
+    // The current column, the best estimate first.
     let mut column = vec![0.5 * mesh * (first + last)];
     for round in 1..MOST_ROUNDS {
         let (mut sum, mut x) = (0.0, from + 0.5 * mesh);
@@ -208,7 +212,7 @@ fn ln_factorial(n: u32) -> f64 {
     ln_gamma(f64::from(n) + 1.0)
 }
 
-/// Of a whole number, exactly where factorials are.
+/// ln Γ of an integer, exact as long as the factorial is.
 fn ln_gamma_of(n: i32) -> f64 {
     match n {
         2..35 => (2..n).map(f64::from).product::<f64>().ln(),
@@ -234,7 +238,8 @@ const GAMMA: [f64; 11] = [
 /// ln π.
 const LN_PI: f64 = 1.144_729_885_849_400_2;
 
-/// ln Γ(x) for x of at least 1, to ten digits; added up in BLAST+'s order (`s_GeneralLnGamma`), on whose last bits ties depend.
+/// ln Γ(x) for x of at least 1, to ten digits. Terms are added in BLAST+'s order
+/// (`s_GeneralLnGamma`), since ties depend on the last bits.
 fn ln_gamma(x: f64) -> f64 {
     let terms = GAMMA.iter().enumerate().rev().map(|(i, coefficient)| coefficient / (x + i as f64));
     let sum: f64 = terms.sum();
@@ -272,23 +277,24 @@ mod tests {
 
     #[test]
     fn sums_that_differ_by_what_was_rounded_are_no_ties() {
-        // A set on one strand and the same on the other, whose scores were added up the other way round: what BLAST+ says of both
-        // (in ASN.1, to 15 digits).
-        let space = Space { query: 1378, subject: 1370, search: 206_376_170 };
-        let of = |score| 2.0 * space.large_gaps(Set { count: 7, score }, 0.5);
-        let told = |score| format!("{:.14e}", of(score));
-        assert_eq!(told(350.389_091_668_615_8), "2.33520931152883e-100");
-        assert_eq!(told(350.389_091_668_615_7), "2.33520931152896e-100");
+        // A set on one strand and the same set on the other, whose scores were added in reverse.
+        // The values are BLAST+'s (in ASN.1, with 15 digits).
+        let space = PairSpace { query: 1378, subject: 1370, search: 206_376_170 };
+        let of = |score| 2.0 * space.large_gaps(AlignmentSet { count: 7, score }, 0.5);
+        let printed = |score| format!("{:.14e}", of(score));
+        assert_eq!(printed(350.389_091_668_615_8), "2.33520931152883e-100");
+        assert_eq!(printed(350.389_091_668_615_7), "2.33520931152896e-100");
     }
 
     #[test]
     fn tables_are_what_the_integral_is() {
-        // Of four: BLAST+ takes nothing for what is integrated at 0, which of two is something. Its few steps leave some hundredths.
+        // At 0 BLAST+ counts the integrand as nothing, which is wrong for two alignments: so these
+        // are of four. Its few steps cause an error of some hundredths.
         for (count, score) in [(4, -6.2), (4, -3.0), (4, 1.0), (4, 4.9), (4, 12.0)] {
             let (table, integral) = (tabulated(count, score), integrated(count, score));
             assert!(is_near(table, integral, 0.04), "{count} {score}: {table} {integral}");
         }
-        // What is beyond the tables goes on.
+        // The values beyond the tables are continuous with them.
         for count in 2..=4 {
             let end = f64::from(count * count + count - 1);
             let (below, above) = (tabulated(count, end - 1e-9), tabulated(count, end));
@@ -297,17 +303,17 @@ mod tests {
     }
 
     #[test]
-    fn more_alignments_and_higher_sums_are_worth_more() {
-        let space = Space { query: 300, subject: 10_000, search: 3_000_000_000 };
+    fn evalues_fall_with_count_and_sum() {
+        let space = PairSpace { query: 300, subject: 10_000, search: 3_000_000_000 };
         for count in 1..40 {
-            let of = |score| space.large_gaps(Set { count, score }, 0.5);
+            let of = |score| space.large_gaps(AlignmentSet { count, score }, 0.5);
             let scores: Vec<f64> = (1..8).map(|i| 20.0 * f64::from(count) + f64::from(i)).collect();
             assert!(scores.windows(2).all(|w| of(w[0]) >= of(w[1])), "{count}");
         }
-        let set = Set { count: 3, score: 60.0 };
+        let set = AlignmentSet { count: 3, score: 60.0 };
         assert!(space.small_gaps(set, 50, 0.5) < space.large_gaps(set, 0.5));
-        let one = Set { count: 1, score: 25.0 };
+        let one = AlignmentSet { count: 1, score: 25.0 };
         assert!(is_near(space.large_gaps(one, 0.5), 2.0 * 3e9 * (-25f64).exp(), 1e-12));
-        assert_eq!(space.large_gaps(Set { count: 2, score: -50.0 }, 0.5), MOST);
+        assert_eq!(space.large_gaps(AlignmentSet { count: 2, score: -50.0 }, 0.5), MOST);
     }
 }

@@ -1,13 +1,14 @@
-//! The table of gapped parameters: which gap costs exist for which matrix, and their statistics.
+//! The table of gapped parameters: the gap costs of each matrix, and their statistics.
 
 use crate::karlin::KarlinBlock;
 
-/// Gap cost that stands for "no gaps" in row 0 of every matrix (`INT2_MAX` in blast_stat.c).
+/// The gap cost of row 0 of every matrix, which means "no gaps" (`INT2_MAX` in blast_stat.c).
 pub(crate) const NO_GAPS: i32 = i16::MAX as i32;
 
 const TABLE: &str = include_str!("../data/karlin_altschul.tsv");
 
-/// Statistical parameters of a matrix with given gap costs (`Blast_KarlinBlkGappedLoadFromTables`, blast_stat.c).
+/// Statistical parameters of a matrix with given gap costs (`Blast_KarlinBlkGappedLoadFromTables`,
+/// blast_stat.c).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KarlinRow {
     /// Scale λ of the scores, per raw score unit.
@@ -18,7 +19,8 @@ pub struct KarlinRow {
     pub log_k: f64,
     /// Relative entropy H in nats.
     pub h: f64,
-    /// Slope of the mean length of an alignment over its score; also `a` of the finite-size correction.
+    /// Slope of the mean length of an alignment over its score; also `a` of the finite-size
+    /// correction.
     pub alpha: f64,
     /// Intercept of that mean.
     pub beta: f64,
@@ -42,7 +44,7 @@ pub(crate) struct TableRow {
     pub gap_open: i32,
     /// Cost of each residue of a gap.
     pub gap_extend: i32,
-    /// Used when no gap costs are asked for.
+    /// Whether these are the default gap costs of the matrix.
     pub preferred: bool,
     /// The parameters.
     pub row: KarlinRow,

@@ -1,4 +1,5 @@
-//! Unified p-values (`-comp_based_stats 2u`): the p-value of a pair of compositions, and its union with that of a score.
+//! Unified p-values (`-comp_based_stats 2u`): the p-value of a pair of compositions, and its
+//! combination with the p-value of a score.
 
 use crate::lattice::exp_minus_1;
 
@@ -7,7 +8,7 @@ const TABLE: &str = include_str!("../data/freq_ratios/composition_pvalue_table.t
 /// λ of the first bin and width of the bins (unified_pvalues.c).
 pub const SMALLEST_LAMBDA: f64 = 0.034;
 const BIN: f64 = 0.001;
-/// Below this bin the p-value no longer falls.
+/// Below this bin the p-value does not fall further.
 const LOWEST_BIN: usize = 35;
 
 /// Distribution of the λ of two random compositions under BLOSUM62.
@@ -24,7 +25,8 @@ impl CompositionPvalues {
         Self { table: table.expect("the built-in table has two columns of numbers") }
     }
 
-    /// Probability of a λ as small as `lambda`, interpolated between bins (`Blast_CompositionPvalue`, unified_pvalues.c).
+    /// Probability of a λ as small as `lambda`, interpolated between bins
+    /// (`Blast_CompositionPvalue`, unified_pvalues.c).
     pub fn p_value(&self, lambda: f64) -> f64 {
         let place = (lambda - SMALLEST_LAMBDA) / BIN;
         let last = self.table.len() - 1;
@@ -49,8 +51,9 @@ impl Default for CompositionPvalues {
     }
 }
 
-/// Factor that turns an e-value in a database into one in a single subject: effective length of the subject over that of
-/// the database (`s_AdjustEvaluesForComposition`, blast_kappa.c). Lengths and adjustment in residues.
+/// Factor that converts an e-value in a database to one in a single subject: effective length of
+/// the subject over that of the database (`s_AdjustEvaluesForComposition`, blast_kappa.c). Lengths
+/// and adjustment are in residues.
 pub fn sequence_factor(
     query_length: i32,
     subject_length: i32,
@@ -62,7 +65,8 @@ pub fn sequence_factor(
     subject / (search_space as f64 / query)
 }
 
-/// The e-value of an alignment after its score's p-value was united with the p-value of the compositions.
+/// The e-value of an alignment after combining its score's p-value with the p-value of the
+/// compositions.
 pub fn unite(evalue: f64, composition_p: f64, sequence_factor: f64) -> f64 {
     let score_p = -exp_minus_1(-(evalue * sequence_factor));
     let product = composition_p * score_p;
@@ -70,7 +74,8 @@ pub fn unite(evalue: f64, composition_p: f64, sequence_factor: f64) -> f64 {
     p_to_e(united) / sequence_factor
 }
 
-/// -ln(1 - p), by its series near 0 (`BLAST_KarlinPtoE`, blast_stat.c, and `BLAST_Log1p`, ncbi_math.c).
+/// -ln(1 - p), by its series near 0 (`BLAST_KarlinPtoE`, blast_stat.c, and `BLAST_Log1p`,
+/// ncbi_math.c).
 fn p_to_e(p: f64) -> f64 {
     if !(0.0..=1.0).contains(&p) {
         return f64::from(i32::MIN);
@@ -115,7 +120,8 @@ mod tests {
         }
     }
 
-    // `BLAST_KarlinPtoE(Blast_Overall_P_Value(p, BLAST_KarlinEtoP(e * f))) / f` of the oracle's libblast.so.
+    // `BLAST_KarlinPtoE(Blast_Overall_P_Value(p, BLAST_KarlinEtoP(e * f))) / f` of the oracle's
+    // libblast.so.
     #[test]
     fn united_e_values_are_those_of_the_oracle() {
         let golden = [

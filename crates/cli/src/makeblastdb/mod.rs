@@ -109,7 +109,7 @@ fn add(
         let start = Instant::now();
         let before = builder.sequences();
         add_fasta(builder, reader, &name, options.threads, |event| match event {
-            Event::Warning(warning) => warn(warning.told_by(MAKEBLASTDB.name)),
+            Event::Warning(warning) => warn(warning.message_for(MAKEBLASTDB.name)),
             Event::BadCharacter(bad) => warn(bad),
             Event::Ignored { id, after } => {
                 let id = String::from_utf8_lossy(id);

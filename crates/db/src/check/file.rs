@@ -41,7 +41,7 @@ impl Side {
         DbError::Unsound { path, place, problem: problem.into() }
     }
 
-    /// The file must have these bytes.
+    /// Checks that the file has exactly these bytes.
     pub(super) fn must_be(&self, expected: &[u8]) -> Result<(), DbError> {
         let same = self.bytes.iter().zip(expected).take_while(|(a, b)| a == b).count();
         if same == expected.len() && same == self.bytes.len() {
@@ -54,7 +54,7 @@ impl Side {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// The sums must be those of the headers.
+    /// Checks that the sum of the file's entries is that of the headers.
     pub(super) fn compare(&self, what: &str, found: &Sum, wanted: &Sum) -> Result<(), DbError> {
         if found == wanted {
             return Ok(());

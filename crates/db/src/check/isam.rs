@@ -1,4 +1,4 @@
-//! The index file that belongs to the data of an ISAM index: the same data have the same index.
+//! Computes the index file of an ISAM index from its data: equal data have equal indexes.
 
 /// Keys for each sample, in indexes of numbers and of texts.
 const NUMBERS_PER_SAMPLE: usize = 256;
@@ -6,7 +6,8 @@ const TEXTS_PER_SAMPLE: usize = 64;
 /// Longest line of an index of texts, as it states.
 const LINE: u32 = 4096;
 
-/// The index of pairs of `size` bytes, with keys of four bytes: nine words, every 256th pair, and a last one.
+/// The index of pairs of `size` bytes, with keys of four bytes: nine words, every 256th pair, and a
+/// last one.
 pub(super) fn of_numbers(data: &[u8], size: usize) -> Vec<u8> {
     let terms = data.len() / size;
     let samples = terms.div_ceil(NUMBERS_PER_SAMPLE);
@@ -19,8 +20,8 @@ pub(super) fn of_numbers(data: &[u8], size: usize) -> Vec<u8> {
     index
 }
 
-/// The index of lines: nine words; where every 64th line begins in the data, and where the sample of it in the index, each
-/// with an end; the samples, which are these lines.
+/// The index of lines: nine words; the offsets of every 64th line in the data, and of its sample in
+/// the index, each with an end; the samples, which are these lines.
 pub(super) fn of_lines(data: &[u8]) -> Vec<u8> {
     let lines: Vec<&[u8]> = data.split_inclusive(|&byte| byte == b'\n').collect();
     let samples = lines.len().div_ceil(TEXTS_PER_SAMPLE);

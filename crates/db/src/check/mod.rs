@@ -1,18 +1,20 @@
 //! Whether a database is sound: every record of every volume, and every file beside the volumes.
 //!
-//! Sequences and headers are checked on all threads while the next are read; sums over all identifiers, taxids and GIs
-//! of the headers are taken on the way, and compared with the same sums over the files beside, so that these are checked
-//! entry by entry with little memory. What is told is the first fault: in the indexes, then in OID order in sequences and
-//! headers, then in the files beside, then in the counts of aliases.
+//! Sequences and headers are checked on all threads while the next are read; sums over all
+//! identifiers, taxids and GIs of the headers are taken on the way, and compared with the same sums
+//! over the files beside, so that these are checked entry by entry with little memory. What is told
+//! is the first fault: in the indexes, then in OID order in sequences and headers, then in the
+//! files beside, then in the counts of aliases.
 //!
 //! Every file that makeblastdb would have made for what the headers and indexes hold is required.
 //! Long runs of zeros in sequences are no fault, but a doubt.
 //!
 //! # What cannot be told
-//! A change that makes another sound database: of a residue, base or run of ambiguous bases to another one, a letter of
-//! a title, a locus name, the database that an accession is of; without files beside, of an accession or a taxid. Hashes
-//! of sequences and masks are named as not checked. Bytes without meaning: in pages that LMDB
-//! holds free, and between the nodes of others.
+//! A change that makes another sound database: of a residue, base or run of
+//! ambiguous bases to another one, a letter of a title, a locus name, the database that an
+//! accession is of; without files beside, of an accession or a taxid. Hashes of sequences and masks
+//! are named as not checked. Bytes without meaning: in pages that LMDB holds free, and between the
+//! nodes of others.
 
 mod file;
 mod isam;
@@ -30,7 +32,7 @@ use crate::load::Supply;
 use crate::partition::{Part, VolumeFile};
 use crate::{Database, DbError, SequenceKind};
 
-/// What was checked.
+/// The extent of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Sequences.
@@ -41,16 +43,16 @@ pub struct Report {
     pub deflines: u64,
     /// Bytes of the files that were checked.
     pub bytes: u64,
-    /// Files beside the volumes that were checked against them.
+    /// Files beside the volumes that were compared with the volumes.
     pub beside: Vec<String>,
-    /// Files beside the volumes, and statements, that were not checked, and why.
+    /// Files beside the volumes, and stated numbers, that were not checked, and why.
     pub unchecked: Vec<String>,
-    /// What is no fault, but looks like one.
+    /// Oddities that are no faults.
     pub doubts: Vec<String>,
 }
 
-/// Checks everything in `database`, which comes into memory by `supply`, with
-/// [all contents](crate::Contents::All). `spread` runs its argument on all threads that shall work.
+/// Checks everything in `database`, which is loaded by `supply`, with [all
+/// contents](crate::Contents::All). `spread` runs its argument on all threads that take part.
 ///
 /// # Errors
 /// The first fault.
@@ -113,7 +115,7 @@ fn doubts(database: &Database, totals: &Totals) -> Vec<String> {
     doubts
 }
 
-/// In a volume, all sequences have identifiers of their own, or none has.
+/// Checks that in a volume either all sequences have identifiers of their own, or none has.
 fn check_kinds(database: &Database, totals: &Totals) -> Result<(), DbError> {
     for (volume, oids) in database.volumes() {
         if let Some([Some(without), Some(with)]) = totals.first_of_kind.get(&oids.start) {
@@ -126,11 +128,11 @@ fn check_kinds(database: &Database, totals: &Totals) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Checks what the indexes state against what was counted.
+/// Compares the numbers stated in the indexes with the counted ones.
 fn check_stated(database: &Database, totals: &Totals) -> Result<(), DbError> {
     let stated: u64 = database.volumes().map(|(volume, _)| volume.index().residues).sum();
     if stated != totals.residues {
-        // Of proteins that is known for each volume since it was opened.
+        // Of proteins this was checked when each volume was opened.
         return Err(fault_in_index(database, "residues", stated, totals.residues));
     }
     let longest = u64::from(database.longest());

@@ -10,7 +10,7 @@ use crate::DbError;
 use crate::lookup::isam::{Numeric, Strings};
 use crate::lookup::stored_keys::own_ordinal_key;
 
-/// GIs over all volumes, and the first file with some.
+/// The GIs of all volumes, and the first file with GIs.
 #[derive(Default)]
 pub(super) struct Gis {
     sum: Sum,
@@ -18,13 +18,14 @@ pub(super) struct Gis {
 }
 
 impl Gis {
-    /// They must be those of the headers, if there are files of them.
+    /// Checks that they are those of the headers, if there are files with GIs.
     pub(super) fn compare(&self, wanted: &Sum) -> Result<(), DbError> {
         self.file.as_ref().map_or(Ok(()), |file| file.compare("GIs", &self.sum, wanted))
     }
 }
 
-/// The files of an ISAM index, of which `stem` is the path without the last letter; `None` if there are none.
+/// The files of an ISAM index, whose path without the last letter is `stem`; `None` if there are
+/// none.
 fn isam_files(stem: &Path) -> Result<Option<(Side, Side)>, DbError> {
     let beside = |letter: &str| {
         let mut path = stem.to_path_buf().into_os_string();
@@ -61,7 +62,7 @@ pub(super) fn numbers(
         gis.sum.add((key, oids.start + oid));
         last = key;
     }
-    // Numbers of eight bytes are not written by makeblastdb.
+    // makeblastdb does not write numbers of eight bytes.
     if keys.key_bytes() == 4 {
         index.must_be(&isam::of_numbers(&data.bytes, 8))?;
     }
@@ -101,8 +102,8 @@ pub(super) fn gi_list(
     Ok(())
 }
 
-/// Identifiers of a version-4 volume, or hashes: sorted keys that lead to sequences. Adds them to `sum`; gives the data file
-/// if there is one.
+/// Checks the identifiers of a version-4 volume, or its hashes: sorted keys with sequences. Adds
+/// them to `sum`; returns the data file if there is one.
 pub(super) fn texts(
     stem: &Path,
     oids: &Range<u32>,

@@ -1,4 +1,4 @@
-//! Sequences and headers, range by range.
+//! Checks sequences and headers, range by range.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,7 +18,7 @@ use crate::{Bases, DbError, SequenceKind};
 /// Sequences with long runs of zeros that are named.
 const MOST_ZEROS: usize = 20;
 
-/// What was counted, and sums for comparison with the files beside.
+/// Counts, and sums for comparison with the files beside the volumes.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
     pub(super) sequences: u64,
@@ -35,24 +35,25 @@ pub struct Totals {
     pub(super) taxids: Sum,
     /// GIs with their OIDs: those of `.?nd`.
     pub(super) gis: Sum,
-    /// Of each sequence only the first: those of `.?og`.
+    /// Only the first GI of each sequence: those of `.?og`.
     pub(super) first_gis: Sum,
-    /// For each volume, by its first OID: the first sequence without, and the first with identifiers of its own.
+    /// For each volume, by its first OID: the first sequence without identifiers of its own, and
+    /// the first with.
     pub(super) first_of_kind: BTreeMap<u32, [Option<u32>; 2]>,
-    /// For each volume, by its first OID, which identifiers its headers have.
+    /// For each volume, by its first OID: the kinds of identifiers in its headers.
     pub(super) own: BTreeMap<u32, OwnIdentifiers>,
     /// Long runs of zeros, by OID: the first ones.
     pub(super) zeros: BTreeMap<u32, Zeros>,
-    /// Sequences with long runs of zeros.
+    /// Number of sequences with long runs of zeros.
     pub(super) with_zeros: u64,
 }
 
-/// Which identifiers of their own sequences have.
+/// The kinds of identifiers of their own that sequences have.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct OwnIdentifiers {
-    /// Some.
+    /// Whether there are any.
     pub(super) any: bool,
-    /// GIs.
+    /// Whether there are GIs.
     pub(super) gis: bool,
 }
 
@@ -97,7 +98,7 @@ impl Totals {
     }
 }
 
-/// Checks ranges; one for each thread.
+/// Checks ranges; each thread has one.
 #[derive(Default)]
 pub(super) struct Checker {
     pub(super) totals: Totals,
@@ -106,7 +107,7 @@ pub(super) struct Checker {
 }
 
 impl Checker {
-    /// Checks the records of a range; on a fault, tells its OID too.
+    /// Checks the records of a range. A fault comes with its OID.
     pub(super) fn check(&mut self, work: &Work) -> Result<(), (u32, DbError)> {
         let at_start = |error| (work.range.start, error);
         work.partition.validate_range(&work.range).map_err(at_start)?;
@@ -128,7 +129,7 @@ impl Checker {
         Ok(())
     }
 
-    /// Checks a sequence and its header; tells whether it has identifiers of its own.
+    /// Checks a sequence and its header. Returns whether it has identifiers of its own.
     fn record(&mut self, volume: &Volume, i: u32, first: u32) -> Result<bool, DbError> {
         let (length, zeros) = match volume.index().kind {
             SequenceKind::Protein => (volume.length(i), zeros::of_residues(volume.residues(i))),
@@ -161,7 +162,8 @@ impl Checker {
         start: usize,
         header: &[u8],
     ) -> Result<bool, DbError> {
-        // Most databases are made without -parse_seqids: all but title and taxid of their headers is known.
+        // Most databases are made without -parse_seqids: their headers have a fixed form, except
+        // for title and taxid.
         if let Some((title, taxid)) = without_identifiers(header, i, &mut self.expected)
             && is_text(title)
         {
@@ -186,7 +188,8 @@ impl Checker {
         Ok(self.count_identifiers(&lines, first + i))
     }
 
-    /// Adds what the files beside must have of a sequence; tells whether it has identifiers of its own.
+    /// Adds the entries that the files beside the volumes must have for a sequence. Returns whether
+    /// it has identifiers of its own.
     fn count_identifiers(&mut self, lines: &[Defline], oid: u32) -> bool {
         let (mut has_own, mut has_gi) = (false, false);
         let (mut keys, mut names) = (Vec::<Vec<u8>>::new(), Vec::<Vec<u8>>::new());
@@ -214,7 +217,7 @@ impl Checker {
                 }
             }
         }
-        // One entry for a key and an OID, however many identifiers give it.
+        // A key and an OID have one entry, even if several identifiers give it.
         for keys in [&mut keys, &mut names] {
             keys.sort_unstable();
             keys.dedup();
@@ -261,13 +264,14 @@ fn fault_in_line(line: &Defline, i: u32) -> Option<&'static str> {
     None
 }
 
-/// Printable ASCII, as ASN.1 wants it: BLAST+ shows `#` for any other byte, with an error.
+/// Whether a text is printable ASCII, as ASN.1 requires: BLAST+ shows `#` for any other byte, with
+/// an error.
 fn is_text(text: &[u8]) -> bool {
     text.iter().all(|byte| (b' '..=b'~').contains(byte))
 }
 
-/// Title and taxid of a header as makeblastdb writes it without `-parse_seqids` for sequence `i` of a volume; `None` for
-/// any other. `expected` is scratch.
+/// Title and taxid of a header as makeblastdb writes it without `-parse_seqids` for sequence `i` of
+/// a volume; `None` for any other. `expected` is scratch.
 fn without_identifiers<'a>(
     header: &'a [u8],
     i: u32,
@@ -308,7 +312,7 @@ fn put_integer(out: &mut Vec<u8>, value: u64) {
     out.extend_from_slice(&bytes[start..]);
 }
 
-/// What is wrong with bases whose ambiguities lie within the sequence.
+/// Finds a fault in bases whose ambiguities are within the sequence.
 fn fault_in_bases(bases: &Bases<'_>) -> Option<&'static str> {
     let packed = bases.packed();
     let (last, _) = packed.split_last()?;

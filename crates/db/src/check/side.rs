@@ -23,7 +23,7 @@ pub(super) fn check(
         report.unchecked.push("files beside: the database was never files".to_owned());
         return Ok(());
     }
-    // Which volumes the LMDB files belong to, and their sizes.
+    // Checks the assignment of LMDB files to volumes, and their sizes.
     database.lookup()?;
     let mut lmdb: Vec<PathBuf> = database.volumes().filter_map(|(v, _)| v.lmdb()).collect();
     lmdb.dedup();
@@ -68,11 +68,11 @@ pub(super) fn check(
     alias_counts(database, totals, report)
 }
 
-/// Files that belong together: traces, PIGs, columns of masks. Pairs that are checked themselves are
-/// left out.
+/// Files that belong together: traces, PIGs, columns of masks. Pairs that are checked separately
+/// are left out.
 const SETS: [&[&str]; 3] = [&["ti", "td"], &["pi", "pd"], &["aa", "ab", "ac"]];
 
-/// The files that makeblastdb writes beside a volume for the identifiers that its headers have.
+/// Checks that the files exist that makeblastdb writes for the identifiers in the volume's headers.
 fn required(volume: &Volume, own: OwnIdentifiers) -> Result<(), DbError> {
     let mut names = Vec::new();
     if own.any {
@@ -87,7 +87,7 @@ fn required(volume: &Volume, own: OwnIdentifiers) -> Result<(), DbError> {
     require(&names.iter().map(|name| volume.side_file(name)).collect::<Vec<_>>())
 }
 
-/// An error for the first of these files that is missing.
+/// Fails for the first of these files that is missing.
 fn require(files: &[PathBuf]) -> Result<(), DbError> {
     match files.iter().find(|file| !file.exists()) {
         Some(file) => Err(DbError::MissingFile { path: file.clone() }),
@@ -149,7 +149,7 @@ fn whole(lmdb: &Side) -> Result<u64, DbError> {
     Ok(sum)
 }
 
-/// Every key must be that of an identifier in a header, and the other way round.
+/// Checks that every key is that of an identifier in a header, and the reverse.
 fn accessions(lmdb: &Side, count: u32, totals: &Totals) -> Result<(), DbError> {
     let damaged = |damage| lmdb.damaged(damage);
     let env = Environment::open(&lmdb.bytes).map_err(damaged)?;
@@ -212,7 +212,7 @@ fn check_count(file: &Side, count: u32) -> Result<(), DbError> {
     }
 }
 
-/// The items of the last sequence, each `size` bytes, must end with the file.
+/// Checks that the items of the last sequence, `size` bytes each, end with the file.
 fn check_end(file: &Side, count: u32, size: u64) -> Result<(), DbError> {
     let items = 8 + 8 * count as usize;
     let last = if count == 0 { None } else { file.bytes.at(items - 8..items) };
@@ -255,8 +255,8 @@ fn taxid_lists(offsets: &Side, lists: &Side, count: u32, totals: &Totals) -> Res
     lists.compare("taxids", &found, &totals.taxids)
 }
 
-/// What aliases state of the whole, against what there is. A restricted database is not counted: its aliases may well
-/// state what they like.
+/// Compares the numbers stated by aliases with the counted ones. A restricted database is not
+/// compared: its aliases may state any numbers.
 fn alias_counts(database: &Database, totals: &Totals, report: &mut Report) -> Result<(), DbError> {
     let restricted =
         database.oids().iter().map(|range| u64::from(range.end - range.start)).sum::<u64>();

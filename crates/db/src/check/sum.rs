@@ -1,9 +1,9 @@
-//! Whether two collections of entries are equal, whatever their order.
+//! Compares two collections of entries regardless of their order.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// A sum over entries that does not depend on their order. Two collections of entries with the same
-/// sum and number are taken for equal.
+/// A sum over entries that does not depend on their order. Two collections with the same sum and
+/// number are considered equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sum {
     entries: u64,

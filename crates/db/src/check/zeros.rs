@@ -1,13 +1,13 @@
-//! Long runs of zeros in sequences, as a page leaves that was never written.
+//! Finds long runs of zeros in sequences, such as a page leaves that was never written.
 //!
-//! Zero is a residue (`-`) and four bases (`AAAA`), so zeros are no fault. Makers of protein
-//! databases write none, and a genome has few runs of thousands of A.
+//! Zero is a residue (`-`) and four bases (`AAAA`), so zeros are no fault. But protein databases
+//! have none, and a genome has few runs of thousands of A.
 
 use crate::Bases;
 
 /// Residues `-` in a row.
 const RESIDUES: usize = 16;
-/// Bytes of bases in a row: the least that a disk writes.
+/// Bytes of bases in a row: the smallest write of a disk.
 const BYTES: usize = 512;
 /// Bases in a byte.
 const PER_BYTE: usize = 4;
@@ -26,7 +26,7 @@ pub(super) fn of_residues(residues: &[u8]) -> Option<Zeros> {
     long_run(residues, RESIDUES)
 }
 
-/// The first long run of A. Ambiguous bases do not count: whatever stands for them is theirs.
+/// The first long run of A. Ambiguous bases do not count, since any base can stand for them.
 pub(super) fn of_bases(bases: &Bases<'_>) -> Option<Zeros> {
     let packed = bases.packed();
     let whole = packed.len().saturating_sub(1);

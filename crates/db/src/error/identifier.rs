@@ -1,4 +1,4 @@
-//! Words that cannot be used as identifiers.
+//! Errors of words that are no valid identifiers.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ pub enum IdentifierError {
         /// What is wrong with it.
         refusal: Refusal,
     },
-    /// A word in a list for a version-4 database; BLAST+ does not expect that.
+    /// A word in a list for a version-4 database; BLAST+ ends with an uncaught exception.
     #[error("{refusal}")]
     Listed {
         /// The word.
@@ -28,8 +28,8 @@ pub enum IdentifierError {
         /// What is wrong with it.
         refusal: Refusal,
     },
-    /// A word in the list of an alias, or of the user, that is no identifier by which lists could
-    /// be compared; BLAST+ does not expect that.
+    /// A word in the list of an alias, or of the user, that is no identifier, so that lists cannot
+    /// be compared; BLAST+ ends with an uncaught exception.
     #[error("{refusal}")]
     Compared {
         /// The list of the alias.
@@ -37,13 +37,13 @@ pub enum IdentifierError {
         /// What is wrong.
         refusal: Refusal,
     },
-    /// A word that is looked up on its own in a version-4 database.
+    /// A single word that is looked up in a version-4 database.
     #[error("{}", refusal.text())]
     Typed {
         /// What is wrong with it.
         refusal: Refusal,
     },
-    /// A GI or the number of a trace that is looked up on its own, of more than 32 bits.
+    /// A single GI or trace number of more than 32 bits.
     #[error("ID overflows range of specified type.")]
     Overflow,
 }
@@ -54,7 +54,7 @@ impl IdentifierError {
         matches!(self, Self::Listed { .. } | Self::Compared { .. })
     }
 
-    /// The word, its list, and what is wrong, as far as the message does not say it.
+    /// The word, its list, and the error, as far as the message does not contain them.
     pub(super) fn detail(&self) -> Option<String> {
         match self {
             Self::Invalid { refusal, .. } => Some(refusal.text().to_owned()),

@@ -1,4 +1,4 @@
-//! What a list of taxids is for.
+//! Whether a list of taxids includes or excludes.
 
 /// Whether taxids are asked for or excluded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

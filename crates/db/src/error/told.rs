@@ -1,11 +1,11 @@
-//! How an error ends a program: exit code, and what is told of it.
+//! Exit codes and messages of errors.
 
 use std::path::Path;
 
 use super::DbError;
 
 impl DbError {
-    /// What the operating system says of a file that is needed.
+    /// The error of the operating system for a required file.
     pub(crate) fn file(path: &Path, source: std::io::Error) -> Self {
         match source.kind() {
             std::io::ErrorKind::NotFound => Self::MissingFile { path: path.into() },
@@ -23,8 +23,8 @@ impl DbError {
         }
     }
 
-    /// The exit status of the command: 2 as for every `BLAST Database error`, and 255 where BLAST+
-    /// ends with an exception that it does not translate.
+    /// The exit status: 2 for every `BLAST Database error`, 255 if BLAST+ ends with an exception
+    /// that it does not translate.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::MissingLmdb { .. } | Self::MissingList { .. } | Self::AliasNumber { .. } => 255,
@@ -35,7 +35,7 @@ impl DbError {
         }
     }
 
-    /// File, place and advice where the message is BLAST+'s and tells none of them.
+    /// File, position and advice, if the message is BLAST+'s and contains none of them.
     pub fn detail(&self) -> Option<String> {
         const AGAIN: &str = "copy or make the database again";
         match self {

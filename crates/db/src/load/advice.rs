@@ -1,4 +1,4 @@
-//! Asking the kernel about mapped memory, and telling it how that will be used.
+//! Queries the kernel about mapped memory, and advises it about future use.
 
 use std::ops::Range;
 
@@ -6,23 +6,23 @@ use rustix::mm::{Advice, madvise};
 
 /// Pages are at least this large everywhere, and their sizes are multiples of it.
 const SMALLEST_PAGE: usize = 4096;
-/// Bytes to announce at a time: the kernel cuts what is announced at once to what the device takes at once, which is
-/// at least this much.
+/// Number of bytes to announce at a time: the kernel limits an announcement to the maximal request
+/// of the device, which is at least this.
 pub(crate) const STEP: usize = 1 << 20;
-/// From this version on, Linux reads 2 MB at each fault of a mapping for which huge pages were asked, whatever the
-/// read-ahead, and twice that ahead of a reader who goes on.
+/// From this version on, Linux reads 2 MB at each fault of a mapping with huge pages, whatever the
+/// read-ahead, and twice that ahead of a sequential reader.
 const READS_HUGE_PAGES: (u32, u32) = (5, 18);
 
-/// How memory will be used. None of these changes what the memory holds.
+/// The future use of memory. None of these changes the contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
-    /// Here and there: a fault need not read ahead.
+    /// Random access: a fault need not read ahead.
     Random,
-    /// Soon: what is missing can be read meanwhile.
+    /// Access soon: missing pages can be read in the background.
     Soon,
 }
 
-/// Tells the kernel how `bytes` will be used. It may well ignore it.
+/// Advises the kernel how `bytes` will be used. The kernel may ignore it.
 pub(crate) fn advise(bytes: &[u8], usage: Use) {
     let pages = pages(bytes);
     if pages.is_empty() {
@@ -32,16 +32,16 @@ pub(crate) fn advise(bytes: &[u8], usage: Use) {
         Use::Random => Advice::Random,
         Use::Soon => Advice::WillNeed,
     };
-    // SAFETY: neither advice changes contents, protection or lifetime of any page, whatever else lies on the pages
-    // that `bytes` begins and ends in.
-    let told = unsafe { madvise(pages.start as *mut _, pages.len(), advice) };
-    // Advice for memory that is no mapping of a file, or that the kernel does not take, is no loss.
-    let _ = told;
+    // SAFETY: neither advice changes contents, protection or lifetime of any page, whatever else
+    // lies on the pages that `bytes` begins and ends in.
+    let taken = unsafe { madvise(pages.start as *mut _, pages.len(), advice) };
+    // It does no harm if the kernel refuses, as for memory that is no mapping of a file.
+    let _ = taken;
 }
 
-/// Asks for `bytes`, a mapped file, in 2 MB pages: where the file system has them in the page cache, filling it takes a
-/// twentieth of the kernel's work. True if faults then read as much at a time, so that nothing need be
-/// [announced](announce); what is announced is read into small pages.
+/// Requests 2 MB pages for `bytes`, a mapped file. If the page cache of the file system has them,
+/// filling it takes a twentieth of the kernel's work. Returns true if faults then read that much,
+/// so that nothing need be [announced](announce); announcements read into small pages.
 pub(crate) fn prefer_large_pages(bytes: &[u8]) -> bool {
     let pages = pages(bytes);
     if pages.is_empty() {
@@ -49,7 +49,8 @@ pub(crate) fn prefer_large_pages(bytes: &[u8]) -> bool {
     }
     let version = rustix::system::uname().release().to_str().ok().and_then(version);
     version.is_some_and(|version| version >= READS_HUGE_PAGES)
-        // SAFETY: this advice changes the size of the pages that hold the file's bytes, not the bytes.
+        // SAFETY: this advice changes the size of the pages that hold the file's bytes, not the
+        // bytes.
         && unsafe { madvise(pages.start as *mut _, pages.len(), Advice::LinuxHugepage) }.is_ok()
 }
 
@@ -59,28 +60,29 @@ fn version(release: &str) -> Option<(u32, u32)> {
     Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
 
-/// Announces that all of `bytes`, a mapped file, will be looked at soon. Returns at once.
+/// Announces access to all of `bytes`, a mapped file. Returns at once.
 pub(crate) fn announce(bytes: &[u8]) {
     bytes.chunks(STEP).for_each(|step| advise(step, Use::Soon));
 }
 
-/// Waits until `bytes`, a mapped file, are in memory, and maps their pages, so that looking at them does not fault. False
-/// if the kernel cannot do that (before Linux 5.14), or could not read them.
+/// Waits until `bytes`, a mapped file, are in memory, and maps their pages, so that access does not
+/// fault. Returns false if the kernel cannot do that (before Linux 5.14), or could not read them.
 pub(crate) fn populate(bytes: &[u8]) -> bool {
     let pages = pages(bytes);
-    // SAFETY: this advice maps pages of the file as reading them would, and changes nothing else; what cannot be read is
-    // an error, not a signal.
+    // SAFETY: this advice maps pages of the file as reading them would, and changes nothing else;
+    // what cannot be read is an error, not a signal.
     pages.is_empty()
         || unsafe { madvise(pages.start as *mut _, pages.len(), Advice::LinuxPopulateRead) }.is_ok()
 }
 
-/// How many of `bytes` are in memory, to the precision of pages; `None` where the system does not tell. For mapped
-/// files that is the share in the page cache.
+/// The number of `bytes` in memory, to the precision of pages; `None` if the system does not
+/// provide it. For mapped files it is the share in the page cache.
 pub fn resident_bytes(bytes: &[u8]) -> Option<usize> {
     let span = pages(bytes);
     let page = rustix::param::page_size();
     let mut flags = vec![0u8; span.len().div_ceil(page)];
-    // SAFETY: the range is that of pages which hold `bytes`, so it is mapped, and `flags` has a byte for each of them.
+    // SAFETY: the range is that of pages which hold `bytes`, so it is mapped, and `flags` has a
+    // byte for each of them.
     let answer = unsafe { libc::mincore(span.start as *mut _, span.len(), flags.as_mut_ptr()) };
     if answer != 0 {
         return None;

@@ -1,4 +1,4 @@
-//! Which loader: by the size of the database, the memory there is, and the file system.
+//! Chooses a loader by the size of the database, the memory, and the file system.
 
 use std::ops::Range;
 
@@ -10,11 +10,12 @@ use super::{Map, Read};
 use crate::partition::{Part, VolumeFile};
 use crate::{Contents, Database, DbError, LoadedPartition, Partition};
 
-/// Bytes loaded at a time, so that a search begins early and never waits long.
+/// Bytes loaded at a time: small enough that a search begins early and never waits long.
 pub(super) const UNIT_BYTES: u64 = 32 << 20;
-/// Of the memory available, a database may take this share; the rest is for queries, hits, and others.
+/// The share of the available memory for a database; the rest is for queries, hits, and other
+/// processes.
 pub const HELD_SHARE: f64 = 0.8;
-/// Buffers for streaming: one that is searched, one that is filled.
+/// Buffers for streaming: one is searched while the other is filled.
 const LEAST_BUFFERS: u64 = 2;
 
 /// How partitions come into memory.
@@ -26,12 +27,13 @@ pub enum Method {
     Read,
     /// Read past the page cache into memory of this process.
     Direct,
-    /// Read once by processes that work together, which tell each other, into memory that those of a host share.
+    /// Read once by cooperating processes, which send the bytes to each other, into memory shared
+    /// by the processes of a host.
     Broadcast,
 }
 
 impl Method {
-    /// The word for it on the command line.
+    /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Map => "map",
@@ -42,16 +44,16 @@ impl Method {
     }
 }
 
-/// What the user wants.
+/// The user's choice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wish {
-    /// The method; to be chosen if none is given.
+    /// The method; `None` to choose one.
     pub method: Option<Method>,
-    /// Most bytes of memory to hold of the database at a time.
+    /// Maximal memory for the database at a time, in bytes.
     pub memory: Option<u64>,
 }
 
-/// What a database is loaded for.
+/// The purpose of loading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Searching: the residues of the included sequences.
@@ -76,25 +78,26 @@ impl Purpose {
     }
 }
 
-/// What will be done.
+/// The chosen way to load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// What for.
+    /// The purpose.
     pub purpose: Purpose,
     /// The method.
     pub method: Method,
-    /// The database is streamed through buffers of this many bytes in all, since it does not fit in memory.
+    /// The size of all buffers in bytes, if the database is streamed because it does not fit into
+    /// memory.
     pub streamed: Option<u64>,
-    /// Why, for people.
+    /// The reason, for messages.
     pub reason: String,
 }
 
-/// Chooses how a process on its own loads `database`.
+/// Chooses how a single process loads `database`.
 ///
 /// # Errors
-/// [`DbError::BroadcastAlone`] if it was wished to load together with others.
-/// [`DbError::MapTooLarge`] if mapping was wished for a database larger than the memory wished for: what a mapping
-/// takes cannot be limited. [`DbError::Offset`] for an index out of order.
+/// [`DbError::BroadcastAlone`] if broadcast was requested. [`DbError::MapTooLarge`] if
+/// mapping was requested for a database larger than the requested memory: the memory of a mapping
+/// cannot be limited. [`DbError::Offset`] for an index out of order.
 pub fn choose(database: &Database, purpose: Purpose, wish: Wish) -> Result<Choice, DbError> {
     if wish.method == Some(Method::Broadcast) {
         return Err(DbError::BroadcastAlone);
@@ -111,7 +114,7 @@ pub fn choose(database: &Database, purpose: Purpose, wish: Wish) -> Result<Choic
     let storage = machine::storage(&first);
     let available = machine::available_memory();
     let usable = available.map(|bytes| (bytes as f64 * HELD_SHARE) as u64);
-    // Files in memory need no more of it.
+    // Files in memory need no further memory.
     let limit = wish.memory.or(usable.filter(|_| storage != Storage::Memory));
     let fits = limit.is_none_or(|limit| size <= limit);
     let sizes = match limit {
@@ -139,26 +142,28 @@ pub fn choose(database: &Database, purpose: Purpose, wish: Wish) -> Result<Choic
     }
 }
 
-/// Brings the offsets of the sequences into memory in large reads: cutting the database looks at them here and there.
+/// Brings the offsets of the sequences into memory in large reads, since cutting the database
+/// accesses them at random.
 fn fetch_offsets(database: &Database, all: &Partition) -> Result<(), DbError> {
     let mapped = LoadedPartition::resident(database, all)?;
     for bytes in mapped.memory_of(Part::SequenceOffsets) {
         if !prefer_large_pages(bytes) {
             announce(bytes);
         }
-        // What the kernel does not bring now it brings page by page.
+        // The kernel reads the remaining pages when they are accessed.
         let _ = populate(bytes);
     }
     Ok(())
 }
 
 impl Choice {
-    /// The choice of processes that load `database` together, for searching; `why`, for people.
+    /// The choice of processes that load `database` together for searching; `why` is for messages.
     ///
     /// # Errors
     /// [`DbError::Offset`] for an index out of order.
     pub fn broadcast(database: &Database, why: &str) -> Result<Self, DbError> {
-        // Of the files each process looks only at what it needs to cut the database and to report hits.
+        // Each process reads only those parts of the files that it needs to cut the database and to
+        // report hits.
         for part in Part::ALL {
             database.advise(part, Use::Random);
         }
@@ -168,8 +173,8 @@ impl Choice {
         Ok(Self { purpose, method: Method::Broadcast, streamed: None, reason })
     }
 
-    /// The supply of these ranges, as if there were room for all of them. What was loaded together with others is
-    /// supplied by [`Held::supply`](super::Held::supply).
+    /// The supply of these ranges, without a limit of memory. For a broadcast database use
+    /// [`Held::supply`](super::Held::supply).
     ///
     /// # Errors
     /// [`DbError::Offset`] for an index out of order; [`DbError::BroadcastAlone`].
@@ -218,7 +223,8 @@ impl Choice {
         self.stream(database, size, memory, |least| database.partitions_within(oids, n.max(least)))
     }
 
-    /// The supply of so many bytes through `memory`; `ranges` cuts them into at least so many ranges.
+    /// The supply of `size` bytes through `memory`; `ranges` cuts them into at least a given number
+    /// of ranges.
     fn stream(
         &self,
         database: &Database,
@@ -227,12 +233,12 @@ impl Choice {
         ranges: impl FnOnce(usize) -> Vec<Range<u32>>,
     ) -> Result<Supply, DbError> {
         let (contents, direct) = (self.purpose.contents(), self.method == Method::Direct);
-        // What is looked at again for the chosen hits lies here and there.
+        // Access to the subjects of chosen hits is random.
         for part in Part::ALL {
             database.advise(part, Use::Random);
         }
         let unit = (memory / LEAST_BUFFERS).clamp(1, UNIT_BYTES);
-        // Ranges must not be larger than what is loaded at a time; half of it, so that little of it stays empty.
+        // A range must not be larger than a unit; half of it, so that units are well filled.
         let least = usize::try_from(size.div_ceil(unit) * 2).unwrap_or(usize::MAX);
         let units = units(database, ranges(least), contents, unit)?;
         let largest = units.iter().map(|unit| memory_needed(&unit.partition)).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! The files of a database's volumes, opened for reading at positions.
+//! The files of a database's volumes, opened for reading at given positions.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -15,9 +15,9 @@ use super::advice::STEP;
 use crate::partition::{Piece, VolumeFile};
 use crate::{Database, DbError};
 
-/// Bytes that one read asks for: large enough that the disk, not the number of calls, sets the pace.
+/// Bytes per read: large enough that the disk, not the number of calls, limits the rate.
 pub(crate) const READ_BYTES: usize = 4 << 20;
-/// Reads at a time. One suffices for a local disk; file systems on a network want several.
+/// Concurrent reads. One suffices for a local disk; network file systems need several.
 const READERS: usize = 4;
 
 /// A file of a volume.
@@ -37,7 +37,7 @@ impl VolumeReader {
         Ok(Self { path, file })
     }
 
-    /// One read; how many bytes came.
+    /// Performs one read; returns the number of bytes.
     pub(crate) fn read_up_to(&self, buffer: &mut [u8], from: u64) -> Result<usize, DbError> {
         loop {
             match self.file.read_at(buffer, from) {
@@ -48,11 +48,11 @@ impl VolumeReader {
         }
     }
 
-    /// Announces a read: the device gets all of it to do at once, however little the system reads ahead.
+    /// Announces a read: the device gets all of it at once, however little the system reads ahead.
     pub(crate) fn announce(&self, from: u64, length: usize) {
         for start in (0..length).step_by(STEP) {
             let bytes = NonZeroU64::new(STEP.min(length - start) as u64);
-            // Advice that is not taken only makes the read slower.
+            // If the advice is ignored, the read is only slower.
             let _ = fadvise(&self.file, from + start as u64, bytes, Advice::WillNeed);
         }
     }
@@ -83,7 +83,7 @@ pub(crate) struct Files<T = VolumeReader> {
 }
 
 impl<T> Files<T> {
-    /// Those of `database`, none of them opened yet.
+    /// The files of `database`, none of them open yet.
     pub(crate) fn new(database: Database) -> Self {
         Self { database, opened: Mutex::new(HashMap::new()) }
     }
@@ -93,7 +93,8 @@ impl<T> Files<T> {
         &self.database
     }
 
-    /// A file of the volume that `piece` is of; `make` gets a way to open it with flags of `open(2)`.
+    /// A file of the volume of `piece`. `make` gets a function that opens it with flags of
+    /// `open(2)`.
     pub(crate) fn get(
         &self,
         piece: &Piece,
@@ -119,7 +120,7 @@ impl<T> Files<T> {
 }
 
 impl Files {
-    /// A file of the volume that `piece` is of, to be read the ordinary way.
+    /// A file of the volume of `piece`, for ordinary reads.
     pub(crate) fn reader(
         &self,
         piece: &Piece,
@@ -129,7 +130,7 @@ impl Files {
     }
 }
 
-/// Does `work` for all items, on a few threads. The error is that of the first item that failed.
+/// Does `work` for all items on a few threads. Returns the error of the first item that failed.
 pub(crate) fn parallel<T: Send>(
     items: Vec<T>,
     work: impl Fn(T) -> Result<(), DbError> + Sync,
@@ -137,7 +138,7 @@ pub(crate) fn parallel<T: Send>(
     parallel_with(items, || (), |(), item| work(item))
 }
 
-/// The same, with something that each thread makes once and uses for all its items.
+/// As `parallel`, with a value that each thread makes once and uses for all its items.
 pub(crate) fn parallel_with<T: Send, S>(
     items: Vec<T>,
     make: impl Fn() -> S + Sync,
@@ -180,7 +181,7 @@ pub(crate) fn parallel_with<T: Send, S>(
     }
 }
 
-/// Read-ahead of the device under a file, in bytes; `None` if the system does not tell.
+/// Read-ahead of the device of a file, in bytes; `None` if the system does not provide it.
 pub fn read_ahead(path: &Path) -> Option<u64> {
     let device = rustix::fs::stat(path).ok()?.st_dev;
     let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
@@ -193,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_failure_is_told() {
+    fn the_first_failure_is_returned() {
         let done = AtomicUsize::new(0);
         let all = parallel((0..100).collect(), |_| {
             done.fetch_add(1, Ordering::Relaxed);

@@ -1,7 +1,8 @@
-//! Partitions in memory that somebody else filled, and the bytes to fill it with.
+//! Partitions in memory that another component filled, and the bytes to fill it with.
 //!
-//! In memory a partition is a row of bytes, as many as [`Partition::size`] tells: its spans in the order of its pieces, one
-//! right after the other. Any stretch of the row can be read from the files, sent, and put in its place on its own.
+//! In memory a partition is a sequence of [`Partition::size`] bytes: its spans in the order of its
+//! pieces, without gaps. Any range of these bytes can be read from the files, sent, and put in its
+//! place separately.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,12 +14,12 @@ use super::{HugePages, Loader, Statistics};
 use crate::partition::{Filled, Piece, Span, VolumeFile};
 use crate::{Contents, Database, DbError, LoadedPartition, Partition};
 
-/// The files of a database, as what partitions are filled from.
+/// The files of a database as a source of bytes for partitions.
 pub struct FileSource {
     files: Files,
 }
 
-/// A stretch of a file within the bytes of a partition.
+/// A range of a file within the bytes of a partition.
 struct Stretch<'a> {
     piece: &'a Piece,
     file: VolumeFile,
@@ -28,16 +29,17 @@ struct Stretch<'a> {
 }
 
 impl FileSource {
-    /// The files of `database`, which are opened when they are first read.
+    /// The files of `database`, which are opened at the first read.
     pub fn new(database: Database) -> Self {
         Self { files: Files::new(database) }
     }
 
-    /// Reads bytes of a partition, from byte `start` of its row on, until `buffer` is full. Several threads may read at
+    /// Fills `buffer` with bytes of a partition, from byte `start` on. Several threads can read at
     /// once.
     ///
     /// # Errors
-    /// Files that cannot be read or are too short; [`DbError::NotHeld`] if the partition has fewer bytes.
+    /// Files that cannot be read or are too short; [`DbError::NotHeld`] if the partition
+    /// has fewer bytes.
     pub fn read(
         &self,
         partition: &Partition,
@@ -55,7 +57,7 @@ impl FileSource {
     }
 }
 
-/// What of the files the bytes `wanted` of a partition's row are.
+/// The ranges of files for the bytes `wanted` of a partition.
 fn stretches(partition: &Partition, wanted: Range<u64>) -> impl Iterator<Item = Stretch<'_>> {
     placed(partition).filter_map(move |(piece, span, at)| {
         let (start, end) = (wanted.start.max(at.start), wanted.end.min(at.end));
@@ -68,7 +70,7 @@ fn stretches(partition: &Partition, wanted: Range<u64>) -> impl Iterator<Item = 
     })
 }
 
-/// The spans of a partition, and where in its row each lies.
+/// The spans of a partition, and the range of each in its bytes.
 fn placed(partition: &Partition) -> impl Iterator<Item = (&Piece, &Span, Range<u64>)> {
     let spans = partition.pieces.iter().flat_map(|piece| {
         let of_piece = piece.spans.iter();
@@ -81,7 +83,7 @@ fn placed(partition: &Partition) -> impl Iterator<Item = (&Piece, &Span, Range<u
     })
 }
 
-/// Hands out parts of one partition that is in memory as a whole. Nothing is read or copied.
+/// Supplies parts of one partition that is in memory as a whole, without reading or copying.
 #[derive(Clone)]
 pub struct Held {
     database: Database,
@@ -92,8 +94,8 @@ pub struct Held {
 }
 
 impl Held {
-    /// The loader of parts of `partition`, whose row of bytes `filled` holds; how they `came` there, and on what `pages`
-    /// they are, is for accounts.
+    /// Makes a loader of parts of `partition`, whose bytes `filled` contains. `came` and `pages`
+    /// describe their origin and pages for statistics.
     pub fn new(
         database: Database,
         partition: Partition,
@@ -113,7 +115,7 @@ impl Held {
         Ok(Supply::new(Box::new(self), units, true))
     }
 
-    /// Where in the memory the bytes of a span of a volume are, if they are there.
+    /// The position in memory of a span of a volume, if it is there.
     fn find(&self, volume: usize, wanted: &Span) -> Option<usize> {
         let (_, span, at) = placed(&self.partition).find(|(piece, span, _)| {
             let within =

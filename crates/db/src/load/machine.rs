@@ -1,9 +1,9 @@
-//! What matters of this machine: memory, huge pages, kinds of file systems.
+//! Facts about this machine: memory, huge pages, types of file systems.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A kind of file system, as far as loading is concerned.
+/// The type of a file system, as far as loading depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Storage {
     /// In memory already.
@@ -16,7 +16,8 @@ pub enum Storage {
 
 /// Magic numbers of file systems in memory (`statfs(2)`): tmpfs, ramfs, hugetlbfs.
 const IN_MEMORY: [u32; 3] = [0x0102_1994, 0x8584_58f6, 0x9584_58f6];
-/// Of those on a network: NFS, SMB 2, CIFS, Lustre, GPFS, Ceph, BeeGFS, AFS, 9p, FUSE (which may be local, too).
+/// Magic numbers of network file systems: NFS, SMB 2, CIFS, Lustre, GPFS, Ceph, BeeGFS, AFS, 9p,
+/// FUSE (which can be local, too).
 const NETWORK: [u32; 10] = [
     0x6969,
     0xfe53_4d42,
@@ -30,7 +31,7 @@ const NETWORK: [u32; 10] = [
     0x6573_5546,
 ];
 
-/// On what kind of file system a file is; local if the system does not tell.
+/// The type of the file system of a file; local if the system does not provide it.
 pub fn storage(path: &Path) -> Storage {
     let Ok(answer) = rustix::fs::statfs(path) else { return Storage::Local };
     // The type's width differs between systems; all of these numbers have 32 bits.
@@ -44,8 +45,8 @@ pub fn storage(path: &Path) -> Storage {
     }
 }
 
-/// Bytes of memory that this process may still use without others being driven out: what the machine has available, and
-/// what its control groups leave. `None` if the system tells neither.
+/// Bytes of memory that this process can still use without displacing others: the machine's
+/// available memory, limited by its control groups. `None` if the system provides neither.
 pub fn available_memory() -> Option<u64> {
     let machine = meminfo("MemAvailable");
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
@@ -64,8 +65,8 @@ fn entry(text: &str, key: &str) -> Option<u64> {
     Some(if words.next() == Some("kB") { number.saturating_mul(1024) } else { number })
 }
 
-/// The directories of the memory control groups of a process, from its `/proc/self/cgroup`: version 2 (`0::/path`),
-/// version 1 (`4:memory:/path`), and all above them, whose limits hold too.
+/// The directories of the memory control groups of a process, from its `/proc/self/cgroup`: version
+/// 2 (`0::/path`), version 1 (`4:memory:/path`), and their parents, whose limits apply, too.
 fn group_directories(groups: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for line in groups.lines() {
@@ -87,7 +88,7 @@ fn group_directories(groups: &str) -> Vec<PathBuf> {
     found
 }
 
-/// What a control group's limit leaves, counting what the kernel can take back from its page cache as free.
+/// Memory left by a control group's limit. Page cache that the kernel can reclaim counts as free.
 fn left_in_group(dir: &Path) -> Option<u64> {
     let number = |name: &str| -> Option<u64> {
         // `max` is no number: no limit.

@@ -9,18 +9,19 @@ use crate::partition::{Part, Piece, VolumeFile};
 use crate::volume::Volume;
 use crate::{Contents, Database, DbError, LoadedPartition, Partition};
 
-/// Uses the mapping of the database itself; what is not in the page cache is read first. One copy on a machine,
-/// however many processes search it, and nothing to do for a database that was just searched.
+/// Uses the mapping of the database itself; pages that are not in the page cache are read first.
+/// There is one copy per machine, however many processes search it, and nothing to read for a
+/// database that was just searched.
 pub struct Map {
     database: Database,
-    /// Faults read in large pieces.
+    /// Whether faults read large pieces.
     large_reads: bool,
-    /// Files that something was missing of and that could not be read by way of the mapping.
+    /// Files with missing pages that could not be read through the mapping.
     files: Files,
     meter: Meter,
 }
 
-/// A stretch of a file that is not in the page cache.
+/// A range of a file that is not in the page cache.
 struct Missing<'a> {
     piece: &'a Piece,
     file: VolumeFile,
@@ -34,7 +35,7 @@ impl Map {
     /// A loader for partitions of `database` with these contents.
     pub fn new(database: Database, contents: Contents) -> Self {
         if contents == Contents::Residues {
-            // Headers are looked up here and there, for the hits only.
+            // Headers are accessed at random, for the hits only.
             database.advise(Part::Headers, Use::Random);
             database.advise(Part::HeaderOffsets, Use::Random);
         }
@@ -43,7 +44,7 @@ impl Map {
         Self { database, large_reads, files, meter: Meter::default() }
     }
 
-    /// What of a partition is not in the page cache.
+    /// The ranges of a partition that are not in the page cache.
     fn missing<'a>(
         &self,
         partition: &'a Partition,
@@ -54,7 +55,7 @@ impl Map {
             for span in &piece.spans {
                 let Some(bytes) = loaded.memory_of(span.part).nth(at) else { continue };
                 let file = span.part.file();
-                // Memory that is no file need not be asked for, nor can it.
+                // Memory that is no file has no missing pages.
                 if self.database.volume_file(piece.volume, file).is_none() {
                     continue;
                 }
@@ -70,8 +71,8 @@ impl Map {
         missing
     }
 
-    /// Brings into the page cache what is missing, several stretches at a time, so that the device always has something
-    /// to do. No byte is copied. Where the kernel cannot do that, plain reads do.
+    /// Reads missing ranges into the page cache, several at a time, so that the device is always
+    /// busy. No bytes are copied. If the kernel cannot do that, plain reads are used.
     fn fetch(&self, missing: Vec<Missing>) -> Result<(), DbError> {
         if !self.large_reads {
             missing.iter().for_each(|missing| announce(missing.bytes));
@@ -80,11 +81,11 @@ impl Map {
             if populate(missing.bytes) {
                 return Ok(());
             }
-            // The bytes are wanted in the page cache only.
+            // The bytes are only needed in the page cache.
             buffer.resize(missing.bytes.len(), 0);
             match self.files.reader(missing.piece, missing.file) {
                 Ok(reader) => reader.read_exact(buffer, missing.from),
-                // What is mapped is still the file that was opened.
+                // The mapping is still of the file that was opened.
                 Err(DbError::Replaced { .. }) => Ok(()),
                 Err(error) => Err(error),
             }
@@ -113,28 +114,29 @@ impl Loader for Map {
 }
 
 impl Database {
-    /// Tells the kernel how a part of all volumes will be used.
+    /// Advises the kernel how a part of all volumes will be used.
     pub(crate) fn advise(&self, part: Part, usage: Use) {
         for (volume, _) in self.volumes() {
             advise(volume.held(part), usage);
         }
     }
 
-    /// Asks for what is read as a whole in large pages; true if faults then read in large pieces.
+    /// Requests large pages for parts that are read as a whole. Returns true if faults then read
+    /// large pieces.
     pub(crate) fn prefer_large_pages(&self, contents: Contents) -> bool {
         let kind = self.kind();
         let parts = |volume| contents.parts(kind).map(move |part| Volume::held(volume, part));
         let all = self.volumes().flat_map(|(volume, _)| parts(volume));
-        // Each is asked for, whatever became of the others.
+        // Each is requested, whatever the results of the others.
         all.filter(|bytes| !prefer_large_pages(bytes)).count() == 0
     }
 
-    /// How many bytes of the volumes' files are in the page cache, and how many they have; `None` where the system does
-    /// not tell.
+    /// Number of bytes of the volumes' files in the page cache, and their total; `None` if the
+    /// system does not provide it.
     pub fn cached_bytes(&self) -> Option<(u64, u64)> {
         let (mut cached, mut all) = (0, 0);
         for (volume, _) in self.volumes() {
-            // The index as a whole is held for each of its tables.
+            // The tables of an index share the whole mapping.
             for part in [Part::SequenceOffsets, Part::Sequences, Part::Headers] {
                 let bytes = volume.held(part);
                 cached += resident_bytes(bytes)? as u64;
@@ -144,8 +146,8 @@ impl Database {
         Some((cached, all))
     }
 
-    /// Announces that residues and definition lines of these sequences will be looked at: what is not in the page cache
-    /// is read meanwhile, all at once.
+    /// Announces access to residues and definition lines of these sequences: missing pages are read
+    /// in the background, all at once.
     pub fn will_need(&self, oids: impl IntoIterator<Item = u32>) {
         for oid in oids {
             let Ok(partition) = self.partition(oid..oid.saturating_add(1), crate::Contents::All)

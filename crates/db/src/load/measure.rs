@@ -1,7 +1,7 @@
-//! How fast the bytes of a file come, in several ways: for a person whose searches are slow.
+//! Measures several ways to read a file, for users whose searches are slow.
 //!
-//! Rates are in bytes per second. To measure a cold read, the file's own pages are [evicted](evict) from the page cache;
-//! other files stay there.
+//! Rates are in bytes per second. To measure a cold read, the file's own pages are [evicted](evict)
+//! from the page cache; other files stay there.
 
 use std::fs::File;
 use std::num::NonZeroU64;
@@ -16,16 +16,16 @@ use super::{HUGE_PAGE, Pages};
 use crate::DbError;
 use crate::bytes::Bytes;
 
-/// Bytes of one read here and there.
+/// Bytes of one random read.
 const SMALL_READ: u64 = 4096;
-/// A share of the pages that may stay in the page cache for a file to count as evicted.
+/// A file counts as evicted if at most this share of its pages stays in the page cache.
 const LEFT: f64 = 0.02;
 
-/// Drops the first `bytes` of a file from the page cache; false if they stay there, as they do while they are changed,
-/// locked or mapped and in use.
+/// Evicts the first `bytes` of a file from the page cache. Returns false if they stay there, since
+/// they are being changed, locked or mapped.
 ///
 /// # Errors
-/// A file that cannot be opened.
+/// If the file cannot be opened.
 pub fn evict(path: &Path, bytes: u64) -> Result<bool, DbError> {
     let failed = |source: std::io::Error| DbError::file(path, source);
     let file = File::open(path).map_err(failed)?;
@@ -39,8 +39,8 @@ pub fn evict(path: &Path, bytes: u64) -> Result<bool, DbError> {
     Ok(left as f64 <= sample.len() as f64 * LEFT)
 }
 
-/// The rate of large reads in order, several at a time, of the first `bytes`; `direct`: past the page cache, `None` where
-/// the file system cannot.
+/// The rate of large reads in order, several at a time, of the first `bytes`; `direct`: past the
+/// page cache, `None` where the file system cannot.
 ///
 /// # Errors
 /// A file that cannot be read.
@@ -73,11 +73,11 @@ pub fn read_in_order(path: &Path, bytes: u64, direct: bool) -> Result<Option<f64
     }
 }
 
-/// The rate at which the first `bytes` come through a mapping, page after page on one thread, as a program that only
-/// maps its database gets them.
+/// The rate of reading the first `bytes` through a mapping, page by page on one thread, as in a
+/// program that only maps its database.
 ///
 /// # Errors
-/// A file that cannot be mapped.
+/// If the file cannot be mapped.
 pub fn map_in_order(path: &Path, bytes: u64, limit: Duration) -> Result<f64, DbError> {
     let (map, _) = Bytes::map_of_volume(path)?;
     let start = Instant::now();
@@ -98,11 +98,11 @@ fn touch(bytes: &[u8]) -> u8 {
     bytes.iter().step_by(SMALL_READ as usize).fold(0, |all, byte| all ^ byte)
 }
 
-/// How many small reads here and there in the first `bytes` one thread gets done in a second; `mapped`: by touching a
-/// mapping, told to expect this, instead.
+/// Number of small random reads per second in the first `bytes` by one thread. `mapped`: by
+/// touching a mapping that is advised for random access.
 ///
 /// # Errors
-/// A file that cannot be read or mapped.
+/// If the file cannot be read or mapped.
 pub fn read_here_and_there(
     path: &Path,
     bytes: u64,

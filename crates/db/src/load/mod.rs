@@ -1,7 +1,7 @@
 //! Loaders: bringing the bytes of partitions into memory.
 //!
-//! A searcher takes one partition after the other from a [`Supply`], which asks a [`Loader`], and never opens a file.
-//! The methods differ in where the bytes end up:
+//! A searcher takes one partition after the other from a [`Supply`], which asks a [`Loader`], and
+//! never opens a file. The methods differ in where the bytes end up:
 //!
 //! | method | loader | memory | copies on one machine | for |
 //! |---|---|---|---|---|
@@ -11,26 +11,32 @@
 //! | `broadcast` | [`Held`] | memory that the processes of a machine share, of 2 MB pages where the system has them | one, filled by all of them | network file systems, several machines |
 //!
 //! # One copy on a machine
-//! [`Map`], the default wherever the database fits, has one copy in the page cache, whatever the number of processes, and
-//! nothing to create, find again, lock or clean up. Streaming has a few buffers in each process. Only `read` and `direct`,
-//! where asked for and the database fits, have a copy in each process. (A named segment in shared memory would give `read`
-//! one copy, too; but shared memory gets huge pages only where the administrator has changed the mount or the kernel's
-//! setting, and without these it has nothing that the page cache has not.)
+//! [`Map`], the default wherever the database fits, has one copy in the
+//! page cache, whatever the number of processes, and nothing to create, find again, lock or clean
+//! up. Streaming has a few buffers in each process. Only `read` and `direct`, where asked for and
+//! the database fits, have a copy in each process. (A named segment in shared memory would give
+//! `read` one copy, too; but shared memory gets huge pages only where the administrator has changed
+//! the mount or the kernel's setting, and without these it has nothing that the page cache has
+//! not.)
 //!
 //! # One reading for many machines
-//! What a machine maps from a network file system it reads for itself: a database that a hundred machines hold is asked for
-//! a hundred times. With `broadcast` each byte is read once: the processes share out who reads which partition, with a
-//! [`FileSource`], and pass its bytes on to the machines that hold it too. All of that is theirs; here is only what makes
-//! the memory that they filled a loader. There is no other way into that memory, so it must hold all partitions at once.
+//! What a machine maps from a network file system it reads for
+//! itself: a database that a hundred machines hold is asked for a hundred times. With `broadcast`
+//! each byte is read once: the processes share out who reads which partition, with a
+//! [`FileSource`], and pass its bytes on to the machines that hold it too. All of that is theirs;
+//! here is only what makes the memory that they filled a loader. There is no other way into that
+//! memory, so it must hold all partitions at once.
 //!
 //! # Why mapping is not enough
-//! Paging a file in through a mapping is bound by the read-ahead of the file system, not by the disk: each fault waits
-//! for its pages. [`Map`] therefore has what is not in the page cache read *before* it hands out the mapping, without
-//! copying a byte: it asks for 2 MB pages (`MADV_HUGEPAGE`) and populates the mapping (`MADV_POPULATE_READ`) from a few
-//! threads. From Linux 5.18 on such a fault reads 2 MB whatever the read-ahead, and twice that ahead; where the file system
-//! has large folios (XFS, ext4 from 6.16) they are mapped as huge pages. (Measured on one virtual disk, 1 GB, read-ahead of
-//! 0 and 128 kB: 0.35 s with 0.02 s of the kernel's time; `dd` took 0.5 s at 128 kB and 18 s at 0.) On older kernels what is
-//! missing is announced in advance, 1 MB at a time, since the kernel cuts a longer request to what its device takes at once
+//! Paging a file in through a mapping is bound by the read-ahead of the
+//! file system, not by the disk: each fault waits for its pages. [`Map`] therefore has what is not
+//! in the page cache read *before* it hands out the mapping, without copying a byte: it asks for 2
+//! MB pages (`MADV_HUGEPAGE`) and populates the mapping (`MADV_POPULATE_READ`) from a few threads.
+//! From Linux 5.18 on such a fault reads 2 MB whatever the read-ahead, and twice that ahead; where
+//! the file system has large folios (XFS, ext4 from 6.16) they are mapped as huge pages. (Measured
+//! on one virtual disk, 1 GB, read-ahead of 0 and 128 kB: 0.35 s with 0.02 s of the kernel's time;
+//! `dd` took 0.5 s at 128 kB and 18 s at 0.) On older kernels what is missing is announced in
+//! advance, 1 MB at a time, since the kernel cuts a longer request to what its device takes at once
 //! (0.5 s, all of it the kernel's work on small pages).
 
 mod advice;
@@ -58,12 +64,12 @@ pub use self::read::Read;
 pub use self::supply::{Queue, Supply, Unit, Work};
 use crate::{DbError, LoadedPartition, Partition};
 
-/// What came into memory.
+/// Statistics of loading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Bytes read from files.
     pub bytes: u64,
-    /// Bytes that other processes read and passed on.
+    /// Bytes received from other processes that read them.
     pub received: u64,
     /// Wall time.
     pub time: Duration,
@@ -91,16 +97,17 @@ impl Meter {
 
 /// Brings partitions of one database into memory.
 pub trait Loader: Send + Sync {
-    /// The bytes of a partition. Blocks while they are read, and while so many partitions are held that the loader's
-    /// memory is used up.
+    /// Loads a partition. Blocks during reading, and while the loader's memory is full of
+    /// partitions in use.
     ///
     /// # Errors
     /// Files that cannot be read or are too short.
     fn load(&self, partition: &Partition) -> Result<Arc<LoadedPartition>, DbError>;
 
-    /// Bytes that came so far, and the time that took. What a mapping had in the page cache already was not read.
+    /// Bytes loaded so far, and the time for it. Bytes of a mapping that were in the page cache are
+    /// not counted.
     fn statistics(&self) -> Statistics;
 
-    /// The smallest kind of pages that loaded bytes are on; `None` for those of the page cache.
+    /// The smallest pages of loaded bytes; `None` for the page cache.
     fn pages(&self) -> Option<HugePages>;
 }

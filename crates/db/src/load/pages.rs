@@ -1,4 +1,4 @@
-//! Memory for large stretches of a database, in huge pages where the system has them.
+//! Memory for large ranges of a database, in huge pages if the system has them.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 
@@ -6,9 +6,9 @@ use memmap2::{Advice, MmapMut, MmapOptions};
 
 use crate::DbError;
 
-/// Size of a huge page, and what buffers are rounded up to.
+/// Size of a huge page; buffers are rounded up to a multiple of it.
 pub(crate) const HUGE_PAGE: usize = 2 << 20;
-/// Logarithm of that.
+/// Its base 2 logarithm.
 const HUGE_PAGE_BITS: u8 = 21;
 
 /// How memory is backed, best first.
@@ -16,14 +16,14 @@ const HUGE_PAGE_BITS: u8 = 21;
 pub enum HugePages {
     /// From the pages that the administrator reserved (`vm.nr_hugepages`).
     Reserved,
-    /// Asked for (`MADV_HUGEPAGE`): the kernel gives them if it can.
+    /// Requested (`MADV_HUGEPAGE`): the kernel provides them if it can.
     Transparent,
     /// Small pages.
     None,
 }
 
 impl HugePages {
-    /// For people.
+    /// The name in messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Reserved => "reserved 2 MB pages",
@@ -40,11 +40,11 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Memory for `length` bytes, filled with zeros, on the largest pages to be had: reserved, else transparent, else
-    /// small. Less than half a huge page is not worth one.
+    /// Allocates `length` bytes, filled with zeros, on the largest available pages: reserved, else
+    /// transparent, else small. A buffer below half a huge page gets small pages.
     ///
     /// # Errors
-    /// [`DbError::Memory`] if the system has none left.
+    /// [`DbError::Memory`] if the system has no memory left.
     pub fn new(length: usize) -> Result<Self, DbError> {
         let none = |size| move |source| DbError::Memory { size: size as u64, source };
         if length < HUGE_PAGE / 2 {
@@ -82,8 +82,8 @@ impl AsRef<[u8]> for Pages {
     }
 }
 
-/// A few buffers that are used again and again. The pages of a new buffer must be cleared by the kernel, those of a
-/// used one not.
+/// A few buffers that are reused. The kernel must clear the pages of a new buffer, but not those of
+/// a used one.
 pub(crate) struct Pool {
     state: Mutex<State>,
     returned: Condvar,
@@ -91,20 +91,21 @@ pub(crate) struct Pool {
 
 struct State {
     free: Vec<Pages>,
-    /// Buffers that may still be made or are free.
+    /// Number of buffers that are free or not made yet.
     left: usize,
-    /// Least size of a buffer in bytes.
+    /// Minimal size of a buffer in bytes.
     size: usize,
 }
 
-/// A buffer of a pool; it goes back there when it is dropped.
+/// A buffer of a pool, which is returned when it is dropped.
 pub(crate) struct Borrowed {
     pages: Option<Pages>,
     pool: Weak<Pool>,
 }
 
 impl Pool {
-    /// A pool of `buffers` buffers of at least `size` bytes, which are made when first needed.
+    /// Makes a pool of `buffers` buffers of at least `size` bytes, which are allocated at first
+    /// use.
     pub(crate) fn new(buffers: usize, size: usize) -> Self {
         let state = State { free: Vec::new(), left: buffers.max(1), size };
         Self { state: Mutex::new(state), returned: Condvar::new() }
@@ -118,7 +119,7 @@ impl Pool {
         }
         let pages = match state.free.pop() {
             Some(pages) if pages.map.len() >= length => pages,
-            // One that is too small is given back to the system first.
+            // A buffer that is too small is freed first.
             small => {
                 drop(small);
                 Pages::new(length.max(state.size))?

@@ -13,20 +13,20 @@ use super::{HugePages, Loader, Meter, Pages, Statistics};
 use crate::partition::{Filled, Piece, VolumeFile};
 use crate::{Contents, Database, DbError, LoadedPartition, Memory, Partition};
 
-/// What position, length and memory of a read past the page cache must be multiples of. (Every device takes this;
-/// many take less.)
+/// Alignment of position, length and memory of a direct read. (Every device accepts this; many
+/// accept less.)
 const ALIGNMENT: usize = 4096;
 
-/// Reads partitions with large reads, several at a time, into the largest pages there are.
+/// Reads partitions with large reads, several at a time, into the largest available pages.
 ///
-/// Past the page cache (`O_DIRECT`) nothing is cached twice and nothing else is driven out of the cache. A file
-/// system that cannot do this is read the ordinary way.
+/// Direct reads (`O_DIRECT`) bypass the page cache: nothing is cached twice, and nothing is
+/// displaced from the cache. If a file system does not support them, ordinary reads are used.
 pub struct Read {
     files: Files<Source>,
     direct: bool,
     /// Faults of the database's mapping read in large pieces.
     large_reads: bool,
-    /// Buffers to be used in turn; without, each partition gets memory of its own.
+    /// Buffers that are reused; without them each partition gets its own memory.
     pool: Option<Arc<Pool>>,
     /// The smallest kind of pages so far.
     pages: Mutex<Option<HugePages>>,
@@ -36,7 +36,7 @@ pub struct Read {
 /// An opened file.
 struct Source {
     reader: VolumeReader,
-    /// For the ordinary way too, where the first reads past the cache.
+    /// For ordinary reads, too.
     direct: Option<VolumeReader>,
 }
 
@@ -45,16 +45,18 @@ struct Job<'a> {
     source: Arc<Source>,
     /// Position in the file; a multiple of [`ALIGNMENT`].
     from: u64,
-    /// Bytes that must come.
+    /// Number of bytes required.
     needed: usize,
-    /// As many, and what fills the last block.
+    /// Space for these, and for the rest of the last block.
     buffer: &'a mut [u8],
-    /// The same bytes in the database's mapping, if it is the quickest way to have them in the page cache.
+    /// The same bytes in the database's mapping, if that is the fastest way to read them into the
+    /// page cache.
     mapped: Option<&'a [u8]>,
 }
 
 impl Read {
-    /// A loader for partitions of `database` with these contents; `direct`: past the page cache.
+    /// Makes a loader for partitions of `database` with these contents; `direct`: bypass the page
+    /// cache.
     pub fn new(database: Database, contents: Contents, direct: bool) -> Self {
         let large_reads = !direct && database.prefer_large_pages(contents);
         let files = Files::new(database);
@@ -62,15 +64,16 @@ impl Read {
         Self { files, direct, large_reads, pool: None, pages, meter }
     }
 
-    /// Uses `buffers` buffers of at least `size` bytes in turn: [`Loader::load`] waits until one is free.
+    /// Uses `buffers` buffers of at least `size` bytes in turn: [`Loader::load`] waits until one is
+    /// free.
     pub fn with_buffers(mut self, buffers: usize, size: usize) -> Self {
         self.pool = Some(Arc::new(Pool::new(buffers, size)));
-        // What is mapped counts as memory of this process, which the buffers limit.
+        // Mapped pages count as memory of this process, which the buffers limit.
         self.large_reads = false;
         self
     }
 
-    /// Notes what a buffer of `size` bytes is backed by. A small one could not be on huge pages.
+    /// Records the pages of a buffer of `size` bytes. A small one cannot be on huge pages.
     fn note(&self, size: usize, kind: HugePages) {
         if size < HUGE_PAGE {
             return;
@@ -82,13 +85,13 @@ impl Read {
     fn source(&self, piece: &Piece, file: VolumeFile) -> Result<Arc<Source>, DbError> {
         self.files.get(piece, file, |open| {
             let reader = open(OFlags::empty())?;
-            // Refused where the file system does not know it.
+            // Refused if the file system does not support it.
             let direct = if self.direct { open(OFlags::DIRECT).ok() } else { None };
             Ok(Source { reader, direct })
         })
     }
 
-    /// Reads the spans into `buffer`, each after the other; returns where each begins.
+    /// Reads the spans into `buffer`, one after the other; returns the start of each.
     fn fill(&self, partition: &Partition, mut buffer: &mut [u8]) -> Result<Vec<usize>, DbError> {
         let (mut jobs, mut starts) = (Vec::new(), Vec::new());
         let mut used = 0;
@@ -128,7 +131,8 @@ impl Read {
 impl Job<'_> {
     fn run(self) -> Result<(), DbError> {
         let got = self.source.direct.as_ref().map_or(0, |direct| {
-            // Refused, or cut to less than a block: the ordinary way tells what is wrong, if anything is.
+            // If it was refused or cut below a block, the ordinary read finds the error, if there
+            // is one.
             read_direct(direct, self.buffer, self.from, self.needed).unwrap_or(0)
         });
         if got >= self.needed {
@@ -143,7 +147,7 @@ impl Job<'_> {
     }
 }
 
-/// Reads whole blocks until `needed` bytes are there or no more come.
+/// Reads whole blocks until there are `needed` bytes or no more.
 fn read_direct(
     file: &VolumeReader,
     buffer: &mut [u8],
@@ -162,7 +166,7 @@ fn read_direct(
     Ok(got.min(needed))
 }
 
-/// Bytes of memory that reading a partition takes.
+/// Memory in bytes that reading a partition takes.
 pub(crate) fn memory_needed(partition: &Partition) -> usize {
     let spans = partition.pieces.iter().flat_map(|piece| &piece.spans);
     let room = |bytes: &std::ops::Range<u64>| {

@@ -1,4 +1,5 @@
-//! The supply of a search: partitions, loaded one after the other while earlier ones are searched.
+//! The supply of a search: partitions that are loaded one after the other while earlier ones are
+//! searched.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::Loader;
 use crate::{Bases, Contents, Database, DbError, LoadedPartition, Partition};
 
-/// What is loaded at a time: some of the ranges that are searched on their own.
+/// The amount that is loaded at a time: some of the ranges that are searched separately.
 #[derive(Clone, Debug)]
 pub struct Unit {
     /// The bytes.
@@ -18,23 +19,24 @@ pub struct Unit {
     pub ranges: Vec<Range<u32>>,
 }
 
-/// All partitions of a database, the way to load them, and what is kept of them.
+/// All partitions of a database, and the loader; keeps loaded partitions if required.
 pub struct Supply {
     loader: Box<dyn Loader>,
     units: Vec<Unit>,
-    /// For each unit what was loaded, if units are kept.
+    /// For each unit its loaded bytes, if units are kept.
     kept: Option<Vec<OnceLock<Arc<LoadedPartition>>>>,
 }
 
 /// A range to search, in memory.
 pub struct Work {
-    /// The bytes of the range, and of others around it. As long as this lives, they stay in memory.
+    /// The bytes of the range, and of others around it. They stay in memory while this exists.
     pub partition: Arc<LoadedPartition>,
     /// The range.
     pub range: Range<u32>,
 }
 
-/// Groups consecutive ranges into units of at most `size` bytes, or of one range if that alone is larger.
+/// Groups consecutive ranges into units of at most `size` bytes, or of one range if that alone is
+/// larger.
 ///
 /// # Errors
 /// Offsets out of order at the ends of a range.
@@ -61,13 +63,13 @@ pub(super) fn units(
 }
 
 impl Supply {
-    /// A supply of these units, in this order. `keep`: what was loaded once stays in memory.
+    /// Makes a supply of these units, in this order. `keep`: loaded units stay in memory.
     pub fn new(loader: Box<dyn Loader>, units: Vec<Unit>, keep: bool) -> Self {
         let kept = keep.then(|| units.iter().map(|_| OnceLock::new()).collect());
         Self { loader, units, kept }
     }
 
-    /// What is loaded at a time.
+    /// The units, which are loaded one at a time.
     pub fn units(&self) -> &[Unit] {
         &self.units
     }
@@ -101,15 +103,17 @@ impl Supply {
         kept.get(at)?.get().map(AsRef::as_ref)
     }
 
-    /// Goes once through the database: `work` takes ranges from the queue, on as many threads as it likes, while a
-    /// thread of its own loads what comes next. Tells also how long `work`'s threads waited, in sum.
+    /// Makes one pass through the database. `work` takes ranges from the queue, on any number of
+    /// threads, while another thread loads the next ones. Also returns the total waiting time of
+    /// `work`'s threads.
     ///
     /// # Errors
-    /// The failure nearest to the begin of the database, in loading or [told](Queue::fail) by `work`.
+    /// The failure nearest to the beginning of the database, of loading or
+    /// [reported](Queue::fail) by `work`.
     pub fn pass<R>(&self, work: impl FnOnce(&Queue) -> R) -> Result<(R, Duration), DbError> {
         let queue = Queue::default();
         let done = thread::scope(|scope| {
-            // Whatever happens to `work`, the other thread must not wait for it.
+            // Even if `work` panics, the other thread must not wait for it.
             let closing = Closing(&queue);
             let feeding = scope.spawn(|| self.feed(&queue));
             let result = work(&queue);
@@ -124,7 +128,7 @@ impl Supply {
         }
     }
 
-    /// Loads all units, as long as somebody wants them.
+    /// Loads all units until the queue is closed.
     fn feed(&self, queue: &Queue) {
         for (number, unit) in self.units.iter().enumerate() {
             match self.load(number, unit) {
@@ -162,16 +166,16 @@ pub struct Queue {
 #[derive(Default)]
 struct State {
     ready: VecDeque<Work>,
-    /// Nothing more will come.
+    /// Nothing more will be added.
     finished: bool,
-    /// Nothing more is wanted.
+    /// Nothing more is requested.
     closed: bool,
     failure: Option<(u32, DbError)>,
     waiting: Duration,
 }
 
 impl Queue {
-    /// The next range, as soon as it is in memory; `None` after the last one, and after a failure.
+    /// Waits for the next range; `None` after the last one, and after a failure.
     pub fn next(&self) -> Option<Work> {
         let mut state = self.lock();
         loop {
@@ -190,8 +194,8 @@ impl Queue {
         }
     }
 
-    /// Ends the pass because of what is wrong at `oid`. Of several failures the one with the least OID counts; since
-    /// ranges are handed out in order, that is always the same.
+    /// Ends the pass because of an error at `oid`. Of several errors the one with the lowest OID
+    /// counts. Ranges are handed out in order, so that is deterministic.
     pub fn fail(&self, oid: u32, error: DbError) {
         let mut state = self.lock();
         if state.failure.as_ref().is_none_or(|(least, _)| oid < *least) {
@@ -200,7 +204,7 @@ impl Queue {
         self.close(state);
     }
 
-    /// False if nobody wants more.
+    /// Returns false if the queue is closed.
     fn push(&self, partition: &Arc<LoadedPartition>, ranges: &[Range<u32>]) -> bool {
         let mut state = self.lock();
         if state.closed {
@@ -223,7 +227,7 @@ impl Queue {
 
     fn close(&self, mut state: MutexGuard<'_, State>) {
         state.closed = true;
-        // Not under the lock: this gives memory back, for which the loading thread may be waiting.
+        // Not under the lock: this frees memory, for which the loading thread may be waiting.
         let unwanted = std::mem::take(&mut state.ready);
         drop(state);
         drop(unwanted);

@@ -1,7 +1,7 @@
 //! Whether what a file beside the volumes says of a sequence is what its header says.
 //!
-//! A look-up that damage leads to another sequence, or past the one that is meant, would change the result without a word. The
-//! headers are what the report shows, so they decide.
+//! A look-up that damage leads to another sequence, or past the one that is meant, would change the
+//! result without a word. The headers are what the report shows, so they decide.
 
 use std::collections::BTreeSet;
 

@@ -83,7 +83,8 @@ impl Entry {
         })
     }
 
-    /// The OID of a number here, as `file` gives it, `None` if its volume is not part of the database.
+    /// The OID of a number here, as `file` gives it, `None` if its volume is not part of the
+    /// database.
     fn global(&self, file: &SideFile, local: u32) -> Result<Option<u32>, DbError> {
         let Some(span) = self.spans.iter().find(|span| span.local.contains(&local)) else {
             let problem = "an OID that no volume has";

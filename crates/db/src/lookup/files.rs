@@ -1,4 +1,5 @@
-//! The look-up files of one volume: GIs, and identifiers in version 4. What they say is confirmed by the headers.
+//! The look-up files of one volume: GIs, and identifiers in version 4. What they say is confirmed
+//! by the headers.
 
 use std::fmt::Display;
 use std::ops::Range;
@@ -110,7 +111,8 @@ impl VolumeFiles {
         self.confirmed(&self.strings, &shown, oid, has).map(|_| ())
     }
 
-    /// The OID in the whole database of one that an index has for a key, which the header must have as well.
+    /// The OID in the whole database of one that an index has for a key, which the header must have
+    /// as well.
     pub(super) fn confirmed(
         &self,
         files: &IsamFiles,

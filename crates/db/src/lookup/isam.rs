@@ -1,8 +1,10 @@
-//! ISAM files: sorted keys with OIDs, and an index of samples that is not needed where the data can be searched in place.
+//! ISAM files: sorted keys with OIDs, and an index of samples that is not needed where the data can
+//! be searched in place.
 //!
-//! The index (`.?si`, `.?ni`) begins with nine big-endian words: version 1; type (2 texts, 0 numbers, 5 numbers of eight
-//! bytes); bytes of the data file; number of keys; and others. The data (`.?sd`, `.?nd`) are lines `key 02 oid` with a line
-//! feed, sorted bytewise, keys in lower case; or pairs of big-endian key and OID.
+//! The index (`.?si`, `.?ni`) begins with nine big-endian words: version 1; type (2 texts, 0
+//! numbers, 5 numbers of eight bytes); bytes of the data file; number of keys; and others. The data
+//! (`.?sd`, `.?nd`) are lines `key 02 oid` with a line feed, sorted bytewise, keys in lower case;
+//! or pairs of big-endian key and OID.
 
 use std::cmp::Ordering;
 
@@ -211,8 +213,8 @@ impl<'a> Strings<'a> {
         low
     }
 
-    /// Checks that there are as many keys as the index states, that they ascend, and that its pages are as many as it states:
-    /// it would be looked up in the wrong places.
+    /// Checks that there are as many keys as the index states, that they ascend, and that its pages
+    /// are as many as it states: it would be looked up in the wrong places.
     ///
     /// # Errors
     /// [`Damage`] where they do not.

@@ -8,8 +8,9 @@ use crate::DbError;
 impl Lookup {
     /// The OID for a key in a list.
     ///
-    /// Where a key has several: in version 5 the first in the order of the file, and that of the last LMDB file that has it;
-    /// in version 4 the last in the order of the file, in the largest volume that has it.
+    /// Where a key has several: in version 5 the first in the order of the file, and that of the
+    /// last LMDB file that has it; in version 4 the last in the order of the file, in the largest
+    /// volume that has it.
     pub(crate) fn listed_oid(&self, key: &[u8]) -> Result<Option<u32>, DbError> {
         if self.is_version_5() {
             return Ok(self.first_oids(key)?.last().copied());
@@ -77,7 +78,8 @@ impl Lookup {
         self.by_size().iter().try_for_each(|volume| volume.required_gis().map(|_| ()))
     }
 
-    /// An error if a version-4 volume has no index of identifiers, or a version-5 database no table of them.
+    /// An error if a version-4 volume has no index of identifiers, or a version-5 database no table
+    /// of them.
     pub(crate) fn require_ids(&self) -> Result<(), DbError> {
         if self.is_version_5() {
             return self.entries.iter().try_for_each(|entry| entry.first_oid(b"").map(|_| ()));

@@ -9,7 +9,8 @@
 //! | `.?ot` | OID to taxids | 5 |
 //! | `.?tf` (LMDB), `.?to` | taxid to OIDs | 5 |
 //!
-//! All of them are read in place and nothing in them is trusted: a damaged file ends in a [`DbError::LookupFile`].
+//! All of them are read in place and nothing in them is trusted: a damaged file ends in a
+//! [`DbError::LookupFile`].
 
 mod confirm;
 mod entry;
@@ -74,13 +75,15 @@ impl Database {
 }
 
 impl Lookup {
-    /// The OIDs of an identifier as a user types it, as `blastdbcmd -entry` finds them: empty if there are none.
+    /// The OIDs of an identifier as a user types it, as `blastdbcmd -entry` finds them: empty if
+    /// there are none.
     ///
     /// A number is a GI if [`Lookup::shown_oid_of_gi`] has an OID for it. OIDs that an alias
     /// excludes are left out.
     ///
     /// # Errors
-    /// [`DbError::NoAccessions`] for a version-5 database without identifiers; those of a damaged file.
+    /// [`DbError::NoAccessions`] for a version-5 database without identifiers; those of a
+    /// damaged file.
     pub fn oids_of_id(&self, id: &[u8], cursor: &mut OidCursor) -> Result<Vec<u32>, DbError> {
         let key = self.key_of(id);
         if let Some(oid) = self.shown_oid_of_gi(&key, cursor)? {
@@ -109,8 +112,9 @@ impl Lookup {
         Ok(self.oids_of_key(key)?.into_iter().find(|&oid| cursor.includes(oid)))
     }
 
-    /// What an identifier typed by a user is looked up as, and named as in messages: upper case unless it has a bar or an
-    /// underscore (`s_PreProcessAccessionsForDBv5`, blastdbcmd.cpp); version 4 takes it as it is.
+    /// What an identifier typed by a user is looked up as, and named as in messages: upper case
+    /// unless it has a bar or an underscore (`s_PreProcessAccessionsForDBv5`, blastdbcmd.cpp);
+    /// version 4 takes it as it is.
     pub fn key_of(&self, id: &[u8]) -> Vec<u8> {
         if self.is_version_5() { key::typed(id) } else { id.to_vec() }
     }
@@ -138,8 +142,8 @@ impl Lookup {
         Ok(oids)
     }
 
-    /// The OID that `blastdbcmd` shows for a key that is a GI: that of the first volume in which the
-    /// sequence is included. `None` if the key is no number.
+    /// The OID that `blastdbcmd` shows for a key that is a GI: that of the first volume in which
+    /// the sequence is included. `None` if the key is no number.
     ///
     /// If there is none, but the last volume knows the GI, BLAST+ takes the OID at which it looked
     /// last: that of the next included sequence, or of the excluded one itself
@@ -167,12 +171,14 @@ impl Lookup {
         Ok(last)
     }
 
-    /// Whether the first volume has a GI index; without, no GI is printed for a sequence by `blastdbcmd`.
+    /// Whether the first volume has a GI index; without, no GI is printed for a sequence by
+    /// `blastdbcmd`.
     pub fn has_gis(&self) -> bool {
         self.volumes.first().is_some_and(|volume| volume.gis.exist())
     }
 
-    /// The identifiers of a sequence in the `.?os` file: accession with version and the like, without titles.
+    /// The identifiers of a sequence in the `.?os` file: accession with version and the like,
+    /// without titles.
     ///
     /// # Errors
     /// [`DbError::NoSuchOid`]; those of a missing or damaged file.
@@ -190,7 +196,8 @@ impl Lookup {
         entry.taxids_of(oid, local)
     }
 
-    /// Adds the OIDs of a taxid, whether included or not, to `oids`, and tells whether the database knows the taxid.
+    /// Adds the OIDs of a taxid, whether included or not, to `oids`, and tells whether the database
+    /// knows the taxid.
     ///
     /// # Errors
     /// [`DbError::TaxonomyVersion`] in version 4; those of a missing or damaged file.

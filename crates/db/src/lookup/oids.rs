@@ -1,9 +1,9 @@
-//! The plain files of version 5 that lead from OIDs to identifiers (`.?os`) and taxids (`.?ot`), and from taxids to OIDs
-//! (`.?to`). All numbers are little-endian.
+//! The plain files of version 5 that lead from OIDs to identifiers (`.?os`) and taxids (`.?ot`),
+//! and from taxids to OIDs (`.?to`). All numbers are little-endian.
 //!
-//! `.?os` and `.?ot` begin with the number of sequences N (64 bits) and, for each sequence, where its items end (64 bits,
-//! counted from the first item: in bytes or in 32-bit items). `.?to` has, at the offsets that `.?tf` gives, a count and so
-//! many OIDs, 32 bits each.
+//! `.?os` and `.?ot` begin with the number of sequences N (64 bits) and, for each sequence, where
+//! its items end (64 bits, counted from the first item: in bytes or in 32-bit items). `.?to` has,
+//! at the offsets that `.?tf` gives, a count and so many OIDs, 32 bits each.
 
 use super::Damage;
 
@@ -26,7 +26,8 @@ fn word(file: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(std::array::from_fn(|i| bytes[i])))
 }
 
-/// The items of a sequence, each `size` bytes, and where they begin; `None` if there is no such sequence.
+/// The items of a sequence, each `size` bytes, and where they begin; `None` if there is no such
+/// sequence.
 fn items(file: &[u8], oid: u32, size: usize) -> Result<Option<(&[u8], usize)>, Damage> {
     let (count, start) = items_at(file)?;
     if u64::from(oid) >= count {
@@ -55,7 +56,8 @@ pub fn sequences(file: &[u8]) -> Result<u64, Damage> {
     items_at(file).map(|(count, _)| count)
 }
 
-/// The identifiers of a sequence in the bytes of a `.?os` file, `None` if there is no such sequence.
+/// The identifiers of a sequence in the bytes of a `.?os` file, `None` if there is no such
+/// sequence.
 ///
 /// # Errors
 /// [`Damage`].

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 
 use fleetblast_seq::id::{ObjectId, SeqId, TextKind};
 
-/// Calls `key` with every key of `acc2oid` for an identifier, and whether the `.?os` file lists the identifier by it
-/// (`CWriteDB_LMDB::x_InsertEntry`, writedb_lmdb.cpp).
+/// Calls `key` with every key of `acc2oid` for an identifier, and whether the `.?os` file lists the
+/// identifier by it (`CWriteDB_LMDB::x_InsertEntry`, writedb_lmdb.cpp).
 pub(crate) fn accession_keys(id: &SeqId, mut key: impl FnMut(Vec<u8>, bool)) {
     let mut and_upper = |text: Vec<u8>, listed: bool| {
         let upper = text.to_ascii_uppercase();
@@ -53,8 +53,8 @@ pub(crate) fn own_ordinal_key(key: &[u8], oid: u32) -> Cow<'_, [u8]> {
     }
 }
 
-/// Keys of an identifier in the string index of version 4 (`CWriteDB_IsamIndex::x_AddStringIds`, writedb_isam.cpp), in
-/// lower case.
+/// Keys of an identifier in the string index of version 4 (`CWriteDB_IsamIndex::x_AddStringIds`,
+/// writedb_isam.cpp), in lower case.
 pub(crate) fn index_keys(id: &SeqId) -> Vec<Vec<u8>> {
     let mut keys = match id {
         SeqId::Gi(_) => Vec::new(),

@@ -1,6 +1,8 @@
-//! The sequences of each taxid: the table of taxids (`.?tf`) and the lists that it leads to (`.?to`).
+//! The sequences of each taxid: the table of taxids (`.?tf`) and the lists that it leads to
+//! (`.?to`).
 //!
-//! The lists stand one after the other in the order of their taxids, so each must end where the next begins.
+//! The lists stand one after the other in the order of their taxids, so each must end where the
+//! next begins.
 
 use std::sync::OnceLock;
 

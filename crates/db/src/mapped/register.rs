@@ -1,7 +1,7 @@
 //! The register of mapped files, which a signal handler may read at any moment.
 //!
-//! A handler knows nothing but what is static, and may wait for nothing: hence a static list that
-//! only grows. An entry stays after its file is unmapped; a process maps some hundreds of files.
+//! A handler can only access statics, and must not wait: hence a static list that only grows. An
+//! entry stays after its file is unmapped; a process maps some hundreds of files.
 
 use std::iter::successors;
 use std::ops::Range;
@@ -12,16 +12,16 @@ use crate::stamp::Stamp;
 
 /// The oldest entry.
 static FIRST: OnceLock<&'static Entry> = OnceLock::new();
-/// Some page of some file is lost.
+/// Whether a page of any file is lost.
 static HAS_LOST: AtomicBool = AtomicBool::new(false);
 
-/// The offset where nothing is lost.
+/// The offset that means: nothing is lost.
 const NOWHERE: usize = usize::MAX;
 
-/// What a file is of a database.
+/// The role of a file in a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// Index, residues or headers of a volume, which the volume checks, too.
+    /// Index, residues or headers of a volume; the volume checks them, too.
     Volume,
     /// Anything else.
     Beside,
@@ -32,7 +32,7 @@ pub(super) struct Entry {
     /// Addresses of its pages.
     addresses: Range<usize>,
     is_mapped: AtomicBool,
-    /// The least offset that could not be read.
+    /// The lowest offset that could not be read.
     lost: AtomicUsize,
     stamp: Stamp,
     part: Part,
@@ -55,14 +55,14 @@ impl Entry {
         }));
         let mut place = &FIRST;
         while place.set(entry).is_err() {
-            // Whoever was quicker is there.
+            // Another thread was faster.
             let Some(other) = place.get() else { continue };
             place = &other.next;
         }
         entry
     }
 
-    /// The file is about to be unmapped.
+    /// Unregisters the file before it is unmapped.
     pub(super) fn leave(&self) {
         self.is_mapped.store(false, Ordering::SeqCst);
     }
@@ -72,11 +72,11 @@ impl Entry {
         self.addresses.contains(&address) && self.is_mapped.load(Ordering::SeqCst)
     }
 
-    /// Addresses of the pages from the one that holds `address` on, which is in the file. The
-    /// file's bytes there are lost from now on.
+    /// Marks the page with `address` and the rest of the file as lost. Returns the addresses of
+    /// these pages.
     pub(super) fn lose(&self, address: usize, page_size: usize) -> Range<usize> {
         let from = address - (address - self.addresses.start) % page_size;
-        // Before any other thread can see the zeros.
+        // Before any other thread can read the zeros.
         self.lost.fetch_min(from - self.addresses.start, Ordering::SeqCst);
         HAS_LOST.store(true, Ordering::SeqCst);
         from..self.addresses.end

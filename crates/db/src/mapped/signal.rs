@@ -12,7 +12,7 @@ use libc::{c_int, c_void, sigaction, siginfo_t};
 
 use super::register::{Entry, entries};
 
-/// What the process does about SIGBUS of which nothing is known here.
+/// What the process does about a SIGBUS that is not for a mapped file.
 static USUAL: OnceLock<Usual> = OnceLock::new();
 
 /// Exit code of a database that cannot be read, as [`DbError::exit_code`](crate::DbError) has it.
@@ -82,8 +82,9 @@ unsafe extern "C" fn on_bus_error(signal: c_int, info: *mut siginfo_t, context: 
 /// The pages must belong to a [`MappedFile`](super::MappedFile) that lives until this returns.
 unsafe fn put_zeros(pages: Range<usize>) -> bool {
     let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
-    // SAFETY: by the caller's word the pages hold a file, to be read only. They stay readable, their
-    // owner unmaps them like the file's, and nothing relies on the bytes of a file staying the same.
+    // SAFETY: by the caller's word the pages hold a file, to be read only. They stay readable,
+    // their owner unmaps them like the file's, and nothing relies on the bytes of a file staying
+    // the same.
     let zeros = unsafe {
         libc::mmap(pages.start as *mut c_void, pages.len(), libc::PROT_READ, kind, -1, 0)
     };

@@ -1,12 +1,14 @@
 //! The mask files of one volume.
 //!
-//! The index (`.?aa`), big-endian: version 1, type 1, offset size 4, number of sequences N, bytes of data (64 bits), where the
-//! description begins and where the offsets begin (32 bits each); the title of the column and a date, each after its
-//! length; then at the place stated the number of algorithms and for each its identifier and its description as texts; then
-//! N + 1 offsets into the data. The lengths and that number are integers of variable length.
+//! The index (`.?aa`), big-endian: version 1, type 1, offset size 4, number of sequences N, bytes
+//! of data (64 bits), where the description begins and where the offsets begin (32 bits each); the
+//! title of the column and a date, each after its length; then at the place stated the number of
+//! algorithms and for each its identifier and its description as texts; then N + 1 offsets into the
+//! data. The lengths and that number are integers of variable length.
 //!
-//! The data (`.?ac`) of a sequence: the number of algorithms, and for each its identifier, the number of ranges (big-endian),
-//! and starts and ends (little-endian; `.?ab` is the same with all big-endian).
+//! The data (`.?ac`) of a sequence: the number of algorithms, and for each its identifier, the
+//! number of ranges (big-endian), and starts and ends (little-endian; `.?ab` is the same with all
+//! big-endian).
 
 use std::ops::Range;
 
@@ -20,7 +22,8 @@ const TITLE: &[u8] = b"BlastDb/MaskData";
 pub struct ColumnAlgorithm {
     /// Its number in this volume.
     pub id: i32,
-    /// `program:options` or `id:options:name:description`; the byte 1 stands for a colon within a part.
+    /// `program:options` or `id:options:name:description`; the byte 1 stands for a colon within a
+    /// part.
     pub description: Vec<u8>,
 }
 
@@ -76,8 +79,8 @@ impl<'a> MaskColumn<'a> {
         self.sequences
     }
 
-    /// What one algorithm masks of sequence `i` of the volume: starts and ends from 0, the ends not included, as they stand
-    /// in the file.
+    /// What one algorithm masks of sequence `i` of the volume: starts and ends from 0, the ends not
+    /// included, as they stand in the file.
     ///
     /// # Errors
     /// [`Damage`]: in the index if `at` is 0, else in the data.

@@ -1,4 +1,4 @@
-//! Masks that were stored with a database: which parts of each sequence an algorithm filters.
+//! Masks that are stored with a database: the ranges of each sequence that an algorithm filters.
 
 mod column;
 
@@ -8,7 +8,7 @@ pub use self::column::{ColumnAlgorithm, MaskColumn};
 use crate::bytes::Bytes;
 use crate::{Database, DbError};
 
-/// What replaces a colon within a part of a description.
+/// Replaces a colon within a part of a description.
 const COLON: u8 = 1;
 /// The programs that have a number of their own (`EBlast_filter_program`, blastdb.asn).
 const PROGRAMS: [(i32, &str); 7] = [
@@ -28,11 +28,11 @@ pub struct MaskAlgorithm {
     pub id: i32,
     /// The program: its number, or for algorithms of a user the identifier that was given.
     pub program: Vec<u8>,
-    /// What the program or the algorithm is called.
+    /// Name of the program or the algorithm.
     pub name: Vec<u8>,
     /// Options of the program, empty if they are not known.
     pub options: Vec<u8>,
-    /// The text by which the algorithm is told from others in several volumes.
+    /// The text that identifies the algorithm across volumes.
     key: Vec<u8>,
 }
 
@@ -95,7 +95,7 @@ impl Database {
                     });
                 }
                 let mut named = column.algorithms().to_vec();
-                // BLAST+ has them in the order of the texts of their numbers.
+                // BLAST+ sorts them by the texts of their numbers.
                 named.sort_by_key(|algorithm| algorithm.id.to_string());
                 for algorithm in named {
                     let id = masks.number(&algorithm).ok_or(DbError::LookupFile {
@@ -120,13 +120,14 @@ impl Masks {
         &self.algorithms
     }
 
-    /// The number of the algorithm that a user named: for one of a user its name, else the whole description,
-    /// `20:window=12; locut=2.2; hicut=2.5`.
+    /// The number of the algorithm that a user named: by its name for a user's algorithm, else by
+    /// the whole description, `20:window=12; locut=2.2; hicut=2.5`.
     pub fn named(&self, name: &[u8]) -> Option<i32> {
         self.algorithms.iter().find(|algorithm| algorithm.key == name).map(|found| found.id)
     }
 
-    /// The table of algorithms as BLAST+ prints it, with an empty line before it; empty if there are none.
+    /// The table of algorithms as BLAST+ prints it, with an empty line before it; empty if there
+    /// are none.
     pub fn table(&self) -> Vec<u8> {
         if self.algorithms.is_empty() {
             return Vec::new();
@@ -154,8 +155,8 @@ impl Masks {
         table
     }
 
-    /// What an algorithm masks of a sequence: starts and ends from 0, the ends not included, as stored. Empty where there
-    /// are none, also if the algorithm is unknown.
+    /// The masks of an algorithm in a sequence: half-open ranges from 0, as stored. Empty if there
+    /// are none, or the algorithm is unknown.
     ///
     /// # Errors
     /// [`DbError::LookupFile`] for damaged files.
@@ -176,8 +177,9 @@ impl Masks {
         Ok(ranges.collect())
     }
 
-    /// The number in the database of an algorithm of a volume, which is added if it is new: its own, unless another one has
-    /// that (`CSeqDB_IdRemapper::AddMapping`, seqdbimpl.cpp). `None` if its description cannot be read.
+    /// The number in the database of an algorithm of a volume; adds the algorithm if it is new. It
+    /// keeps its own number, unless another algorithm has that (`CSeqDB_IdRemapper::AddMapping`,
+    /// seqdbimpl.cpp). `None` if its description cannot be parsed.
     fn number(&mut self, algorithm: &ColumnAlgorithm) -> Option<i32> {
         let parts: Vec<&[u8]> = algorithm.description.split(|&b| b == b':').collect();
         let restored = |part: &[u8]| -> Vec<u8> {

@@ -1,17 +1,18 @@
-//! Where to cut: consecutive OIDs of nearly equal size.
+//! Cuts OIDs into consecutive ranges of nearly equal size.
 
 use std::ops::Range;
 
-/// Knows how many residues precede a sequence.
+/// Provides the number of residues before a sequence.
 pub(crate) trait Balance {
     /// Residues of all sequences below `oid`; never decreases in a sound database.
     fn residues_before(&self, oid: u32) -> u64;
 }
 
-/// Cuts `included` (sorted, apart) into at most `n` ranges of nearly equal numbers of residues.
+/// Cuts `included` (sorted, not overlapping) into at most `n` ranges of nearly equal numbers of
+/// residues.
 ///
-/// In a damaged database, whose offsets are out of order, the ranges still cover every included
-/// OID exactly once.
+/// In a damaged database, whose offsets are out of order, the ranges still cover every included OID
+/// exactly once.
 pub(crate) fn cut(sizes: &impl Balance, included: &[Range<u32>], n: usize) -> Vec<Range<u32>> {
     let (Some(first), Some(last)) = (included.first(), included.last()) else {
         return Vec::new();

@@ -9,12 +9,12 @@ use crate::defline::Defline;
 use crate::volume::Volume;
 use crate::{Bases, Database, DbError};
 
-/// Memory into which somebody read a [`Span`](super::Span).
+/// Memory that contains a [`Span`](super::Span).
 #[derive(Clone)]
 pub struct Filled {
     /// The memory.
     pub memory: Memory,
-    /// Where in it the span begins.
+    /// Offset of the span in the memory.
     pub start: usize,
 }
 
@@ -28,14 +28,15 @@ impl fmt::Debug for Filled {
 #[derive(Clone, Debug)]
 pub struct LoadedPartition {
     oids: Range<u32>,
-    /// Volumes of which only a part is in memory, with the OIDs of that part and the first OID of the volume.
+    /// Volumes that are partly in memory, with the OIDs of that part and the first OID of the
+    /// volume.
     pieces: Vec<(Volume, Range<u32>, u32)>,
 }
 
 impl LoadedPartition {
-    /// Makes `partition` of `database` searchable from memory that holds the bytes of its spans: `filled` has an item
-    /// for each span of each piece, in that order. Nothing is copied, and of the database only what its index says
-    /// before the offset tables is used.
+    /// Makes `partition` of `database` searchable from memory with the bytes of its spans: `filled`
+    /// has an item for each span of each piece, in that order. Nothing is copied. Of the database
+    /// only the index before the offset tables is used.
     ///
     /// # Errors
     /// [`DbError::Truncated`] if a memory is too short.
@@ -59,7 +60,7 @@ impl LoadedPartition {
         })
     }
 
-    /// The same of a database whose bytes are all within reach, mapped or in memory.
+    /// As `new`, for a database whose bytes are all mapped or in memory.
     ///
     /// # Errors
     /// [`DbError::Truncated`] if they are not.
@@ -69,7 +70,7 @@ impl LoadedPartition {
         })
     }
 
-    /// The partition with the bytes that `put` gives, span by span, to a volume that stands for one of the database.
+    /// Makes the partition from volumes whose bytes `put` sets, span by span.
     fn with(
         database: &Database,
         partition: &Partition,
@@ -109,7 +110,8 @@ impl LoadedPartition {
     /// The bases of a sequence of nucleotides.
     ///
     /// # Errors
-    /// [`DbError::NoSuchOid`] for an OID that is not in the partition, [`DbError::Offset`] for a damaged database.
+    /// [`DbError::NoSuchOid`] for an OID that is not in the partition, [`DbError::Offset`]
+    /// for a damaged database.
     #[inline]
     pub fn bases_of(&self, oid: u32) -> Result<Bases<'_>, DbError> {
         match self.locate(oid) {
@@ -124,11 +126,12 @@ impl LoadedPartition {
         self.locate(oid).map_or(0, |(volume, first)| volume.length(oid - first))
     }
 
-    /// As [`Database::deflines`], if the partition was loaded with [`Contents::All`](super::Contents::All).
+    /// As [`Database::deflines`], if the partition was loaded with
+    /// [`Contents::All`](super::Contents::All).
     ///
     /// # Errors
-    /// [`DbError::NoSuchOid`] for an OID that is not in the partition; [`DbError::Offset`] or [`DbError::Header`] for a
-    /// damaged database and for a partition without headers.
+    /// [`DbError::NoSuchOid`] for an OID that is not in the partition; [`DbError::Offset`]
+    /// or [`DbError::Header`] for a damaged database and for a partition without headers.
     pub fn deflines(&self, oid: u32) -> Result<Vec<Defline>, DbError> {
         match self.locate(oid) {
             Some((volume, first)) => volume.deflines(oid - first, first),

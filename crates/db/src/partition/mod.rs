@@ -1,8 +1,9 @@
-//! Virtual partitions: consecutive OIDs, and which bytes of which files they need.
+//! Virtual partitions: consecutive OIDs, and the ranges of files that they need.
 //!
-//! Nobody cuts a database into fragments. [`Database::partitions`] gives ranges of OIDs of nearly equal size,
-//! [`Database::partition`] the byte ranges of one of them, both from a few offsets of the index. Whoever can read files
-//! (threads, MPI-IO, another process) fills memory with these bytes; [`LoadedPartition`] makes them searchable.
+//! Databases are not cut into fragment files. [`Database::partitions`] returns ranges of OIDs of
+//! nearly equal size, and [`Database::partition`] the byte ranges of one of them, both from a few
+//! offsets of the index. Any reader of files (threads, MPI-IO, another process) can fill memory
+//! with these bytes; [`LoadedPartition`] makes them searchable.
 
 mod cut;
 mod loaded;
@@ -15,7 +16,7 @@ pub use self::loaded::{Filled, LoadedPartition};
 pub use crate::parts::{Part, Span, VolumeFile};
 use crate::{Database, DbError, SequenceKind};
 
-/// What a partition needs of one volume.
+/// The part of a partition in one volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
     /// The volume, counted from 0 in OID order.
@@ -26,7 +27,7 @@ pub struct Piece {
     pub spans: Vec<Span>,
 }
 
-/// What a partition is loaded for.
+/// The purpose of a partition's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contents {
     /// Searching: residues only.
@@ -64,11 +65,11 @@ impl Partition {
 }
 
 impl Database {
-    /// The partition of these OIDs, clipped to those that exist: which bytes to load. Reads at most four offsets for
-    /// each volume it touches.
+    /// Describes the partition of these OIDs, clipped to existing ones: the bytes to load. Reads at
+    /// most four offsets for each volume.
     ///
     /// # Errors
-    /// [`DbError::Offset`] where these offsets are out of order or outside their file.
+    /// [`DbError::Offset`] if these offsets are out of order or outside their file.
     pub fn partition(&self, oids: Range<u32>, contents: Contents) -> Result<Partition, DbError> {
         let mut pieces = Vec::new();
         for (number, (volume, all)) in self.volumes().enumerate() {
@@ -92,7 +93,8 @@ impl Database {
         self.volumes().count()
     }
 
-    /// The path of a file of volume `volume` (see [`Piece::volume`]); `None` for a database that was never files.
+    /// The path of a file of volume `volume` (see [`Piece::volume`]); `None` for a database that
+    /// was never files.
     pub fn volume_file(&self, volume: usize, file: VolumeFile) -> Option<PathBuf> {
         self.volume(volume)?.path_of(file)
     }

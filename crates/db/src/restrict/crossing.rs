@@ -79,7 +79,8 @@ fn partition(names: &mut [Name], first: usize, last: usize) -> Result<usize, Ref
     names.swap(first, median);
     let (mut low, mut high) = (second, last);
     loop {
-        // The library trusts the pivot to end both walks, which it may not where names are no order.
+        // The library trusts the pivot to end both walks, which it may not where names are no
+        // order.
         while low < last && names[low].precedes(&names[first])? {
             low += 1;
         }

@@ -262,7 +262,8 @@ impl<'a> Evaluation<'a> {
         user.map(|user| &user.set.gis)
     }
 
-    /// In version 5, what the lists of identifiers and taxids of the uppermost aliases leave of `oids`.
+    /// In version 5, what the lists of identifiers and taxids of the uppermost aliases leave of
+    /// `oids`.
     pub(super) fn top_lists(
         &mut self,
         members: &[Member<'_>],
@@ -297,7 +298,8 @@ impl<'a> Evaluation<'a> {
         Ok(range::union([free, listed].concat()))
     }
 
-    /// The OIDs of a version-5 list, as far as the user's list of the same kind does not contradict.
+    /// The OIDs of a version-5 list, as far as the user's list of the same kind does not
+    /// contradict.
     fn listed(&mut self, mask: &Mask, volumes: &[usize]) -> Result<Vec<u32>, DbError> {
         match mask {
             Mask::SeqIds(file) => {

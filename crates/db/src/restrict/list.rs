@@ -54,8 +54,9 @@ pub struct SeqIdList {
 }
 
 impl SeqIdList {
-    /// Reads either kind of list: one that starts with a zero byte is binary. In text, words are separated by white space,
-    /// `>` before them does not count, and `#` at the start of a word begins a comment (`SeqDB_ReadMemorySiList`).
+    /// Reads either kind of list: one that starts with a zero byte is binary. In text, words are
+    /// separated by white space, `>` before them does not count, and `#` at the start of a word
+    /// begins a comment (`SeqDB_ReadMemorySiList`).
     ///
     /// # Errors
     /// [`ListError`] for an empty file or a damaged binary one.
@@ -158,8 +159,8 @@ pub(super) fn words(text: &[u8]) -> Vec<Vec<u8>> {
 
 /// Reads a list of GIs: text, or binary as `blastdb_aliastool -gi_file_in` writes it.
 ///
-/// A number counts only if something follows it, so that the last one is lost in a text without an end of line; zeros are
-/// left out (`SeqDB_ReadMemoryGiList`).
+/// A number counts only if something follows it, so that the last one is lost in a text without an
+/// end of line; zeros are left out (`SeqDB_ReadMemoryGiList`).
 ///
 /// # Errors
 /// [`ListError`].
@@ -218,7 +219,8 @@ pub fn typed_taxids(text: &[u8], separators: &[u8]) -> Option<Vec<i32>> {
     pieces.map(|piece| i32::try_from(parse_integer(piece, 10).ok()?).ok()).collect()
 }
 
-/// The first file called `name` in the working directory or on the search path (`SeqDB_ResolveDbPath`), read whole.
+/// The first file called `name` in the working directory or on the search path
+/// (`SeqDB_ResolveDbPath`), read whole.
 ///
 /// # Errors
 /// [`DbError::MissingList`] or [`DbError::Io`].
@@ -230,7 +232,8 @@ pub fn find_and_read(name: &str, search: &SearchPath) -> Result<(PathBuf, Vec<u8
     Ok((file, contents))
 }
 
-/// Reads a list that an alias names. What is no ordinary file, and may have no end, counts as missing.
+/// Reads a list that an alias names. What is no ordinary file, and may have no end, counts as
+/// missing.
 pub(super) fn read(file: &Path) -> Result<Vec<u8>, DbError> {
     let missing = || DbError::MissingList { path: file.into() };
     match std::fs::metadata(file) {

@@ -1,4 +1,5 @@
-//! What each alias restricts its members to, seen from one volume (`CSeqDB_FilterTree`, seqdbfilter.cpp).
+//! What each alias restricts its members to, seen from one volume (`CSeqDB_FilterTree`,
+//! seqdbfilter.cpp).
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -79,8 +80,8 @@ pub(super) fn any(node: &Node) -> Result<bool, DbError> {
     Ok(false)
 }
 
-/// Whether sequences and residues must be counted, because an alias has a list but does not state both
-/// (`CSeqDB_IdListValuesTest`, seqdbalias.cpp).
+/// Whether sequences and residues must be counted, because an alias has a list but does not state
+/// both (`CSeqDB_IdListValuesTest`, seqdbalias.cpp).
 pub(crate) fn needs_count(node: &Node) -> bool {
     let has = |key: &&str| node.alias.get(key).is_some();
     if ["NSEQ", "LENGTH"].iter().all(has) {
@@ -89,8 +90,8 @@ pub(crate) fn needs_count(node: &Node) -> bool {
     ["GILIST", "SEQIDLIST", "TAXIDLIST"].iter().any(has) || node.nodes.iter().any(needs_count)
 }
 
-/// The tree as it concerns the volume `base`: aliases without restrictions give way to their members. `None` if the volume
-/// is not in it.
+/// The tree as it concerns the volume `base`: aliases without restrictions give way to their
+/// members. `None` if the volume is not in it.
 pub(super) fn specialized(node: &Node, base: &BasePath) -> Result<Option<Branch>, DbError> {
     let mut branch = Branch { masks: masks(node)?, ..Branch::default() };
     for node in &node.nodes {

@@ -1,14 +1,16 @@
 //! Searching only a part of a database: lists of the user, and lists, ranges and bits of aliases.
 //!
-//! A sequence is searched if the aliases and the user's list include it; of its definition lines those are shown that are
-//! on the lists themselves. All rules are those of BLAST+ (`CSeqDBOIDList`, `CSeqDBGiListSet`, `CSeqDBVol`), including
-//! those that surprise:
+//! A sequence is searched if the aliases and the user's list include it; of its definition lines
+//! those are shown that are on the lists themselves. All rules are those of BLAST+
+//! (`CSeqDBOIDList`, `CSeqDBGiListSet`, `CSeqDBVol`), including those that surprise:
 //! * A key of several sequences includes only one of them.
-//! * In version 5, the lists of identifiers and taxids of an alias count only if no other alias with restrictions stands
-//!   above it, and a volume below two such aliases has none.
-//! * Sequences that an excluding list of GIs cannot see, after the last one that it sees, are left out.
+//! * In version 5, the lists of identifiers and taxids of an alias count only if no other alias
+//!   with restrictions stands   above it, and a volume below two such aliases has none.
+//! * Sequences that an excluding list of GIs cannot see, after the last one that it sees, are left
+//!   out.
 //!
-//! The included OIDs end up as sorted ranges: 8 bytes for each run, however many OIDs the lists had.
+//! The included OIDs end up as sorted ranges: 8 bytes for each run, however many OIDs the lists
+//! had.
 
 mod bits;
 mod crossing;
@@ -96,7 +98,8 @@ pub(crate) fn restricts(tree: &Node, user: Option<&Restriction>) -> Result<bool,
     Ok(user.is_some_and(|user| !user.is_empty()) || masks::any(tree)?)
 }
 
-/// What the aliases of `tree` and the user's list include of `whole`, a database of the volumes `members`, all included.
+/// What the aliases of `tree` and the user's list include of `whole`, a database of the volumes
+/// `members`, all included.
 pub(crate) fn included(
     tree: &Node,
     members: &[Member<'_>],

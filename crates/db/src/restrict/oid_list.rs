@@ -6,8 +6,8 @@ use std::path::Path;
 use super::list;
 use crate::{DbError, range};
 
-/// The OIDs of `span` whose bits are set in an OIDLIST file: the last OID, big-endian, and then bits, the highest first.
-/// They count from 0 in the volume.
+/// The OIDs of `span` whose bits are set in an OIDLIST file: the last OID, big-endian, and then
+/// bits, the highest first. They count from 0 in the volume.
 pub(super) fn oid_list(file: &Path, span: &Range<u32>) -> Result<Vec<Range<u32>>, DbError> {
     let contents = list::read(file)?;
     let found = oids_of_bits(&contents).ok_or_else(|| DbError::Truncated {
@@ -23,8 +23,8 @@ pub(super) fn oid_list(file: &Path, span: &Range<u32>) -> Result<Vec<Range<u32>>
     Ok(range::union(moved.collect()))
 }
 
-/// The OIDs whose bits are set in the bytes of an OIDLIST file, `None` if it is too short for its header. Bits that the file
-/// has no bytes for are not set.
+/// The OIDs whose bits are set in the bytes of an OIDLIST file, `None` if it is too short for its
+/// header. Bits that the file has no bytes for are not set.
 pub fn oids_of_bits(file: &[u8]) -> Option<Vec<Range<u32>>> {
     let (header, bits) = file.split_first_chunk::<4>()?;
     let count = u32::from_be_bytes(*header).saturating_add(1);

@@ -131,7 +131,8 @@ pub(super) fn excluded_by_taxids(lookup: &Lookup, set: &IdSet) -> Result<Vec<u32
     Ok(excluded)
 }
 
-/// The OIDs that a list of identifiers excludes in version 5: those all of whose identifiers are listed.
+/// The OIDs that a list of identifiers excludes in version 5: those all of whose identifiers are
+/// listed.
 pub(super) fn excluded_by_keys(lookup: &Lookup, keys: &[Vec<u8>]) -> Result<Vec<u32>, DbError> {
     let mut listed: BTreeMap<u32, Vec<&[u8]>> = BTreeMap::new();
     for key in keys {
@@ -149,7 +150,8 @@ pub(super) fn excluded_by_keys(lookup: &Lookup, keys: &[Vec<u8>]) -> Result<Vec<
     Ok(excluded)
 }
 
-/// Whether all of a sequence's identifiers are among the keys; both sorted (`s_CompareIdList`, seqdb_lmdb.cpp).
+/// Whether all of a sequence's identifiers are among the keys; both sorted (`s_CompareIdList`,
+/// seqdb_lmdb.cpp).
 fn all_listed(ids: &[Vec<u8>], keys: &[&[u8]]) -> bool {
     let (mut i, mut k) = (0, 0);
     while i < ids.len() && k < keys.len() {
@@ -158,7 +160,8 @@ fn all_listed(ids: &[Vec<u8>], keys: &[&[u8]]) -> bool {
             continue;
         }
         match key::PartialKey::of(&ids[i], keys[k]) {
-            // The entry stands for all its chains. BLAST+ goes on while the first letter is one of the entry's.
+            // The entry stands for all its chains. BLAST+ goes on while the first letter is one of
+            // the entry's.
             key::PartialKey::Entry => {
                 let entry = keys[k];
                 let shares = |id: &[u8]| id.first().is_some_and(|letter| entry.contains(letter));
@@ -197,7 +200,8 @@ impl Remainder {
         if listed { &mut self.hidden } else { &mut self.shown }.insert(oid);
     }
 
-    /// The OIDs to leave out, and the end of those that the index knows: what comes after it is left out, too.
+    /// The OIDs to leave out, and the end of those that the index knows: what comes after it is
+    /// left out, too.
     pub(super) fn excluded(&self) -> (Vec<u32>, u32) {
         let excluded = self.hidden.iter().filter(|&oid| !self.shown.contains(oid)).collect();
         (excluded, self.hidden.end().max(self.shown.end()))
@@ -218,8 +222,8 @@ pub(super) fn without_gis(lookup: &Lookup, set: &IdSet) -> Result<Remainder, DbE
 
 /// What is left of the sequences that the string indexes of version 4 know.
 ///
-/// An accession without version does not count if the next key, in the same page of the index, is the same accession with one
-/// (`CSeqDBIsam::x_SearchNegativeMultiSeq`, seqdbisam.cpp).
+/// An accession without version does not count if the next key, in the same page of the index, is
+/// the same accession with one (`CSeqDBIsam::x_SearchNegativeMultiSeq`, seqdbisam.cpp).
 pub(super) fn without_keys(lookup: &Lookup, set: &IdSet) -> Result<Remainder, DbError> {
     let mut remainder = Remainder::default();
     for (first, strings) in lookup.all_strings()? {

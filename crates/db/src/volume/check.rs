@@ -1,4 +1,4 @@
-//! What checking needs of a volume besides what searching does.
+//! Checks of a volume that searching does not need.
 
 use std::ops::Range;
 
@@ -9,7 +9,8 @@ use crate::parts::VolumeFile;
 use crate::{DbError, SequenceKind};
 
 impl Volume {
-    /// Checks the index before its tables, and that the tables and the files they point into begin and end together.
+    /// Checks the index before its tables, and that the tables and the files they point into begin
+    /// and end together.
     pub(crate) fn check_index(&self, first: u32) -> Result<(), DbError> {
         let bytes = &self.tables[Table::Headers as usize];
         self.check_texts(bytes)?;
@@ -59,7 +60,8 @@ impl Volume {
         self.index.position(last, self.index.sequences) + 4
     }
 
-    /// Checks that an index without sequences is meant so: one whose fields were erased has more than that to say.
+    /// Checks that an index without sequences is plausible: an index whose fields were erased is
+    /// longer.
     pub(super) fn check_empty(&self) -> Result<(), DbError> {
         let end = self.tables_end();
         if self.index.residues == 0 && self.tables[Table::Headers as usize].end() == end {
@@ -111,12 +113,12 @@ impl Volume {
         (self.tables[0].end() + self.residues.end() + headers) as u64
     }
 
-    /// A header that is not as it must be.
+    /// The error of an invalid header.
     pub(crate) fn bad_header(&self, offset: usize, oid: u32, problem: &'static str) -> DbError {
         DbError::Header { path: self.file("hr"), offset: offset as u64, oid, problem }
     }
 
-    /// A nucleotide sequence that is not as it must be.
+    /// The error of an invalid nucleotide sequence.
     pub(crate) fn unsound_sequence(&self, i: u32, first: u32, problem: &str) -> DbError {
         let Range { start, .. } = self.span(Table::Sequences, i).unwrap_or(0..0);
         let path = self.file("sq");

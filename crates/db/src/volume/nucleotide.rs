@@ -1,7 +1,7 @@
 //! Volumes of nucleotides: bases at two bits each, with the ambiguous ones beside.
 //!
-//! In the sequence file, the packed bases of sequence i lie between its sequence offset and its ambiguity offset, its
-//! ambiguities from there to the sequence offset of the next.
+//! In the sequence file, the packed bases of sequence i lie between its sequence offset and its
+//! ambiguity offset, its ambiguities from there to the sequence offset of the next.
 
 use std::ops::Range;
 
@@ -31,7 +31,8 @@ impl Volume {
         }
     }
 
-    /// Length of sequence `i` from the index alone, which does not tell how many bases the last byte holds.
+    /// Length of sequence `i` from the index alone, which does not have the number of bases in the
+    /// last byte.
     pub(crate) fn estimated_length(&self, i: u32) -> u32 {
         match self.index.kind {
             SequenceKind::Protein => self.length(i),
@@ -39,7 +40,8 @@ impl Volume {
         }
     }
 
-    /// The length of sequence `i`, with the last bits of its number for the number of bases in the last byte.
+    /// The length of sequence `i`, with the last bits of its number for the number of bases in the
+    /// last byte.
     fn estimated_bases(&self, i: u32) -> u32 {
         let bytes = u64::from(self.packed_bytes(i));
         let bases = BASES_IN_BYTE * bytes.saturating_sub(1) + u64::from(i) % BASES_IN_BYTE;
@@ -58,7 +60,8 @@ impl Volume {
         }
     }
 
-    /// Checks that no more bases are stated than the bytes can hold: their exact number would take reading all of them.
+    /// Checks that the stated number of bases fits into the bytes; the exact number would need all
+    /// of them.
     pub(super) fn check_nucleotide_end(&self) -> Result<(), DbError> {
         let (stated, found) = (self.index.residues, self.residues_before(self.index.sequences));
         if stated > found {

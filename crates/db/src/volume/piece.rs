@@ -1,4 +1,4 @@
-//! Parts of a volume: where they are in its files, and a volume of which only parts are in memory.
+//! Parts of a volume: their ranges of its files, and volumes that are partly in memory.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -19,8 +19,8 @@ impl Volume {
     /// Where in its file a part of the sequences `range` is.
     ///
     /// # Errors
-    /// [`DbError::Offset`] if the offsets at its ends are out of order or outside the file. `first` is the OID of the
-    /// volume's first sequence.
+    /// [`DbError::Offset`] if the offsets at its ends are out of order or outside the
+    /// file. `first` is the OID of the volume's first sequence.
     pub(crate) fn bytes_of(
         &self,
         part: Part,
@@ -105,17 +105,17 @@ impl Volume {
         })
     }
 
-    /// What is held of a part.
+    /// The bytes of a part that are in memory.
     pub(crate) fn held(&self, part: Part) -> &[u8] {
         self.bytes(part).map_or(&[], |bytes| bytes)
     }
 
-    /// What is held of a part at these positions of its file, if all of it is.
+    /// The bytes of a part at these positions of its file, if all are in memory.
     pub(crate) fn held_at(&self, part: Part, range: Range<u64>) -> Option<&[u8]> {
         self.bytes(part)?.at(range.start as usize..range.end as usize)
     }
 
-    /// The error for a stretch of which only the bytes before `end` are there.
+    /// The error for a range whose bytes end at `end`.
     pub(crate) fn cut_short(&self, part: Part, range: &Range<u64>, end: u64) -> DbError {
         DbError::Truncated {
             path: self.file(extension(part.file())),

@@ -36,8 +36,9 @@ struct Whole {
     bytes: Vec<u8>,
 }
 
-/// Flips bits of every file of a database, one after the other, half of so many; whatever the check calls sound must
-/// be `harmless`. Returns how many flips were found, and how many not, for each extension.
+/// Flips bits of every file of a database, one after the other, half of so many; whatever the check
+/// calls sound must be `harmless`. Returns how many flips were found, and how many not, for each
+/// extension.
 fn flip_everything(
     dir: &Path,
     names: &str,
@@ -116,15 +117,16 @@ fn structure(
     all
 }
 
-/// Lengths and numbers of ambiguous runs of all sequences; of proteins, nothing. (A run elsewhere, or longer, or of
-/// another letter is as sound, as long as it allows the bases stored there.)
+/// Lengths and numbers of ambiguous runs of all sequences; of proteins, nothing. (A run elsewhere,
+/// or longer, or of another letter is as sound, as long as it allows the bases stored there.)
 fn shape(dir: &Path, kind: SequenceKind) -> Vec<(u32, usize)> {
     let database = open(dir, "d", kind).unwrap();
     let bases = (0..database.oid_count()).filter_map(|oid| database.bases_of(oid).ok());
     bases.map(|bases| (bases.length(), bases.ambiguities().count())).collect()
 }
 
-/// A letter of title or date in an index; of a version-5 volume also its number, which means nothing by itself.
+/// A letter of title or date in an index; of a version-5 volume also its number, which means
+/// nothing by itself.
 fn is_text_of_index(whole: &Whole, at: usize, texts: &[&str]) -> bool {
     let find = |text: &&str| whole.bytes.windows(text.len()).position(|w| w == text.as_bytes());
     let five = whole.bytes[3] == 5;
@@ -188,8 +190,8 @@ fn the_first_fault_is_named() {
     let other = dir.path().join("b.psq");
     fs::write(&other, vec![50; fs::read(&other).unwrap().len()]).unwrap();
     let error = checked(dir.path(), "a b", SequenceKind::Protein).unwrap_err();
-    let DbError::Residue { path: told, offset, oid, .. } = &error else { panic!("{error}") };
-    assert_eq!((told, *offset, *oid), (&path, position(7) as u64, 7), "{error}");
+    let DbError::Residue { path: named, offset, oid, .. } = &error else { panic!("{error}") };
+    assert_eq!((named, *offset, *oid), (&path, position(7) as u64, 7), "{error}");
 }
 
 /// BLAST+ shows `#` for other bytes, with an error.

@@ -71,7 +71,7 @@ fn the_order_of_sequences_counts() {
 }
 
 #[test]
-fn what_describes_itself_otherwise_is_told_apart() {
+fn different_descriptions_have_different_fingerprints() {
     let of = |title: &'static str, date: &'static str| {
         let label = crate::common::Label { title, date, ..FOUR };
         let bytes = vec![volume(&label, &entries(5, 3))];

@@ -21,7 +21,8 @@ fn field(number: u8, value: Vec<u8>) -> Vec<u8> {
     constructed(0xa0 | number, &[value])
 }
 
-/// The header of the first sequence, `>s1 first protein`, after `makeblastdb -in a.fa -dbtype prot`.
+/// The header of the first sequence, `>s1 first protein`, after `makeblastdb -in a.fa -dbtype
+/// prot`.
 #[test]
 fn the_bytes_of_makeblastdb_are_read() {
     let bytes = b"\x30\x80\x30\x80\xa0\x80\x1a\x10\x73\x31\x20\x66\x69\x72\x73\x74\x20\x70\x72\x6f\

@@ -1,4 +1,5 @@
-//! Partitions in memory that somebody filled in pieces: the same bytes as from the files, and nothing else.
+//! Partitions in memory that somebody filled in pieces: the same bytes as from the files, and
+//! nothing else.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -111,8 +112,8 @@ fn what_is_not_held_is_an_error() {
     // A file that is cut short after it was opened.
     let path = dir.path().join("a.psq");
     std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(9_000).unwrap();
-    let Err(DbError::Truncated { path: told, .. }) = filled(&database, &partition, 5_000) else {
+    let Err(DbError::Truncated { path: named, .. }) = filled(&database, &partition, 5_000) else {
         panic!("no error")
     };
-    assert_eq!(told, path);
+    assert_eq!(named, path);
 }

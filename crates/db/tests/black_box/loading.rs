@@ -186,8 +186,8 @@ fn a_pass_ends_with_the_first_failure_and_leaves_nobody_waiting() {
     std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(half as u64).unwrap();
     let fresh = choice.supply(&database, 50).unwrap();
     let error = fresh.pass(|queue| while queue.next().is_some() {});
-    let Err(DbError::Truncated { path: told, .. }) = error else { panic!("no error") };
-    assert_eq!(told, path);
+    let Err(DbError::Truncated { path: named, .. }) = error else { panic!("no error") };
+    assert_eq!(named, path);
 }
 
 #[test]

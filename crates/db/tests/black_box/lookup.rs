@@ -206,7 +206,7 @@ fn databases_without_identifiers_say_so() {
 }
 
 #[test]
-fn side_files_tell_ids_and_taxids() {
+fn side_files_have_ids_and_taxids() {
     if oracle().is_none() {
         return;
     }

@@ -107,7 +107,7 @@ fn what_was_not_loaded_is_missed_not_invented() {
 }
 
 #[test]
-fn faults_are_told_as_by_the_whole_database() {
+fn faults_are_those_of_the_whole_database() {
     for part in ["a sentinel", "a residue"] {
         let dir = tempfile::tempdir().unwrap();
         write(dir.path(), "a", &FOUR, &entries(1, 40));
@@ -185,7 +185,7 @@ fn memory() -> (u64, u64) {
     (entry("VmHWM:"), entry("RssAnon:"))
 }
 
-/// Cuts a simulated index into `n`, checks balance and tells the cost.
+/// Cuts a simulated index into `n`, checks balance and returns the cost.
 fn cut_simulated(count: u32, n: usize) -> (f64, u64) {
     let dir = tempfile::tempdir().unwrap();
     let names = simulated(dir.path(), count);
@@ -224,7 +224,8 @@ fn many_partitions_of_many_sequences_cost_little() {
     assert!(own < 16 << 20, "{own}");
 }
 
-/// The bar. `cargo test --release -p fleetblast-db --test black_box partitions:: -- --ignored --nocapture`
+/// The bar. `cargo test --release -p fleetblast-db --test black_box partitions:: --
+/// --ignored --nocapture`
 #[test]
 #[ignore = "writes an index of 800 MB"]
 fn a_hundred_thousand_partitions_of_a_hundred_million_sequences() {

@@ -7,7 +7,7 @@ mod points;
 #[cfg(test)]
 mod tests;
 
-use fleetblast_stats::sums::{Set, Space};
+use fleetblast_stats::sums::{AlignmentSet, PairSpace};
 
 use self::chains::{Chain, Chains};
 use crate::hits::{Alignment, PrelimHsp};
@@ -64,7 +64,7 @@ impl Linkable for Alignment {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     /// Lengths of query and subject, and of all.
-    pub space: Space,
+    pub space: PairSpace,
     /// By which scores are normalised.
     pub lambda: f64,
     /// Natural logarithm of K.
@@ -183,7 +183,7 @@ impl Trimmed {
 impl Method {
     /// What a chain is worth, where there are so many methods.
     fn evalue(self, chain: &Chain, methods: usize, rules: &Rules) -> f64 {
-        let set = Set { count: chain.count, score: chain.normalised };
+        let set = AlignmentSet { count: chain.count, score: chain.normalised };
         let evalue = match self.is_near {
             true => rules.space.small_gaps(set, WINDOW, DECAY),
             false => rules.space.large_gaps(set, DECAY),

@@ -1,11 +1,11 @@
 //! Cut-offs and X-drops of nucleotide searches (`blast_parameters.c`).
 
 use fleetblast_stats::karlin::KarlinBlock;
-use fleetblast_stats::sums::{Space, decay_divisor};
+use fleetblast_stats::sums::{PairSpace, decay_divisor};
 
 use super::traceback::Worth;
 use crate::lists::linking::{self, DECAY};
-use crate::params::{DatabaseTotals, NucleotideParams, whole};
+use crate::params::{DatabaseTotals, NucleotideParams, truncate_to_i32};
 use crate::query::QueryRules;
 
 const LN_2: f64 = std::f64::consts::LN_2;
@@ -78,7 +78,7 @@ impl ContextLimits {
         let x_drop = if common.xdrop_ungapped_bits == 0.0 {
             cutoff_ungapped
         } else {
-            held(whole((common.xdrop_ungapped_bits * LN_2 / karlin.lambda).ceil())).max(0)
+            held(truncate_to_i32((common.xdrop_ungapped_bits * LN_2 / karlin.lambda).ceil())).max(0)
         };
         let even_scores = params.scoring.even_scores && !common.ungapped;
         let statistics = Statistics { block, search_space: search_space as f64, even_scores };
@@ -101,7 +101,7 @@ impl Linking {
     /// How HSPs of this context in a subject of so many bases are linked.
     pub fn rules(&self, subject_length: u32, small_cutoff: Option<i32>) -> linking::Rules {
         let &Linking { length, adjustment, lambda, log_k, search_space } = self;
-        let space = Space {
+        let space = PairSpace {
             query: (length - adjustment).max(1),
             subject: (subject_length as i32 - adjustment).max(1),
             search: search_space,
@@ -154,9 +154,9 @@ pub(super) fn gapped_x_drops<'a>(
 ) -> (i32, i32) {
     let lambdas = contexts.into_iter().map(|karlin| params.scoring.gapped(karlin).0.lambda);
     let lambda = lambdas.fold(f64::MAX, f64::min);
-    let preliminary = held(whole(params.common.xdrop_gapped_bits * LN_2 / lambda));
+    let preliminary = held(truncate_to_i32(params.common.xdrop_gapped_bits * LN_2 / lambda));
     let last = params.common.xdrop_final_bits * LN_2 / lambda;
-    (preliminary, held(whole(last.max(f64::from(preliminary)))))
+    (preliminary, held(truncate_to_i32(last.max(f64::from(preliminary)))))
 }
 
 /// A raw X-drop that sums with scores in 32 bits; the largest gives nothing up.

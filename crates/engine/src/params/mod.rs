@@ -4,7 +4,7 @@ mod nucleotide;
 mod protein;
 
 use fleetblast_release::Release;
-pub use fleetblast_stats::karlin::whole;
+pub use fleetblast_stats::karlin::truncate_to_i32;
 use fleetblast_stats::nucleotide::NucleotideScoringError;
 
 use crate::pattern::Pattern;

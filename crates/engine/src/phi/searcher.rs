@@ -7,7 +7,7 @@ use crate::hits::{PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
 use crate::lists::{HitLists, Merger};
 use crate::order::order_s;
-use crate::params::{ProteinParams, whole};
+use crate::params::{ProteinParams, truncate_to_i32};
 use crate::pattern::PatternSearch;
 use crate::query::Query;
 use crate::scores::ScoreRows;
@@ -45,7 +45,7 @@ impl Searcher {
     ) -> Self {
         let scoring = &params.scoring;
         let bits = params.common.xdrop_gapped_bits;
-        let x_drop = whole(bits * std::f64::consts::LN_2 / params.gapped_lambda());
+        let x_drop = truncate_to_i32(bits * std::f64::consts::LN_2 / params.gapped_lambda());
         let seeds = |query: &Query| {
             let seeds = Seeds::new(search, query);
             let cutoff = search.cutoff(params.common.evalue, query, &seeds.occurrences);

@@ -10,7 +10,7 @@ use fleetblast_seq::frame::Frame;
 use crate::hits::{Adjustment, Alignment, Candidate, Edit, HitKey, PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
 use crate::order::order_s;
-use crate::params::{ProteinParams, whole};
+use crate::params::{ProteinParams, truncate_to_i32};
 use crate::pattern::PatternSearch;
 use crate::pattern::lay::Pair;
 use crate::query::Query;
@@ -140,8 +140,9 @@ impl Traceback {
     pub fn new(search: &PatternSearch, params: &ProteinParams) -> Self {
         let scoring = &params.scoring;
         let raw = |bits: f64| bits * std::f64::consts::LN_2 / params.gapped_lambda();
-        let preliminary = whole(raw(params.common.xdrop_gapped_bits));
-        let x_drop = whole(raw(params.common.xdrop_final_bits).max(f64::from(preliminary)));
+        let preliminary = truncate_to_i32(raw(params.common.xdrop_gapped_bits));
+        let x_drop =
+            truncate_to_i32(raw(params.common.xdrop_final_bits).max(f64::from(preliminary)));
         Traceback {
             search: search.clone(),
             scores: ScoreRows::of_matrix(&scoring.scores),

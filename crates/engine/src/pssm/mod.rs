@@ -125,7 +125,7 @@ pub struct Habits {
 impl PssmMaker {
     /// With so many pseudocounts, 0 for as many as suit each column; `None` if the matrix has no frequencies behind it (IDENTITY).
     pub fn new(scoring: &ScoringSystem, pseudocount: i32) -> Option<Self> {
-        let data = FrequencyData::of(scoring.name)?;
+        let data = FrequencyData::for_matrix(scoring.name)?;
         Some(PssmMaker {
             pseudocounts: Pseudocounts::new(&data.background, pseudocount),
             scoring: scoring.clone(),

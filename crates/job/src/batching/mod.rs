@@ -3,7 +3,7 @@
 
 pub mod course;
 
-use fleetblast_engine::params::whole;
+use fleetblast_engine::params::truncate_to_i32;
 use fleetblast_fleet::plan::{BLOCK_QUERIES, BLOCK_RESIDUES};
 use fleetblast_metadata::Course;
 
@@ -122,7 +122,7 @@ impl Batching {
             let ratio = self.ratio.map_or(ratio, |before| WEIGHT * ratio + (1.0 - WEIGHT) * before);
             self.ratio = Some(ratio);
             // So few extensions that the number does not fit make the smallest batch.
-            self.letters = whole(f64::from(self.wanted) / ratio);
+            self.letters = truncate_to_i32(f64::from(self.wanted) / ratio);
         }
         self.clamp();
     }

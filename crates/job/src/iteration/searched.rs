@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::pssm::Pssm;
-use fleetblast_report::model::{Occurrence, QueryResult, Round};
+use fleetblast_report::model::{Occurrence, QueryResult, RepeatedSearch};
 
 use super::{Begun, Rules};
 use crate::queries::QueryRecord;
@@ -90,7 +90,7 @@ impl Searched {
         let pattern = rules.pattern().filter(|_| self.has_pattern());
         let result = |(part, Part { shown, count, alignments }): (usize, &'s Part)| {
             let through = |pattern| Occurrence { pattern, places: &begun.places, number: part };
-            let round = Round {
+            let round = RepeatedSearch {
                 number,
                 serial: before + part + 1,
                 known: &begun.known,

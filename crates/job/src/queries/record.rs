@@ -95,7 +95,7 @@ impl QueryRecord {
 
     /// What was odd about it when it was read, in the words of a program.
     pub fn warnings_told_by(&self, program: &str) -> Vec<String> {
-        self.record.warnings.iter().map(|warning| warning.told_by(program)).collect()
+        self.record.warnings.iter().map(|warning| warning.message_for(program)).collect()
     }
 
     /// Residues that are searched.
@@ -126,7 +126,7 @@ impl QueryRecord {
 /// Tells what was odd about a record when it was read.
 pub(super) fn tell_warnings(record: &Record, audience: &dyn Audience) {
     for warning in &record.warnings {
-        audience.complain(&warning.told_by(audience.program()));
+        audience.complain(&warning.message_for(audience.program()));
     }
 }
 

@@ -27,7 +27,7 @@ pub fn put(path: &Path, header: Header) -> io::Result<()> {
 /// The same, with so many bytes that wait at most, besides the header.
 fn put_by(path: &Path, mut header: Header, most: usize) -> io::Result<()> {
     each_line(path, |line| {
-        header.takes(line);
+        header.add_line(line);
         Ok(())
     })?;
     let file = open_regular(File::options().write(true), path)?;
@@ -36,7 +36,7 @@ fn put_by(path: &Path, mut header: Header, most: usize) -> io::Result<()> {
     let mut waiting = VecDeque::from(header.bytes());
     each_line(path, |line| {
         read += line.len() as u64;
-        if !header.takes(line) {
+        if !header.add_line(line) {
             waiting.write_all(line)?;
         }
         if waiting.len() > most {

@@ -35,7 +35,7 @@ pub fn setup<'a>(plan: &'a Plan, target: &Target) -> model::Setup<'a> {
 
 /// Whether BLAST+ warns for every query that columns need a taxonomy database which is not there.
 pub fn misses_taxonomy(setup: &model::Setup, target: &Target) -> bool {
-    setup.output.format.columns().is_some_and(Columns::want_taxonomy)
+    setup.output.format.columns().is_some_and(Columns::warn_without_taxonomy)
         && !target.taxonomy.is_installed()
 }
 

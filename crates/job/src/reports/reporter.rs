@@ -211,9 +211,9 @@ impl<'a> Reporter<'a> {
         let records =
             subjects.map(|hit| sam::records(&self.setup, options, result, self.target, hit));
         let mut records: Vec<Record> = records.collect::<Result<Vec<_>, _>>()?.concat();
-        sam::order(options, &mut records, |record| &record.mark);
+        sam::order(options, &mut records, |record| &record.key);
         records.iter().for_each(|record| record.write(&mut report.bytes));
-        report.references = records.into_iter().map(|record| record.mark.reference).collect();
+        report.references = records.into_iter().map(|record| record.key.reference).collect();
         // Mostly one after the other.
         report.references.dedup();
         Ok(report)

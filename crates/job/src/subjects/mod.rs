@@ -349,7 +349,7 @@ fn read_subjects(
     let failed = |error| subjects_failure(&error, audience);
     while let Some(record) = reader.next_record().map_err(failed)? {
         for warning in &record.warnings {
-            audience.complain(&warning.told_by(audience.program()));
+            audience.complain(&warning.message_for(audience.program()));
         }
         unnamed += u32::from(record.ids.is_empty());
         if record.residues.is_empty() {

@@ -1,4 +1,4 @@
-//! Files of masks as segmasker, dustmasker, windowmasker and convert2blastmask write them
+//! Files of masks from segmasker, dustmasker, windowmasker and convert2blastmask
 //! (Blast-db-mask-info, blast.asn), in binary or text.
 
 use std::fs::File;
@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use fleetblast_seq::asn::{AsnError, Binary, Kind, Malformed, Node, Place, Source, Text, location};
 use fleetblast_seq::id::SeqId;
 
-/// Bytes read at a time; the first so many tell how a file is written.
+/// Bytes read at a time; also enough to detect the format.
 const BUFFER: usize = 1 << 16;
-/// Bytes of the file that tell how it is written, as in BLAST+.
+/// Number of bytes that decide the format, as in BLAST+.
 const GUESSED: usize = 8096;
 
-/// A file of masks that cannot be used.
+/// An error of reading a file of masks.
 #[derive(Debug, thiserror::Error)]
 pub enum MaskError {
     /// It cannot be read.
@@ -31,7 +31,7 @@ pub enum MaskError {
         /// The file.
         path: PathBuf,
     },
-    /// It is not what masking programs write.
+    /// The contents are not those of masking programs.
     #[error("{}, {}: {problem}; make it anew with -outfmt maskinfo_asn1_bin", path.display(), at)]
     Malformed {
         /// The file.
@@ -43,7 +43,7 @@ pub enum MaskError {
     },
 }
 
-/// What an object of a file says before its masks.
+/// The description of an object in a file, before its masks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MaskInfo {
     /// The masking program: 10 dust, 20 seg, 30 windowmasker, 40 repeat, 100 other.
@@ -52,7 +52,7 @@ pub struct MaskInfo {
     pub options: Vec<u8>,
 }
 
-/// A file of masks being read.
+/// A file of masks that is being read.
 pub struct MaskFile {
     path: PathBuf,
     source: Box<dyn Source>,
@@ -62,17 +62,17 @@ impl MaskFile {
     /// Opens a file.
     ///
     /// # Errors
-    /// It cannot be read, or is not ASN.1.
+    /// If it cannot be read, or is not ASN.1.
     pub fn open(path: &Path) -> Result<Self, MaskError> {
         let wrap = |source| MaskError::Read { path: path.to_path_buf(), source };
         let file = File::open(path).map_err(wrap)?;
         Self::new(BufReader::with_capacity(BUFFER, file), path)
     }
 
-    /// Reads `input`, called `path` in messages.
+    /// Reads `input`; `path` is its name in messages.
     ///
     /// # Errors
-    /// It cannot be read, or is not ASN.1.
+    /// If it cannot be read, or is not ASN.1.
     pub fn new(mut input: impl BufRead + 'static, path: &Path) -> Result<Self, MaskError> {
         let path = path.to_path_buf();
         let start = match input.fill_buf() {
@@ -87,10 +87,10 @@ impl MaskFile {
         Ok(Self { path, source })
     }
 
-    /// Reads the next object of the file up to its masks, which are then to be read.
+    /// Reads the next object of the file up to its masks, which must be read next.
     ///
     /// # Errors
-    /// The file cannot be read or is malformed.
+    /// If the file cannot be read or is malformed.
     pub fn next_info(&mut self) -> Result<Option<MaskInfo>, MaskError> {
         let mut read = || {
             let source = &mut self.source;
@@ -118,7 +118,7 @@ impl MaskFile {
     /// Reads the masks of the object, and calls `each` with every sequence and its ranges.
     ///
     /// # Errors
-    /// The file cannot be read or is malformed.
+    /// If the file cannot be read or is malformed.
     pub fn masks(&mut self, mut each: impl FnMut(SeqId, Vec<Range<u32>>)) -> Result<(), MaskError> {
         let result = self.read_masks(&mut each);
         result.map_err(|problem| self.error(problem))
@@ -134,7 +134,7 @@ impl MaskFile {
         source.close()?;
         source.close_field(true)?;
         source.close()?;
-        // What did not fit into the object follows in objects of its own.
+        // Masks that did not fit into the object follow in further objects.
         while more {
             source.header("Blast-mask-list")?;
             source.open()?;
@@ -155,7 +155,7 @@ impl MaskFile {
     }
 }
 
-/// The members of a Blast-mask-list; tells whether another one follows.
+/// Reads the members of a Blast-mask-list. Returns whether another list follows.
 fn list(
     source: &mut dyn Source,
     each: &mut impl FnMut(SeqId, Vec<Range<u32>>),
@@ -175,7 +175,7 @@ fn list(
     Ok(more)
 }
 
-/// The number of a program, which text calls by its name.
+/// The number of a program; text files have its name.
 fn program(node: &Node) -> Result<i64, Malformed> {
     let Kind::Word(name) = &node.kind else { return node.integer() };
     Ok(match name.as_str() {
@@ -190,8 +190,8 @@ fn program(node: &Node) -> Result<i64, Malformed> {
 }
 
 /// Whether the start of a file is binary (`Some(true)`) or text ASN.1, by the rules of BLAST+
-/// (`CFormatGuess`): anything not printable makes it binary; text has `::=` as the second word of
-/// its first line that is no comment.
+/// (`CFormatGuess`). A file with unprintable bytes is binary. In text, `::=` is the second word of
+/// the first line that is no comment.
 fn guess(start: &[u8]) -> Option<bool> {
     let odd = |byte: &u8| !byte.is_ascii_graphic() && !matches!(byte, b' ' | b'\t'..=b'\r' | 1);
     if start.iter().any(odd) {

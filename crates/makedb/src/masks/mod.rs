@@ -1,4 +1,4 @@
-//! Masks: what masking programs found, and how it is stored with the sequences.
+//! Masks from masking programs, and their stored form.
 
 mod file;
 
@@ -9,9 +9,9 @@ use fleetblast_seq::id::SeqId;
 
 pub use self::file::{MaskError, MaskFile};
 
-/// First number of algorithms that the user names.
+/// First number for algorithms that the user names.
 const NAMED: u32 = 100;
-/// First number of none.
+/// First number after all algorithms.
 const END: u32 = 255;
 /// First numbers of the programs: dust, seg, windowmasker, repeat, other.
 const PROGRAMS: [u32; 5] = [10, 20, 30, 40, NAMED];
@@ -21,35 +21,35 @@ const PROGRAMS: [u32; 5] = [10, 20, 30, 40, NAMED];
 pub struct Algorithm {
     id: u32,
     description: Vec<u8>,
-    /// What makes it differ from others.
+    /// The text that distinguishes the algorithm from others.
     key: Vec<u8>,
 }
 
 impl Algorithm {
-    /// Its number, by which `-db_soft_mask` names it.
+    /// Its number, which `-db_soft_mask` uses.
     pub fn id(&self) -> u32 {
         self.id
     }
 
-    /// What the database tells of it.
+    /// Its description in the database.
     pub(crate) fn description(&self) -> &[u8] {
         &self.description
     }
 }
 
-/// Why an algorithm cannot be added.
+/// An error of adding an algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AlgorithmError {
-    /// It is there already.
+    /// The algorithm exists already.
     #[error("Duplicate masking algorithm found.")]
     Duplicate,
-    /// A program without options is there already.
+    /// The program without options exists already.
     #[error("Masking algorithm with default arguments already provided")]
     DuplicateDefault,
     /// All numbers for its program are taken.
     #[error("Too many IDs in range {}-{}", .0.start, .0.end)]
     TooMany(Range<u32>),
-    /// No known program.
+    /// The program is unknown.
     #[error("Invalid filtering program: {0}")]
     UnknownProgram(i64),
 }
@@ -61,25 +61,25 @@ type Ranges = HashMap<SeqId, Vec<Range<u32>>>;
 #[derive(Clone, Debug, Default)]
 pub struct Masks {
     algorithms: Vec<Algorithm>,
-    /// In the order in which the first ranges of each came.
+    /// Ranges by algorithm, in the order in which the algorithms got their first ranges.
     ranges: Vec<(u32, Ranges)>,
 }
 
 impl Masks {
-    /// The algorithms that were added.
+    /// The algorithms so far.
     pub fn algorithms(&self) -> &[Algorithm] {
         &self.algorithms
     }
 
-    /// Whether there is anything to look for.
+    /// Whether there are no masks.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    /// Adds an algorithm with a name and a description of the user's choice; gives its number.
+    /// Adds an algorithm with a name and a description of the user's choice; returns its number.
     ///
     /// # Errors
-    /// The name is taken.
+    /// If the name is taken.
     pub fn add_named(
         &mut self,
         name: &[u8],
@@ -92,10 +92,11 @@ impl Masks {
     }
 
     /// Adds the algorithm of a known program (10 dust, 20 seg, 30 windowmasker, 40 repeat, 100
-    /// other); gives its number.
+    /// other); returns its number.
     ///
     /// # Errors
-    /// The same program with the same options is there already, or there is no such program.
+    /// If the same program with the same options exists already, or the program is
+    /// unknown.
     pub fn add_program(
         &mut self,
         program: i64,
@@ -144,8 +145,7 @@ impl Masks {
         (first..end).find(|&id| !taken(id)).ok_or(AlgorithmError::TooMany(first..end))
     }
 
-    /// Adds what an algorithm masks in one sequence; what came before for the same sequence is
-    /// joined with it.
+    /// Adds the ranges of an algorithm in one sequence, and joins them with earlier ones.
     pub fn insert(&mut self, algorithm: u32, id: SeqId, ranges: Vec<Range<u32>>) {
         let position = self.ranges.iter().position(|(number, _)| *number == algorithm);
         let position = position.unwrap_or_else(|| {
@@ -155,7 +155,7 @@ impl Masks {
         join(self.ranges[position].1.entry(id).or_default(), ranges);
     }
 
-    /// What masks the sequence with these identifiers, in the two byte orders; empty for nothing.
+    /// The masks of the sequence with these identifiers, in the two byte orders; empty for none.
     /// `None` if a range ends beyond `length`.
     pub(crate) fn blobs(&self, ids: &[SeqId], length: u32) -> Option<[Vec<u8>; 2]> {
         let mut found: Vec<(u32, Vec<Range<u32>>)> = Vec::new();

@@ -1,4 +1,4 @@
-//! A directory of this process's own, hidden in one where others may write, too.
+//! A private directory, hidden in one where others can write, too.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, File, TryLockError};
@@ -7,15 +7,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// Bytes of a database's name that the directory's repeats: file systems allow 255 in all.
+/// Bytes of a database's name that are in the directory's name: file systems allow 255 in all.
 const NAME_KEPT: usize = 200;
-/// Names tried, should several runs make the same database at a time, before one that nobody can foretell.
+/// Names tried before a random one, if several processes make the same database at a time.
 const NAMES_TRIED: u32 = 4;
-/// Nobody else may look or write into it.
+/// Other users must not read or write it.
 const MODE: u32 = 0o700;
 
-/// The directory. It is locked (`flock`) as long as its maker lives: so the next run that makes a database of that name
-/// knows which ones killed runs have left, and removes them.
+/// The directory. It is locked (`flock`) as long as its process lives. So the next process that
+/// makes the same database recognises directories of killed processes, and removes them.
 #[derive(Debug)]
 pub(super) struct Private {
     path: PathBuf,
@@ -23,8 +23,8 @@ pub(super) struct Private {
 }
 
 impl Private {
-    /// Makes one in `parent` for what is to be called `name`. `made` hears of it before anything else is done, so that whoever ends
-    /// the process can remove it.
+    /// Makes a directory in `parent` for the database `name`. `made` gets its path before anything
+    /// else is done, so that it can be removed if the process is killed.
     pub(super) fn create(
         parent: &Path,
         name: &OsStr,
@@ -46,35 +46,35 @@ impl Private {
         let owner = own._lock.metadata()?.uid();
         let others = (0..NAMES_TRIED).map(numbered).filter(|other| *other != own.path);
         for other in others.filter(|other| is_abandoned(other, owner)) {
-            // Best effort: it is in nobody's way.
+            // Best effort: the directory disturbs nobody.
             let _ = fs::remove_dir_all(other);
         }
         Ok(own)
     }
 
-    /// Where it is.
+    /// The path of the directory.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The first of these that is not there.
+    /// Makes the first of these directories that does not exist.
     fn numbered(
         paths: impl Iterator<Item = PathBuf>,
         made: &mut impl FnMut(PathBuf),
     ) -> io::Result<Option<Self>> {
         for path in paths {
-            // Now: memory may be wanting when it is there.
-            let told = path.clone();
+            // Copied now: there may be no memory once the directory exists.
+            let path_for_caller = path.clone();
             match DirBuilder::new().mode(MODE).create(&path) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
                 result => result?,
             }
-            made(told);
+            made(path_for_caller);
             let lock = File::open(&path).inspect_err(|_| {
                 // Best effort: the error of opening is the one to report.
                 let _ = fs::remove_dir(&path);
             })?;
-            // Another run may have taken it for an abandoned one before it was locked.
+            // Another process may have considered it abandoned before it was locked.
             let kept = match lock.try_lock() {
                 Err(TryLockError::WouldBlock) => false,
                 Err(TryLockError::Error(_)) => true,
@@ -91,13 +91,13 @@ impl Private {
         let directory = tempfile::Builder::new().prefix(stem).suffix(".part").tempdir_in(parent)?;
         made(directory.path().to_path_buf());
         let lock = File::open(directory.path())?;
-        // Where there are no locks, nobody takes anything for abandoned.
+        // Without locks, no process considers a directory abandoned.
         let _ = lock.try_lock();
         Ok(Self { path: directory.keep(), _lock: lock })
     }
 }
 
-/// Whether a directory of this owner is left of a run that does not live any more.
+/// Whether a directory of this owner was left by a process that is dead.
 fn is_abandoned(path: &Path, owner: u32) -> bool {
     let own = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir() && meta.uid() == owner);
     own && File::open(path).is_ok_and(|directory| directory.try_lock().is_ok())
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(living.path(), at(0));
         let mode = fs::metadata(at(0)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o700);
-        // A run that was killed, and something that somebody put there.
+        // A killed process's directory, and something of another user.
         fs::create_dir(at(1)).unwrap();
         fs::write(at(1).join("db.pin"), "half").unwrap();
         fs::create_dir(parent.path().join("elsewhere")).unwrap();
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(second.path(), at(3));
         assert!(at(0).exists() && !at(1).exists());
         assert_eq!(fs::read(parent.path().join("elsewhere/file")).unwrap(), b"precious");
-        // All names are taken: one that nobody can foretell.
+        // All names are taken, so the next one is random.
         fs::write(at(1), "").unwrap();
         let third = Private::create(parent.path(), OsStr::new("db"), |_| {}).unwrap();
         assert!((0..4).all(|number| at(number) != third.path()));

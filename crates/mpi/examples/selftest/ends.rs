@@ -1,4 +1,4 @@
-//! How a job ends when a rank cannot go on: it must end, and not well.
+//! Jobs with a rank that cannot continue: they must end, with a failure.
 
 use std::process::ExitCode;
 use std::sync::mpsc::{Sender, channel};
@@ -30,7 +30,7 @@ pub fn panic(world: &World) {
     world.comm().barrier().expect("never ends");
 }
 
-/// The last rank goes, and the others know.
+/// The last rank leaves, and the others know it.
 pub fn leave(world: World, status: u8) -> ExitCode {
     world.leave();
     ExitCode::from(status)

@@ -1,4 +1,4 @@
-//! Files written by all ranks, compared with what `std::fs` sees.
+//! Files written by all ranks, compared with their contents as read by `std::fs`.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ pub fn check(world: &World, directory: &Path) {
     refusals(all, directory);
 }
 
-/// The byte that belongs at a place.
+/// The byte at an offset of the test pattern.
 fn byte(place: u64) -> u8 {
     ((place * 5) >> 4) as u8 ^ (place >> 11) as u8 ^ place as u8
 }
@@ -23,8 +23,8 @@ fn bytes(start: u64, length: u64) -> Vec<u8> {
     (start..start + length).map(byte).collect()
 }
 
-/// Stretches of unequal lengths that cover a file, and which rank writes each. With three ranks or more, the second
-/// has nothing.
+/// Ranges of unequal lengths that cover a file, and the rank that writes each. With three ranks or
+/// more, the second has none.
 fn stretches(ranks: usize) -> Vec<(u64, u64, usize)> {
     let mut start = 0;
     let stretch = |n: u64| {
@@ -59,7 +59,7 @@ fn scattered(all: &Comm, path: &Path, together: bool) {
         .collect();
     let pieces: Vec<(u64, &[u8])> = own.iter().map(|(at, piece)| (*at, piece.as_slice())).collect();
     let file = ParallelFile::open(all, path, Access::Create).unwrap();
-    // In two calls, so that views are set again.
+    // In two calls, so that views are set twice.
     let (first, second) = pieces.split_at(pieces.len() / 2);
     for pieces in [first, second] {
         match together {
@@ -128,7 +128,7 @@ fn refusals(all: &Comm, directory: &Path) {
     ] {
         assert!(error.to_string().contains("is beyond 2^63"), "{error}");
     }
-    // Only one rank is wrong: the others must not wait for it.
+    // Only one rank makes an error: the others must not wait for it.
     let error = file.write_scattered_all(if last { &far } else { &[] }).unwrap_err();
     assert!(error.to_string().contains("is beyond 2^63"), "{error}");
     let error = file.reserve(0..1 << 60).unwrap_err();
@@ -136,7 +136,7 @@ fn refusals(all: &Comm, directory: &Path) {
     file.close().unwrap();
 }
 
-/// On a file system that is too small, every way of writing ends with an error, not with a wait.
+/// On a file system that is too small, every way of writing ends with an error and does not hang.
 pub fn check_full(world: &World, directory: &Path) {
     let all = world.comm();
     let mine = (16 << 20) / all.size();

@@ -1,4 +1,4 @@
-//! Groups of ranks and what they do together.
+//! Groups of ranks, and their collective operations.
 
 use fleetblast_mpi::{Comm, MpiError, World};
 
@@ -10,7 +10,7 @@ pub fn check(world: &World, piece: usize) {
     agreement(all);
     arriving(all);
     hosts(world);
-    // Odd ones and even ones apart, in the opposite order.
+    // Odd and even ranks in separate groups, in the opposite order.
     let parity = all.rank() as u32 % 2;
     let key = (all.size() - all.rank()) as u32;
     let group = all.split(Some(parity), key).unwrap().expect("a group");
@@ -20,14 +20,14 @@ pub fn check(world: &World, piece: usize) {
         (0..all.size()).filter(same).rev().map(|rank| vec![rank as u8]).collect();
     assert_eq!(members, expected);
     broadcasts(&group, piece);
-    // The last one stays outside.
+    // The last rank stays outside.
     let last = all.rank() + 1 == all.size();
     let group = all.split((!last).then_some(0), 0).unwrap();
     assert_eq!(group.map(|group| group.size()), (!last).then_some(all.size() - 1));
     all.barrier().unwrap();
 }
 
-/// The last one comes when all others have looked for it.
+/// The last rank arrives when all others have checked for it.
 fn arriving(all: &Comm) {
     let looked = all.split(Some(0), all.rank() as u32).unwrap().expect("a group");
     let last = all.rank() + 1 == all.size();
@@ -44,7 +44,7 @@ fn arriving(all: &Comm) {
     }
 }
 
-/// Those who share memory are those whose host has the same name.
+/// Ranks share memory if their hosts have the same name.
 fn hosts(world: &World) {
     let names = world.comm().gather_all(world.host().as_bytes()).unwrap();
     let same = |name: &&Vec<u8>| name.as_slice() == world.host().as_bytes();
@@ -68,7 +68,7 @@ fn broadcasts(group: &Comm, piece: usize) {
     }
 }
 
-/// Short ones, and those of which one rank's alone is more than a piece.
+/// Short contributions, and long ones, each longer than a piece.
 fn gathering(group: &Comm, piece: usize) {
     for unit in [1000, piece.min(1 << 20) + 1] {
         let byte = |rank: usize| move |n: usize| (n * 7 + rank) as u8;

@@ -1,4 +1,4 @@
-//! More bytes than an `int` counts: a message, a broadcast, what all ranks gather, a file.
+//! More bytes than an `int` can count: a message, a broadcast, a gathering, a file.
 
 use std::fs;
 use std::path::Path;
@@ -45,7 +45,8 @@ pub fn check(world: &World, directory: &Path) {
     assert!(!first || is_pattern(&fs::read(&path).unwrap()));
 }
 
-/// What is in a mebibyte, by its number. Copied and compared as a whole, as this is compiled with little optimisation.
+/// The contents of a mebibyte, by its number. It is copied and compared as a whole, since this
+/// program is compiled with little optimisation.
 fn mebibyte(number: usize) -> Vec<u8> {
     let bytes: [u8; 256] = std::array::from_fn(|place| number as u8 ^ place as u8);
     bytes.repeat(MEBIBYTE / bytes.len())

@@ -1,7 +1,9 @@
-//! Checks the crate on several ranks: `mpirun -n 4 selftest CASE PIECE [DIRECTORY]`, see `tests/run.sh`.
+//! Checks the crate on several ranks: `mpirun -n 4 selftest CASE PIECE [DIRECTORY]`, see
+//! `tests/run.sh`.
 //!
-//! Each case checks itself by assertions; a panic of one rank ends them all with status 101. `PIECE` is the number of
-//! bytes beyond which messages and accesses to files are split, small to see that happen.
+//! Each case checks itself by assertions; a panic of one rank ends all ranks with status 101.
+//! Messages and accesses to files with more than `PIECE` bytes are split. A small number tests the
+//! splitting.
 
 mod ends;
 mod files;
@@ -15,7 +17,7 @@ use std::process::ExitCode;
 
 use fleetblast_mpi::{World, launched};
 
-/// Status when MPI does not begin.
+/// Exit status if MPI does not start.
 const NO_WORLD: u8 = 3;
 
 fn main() -> ExitCode {

@@ -46,15 +46,15 @@ fn one_copy(host: &Comm, found: Residence) {
 fn refusals(host: &Comm) {
     let too_much = 1usize << 50;
     let error = SharedFill::new(host, too_much, 0..0).err().unwrap();
-    let told = error.to_string().contains("1125899906842624 bytes of memory");
-    assert!(told && error.to_string().contains("mapping memory"), "{error}");
+    let seen = error.to_string().contains("1125899906842624 bytes of memory");
+    assert!(seen && error.to_string().contains("mapping memory"), "{error}");
     if host.size() > 1 {
         let error = SharedFill::new(host, 100, 0..host.rank() + 1).err().unwrap();
         assert!(matches!(error, MpiError::Shares { .. }), "{error}");
         let error = SharedFill::new(host, 100 + host.rank(), 0..0).err().unwrap();
         assert!(matches!(error, MpiError::Shares { .. }), "{error}");
     }
-    // Nothing at all is no error.
+    // An empty segment is no error.
     let nothing = SharedFill::new(host, 0, 0..0).unwrap().finish().unwrap();
     assert!(nothing.is_empty());
 }

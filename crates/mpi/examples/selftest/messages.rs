@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use fleetblast_mpi::{Mailbox, World};
 
-/// So long that only a failure takes longer.
+/// Longer than anything but a failure takes.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Sizes in bytes, the long ones first: none may overtake.
+/// Sizes in bytes, the long ones first: short ones must not overtake them.
 const SIZES: [usize; 6] = [5_000_000, 0, 70_000, 1, 5_000_001, 12];
 
 pub fn check(world: &World, piece: usize) {
@@ -20,7 +20,7 @@ pub fn check(world: &World, piece: usize) {
     let error = mailbox.send(world.size(), 0, vec![1]).unwrap_err().to_string();
     assert!(error.starts_with(&format!("rank {}: MPI_Isend: ", world.rank())), "{error}");
     world.comm().barrier().unwrap();
-    // Nobody receives these: MPI must not find them at its end.
+    // Nobody receives these: MPI must not find them when it is finalized.
     for bytes in [1, 3_000_000] {
         mailbox.send((world.rank() + 1) % world.size(), 1, vec![7; bytes]).unwrap();
     }
@@ -32,7 +32,7 @@ fn contents(from: usize, to: usize, tag: usize) -> Vec<u8> {
     (0..SIZES[tag]).map(|n| (n.wrapping_mul(0x9e37) >> 7) as u8 ^ (n + seed) as u8).collect()
 }
 
-/// Everybody writes everything to everybody, also to itself.
+/// Every rank sends to every rank, also to itself.
 fn all_to_all(world: &World, mailbox: &mut Mailbox) {
     let own = world.rank();
     for tag in 0..SIZES.len() {
@@ -54,7 +54,7 @@ fn all_to_all(world: &World, mailbox: &mut Mailbox) {
     world.comm().barrier().unwrap();
 }
 
-/// Thousands of messages to one rank, which answers when it has them all.
+/// Thousands of messages to one rank, which answers when it has all of them.
 fn many_to_one(world: &World, mailbox: &mut Mailbox) {
     const EACH: u32 = 3000;
     for number in 0..EACH {
@@ -79,7 +79,7 @@ fn many_to_one(world: &World, mailbox: &mut Mailbox) {
     world.comm().barrier().unwrap();
 }
 
-/// Large messages in a circle: nobody receives before having sent.
+/// Large messages in a circle: no rank receives before it has sent.
 fn flush_to_each_other(world: &World, mailbox: &mut Mailbox) {
     let next = (world.rank() + 1) % world.size();
     mailbox.send(next, 0, contents(world.rank(), next, 0)).unwrap();
@@ -92,7 +92,7 @@ fn flush_to_each_other(world: &World, mailbox: &mut Mailbox) {
     world.comm().barrier().unwrap();
 }
 
-/// What is sent to one mailbox does not come out of another.
+/// Messages of one mailbox must not arrive in another.
 fn mailboxes_are_apart(world: &World, first: &mut Mailbox) {
     let mut second = Mailbox::new(world.comm()).unwrap();
     let last = world.size() - 1;
@@ -110,20 +110,21 @@ fn mailboxes_are_apart(world: &World, first: &mut Mailbox) {
     world.comm().barrier().unwrap();
 }
 
-/// A message has left when it takes no memory any more, which, if it is long, is when the other side takes it.
+/// A message has left when its memory is freed. For a long message that is when the receiver takes
+/// it.
 fn receipts(world: &World, mailbox: &mut Mailbox, piece: usize) {
     let next = (world.rank() + 1) % world.size();
     mailbox.send_with_receipt(next, 0, contents(world.rank(), next, 0), 70).unwrap();
     mailbox.send(next, 3, contents(world.rank(), next, 3)).unwrap();
     mailbox.send_with_receipt(next, 5, contents(world.rank(), next, 5), 75).unwrap();
     let begun = Instant::now();
-    let (mut told, long) = (Vec::new(), world.size() > 1 && piece > SIZES[0]);
+    let (mut seen, long) = (Vec::new(), world.size() > 1 && piece > SIZES[0]);
     // Nobody receives meanwhile.
     while begun.elapsed() < Duration::from_millis(100) {
         mailbox.progress().unwrap();
-        told.extend(mailbox.left());
-        assert!(mailbox.outgoing_bytes() == 0 || told.len() < 2, "{told:?} of what is on its way");
-        assert!(!(long && told.contains(&70)), "nobody has taken the long message");
+        seen.extend(mailbox.left());
+        assert!(mailbox.outgoing_bytes() == 0 || seen.len() < 2, "{seen:?} of what is on its way");
+        assert!(!(long && seen.contains(&70)), "nobody has taken the long message");
     }
     world.comm().barrier().unwrap();
     for tag in [0, 3, 5] {
@@ -131,13 +132,13 @@ fn receipts(world: &World, mailbox: &mut Mailbox, piece: usize) {
         assert!(message.bytes == contents(message.from, world.rank(), tag));
     }
     assert!(mailbox.flush(PATIENCE).unwrap());
-    told.extend(std::iter::from_fn(|| mailbox.left()));
-    told.sort_unstable();
-    assert_eq!(told, [70, 75], "each is told once");
+    seen.extend(std::iter::from_fn(|| mailbox.left()));
+    seen.sort_unstable();
+    assert_eq!(seen, [70, 75], "each is seen once");
     world.comm().barrier().unwrap();
 }
 
-/// Waiting for nothing takes the time that was given, and little of a core.
+/// A wait without messages takes the given time, and little processor time.
 fn wait_asleep(mailbox: &mut Mailbox) {
     let (begun, used) = (Instant::now(), used_time());
     assert_eq!(mailbox.wait(Duration::from_millis(400)).unwrap(), None);
@@ -146,7 +147,7 @@ fn wait_asleep(mailbox: &mut Mailbox) {
     assert!(used < Duration::from_millis(100), "{used:?} of a core");
 }
 
-/// Time that this thread has spent on a core.
+/// Processor time of this thread.
 fn used_time() -> Duration {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     Duration::from_nanos(text.split_whitespace().next().unwrap().parse().unwrap())

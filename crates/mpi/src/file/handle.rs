@@ -1,4 +1,4 @@
-//! A file as MPI has it open, call by call.
+//! An open MPI file: one function per call.
 
 use std::ffi::{CString, c_int};
 use std::os::unix::ffi::OsStrExt;
@@ -12,7 +12,8 @@ use crate::call::{Failure, check, int, start, unsigned};
 use crate::comm::Comm;
 use crate::session::Session;
 
-/// An open file. Closing is collective, so it is not done on drop, except for one rank's own.
+/// An open file. Closing is collective, so dropping a handle closes it only if this rank opened it
+/// alone.
 pub(super) struct Handle {
     raw: ffi::MPI_File,
     /// Opened by this rank alone.
@@ -30,7 +31,7 @@ impl Drop for Handle {
 }
 
 impl Handle {
-    /// Opens a file for the ranks of a group together (MPI 3.1, section 13.2.1).
+    /// Opens a file collectively for the ranks of a group (MPI 3.1, section 13.2.1).
     pub(super) fn open(comm: &Comm, path: &Path, access: Access) -> Result<Self, Failure> {
         Self::open_in(comm.raw(), false, comm.session(), path, access)
     }
@@ -58,11 +59,12 @@ impl Handle {
             text: "the name holds a zero byte".to_owned(),
         })?;
         let mode = match access {
-            // Some layers read what they write around.
+            // Some layers read the surroundings of what they write.
             Access::Create => ffi::MPI_MODE_RDWR | ffi::MPI_MODE_CREATE,
             Access::Write => ffi::MPI_MODE_RDWR,
         };
-        // SAFETY: the name ends with a zero; the communicator and the hints live; the handle is written.
+        // SAFETY: the name ends with a zero; the communicator and the hints live; the handle is
+        // written.
         let raw = unsafe {
             let mut hints = hints()?;
             let mut raw = ffi::RSMPI_FILE_NULL;
@@ -81,7 +83,8 @@ impl Handle {
     /// Closes the file (collective).
     pub(super) fn close(mut self) -> Result<(), Failure> {
         self.alone = false;
-        // SAFETY: the file is open, and `self`, which ends here, is the only one to have the handle.
+        // SAFETY: the file is open, and `self`, which ends here, is the only one to have the
+        // handle.
         check("MPI_File_close", unsafe { ffi::MPI_File_close(&mut self.raw) })
     }
 
@@ -92,14 +95,14 @@ impl Handle {
         check("MPI_File_set_size", unsafe { ffi::MPI_File_set_size(self.raw, bytes) })
     }
 
-    /// Has the system write the file to its storage (collective).
+    /// Makes the system write the file to its storage (collective).
     pub(super) fn sync(&self) -> Result<(), Failure> {
         // SAFETY: the file is open.
         check("MPI_File_sync", unsafe { ffi::MPI_File_sync(self.raw) })
     }
 
-    /// Writes at a position, counted in the view if there is one; the number of bytes. `all`: all ranks of the file do
-    /// so together.
+    /// Writes at a position, counted in the view if there is one. Returns the number of bytes
+    /// written. `all`: collectively with all ranks of the file.
     pub(super) fn write(&self, all: bool, at: u64, bytes: &[u8]) -> Result<usize, Failure> {
         let at = position(at)?;
         let (start, length) = (start(bytes), int(bytes.len()));
@@ -119,8 +122,8 @@ impl Handle {
         })
     }
 
-    /// Has this rank see only these stretches of the file, ascending and apart, one after the other; all of it if
-    /// there are none (collective; MPI 3.1, section 13.3).
+    /// Sets this rank's view: these ranges of the file, one after the other; the whole file if
+    /// there are none. They must ascend and not touch (collective; MPI 3.1, section 13.3).
     pub(super) fn view(&self, stretches: &[(u64, usize)]) -> Result<(), Failure> {
         if stretches.is_empty() {
             // SAFETY: a constant of MPI.
@@ -129,7 +132,7 @@ impl Handle {
         let mut kind = match hindexed(stretches) {
             Ok(kind) => kind,
             Err(failure) => {
-                // The other ranks wait for this one, whatever its view.
+                // The other ranks wait for this call, even if this rank has no valid view.
                 self.view(&[])?;
                 return Err(failure);
             }
@@ -150,7 +153,7 @@ impl Handle {
     }
 }
 
-/// A committed type of bytes at these positions (MPI 3.1, section 4.1.2).
+/// Makes a committed type of bytes at these positions (MPI 3.1, section 4.1.2).
 fn hindexed(stretches: &[(u64, usize)]) -> Result<ffi::MPI_Datatype, Failure> {
     let lengths: Vec<c_int> = stretches.iter().map(|&(_, length)| int(length)).collect();
     let mut offsets = Vec::with_capacity(stretches.len());
@@ -175,7 +178,8 @@ fn hints() -> Result<ffi::MPI_Info, Failure> {
     unsafe {
         let mut hints = ffi::RSMPI_INFO_NULL;
         check("MPI_Info_create", ffi::MPI_Info_create(&mut hints))?;
-        // ROMIO would read the gaps between stretches and write them back, over what other ranks wrote meanwhile.
+        // ROMIO would read the gaps between ranges and write them back, over bytes that other ranks
+        // wrote meanwhile.
         let (name, value) = (c"romio_ds_write".as_ptr(), c"disable".as_ptr());
         check("MPI_Info_set", ffi::MPI_Info_set(hints, name, value))?;
         Ok(hints)
@@ -197,7 +201,7 @@ fn transferred(
     Ok(unsigned(count))
 }
 
-/// A position as MPI wants it.
+/// Converts a position to MPI's type.
 fn position(bytes: u64) -> Result<ffi::MPI_Offset, Failure> {
     ffi::MPI_Offset::try_from(bytes).map_err(|_| Failure {
         call: "position in a file",

@@ -1,4 +1,4 @@
-//! Files that all ranks write. They do not read by MPI-IO: `docs/cluster.md` says what that would cost.
+//! Files that all ranks write. MPI-IO is not used for reading: `docs/cluster.md` has the costs.
 
 mod handle;
 mod scatter;
@@ -18,32 +18,32 @@ use crate::call::Failure;
 use crate::comm::{Comm, Extreme};
 use crate::pieces::pieces;
 
-/// Bytes of one write through a view, at most: they are copied for it.
+/// Maximal bytes of one write through a view, for which they are copied.
 const BATCH_BYTES: usize = 64 << 20;
 
-/// What a file is opened for.
+/// The mode in which a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Writing from nothing: made if it is not there, emptied if it is.
+    /// Write a new file; an existing one is emptied.
     Create,
-    /// Writing to what is there.
+    /// Write to an existing file.
     Write,
 }
 
-/// A file that the ranks of a group have open together, by MPI-IO.
+/// A file that the ranks of a group have opened together by MPI-IO.
 ///
-/// Methods ending in `_all`, opening, [`ParallelFile::sync`] and [`ParallelFile::close`] are collective; with them, if
-/// any rank has an error, all have one. The others concern one rank only. Positions are bytes from the start of the
-/// file. Ranks must not write the same bytes. While a collective write is under way, nobody may write to gaps that it
-/// leaves: some libraries write those, too, with what was there before.
+/// Methods ending in `_all`, opening, [`ParallelFile::sync`] and [`ParallelFile::close`] are
+/// collective: if any rank has an error, all get one. The others concern one rank only. Positions
+/// are bytes from the start of the file. Ranks must not write the same bytes. During a collective
+/// write, no rank may write to its gaps: some libraries read the gaps and write them back.
 ///
-/// Dropped without [`ParallelFile::close`], the file stays open until the process ends.
+/// If it is dropped without [`ParallelFile::close`], the file stays open until the process ends.
 pub struct ParallelFile {
     path: PathBuf,
     comm: Comm,
     together: Handle,
-    /// Opened when first needed: views are collective, so writing through one without the others takes a handle of
-    /// one's own.
+    /// Opened when first needed. Views are collective, so a rank that writes through one alone
+    /// needs a handle of its own.
     alone: OnceCell<Handle>,
 }
 
@@ -69,7 +69,7 @@ impl ParallelFile {
         Ok(Self { path: path.to_owned(), comm: comm.clone(), together, alone })
     }
 
-    /// Writes bytes in one stretch.
+    /// Writes bytes to one range.
     ///
     /// # Errors
     /// [`MpiError::File`].
@@ -90,7 +90,7 @@ impl ParallelFile {
         Ok(())
     }
 
-    /// Writes pieces that lie here and there, through a view of this rank's own.
+    /// Writes scattered pieces, through a view of this rank alone.
     ///
     /// # Errors
     /// [`MpiError::File`]; [`MpiError::Overlap`].
@@ -101,7 +101,7 @@ impl ParallelFile {
         Ok(())
     }
 
-    /// The same by all ranks together, each with its own pieces, which may be none (collective).
+    /// Writes scattered pieces of all ranks collectively; a rank can have none.
     ///
     /// # Errors
     /// As [`ParallelFile::write_scattered`].
@@ -113,7 +113,7 @@ impl ParallelFile {
         let rounds = self.rounds(batches.len())?;
         let nothing = Batch::default();
         for round in 0..rounds {
-            // Whoever has nothing left, or an error, still takes part.
+            // A rank without further batches, or with an error, still takes part.
             let batch = batches.get(round).unwrap_or(&nothing);
             result = result.and(self.write_batch(&self.together, true, batch));
         }
@@ -127,7 +127,8 @@ impl ParallelFile {
     fn write_batch(&self, file: &Handle, all: bool, batch: &Batch) -> Result<(), MpiError> {
         let failed = |failure| self.not_written(batch.offset(), batch.bytes.len() as u64, failure);
         let viewed = file.view(&batch.stretches);
-        // The other ranks are in the write already: this one takes part, but not without its view.
+        // The other ranks are in the collective write already. This rank takes part with no bytes
+        // if it has no view.
         let bytes = if viewed.is_ok() { batch.bytes.as_slice() } else { &[] };
         let written = file.write(all, 0, bytes);
         let count = viewed.and(written).map_err(failed)?;
@@ -137,8 +138,8 @@ impl ParallelFile {
         Ok(())
     }
 
-    /// The error for bytes that were not written. Libraries do not tell a full file system from a broken one, so its
-    /// room is looked at.
+    /// Makes the error for bytes that were not written. Libraries do not distinguish a full file
+    /// system from a broken one, so its free space is checked.
     fn not_written(&self, offset: u64, wanted: u64, failure: Failure) -> MpiError {
         match free_bytes(&self.path) {
             Ok(free) if free < wanted => self.no_space(wanted, free),
@@ -150,9 +151,11 @@ impl ParallelFile {
         MpiError::NoSpace { rank: self.comm.rank(), path: self.path.clone(), wanted, free }
     }
 
-    /// Has the system set aside room for a range, so that writing there cannot fail for want of it; without changing
-    /// the length of the file. Where the file system cannot do that, compares with the room that it has left now. The
-    /// range counts as new: reserving it twice may be refused though it is there.
+    /// Reserves space for a range, so that writes to it cannot fail for lack of space; the length
+    /// of the file does not change.
+    ///
+    /// If the file system cannot reserve, the range is compared with the free space. The range
+    /// counts as new: reserving it twice may be refused although the space is there.
     ///
     /// # Errors
     /// [`MpiError::NoSpace`]; [`MpiError::File`].
@@ -164,7 +167,8 @@ impl ParallelFile {
         let failed = |call, error: std::io::Error| {
             self.failed(range.start, Failure { call, text: error.to_string() })
         };
-        // Asked first: some file systems would fill up before they find that it does not suffice.
+        // Checked first: some file systems would fill up before they find that the space does not
+        // suffice.
         let free = free_bytes(&self.path).map_err(|error| failed("statvfs", error.into()))?;
         if free < wanted {
             return Err(self.no_space(wanted, free));
@@ -172,14 +176,14 @@ impl ParallelFile {
         let file = OpenOptions::new().write(true).open(&self.path);
         let file = file.map_err(|error| failed("open", error))?;
         match fallocate(&file, FallocateFlags::KEEP_SIZE, range.start, wanted) {
-            // Where the file system cannot do it, that there is room now must suffice.
+            // If the file system cannot reserve, free space must suffice.
             Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
             Err(Errno::NOSPC) => Err(self.no_space(wanted, free)),
             Err(error) => Err(failed("fallocate", error.into())),
         }
     }
 
-    /// Has the system write everything to its storage, whoever of the ranks wrote it (collective).
+    /// Makes the system write all data of all ranks to its storage (collective).
     ///
     /// # Errors
     /// [`MpiError::File`].
@@ -190,7 +194,7 @@ impl ParallelFile {
     /// Closes the file (collective).
     ///
     /// # Errors
-    /// [`MpiError::File`]: what was written may be lost.
+    /// [`MpiError::File`]: written data may be lost.
     pub fn close(self) -> Result<(), MpiError> {
         let Self { path, comm, together, alone } = self;
         let own = alone.into_inner().map_or(Ok(()), Handle::close);
@@ -215,7 +219,7 @@ impl ParallelFile {
         })
     }
 
-    /// How often all ranks must call a collective function, if this one must `own` times.
+    /// Number of calls of a collective function by all ranks, if this rank needs `own`.
     fn rounds(&self, own: usize) -> Result<usize, MpiError> {
         Ok(self.comm.extreme(own as u64, Extreme::Most)? as usize)
     }
@@ -229,7 +233,7 @@ impl ParallelFile {
     }
 }
 
-/// Bytes that the file system of a file has left for this user.
+/// Bytes free for this user in the file system of a file.
 fn free_bytes(path: &Path) -> Result<u64, Errno> {
     let system = statvfs(path)?;
     Ok(system.f_bavail.saturating_mul(system.f_frsize))

@@ -1,6 +1,6 @@
-//! Arranging pieces that lie here and there in a file for writes through a view.
+//! Arranges scattered pieces for writes through a view.
 
-/// What one write takes: where it goes, in ascending order, and the bytes one after the other.
+/// The data of one write: ranges of the file in ascending order, and their bytes.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Batch {
     /// Position in the file and length of each stretch; they neither touch nor overlap.
@@ -9,8 +9,10 @@ pub(super) struct Batch {
     pub(super) bytes: Vec<u8>,
 }
 
-/// Arranges pieces in batches of at most `limit` bytes. The bytes are copied: a file view on one side and a list of
-/// addresses on the other is what MPI libraries have got wrong, and copying costs far less than writing.
+/// Arranges pieces in batches of at most `limit` bytes.
+///
+/// The bytes are copied. Otherwise both the file view and the memory would be scattered, which MPI
+/// libraries have handled wrongly. Copying costs far less than writing.
 ///
 /// # Errors
 /// The first byte that two pieces claim.
@@ -33,7 +35,7 @@ pub(super) fn batches(pieces: &[(u64, &[u8])], limit: usize) -> Result<Vec<Batch
             }
             let (now, later) = rest.split_at(rest.len().min(limit.max(1) - batch.bytes.len()));
             batch.append(offset, now);
-            // Beyond 2^63 there are no positions: MPI's side tells.
+            // Positions beyond 2^63 do not exist; the conversion for MPI reports them.
             offset = offset.saturating_add(now.len() as u64);
             rest = later;
         }
@@ -55,7 +57,7 @@ impl Batch {
         }
     }
 
-    /// Where the first byte goes.
+    /// Position of the first byte.
     pub(super) fn offset(&self) -> u64 {
         self.stretches.first().map_or(0, |&(offset, _)| offset)
     }
@@ -79,7 +81,7 @@ mod tests {
     #[test]
     fn every_byte_goes_to_its_place() {
         let text: Vec<u8> = (0..=255).collect();
-        // Every third stretch of 7 bytes is another writer's.
+        // Every third range of 7 bytes belongs to another writer.
         let pieces = text.chunks(7).enumerate().filter(|(n, _)| n % 3 != 1);
         let pieces: Vec<(u64, &[u8])> = pieces.map(|(n, piece)| (n as u64 * 7, piece)).collect();
         for limit in [1, 2, 5, 7, 64, 1000] {
@@ -100,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn overlaps_are_told() {
+    fn overlaps_are_errors() {
         assert_eq!(batches(&[(10, b"abc"), (12, b"x")], 100), Err(12));
         assert_eq!(batches(&[(u64::MAX, b"abc"), (u64::MAX, b"x")], 100), Err(u64::MAX));
         assert!(batches(&[(10, b"abc"), (13, b"x")], 100).is_ok());

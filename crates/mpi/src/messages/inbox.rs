@@ -1,4 +1,4 @@
-//! Putting received pieces in order: each sender's messages one after the other, whole.
+//! Orders received pieces: joins the pieces of messages, and keeps each sender's messages in order.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -7,32 +7,32 @@ use std::collections::{HashMap, VecDeque};
 pub struct Message {
     /// The rank that sent it.
     pub from: usize,
-    /// What the sender calls it.
+    /// The sender's tag.
     pub tag: u8,
     /// Its bytes.
     pub bytes: Vec<u8>,
 }
 
-/// The place of a piece whose reception has begun.
+/// The place in its stream of a piece that is being received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ticket {
     pub(super) from: usize,
     number: u64,
 }
 
-/// What is arriving, and what has arrived.
+/// The pieces being received, and the complete messages.
 #[derive(Default)]
 pub(super) struct Inbox {
     streams: HashMap<usize, Stream>,
     whole: VecDeque<Message>,
 }
 
-/// What comes from one sender.
+/// The pieces of one sender.
 #[derive(Default)]
 struct Stream {
-    /// In the order in which they were sent.
+    /// The pieces, in the order in which they were sent.
     pieces: VecDeque<Piece>,
-    /// Number of the first of `pieces`.
+    /// Number of the first piece in `pieces`.
     first: u64,
     /// Earlier pieces of the message that the first of `pieces` belongs to.
     begun: Vec<u8>,
@@ -40,20 +40,20 @@ struct Stream {
 
 struct Piece {
     tag: u8,
-    /// The message ends with it.
+    /// Whether it is the last piece of its message.
     last: bool,
     bytes: Option<Vec<u8>>,
 }
 
 impl Inbox {
-    /// Notes that the reception of the sender's next piece has begun.
+    /// Records that the reception of the sender's next piece has begun.
     pub(super) fn expect(&mut self, from: usize, tag: u8, last: bool) -> Ticket {
         let stream = self.streams.entry(from).or_default();
         stream.pieces.push_back(Piece { tag, last, bytes: None });
         Ticket { from, number: stream.first + stream.pieces.len() as u64 - 1 }
     }
 
-    /// Notes the bytes of a piece.
+    /// Records the bytes of a piece.
     pub(super) fn arrived(&mut self, ticket: Ticket, bytes: Vec<u8>) {
         let stream = self.streams.entry(ticket.from).or_default();
         let place = (ticket.number - stream.first) as usize;
@@ -63,19 +63,19 @@ impl Inbox {
         }
     }
 
-    /// The next message that is whole.
+    /// The next complete message.
     pub(super) fn take(&mut self) -> Option<Message> {
         self.whole.pop_front()
     }
 
-    /// Whether a message is whole.
+    /// Whether a message is complete.
     pub(super) fn is_ready(&self) -> bool {
         !self.whole.is_empty()
     }
 }
 
 impl Stream {
-    /// The next message of this sender, if all of its pieces are there.
+    /// The next message of this sender, if all of its pieces have arrived.
     fn next_whole(&mut self, from: usize) -> Option<Message> {
         loop {
             let bytes = self.pieces.front_mut()?.bytes.take()?;

@@ -1,4 +1,4 @@
-//! Messages between ranks that nobody waits for.
+//! Messages between ranks, sent and received without waiting.
 
 mod inbox;
 mod pending;
@@ -19,21 +19,22 @@ use crate::pieces::pieces;
 
 /// Longest nap while nothing is under way.
 const IDLE_NAP: Duration = Duration::from_millis(2);
-/// Longest nap while transfers are.
+/// Longest nap during transfers.
 const BUSY_NAP: Duration = Duration::from_micros(50);
-/// Receptions under way at a time; further messages stay with MPI.
+/// Maximal number of receptions at a time; further messages stay with MPI.
 const RECEPTIONS: usize = 64;
-/// Bytes being received at a time, beyond the first.
+/// Maximal bytes being received at a time, beyond the first message.
 const RECEPTION_BYTES: usize = 1 << 30;
 
-/// A rank's end of the messages within a group.
+/// A rank's endpoint for messages within a group.
 ///
-/// Sending and receiving never wait for the other side. Messages of one rank to one other arrive in the order in which
-/// they were sent, whatever their tags and sizes; long ones travel in pieces without anybody noticing. Transfers go on
-/// only while some method is called: a rank calls [`Mailbox::poll`] or [`Mailbox::wait`] all the time.
+/// Sending and receiving never wait for the other side. Messages from one rank to another arrive in
+/// the order of sending, whatever their tags and sizes; long ones are split into pieces and joined
+/// again. Transfers make progress only in calls, so a rank must keep calling [`Mailbox::poll`] or
+/// [`Mailbox::wait`].
 ///
-/// What has not left when a mailbox is dropped may never leave; its memory is never freed. See [`Mailbox::flush`] and
-/// [`Mailbox::close`].
+/// Messages that have not left when a mailbox is dropped may never leave; their memory is never
+/// freed. See [`Mailbox::flush`] and [`Mailbox::close`].
 pub struct Mailbox {
     comm: Comm,
     outgoing: Pending<Outgoing>,
@@ -43,13 +44,14 @@ pub struct Mailbox {
     incoming: Pending<Incoming>,
     incoming_bytes: usize,
     inbox: Inbox,
-    /// Pieces sent and received so far, or begun to be.
+    /// Numbers of pieces sent and received so far, including those in transfer.
     sent: u64,
     received: u64,
 }
 
 impl Mailbox {
-    /// A mailbox for messages among the ranks of `comm` (collective). Mailboxes do not see each other's messages.
+    /// Makes a mailbox for messages among the ranks of `comm` (collective). Mailboxes do not
+    /// receive each other's messages.
     ///
     /// # Errors
     /// [`MpiError::Call`].
@@ -67,7 +69,7 @@ impl Mailbox {
         })
     }
 
-    /// Begins to send a message; a rank may write to itself.
+    /// Begins to send a message; a rank can send to itself.
     ///
     /// # Errors
     /// [`MpiError::Call`], also if there is no rank `to`.
@@ -75,7 +77,7 @@ impl Mailbox {
         self.begin(to, tag, Leaving { bytes, receipt: None })
     }
 
-    /// The same for a message of which [`Mailbox::left`] tells `receipt` when it has left.
+    /// As `send`; when the message has left, [`Mailbox::left`] returns `receipt`.
     ///
     /// # Errors
     /// As [`Mailbox::send`].
@@ -89,8 +91,8 @@ impl Mailbox {
         self.begin(to, tag, Leaving { bytes, receipt: Some(receipt) })
     }
 
-    /// The receipt of a message that has left, so that its bytes take no memory here any more; each is told once. MPI may
-    /// have copied a short one, and a long one leaves when the other side receives it.
+    /// Returns the receipt of a message that has left, once; its memory is free. MPI may have
+    /// copied a short message; a long one leaves when the other side receives it.
     pub fn left(&mut self) -> Option<u64> {
         self.left.pop_front()
     }
@@ -108,18 +110,18 @@ impl Mailbox {
         Ok(())
     }
 
-    /// Bytes of messages that have not left yet, and so still take memory here.
+    /// Bytes of messages that have not left yet, and so take memory here.
     pub fn outgoing_bytes(&self) -> usize {
         self.outgoing_bytes
     }
 
-    /// Whether messages are on their way from here or to here: some libraries move their bytes only when called.
+    /// Whether any transfer is incomplete: some libraries make progress only in calls.
     pub fn is_moving(&self) -> bool {
         self.outgoing.len() + self.incoming.len() > 0
     }
 
-    /// Lets transfers go on, without waiting; whether all messages have left. Those that have may not have been
-    /// received yet.
+    /// Makes progress without waiting. Returns whether all messages have left; they may not have
+    /// been received yet.
     ///
     /// # Errors
     /// [`MpiError::Call`].
@@ -136,7 +138,7 @@ impl Mailbox {
         Ok(self.outgoing.len() == 0)
     }
 
-    /// The next message, if one is there. Does not wait.
+    /// Returns the next message, if there is one. Does not wait.
     ///
     /// # Errors
     /// [`MpiError::Call`], [`MpiError::MessageMemory`].
@@ -149,7 +151,8 @@ impl Mailbox {
         }
     }
 
-    /// The next message; waits for it, at most for `timeout`. Sleeps meanwhile, so that other threads have the cores.
+    /// Waits for the next message, at most for `timeout`. It sleeps, so that other threads can use
+    /// the cores.
     ///
     /// # Errors
     /// As [`Mailbox::poll`].
@@ -165,8 +168,9 @@ impl Mailbox {
         }
     }
 
-    /// Waits until all messages have left, at most for `timeout`; whether they have. What arrives meanwhile is kept for
-    /// [`Mailbox::poll`]: two ranks may well flush at the same time.
+    /// Waits until all messages have left, at most for `timeout`. Returns whether they have.
+    /// Messages that arrive meanwhile are kept for [`Mailbox::poll`], so two ranks can flush at the
+    /// same time.
     ///
     /// # Errors
     /// As [`Mailbox::poll`].
@@ -183,8 +187,9 @@ impl Mailbox {
         }
     }
 
-    /// Receives whatever nobody wants any more, until no rank has a message under way (collective). MPI is not to end before:
-    /// some libraries tell of messages that nobody received, on standard output.
+    /// Receives and discards messages until no rank has one in transfer (collective). This must
+    /// happen before MPI is finalized: some libraries print messages that nobody received to
+    /// standard output.
     ///
     /// # Errors
     /// As [`Mailbox::poll`].
@@ -192,7 +197,7 @@ impl Mailbox {
         let mut backoff = Backoff::new();
         loop {
             while self.poll()?.is_some() {}
-            // Modulo 2^64: what one rank has sent another has received.
+            // Modulo 2^64: the ranks together have received what they have sent.
             let own = self.sent.wrapping_sub(self.received);
             if self.comm.sum(own)? == 0 {
                 break;
@@ -206,7 +211,7 @@ impl Mailbox {
         Ok(())
     }
 
-    /// Begins to receive what is next, if anything is there; whether something was.
+    /// Begins to receive the next piece, if there is one. Returns whether there was.
     fn accept(&mut self) -> Result<bool, MpiError> {
         let full = self.incoming.len() >= RECEPTIONS || self.incoming_bytes >= RECEPTION_BYTES;
         if full {
@@ -237,8 +242,8 @@ impl Mailbox {
     }
 }
 
-/// MPI's tag of a piece: the message's tag, and whether the message ends with it. MPI keeps the order of messages
-/// between two ranks for a receiver that takes any tag.
+/// MPI's tag of a piece: the message's tag, and whether the piece is the last of the message. MPI
+/// keeps the order of messages between two ranks for a receiver that accepts any tag.
 fn wire_tag(tag: u8, last: bool) -> c_int {
     c_int::from(tag) << 1 | c_int::from(last)
 }

@@ -1,4 +1,4 @@
-//! Transfers under way, which own the memory that MPI reads or writes meanwhile.
+//! Transfers in progress, which own the memory that MPI reads or writes.
 
 use std::ffi::c_int;
 use std::ops::Range;
@@ -13,16 +13,16 @@ use crate::comm::Comm;
 /// Non-blocking transfers, each with the owner of its memory.
 pub(super) struct Pending<T> {
     requests: Vec<ffi::MPI_Request>,
-    /// In the order of `requests`. Their memory does not move when these do.
+    /// In the order of `requests`. Moving an owner does not move its memory.
     owners: Vec<T>,
     finished: Vec<c_int>,
     statuses: Vec<ffi::MPI_Status>,
 }
 
-/// A message that is being sent: its pieces share it.
+/// A message that is being sent; its pieces share it.
 pub(super) struct Leaving {
     pub(super) bytes: Vec<u8>,
-    /// Its sender wants to know, by this number, when it has left.
+    /// The number that its sender wants back when it has left.
     pub(super) receipt: Option<u64>,
 }
 
@@ -36,12 +36,12 @@ pub(super) struct Outgoing {
 /// A piece of a message that is being received.
 pub(super) struct Incoming {
     pub(super) ticket: Ticket,
-    /// Empty, with room for what arrives.
+    /// Empty, with capacity for the piece.
     buffer: Vec<u8>,
     length: usize,
 }
 
-/// A piece that has been matched: nobody else can receive it.
+/// A piece that has been matched: no other receive can take it.
 pub(super) struct Matched {
     message: ffi::MPI_Message,
     pub(super) from: usize,
@@ -63,7 +63,7 @@ impl<T> Pending<T> {
         self.owners.push(owner);
     }
 
-    /// Calls `done` with the owners of the transfers that have ended.
+    /// Calls `done` with the owners of completed transfers.
     fn advance(&mut self, mut done: impl FnMut(T)) -> Result<(), Failure> {
         let count = self.len();
         if count == 0 {
@@ -83,7 +83,7 @@ impl<T> Pending<T> {
                 self.statuses.as_mut_ptr(),
             )
         };
-        // MPI_UNDEFINED, a negative number, stands for no transfers at all.
+        // A negative number (MPI_UNDEFINED) means that there are no transfers.
         let ended = unsigned(ended).min(count);
         if code == ffi::MPI_ERR_IN_STATUS as c_int {
             for status in &self.statuses[..ended] {
@@ -92,7 +92,7 @@ impl<T> Pending<T> {
         }
         check("MPI_Testsome", code)?;
         self.finished.truncate(ended);
-        // From the end, so that what replaces a removed one has been looked at already.
+        // From the end, so that an element that replaces a removed one was handled already.
         self.finished.sort_unstable();
         while let Some(index) = self.finished.pop() {
             self.requests.swap_remove(unsigned(index));
@@ -120,8 +120,8 @@ impl Pending<Outgoing> {
         range: Range<usize>,
     ) -> Result<(), Failure> {
         let piece = &message.bytes[range];
-        // SAFETY: `piece` is memory of the message, which the owner below keeps until the transfer has ended, and for
-        // ever if it does not.
+        // SAFETY: `piece` is memory of the message, which the owner below keeps until the transfer
+        // has ended, and for ever if it does not.
         let request = unsafe {
             let mut request = ffi::RSMPI_REQUEST_NULL;
             let (start, length) = (start(piece), int(piece.len()));
@@ -134,8 +134,8 @@ impl Pending<Outgoing> {
         Ok(())
     }
 
-    /// Lets transfers go on; the number of bytes that have left. Calls `left` with the receipt of each message all of
-    /// whose pieces have, which takes no memory any more.
+    /// Makes progress. Returns the number of bytes that have left. Calls `left` with the receipt of
+    /// each message whose pieces have all left; its memory is free.
     pub(super) fn sent(&mut self, mut left: impl FnMut(u64)) -> Result<usize, Failure> {
         let mut bytes = 0;
         self.advance(|Outgoing { message, length }| {
@@ -158,11 +158,11 @@ impl Pending<Incoming> {
         mut buffer: Vec<u8>,
     ) -> Result<(), Failure> {
         let Matched { mut message, length, .. } = matched;
-        // A buffer without memory begins at address 1, which means something to some libraries.
+        // A buffer without memory has address 1, which has a meaning in some libraries.
         buffer.reserve(1);
         assert!(buffer.is_empty() && buffer.capacity() >= length, "room for the piece");
-        // SAFETY: the buffer has room for `length` bytes; the owner below keeps it until the transfer has ended, and
-        // for ever if it does not.
+        // SAFETY: the buffer has room for `length` bytes; the owner below keeps it until the
+        // transfer has ended, and for ever if it does not.
         let request = unsafe {
             let mut request = ffi::RSMPI_REQUEST_NULL;
             let (start, byte) = (buffer.as_mut_ptr().cast(), ffi::RSMPI_UINT8_T);
@@ -174,13 +174,14 @@ impl Pending<Incoming> {
         Ok(())
     }
 
-    /// Lets transfers go on; calls `done` with each piece that has arrived.
+    /// Makes progress, and calls `done` with each piece that has arrived.
     pub(super) fn received(
         &mut self,
         mut done: impl FnMut(Ticket, Vec<u8>),
     ) -> Result<(), Failure> {
         self.advance(|Incoming { ticket, mut buffer, length }| {
-            // SAFETY: the transfer has ended, so MPI has written all of these bytes; there was room for them.
+            // SAFETY: the transfer has ended, so MPI has written all of these bytes; there was room
+            // for them.
             unsafe { buffer.set_len(length) };
             done(ticket, buffer);
         })
@@ -188,7 +189,7 @@ impl Pending<Incoming> {
 }
 
 impl Matched {
-    /// The next piece from anybody, if one is there (MPI 3.1, section 3.8.2).
+    /// Matches the next piece from any rank, if there is one (MPI 3.1, section 3.8.2).
     pub(super) fn probe(comm: &Comm) -> Result<Option<Self>, Failure> {
         let mut found = 0;
         // SAFETY: a status is plain data: numbers, for which zeros are a value.

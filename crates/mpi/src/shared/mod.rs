@@ -12,17 +12,18 @@ pub use self::residence::Residence;
 use self::segment::{Filling, Trouble};
 use crate::{Comm, MpiError};
 
-/// Memory shared by the ranks of a host, while they fill it: each its own range, which no other has.
+/// Memory shared by the ranks of a host while they fill it. The ranges of the ranks do not overlap.
 pub struct SharedFill {
     segment: Filling,
     length: usize,
     host: Comm,
 }
 
-/// Bytes that all ranks of a host have in common, in memory once. They do not change any more.
+/// Bytes that all ranks of a host share, once in memory. They do not change any more.
 ///
-/// Not tied to MPI: any thread may read them, also after MPI's end. The memory is the system's again when the last
-/// rank has dropped it or has died, however it died: it has no name that could stay behind.
+/// They do not depend on MPI: any thread can read them, also after MPI's end. The memory is freed
+/// when the last rank has dropped it or has died in any way, since it has no name that could stay
+/// behind.
 #[derive(Clone)]
 pub struct SharedBytes {
     memory: Arc<Mmap>,
@@ -30,14 +31,16 @@ pub struct SharedBytes {
 }
 
 impl SharedFill {
-    /// Memory for `length` bytes, all zero, on the host whose ranks are `host` (collective, see
-    /// [`Comm::split_by_host`]). `own` is the range that this rank will fill. All of it is there when this returns: no
-    /// later access fails for want of memory; but where the host has less than that, the kernel ends processes, so callers
-    /// look before. In huge pages where the system has them.
+    /// Allocates `length` bytes, all zero, on the host whose ranks are `host` (collective, see
+    /// [`Comm::split_by_host`]). `own` is the range that this rank will fill.
+    ///
+    /// All memory is allocated when this returns, so no later access fails for lack of memory. If
+    /// the host has too little, the kernel kills processes, so callers must check before. It uses
+    /// huge pages if the system has them.
     ///
     /// # Errors
-    /// All ranks get one if any does. [`MpiError::Shares`] if ranges overlap or lengths differ; [`MpiError::Memory`],
-    /// [`MpiError::Call`].
+    /// All ranks get one if any does. [`MpiError::Shares`] if ranges overlap or lengths
+    /// differ; [`MpiError::Memory`], [`MpiError::Call`].
     pub fn new(host: &Comm, length: usize, own: Range<usize>) -> Result<Self, MpiError> {
         agree_on_shares(host, length, &own)?;
         let first = host.agree(match host.rank() {
@@ -45,7 +48,7 @@ impl SharedFill {
                 // SAFETY: all ranks that get to know the segment have just agreed on ranges that do
                 // not overlap.
                 let segment = unsafe { Filling::first(length, own.clone()) };
-                segment.map(Some).map_err(told(host, length))
+                segment.map(Some).map_err(memory_error(host, length))
             }
             _ => Ok(None),
         })?;
@@ -55,10 +58,12 @@ impl SharedFill {
         let name = String::from_utf8_lossy(&names[0]);
         let segment = host.agree(match first {
             Some(segment) => Ok(segment),
-            // SAFETY: as before: this is the segment of the host's first rank.
-            None => unsafe { Filling::join(&name, length, own) }.map_err(told(host, length)),
+            None => {
+                // SAFETY: as before: this is the segment of the host's first rank.
+                unsafe { Filling::join(&name, length, own) }.map_err(memory_error(host, length))
+            }
         })?;
-        host.agree(segment.populate().map_err(told(host, length)))?;
+        host.agree(segment.populate().map_err(memory_error(host, length)))?;
         Ok(Self { segment, length, host: host.clone() })
     }
 
@@ -67,7 +72,8 @@ impl SharedFill {
         self.segment.own_mut()
     }
 
-    /// Waits until all ranks of the host have filled their ranges; from then on all can read all of it (collective).
+    /// Waits until all ranks of the host have filled their ranges; then all can read all of it
+    /// (collective).
     ///
     /// # Errors
     /// [`MpiError::Memory`], [`MpiError::Call`].
@@ -75,9 +81,9 @@ impl SharedFill {
         let Self { segment, length, host } = self;
         let segment = segment.complete();
         host.agree(Ok(()))?;
-        // SAFETY: all ranks have given up their right to write, or one of them has an error and none comes
-        // here.
-        let memory = unsafe { segment.read() }.map_err(told(&host, length));
+        // SAFETY: all ranks have given up their right to write, or one of them has an error and
+        // none comes here.
+        let memory = unsafe { segment.read() }.map_err(memory_error(&host, length));
         Ok(SharedBytes { memory: Arc::new(host.agree(memory)?), length })
     }
 }
@@ -96,8 +102,8 @@ impl AsRef<[u8]> for SharedBytes {
     }
 }
 
-/// Makes an error of what a segment tells.
-fn told(host: &Comm, length: usize) -> impl FnOnce(Trouble) -> MpiError {
+/// Converts an error of a segment.
+fn memory_error(host: &Comm, length: usize) -> impl FnOnce(Trouble) -> MpiError {
     let (rank, host) = (host.rank(), host.session().host.clone());
     move |Trouble { step, source }| {
         let text = source.to_string();
@@ -105,7 +111,7 @@ fn told(host: &Comm, length: usize) -> impl FnOnce(Trouble) -> MpiError {
     }
 }
 
-/// Whether the ranks of a host agree on the length and write different bytes.
+/// Checks that the ranks of a host agree on the length and write different bytes.
 fn agree_on_shares(host: &Comm, length: usize, own: &Range<usize>) -> Result<(), MpiError> {
     let words = [length, own.start, own.end].map(|word| (word as u64).to_le_bytes());
     let all = host.gather_all(words.as_flattened())?;
@@ -125,7 +131,7 @@ fn agree_on_shares(host: &Comm, length: usize, own: &Range<usize>) -> Result<(),
     })
 }
 
-/// What is wrong with the lengths and ranges that the ranks give.
+/// Finds a contradiction between the lengths and ranges of the ranks.
 fn contradiction(shares: &[(usize, Range<usize>)]) -> Option<String> {
     let (length, _) = shares.first()?;
     if let Some(rank) = shares.iter().position(|(other, _)| other != length) {
@@ -151,9 +157,9 @@ mod tests {
     #[test]
     fn ranges_of_ranks_must_not_overlap() {
         assert_eq!(contradiction(&[(10, 5..10), (10, 0..0), (10, 0..5), (10, 7..7)]), None);
-        let told = |shares: &[_]| contradiction(shares).unwrap();
-        assert_eq!(told(&[(10, 5..10), (10, 0..6)]), "ranks 1 and 0 would both write byte 5");
-        assert_eq!(told(&[(10, 5..10), (11, 0..5)]), "rank 1 says 11 bytes");
-        assert_eq!(told(&[(10, 0..5), (10, 5..11)]), "rank 1 would write bytes 5..11");
+        let text = |shares: &[_]| contradiction(shares).unwrap();
+        assert_eq!(text(&[(10, 5..10), (10, 0..6)]), "ranks 1 and 0 would both write byte 5");
+        assert_eq!(text(&[(10, 5..10), (11, 0..5)]), "rank 1 says 11 bytes");
+        assert_eq!(text(&[(10, 0..5), (10, 5..11)]), "rank 1 would write bytes 5..11");
     }
 }

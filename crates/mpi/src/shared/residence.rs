@@ -1,20 +1,22 @@
-//! What the kernel says of the pages under some memory.
+//! The kernel's information about the pages of some memory.
 
 use std::ops::Range;
 
-/// Where bytes are, as the kernel says of the mappings that hold them, which may be a little longer.
+/// Where bytes are, from the mappings that contain them, which can be a little longer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Residence {
     /// Bytes in memory and mapped by this process.
     pub resident: u64,
     /// Bytes of them on huge pages.
     pub huge: u64,
-    /// The file under the memory: ranks that have the same share it. Zero for memory of one process.
+    /// Inode of the file of the memory: ranks with the same inode share it. Zero for memory of one
+    /// process.
     pub inode: u64,
 }
 
 impl Residence {
-    /// Of all mappings that hold a part of `bytes`. `None` if the system does not tell.
+    /// Adds up all mappings that overlap `bytes`. `None` if the system does not provide the
+    /// information.
     pub fn of(bytes: &[u8]) -> Option<Self> {
         let text = std::fs::read_to_string("/proc/self/smaps").ok()?;
         let start = bytes.as_ptr() as u64;
@@ -22,7 +24,7 @@ impl Residence {
     }
 }
 
-/// Adds up the entries of a `smaps` (`proc(5)`) that overlap with a range of addresses.
+/// Adds up the entries of a `smaps` (`proc(5)`) that overlap a range of addresses.
 fn parse(text: &str, range: Range<u64>) -> Residence {
     let mut sum = Residence::default();
     let mut inside = false;
@@ -48,7 +50,7 @@ fn parse(text: &str, range: Range<u64>) -> Residence {
     sum
 }
 
-/// The addresses and the inode of a mapping, from the line that its entry begins with.
+/// The addresses and the inode of a mapping, from the first line of its entry.
 fn mapping(line: &str) -> Option<(Range<u64>, u64)> {
     let mut words = line.split_ascii_whitespace();
     let (start, end) = words.next()?.split_once('-')?;
@@ -57,7 +59,7 @@ fn mapping(line: &str) -> Option<(Range<u64>, u64)> {
     Some((span, words.nth(3)?.parse().ok()?))
 }
 
-/// A line like `Rss:    4 kB`, in bytes.
+/// Parses a line like `Rss:    4 kB`; returns bytes.
 fn entry(line: &str) -> Option<(&str, u64)> {
     let (key, rest) = line.split_once(':')?;
     let kilobytes: u64 = rest.trim().strip_suffix("kB")?.trim().parse().ok()?;

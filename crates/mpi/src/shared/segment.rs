@@ -1,9 +1,10 @@
-//! The memory itself.
+//! The shared memory itself.
 //!
-//! A file that exists in memory only (`memfd_create`), which the first rank of a host makes, and the others open by
-//! way of `/proc`. The ways that lost: an MPI window never asks for huge pages (MPICH gave none at all); a file in
-//! `/dev/shm` has a name that stays behind if ranks are killed before they remove it, and its file system is half of
-//! the memory by default, 64 MB in many containers.
+//! It is a file that exists in memory only (`memfd_create`). The first rank of a host makes it, and
+//! the others open it through `/proc`. Two alternatives were rejected. An MPI window never asks for
+//! huge pages (MPICH gave none at all). A file in `/dev/shm` has a name that stays behind if ranks
+//! are killed before they remove it; its file system is half of the memory by default, 64 MB in
+//! many containers.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -14,14 +15,14 @@ use std::slice;
 use memmap2::{Advice, Mmap, MmapOptions, MmapRaw};
 use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, ftruncate, memfd_create};
 
-/// Size of a huge page, and what segments are rounded up to.
+/// Size of a huge page; segments are rounded up to a multiple of it.
 const HUGE_PAGE: usize = 2 << 20;
 
-/// Memory of all ranks of a host while they fill it, each a range of its own. A Rust reference to the whole
-/// of it must not exist meanwhile: the other ranks write.
+/// Memory of all ranks of a host while they fill it, each a range of its own. A Rust reference to
+/// all of it must not exist meanwhile, since the other ranks write.
 pub(super) struct Filling {
     map: MmapRaw,
-    /// For the others to open.
+    /// The file, for the others to open.
     file: File,
     own: Range<usize>,
 }
@@ -33,7 +34,7 @@ pub(super) struct Complete {
     own: Range<usize>,
 }
 
-/// What failed in making a segment.
+/// The error of an operation on a segment.
 pub(super) struct Trouble {
     pub(super) step: &'static str,
     pub(super) source: io::Error,
@@ -47,12 +48,12 @@ impl Filling {
     /// Makes a segment for `length` bytes.
     ///
     /// # Safety
-    /// As of [`Filling::join`].
+    /// As for [`Filling::join`].
     pub(super) unsafe fn first(length: usize, own: Range<usize>) -> Result<Self, Trouble> {
         let size = rounded(length);
         let file = match reserved_pages(size) {
             Ok(file) => file,
-            // No pages are reserved, or too few: the usual case.
+            // No huge pages are reserved, or too few: the usual case.
             Err(_) => ordinary_pages(size).map_err(step("making a file in memory"))?,
         };
         Self::map(file, size, own)
@@ -66,8 +67,8 @@ impl Filling {
     /// Opens another rank's segment.
     ///
     /// # Safety
-    /// While this value exists, no other one, here or in another process, has a range that overlaps with
-    /// `own`.
+    /// While this value exists, no other one, here or in another process, has a range that
+    /// overlaps with `own`.
     pub(super) unsafe fn join(
         name: &str,
         length: usize,
@@ -81,20 +82,20 @@ impl Filling {
     fn map(file: File, size: usize, own: Range<usize>) -> Result<Self, Trouble> {
         assert!(own.start <= own.end && own.end <= size, "{own:?} of {size} bytes");
         let map = MmapOptions::new().len(size).map_raw(&file).map_err(step("mapping memory"))?;
-        // Where huge pages are switched off this fails, and there are small ones.
+        // If huge pages are disabled this fails, and the pages are small.
         let _ = map.advise(Advice::HugePage);
         Ok(Filling { map, file, own })
     }
 
-    /// Has the system provide the memory of the own range now. A page that is missing later would be a
-    /// signal, not an error.
+    /// Makes the system allocate the memory of the own range now. A page missing later would cause
+    /// a signal, not an error.
     pub(super) fn populate(&self) -> Result<(), Trouble> {
         if self.own.is_empty() {
             return Ok(());
         }
         let (start, length) = (self.own.start, self.own.len());
         let done = match self.map.advise_range(Advice::PopulateWrite, start, length) {
-            // Linux before 5.14. These pages are small.
+            // Linux before 5.14: the kernel allocates small pages.
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
                 let (offset, length) = (start as u64, length as u64);
                 fallocate(&self.file, FallocateFlags::empty(), offset, length)
@@ -108,9 +109,10 @@ impl Filling {
     /// Returns the own range.
     pub(super) fn own_mut(&mut self) -> &mut [u8] {
         let (start, length) = (self.own.start, self.own.len());
-        // SAFETY: `map` checked that the range lies in the mapping, and the file is never shortened. Whoever
-        // made this value promised that nobody else has a range with these bytes; in this process they
-        // are reached by this function alone, whose result borrows `self`.
+        // SAFETY: `map` checked that the range lies in the mapping, and the file is never
+        // shortened. Whoever made this value promised that nobody else has a range with these
+        // bytes; in this process they are reached by this function alone, whose result borrows
+        // `self`.
         unsafe { slice::from_raw_parts_mut(self.map.as_mut_ptr().add(start), length) }
     }
 
@@ -128,10 +130,11 @@ impl Complete {
     /// No process writes to the segment any more.
     pub(super) unsafe fn read(self) -> Result<Mmap, Trouble> {
         let Complete { file, size, own } = self;
-        // SAFETY: nobody writes, as the caller promises; the file has no name and is never shortened.
+        // SAFETY: nobody writes, as the caller promises; the file has no name and is never
+        // shortened.
         let map = unsafe { MmapOptions::new().len(size).map(&file) };
         let map = map.map_err(step("mapping memory for reading"))?;
-        // Neither is needed. The second one, from Linux 5.14 on, spares faults on pages that are there.
+        // Both are optional. The second one, from Linux 5.14 on, avoids page faults.
         let _ = map.advise(Advice::HugePage);
         let _ = map.advise_range(Advice::PopulateRead, own.start, own.len());
         Ok(map)
@@ -142,7 +145,7 @@ fn rounded(length: usize) -> usize {
     length.max(1).next_multiple_of(HUGE_PAGE)
 }
 
-/// A file in memory, on huge pages that the administrator reserved (`vm.nr_hugepages`).
+/// Makes a file in memory, on huge pages that the administrator reserved (`vm.nr_hugepages`).
 fn reserved_pages(size: usize) -> io::Result<File> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::HUGETLB | MemfdFlags::HUGE_2MB;
     let file = memory_file(flags, size)?;
@@ -150,7 +153,7 @@ fn reserved_pages(size: usize) -> io::Result<File> {
     Ok(file)
 }
 
-/// A file in memory, on the kernel's usual pages.
+/// Makes a file in memory, on the kernel's usual pages.
 fn ordinary_pages(size: usize) -> io::Result<File> {
     memory_file(MemfdFlags::CLOEXEC, size)
 }

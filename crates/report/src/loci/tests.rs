@@ -7,7 +7,7 @@ use super::*;
 const PLUS: Frame = Frame::Strand(Strand::Plus);
 const MINUS: Frame = Frame::Strand(Strand::Minus);
 
-/// The frame of codons that BLAST+ gives this number.
+/// Converts BLAST+'s number of a codon frame.
 fn codons(number: i8) -> Frame {
     let strand = if number < 0 { Strand::Minus } else { Strand::Plus };
     Frame::Codons(strand, number.unsigned_abs() - 1)
@@ -34,7 +34,8 @@ fn alignment(query: Range<u32>, subject: Range<u32>, frame: Frame) -> Alignment 
     }
 }
 
-/// What BLAST+ prints of an alignment: positions, and frames as the columns `frames` and XML have them.
+/// What BLAST+ prints for an alignment: positions, and frames as in the columns `frames` and in
+/// XML.
 #[derive(Debug, PartialEq, Eq)]
 struct Printed {
     query: [u32; 2],
@@ -63,12 +64,12 @@ fn printed(
     }
 }
 
-/// A sequence with a searched part as the user gives it: from 1, inclusive.
+/// A sequence with a searched range as the user types it: from 1, inclusive.
 fn part(from: u32, to: u32, length: u32) -> Extent {
     Extent { length, searched: from - 1..to }
 }
 
-/// Of proteins.
+/// A protein, all of it searched.
 fn protein(residues: u32) -> Extent {
     Extent::whole(residues)
 }
@@ -98,8 +99,9 @@ fn proteins_are_counted_as_they_are_and_have_frames_by_the_format() {
     assert_eq!(found, expected);
 }
 
-/// Of `blastn`: a query of 309 bases found on the minus strand of a subject of 277. In its context the hit is `[a, b)`:
-/// 309 − b + 1 to 309 − a are the positions in the query, `b_s` to `a_s + 1` those in the subject.
+/// From `blastn`: a query of 309 bases with a hit on the minus strand of a subject of 277. The hit
+/// is `[a, b)` of its context and `[a_s, b_s)` of the subject. Printed are 309 − b + 1 to 309 − a
+/// in the query, and `b_s` to `a_s + 1` in the subject.
 #[test]
 fn the_minus_strand_is_the_subjects_in_blastn() {
     let (query, subject) = (59..289, 7..237);
@@ -132,15 +134,15 @@ fn columns_and_masks_turn_with_the_rows() {
     assert_eq!(lengths(MINUS), [2, 1, 5]);
     assert_eq!(lengths(PLUS), [5, 1, 2]);
     assert_eq!(lengths(codons(-1)), [5, 1, 2]);
-    // A mask of the context is where the bases are that it hides.
+    // A mask of the context is printed on the bases that it hides.
     let mask = Locus::new(MINUS, &(280..300), &Extent::whole(309)).unwrap();
     assert_eq!(mask.covered, 9..29);
     let loci = Loci::new(&alignment, MINUS, &Extent::whole(309), &Extent::whole(277)).unwrap();
-    assert_eq!(loci.query.touched(&mask.covered), Some(0..9));
+    assert_eq!(loci.query.overlapped_letters(&mask.covered), Some(0..9));
     assert!(loci.query.is_entered_by(&mask.covered));
 }
 
-/// Of `blastx`: 309 bases against a protein.
+/// From `blastx`: 309 bases against a protein.
 #[test]
 fn positions_of_translated_queries_are_those_of_bases() {
     for (frame, query, ends) in
@@ -155,7 +157,8 @@ fn positions_of_translated_queries_are_those_of_bases() {
     }
 }
 
-/// `-query_loc 3-260` of the same: searched are the frames of the part, printed those of the whole query.
+/// The same with `-query_loc 3-260`: the search counts frames in the range, the report in the whole
+/// query.
 #[test]
 fn frames_of_a_part_are_printed_as_those_of_the_whole() {
     for (searched, query, ends, frame) in
@@ -167,7 +170,7 @@ fn frames_of_a_part_are_printed_as_those_of_the_whole() {
     }
 }
 
-/// Of `tblastn`, then with `-subject_loc 5-290`.
+/// From `tblastn`, then with `-subject_loc 5-290`.
 #[test]
 fn positions_of_translated_subjects_are_those_of_bases() {
     let query = || (Frame::Protein, 0..87, protein(90));
@@ -178,7 +181,7 @@ fn positions_of_translated_subjects_are_those_of_bases() {
     assert_eq!((found.subject, found.frames), ([32, 289], [0, 2]));
 }
 
-/// Of `tblastx`, then with `-query_loc 3-260 -subject_loc 4-240`.
+/// From `tblastx`, then with `-query_loc 3-260 -subject_loc 4-240`.
 #[test]
 fn both_may_be_translated() {
     let query = (codons(-3), 19..96, Extent::whole(309));
@@ -190,7 +193,8 @@ fn both_may_be_translated() {
     assert_eq!((found.query, found.subject, found.frames), ([20, 250], [238, 8], [2, -1]));
 }
 
-/// By the formulas for whole sequences: from 3a + f to 3b + f − 1, or from L − 3a + f + 1 to L − 3b + f + 2.
+/// By the formulas for whole sequences: from 3a + f to 3b + f − 1, or from L − 3a + f + 1 to L − 3b
+/// + f + 2.
 #[test]
 fn every_frame_and_codon_lies_where_the_formulas_say() {
     for length in 60..63 {
@@ -226,7 +230,10 @@ fn stretches_touch_codons_from_either_side() {
         (20..40, Some(3..4), Some(0..1)),
         (21..40, None, None),
     ] {
-        assert_eq!((plus.touched(&stretch), minus.touched(&stretch)), (in_plus, in_minus));
+        assert_eq!(
+            (plus.overlapped_letters(&stretch), minus.overlapped_letters(&stretch)),
+            (in_plus, in_minus)
+        );
     }
     assert!(plus.is_entered_by(&(8..10)) && !minus.is_entered_by(&(8..10)));
     assert!(minus.is_entered_by(&(20..22)) && !plus.is_entered_by(&(20..22)));
@@ -240,16 +247,16 @@ fn what_does_not_fit_has_no_place() {
         |frame, read: Range<u32>, extent: Extent| Locus::new(frame, &read, &extent).is_some();
     assert!(fits(Frame::Protein, 0..10, protein(10)));
     assert!(!fits(Frame::Protein, 0..11, protein(10)));
-    // Alignments without any pair have one.
+    // An alignment without any pair fits, too.
     assert!(fits(Frame::Protein, 4..4, protein(10)));
     assert!(fits(codons(2), 0..3, Extent::whole(10)));
     assert!(!fits(codons(3), 0..3, Extent::whole(10)));
     assert!(!fits(codons(-3), 0..1, Extent::whole(1)));
     assert!(!fits(codons(1), 0..u32::MAX / 2, Extent::whole(10)));
-    // More was searched than there is.
+    // The searched range is longer than the sequence.
     assert!(!fits(Frame::Protein, 0..3, part(5, 11, 10)));
     assert!(fits(Frame::Protein, 0..6, part(5, 10, 10)));
-    // Only bases have two strands to be shown by.
+    // Reverse rows need bases in both sequences.
     let beside_protein = alignment(0..3, 0..3, Frame::Protein);
     assert!(Loci::new(&beside_protein, MINUS, &Extent::whole(9), &protein(9)).is_none());
 }

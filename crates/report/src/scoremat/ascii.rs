@@ -1,4 +1,5 @@
-//! A matrix as a table for people (`CBlastFormatUtil::PrintAsciiPssm`, blastfmtutil.cpp).
+//! A position-specific matrix as a table for people (`CBlastFormatUtil::PrintAsciiPssm`,
+//! blastfmtutil.cpp).
 
 use fleetblast_engine::pssm::{Observed, Pssm};
 use fleetblast_seq::alphabet::{X, decode};
@@ -6,12 +7,12 @@ use fleetblast_stats::frequencies::CODES;
 use fleetblast_stats::karlin::KarlinBlock;
 use fleetblast_stats::matrix::NEVER;
 
-/// The statistics below the table: those of the search before, without and with gaps.
+/// The statistics below the table: those of the previous search, without and with gaps.
 #[derive(Clone, Copy, Debug)]
 pub struct Statistics {
-    /// Of the letters of the query, if they are told.
+    /// Statistics of the letters of the query, if they are shown.
     pub standard: Option<[KarlinBlock; 2]>,
-    /// Of the matrix, or of what stood for it, if anything did.
+    /// Statistics of the matrix that was searched with, if they are shown.
     pub psi: Option<[KarlinBlock; 2]>,
 }
 
@@ -46,7 +47,7 @@ pub fn table(pssm: &Pssm, statistics: &Statistics, out: &mut Vec<u8>) {
     out.extend_from_slice(text.as_bytes());
 }
 
-/// Width of a column of scores: that of the largest one, whatever its sign, and two blanks.
+/// Width of a column of scores: that of the largest absolute score, plus two blanks.
 fn width(pssm: &Pssm) -> usize {
     let scores = pssm.scores.iter().flatten().filter(|&&score| score > NEVER);
     let largest = scores.map(|score| score.unsigned_abs()).max().unwrap_or(0);

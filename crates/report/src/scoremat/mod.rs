@@ -1,4 +1,5 @@
-//! Files of position-specific matrices: checkpoints in ASN.1 (`PssmWithParameters`, scoremat.asn), and tables for people.
+//! Files of position-specific matrices: checkpoints in ASN.1 (`PssmWithParameters`, scoremat.asn),
+//! and tables for people.
 
 mod ascii;
 mod print;

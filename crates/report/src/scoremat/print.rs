@@ -1,4 +1,5 @@
-//! Values of ASN.1 as text, as NCBI's toolkit prints them (`CObjectOStreamAsn`, objostrasn.cpp; `COStreamBuffer`, strbuffer.cpp).
+//! Prints ASN.1 values as text, as NCBI's toolkit does (`CObjectOStreamAsn`, objostrasn.cpp;
+//! `COStreamBuffer`, strbuffer.cpp).
 
 use super::real::real;
 use super::tree::Value;
@@ -17,7 +18,7 @@ pub fn print(name: &str, value: &Value, out: &mut Vec<u8>) {
 
 struct Printer<'a> {
     out: &'a mut Vec<u8>,
-    /// Columns of the last line.
+    /// Columns printed in the current line.
     line: usize,
 }
 
@@ -101,7 +102,7 @@ impl Printer<'_> {
             if self.line > WIDTH {
                 self.break_at_word();
             }
-            // What cannot be seen is printed as `#`.
+            // Characters that are not printable become `#`.
             let byte = if matches!(byte, b' '..=b'~') { byte } else { b'#' };
             self.put(&[byte]);
             if byte == b'"' {
@@ -127,7 +128,7 @@ impl Printer<'_> {
                 break;
             }
         }
-        // No two breaks after each other.
+        // Two line breaks never follow each other.
         if !found || at == 0 && start > 0 {
             at = at.max(WIDTH);
             while at > 0 && line[at - 1] == b'"' {

@@ -1,18 +1,21 @@
-//! Real numbers with 15 digits as NCBI's toolkit prints them (`NStr::DoubleToString_Ecvt`, ncbistr.cpp): not always the nearest ones.
+//! Real numbers with 15 digits as NCBI's toolkit prints them (`NStr::DoubleToString_Ecvt`,
+//! ncbistr.cpp), which are not always the nearest ones.
 //!
-//! The toolkit takes 17 digits by multiplying in numbers of 64 bits, judges the sixteenth by those around it, and rounds.
+//! The toolkit computes 17 digits by products of 64 bits, corrects the sixteenth by its neighbours,
+//! and rounds.
 
 use std::fmt::Write as _;
 
 /// Digits that are kept.
 const DIGITS: usize = 15;
-/// Digits of the first part of those that are taken, and of the second.
+/// Number of digits computed first, and of those computed after them.
 const FIRST: u32 = 9;
 const SECOND: u32 = 8;
 
-/// A number without sign and zeros in front: its digits, and the power of ten of the first.
+/// Returns the digits of a number without its sign and leading zeros, and the decimal exponent of
+/// the first digit.
 fn digits(value: f64) -> (Vec<u8>, i32) {
-    // Exact as far as it matters which power of ten lies below.
+    // Forty digits are enough to find the next lower power of ten.
     let exact = format!("{value:.40e}");
     let exponent = exact.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
     let Some(taken) = seventeen(value, exponent) else {
@@ -23,14 +26,16 @@ fn digits(value: f64) -> (Vec<u8>, i32) {
     rounded(taken, exponent)
 }
 
-/// The first 17 digits of a number whose first digit has a power of ten; `None` beyond the numbers for which that is done in one step.
+/// Returns the first 17 digits of a number whose first digit has the given decimal exponent.
+/// Returns `None` outside of the range where the toolkit multiplies once.
 fn seventeen(value: f64, exponent: i32) -> Option<Vec<u8>> {
     let power = u32::try_from(FIRST as i32 - 1 - exponent).ok().filter(|&power| power <= 24)?;
     let bits = value.to_bits();
-    // Not among the least numbers of all, so that the first bit is not told.
+    // The number is not subnormal, so its first bit is implicit.
     let mantissa = bits & ((1 << 52) - 1) | 1 << 52;
     let scale = (bits >> 52 & 0x7ff) as i32 - 1075;
-    // The power of ten is one of five and one of two. To 64 bits, to the nearest, of two to the even one.
+    // The power of ten is one of five times one of two. Rounded to the nearest number of 64 bits; a
+    // tie goes to the even one.
     let product = u128::from(mantissa) * 5_u128.pow(power);
     let excess = (128 - product.leading_zeros()).saturating_sub(64);
     let (kept, rest) = (product >> excess, product & ((1 << excess) - 1));
@@ -49,7 +54,7 @@ fn seventeen(value: f64, exponent: i32) -> Option<Vec<u8>> {
     Some(format!("{first}{second:08}").into_bytes())
 }
 
-/// The digits that are kept.
+/// Rounds to the digits that are kept.
 fn rounded(mut taken: Vec<u8>, exponent: i32) -> (Vec<u8>, i32) {
     let run = |digits: &[u8], digit: u8| {
         let length = digits.iter().rev().take_while(|&&d| d == digit).count();
@@ -75,7 +80,7 @@ fn rounded(mut taken: Vec<u8>, exponent: i32) -> (Vec<u8>, i32) {
     (taken, exponent)
 }
 
-/// A number as mantissa, base and exponent.
+/// Formats a number as mantissa, base and exponent.
 pub fn real(value: f64) -> String {
     if value == 0.0 {
         return "{ 0, 10, 0 }".to_owned();
@@ -89,7 +94,7 @@ pub fn real(value: f64) -> String {
         text.push('-');
     }
     text += &String::from_utf8_lossy(&digits);
-    // Writing to a text cannot fail.
+    // Writing to a string cannot fail.
     let _ = write!(text, ", 10, {} }}", exponent - (digits.len() as i32 - 1));
     text
 }

@@ -1,4 +1,4 @@
-//! Values of ASN.1, whatever they mean.
+//! ASN.1 values, of any type.
 
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,18 +11,18 @@ pub enum Value {
     Text(Vec<u8>),
     /// Bytes, printed in hexadecimal.
     Bytes(Vec<u8>),
-    /// A name that stands for a value, such as `TRUE`.
+    /// An enumerated value or a boolean, by its name, such as `TRUE`.
     Word(&'static str),
-    /// One of several kinds of values, by its name.
+    /// A choice: the name of the alternative, and its value.
     Choice(&'static str, Box<Value>),
-    /// Values with names.
+    /// A sequence: values with names.
     Fields(Vec<(&'static str, Value)>),
-    /// Values without.
+    /// A set or list: values without names.
     List(Vec<Value>),
 }
 
 impl Value {
-    /// A choice.
+    /// Makes a choice.
     pub fn choice(name: &'static str, value: Value) -> Value {
         Value::Choice(name, Box::new(value))
     }

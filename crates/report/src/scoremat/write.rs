@@ -1,4 +1,4 @@
-//! A matrix as the value of a checkpoint.
+//! Converts a matrix to the ASN.1 value of a checkpoint.
 
 use fleetblast_engine::pssm::{ByCode, Observed, Pssm};
 use fleetblast_seq::id::ObjectId;
@@ -6,24 +6,24 @@ use fleetblast_seq::id::ObjectId;
 use super::print::print;
 use super::tree::Value;
 
-/// What a checkpoint holds.
+/// The content of a checkpoint.
 #[derive(Clone, Copy, Debug)]
 pub struct Checkpoint<'a> {
-    /// What the query is called.
+    /// Identifier of the query.
     pub id: &'a ObjectId,
-    /// Its title, if it is told.
+    /// Title of the query, if it is written.
     pub title: Option<&'a [u8]>,
-    /// The letters of the query are written as text.
+    /// Whether the letters of the query are written as text (`iupacaa`).
     pub is_text: bool,
     /// The matrix.
     pub pssm: &'a Pssm,
-    /// What was found of the columns is written, too.
+    /// Whether the intermediate data by position is written.
     pub observed: bool,
     /// Name of the scoring matrix.
     pub matrix: &'a str,
-    /// Costs of gaps, if they are told.
+    /// Costs of gaps, if they are written.
     pub gaps: Option<(i32, i32)>,
-    /// Pseudocounts as wished.
+    /// Pseudocount as given by the user.
     pub pseudocount: i32,
 }
 

@@ -26,7 +26,7 @@ pub(super) fn decoded(text: &[u8]) -> Vec<u8> {
     plain
 }
 
-/// The number of the character that an entity stands for.
+/// Returns the number of the character that an entity stands for.
 fn entity(name: &[u8]) -> Option<u32> {
     match name {
         b"lt" => Some('<'.into()),
@@ -40,7 +40,7 @@ fn entity(name: &[u8]) -> Option<u32> {
     }
 }
 
-/// The number of these digits; BLAST+ keeps its last 32 bits.
+/// Parses the digits; BLAST+ keeps the last 32 bits of the number.
 fn number(digits: &[u8], radix: u32) -> Option<u32> {
     if digits.is_empty() || digits.len() > MOST_DIGITS {
         return None;
@@ -51,8 +51,8 @@ fn number(digits: &[u8], radix: u32) -> Option<u32> {
     digits.iter().try_fold(0, add).map(|number| number as u32)
 }
 
-/// Appends a character as BLAST+ does: as UTF-8, even where the number is no character. Of one
-/// above 21 bits it drops some.
+/// Appends a character as BLAST+ does: encoded as UTF-8 even if the number is no character. Of a
+/// number above 21 bits the highest bits are lost.
 fn push(number: u32, text: &mut Vec<u8>) {
     let last = |shift: u32| 0x80 | (number >> shift & 0x3f) as u8;
     match number {

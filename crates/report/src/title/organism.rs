@@ -21,7 +21,7 @@ const ORGANELLES: [&[u8]; 15] = [
     b"chromatophore",
 ];
 const PARTIAL: &[u8] = b", partial";
-/// Genus and species, which BLAST+ never knows, with the blank between them.
+/// Separator of genus and species. BLAST+ knows neither, so only the blank between them is left.
 const BINOMIAL: &[u8] = b" ";
 
 /// Appends the organism in brackets, if it has a name.
@@ -32,11 +32,11 @@ pub(super) fn with_organism(title: &[u8], organism: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Writes the organism at the end of a title anew: without the organelle and `, partial` before it, of
-/// which a database says nothing. A title that ends otherwise is only trimmed.
+/// Rewrites the organism at the end of a title, without the organelle and `, partial` before it,
+/// which a database does not store. A title that ends otherwise is only trimmed.
 pub(super) fn renewed(title: &[u8], organism: &[u8]) -> Vec<u8> {
     let title = trimmed(title, TRAILING);
-    // BLAST+ looks for either only in a title that has room for the organism.
+    // BLAST+ looks for both only in a title that has room for the organism.
     if title.len() <= organism.len() + 4 {
         return title.to_vec();
     }
@@ -51,7 +51,8 @@ pub(super) fn renewed(title: &[u8], organism: &[u8]) -> Vec<u8> {
     with_organism(title, organism)
 }
 
-/// Where the bracket of an organism at the end of a title begins. Its last occurrence must be there.
+/// Returns the start of the bracketed organism at the end of a title. The organism's last
+/// occurrence must be there.
 fn bracketed(title: &[u8], organism: &[u8]) -> Option<usize> {
     let start = title.len().checked_sub(organism.len() + 3).filter(|&start| start > 1)?;
     let is_last = title

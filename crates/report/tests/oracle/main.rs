@@ -1,4 +1,5 @@
-//! Byte-for-byte comparison with BLAST+ 2.12.0 on synthetic searches, whose hits are read back from it.
+//! Byte-for-byte comparison with BLAST+ 2.12.0 on synthetic searches, whose hits are read back from
+//! its output.
 
 mod common;
 mod nucleotides;
@@ -27,7 +28,8 @@ fn case(seed: u64, kind: Subjects) -> Case {
     Case::new(queries, subjects, kind)
 }
 
-/// Checks the formats whose bytes do not depend on details of the options: half of them, the other half with the next commit.
+/// Checks the formats whose bytes do not depend on details of the options: half of them, the other
+/// half with the next commit.
 fn check_formats(run: &Run) {
     let pairwise = || output(Format::Pairwise);
     let html = OutputOptions { html: true, ..pairwise() };
@@ -82,7 +84,7 @@ fn parsed_definition_lines() {
         let mut case = case(4, kind);
         case.parse_deflines = true;
         case.queries.truncate(4);
-        // BLAST+ takes another sequence for a trace in FASTA.
+        // BLAST+ reads another sequence for a trace identifier in FASTA.
         case.subjects.retain(|(title, _)| !title.starts_with("gnl|ti|"));
         case.queries[0].0 = "gi|55|gb|AAC99999.3| of genbank".into();
         check_formats(&Run::new(name, case));
@@ -295,7 +297,8 @@ fn batches_without_statistics() {
     for (name, options) in
         [("gapped", &[][..]), ("ungapped", &["-ungapped", "-comp_based_stats", "F"])]
     {
-        // Alone, there is no query to search; beside one that can be searched, as first and as last, there is.
+        // Alone, the query cannot be searched. With a searchable query before or after it, the
+        // batch can be searched.
         for good in [None, Some(0), Some(1)] {
             let mut case = case(15, Subjects::Plain);
             let searchable = case.queries.swap_remove(0);
@@ -326,7 +329,7 @@ fn many_seeds() {
     }
 }
 
-/// Columns that strands and frames change, and those by which that would be seen: for blastn, too, whose scores are others.
+/// Columns that depend on strands and frames, also in blastn with its other scores.
 const PLACES: &str = "qseqid sseqid qlen slen qstart qend sstart send qframe sframe frames sstrand qseq sseq btop \
     length nident pident mismatch gapopen gaps qcovs qcovhsp evalue bitscore score";
 
@@ -355,7 +358,7 @@ const TBLASTX: Program = Program {
     subject: Reading::Codons,
 };
 
-/// Checks what all formats tell of strands and frames: columns; lines of rows; elements.
+/// Compares the lines that depend on strands and frames: columns, lines of rows, elements.
 fn check_places(search: &Search) {
     search.check(&["-outfmt", &format!("6 {PLACES}")], output(tabular(PLACES)), |_| true);
     let is_row = |line: &str| line.starts_with("Query  ") || line.starts_with("Sbjct  ");

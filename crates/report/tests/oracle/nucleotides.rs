@@ -16,7 +16,7 @@ fn case(seed: u64, kind: Subjects) -> Case {
     Case::of_bases(queries, subjects, kind)
 }
 
-/// All formats, SAM too.
+/// Checks all formats, SAM too.
 fn check_all(run: &Run) {
     check_formats(run);
     for words in ["", "SQ", "SR", "SQ SR"] {
@@ -46,7 +46,7 @@ fn parsed_definition_lines() {
     for kind in [Subjects::Parsed, Subjects::Fasta] {
         let mut case = case(42, kind);
         case.parse_deflines = true;
-        // BLAST+ takes another sequence for a trace in FASTA.
+        // BLAST+ reads another sequence for a trace identifier in FASTA.
         case.subjects.retain(|(title, _)| !title.starts_with("gnl|ti|"));
         case.queries[0].0 = "gi|55|gb|AAC99999.3| of genbank".into();
         check_all(&Run::new(&format!("mega-lines-{kind:?}"), case));

@@ -1,4 +1,5 @@
-//! Values in BER, with the tags that the toolkit writes: fields and choices have explicit tags by their numbers.
+//! Reads values in BER with the tags that NCBI's toolkit writes: fields and choices have explicit
+//! tags with their numbers.
 
 use std::io::{BufRead, Read};
 
@@ -15,17 +16,17 @@ const REAL: u8 = 0x09;
 const ENUMERATED: u8 = 0x0a;
 const UTF8_STRING: u8 = 0x0c;
 const VISIBLE_STRING: u8 = 0x1a;
-/// `SEQUENCE` and `SET`, each of fields or of values.
+/// `SEQUENCE` and `SET`, of fields or of elements.
 const BLOCKS: [u8; 2] = [0x30, 0x31];
-/// `StringStore`, a text of the toolkit's own.
+/// `StringStore`, a string type of the toolkit.
 const STRING_STORE: u8 = 0x41;
 /// An explicit tag with a number below [`MANY`].
 const LABEL: u8 = 0xa0;
-/// The number that stands for numbers in bytes of their own.
+/// The tag number that means: the number follows in bytes of its own.
 const MANY: u8 = 0x1f;
-/// The length of what has an end of its own, two bytes of 0.
+/// The length of a value that ends with two bytes of 0 instead.
 const INDEFINITE: u8 = 0x80;
-/// Bits of the first byte of a real number, none of which is there if it is told in decimal digits.
+/// Bits of the first byte of a real number, all 0 for decimal digits.
 const NOT_DECIMAL: u8 = 0xc0;
 
 /// A reader of BER.
@@ -40,14 +41,14 @@ impl<R: BufRead> Binary<R> {
         Self { input, at: 0 }
     }
 
-    /// The next byte, which stays the next.
+    /// Returns the next byte without consuming it.
     fn peek(&mut self) -> Result<Option<u8>> {
         Ok(self.input.fill_buf()?.first().copied())
     }
 
     fn byte(&mut self) -> Result<u8> {
         let Some(byte) = self.peek()? else {
-            return AsnError::at(self.at, "the file ends amid a value");
+            return AsnError::malformed(self.at, "the file ends amid a value");
         };
         self.input.consume(1);
         self.at += 1;
@@ -56,17 +57,17 @@ impl<R: BufRead> Binary<R> {
 
     fn expect(&mut self, wanted: u8, problem: &str) -> Result<()> {
         let at = self.at;
-        if self.byte()? == wanted { Ok(()) } else { AsnError::at(at, problem) }
+        if self.byte()? == wanted { Ok(()) } else { AsnError::malformed(at, problem) }
     }
 
-    /// The end of what has one of its own.
+    /// Reads the end mark of a value of indefinite length.
     fn end(&mut self) -> Result<()> {
         let problem = "a value where another one ends";
         self.expect(0, problem)?;
         self.expect(0, problem)
     }
 
-    /// A length; `None` if the end is told when it is there.
+    /// Reads a length; `None` if it is indefinite, so that an end mark follows the value.
     fn length(&mut self) -> Result<Option<u64>> {
         let start = self.at;
         let first = self.byte()?;
@@ -80,28 +81,28 @@ impl<R: BufRead> Binary<R> {
                 }
                 Ok(Some(length))
             }
-            _ => AsnError::at(start, "a length too large"),
+            _ => AsnError::malformed(start, "a length too large"),
         }
     }
 
-    /// Bytes that are no values, of which there are so many.
+    /// Reads `length` bytes of a value.
     fn contents(&mut self, start: u64, length: u64) -> Result<Vec<u8>> {
         if length > LONGEST {
-            return AsnError::at(start, "a length too large");
+            return AsnError::malformed(start, "a length too large");
         }
         let mut bytes = Vec::new();
         let got = self.input.by_ref().take(length).read_to_end(&mut bytes)? as u64;
         self.at += got;
         match got == length {
             true => Ok(bytes),
-            false => AsnError::at(start, "a length beyond the end of the file"),
+            false => AsnError::malformed(start, "a length beyond the end of the file"),
         }
     }
 
     fn nested(&mut self, depth: usize) -> Result<Node> {
         let at = self.at;
         if depth > DEEPEST {
-            return AsnError::at(at, "values within values within values");
+            return AsnError::malformed(at, "values within values within values");
         }
         let tag = self.byte()?;
         let kind = if BLOCKS.contains(&tag) {
@@ -109,13 +110,13 @@ impl<R: BufRead> Binary<R> {
         } else if tag & 0xe0 == LABEL && tag & MANY != MANY {
             let mut values = self.values(depth)?;
             let (Some(value), true) = (values.pop(), values.is_empty()) else {
-                return AsnError::at(at, "a label is of one value");
+                return AsnError::malformed(at, "a label is of one value");
             };
             Kind::Labelled(Label::Number((tag & MANY).into()), Box::new(value))
         } else {
             let start = self.at;
             let Some(length) = self.length()? else {
-                return AsnError::at(at, "a value without length");
+                return AsnError::malformed(at, "a value without length");
             };
             let contents = self.contents(start, length)?;
             primitive(at, tag, contents)?
@@ -123,7 +124,7 @@ impl<R: BufRead> Binary<R> {
         Ok(Node { at, kind })
     }
 
-    /// The values of a block or of a label.
+    /// Reads the values of a block or of a label.
     fn values(&mut self, depth: usize) -> Result<Vec<Node>> {
         let end = self.length()?.map(|length| self.at + length);
         let mut values = Vec::new();
@@ -131,7 +132,7 @@ impl<R: BufRead> Binary<R> {
             match end {
                 Some(end) if self.at == end => return Ok(values),
                 Some(end) if self.at > end => {
-                    return AsnError::at(self.at, "a value beyond the end of its block");
+                    return AsnError::malformed(self.at, "a value beyond the end of its block");
                 }
                 // No value has this tag.
                 None if self.peek()? == Some(0) => {
@@ -143,10 +144,10 @@ impl<R: BufRead> Binary<R> {
         }
     }
 
-    /// Starts what has an end of its own.
+    /// Reads tag and length of a value of indefinite length.
     fn start(&mut self, tag: u8, problem: &str) -> Result<()> {
         self.expect(tag, problem)?;
-        self.expect(INDEFINITE, "a value that tells its length where its end should tell it")
+        self.expect(INDEFINITE, "a value with a length where one with an end mark belongs")
     }
 }
 
@@ -165,10 +166,10 @@ fn primitive(at: u64, tag: u8, contents: Vec<u8>) -> Result<Kind> {
             let number = str::from_utf8(digits).ok().and_then(|text| text.trim().parse().ok());
             match number {
                 Some(number) if f64::is_finite(number) => Kind::Real(number),
-                _ => return AsnError::at(at, "a real number that is none"),
+                _ => return AsnError::malformed(at, "a real number that is none"),
             }
         }
-        _ => return AsnError::at(at, "a value of a kind that does not belong here"),
+        _ => return AsnError::malformed(at, "a value of a kind that does not belong here"),
     })
 }
 

@@ -1,4 +1,4 @@
-//! Where something is in which sequence (seqloc.asn).
+//! Locations: a sequence and ranges in it (seqloc.asn).
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ const SEQ_LOC: &[&str; 11] = &[
     "feat",
 ];
 const INTERVAL: &[&str; 6] = &["from", "to", "strand", "id", "fuzz-from", "fuzz-to"];
-/// Kinds of identifiers of a sequence.
+/// Names of the choices of a Seq-id.
 pub const SEQ_ID: &[&str; 20] = &[
     "local",
     "gibbsq",
@@ -44,7 +44,7 @@ pub const SEQ_ID: &[&str; 20] = &[
     "gpipe",
     "named-annot-track",
 ];
-/// Kinds of names that are anybody's.
+/// Names of the choices of an Object-id.
 pub const OBJECT_ID: &[&str; 2] = &["id", "str"];
 const TEXT_ID: &[&str; 4] = &["name", "accession", "release", "version"];
 const GENERAL: &[&str; 2] = &["db", "tag"];
@@ -57,10 +57,10 @@ const CITED_ID: &[&str; 2] = &["number", "app-number"];
 /// A sequence and ranges in it.
 pub type Location = (SeqId, Vec<Range<u32>>);
 
-/// The sequence and the ranges of a Seq-loc: an interval, several, or none (`Ok(None)`).
+/// Reads a Seq-loc: an interval, several intervals, or none (`Ok(None)`).
 ///
 /// # Errors
-/// It is none of these.
+/// If the node is none of these.
 pub fn location(node: &Node) -> Result<Option<Location>> {
     if matches!(&node.kind, Kind::Word(word) if word == "null") {
         return Ok(None);
@@ -85,7 +85,7 @@ pub fn location(node: &Node) -> Result<Option<Location>> {
     }
 }
 
-/// An interval, whose ends are both included, as a range.
+/// Reads an interval, whose ends are inclusive, as a half-open range.
 fn interval(node: &Node) -> Result<(SeqId, Range<u32>)> {
     let [Some(from), Some(to), _, Some(id), ..] = node.fields(INTERVAL)? else {
         return node.fail("an interval without its ends or its sequence");
@@ -97,7 +97,7 @@ fn interval(node: &Node) -> Result<(SeqId, Range<u32>)> {
     Ok((seq_id(id)?, place(from)?..place(to)? + 1))
 }
 
-/// A Seq-id.
+/// Reads a Seq-id.
 fn seq_id(node: &Node) -> Result<SeqId> {
     let (kind, value) = node.choice(SEQ_ID)?;
     let numbered = |kind| Ok(SeqId::Numbered(kind, value.integer()?));
@@ -140,7 +140,8 @@ fn object_id(node: &Node) -> Result<ObjectId> {
     }
 }
 
-/// A structure's sequence. A chain of one letter is told as its number, too, where a blank is none.
+/// Reads the identifier of a PDB sequence. A chain of one letter is also stored as a number; a
+/// blank there means no chain.
 fn pdb(node: &Node) -> Result<SeqId> {
     let [Some(mol), letter, _, chain] = node.fields(PDB)? else {
         return node.fail("no 'mol'");

@@ -1,5 +1,5 @@
-//! Files in ASN.1 as the toolkit writes them, in text or in binary (BER): values, whatever they are written in, read one after the
-//! other, and what they say of sequences.
+//! Reads ASN.1 files of NCBI's toolkit, in text or binary (BER), value by value, and the locations
+//! of sequences in them.
 
 mod binary;
 mod location;
@@ -17,12 +17,12 @@ pub use self::location::{Location, OBJECT_ID, SEQ_ID, location};
 pub use self::node::{Kind, Label, Node};
 pub use self::text::Text;
 
-/// How deep values are within values at most.
+/// Maximal nesting depth of values.
 const DEEPEST: usize = 64;
-/// Bytes of one text, or of one value that is bytes, at most.
+/// Maximal length of a text or byte string.
 const LONGEST: u64 = 1 << 26;
 
-/// Where a file is not what it should be.
+/// An error in a file: what is wrong, and where.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("byte {at}: {problem}")]
 pub struct Malformed {
@@ -44,12 +44,12 @@ pub enum AsnError {
 }
 
 impl AsnError {
-    fn at<T>(at: u64, problem: impl Into<String>) -> Result<T, AsnError> {
+    fn malformed<T>(at: u64, problem: impl Into<String>) -> Result<T, AsnError> {
         Err(Malformed { at, problem: problem.into() }.into())
     }
 }
 
-/// Where in a file a reader is, as people look for it.
+/// The position of a reader in a file, for messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// At this byte, from 0.
@@ -67,28 +67,30 @@ impl fmt::Display for Place {
     }
 }
 
-/// A reader of values, written in one of two ways. What is too long to be held as one value is opened, and read piece by piece; its
-/// ends are told when they are there, in binary, too.
+/// A reader of values in text or binary.
+///
+/// A value that is too long for memory is opened, and read element by element. In binary files such
+/// a value must have an end mark.
 ///
 /// # Errors
-/// Of each of these: the file cannot be read, or has something else there.
+/// All functions fail if the file cannot be read, or has something else at that position.
 pub trait Source {
     /// Whether there is another object.
     fn more(&mut self) -> Result<bool, AsnError>;
-    /// Passes over the name of the type of an object, which binary files do not tell.
+    /// Skips the name of the type of an object, which binary files do not have.
     fn header(&mut self, name: &str) -> Result<(), AsnError>;
-    /// Starts a value of several: fields, or elements of a list.
+    /// Starts a value of fields or elements.
     fn open(&mut self) -> Result<(), AsnError>;
-    /// Ends it.
+    /// Ends the value.
     fn close(&mut self) -> Result<(), AsnError>;
-    /// Starts the field of this name and number, the value of which is to be read next.
+    /// Starts the field with this name and number. Its value is to be read next.
     fn open_field(&mut self, name: &str, number: u8) -> Result<(), AsnError>;
-    /// Ends it. `last`: no other field follows.
+    /// Ends the field. `last`: no other field follows.
     fn close_field(&mut self, last: bool) -> Result<(), AsnError>;
-    /// The next element of a list, `None` at its end.
+    /// Reads the next element of a list; `None` at its end.
     fn element(&mut self) -> Result<Option<Node>, AsnError>;
-    /// A value.
+    /// Reads a whole value.
     fn value(&mut self) -> Result<Node, AsnError>;
-    /// Where the reader is.
+    /// The position of the reader.
     fn place(&self) -> Place;
 }

@@ -1,8 +1,8 @@
-//! What a file in ASN.1 says, before it is asked what that means: the same for text and binary files.
+//! The values of an ASN.1 file, without their meaning: the same for text and binary files.
 
 use super::Malformed;
 
-/// What a value is called: text files tell names, binary ones numbers.
+/// The label of a value: a name in text files, a number in binary ones.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Label {
     /// A name.
@@ -11,29 +11,29 @@ pub enum Label {
     Number(usize),
 }
 
-/// A value, and where it starts in the file.
+/// A value, and its position in the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     /// Offset in bytes.
     pub at: u64,
-    /// What is there.
+    /// The value itself.
     pub kind: Kind,
 }
 
-/// What a value is.
+/// The kinds of values.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
-    /// A whole number, or in binary files one of several words.
+    /// An integer, or in binary files an enumerated value.
     Integer(i64),
-    /// A real number of a binary file; in text it is a list of three whole ones.
+    /// A real number of a binary file; in text it is a list of three integers.
     Real(f64),
     /// A text.
     Text(Vec<u8>),
     /// Bytes.
     Bytes(Vec<u8>),
-    /// A word such as `TRUE`.
+    /// An enumerated value or boolean as a name, such as `TRUE`.
     Word(String),
-    /// A value with a label: a field, or one of several choices.
+    /// A value with a label: a field, or an alternative of a choice.
     Labelled(Label, Box<Node>),
     /// Several values.
     Block(Vec<Node>),
@@ -42,7 +42,7 @@ pub enum Kind {
 type Result<T> = std::result::Result<T, Malformed>;
 
 impl Label {
-    /// Its place among these names, from a place on.
+    /// The label's index among these names, from an index on.
     fn place(&self, names: &[&str], from: usize) -> Option<usize> {
         match self {
             Label::Name(name) => {
@@ -54,7 +54,7 @@ impl Label {
 }
 
 impl Node {
-    /// An error here.
+    /// Returns an error at this value's position.
     ///
     /// # Errors
     /// Always.
@@ -62,10 +62,10 @@ impl Node {
         Err(Malformed { at: self.at, problem: problem.into() })
     }
 
-    /// The fields of a value, by their places among all names, in whose order they must be.
+    /// Returns the fields of a value by their indexes among all names; they must be in this order.
     ///
     /// # Errors
-    /// It is something else.
+    /// If the value has another form.
     pub fn fields<const N: usize>(&self, names: &[&str; N]) -> Result<[Option<&Node>; N]> {
         let mut fields = [None; N];
         let mut next = 0;
@@ -77,10 +77,10 @@ impl Node {
         Ok(fields)
     }
 
-    /// Which of several choices it is, and its value.
+    /// Returns the index and the value of a choice.
     ///
     /// # Errors
-    /// It is something else.
+    /// If the value has another form.
     pub fn choice(&self, names: &[&str]) -> Result<(usize, &Node)> {
         self.choice_from(names, 0)
     }
@@ -101,10 +101,10 @@ impl Node {
         }
     }
 
-    /// The values of a list.
+    /// Returns the elements of a list.
     ///
     /// # Errors
-    /// It is something else.
+    /// If the value has another form.
     pub fn list(&self) -> Result<&[Node]> {
         match &self.kind {
             Kind::Block(nodes) => Ok(nodes),
@@ -112,10 +112,10 @@ impl Node {
         }
     }
 
-    /// A whole number.
+    /// Returns an integer.
     ///
     /// # Errors
-    /// It is something else.
+    /// If the value has another form.
     pub fn integer(&self) -> Result<i64> {
         match self.kind {
             Kind::Integer(number) => Ok(number),
@@ -123,10 +123,10 @@ impl Node {
         }
     }
 
-    /// A truth.
+    /// Returns a boolean.
     ///
     /// # Errors
-    /// It is something else.
+    /// If the value has another form.
     pub fn boolean(&self) -> Result<bool> {
         match &self.kind {
             Kind::Word(word) if word == "TRUE" => Ok(true),
@@ -135,10 +135,10 @@ impl Node {
         }
     }
 
-    /// A text, of whatever bytes.
+    /// Returns a text of any bytes.
     ///
     /// # Errors
-    /// It is something else.
+    /// If the value has another form.
     pub fn text(&self) -> Result<&[u8]> {
         match &self.kind {
             Kind::Text(text) => Ok(text),
@@ -146,10 +146,10 @@ impl Node {
         }
     }
 
-    /// A text of visible characters.
+    /// Returns a text of visible characters.
     ///
     /// # Errors
-    /// It is something else.
+    /// If the value has another form.
     pub fn visible(&self) -> Result<&[u8]> {
         let text = self.text()?;
         match text.iter().all(|byte| matches!(byte, b' '..=b'~')) {
@@ -158,10 +158,10 @@ impl Node {
         }
     }
 
-    /// Bytes.
+    /// Returns a byte string.
     ///
     /// # Errors
-    /// It is something else.
+    /// If the value has another form.
     pub fn bytes(&self) -> Result<&[u8]> {
         match &self.kind {
             Kind::Bytes(bytes) => Ok(bytes),
@@ -169,19 +169,19 @@ impl Node {
         }
     }
 
-    /// Whether it is a word, which has this number in binary files.
+    /// Whether this is the enumerated value `word`, which is `number` in binary files.
     pub fn is_word(&self, word: &str, number: i64) -> bool {
         match &self.kind {
-            Kind::Word(told) => told == word,
-            Kind::Integer(told) => *told == number,
+            Kind::Word(name) => name == word,
+            Kind::Integer(integer) => *integer == number,
             _ => false,
         }
     }
 
-    /// A real number (`CObjectIStreamAsn::ReadDouble`, objistrasn.cpp).
+    /// Returns a real number (`CObjectIStreamAsn::ReadDouble`, objistrasn.cpp).
     ///
     /// # Errors
-    /// It is something else.
+    /// If the value has another form.
     pub fn real(&self) -> Result<f64> {
         let parts = match &self.kind {
             Kind::Real(number) => return Ok(*number),
@@ -197,7 +197,7 @@ impl Node {
         if mantissa == 0 {
             return Ok(0.0);
         }
-        // What is known when this is compiled would be computed by another function than the toolkit's.
+        // A constant would be computed by the compiler, with another function than the toolkit's.
         let base = std::hint::black_box(base as f64);
         let size = mantissa.unsigned_abs() as f64 * base.powf(exponent as f64);
         let size = size.clamp(f64::MIN_POSITIVE, f64::MAX);

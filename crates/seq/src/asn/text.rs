@@ -1,4 +1,4 @@
-//! Values as text.
+//! Reads values from ASN.1 text.
 
 use std::io::BufRead;
 
@@ -10,7 +10,7 @@ type Result<T> = std::result::Result<T, AsnError>;
 /// A reader of text.
 pub struct Text<R> {
     input: R,
-    /// Bytes of the input that were looked at, but not passed over.
+    /// Bytes that were read from the input but not consumed.
     ahead: [u8; 2],
     count: usize,
     at: u64,
@@ -23,7 +23,8 @@ impl<R: BufRead> Text<R> {
         Self { input, ahead: [0; 2], count: 0, at: 0, line: 1 }
     }
 
-    /// The next byte but so many, which are none or one; `None` if the file ends before.
+    /// Returns the byte after `over` others (0 or 1) without consuming any; `None` if the file ends
+    /// before.
     fn peek_over(&mut self, over: usize) -> Result<Option<u8>> {
         while self.count <= over {
             let Some(&byte) = self.input.fill_buf()?.first() else { return Ok(None) };
@@ -38,7 +39,7 @@ impl<R: BufRead> Text<R> {
         self.peek_over(0)
     }
 
-    /// Passes over the byte that was looked at.
+    /// Consumes the byte that was peeked at.
     fn skip(&mut self) {
         self.line += u64::from(self.ahead[0] == b'\n');
         self.at += 1;
@@ -59,10 +60,11 @@ impl<R: BufRead> Text<R> {
             Some(_) => format!("{wanted} belongs here"),
             None => format!("the file ends where {wanted} belongs"),
         };
-        AsnError::at(self.at, problem)
+        AsnError::malformed(self.at, problem)
     }
 
-    /// Passes over blanks and comments, from two hyphens to two others or to the end of the line; what is next then.
+    /// Skips blanks and comments; returns the next byte without consuming it. A comment extends
+    /// from two hyphens to two others, or to the end of the line.
     fn next(&mut self) -> Result<Option<u8>> {
         loop {
             match self.peek()? {
@@ -89,7 +91,7 @@ impl<R: BufRead> Text<R> {
         Ok(())
     }
 
-    /// Letters, digits and single hyphens; none if there is something else.
+    /// Reads letters, digits and single hyphens; returns an empty string at anything else.
     fn word(&mut self) -> Result<String> {
         let start = self.at;
         let mut word = String::new();
@@ -98,7 +100,7 @@ impl<R: BufRead> Text<R> {
             && !(byte == b'-' && self.peek_over(1)? == Some(b'-'))
         {
             if word.len() as u64 == LONGEST {
-                return AsnError::at(start, "a word too long");
+                return AsnError::malformed(start, "a word too long");
             }
             word.push(byte as char);
             self.skip();
@@ -110,7 +112,7 @@ impl<R: BufRead> Text<R> {
         let next = self.next()?;
         let at = self.at;
         if depth > DEEPEST {
-            return AsnError::at(at, "values within values within values");
+            return AsnError::malformed(at, "values within values within values");
         }
         let kind = match next {
             Some(b'{') => Kind::Block(self.block(depth)?),
@@ -149,14 +151,14 @@ impl<R: BufRead> Text<R> {
         }
     }
 
-    /// A text in quotes, whose lines are one; a quote is doubled.
+    /// Reads a text in quotes and joins its lines; a quote in it is doubled.
     fn quoted(&mut self) -> Result<Vec<u8>> {
         let start = self.at;
         self.skip();
         let mut text = Vec::new();
         loop {
             let Some(byte) = self.peek()? else {
-                return AsnError::at(start, "a text without its second quote");
+                return AsnError::malformed(start, "a text without its second quote");
             };
             self.skip();
             if byte == b'"' {
@@ -166,7 +168,7 @@ impl<R: BufRead> Text<R> {
                 self.skip();
             }
             if text.len() as u64 == LONGEST {
-                return AsnError::at(start, "a text too long");
+                return AsnError::malformed(start, "a text too long");
             }
             if !matches!(byte, b'\r' | b'\n') {
                 text.push(byte);
@@ -174,7 +176,7 @@ impl<R: BufRead> Text<R> {
         }
     }
 
-    /// Bytes in apostrophes.
+    /// Reads a byte string in apostrophes.
     fn hexadecimal(&mut self) -> Result<Vec<u8>> {
         let start = self.at;
         self.skip();
@@ -185,12 +187,14 @@ impl<R: BufRead> Text<R> {
                 Some(byte) if byte.is_ascii_whitespace() => {}
                 Some(byte) => match (byte as char).to_digit(16) {
                     Some(digit) => digits.push(digit as u8),
-                    None => return AsnError::at(self.at, "a hexadecimal digit belongs here"),
+                    None => {
+                        return AsnError::malformed(self.at, "a hexadecimal digit belongs here");
+                    }
                 },
-                None => return AsnError::at(start, "bytes without their second apostrophe"),
+                None => return AsnError::malformed(start, "bytes without their second apostrophe"),
             }
             if digits.len() as u64 > LONGEST {
-                return AsnError::at(start, "too many bytes");
+                return AsnError::malformed(start, "too many bytes");
             }
             self.skip();
         }
@@ -198,7 +202,7 @@ impl<R: BufRead> Text<R> {
         self.expect(b'H')?;
         match digits.as_chunks::<2>() {
             (pairs, []) => Ok(pairs.iter().map(|[high, low]| high << 4 | low).collect()),
-            _ => AsnError::at(start, "half a byte"),
+            _ => AsnError::malformed(start, "half a byte"),
         }
     }
 
@@ -212,8 +216,9 @@ impl<R: BufRead> Text<R> {
             text.push(byte as char);
             self.skip();
         }
-        text.parse()
-            .or_else(|_| AsnError::at(start, "a whole number of at most 18 digits belongs here"))
+        text.parse().or_else(|_| {
+            AsnError::malformed(start, "a whole number of at most 18 digits belongs here")
+        })
     }
 }
 
@@ -226,7 +231,7 @@ impl<R: BufRead> Source for Text<R> {
         self.next()?;
         let start = self.at;
         if self.word()? != name {
-            return AsnError::at(start, format!("{name} belongs here"));
+            return AsnError::malformed(start, format!("{name} belongs here"));
         }
         self.next()?;
         b"::=".iter().try_for_each(|&byte| self.expect(byte))
@@ -247,7 +252,7 @@ impl<R: BufRead> Source for Text<R> {
         let start = self.at;
         match self.word()? == name {
             true => Ok(()),
-            false => AsnError::at(start, format!("'{name}' belongs here")),
+            false => AsnError::malformed(start, format!("'{name}' belongs here")),
         }
     }
 

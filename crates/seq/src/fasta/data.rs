@@ -1,4 +1,4 @@
-//! Lines of residues.
+//! Lines of residues, by the rules for queries.
 
 use std::ops::Range;
 
@@ -13,10 +13,10 @@ use crate::nucleotide::{self, blastna};
 pub(super) const MAX_RESIDUES: usize = i32::MAX as usize;
 /// Columns of a line that must look like sequence.
 const CHECKED_COLUMNS: usize = 70;
-/// Most ranges of invalid columns reported of one line.
+/// Maximal number of ranges of invalid columns reported per line.
 pub(super) const MAX_RANGES: usize = 1000;
 
-/// The residues of a record while its lines come in.
+/// The residues of a record while its lines are read.
 #[derive(Debug)]
 pub(super) struct Residues {
     codes: Vec<u8>,
@@ -24,14 +24,14 @@ pub(super) struct Residues {
     mask_start: Option<u32>,
     /// Residues that came from lines of letters, not from gap lines.
     letters: usize,
-    /// What sequences are expected to be.
+    /// The expected type of sequences.
     expected: Molecule,
-    /// What the identifiers say.
+    /// The type of this sequence by its identifiers.
     molecule: Option<Molecule>,
 }
 
 impl Residues {
-    /// No residues yet of what is expected; `molecule` is what the identifiers say.
+    /// Makes an empty sequence of the expected type; `molecule` is the type by its identifiers.
     pub(super) fn new(expected: Molecule, molecule: Option<Molecule>) -> Self {
         Self {
             codes: Vec::new(),
@@ -98,8 +98,8 @@ impl Residues {
         }
     }
 
-    /// The code of a letter, `None` if it is dropped. BLAST+ is stricter if the sequence is of nucleotides; what the
-    /// identifiers say counts more than what is expected.
+    /// The code of a letter, `None` if it is dropped. BLAST+ is stricter for nucleotides; the type
+    /// by the identifiers takes precedence over the expected one.
     fn encode(&self, letter: u8) -> Option<u8> {
         let residue = alphabet::encode(letter);
         let base = nucleotide::encode(letter);
@@ -109,12 +109,12 @@ impl Residues {
         }
         match self.expected {
             Molecule::Protein => residue,
-            // Residues that are no bases.
+            // Residues that are no base become `N`.
             Molecule::Nucleotide => residue.map(|_| base.map_or(blastna::N, blastna::of_ncbi4na)),
         }
     }
 
-    /// The code of what may be anything.
+    /// The code of an unknown residue or base.
     fn any(&self) -> u8 {
         match self.expected {
             Molecule::Protein => alphabet::X,
@@ -135,14 +135,14 @@ impl Residues {
         }
     }
 
-    /// The residues and the runs of lower case.
+    /// Returns the residues and the runs of lower case.
     pub(super) fn finish(mut self) -> (Vec<u8>, Vec<Range<u32>>) {
         self.mark(false);
         (self.codes, self.lower_case)
     }
 }
 
-/// Notes an invalid column, joining neighbours; one range beyond the limit ends the last one.
+/// Adds an invalid column and joins neighbours; one range beyond the limit ends the last one.
 pub(super) fn add_column(columns: &mut Vec<Range<u32>>, column: u32) {
     let full = columns.len() > MAX_RANGES;
     match columns.last_mut() {
@@ -152,8 +152,8 @@ pub(super) fn add_column(columns: &mut Vec<Range<u32>>, column: u32) {
     }
 }
 
-/// Whether the first line of a sequence resembles one (`CFastaReader::CheckDataLine`). Hyphens count as
-/// residues where they are kept.
+/// Whether the first line of a sequence resembles a sequence (`CFastaReader::CheckDataLine`).
+/// Hyphens count as residues if they are kept.
 pub(super) fn looks_like_sequence(line: &[u8], hyphen_counts: bool) -> bool {
     let checked = line.len().min(CHECKED_COLUMNS);
     let (mut good, mut bad) = (0, 0);

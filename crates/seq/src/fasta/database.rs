@@ -1,13 +1,13 @@
 //! Sequence lines by the rules of `makeblastdb`.
 //!
-//! They differ from those for queries (`CFastaBioseqSource`, build_db.cpp) in this:
+//! They differ from those for queries (`CFastaBioseqSource`, build_db.cpp) as follows:
 //! * Every record needs its definition line, and a file without records is an error.
-//! * What is a residue follows from the kind of database, never from the identifier.
+//! * The type of the database decides which letters are residues, never the identifier.
 //! * Proteins: all letters, `*` and `-` are residues.
-//! * Nucleotides: the 15 IUPAC letters and `U` are; all other letters, `X` and `*` included, are
-//!   dropped with a warning. A hyphen is a gap, stored as `N`, and so is each base of a gap line
-//!   `>?100`. A single hyphen that ends a line before another is a gap of unknown length: one `N`,
-//!   but a sequence that starts with it counts as empty.
+//! * Nucleotides: the 15 IUPAC letters and `U` are bases; all other letters, including `X` and `*`,
+//!   are dropped with a warning. A hyphen is a gap, stored as `N`, and so is each base of a gap
+//!   line `>?100`. A single hyphen at the end of a line before another is a gap of unknown length:
+//!   one `N`, but a sequence that starts with it counts as empty.
 //! * Lower case has no meaning.
 
 use std::ops::Range;
@@ -19,10 +19,10 @@ use crate::convert::is_space;
 use crate::id::Molecule;
 use crate::{alphabet, nucleotide};
 
-/// What gaps do to a nucleotide record.
+/// The effect of gaps on a nucleotide record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Gaps {
-    /// Nothing that concerns the record as a whole.
+    /// No effect on the record as a whole.
     #[default]
     Ordinary,
     /// The sequence starts with a gap of unknown length: it counts as empty.
@@ -89,7 +89,7 @@ struct OpenGap {
     at_line_end: bool,
 }
 
-/// The residues of a record while its lines come in.
+/// The residues of a record while its lines are read.
 #[derive(Debug)]
 pub(super) struct Residues {
     molecule: Molecule,
@@ -103,7 +103,7 @@ pub(super) struct Residues {
 }
 
 impl Residues {
-    /// No residues yet of a sequence of this kind.
+    /// Makes an empty sequence of this type.
     pub(super) fn new(molecule: Molecule) -> Self {
         let table = match molecule {
             Molecule::Protein => &PROTEIN,
@@ -143,7 +143,7 @@ impl Residues {
         Ok(())
     }
 
-    /// Adds a line of nothing but residues; does nothing if the line holds anything else.
+    /// Adds a line of residues only; does nothing if the line contains anything else.
     fn add_plain(&mut self, line: &[u8]) -> bool {
         let before = self.codes.len();
         self.codes.extend(line.iter().map(|&byte| self.table[usize::from(byte)]));
@@ -201,7 +201,7 @@ impl Residues {
         Ok(())
     }
 
-    /// Ends a run of hyphens; `at_line_start`: what ends it is the first of its line.
+    /// Ends a run of hyphens. `at_line_start`: the byte that ends it is the first of its line.
     fn close_gap(&mut self, at_line_start: bool) {
         let OpenGap { length, at_line_end } = std::mem::take(&mut self.open);
         if length == 0 {
@@ -213,7 +213,7 @@ impl Residues {
         self.gaps += 1;
     }
 
-    /// The residues, and what gaps do to them.
+    /// Returns the residues, and the effect of gaps on them.
     pub(super) fn finish(mut self) -> (Vec<u8>, Gaps) {
         self.close_gap(true);
         let gaps = match (self.letters, self.gaps) {

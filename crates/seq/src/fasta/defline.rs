@@ -6,57 +6,57 @@ use super::error::{Problem, Warning};
 use super::{Options, Rules};
 use crate::convert::{is_space, trim_spaces};
 use crate::id::accession::{Identified, identify};
-use crate::id::{MAX_LOCAL, Molecule, ObjectId, SeqId, parse_word, parse_word_telling};
+use crate::id::{MAX_LOCAL, Molecule, ObjectId, SeqId, parse_word, parse_word_with_skipped};
 
 /// Longest accession.
 const MAX_ACCESSION: usize = 30;
-/// So many letters at the end of a title or identifier look like a misplaced sequence.
+/// This many letters at the end of a title or identifier look like a misplaced sequence.
 const SUSPICIOUS_LETTERS: usize = 50;
-/// So many bases at the end of the title of a nucleotide sequence do.
+/// This many bases at the end of the title of a nucleotide sequence look like one.
 const SUSPICIOUS_BASES: usize = 20;
-/// More of them at the end of an identifier are refused.
+/// An identifier of a nucleotide sequence must not end with more bases.
 const MAX_BASES: usize = 25;
-/// How far BLAST+ looks for the `=` of `[key=value]`.
+/// BLAST+ looks this far for the `=` of `[key=value]`.
 const MAX_KEY: usize = 30;
 
-/// What a definition line holds.
+/// The content of a definition line.
 #[derive(Debug, Default)]
-pub(super) struct Parsed {
+pub(super) struct ParsedDefline {
     pub ids: Vec<SeqId>,
     pub title: Vec<u8>,
     /// The title looks like a misplaced sequence.
     pub suspicious: Option<Warning>,
 }
 
-/// The text after `>` if the line starts a record. Lines with `>?` are gaps in a sequence, but
-/// `>?_` is short for `>`.
+/// Returns the text after `>` if the line starts a record. Lines with `>?` are gaps in a sequence,
+/// but `>?_` means `>`.
 pub(super) fn text(line: &[u8]) -> Option<&[u8]> {
     let text = line.strip_prefix(b">")?;
     let text = text.strip_prefix(b"?_").unwrap_or(text);
     (!text.starts_with(b"?")).then_some(text)
 }
 
-/// Reads the text after `>`.
+/// Parses the text after `>`.
 ///
 /// # Errors
-/// What BLAST+ refuses; what it warned of before is in `warnings` also then.
+/// If BLAST+ refuses the text. `warnings` has BLAST+'s warnings in any case.
 pub(super) fn parse(
     text: &[u8],
     line: u64,
     options: Options,
     warnings: &mut Vec<Warning>,
-) -> Result<Parsed, Problem> {
+) -> Result<ParsedDefline, Problem> {
     let Some(start) = text.iter().position(|&c| !is_space(c)) else {
         return match options {
             Options { parse_deflines: true, rules: Rules::Database(_) } => {
                 Err(Problem::BlankDefline)
             }
-            _ => Ok(Parsed::default()),
+            _ => Ok(ParsedDefline::default()),
         };
     };
     if !options.parse_deflines {
         let (title, suspicious) = title(&text[start..], options.rules);
-        return Ok(Parsed { ids: Vec::new(), title, suspicious });
+        return Ok(ParsedDefline { ids: Vec::new(), title, suspicious });
     }
     let end = word_end(text, start);
     let word = &text[start..end];
@@ -70,12 +70,14 @@ pub(super) fn parse(
     let rest = &text[end..];
     let blanks = rest.iter().take_while(|&&c| is_space(c)).count();
     let (title, suspicious) = title(&rest[blanks..], options.rules);
-    Ok(Parsed { ids, title, suspicious })
+    Ok(ParsedDefline { ids, title, suspicious })
 }
 
-/// The title, up to the first control character, the first character excepted; and whether it ends
-/// with letters, blanks included, that look like a sequence: more than 50 of which the last 50 are
-/// letters, or of nucleotides more than 20 of which the last 20 are bases.
+/// Returns the title, and a warning if it ends like a sequence.
+///
+/// The title ends at the first control character, except for the first character. It ends like a
+/// sequence if it has more than 50 characters and the last 50 are letters or blanks. For
+/// nucleotides also if it has more than 20 and the last 20 are bases.
 fn title(text: &[u8], rules: Rules) -> (Vec<u8>, Option<Warning>) {
     let control = text.iter().skip(1).position(|&c| c < b' ');
     let title = &text[..control.map_or(text.len(), |n| n + 1)];
@@ -92,7 +94,8 @@ fn title(text: &[u8], rules: Rules) -> (Vec<u8>, Option<Warning>) {
     (trim_spaces(title).to_vec(), warning)
 }
 
-/// End of the first word: a blank, a control character, or the bracket of `[key=value]`.
+/// Returns the end of the first word: a blank, a control character, or the bracket of
+/// `[key=value]`.
 fn word_end(text: &[u8], start: usize) -> usize {
     let mut end = start;
     while end < text.len() {
@@ -105,11 +108,11 @@ fn word_end(text: &[u8], start: usize) -> usize {
             _ => end += 1,
         }
     }
-    // The look for an equals sign may have gone on to the end.
+    // The search for an equals sign may have passed the end.
     end.min(text.len())
 }
 
-/// Looks from a bracket for `key=`. `Err`: where the word ends; `Ok`: the last position looked at.
+/// Looks for `key=` after a bracket. `Err`: the end of the word; `Ok`: the last position examined.
 fn bracket(text: &[u8], open: usize) -> Result<usize, usize> {
     // BLAST+ counts the `>`, which is not in `text`.
     let limit = text.len().min(MAX_KEY).saturating_sub(1);
@@ -155,7 +158,7 @@ fn range_length(word: &[u8]) -> usize {
     if ordered && word.get(pos) == Some(&b':') { word.len() - pos } else { 0 }
 }
 
-/// Reads and checks the identifiers of a word.
+/// Parses and checks the identifiers of a word.
 fn identifiers(
     word: &[u8],
     line: u64,
@@ -172,7 +175,7 @@ fn identifiers(
         }
     }
     let mut passed = Vec::new();
-    let ids = parse_word_telling(&word, &mut passed);
+    let ids = parse_word_with_skipped(&word, &mut passed);
     warnings.extend(passed.into_iter().map(Warning::PartOfId));
     let ids = ids?;
     if let Some(last) = ids.last() {
@@ -182,7 +185,7 @@ fn identifiers(
     Ok(ids)
 }
 
-/// What BLAST+ says of an identifier that ends like a sequence (`CFastaIdValidate`).
+/// BLAST+'s warning or error for an identifier that ends like a sequence (`CFastaIdValidate`).
 fn misplaced_sequence(id: &[u8], rules: Rules) -> Result<Option<Warning>, Problem> {
     if rules.molecule() == Molecule::Nucleotide {
         let bases = id.iter().rev().take_while(|c| b"NACGTacgt".contains(c)).count();
@@ -199,7 +202,7 @@ fn final_letters(text: &[u8]) -> usize {
     text.iter().rev().take_while(|c| c.is_ascii_alphabetic()).count()
 }
 
-/// Checks start and length of an identifier (`seqid_validate.cpp`).
+/// Checks the first character and the length of an identifier (`seqid_validate.cpp`).
 fn check(id: &SeqId) -> Result<(), Problem> {
     let (what, text, limit) = match id {
         SeqId::Local(ObjectId::Text(text)) => {

@@ -1,4 +1,4 @@
-//! What can be wrong with FASTA input.
+//! Errors and warnings of reading FASTA.
 
 use std::fmt;
 use std::ops::Range;
@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use crate::id::{IdError, Molecule, Refusal};
 
-/// FASTA input that cannot be used.
+/// An error of reading FASTA.
 #[derive(Debug, thiserror::Error)]
 pub enum FastaError {
-    /// The input cannot be read any further.
+    /// The input cannot be read further.
     #[error("{}, near line {line}: cannot read: {source}", file.display())]
     Read {
         /// Name of the input.
@@ -24,17 +24,17 @@ pub enum FastaError {
     Invalid {
         /// Name of the input.
         file: PathBuf,
-        /// The line in question.
+        /// The line with the error.
         line: u64,
         /// What is wrong.
         problem: Problem,
-        /// What BLAST+ warns of before it gives up on this record.
+        /// BLAST+'s warnings before it gives up on this record.
         warnings: Vec<Warning>,
     },
 }
 
 impl FastaError {
-    /// The text that BLAST+ prints after `BLAST query error: ` in this case, if it has one.
+    /// The message that BLAST+ prints after `BLAST query error: `, if it has one.
     ///
     /// ```
     /// use fleetblast_seq::fasta::{Options, Reader};
@@ -73,7 +73,7 @@ impl FastaError {
     }
 }
 
-/// What is wrong with a line.
+/// The kinds of errors in a line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     /// The line is neither sequence nor definition nor comment.
@@ -82,7 +82,7 @@ pub enum Problem {
     /// Sequence before any definition line, with parsed definition lines.
     #[error("there is no definition line before the sequence")]
     NoDefline,
-    /// There are only blank lines and comments.
+    /// The file has only blank lines and comments.
     #[error("there is no sequence")]
     NoRecord,
     /// The definition line of a sequence for a database is blank.
@@ -91,7 +91,7 @@ pub enum Problem {
     /// The definition line has no first word.
     #[error("the definition line has no identifier")]
     NoIdentifier,
-    /// The first word has a known tag but cannot be read.
+    /// The first word has a known tag but cannot be parsed.
     #[error("{0}")]
     BadIdentifier(#[from] IdError),
     /// A local identifier that starts with a character that is not allowed there.
@@ -113,7 +113,7 @@ pub enum Problem {
         /// Number of bases.
         bases: usize,
     },
-    /// An identifier stands in place of a sequence.
+    /// An identifier instead of a sequence.
     #[error("'{0}' is an identifier, not a sequence")]
     Identifier(String),
     /// The line or sequence has more than 2³¹−1 characters.
@@ -122,7 +122,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// What to do about it.
+    /// What the user can do.
     fn advice(&self) -> &'static str {
         match self {
             Self::NotSequence => "give sequences in FASTA format",
@@ -141,7 +141,7 @@ impl Problem {
     }
 }
 
-/// What BLAST+ warns of on standard error while it reads a record; printed with its words.
+/// BLAST+'s warnings on standard error while it reads a record. `Display` shows its words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Warning {
     /// Characters of a line were dropped.
@@ -150,7 +150,7 @@ pub enum Warning {
         line: u64,
         /// Columns from 1, as ranges; no more than 1000 ranges.
         columns: Vec<Range<u32>>,
-        /// What the identifiers say the sequence is.
+        /// The type of the sequence by its identifiers.
         molecule: Option<Molecule>,
     },
     /// Hyphens in a line were dropped.
@@ -158,16 +158,16 @@ pub enum Warning {
         /// The line.
         line: u64,
     },
-    /// The size in a gap line (`>?`) is no positive number; 1 is taken.
+    /// The size in a gap line (`>?`) is no positive number, so it counts as 1.
     GapSize {
         /// The line.
         line: u64,
     },
-    /// Modifiers of a gap line that make no sense.
+    /// Invalid modifiers of a gap line.
     Gap {
         /// The line.
         line: u64,
-        /// What is wrong.
+        /// The kind of error.
         gap: GapWarning,
     },
     /// Commas in the first word became underscores.
@@ -175,7 +175,7 @@ pub enum Warning {
         /// The line.
         line: u64,
     },
-    /// A part of the first word gives no identifier and was passed over.
+    /// A part of the first word is no identifier and was skipped.
     PartOfId(Refusal),
     /// The identifier ends with this many letters, more than 50.
     SequenceInId {
@@ -194,8 +194,9 @@ pub enum Warning {
 }
 
 impl Warning {
-    /// The text on standard error of a program of this name, which BLAST+ puts before some.
-    pub fn told_by(&self, program: &str) -> String {
+    /// The message on standard error of a program with this name, which BLAST+ puts before some
+    /// warnings.
+    pub fn message_for(&self, program: &str) -> String {
         match self {
             Self::PartOfId(_) => format!("Warning: (1306.7) [{program}] {self}"),
             _ => self.to_string(),
@@ -257,10 +258,10 @@ impl fmt::Display for Warning {
     }
 }
 
-/// What is wrong with the modifiers of a gap line.
+/// The kinds of errors in modifiers of a gap line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GapWarning {
-    /// What follows the length is no modifier.
+    /// The text after the length is no modifier.
     Modifiers,
     /// There is no modifier of this name.
     Name(Vec<u8>),
@@ -277,7 +278,7 @@ pub enum GapWarning {
 }
 
 impl GapWarning {
-    /// In BLAST+'s words, of which some tell the line.
+    /// Writes BLAST+'s message; some have the line.
     fn write(&self, line: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = String::from_utf8_lossy;
         match self {

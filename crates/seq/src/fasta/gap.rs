@@ -1,11 +1,12 @@
-//! Gap lines: `>?100`, `>?unk100`, perhaps with modifiers such as `[gap-type=scaffold]` (`CFastaReader::ParseGapLine`).
+//! Gap lines: `>?100`, `>?unk100`, possibly with modifiers such as `[gap-type=scaffold]`
+//! (`CFastaReader::ParseGapLine`).
 //!
-//! The modifiers change nothing of what is read; BLAST+ warns of those that make no sense.
+//! The modifiers do not change the sequence; BLAST+ warns of invalid ones.
 
 use super::error::{GapWarning, Warning};
 use crate::convert::trim_spaces;
 
-/// Whether a gap of some type can be bridged by evidence.
+/// Whether a type of gaps needs, or excludes, evidence of linkage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Evidence {
     Unspecified,
@@ -13,7 +14,7 @@ enum Evidence {
     Required,
 }
 
-/// Names of types. The two of repeats are of one type.
+/// Names of gap types. The two names of repeats mean the same type.
 const TYPES: [(&str, Evidence); 10] = [
     ("between-scaffolds", Evidence::Required),
     ("centromere", Evidence::Forbidden),
@@ -42,7 +43,7 @@ const EVIDENCE: [&str; 12] = [
     "other",
 ];
 
-/// The length of a gap by the text after `>?`, at least 1.
+/// Returns the length of a gap from the text after `>?`, at least 1.
 pub(super) fn length(text: &[u8], line: u64, warnings: &mut Vec<Warning>) -> usize {
     let text = trim_spaces(text);
     let text = text.strip_prefix(b"unk").map_or(text, trim_spaces);
@@ -52,18 +53,18 @@ pub(super) fn length(text: &[u8], line: u64, warnings: &mut Vec<Warning>) -> usi
     if length.is_none() {
         warnings.push(Warning::GapSize { line });
     }
-    let told = modifiers(trim_spaces(rest)).into_iter().map(|gap| Warning::Gap { line, gap });
-    warnings.extend(told);
+    let warned = modifiers(trim_spaces(rest)).into_iter().map(|gap| Warning::Gap { line, gap });
+    warnings.extend(warned);
     length.unwrap_or(1) as usize
 }
 
-/// What BLAST+ says of modifiers.
+/// BLAST+'s warnings about modifiers.
 fn modifiers(mut rest: &[u8]) -> Vec<GapWarning> {
-    let mut told = Vec::new();
+    let mut warned = Vec::new();
     let mut pairs: Vec<(&[u8], &[u8])> = Vec::new();
     while !rest.is_empty() {
         let Some((key, value, after)) = pair(rest) else {
-            told.push(GapWarning::Modifiers);
+            warned.push(GapWarning::Modifiers);
             break;
         };
         pairs.push((key, value));
@@ -80,39 +81,39 @@ fn modifiers(mut rest: &[u8]) -> Vec<GapWarning> {
                     conflict |= is_repeat(first.0) != is_repeat(other.0)
                         || !is_repeat(first.0) && first.0 != other.0;
                 }
-                None => told.push(GapWarning::Type(value.to_vec())),
+                None => warned.push(GapWarning::Type(value.to_vec())),
             },
             b"linkage-evidence" => {
                 for word in value.split(|&c| c == b';').filter(|word| !word.is_empty()) {
                     let word = canonical(word);
                     match EVIDENCE.iter().find(|known| known.as_bytes() == word) {
                         Some(known) => evidence.push(*known),
-                        None => told.push(GapWarning::Evidence(value.to_vec())),
+                        None => warned.push(GapWarning::Evidence(value.to_vec())),
                     }
                 }
             }
-            _ => told.push(GapWarning::Name(key.to_vec())),
+            _ => warned.push(GapWarning::Name(key.to_vec())),
         }
     }
     if conflict {
-        told.push(GapWarning::Conflict);
+        warned.push(GapWarning::Conflict);
     }
-    told.extend(misfit(found.map_or(Evidence::Unspecified, |found| found.1), &evidence));
-    told
+    warned.extend(misfit(found.map_or(Evidence::Unspecified, |found| found.1), &evidence));
+    warned
 }
 
-/// What BLAST+ says of evidence that a type of gaps cannot have.
+/// BLAST+'s warning about evidence that a type of gaps cannot have.
 fn misfit(wanted: Evidence, evidence: &[&str]) -> Option<GapWarning> {
     let other = evidence.iter().any(|&word| word != UNSPECIFIED);
     match wanted {
         Evidence::Unspecified => other.then_some(GapWarning::UnspecifiedOnly),
-        // Told of by other readers of NCBI only.
+        // Only other readers of NCBI warn of it.
         Evidence::Forbidden => None,
         Evidence::Required => (!other).then_some(GapWarning::EvidenceMissing),
     }
 }
 
-/// `[key=value]` at the start of a text, and what follows.
+/// Splits `[key=value]` off the start of a text.
 fn pair(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let inner = text.strip_prefix(b"[")?;
     let equals = inner.iter().position(|&c| c == b'=')?;
@@ -130,7 +131,7 @@ fn is_repeat(name: &str) -> bool {
     name.starts_with("repeat-")
 }
 
-/// A name in lower case, with hyphens between its words.
+/// Converts a name to lower case, with hyphens between its words.
 fn canonical(name: &[u8]) -> Vec<u8> {
     let letter = |&c: &u8| if matches!(c, b' ' | b'_') { b'-' } else { c.to_ascii_lowercase() };
     name.iter().map(letter).collect()

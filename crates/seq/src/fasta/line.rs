@@ -1,4 +1,4 @@
-//! Lines of a text, whatever ends them.
+//! Lines of a text with any line ends.
 
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use super::error::Problem;
 /// Longest line that is read, in bytes.
 const MAX_LINE: usize = i32::MAX as usize;
 
-/// Reads lines that end with LF, CR LF or CR; the last may be given back once.
+/// Reads lines that end with LF, CR LF or CR. The current line can be pushed back once.
 #[derive(Debug)]
 pub(super) struct Lines<R> {
     input: R,
@@ -24,7 +24,7 @@ impl<R: BufRead> Lines<R> {
         Self { input, name, line: Vec::new(), number: 0, pushed_back: false }
     }
 
-    /// The number of the line before the first.
+    /// Sets the number of the line before the first one.
     pub(super) fn count_from(&mut self, lines_before: u64) {
         self.number = lines_before;
     }
@@ -43,7 +43,7 @@ impl<R: BufRead> Lines<R> {
         self.number
     }
 
-    /// Lets the current line come again.
+    /// Makes the next call return the current line again.
     pub(super) fn push_back(&mut self) {
         self.pushed_back = true;
     }

@@ -1,40 +1,41 @@
 //! FASTA as `blastp` and `blastn` read queries and `-subject` sequences (`fasta.cpp`,
-//! `blast_fasta_input.cpp`). Everything here was established by running BLAST+ 2.12.0.
+//! `blast_fasta_input.cpp`). All rules were established by running BLAST+ 2.12.0.
 //!
-//! **Lines** end with LF, CR LF or CR; the last may lack its end. (Where one file mixes them,
-//! BLAST+ may count lines otherwise or run two into one; here each of them ends a line.) Blank lines and
-//! lines whose first visible character is `;`, `!` or `#` are skipped anywhere. A line starting
-//! with `>` (in its first column) starts a record; `>?_x` is read as `>x`.
+//! **Lines** end with LF, CR LF or CR; the last may lack its end. (If a file mixes them, BLAST+ can
+//! count lines otherwise or join two; here each of them ends a line.) Blank lines and lines whose
+//! first visible character is `;`, `!` or `#` are skipped anywhere. A line starting with `>` (in
+//! its first column) starts a record; `>?_x` means `>x`.
 //!
 //! **Residues.** White space around a line does not count for columns. Letters of either case are
-//! residues (all 26, `U`, `O`, `J` included), as is `*`; lower case marks a mask and is stored as
+//! residues (all 26, including `U`, `O`, `J`), as is `*`. Lower case marks a mask and is stored as
 //! upper case. `;` makes the rest of the line a comment. `-` is dropped with a warning. Blanks and
-//! tabs are dropped silently. All else, digits included, is dropped with a warning that gives
-//! columns. A line `>?100` or `>?unk100` stands for that many `X`;
-//! modifiers `[key=value]` on it change nothing (BLAST+ warns of those that make no sense).
+//! tabs are dropped silently. All else, digits included, is dropped with a warning that names the
+//! columns. A line `>?100` or `>?unk100` means that number of `X`; its modifiers `[key=value]`
+//! change nothing (BLAST+ warns of invalid ones).
 //!
-//! **Bases.** Where nucleotides are expected the 15 IUPAC letters and `U`, which is `T`, are the residues, and a gap line
-//! stands for `N`s; whatever else is a residue in proteins is dropped with the warning, or stands for `N` if the identifier is
-//! that of a protein.
+//! **Bases.** If nucleotides are expected, the 15 IUPAC letters and `U` (read as `T`) are bases,
+//! and a gap line means `N`s. Other residues of proteins are dropped with the warning, or become
+//! `N` if the identifier is that of a protein.
 //!
-//! **Not FASTA.** As long as a record has no residues, each line must look like sequence: among
-//! its first 70 columns the characters that are neither residues, digits, white space nor `-` must
-//! be fewer than a third of the residues ([`Problem::NotSequence`]).
-//! A file of blank lines and comments holds no record.
+//! **Not FASTA.** As long as a record has no residues, each line must look like sequence. In its
+//! first 70 columns, the characters other than residues, digits, white space and `-` must be fewer
+//! than a third of the residues ([`Problem::NotSequence`]). A file of blank lines and comments has
+//! no record.
 //!
 //! **Definition lines.** The title runs from the first character that is not white space to the
-//! first control character (tab, Ctrl-A, NUL) after it; its first word, up to a blank, stands for
-//! the identifier, whatever it looks like (`x:1-10`, `lcl|a`). A record may lack its definition
-//! line if it is the first; it then has no title.
-//! With [`Options::parse_deflines`] the word up to the first blank or control character is read by
-//! [`parse_word`](crate::id::parse_word), and the title is what follows. A range such as `:1-10`
-//! or `:c10-1` at the end of the word makes BLAST+ forget the identifiers. A bracket that starts
-//! `[key=` ends the word. An identifier of a nucleotide database (`L00738`) makes all letters but
-//! those of nucleotide codes invalid. The definition line is then mandatory.
+//! next control character (tab, Ctrl-A, NUL). Its first word, up to a blank, is the identifier,
+//! whatever it looks like (`x:1-10`, `lcl|a`). The first record may lack its definition line; it
+//! then has no title.
 //!
-//! **Identifiers instead of sequences.** A record that starts with a letter or digit is first
-//! tried as an identifier that BLAST+ fetches from NCBI (`P69905`, `12345`, `gi|129295`); this is
-//! refused here ([`Problem::Identifier`]).
+//! With [`Options::parse_deflines`] the word up to the first blank or control character is parsed
+//! by [`parse_word`](crate::id::parse_word), and the title follows it. If the word ends with a
+//! range such as `:1-10` or `:c10-1`, BLAST+ drops the identifiers. A bracket that starts `[key=`
+//! ends the word. If the identifier is of a nucleotide database (`L00738`), only nucleotide codes
+//! are valid letters. The definition line is then mandatory.
+//!
+//! **Identifiers instead of sequences.** BLAST+ first tries a record that starts with a letter or
+//! digit as an identifier to fetch from NCBI (`P69905`, `12345`, `gi|129295`). This is refused here
+//! ([`Problem::Identifier`]).
 
 mod data;
 pub mod database;
@@ -49,27 +50,27 @@ use std::path::{Path, PathBuf};
 
 use self::data::Residues;
 use self::database::Gaps;
-use self::defline::Parsed;
+use self::defline::ParsedDefline;
 pub use self::error::{FastaError, GapWarning, Problem, Warning};
 use self::line::Lines;
 use crate::convert::trim_spaces;
 use crate::id::{Molecule, SeqId};
 
-/// How to read FASTA.
+/// Options for reading FASTA.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// `-parse_deflines`, `-parse_seqids`: read identifiers from the first word.
     pub parse_deflines: bool,
-    /// Whose rules hold.
+    /// The program whose rules apply.
     pub rules: Rules,
 }
 
 /// The programs of BLAST+ read FASTA by somewhat different rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rules {
-    /// Those for queries and `-subject` sequences of these molecules.
+    /// The rules for queries and `-subject` sequences of these molecules.
     Query(Molecule),
-    /// Those of `makeblastdb` for a database of these molecules; see [`database`].
+    /// The rules of `makeblastdb` for a database of these molecules; see [`database`].
     Database(Molecule),
 }
 
@@ -80,14 +81,14 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// What sequences are expected to be.
+    /// The expected type of sequences.
     pub fn molecule(self) -> Molecule {
         match self {
             Rules::Query(molecule) | Rules::Database(molecule) => molecule,
         }
     }
 
-    /// Whether these are those for queries and `-subject` sequences.
+    /// Whether these are the rules for queries and `-subject` sequences.
     pub fn is_query(self) -> bool {
         matches!(self, Rules::Query(_))
     }
@@ -100,20 +101,21 @@ pub struct Record {
     pub defline: Vec<u8>,
     /// False for a sequence without definition line.
     pub has_defline: bool,
-    /// The title as BLAST+ takes it from the definition line.
+    /// The title that BLAST+ makes of the definition line.
     pub title: Vec<u8>,
-    /// With [`Options::parse_deflines`] the identifiers read. Empty if BLAST+ makes up one: without
-    /// that option, without a first word, or if the word ends with a range.
+    /// With [`Options::parse_deflines`] the parsed identifiers. Empty if BLAST+ generates one:
+    /// without that option, without a first word, or if the word ends with a range.
     pub ids: Vec<SeqId>,
-    /// The residues in NCBIstdaa; bases of queries in blastna, and those for a database in ncbi4na, one a byte.
+    /// The residues in NCBIstdaa. Bases of queries are in blastna, bases for a database in ncbi4na,
+    /// one per byte.
     pub residues: Vec<u8>,
-    /// What hyphens and gap lines do to the record; only in a nucleotide database.
+    /// The effect of hyphens and gap lines on the record; only in a nucleotide database.
     pub gaps: Gaps,
-    /// Runs of lower-case letters, ascending; not looked for by the rules of databases.
+    /// Runs of lower-case letters, ascending; always empty by the rules of databases.
     pub lower_case: Vec<Range<u32>>,
     /// Number of the record's first line, from 1.
     pub line: u64,
-    /// What BLAST+ warns of on standard error, in its order.
+    /// BLAST+'s warnings on standard error, in its order.
     pub warnings: Vec<Warning>,
 }
 
@@ -125,7 +127,8 @@ impl Record {
     }
 }
 
-/// Reads records from FASTA text, one at a time; it holds no more than one record and one line.
+/// Reads records from FASTA text, one at a time. It keeps at most one record and one line in
+/// memory.
 ///
 /// ```
 /// use fleetblast_seq::fasta::{Options, Reader};
@@ -149,17 +152,17 @@ pub struct Reader<R> {
 }
 
 impl<R: BufRead> Reader<R> {
-    /// A reader of `input`. `name` is what errors call it: the path as the user gave it.
+    /// Makes a reader of `input`. Errors name it `name`: the path as the user gave it.
     pub fn new(input: R, name: impl Into<PathBuf>, options: Options) -> Self {
         Self { lines: Lines::new(input, name.into()), options }
     }
 
-    /// How it reads.
+    /// The options of the reader.
     pub fn options(&self) -> Options {
         self.options
     }
 
-    /// The same reader, of a part of the input that follows this many lines.
+    /// Sets the number of lines before the start of the input, so that errors have the right lines.
     pub fn after_lines(mut self, lines: u64) -> Self {
         self.lines.count_from(lines);
         self
@@ -170,10 +173,10 @@ impl<R: BufRead> Reader<R> {
         self.lines.name()
     }
 
-    /// The next record, `None` at the end of the input.
+    /// Reads the next record; `None` at the end of the input.
     ///
     /// # Errors
-    /// [`FastaError`]; the reader is of no use afterwards.
+    /// [`FastaError`]; the reader cannot be used afterwards.
     pub fn next_record(&mut self) -> Result<Option<Record>, FastaError> {
         if !self.lines.advance()? {
             return Ok(None);
@@ -203,7 +206,13 @@ impl<R: BufRead> Reader<R> {
                         return Err(self.error(Problem::NoDefline, Vec::new()));
                     }
                     let draft = draft.get_or_insert_with(|| {
-                        Draft::new(self.options.rules, None, Parsed::default(), Vec::new(), number)
+                        Draft::new(
+                            self.options.rules,
+                            None,
+                            ParsedDefline::default(),
+                            Vec::new(),
+                            number,
+                        )
                     });
                     if let Err(problem) = draft.add(line, number) {
                         let warnings = std::mem::take(&mut draft.record.warnings);
@@ -221,18 +230,19 @@ impl<R: BufRead> Reader<R> {
         Ok(draft.map(Draft::finish))
     }
 
-    /// Whether sequence without a definition line before it is an error.
+    /// Whether a sequence without a definition line is an error.
     fn needs_defline(&self) -> bool {
         self.options.parse_deflines || !self.options.rules.is_query()
     }
 
-    /// An error at the current line.
+    /// Makes an error at the current line.
     fn error(&self, problem: Problem, warnings: Vec<Warning>) -> FastaError {
         let file = self.lines.name().to_path_buf();
         FastaError::Invalid { file, line: self.lines.number(), problem, warnings }
     }
 
-    /// BLAST+ tries the first line of a record as an identifier before it takes it for residues.
+    /// Refuses an identifier: BLAST+ tries the first line of a record as an identifier before it
+    /// takes it for residues.
     fn refuse_identifier(&self) -> Result<(), FastaError> {
         let line = trim_spaces(self.lines.current());
         if defline::is_identifier(line) {
@@ -251,12 +261,12 @@ struct Draft {
     residues: Data,
 }
 
-/// The residues of a record while its lines come in.
+/// The residues of a record while its lines are read.
 #[derive(Debug)]
 enum Data {
     /// By the rules for queries.
     Query(Residues),
-    /// By those for databases.
+    /// By the rules for databases.
     Database(database::Residues),
 }
 
@@ -264,7 +274,7 @@ impl Draft {
     fn new(
         rules: Rules,
         defline: Option<Vec<u8>>,
-        parsed: Parsed,
+        parsed: ParsedDefline,
         warnings: Vec<Warning>,
         line: u64,
     ) -> Self {

@@ -111,7 +111,7 @@ fn junk_is_refused() {
         assert_eq!(message(format!(">a\n {line}\nMKT").as_bytes(), false), junk, "{line}");
     }
     assert_eq!(letters(&read(b">a\n @a\nMKT")[0]), "AMKT");
-    // Two characters in eleven are not too many; after the first residues anything goes.
+    // Two bad characters in eleven are allowed; after the first residues any characters are.
     assert_eq!(letters(&read(b">a\nMKTAYIAKQ@@\n%%%%%\n")[0]), "MKTAYIAKQ");
     assert_eq!(message(b">a\nMKTAYIA@@\n", false), junk);
     let error = read_with(b">a\n%%%%\n", false).unwrap_err().to_string();

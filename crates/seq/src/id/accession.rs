@@ -1,26 +1,26 @@
-//! Which database an accession comes from, by its shape (`CSeq_id::IdentifyAccession`).
+//! Finds the database of an accession by its shape (`CSeq_id::IdentifyAccession`).
 //!
-//! Accessions are letters followed by digits; NCBI hands out combinations of a prefix and a number
-//! of digits to databases. The tables `data/accession_rules.txt` and
-//! `data/accession_exceptions.txt` hold these allotments as of BLAST+ 2.12.0.
+//! Accessions are letters followed by digits. NCBI assigns combinations of a prefix and a number of
+//! digits to databases. The tables `data/accession_rules.txt` and `data/accession_exceptions.txt`
+//! have the assignments as of BLAST+ 2.12.0.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::{Molecule, SeqId, TextKind};
 
-/// What the shape of a bare accession tells.
+/// The database and molecule type that a bare accession indicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Identified {
-    /// An accession of this database, made of this if known.
+    /// An accession of this database, and the molecule type if it is known.
     Text(TextKind, Option<Molecule>),
-    /// A PDB entry, perhaps with a chain.
+    /// A PDB entry, possibly with a chain.
     Pdb,
     /// No known database.
     Unknown,
 }
 
-/// Identifies a bare accession with or without version. Numbers are not taken for gi.
+/// Identifies a bare accession with or without version. A number is not a gi here.
 pub fn identify(accession: &[u8]) -> Identified {
     let (main, version) = match accession.iter().position(|&c| c == b'.') {
         Some(dot) => (&accession[..dot], Some(&accession[dot + 1..])),
@@ -44,7 +44,7 @@ fn identify_main(main: &[u8], has_version: bool) -> Identified {
     let Some(after) = after else {
         return look_up(&main[..letters], &main[letters..], None);
     };
-    // A letter among or after the digits: formats of their own.
+    // A letter among or after the digits: special formats.
     if !has_version && is_pdb(main, letters, after) {
         return Identified::Pdb;
     }
@@ -69,7 +69,7 @@ fn identify_main(main: &[u8], has_version: bool) -> Identified {
     look_up(&main[..letters], &digits, Some(flag))
 }
 
-/// `1ABC`, or with a chain after a bar, hyphen or underscore.
+/// Whether the text is a PDB entry: `1ABC`, or with a chain after a bar, hyphen or underscore.
 fn is_pdb(main: &[u8], first_digit: usize, first_letter: usize) -> bool {
     let shape = first_digit == 0
         && first_letter < 5
@@ -107,7 +107,7 @@ fn is_uniprot(main: &[u8], first_digit: usize) -> bool {
     }
 }
 
-/// Six or seven digits and one or two letters, perhaps with more after a colon: `0806162C`.
+/// Six or seven digits and one or two letters, possibly with more after a colon: `0806162C`.
 fn is_prf(main: &[u8], first_digit: usize, first_letter: usize) -> bool {
     let at = |i: usize| main.get(i).copied();
     let ends = |i: usize| matches!(at(i), None | Some(b':'));
@@ -136,7 +136,7 @@ fn look_up(letters: &[u8], digits: &[u8], flag: Option<u8>) -> Identified {
     }
 }
 
-/// Database and molecule, as a line of the tables gives them.
+/// Database and molecule type, from a line of the tables.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     kind: Option<TextKind>,
@@ -191,12 +191,12 @@ static RULES: LazyLock<HashMap<(usize, usize), Vec<Pattern>>> = LazyLock::new(||
 /// Numbers, ascending, that belong to one database.
 type Numbers = (Entry, Vec<(u64, u64)>);
 
-/// Numbers that belong elsewhere than their letters say.
+/// Accessions of other databases than their letters indicate.
 #[derive(Debug, Default)]
 struct Exceptions {
     /// By letters and number of digits: database, and ranges of numbers, ascending.
     numbers: HashMap<(&'static str, usize), Vec<Numbers>>,
-    /// All numbers with this many digits after letters from the first to the last.
+    /// First and last prefix, number of digits: all accessions with these belong to the entry.
     letters: Vec<(&'static str, &'static str, usize, Entry)>,
 }
 
@@ -229,7 +229,7 @@ static EXCEPTIONS: LazyLock<Exceptions> = LazyLock::new(|| {
     all
 });
 
-/// Reads `gap` and `gap+more` words, which continue from the last range.
+/// Parses `gap` and `gap+more` words, which continue from the last range.
 fn extend_ranges(ranges: &mut Vec<(u64, u64)>, words: &str) {
     let mut last = ranges.last().map_or(0, |range| range.1);
     for word in words.split(' ') {
@@ -262,7 +262,7 @@ fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
 }
 
 impl SeqId {
-    /// What the sequence is made of, if the identifier tells (`CSeq_id::IdentifyAccession`).
+    /// The molecule type, if the identifier indicates it (`CSeq_id::IdentifyAccession`).
     pub fn molecule(&self) -> Option<Molecule> {
         match self {
             Self::Text { kind: TextKind::Pir | TextKind::SwissProt | TextKind::Prf, .. } => {

@@ -1,4 +1,5 @@
-//! Words without tag: accessions of known shape, identifiers of well-known databases, local ones (`CSeq_id::Set`).
+//! Words without a tag: accessions of known shape, identifiers of well-known databases, local
+//! identifiers (`CSeq_id::Set`).
 
 use super::accession::{Identified, identify};
 use super::refusal::Refusal;
@@ -31,14 +32,14 @@ const COLON_DATABASES: [&str; 21] = [
     "WUGSC",
 ];
 
-/// Which words that are no accessions are local identifiers.
+/// Which words that are no accessions count as local identifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Locals {
-    /// None is.
+    /// No word.
     None,
-    /// Those of at most [`MAX_LOCAL`] characters of which none is odd.
+    /// Words of at most [`MAX_LOCAL`] characters, all of them allowed ones.
     Valid,
-    /// All are.
+    /// All words.
     Any,
 }
 
@@ -53,7 +54,7 @@ impl Locals {
     }
 }
 
-/// A word without tag: an accession of known shape, `SRA:...`, or local.
+/// Parses a word without tag: an accession of known shape, `SRA:...`, or a local identifier.
 pub(super) fn parse_bare(word: &[u8], locals: Locals) -> Result<SeqId, Refusal> {
     if word.is_empty() {
         return Err(Refusal::empty());
@@ -81,7 +82,8 @@ pub(super) fn parse_bare(word: &[u8], locals: Locals) -> Result<SeqId, Refusal> 
     }
 }
 
-/// A PDB entry, perhaps with a chain after one more character. What follows the entry directly and is all is the chain.
+/// A PDB entry, possibly with a chain after one more character. A single last character directly
+/// after the entry is the chain.
 fn pdb_bare(word: &[u8]) -> SeqId {
     let chain = match word {
         [_, _, _, _, last] if *last != b'|' => &word[4..],

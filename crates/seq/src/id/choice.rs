@@ -2,20 +2,20 @@
 
 use super::{NumberKind, SeqId, TextKind};
 
-/// The identifier with the lowest text score, the first of equals: the one whose accession the
-/// tabular formats print. Accessions come before RefSeq's, local identifiers, general ones, gi.
+/// The identifier with the lowest text score, the first of equals. The tabular formats print its
+/// accession. Accessions come before RefSeq's; then local identifiers, general ones, gi.
 pub fn text_choice(ids: &[SeqId]) -> Option<&SeqId> {
     ids.iter().min_by_key(|id| adjusted(text_score(id), id))
 }
 
-/// The identifier with the lowest rank, the first of equals: the one by which BLAST+ knows a
-/// sequence. gi come first, then accessions; local and general identifiers come last.
+/// The identifier with the lowest rank, the first of equals. BLAST+ uses it to name a sequence
+/// internally. gi come first, then accessions; local and general identifiers come last.
 pub fn best_choice(ids: &[SeqId]) -> Option<&SeqId> {
     ids.iter().min_by_key(|id| adjusted(best_rank(id), id))
 }
 
-/// The identifier with the highest rank, the first of equals: the one the pairwise report, the
-/// description list and links show.
+/// The identifier with the highest rank, the first of equals. The pairwise report, the description
+/// table and links show it.
 pub fn report_choice(ids: &[SeqId]) -> Option<&SeqId> {
     ids.iter().min_by_key(|id| -adjusted(best_rank(id), id))
 }
@@ -71,7 +71,7 @@ fn best_rank(id: &SeqId) -> i32 {
     }
 }
 
-/// Refines a score by what an identifier lacks (`CSeq_id::AdjustScore`).
+/// Adjusts a score for missing parts of an identifier (`CSeq_id::AdjustScore`).
 fn adjusted(score: i32, id: &SeqId) -> i32 {
     let lacks = match id {
         SeqId::General { db, .. } if db == b"TRACE" => 5,

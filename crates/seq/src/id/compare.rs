@@ -22,7 +22,7 @@ impl SeqId {
         }
     }
 
-    /// Two accessions, or two names, without regard to case; versions where both have one.
+    /// Compares two accessions, or two names, without regard to case; versions if both have one.
     fn matches_text(&self, other: &Self) -> bool {
         let (Self::Text { accession, name, version, .. }, Self::Text { .. }) = (self, other) else {
             return false;
@@ -47,7 +47,7 @@ impl ObjectId {
 }
 
 impl TextKind {
-    /// Whether its accessions are compared with those of other such databases.
+    /// Whether accessions of this database are compared with those of other such databases.
     fn shares_accessions(self) -> bool {
         use TextKind::*;
         matches!(

@@ -1,6 +1,8 @@
-//! Sequence identifiers: the kinds NCBI knows, read from FASTA definition lines and written back.
+//! Sequence identifiers: the types that NCBI knows, read from FASTA definition lines and written
+//! back.
 //!
-//! Which field of the output uses what (`tabular.cpp`, `showdefline.cpp`, `align_format_util.cpp`):
+//! The functions by field of the output (`tabular.cpp`, `showdefline.cpp`,
+//! `align_format_util.cpp`):
 //!
 //! | output | function |
 //! |---|---|
@@ -8,11 +10,11 @@
 //! | `qacc`, `sacc`, each part of `sallacc` | [`text_choice`], then [`SeqId::accession`] |
 //! | `qaccver`, `saccver` | [`text_choice`], then [`SeqId::accession_version`] |
 //! | `qgi`, `sgi`, each part of `sallgi` | [`gi`] |
-//! | pairwise report: description list, `>` lines, `Query=` | [`report_choice`], then [`SeqId::bare`] |
+//! | pairwise report: table, `>` lines, `Query=` | [`report_choice`], then [`SeqId::bare`] |
 //! | the identifier of a sequence inside BLAST | [`best_choice`] |
 //!
 //! Without `-parse_deflines` (or `-parse_seqids` for a database) none of this applies: the first
-//! word of the title stands for the identifier.
+//! word of the title is the identifier.
 
 pub mod accession;
 mod bare;
@@ -29,7 +31,7 @@ pub use self::choice::{best_choice, gi, id_list, report_choice, text_choice};
 pub use self::object_id::ObjectId;
 pub use self::parse::{
     IdError, parse_first, parse_indexed, parse_listed, parse_single, parse_stored, parse_typed,
-    parse_word, parse_word_telling,
+    parse_word, parse_word_with_skipped,
 };
 pub use self::refusal::Refusal;
 
@@ -66,7 +68,7 @@ pub enum TextKind {
 }
 
 impl TextKind {
-    /// The word that starts identifiers of this kind.
+    /// The tag of these identifiers.
     pub const fn tag(self) -> &'static str {
         match self {
             Self::GenBank => "gb",
@@ -85,7 +87,7 @@ impl TextKind {
     }
 }
 
-/// The databases whose identifiers are numbers, but for GIs.
+/// The databases with numeric identifiers, except for gi.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum NumberKind {
     /// `bbs`, GenInfo backbone sequence
@@ -97,7 +99,7 @@ pub enum NumberKind {
 }
 
 impl NumberKind {
-    /// The word that starts identifiers of this kind.
+    /// The tag of these identifiers.
     pub const fn tag(self) -> &'static str {
         match self {
             Self::BackboneSequence => "bbs",
@@ -119,7 +121,7 @@ pub enum SeqId {
     General {
         /// Name of the database.
         db: Vec<u8>,
-        /// Identifier in it.
+        /// Identifier in the database.
         tag: ObjectId,
     },
     /// `gi|...`
@@ -137,10 +139,10 @@ pub enum SeqId {
         country: Vec<u8>,
         /// Number of the patent or application.
         number: Vec<u8>,
-        /// Number of the sequence in it.
+        /// Number of the sequence in the patent.
         sequence: i64,
     },
-    /// Accession-like identifiers.
+    /// An accession with optional name, release and version.
     Text {
         /// Which database.
         kind: TextKind,
@@ -157,7 +159,7 @@ pub enum SeqId {
     Numbered(NumberKind, i64),
 }
 
-/// What a sequence is made of, as far as an identifier tells.
+/// The molecule type of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Molecule {
     /// A protein.
@@ -167,7 +169,7 @@ pub enum Molecule {
 }
 
 impl SeqId {
-    /// The texts in it, without tags.
+    /// The texts of the identifier, without tags.
     pub fn texts_mut(&mut self) -> Vec<&mut Vec<u8>> {
         match self {
             Self::Local(ObjectId::Text(text)) => vec![text],
@@ -221,8 +223,9 @@ impl SeqId {
         self.content(true)
     }
 
-    /// The identifier as the pairwise report prints it: [`accession_version`](Self::accession_version),
-    /// but the whole FASTA form for `gi`, `pir` and `prf` (`CAlignFormatUtil::GetBareId`).
+    /// The identifier as the pairwise report prints it:
+    /// [`accession_version`](Self::accession_version), but the whole FASTA form for `gi`, `pir` and
+    /// `prf` (`CAlignFormatUtil::GetBareId`).
     pub fn bare(&self) -> Vec<u8> {
         match self {
             Self::Gi(_) | Self::Text { kind: TextKind::Pir | TextKind::Prf, .. } => self.fasta(),
@@ -230,7 +233,7 @@ impl SeqId {
         }
     }
 
-    /// True for the identifier that stands for a sequence's number in a database without parsed
+    /// Whether the identifier only stands for the number of a sequence in a database without parsed
     /// identifiers.
     pub fn is_ordinal(&self) -> bool {
         matches!(self, Self::General { db, .. } if db == b"BL_ORD_ID")
@@ -265,7 +268,7 @@ fn join(parts: &[&[u8]]) -> Vec<u8> {
     parts.concat()
 }
 
-/// The value of a text that is nothing but decimal digits, if it fits.
+/// The value of a text of decimal digits only, if it fits.
 fn digits(text: &[u8]) -> Option<i64> {
     if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
         return None;

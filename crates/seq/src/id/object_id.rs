@@ -1,4 +1,4 @@
-//! The part of an identifier that is a number or a text.
+//! Object-ids: the part of an identifier that is a number or a text.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::digits;
 use super::refusal::Refusal;
 use crate::convert::parse_integer;
 
-/// A number or a text, as NCBI's Object-id.
+/// A number or a text (NCBI's Object-id).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ObjectId {
     /// A number.
@@ -16,7 +16,7 @@ pub enum ObjectId {
 }
 
 impl ObjectId {
-    /// A number if the text is one from 1 to 2³¹−1 without sign or leading zeros.
+    /// A number if the text is one from 1 to 2³¹−1 without sign or leading zeros; otherwise a text.
     pub fn from_text(text: &[u8]) -> Self {
         let number = match text.first() {
             Some(b'1'..=b'9') => digits(text).filter(|&n| n <= i64::from(i32::MAX)),
@@ -25,7 +25,7 @@ impl ObjectId {
         number.map_or_else(|| Self::Text(text.to_vec()), Self::Number)
     }
 
-    /// The number or text as it is written.
+    /// The number or text as written.
     pub fn text(&self) -> Vec<u8> {
         match self {
             Self::Number(number) => number.to_string().into_bytes(),
@@ -33,10 +33,10 @@ impl ObjectId {
         }
     }
 
-    /// The number, where BLAST+ expects no text.
+    /// Returns the number, where BLAST+ allows no text.
     ///
     /// # Errors
-    /// A text.
+    /// If it is a text.
     pub fn number(&self) -> Result<i64, Refusal> {
         match self {
             Self::Number(number) => Ok(*number),
@@ -44,10 +44,10 @@ impl ObjectId {
         }
     }
 
-    /// The number, also of a text such as `007`.
+    /// Returns the number; parses a text such as `007`.
     ///
     /// # Errors
-    /// A text that is no number.
+    /// If it is a text that is no number.
     pub fn parse_number(&self) -> Result<i64, Refusal> {
         match self {
             Self::Number(number) => Ok(*number),

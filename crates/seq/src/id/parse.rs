@@ -1,4 +1,4 @@
-//! Reading identifiers from the first word of a definition line (`CSeq_id::ParseIDs`).
+//! Parses identifiers, as in the first word of a definition line (`CSeq_id::ParseIDs`).
 
 use super::SeqId;
 use super::bare::{Locals, parse_bare};
@@ -6,7 +6,7 @@ use super::refusal::Refusal;
 use super::tagged::{Tag, parse_first_tagged, parse_tagged};
 use crate::convert::trim_spaces;
 
-/// A word that cannot be read as identifiers.
+/// A word that cannot be parsed as identifiers.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("Could not construct seq-id from '{}'", String::from_utf8_lossy(.word))]
 pub struct IdError {
@@ -14,16 +14,17 @@ pub struct IdError {
     pub word: Vec<u8>,
 }
 
-/// Reads the identifiers of a definition line's first word as `blastp -parse_deflines` does:
-/// FASTA style (`sp|P69905.2|HBA_HUMAN`, `gi|999|gb|AAA12345.1|`), bare accessions of known shape
-/// (`NP_000549.1`, `P12345`, `1ABC_A`), anything else local.
+/// Parses the identifiers of a definition line's first word as `blastp -parse_deflines` does.
 ///
-/// A word with commas but no bars has them replaced by underscores beforehand; BLAST+ warns of
-/// that, see the FASTA reader.
+/// It can be FASTA style (`sp|P69905.2|HBA_HUMAN`, `gi|999|gb|AAA12345.1|`) or a bare accession of
+/// known shape (`NP_000549.1`, `P12345`, `1ABC_A`). Anything else is a local identifier.
+///
+/// In a word with commas but no bars the commas must be replaced by underscores before; the FASTA
+/// reader does that, with BLAST+'s warning.
 ///
 /// # Errors
-/// A word with a known tag whose parts do not fit, such as `gi|abc`, `gnl|a`, `NP_1.x`, or with
-/// surplus parts that are no identifiers.
+/// If a word has a known tag but its parts do not fit, such as `gi|abc`, `gnl|a`,
+/// `NP_1.x`, or if surplus parts are no identifiers.
 ///
 /// ```
 /// use fleetblast_seq::id::{SeqId, parse_word};
@@ -33,17 +34,20 @@ pub struct IdError {
 /// assert!(parse_word(b"gi|abc").is_err());
 /// ```
 pub fn parse_word(word: &[u8]) -> Result<Vec<SeqId>, IdError> {
-    parse_word_telling(word, &mut Vec::new())
+    parse_word_with_skipped(word, &mut Vec::new())
 }
 
-/// As [`parse_word`]; what was passed over, of which BLAST+ warns, is added to `passed`.
+/// As [`parse_word`]. Adds the skipped parts, which BLAST+ warns of, to `skipped`.
 ///
 /// # Errors
 /// As [`parse_word`].
-pub fn parse_word_telling(word: &[u8], passed: &mut Vec<Refusal>) -> Result<Vec<SeqId>, IdError> {
+pub fn parse_word_with_skipped(
+    word: &[u8],
+    skipped: &mut Vec<Refusal>,
+) -> Result<Vec<SeqId>, IdError> {
     let text = trim_spaces(word);
     let ids = if has_tag(text) {
-        parse_tagged(text, Some(passed))
+        parse_tagged(text, Some(skipped))
     } else {
         parse_bare(text, Locals::Any).map(|id| vec![id])
     };
@@ -52,12 +56,15 @@ pub fn parse_word_telling(word: &[u8], passed: &mut Vec<Refusal>) -> Result<Vec<
     if ids.is_empty() { Err(IdError { word: word.to_vec() }) } else { Ok(ids) }
 }
 
-/// Reads the identifiers of a word as `makeblastdb -parse_seqids` stores them
-/// (`CWriteDB_Impl::x_GetFastaReaderDeflines`): a word with a tag and a bar as in FASTA, any other as an accession of
-/// known shape, else as a local one, which without bar must be a valid one.
+/// Parses the identifiers of a word as `makeblastdb -parse_seqids` does
+/// (`CWriteDB_Impl::x_GetFastaReaderDeflines`).
+///
+/// A word with a tag and a bar is parsed as in FASTA. Any other word is an accession of known shape
+/// or a local identifier; a local one without a bar must be valid.
 ///
 /// # Errors
-/// What BLAST+ refuses: unlike [`parse_word`] any part that does not fit, and an empty word.
+/// If BLAST+ refuses the word: unlike in [`parse_word`] every part must fit, and the word
+/// must not be empty.
 pub fn parse_stored(word: &[u8]) -> Result<Vec<SeqId>, Refusal> {
     if !word.contains(&b'|') {
         parse_bare(trim_spaces(word), Locals::Valid).map(|id| vec![id])
@@ -68,10 +75,11 @@ pub fn parse_stored(word: &[u8]) -> Result<Vec<SeqId>, Refusal> {
     }
 }
 
-/// Reads the identifiers of a word as an alignment names its sequences (`CAlnReader`): as in FASTA, but every part must fit.
+/// Parses the identifiers of a sequence name in an alignment file (`CAlnReader`): as in FASTA, but
+/// every part must fit.
 ///
 /// # Errors
-/// A part that does not fit, an empty word.
+/// If a part does not fit, or the word is empty.
 pub fn parse_typed(word: &[u8]) -> Result<Vec<SeqId>, Refusal> {
     let text = trim_spaces(word);
     match has_tag(text) {
@@ -80,28 +88,30 @@ pub fn parse_typed(word: &[u8]) -> Result<Vec<SeqId>, Refusal> {
     }
 }
 
-/// Reads a word that is one identifier, as a list of identifiers names them (`CSeq_id::Set`): with a known tag as in FASTA,
-/// else an accession of known shape. `None` for anything else, also for several identifiers.
+/// Parses a word that is one identifier, as in a list of identifiers (`CSeq_id::Set`): with a known
+/// tag as in FASTA, else an accession of known shape. `None` for anything else, including several
+/// identifiers.
 pub fn parse_single(word: &[u8]) -> Option<SeqId> {
     let (id, is_all) = first_of(word, Locals::None).ok()?;
     is_all.then_some(id)
 }
 
-/// Reads the first identifier of a word as somebody types it: with a known tag as in FASTA, else an accession of known
-/// shape, else a local one.
+/// Parses the first identifier of a word that a user typed: with a known tag as in FASTA, else an
+/// accession of known shape, else a local identifier.
 ///
 /// # Errors
-/// A known tag with parts that do not fit, an empty word.
+/// If the tag is known but its parts do not fit, or the word is empty.
 pub fn parse_first(word: &[u8]) -> Result<SeqId, Refusal> {
     first_of(word, Locals::Any).map(|(id, _)| id)
 }
 
-/// Reads a word that is one identifier, as BLAST+ compares the identifiers of two lists: a whole
-/// number as a GI, with a known tag as in FASTA, else an accession of known shape, else a valid
-/// local one.
+/// Parses a word that is one identifier, as BLAST+ compares the identifiers of two lists.
+///
+/// It can be an integer (a gi), a known tag as in FASTA, an accession of known shape, or a valid
+/// local identifier.
 ///
 /// # Errors
-/// Anything else, also several identifiers.
+/// For anything else, including several identifiers.
 pub fn parse_listed(word: &[u8]) -> Result<SeqId, Refusal> {
     if let Some(number) = super::digits(trim_spaces(word)) {
         return Ok(SeqId::Gi(number));
@@ -112,12 +122,14 @@ pub fn parse_listed(word: &[u8]) -> Result<SeqId, Refusal> {
     }
 }
 
-/// Reads the identifiers of a word that is looked up in a database of version 4
-/// (`s_SeqDB_ParseSeqIDs`). An identifier ends at the bar before the next part that is a known tag
-/// and is followed by a bar. A part that should be a tag and is none ends the list.
+/// Parses the identifiers of a word that is looked up in a database of version 4
+/// (`s_SeqDB_ParseSeqIDs`).
+///
+/// An identifier ends at the bar before the next known tag that is followed by a bar. If a part in
+/// the place of a tag is not known, the list ends.
 ///
 /// # Errors
-/// An identifier whose parts do not fit.
+/// If the parts of an identifier do not fit.
 pub fn parse_indexed(word: &[u8]) -> Result<Vec<SeqId>, Refusal> {
     let mut ids = Vec::new();
     let mut rest = word;
@@ -132,8 +144,8 @@ pub fn parse_indexed(word: &[u8]) -> Result<Vec<SeqId>, Refusal> {
     Ok(ids)
 }
 
-/// Where the first identifier of a text ends; `None` if it does not start with a known tag and a
-/// bar.
+/// Returns the end of the first identifier of a text; `None` if it does not start with a known tag
+/// and a bar.
 fn end_of_id(text: &[u8]) -> Option<usize> {
     let is_tag = |part: &[u8]| Tag::parse(part).is_some();
     let mut bars = text.iter().enumerate().filter(|&(_, &c)| c == b'|').map(|(at, _)| at);
@@ -147,7 +159,7 @@ fn end_of_id(text: &[u8]) -> Option<usize> {
     Some(text.len())
 }
 
-/// The first identifier of a word, and whether nothing follows it.
+/// Parses the first identifier of a word. Returns it, and whether nothing follows it.
 fn first_of(word: &[u8], locals: Locals) -> Result<(SeqId, bool), Refusal> {
     let text = trim_spaces(word);
     let tag = text.iter().position(|&c| c == b'|').filter(|_| has_tag(text));
@@ -157,7 +169,7 @@ fn first_of(word: &[u8], locals: Locals) -> Result<(SeqId, bool), Refusal> {
     parse_first_tagged(text, tag)
 }
 
-/// A bar after two or three characters, and something after it.
+/// Whether a bar follows two or three characters, and something follows the bar.
 fn has_tag(text: &[u8]) -> bool {
     (text.len() > 3 && text[2] == b'|') || (text.len() > 4 && text[3] == b'|')
 }

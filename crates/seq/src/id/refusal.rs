@@ -1,10 +1,10 @@
-//! Why BLAST+ takes a word, or a part of one, for no identifier, in its words.
+//! BLAST+'s errors for words, or parts of words, that are no identifiers.
 
 use std::fmt;
 
 use crate::convert::{ConvertError, exception};
 
-/// What BLAST+ refuses as an identifier: an exception of 2.12.0.
+/// An exception of BLAST+ 2.12.0 about an identifier.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Refusal {
     cause: Cause,
@@ -14,23 +14,24 @@ pub struct Refusal {
 enum Cause {
     /// A `CSeqIdException`.
     Format {
-        /// Where in BLAST+ it is refused, which its message tells.
+        /// The function of BLAST+ that throws, as in its message.
         function: &'static str,
-        /// The line there.
+        /// The line of its source that throws.
         line: u32,
         text: String,
     },
-    /// A text where only a number is used.
+    /// A text where only a number is allowed.
     Choice,
     /// A text that should be a number.
     Convert(ConvertError),
 }
 
-/// What BLAST+ says of a text where only a number is used.
+/// BLAST+'s message for a text where only a number is allowed.
 const TEXT: &str = "CObject_id::GetId(): Invalid choice selection: NCBI-General::Object-id.str";
 
 impl fmt::Display for Refusal {
-    /// As BLAST+ prints the exception, but for what stands before it (`Error: `, `Warning: (1306.7) [blastp] `).
+    /// Writes the exception as BLAST+ prints it, without the text before it (`Error: `, `Warning:
+    /// (1306.7) [blastp] `).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&match &self.cause {
             Cause::Format { function, line, text } => {
@@ -51,7 +52,7 @@ impl From<ConvertError> for Refusal {
 }
 
 impl Refusal {
-    /// What is wrong, without where BLAST+ says it.
+    /// The error without its position in BLAST+'s source.
     pub fn text(&self) -> &str {
         match &self.cause {
             Cause::Format { text, .. } => text,
@@ -60,7 +61,7 @@ impl Refusal {
         }
     }
 
-    /// A text where only a number is used.
+    /// A text where only a number is allowed.
     pub(super) fn no_choice() -> Self {
         Self { cause: Cause::Choice }
     }
@@ -75,12 +76,12 @@ impl Refusal {
         Self::new("CSeq_id::Set", 2490, format!("Malformatted ID {}", shown(word)))
     }
 
-    /// A part that should be a tag.
+    /// A part in the place of a tag.
     pub(super) fn unsupported_tag(part: &[u8]) -> Self {
         Self::new("CSeq_id::ParseIDs", 2646, format!("Unsupported ID type {}", shown(part)))
     }
 
-    /// One identifier was expected.
+    /// More than one identifier.
     pub(super) fn too_many_parts(word: &[u8]) -> Self {
         let text = format!("FASTA-style ID {} has too many parts.", shown(word));
         Self::new("CSeq_id::Set", 2531, text)
@@ -90,7 +91,7 @@ impl Refusal {
         Self::new("CSeq_id::x_Init", 2721, format!("Not enough fields for ID of type {tag}"))
     }
 
-    /// Country, number of the patent, and what should be the number of a sequence in it.
+    /// Country, patent number, and an invalid number of a sequence in it.
     pub(super) fn patent(parts: [&[u8]; 3]) -> Self {
         let [country, number, sequence] = parts.map(shown);
         let text = format!("Bad sequence number {sequence} for {country} patent {number}");
@@ -101,14 +102,14 @@ impl Refusal {
         Self::new("CSeq_id::x_Init", 2793, format!("Malformatted PDB ID {}", shown(entry)))
     }
 
-    /// What should be an identifier of a type whose identifiers are numbers.
+    /// An invalid identifier of a type with numeric identifiers.
     pub(super) fn no_number(kind: &str, part: &[u8]) -> Self {
         let part = shown(part);
         let text = format!("Negative, excessively large, or non-numeric {kind} ID {part}");
         Self::new("CSeq_id::Set", 2921, text)
     }
 
-    /// What follows the dot of an accession is no version. BLAST+ looks for it in two places.
+    /// An invalid version after the dot of an accession. BLAST+ checks it in two places.
     pub(super) fn version(function: &'static str, line: u32, accession: &[u8]) -> Self {
         let accession = shown(accession);
         let text = format!("Version embedded in accession {accession} is not a positive integer");

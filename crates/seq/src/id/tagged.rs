@@ -1,4 +1,5 @@
-//! Identifiers with a tag, and bars between their parts: `sp|P69905.2|HBA_HUMAN` (`CSeq_id::ParseIDs`, `x_Init`).
+//! Identifiers with a tag, and bars between their parts: `sp|P69905.2|HBA_HUMAN`
+//! (`CSeq_id::ParseIDs`, `x_Init`).
 
 use std::collections::VecDeque;
 
@@ -6,7 +7,7 @@ use super::refusal::Refusal;
 use super::{NumberKind, ObjectId, SeqId, TextKind, UNREVIEWED, digits};
 use crate::convert::trim_spaces;
 
-/// What a tag announces.
+/// The type of identifier that a tag announces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tag {
     Local,
@@ -21,7 +22,7 @@ pub(super) enum Tag {
 }
 
 impl Tag {
-    /// The tag that a part is.
+    /// Parses a tag.
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
         let lower = text.to_ascii_lowercase();
         Some(match &lower[..] {
@@ -38,7 +39,7 @@ impl Tag {
         })
     }
 
-    /// The word that starts identifiers of this type in messages.
+    /// The tag in messages.
     fn word(self) -> &'static str {
         match self {
             Self::Local => "lcl",
@@ -52,7 +53,7 @@ impl Tag {
         }
     }
 
-    /// What messages call identifiers that are numbers.
+    /// The name of numeric identifiers in messages.
     fn type_name(self) -> &'static str {
         match self {
             Self::Numbered(NumberKind::BackboneSequence) => "gibbsq",
@@ -62,7 +63,7 @@ impl Tag {
         }
     }
 
-    /// Least and greatest number of parts that follow.
+    /// Minimal and maximal number of parts after the tag.
     fn parts(self) -> (usize, usize) {
         match self {
             Self::Local | Self::Numbered(_) | Self::Gi => (1, 1),
@@ -93,13 +94,14 @@ pub(super) fn text_kind(tag: &[u8]) -> Option<TextKind> {
     kinds.into_iter().find(|kind| kind.tag().as_bytes() == tag)
 }
 
-/// Reads a word of parts separated by bars.
+/// Parses a word of parts separated by bars.
 ///
-/// With a list for it, what cannot be read is skipped up to the next part of two or three characters, which is then
-/// taken for the start of another identifier; only if nothing is left is the word refused.
+/// If `skipped` is given, a part that cannot be parsed is added to it. Parsing continues at the
+/// next part of two or three characters, which must start another identifier. The word is refused
+/// only if no identifier is left.
 pub(super) fn parse_tagged(
     text: &[u8],
-    mut passed: Option<&mut Vec<Refusal>>,
+    mut skipped: Option<&mut Vec<Refusal>>,
 ) -> Result<Vec<SeqId>, Refusal> {
     let mut parts: VecDeque<&[u8]> = text.split(|&c| c == b'|').collect();
     let mut ids = Vec::new();
@@ -107,17 +109,17 @@ pub(super) fn parse_tagged(
     if tag.is_some() {
         parts.pop_front();
     } else if parts.len() == 2 {
-        // An unknown database.
+        // An unknown tag is the name of a database.
         tag = Some(Tag::General);
     }
     while !parts.is_empty() {
         match parse_next(&mut parts, &mut tag) {
             Ok(id) => ids.extend(id),
             Err(refusal) => {
-                let Some(passed) = passed.as_mut().filter(|_| !parts.is_empty()) else {
+                let Some(skipped) = skipped.as_mut().filter(|_| !parts.is_empty()) else {
                     return Err(refusal);
                 };
-                passed.push(refusal);
+                skipped.push(refusal);
                 while parts.front().is_some_and(|part| part.len() != 2 && part.len() != 3) {
                     parts.pop_front();
                 }
@@ -127,7 +129,7 @@ pub(super) fn parse_tagged(
     Ok(ids)
 }
 
-/// The first identifier of a word with this tag, and whether nothing follows it.
+/// Parses the first identifier of a word with this tag. Returns it, and whether nothing follows it.
 pub(super) fn parse_first_tagged(text: &[u8], tag: Tag) -> Result<(SeqId, bool), Refusal> {
     let mut parts: VecDeque<&[u8]> = text.split(|&c| c == b'|').skip(1).collect();
     let (fields, _) = take_fields(&mut parts, tag)?;
@@ -135,7 +137,7 @@ pub(super) fn parse_first_tagged(text: &[u8], tag: Tag) -> Result<(SeqId, bool),
     Ok((id, parts.iter().all(|part| part.is_empty())))
 }
 
-/// Reads the parts of one identifier, if its tag is known, and the tag of the next.
+/// Parses one identifier, if its tag is known. Also returns the tag of the next.
 fn parse_next(
     parts: &mut VecDeque<&[u8]>,
     tag: &mut Option<Tag>,
@@ -170,7 +172,7 @@ struct Fields<'a> {
     greedy: Option<Vec<u8>>,
 }
 
-/// Takes the parts that belong to a tag, and the next tag if it was seen on the way.
+/// Takes the parts that belong to a tag, and the next tag if it was found among them.
 fn take_fields<'a>(
     parts: &mut VecDeque<&'a [u8]>,
     tag: Tag,
@@ -183,7 +185,7 @@ fn take_fields<'a>(
             if parts.is_empty() {
                 break;
             }
-            // An optional part that was left out, unless the part after it is a tag, too.
+            // An optional part is missing here, unless the part after it is a tag, too.
             if let Some(found) = short_tag(parts, 0).filter(|_| parts.len() > 1) {
                 next = Some(found);
                 match short_tag(parts, 1) {
@@ -212,7 +214,7 @@ fn short_tag(parts: &VecDeque<&[u8]>, i: usize) -> Option<Tag> {
 fn build(tag: Tag, fields: Fields) -> Result<SeqId, Refusal> {
     let [first, second, _] = fields.parts.map(trim_spaces);
     match tag {
-        // An empty one stays only where it is stored.
+        // Only `makeblastdb` keeps an empty one.
         Tag::Local => Ok(SeqId::Local(ObjectId::from_text(first))),
         Tag::Numbered(kind) => {
             let number =
@@ -249,7 +251,7 @@ fn unsigned(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"+").unwrap_or(text)
 }
 
-/// A PDB entry, whose chain may stand in the same part: `1ABC_A`, `1ABCA`.
+/// A PDB entry, whose chain can be in the same part: `1ABC_A`, `1ABCA`.
 fn pdb(entry: &[u8], chain: &[u8]) -> Result<SeqId, Refusal> {
     let fused = entry.len() > 5 && (!chain.is_empty() || !matches!(entry[4], b'|' | b'-' | b'_'));
     if entry.len() < 4 || fused {
@@ -263,8 +265,8 @@ fn pdb(entry: &[u8], chain: &[u8]) -> Result<SeqId, Refusal> {
     Ok(SeqId::Pdb { mol: trim_spaces(mol).to_vec(), chain: trim_spaces(chain).to_vec() })
 }
 
-/// An accession with its version after the last dot, and a name; one of them may be empty.
-/// PIR's and PRF's accessions have no versions.
+/// An accession with its version after the last dot, and a name; one of them can be empty.
+/// Accessions of PIR and PRF have no versions.
 pub(super) fn text(
     kind: TextKind,
     accession: &[u8],

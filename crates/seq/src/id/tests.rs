@@ -98,7 +98,7 @@ fn choices_among_gi_accession_and_local() {
     assert_eq!(report_choice(&ids).unwrap(), &ids[1]);
     assert_eq!(text(best_choice(&ids).unwrap().bare()), "gi|7");
     assert_eq!(text(id_list(&[])), "Unknown");
-    // Of equals the first; a version is better than none.
+    // Of equal ones the first; an accession with a version is better than one without.
     let pair = [parse_word(b"gb|AAA12345|").unwrap(), parse_word(b"emb|CAA12345.1|").unwrap()];
     assert_eq!(text_choice(&pair.concat()), Some(&pair[1][0]));
 }
@@ -141,12 +141,12 @@ fn molecules_follow_the_accession() {
     assert_eq!(molecule(b"AAAA01P000001"), Some(Molecule::Protein));
     assert_eq!(molecule(b"SRA:SRR123.1"), Some(Molecule::Nucleotide));
     assert_eq!(molecule(b"sp|X|Y"), Some(Molecule::Protein));
-    // An accession of another database than its tag says tells nothing.
+    // An accession of another database than that of its tag gives no molecule type.
     assert_eq!(molecule(b"gb|NP_000549.1|"), None);
     assert_eq!(molecule(b"seq1"), None);
 }
 
-/// As lists of identifiers for databases of version 4 are read.
+/// As in lists of identifiers for databases of version 4.
 #[test]
 fn indexed_words_are_cut_at_tags() {
     let parse = |word: &str| {

@@ -1,5 +1,5 @@
-//! The bound of a compressed sequence: a small file can decompress to an endless sequence, which
-//! would fill the memory.
+//! Limits the length of compressed sequences: a small file can decompress to an endless sequence,
+//! which would fill the memory.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -7,65 +7,65 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use memchr::memmem;
 
-/// Most bytes of text for each compressed byte of a sequence and its definition line. Letters of
-/// sequences compress to a fourth of their text, so runs of N may be almost all of a sequence.
+/// Maximal bytes of text per compressed byte of a sequence and its definition line. Letters of
+/// sequences compress to a fourth, so almost all of a sequence can be runs of N.
 const MOST_RATIO: u64 = 256;
 /// Bytes of text that are always allowed: chromosomes begin with runs of 20 million N.
 const LEAST: u64 = 64 << 20;
 
-/// Counts what is read.
+/// A reader that counts the bytes read.
 pub(super) struct Counted<R> {
     inner: R,
-    came: Arc<AtomicU64>,
+    bytes_read: Arc<AtomicU64>,
 }
 
 impl<R> Counted<R> {
     /// Reads from `inner`; also returns the counter.
     pub(super) fn new(inner: R) -> (Self, Arc<AtomicU64>) {
-        let came = Arc::<AtomicU64>::default();
-        (Self { inner, came: Arc::clone(&came) }, came)
+        let bytes_read = Arc::<AtomicU64>::default();
+        (Self { inner, bytes_read: Arc::clone(&bytes_read) }, bytes_read)
     }
 }
 
 impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
-        self.came.fetch_add(count as u64, Ordering::Relaxed);
+        self.bytes_read.fetch_add(count as u64, Ordering::Relaxed);
         Ok(count)
     }
 }
 
-/// Decompressed text, which ends with an error where a sequence exceeds its bound.
+/// Decompressed text, with an error where a sequence exceeds its limit.
 pub(super) struct Bounded<R> {
     inner: R,
-    /// What errors call it.
+    /// Name of the input in errors.
     name: String,
-    /// Compressed bytes that were read.
-    came: Arc<AtomicU64>,
-    /// The same when the current sequence began.
+    /// Number of compressed bytes read.
+    bytes_read: Arc<AtomicU64>,
+    /// The value of `bytes_read` at the start of the current sequence.
     before: u64,
     /// Bytes of the current sequence, with its definition line.
     length: u64,
-    /// The last byte ended a line.
+    /// Whether the last byte ended a line.
     at_line: bool,
 }
 
 impl<R> Bounded<R> {
-    pub(super) fn new(inner: R, came: Arc<AtomicU64>, name: String) -> Self {
-        Self { inner, name, came, before: 0, length: 0, at_line: true }
+    pub(super) fn new(inner: R, bytes_read: Arc<AtomicU64>, name: String) -> Self {
+        Self { inner, name, bytes_read, before: 0, length: 0, at_line: true }
     }
 
     fn note(&mut self, bytes: &[u8]) -> io::Result<()> {
         let Some(last) = bytes.last() else { return Ok(()) };
-        let came = self.came.load(Ordering::Relaxed);
+        let bytes_read = self.bytes_read.load(Ordering::Relaxed);
         let next = memmem::rfind(bytes, b"\n>").map(|at| at + 1);
         let next = next.or_else(|| (self.at_line && bytes[0] == b'>').then_some(0));
         self.length += bytes.len() as u64;
         if let Some(at) = next {
-            (self.length, self.before) = ((bytes.len() - at) as u64, came);
+            (self.length, self.before) = ((bytes.len() - at) as u64, bytes_read);
         }
         self.at_line = *last == b'\n';
-        let compressed = came.saturating_sub(self.before);
+        let compressed = bytes_read.saturating_sub(self.before);
         if self.length <= LEAST.saturating_add(compressed.saturating_mul(MOST_RATIO)) {
             return Ok(());
         }

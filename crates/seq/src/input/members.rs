@@ -1,15 +1,15 @@
-//! Compressed members one after the other.
+//! Reads the concatenated members of a compressed file.
 
 use std::io::{self, BufRead, Read};
 
-/// Bytes that tell a member.
+/// Number of bytes that identify a member.
 const MAGIC: usize = 3;
 
 /// What follows a member.
 enum Next {
-    /// Another one, or what should be one.
+    /// Another member, or bytes that must be one.
     Member,
-    /// Nothing, or zeros only.
+    /// The end of the file, or only zeros.
     End,
     /// Something else.
     Other,
@@ -17,14 +17,14 @@ enum Next {
 
 /// A decoder of one member.
 pub(super) trait Member: Sized + Read {
-    /// Where the compressed bytes come from.
+    /// The source of compressed bytes.
     type Source: Read;
 
-    /// Begins with a member.
+    /// Starts to decode a member.
     fn new(input: Peek<Self::Source>) -> Self;
-    /// What follows the member.
+    /// Returns the input after the member.
     fn into_input(self) -> Peek<Self::Source>;
-    /// Whether these bytes, fewer than [`MAGIC`] at the end of the file, begin a member.
+    /// Whether these bytes begin a member. They are [`MAGIC`] bytes, fewer at the end of the file.
     fn begins(start: &[u8]) -> io::Result<bool>;
 }
 
@@ -39,7 +39,8 @@ impl<R: BufRead> Member for flate2::bufread::GzDecoder<Peek<R>> {
         self.into_inner()
     }
 
-    /// gzip wants two bytes to tell, and knows those of older formats, too, which cannot follow.
+    /// gzip needs two bytes to decide. It also knows the magic bytes of older formats, which cannot
+    /// follow.
     fn begins(start: &[u8]) -> io::Result<bool> {
         match start {
             [_] => Err(io::ErrorKind::UnexpectedEof.into()),
@@ -79,7 +80,7 @@ where
         Self { member: Some(M::new(Peek::new(input))), warn }
     }
 
-    /// The member that follows in `input`, if one does.
+    /// Returns the next member of `input`, if there is one.
     fn following(&mut self, mut input: Peek<M::Source>) -> io::Result<Option<M>> {
         match next::<M>(&mut input)? {
             Next::Member => return Ok(Some(M::new(input))),
@@ -133,9 +134,9 @@ fn rest_is_zeros(input: &mut impl BufRead) -> io::Result<bool> {
     }
 }
 
-/// A reader that can look at the next bytes.
+/// A reader that can peek at the next bytes.
 pub(super) struct Peek<R> {
-    /// Bytes already read.
+    /// Bytes that were read but not consumed.
     held: Vec<u8>,
     inner: R,
 }
@@ -145,7 +146,7 @@ impl<R: BufRead> Peek<R> {
         Self { held: Vec::new(), inner }
     }
 
-    /// The next [`MAGIC`] bytes, fewer only at the end.
+    /// Returns the next [`MAGIC`] bytes, fewer only at the end.
     fn peek(&mut self) -> io::Result<&[u8]> {
         let missing = MAGIC.saturating_sub(self.held.len()) as u64;
         self.inner.by_ref().take(missing).read_to_end(&mut self.held)?;

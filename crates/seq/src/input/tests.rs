@@ -71,7 +71,7 @@ fn what_is_no_member_after_the_last_is_ignored_as_by_gzip_and_bzip2() {
             let bytes = [pack(TEXT), rest.to_vec()].concat();
             assert_eq!(read(bytes).unwrap(), TEXT, "{rest:?}");
         }
-        // A member after zeros is none, either.
+        // A member after zeros is ignored, too.
         let bytes = [pack(TEXT), zeros.to_vec(), pack(TEXT)].concat();
         assert_eq!(read(bytes).unwrap(), TEXT);
     }
@@ -104,7 +104,7 @@ fn what_begins_like_a_member_must_be_one() {
     }
 }
 
-/// Whatever the sizes in which the bytes come.
+/// Members are found whatever the sizes of reads.
 #[test]
 fn members_come_byte_by_byte() {
     struct Slow(Cursor<Vec<u8>>);
@@ -140,7 +140,7 @@ fn a_missing_file_is_named() {
     assert!(open(Path::new("src"), |_| {}).is_err());
 }
 
-/// Where somebody types, each look behind the end would want another Ctrl-D.
+/// At a terminal, each read after the end would need another Ctrl-D.
 #[test]
 fn an_input_is_not_read_again_after_its_end() {
     struct Typed(Vec<&'static [u8]>);
@@ -189,22 +189,22 @@ fn with_run(pack: Pack, letters: usize, line: usize) -> Vec<u8> {
 
 #[test]
 fn a_sequence_that_stands_for_too_much_is_an_error_and_many_are_not() {
-    // Lines of some letters each gzip compresses less.
+    // gzip compresses less if each line has some letters.
     for (pack, line) in [(gzip as Pack, 120 << 20), (zstd, 120 << 20), (zstd, 60)] {
-        let (came, error) = count(with_run(pack, 120 << 20, line));
+        let (bytes_read, error) = count(with_run(pack, 120 << 20, line));
         let error = error.expect("an end");
         assert!(error.contains("in.fa (") && error.contains("decompress the file"), "{error}");
-        assert!(came < 110 << 20, "{came}");
+        assert!(bytes_read < 110 << 20, "{bytes_read}");
     }
     for pack in [gzip as Pack, zstd] {
-        // Runs as chromosomes have them, and many of these.
+        // Runs as in chromosomes, many of them.
         let run = with_run(pack, 20 << 20, 60);
-        let (came, error) = count([&run[..]; 8].concat());
-        assert_eq!((came > 160 << 20, error), (true, None));
+        let (bytes_read, error) = count([&run[..]; 8].concat());
+        assert_eq!((bytes_read > 160 << 20, error), (true, None));
     }
 }
 
-/// Sequences that compress like real ones have no bound.
+/// Sequences that compress like real ones have no limit.
 #[test]
 fn long_sequences_are_read() {
     let mut state = 1u32;

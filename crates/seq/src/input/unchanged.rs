@@ -1,9 +1,9 @@
-//! Files that must stay as they are while they are read.
+//! Files that must not change while they are read.
 //!
-//! A file that is written to during a run would bring bytes of two versions. So a file is compared
-//! with what it was when it was opened after each read: what a reader has got is from one version.
-//! Length and modification time decide, of the open file: one that is replaced under its name is
-//! read as it was. Pipes and devices have neither.
+//! If a file is written to during a job, a reader would get bytes of two versions. So after each
+//! read the file is compared with its state when it was opened. Length and modification time of the
+//! open file decide. A file that is replaced under its name is read as it was. Pipes and devices
+//! are not compared.
 
 use std::fmt;
 use std::fs::{File, Metadata};
@@ -17,7 +17,7 @@ pub struct FileVersion {
     device: u64,
     inode: u64,
     length: u64,
-    /// Seconds and nanoseconds.
+    /// Modification time in seconds and nanoseconds.
     modified: (i64, i64),
 }
 
@@ -30,7 +30,7 @@ impl FileVersion {
     /// Compares with a later version.
     ///
     /// # Errors
-    /// Says what has changed.
+    /// If they differ; the error says in what.
     pub fn compare(&self, later: &Self) -> io::Result<()> {
         if self == later {
             return Ok(());
@@ -46,7 +46,7 @@ impl FileVersion {
     }
 }
 
-/// The cause of an error: a file that has changed, and how.
+/// The cause of an error: a file has changed.
 #[derive(Debug)]
 pub(super) struct Changed(String);
 
@@ -63,7 +63,7 @@ impl std::error::Error for Changed {}
 #[derive(Debug)]
 pub struct UnchangedFile {
     file: File,
-    /// None of a pipe or device.
+    /// Version when opened; `None` for a pipe or device.
     opened: Option<FileVersion>,
 }
 
@@ -71,7 +71,7 @@ impl UnchangedFile {
     /// Opens a file.
     ///
     /// # Errors
-    /// It cannot be opened, or is a directory.
+    /// If it cannot be opened, or is a directory.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let found = file.metadata()?;
@@ -81,7 +81,7 @@ impl UnchangedFile {
         Ok(Self { file, opened: found.is_file().then(|| FileVersion::new(&found)) })
     }
 
-    /// The version that is read; none of a pipe or device.
+    /// The version that is read; `None` for a pipe or device.
     pub fn version(&self) -> Option<FileVersion> {
         self.opened
     }
@@ -105,12 +105,12 @@ impl Read for UnchangedFile {
 /// Reads a whole file.
 ///
 /// # Errors
-/// It cannot be read, or changes meanwhile.
+/// If it cannot be read, or changes meanwhile.
 pub fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = UnchangedFile::open(path)?;
     let length = file.opened.map_or(0, |opened| opened.length);
     let mut bytes = Vec::new();
-    // A length that no memory holds is an error of reading; it may be that of no file at all.
+    // A length beyond the memory becomes an error of reading; it may be a false length.
     bytes.try_reserve(usize::try_from(length).unwrap_or(0).saturating_add(1))?;
     file.read_to_end(&mut bytes)?;
     Ok(bytes)

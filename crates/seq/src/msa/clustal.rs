@@ -1,19 +1,19 @@
-//! Clustal W (`CAlnScannerClustal`): blocks of lines, each of a name, letters and perhaps a count. A line of conservation or an
-//! empty one ends a block.
+//! Reads Clustal W (`CAlnScannerClustal`): blocks of lines, each with a name, letters and possibly
+//! a count. A line of conservation or an empty line ends a block.
 
 use super::lines::{Lines, number, words};
 use super::rows::Rows;
 use super::{Result, malformed};
 use crate::convert::trim_spaces;
 
-/// The block at hand.
+/// The current block.
 #[derive(Default)]
 struct Block {
     /// Lines so far.
     lines: usize,
-    /// Columns of each.
+    /// Letters of each line.
     width: usize,
-    /// The first, which names the sequences, has ended.
+    /// Whether the first block, which names the sequences, has ended.
     is_later: bool,
 }
 
@@ -27,7 +27,7 @@ impl Block {
         Ok(())
     }
 
-    fn take(&mut self, line: usize, words: &[&[u8]], rows: &mut Rows) -> Result<()> {
+    fn add_line(&mut self, line: usize, words: &[&[u8]], rows: &mut Rows) -> Result<()> {
         let (name, letters) = match words {
             [name, letters] => (*name, *letters),
             [name, letters, count] if number(count).is_some_and(|count| count != 0) => {
@@ -69,7 +69,7 @@ pub(super) fn read(lines: Lines) -> Result<Rows> {
             Some(b'*' | b'.' | b':') => {
                 return malformed(line, "a line of conservation without a block before it");
             }
-            Some(_) => block.take(line, &words(text).collect::<Vec<_>>(), &mut rows)?,
+            Some(_) => block.add_line(line, &words(text).collect::<Vec<_>>(), &mut rows)?,
         }
     }
     match block.lines {

@@ -1,4 +1,5 @@
-//! Aligned FASTA (`CAlnScannerFastaGap`): the lines of all sequences are as long as those of the first.
+//! Reads aligned FASTA (`CAlnScannerFastaGap`): the lines of all sequences are as long as those of
+//! the first.
 
 use super::lines::{Lines, first_word, words};
 use super::rows::Rows;
@@ -9,7 +10,7 @@ pub(super) fn read(lines: Lines) -> Result<Rows> {
     let mut rows = Rows::default();
     // Columns of each line of the first sequence.
     let mut widths: Vec<usize> = Vec::new();
-    // The line of the sequence at hand, if there is one: an empty line ends it.
+    // The line of the current sequence; `None` after an empty line, which ends it.
     let mut open: Option<usize> = None;
     for (number, line) in lines {
         let line = trim_spaces(line);
@@ -29,7 +30,7 @@ pub(super) fn read(lines: Lines) -> Result<Rows> {
             continue;
         }
         open = None;
-        // Whatever it begins with, what follows names a sequence.
+        // The first character is dropped, whatever it is; the rest names a sequence.
         let Some((_, named)) = line.split_first() else { continue };
         let (word, title) = first_word(trim_spaces(named));
         if word.is_empty() {

@@ -1,15 +1,15 @@
-//! What a text seems to be (`CAlnFormatGuesser`).
+//! Guesses the format of an alignment (`CAlnFormatGuesser`).
 
 use super::lines::{Lines, number, words};
 use crate::convert::trim_spaces;
 
-/// Lines that are looked at, but for Clustal.
+/// Lines that are examined, except for Clustal.
 const SAMPLE: usize = 10;
-/// Blocks that must end with a line of conservation where no heading says that it is Clustal.
+/// Number of blocks that must end with a line of conservation if no heading names Clustal.
 const BLOCKS: usize = 3;
-/// What lines of conservation consist of, and blanks.
+/// Characters of lines of conservation, besides blanks.
 const CONSERVED: &[u8] = b".:*";
-/// Columns of a line in Multalin's format at most.
+/// Maximal columns of a line in Multalin's format.
 const MULTALIN: i32 = 50;
 
 /// Formats of alignments.
@@ -23,7 +23,7 @@ pub(super) enum Format {
     Multalin,
 }
 
-/// The format of a text; `None` if it is none that BLAST+ knows.
+/// Guesses the format of a text; `None` if it is none that BLAST+ knows.
 pub(super) fn guess(text: &[u8]) -> Option<Format> {
     let mut lines = Lines::new(text).map(|(_, line)| line);
     let mut sample: Vec<&[u8]> = lines.by_ref().take(SAMPLE).map(trim_spaces).collect();
@@ -46,8 +46,9 @@ pub(super) fn guess(text: &[u8]) -> Option<Format> {
     }
 }
 
-/// Whether empty lines come after lines of conservation only, three times at least. Lines beyond the sample are taken as they are, and
-/// behind the last one are empty ones.
+/// Whether at least three blocks end with a line of conservation before an empty line, and none
+/// ends without. Adds lines from `rest` to the sample as needed; the end of the text counts as an
+/// empty line.
 fn has_blocks<'a>(sample: &mut Vec<&'a [u8]>, mut rest: impl Iterator<Item = &'a [u8]>) -> bool {
     let (mut at, mut blocks) = (0, 0);
     while blocks < BLOCKS {
@@ -75,14 +76,14 @@ fn is_phylip(first: &[u8]) -> bool {
     words.len() == 2 && words.concat().iter().all(u8::is_ascii_digit)
 }
 
-/// A ruler in the second line.
+/// Whether the second line is a ruler.
 fn is_sequin(sample: &[&[u8]]) -> bool {
     let [[], ruler, ..] = sample else { return false };
     let mut marks = words(ruler).zip(1..).peekable();
     marks.peek().is_some() && marks.all(|(mark, at)| number(mark) == Some(10 * at))
 }
 
-/// The bounds of the first block, and a first line of so many letters.
+/// Whether a line has the bounds of the first block, and the next line that many letters.
 fn is_multalin(sample: &[&[u8]]) -> bool {
     let sample = match sample {
         [first, rest @ ..] if first.starts_with(b"//") => rest,

@@ -1,4 +1,4 @@
-//! A text line by line.
+//! The lines of a text.
 
 /// Lines with their numbers, from 1, without their ends.
 #[derive(Clone, Debug)]
@@ -28,12 +28,12 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// What stands between blanks and tabulators.
+/// The words between blanks and tabs.
 pub(super) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|byte| is_blank(*byte)).filter(|word| !word.is_empty())
 }
 
-/// The first word, and what follows it.
+/// Splits off the first word.
 pub(super) fn first_word(text: &[u8]) -> (&[u8], &[u8]) {
     let end = text.iter().position(|&byte| is_blank(byte)).unwrap_or(text.len());
     let rest = &text[end..];
@@ -45,7 +45,7 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// A number of C's `int`, all of the word.
+/// Parses a whole word as a C `int`.
 pub(super) fn number(word: &[u8]) -> Option<i32> {
     std::str::from_utf8(word).ok()?.parse().ok()
 }

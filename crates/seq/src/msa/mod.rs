@@ -1,7 +1,8 @@
-//! Multiple alignments of proteins, as `psiblast -in_msa` reads them (`CAlnReader`, objtools/readers/aln_reader.cpp).
+//! Multiple alignments of proteins, as `psiblast -in_msa` reads them (`CAlnReader`,
+//! objtools/readers/aln_reader.cpp).
 //!
-//! The format is guessed from the first lines (`guess`). Aligned FASTA, Clustal and PHYLIP are read; what BLAST+ reads besides is told
-//! by its name. Letters stay as they were typed, lower case and all; `-` is a gap.
+//! The format is guessed from the first lines (`guess`). Aligned FASTA, Clustal and PHYLIP are
+//! supported; other formats of BLAST+ are refused by name. Letters keep their case; `-` is a gap.
 
 mod clustal;
 mod fasta;
@@ -20,13 +21,13 @@ use self::lines::Lines;
 use self::rows::Rows;
 use crate::id::{Molecule, SeqId};
 
-/// What stands in a column where a sequence has nothing.
+/// The column of a sequence without a letter.
 pub const GAP: u8 = b'-';
 
-/// Why a text is no alignment that can be used.
+/// An alignment that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum MsaError {
-    /// It is none, in some place.
+    /// The text is malformed in some line.
     #[error("line {line}: {problem}")]
     Malformed {
         /// The line, from 1.
@@ -34,7 +35,7 @@ pub enum MsaError {
         /// What is wrong.
         problem: String,
     },
-    /// It is none as a whole.
+    /// The text as a whole is no alignment.
     #[error("{0}")]
     NoAlignment(&'static str),
     /// A sequence of bases has both `T` and `U`.
@@ -43,7 +44,7 @@ pub enum MsaError {
         /// Where the sequence begins.
         line: usize,
     },
-    /// What BLAST+ reads, but is not supported.
+    /// A format of BLAST+ that is not supported.
     #[error("{0}")]
     Unsupported(&'static str),
 }
@@ -61,11 +62,11 @@ pub struct Aligned {
     pub line: usize,
     /// Its identifiers, one at least.
     pub ids: Vec<SeqId>,
-    /// What was said about it besides, in FASTA only.
+    /// Its title, in FASTA only.
     pub title: Vec<u8>,
-    /// What stands in each column: a letter, a `*`, or [`GAP`].
+    /// Each column: a letter, a `*`, or [`GAP`].
     pub columns: Vec<u8>,
-    /// What BLAST+ takes it for: by its first identifier, else by its letters.
+    /// The molecule type for BLAST+: by the first identifier, else by the letters.
     pub molecule: Molecule,
 }
 
@@ -76,10 +77,11 @@ impl Aligned {
     }
 }
 
-/// Reads an alignment: two sequences or more, with equally many columns.
+/// Reads an alignment: two sequences or more, with the same number of columns.
 ///
 /// # Errors
-/// A text that BLAST+ does not take for an alignment, or of which it would read beyond the end of a sequence.
+/// If BLAST+ does not take the text for an alignment, or would read beyond the end of a
+/// sequence.
 ///
 /// ```
 /// use fleetblast_seq::msa::read;
@@ -109,7 +111,7 @@ pub fn read(text: &[u8]) -> Result<Vec<Aligned>> {
     aligned(rows)
 }
 
-/// The rows, whole and named.
+/// Checks the rows, and parses their names and types.
 fn aligned(rows: Rows) -> Result<Vec<Aligned>> {
     let rows = rows.into_inner();
     match rows.len() {
@@ -135,7 +137,7 @@ fn aligned(rows: Rows) -> Result<Vec<Aligned>> {
             columns: row.columns,
             molecule: Molecule::Protein,
         };
-        aligned.molecule = molecule.map_or_else(|| by_letters(&aligned), Ok)?;
+        aligned.molecule = molecule.map_or_else(|| molecule_from_letters(&aligned), Ok)?;
         Ok(aligned)
     };
     let aligned = rows.into_iter().map(named).collect::<Result<Vec<_>>>()?;
@@ -147,8 +149,8 @@ fn aligned(rows: Rows) -> Result<Vec<Aligned>> {
     Ok(aligned)
 }
 
-/// What a sequence is by its letters (`CFormatGuess::SequenceType`).
-fn by_letters(aligned: &Aligned) -> Result<Molecule> {
+/// Guesses the molecule type from the letters (`CFormatGuess::SequenceType`).
+fn molecule_from_letters(aligned: &Aligned) -> Result<Molecule> {
     let (mut bases, mut ambiguous, mut other) = (0, 0, 0);
     for letter in aligned.letters() {
         match letter {

@@ -1,18 +1,19 @@
-//! Names of sequences as identifiers (`CAlnReader::x_ParseAndValidateSeqIds`, `CFastaIdValidate`).
+//! Parses names of sequences as identifiers (`CAlnReader::x_ParseAndValidateSeqIds`,
+//! `CFastaIdValidate`).
 
 use crate::id::{ObjectId, SeqId, parse_typed};
 
-/// Letters of bases, of which an identifier must not end with more than [`MOST_BASES`].
+/// Letters of bases. An identifier must not end with more than [`MOST_BASES`] of them.
 const BASES: &[u8] = b"NACGTacgt";
 const MOST_BASES: usize = 20;
-/// The same for letters at all.
+/// An identifier must not end with more letters.
 const MOST_LETTERS: usize = 50;
 /// Longest local identifier, and longest tag of a general one.
 const LONGEST: usize = 50;
 /// Longest accession.
 const LONGEST_ACCESSION: usize = 30;
 
-/// The identifiers of a name, or what is wrong with it.
+/// Parses the identifiers of a name; the error says what is wrong.
 pub(super) fn parse(word: &[u8]) -> Result<Vec<SeqId>, String> {
     let name = String::from_utf8_lossy(word);
     let ids = parse_typed(word).map_err(|_| format!("'{name}' is no identifier"))?;
@@ -46,7 +47,8 @@ pub(super) fn parse(word: &[u8]) -> Result<Vec<SeqId>, String> {
     }
 }
 
-/// Whether a title has something of the form `[name=value]` (`CTitleParser`): in its first brackets, which may hold others.
+/// Whether the first brackets of a title contain `[name=value]` (`CTitleParser`); brackets can be
+/// nested.
 pub(super) fn has_modifiers(title: &[u8]) -> bool {
     let (mut depth, mut is_named) = (0_usize, false);
     for byte in title {

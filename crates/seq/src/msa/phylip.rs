@@ -1,12 +1,12 @@
-//! PHYLIP (`CAlnScannerPhylip`): the numbers of sequences and columns, then blocks of lines, of which those of the first begin with
-//! names.
+//! Reads PHYLIP (`CAlnScannerPhylip`): the numbers of sequences and columns, then blocks of lines.
+//! The lines of the first block begin with names.
 
 use super::lines::{Lines, first_word, number, words};
 use super::rows::Rows;
 use super::{MsaError, Result, malformed};
 use crate::convert::trim_spaces;
 
-/// Lines that BLAST+ passes over, whatever their case.
+/// Lines that BLAST+ skips, in any case of letters.
 const PASSED: [&[u8]; 5] = [b"begin ncbi;", b"begin ncbi", b"sequin", b"end;", b"end"];
 
 pub(super) fn read(mut lines: Lines) -> Result<Rows> {

@@ -1,4 +1,4 @@
-//! Rows as they are read, piece by piece.
+//! The rows of an alignment while they are read.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use super::{GAP, Result, malformed};
 #[derive(Debug)]
 pub(super) struct Row {
     pub line: usize,
-    /// What it is called.
+    /// Name of the sequence.
     pub word: Vec<u8>,
     pub title: Vec<u8>,
     pub columns: Vec<u8>,
@@ -18,12 +18,12 @@ pub(super) struct Row {
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     rows: Vec<Row>,
-    /// Names in lower case, and where they were.
+    /// Names in lower case, and their lines.
     known: HashMap<Vec<u8>, usize>,
 }
 
 impl Rows {
-    /// A new sequence. Names that differ in case only are the same.
+    /// Starts a new sequence. Names that differ in case only are equal.
     pub fn begin(&mut self, line: usize, word: &[u8], title: &[u8]) -> Result<()> {
         if let Some(before) = self.known.insert(word.to_ascii_lowercase(), line) {
             let name = String::from_utf8_lossy(word);
@@ -41,12 +41,12 @@ impl Rows {
         self.rows.len()
     }
 
-    /// What a sequence is called.
+    /// Name of a sequence.
     pub fn word(&self, row: usize) -> Option<&[u8]> {
         self.rows.get(row).map(|row| &row.word[..])
     }
 
-    /// More columns of a sequence.
+    /// Appends columns to a sequence.
     pub fn extend<'a>(
         &mut self,
         row: usize,
@@ -64,7 +64,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Columns of a sequence so far.
+    /// Number of columns of a sequence so far.
     pub fn columns(&self, row: usize) -> usize {
         self.rows.get(row).map_or(0, |row| row.columns.len())
     }

@@ -18,7 +18,7 @@ fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs.iter().map(|&(name, row)| (name.to_owned(), row.to_owned())).collect()
 }
 
-// What `psiblast -in_msa` 2.12.0 reads, and what not.
+// Checked with `psiblast -in_msa` 2.12.0.
 #[test]
 fn aligned_fasta() {
     let two = pairs(&[("q", "MKVlaw"), ("r", "M--LAW")]);
@@ -52,7 +52,7 @@ fn aligned_fasta() {
 fn clustal() {
     let two = pairs(&[("q", "MKVLAW"), ("r", "M--LAW")]);
     assert_eq!(rows("CLUSTAL W (1.83)\n\nq MKV\nr M--\n  *\n\nq LAW 6\nr LAW 6\n\n"), two);
-    // Without its heading three blocks tell.
+    // Without a heading, three blocks with conservation identify Clustal.
     let blocks = "q MK\nr M-\n  *\n\nq VL\nr -L\n  .\n\nq A\nr A\n:\n\nq W\nr W\n*\n";
     assert_eq!(rows(blocks), two);
     let heading = |text: &str| format!("clustalw\n{text}");
@@ -92,7 +92,7 @@ fn phylip() {
 }
 
 #[test]
-fn other_formats_are_told_by_name() {
+fn other_formats_are_refused_by_name() {
     assert_eq!(refusal("#NEXUS\nbegin data;\n"), "an alignment in NEXUS");
     assert_eq!(refusal("\n  10 20\nq MK\n"), "an alignment in Sequin's format");
     assert_eq!(refusal("//\n\n1 2\nq MK\n\n"), "an alignment in Multalin's format");
@@ -114,7 +114,7 @@ fn names_are_identifiers() {
 }
 
 #[test]
-fn bases_are_told_by_letters_unless_the_name_tells() {
+fn letters_decide_the_molecule_unless_the_name_does() {
     let molecule = |name: &str, letters: &str| {
         let text = format!(">{name}\n{letters}\n>other\n{letters}\n");
         read(text.as_bytes()).map(|rows| rows[0].molecule)

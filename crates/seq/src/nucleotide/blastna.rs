@@ -1,4 +1,5 @@
-//! The alphabet blastna, by which BLAST+ compares nucleotides: the four bases first, then the codes of several bases.
+//! The alphabet blastna, in which BLAST+ compares nucleotides: the four bases first, then the
+//! ambiguity codes.
 
 /// Number of codes.
 pub const SIZE: usize = 16;
@@ -6,11 +7,11 @@ pub const SIZE: usize = 16;
 /// The letter of each code.
 pub const LETTERS: [u8; SIZE] = *b"ACGTRYMKWSBDHVN-";
 
-/// The codes of single bases are those below.
+/// Codes below are single bases.
 pub const BASES: u8 = 4;
 /// Code of `N`, any base.
 pub const N: u8 = 14;
-/// Before, between and after the contexts of queries in memory; as a letter it is the gap.
+/// The sentinel before, between and after contexts in memory; as a letter it is the gap.
 pub const SENTINEL: u8 = 15;
 
 /// The blastna code of each ncbi4na code.
@@ -19,7 +20,7 @@ const OF_NCBI4NA: [u8; SIZE] = [15, 0, 1, 6, 2, 4, 9, 13, 3, 8, 5, 12, 7, 11, 10
 /// The ncbi4na code of each blastna code.
 const NCBI4NA: [u8; SIZE] = [1, 2, 4, 8, 5, 10, 3, 12, 9, 6, 14, 13, 11, 7, 15, 0];
 
-/// The code of the bases that an ncbi4na code stands for.
+/// Converts an ncbi4na code.
 ///
 /// ```
 /// use fleetblast_seq::nucleotide::{blastna, encode};
@@ -30,18 +31,18 @@ pub const fn of_ncbi4na(code: u8) -> u8 {
     OF_NCBI4NA[(code & 15) as usize]
 }
 
-/// The bases that a code stands for, as ncbi4na: a bit for each of A, C, G, T, from the lowest.
+/// Converts to an ncbi4na code: a bit for each of A, C, G, T, from the lowest.
 pub const fn ncbi4na(code: u8) -> u8 {
     NCBI4NA[(code & 15) as usize]
 }
 
-/// The code of the opposite strand; that of a sentinel is a sentinel.
+/// The complement of a code; a sentinel stays a sentinel.
 pub const fn complement(code: u8) -> u8 {
-    // A bit for each base: A and T change places, C and G.
+    // Each base has a bit: A and T swap, C and G swap.
     of_ncbi4na(ncbi4na(code).reverse_bits() >> 4)
 }
 
-/// The opposite strand.
+/// The reverse complement.
 pub fn reverse_complement(codes: &[u8]) -> Vec<u8> {
     codes.iter().rev().map(|&code| complement(code)).collect()
 }

@@ -1,4 +1,5 @@
-//! Nucleotides: the alphabet ncbi4na, with a bit for each base that a code may stand for, and what is made of it.
+//! Nucleotides: the alphabet ncbi4na, with a bit for each base that a code can stand for; blastna
+//! and packed bases.
 
 pub mod blastna;
 mod packed;
@@ -12,7 +13,7 @@ pub const LETTERS: [u8; 16] = *b"-ACMGRSVTWYHKDBN";
 /// Code of `N`, any base.
 pub const N: u8 = 15;
 
-/// Code of each byte, 255 where the byte is no letter of the alphabet. `U` is `T`.
+/// Code of each byte; 255 if the byte is no letter of the alphabet. `U` is `T`.
 const CODES: [u8; 256] = {
     let mut table = [255u8; 256];
     let mut code = 1;

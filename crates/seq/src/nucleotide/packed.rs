@@ -1,7 +1,7 @@
 //! Bases at two bits each, as databases store them.
 
-/// Packed bases: A 0, C 1, G 2, T 3, four a byte, the first in the high bits. What is ambiguous stands as one of the bases that it
-/// may be.
+/// Packed bases: A 0, C 1, G 2, T 3; four per byte, the first in the high bits. An ambiguous base
+/// is stored as one of its possible bases.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Packed<'a> {
     bytes: &'a [u8],
@@ -9,10 +9,10 @@ pub struct Packed<'a> {
 }
 
 impl<'a> Packed<'a> {
-    /// So many bases; only the high bits of the last byte may count.
+    /// Makes a view of `length` bases; the low bits of the last byte may be unused.
     ///
     /// # Panics
-    /// If there are fewer.
+    /// If there are fewer bases.
     pub fn new(bytes: &'a [u8], length: u32) -> Packed<'a> {
         assert!(
             bytes.len() >= (length as usize).div_ceil(4),
@@ -22,7 +22,8 @@ impl<'a> Packed<'a> {
         Packed { bytes, length }
     }
 
-    /// The bases of a sequence as a database stores it: the low bits of its last byte tell how many bases that has.
+    /// Makes a view of a sequence as stored in a database: the low bits of the last byte are the
+    /// number of bases in that byte.
     pub fn stored(bytes: &'a [u8]) -> Packed<'a> {
         let length =
             bytes.split_last().map_or(0, |(last, full)| 4 * full.len() + usize::from(last & 3));
@@ -35,7 +36,7 @@ impl<'a> Packed<'a> {
         self.length
     }
 
-    /// The bytes; what comes after the last base in its byte, and in bytes after that, means nothing.
+    /// The bytes. Bits and bytes after the last base have no meaning.
     #[inline]
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
@@ -50,10 +51,10 @@ impl<'a> Packed<'a> {
         self.bytes[at as usize / 4] >> (6 - 2 * (at & 3)) & 3
     }
 
-    /// So many bases from a place on that is a multiple of four.
+    /// A view of `length` bases from `start`, a multiple of four.
     ///
     /// # Panics
-    /// If it is none, or there are fewer bases.
+    /// If `start` is no multiple of four, or there are fewer bases.
     pub fn part(&self, start: u32, length: u32) -> Packed<'a> {
         assert!(start.is_multiple_of(4) && start + length <= self.length);
         Packed { bytes: &self.bytes[start as usize / 4..], length }

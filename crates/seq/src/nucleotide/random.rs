@@ -1,10 +1,11 @@
-//! The random numbers of BLAST+ (`CRandom`, random_gen.cpp), by which it chooses among the bases of ambiguous codes.
+//! BLAST+'s random number generator (`CRandom`, random_gen.cpp), which chooses among the bases of
+//! ambiguous codes.
 
 use super::N;
 
 const SIZE: usize = 33;
 
-/// The state of a generator that nobody seeded.
+/// The state of a generator without a seed.
 const UNSEEDED: [u32; SIZE] = [
     3_577_682_002,
     3_754_396_547,
@@ -50,7 +51,7 @@ pub struct Random {
 }
 
 impl Default for Random {
-    /// A generator that nobody seeded; it starts with the same numbers each time.
+    /// A generator without a seed; it always starts with the same numbers.
     fn default() -> Self {
         Random { state: UNSEEDED, j: 12, k: SIZE - 1 }
     }
@@ -79,7 +80,8 @@ impl Random {
         sum >> 1
     }
 
-    /// Two bits for one of the bases that an ambiguous ncbi4na code may stand for, as in packed sequences; of a gap for any base.
+    /// Draws two bits for one of the bases that an ambiguous ncbi4na code can stand for, as in
+    /// packed sequences; for a gap any base.
     pub fn base(&mut self, code: u8) -> u8 {
         let picked = self.draw();
         if code == N || code == 0 {

@@ -1,14 +1,13 @@
-//! SEG: masks stretches of low complexity in proteins (`blast_seg.c`).
+//! SEG: masks low-complexity segments of proteins (`blast_seg.c`).
 //!
-//! A window of fixed length slides over the sequence. Where its entropy falls to `locut` a segment
-//! starts; it reaches as far to both sides as the entropy stays within `hicut`; then it is trimmed
-//! to the stretch that is least probable by chance. What was cut off at the left may hold a window
-//! that started the segment: it is searched again on its own.
+//! A window of fixed length slides over the sequence. A segment starts where the window's entropy
+//! is at most `locut`. It extends to both sides as long as the entropy is at most `hicut`. Then it
+//! is trimmed to the range that is least probable by chance. The part cut off at the left can hold
+//! a window that started the segment, so it is searched again on its own.
 //!
-//! The decisions equal those of BLAST+ bit for bit. They are comparisons of doubles, but the
-//! doubles are only computed where an estimate cannot decide: `window` classifies windows by an
-//! integer sum that slides along, `trim` skips stretches that are clearly more probable than the
-//! best one found.
+//! The decisions equal those of BLAST+ bit for bit. They are comparisons of doubles, but doubles
+//! are computed only if an estimate cannot decide. `window` classifies windows by a sliding integer
+//! sum; `trim` skips ranges that are clearly more probable than the best one so far.
 
 mod tables;
 mod trim;
@@ -22,22 +21,22 @@ use self::window::Windows;
 /// Parameters of SEG.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SegParams {
-    /// Window length in residues. What is not positive stands for 12.
+    /// Window length in residues. A value that is not positive means 12.
     pub window: i32,
-    /// Entropy (bits) at or below which a segment starts. What is not positive stands for 2.2.
+    /// Entropy (bits) at or below which a segment starts. A value that is not positive means 2.2.
     pub locut: f64,
-    /// Entropy (bits) up to which a segment is extended. What is not positive stands for 2.5, values below `locut` for
-    /// `locut`.
+    /// Entropy (bits) up to which a segment is extended. A value that is not positive means 2.5; a
+    /// value below `locut` means `locut`.
     pub hicut: f64,
 }
 
 impl SegParams {
     /// The parameters of `-seg yes`.
     pub const QUERY: Self = Self { window: 12, locut: 2.2, hicut: 2.5 };
-    /// The parameters by which composition-based statistics mask subjects (`blast_kappa.c`).
+    /// The parameters with which composition-based statistics mask subjects (`blast_kappa.c`).
     pub const SUBJECT: Self = Self { window: 10, locut: 1.8, hicut: 2.1 };
 
-    /// The parameters as `BlastSetUp_Filter` takes them for given (blast_filter.c), and `SeqBufferSeg` corrects them.
+    /// Replaces invalid values as `BlastSetUp_Filter` (blast_filter.c) and `SeqBufferSeg` do.
     fn checked(self) -> Self {
         let window = if self.window > 0 { self.window } else { Self::QUERY.window };
         let locut = if self.locut > 0.0 { self.locut } else { Self::QUERY.locut };
@@ -76,7 +75,7 @@ impl Masker {
         Self { windows: Windows::new(params.checked()), trimmer: Trimmer::default() }
     }
 
-    /// The low-complexity segments of one protein, as [`mask`] gives them.
+    /// Finds the low-complexity segments of one protein, as [`mask`] does.
     pub fn mask(&mut self, residues: &[u8]) -> Vec<Range<u32>> {
         let mut found = Vec::new();
         if self.windows.classify(residues) {
@@ -88,7 +87,7 @@ impl Masker {
     }
 }
 
-/// One search for segments; positions are those of the whole sequence.
+/// A search for segments; positions are those of the whole sequence.
 struct Finder<'a> {
     residues: &'a [u8],
     windows: &'a Windows,
@@ -96,10 +95,10 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// Appends the segments of the piece `[start, end)`, in the order they are found.
+    /// Appends the segments in the range `[start, end)`, in the order they are found.
     ///
-    /// A window is named by the position of its centre; only windows wholly inside the piece
-    /// count, so the piece sees the same entropies as the whole.
+    /// A window is identified by the position of its centre. Only windows inside the range count,
+    /// so their entropies are those of the whole sequence.
     fn find(&mut self, start: usize, end: usize, found: &mut Vec<Range<usize>>) {
         let (before, after) = (self.windows.before, self.windows.after);
         if end - start < before + after {
@@ -117,11 +116,11 @@ impl Finder<'_> {
             let untrimmed = low - before..high + after;
             let kept = self.trimmer.trim(&self.residues[untrimmed.clone()]);
             let segment = untrimmed.start + kept.start..untrimmed.start + kept.end;
-            // The starting window was trimmed away: look at what lies left of the segment.
+            // The starting window was trimmed away: search the range left of the segment.
             if centre + after <= segment.start {
                 let from = found.len();
                 self.find(untrimmed.start, segment.start, found);
-                // BLAST+ keeps only the segment found last in such a piece.
+                // BLAST+ keeps only the segment found last in such a range.
                 let until = found.len().saturating_sub(1).max(from);
                 found.drain(from..until);
             }
@@ -145,7 +144,7 @@ impl Finder<'_> {
     }
 }
 
-/// Merges neighbours that overlap, from the last found to the first, and puts them in order.
+/// Merges neighbours that overlap, from the last found to the first, and sorts them.
 fn merge(found: &[Range<usize>]) -> Vec<Range<u32>> {
     let mut merged: Vec<Range<u32>> = Vec::with_capacity(found.len());
     for segment in found.iter().rev() {

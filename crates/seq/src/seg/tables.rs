@@ -1,4 +1,4 @@
-//! Numbers SEG needs often: logarithms of factorials and of small fractions.
+//! Tables for SEG: logarithms of factorials and of small fractions.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 pub(super) const CLASSES: usize = 20;
 /// Class of every code that is no standard residue.
 pub(super) const BOGUS: u8 = CLASSES as u8;
-/// Natural logarithm of 2, by which entropies become bits (`ncbi_math.h`).
+/// Natural logarithm of 2, to convert entropies to bits (`ncbi_math.h`).
 pub(super) const LN2: f64 = std::f64::consts::LN_2;
 
 /// Class of each residue code: 0..20 in the order of the codes, or [`BOGUS`].
@@ -24,8 +24,8 @@ pub(super) const CLASS: [u8; 256] = {
     table
 };
 
-/// Logarithms of k/10 as `blast_seg.c` rounds them; used whenever ten residues are counted.
-/// Comparisons depend on these very digits.
+/// Logarithms of k/10 as `blast_seg.c` rounds them; used whenever ten residues are counted. Results
+/// of comparisons depend on these exact digits.
 #[expect(clippy::approx_constant, reason = "the rounding decides comparisons")]
 const LN_TENTHS: [f64; 11] = [
     0.0,

@@ -1,5 +1,5 @@
-//! Goldens from `segmasker -in x.fa -window W -locut L -hicut H` (which reports overlapping
-//! segments apart; BLAST merges them), and a plain restatement of the rules as a check.
+//! Goldens from `segmasker -in x.fa -window W -locut L -hicut H` (which does not merge overlapping
+//! segments; BLAST does), and a plain implementation of the rules as a check.
 
 #![expect(clippy::single_range_in_vec_init, reason = "lists of one range are meant")]
 
@@ -11,7 +11,7 @@ fn codes(letters: &str) -> Vec<u8> {
     letters.bytes().map(|letter| encode(letter).unwrap()).collect()
 }
 
-/// A seeded generator of sequences in which few letters prevail, in changing stretches.
+/// A seeded generator of sequences with ranges in which few letters prevail.
 struct Generator(u64);
 
 impl Generator {

@@ -1,4 +1,4 @@
-//! Trimming a segment to its least probable stretch.
+//! Trims a segment to its least probable range.
 
 use std::ops::Range;
 
@@ -8,18 +8,18 @@ use super::tables::{CLASS, CLASSES, ln_factorial, ln_factorial_micros, state_vec
 const MAX_TRIM: usize = 50;
 /// ln 20, the double that `blast_seg.c` writes as 2.9957322735539909.
 const LN_CLASSES: f64 = 2.995_732_273_553_991;
-/// Stretches whose estimate exceeds the best value by more than this are not computed exactly.
+/// Ranges whose estimate exceeds the best value by more than this are not computed exactly.
 const MARGIN: f64 = 1e-4;
 
-/// Logarithm of the probability of a stretch, estimated while it slides.
+/// The logarithm of the probability of a range, estimated while it slides.
 ///
-/// The value is ln(compositions) + ln(permutations) − len·ln 20. All but the last term are sums of
-/// logarithms of factorials, which have six decimals: in millionths they are integers, and sliding
-/// changes only a few of them.
+/// The value is ln(compositions) + ln(permutations) − len·ln 20. All terms but the last are sums of
+/// logarithms of factorials with six decimals. In millionths they are integers, and sliding changes
+/// only a few of them.
 #[derive(Clone, Debug)]
 struct Stretch {
     counts: [u32; CLASSES + 1],
-    /// How many classes have each count. Index 0: absent classes.
+    /// Number of classes with each count. Index 0: absent classes.
     groups: Vec<u32>,
     /// Σ ln(group size)! over the groups, in millionths.
     group_sum: i64,
@@ -70,7 +70,7 @@ impl Stretch {
         }
     }
 
-    /// Estimate of the value up to the terms that are the same for all stretches of this length.
+    /// Estimate of the value without the terms that are equal for all ranges of this length.
     fn estimate(&self) -> i64 {
         // Without any standard residue the groups are not subtracted (see `ln_compositions`).
         let groups = if self.groups[0] as usize == CLASSES { 0 } else { self.group_sum };
@@ -108,8 +108,8 @@ pub(super) struct Trimmer {
 }
 
 impl Trimmer {
-    /// The stretch of `residues` with the lowest probability, the first such among those of the
-    /// greatest length; at most 50 residues are cut off.
+    /// Returns the range of `residues` with the lowest probability; of equal ones the longest, then
+    /// the first. At most 50 residues are cut off.
     pub(super) fn trim(&mut self, residues: &[u8]) -> Range<usize> {
         let whole = residues.len();
         let shortest = whole.saturating_sub(MAX_TRIM).max(1);
@@ -143,7 +143,7 @@ impl Trimmer {
 pub(super) mod tests {
     use super::*;
 
-    /// The same choice without estimates: every stretch counted afresh.
+    /// The same choice without estimates: the counts of every range are computed anew.
     pub(in crate::seg) fn by_definition(residues: &[u8]) -> Range<usize> {
         let whole = residues.len();
         let (mut best, mut lowest) = (0..whole, 1.0);

@@ -3,12 +3,12 @@
 use super::SegParams;
 use super::tables::{BOGUS, CLASS, CLASSES, LN2, entropy, state_vector};
 
-/// Most residues outside the 20 standard ones that a window may hold.
+/// Maximal number of non-standard residues in a window.
 const MAX_BOGUS: usize = 2;
-/// One in the fixed-point numbers of the estimate.
+/// The number 1 in the fixed-point numbers of the estimate.
 const ONE: f64 = (1u64 << 32) as f64;
-/// Entropies (bits) estimated closer to a cut-off than this are computed exactly. Above the error
-/// of the rounded logarithms of `blast_seg.c` (3e-7) and of the fixed-point sums.
+/// If the estimated entropy (bits) is closer to a cut-off than this, it is computed exactly. It
+/// exceeds the error of the rounded logarithms of `blast_seg.c` (3e-7) and of the fixed-point sums.
 const MARGIN: f64 = 1e-5;
 
 /// The window's entropy may start a segment.
@@ -16,14 +16,14 @@ const STARTS: u8 = 1;
 /// The window's entropy may extend a segment.
 const EXTENDS: u8 = 2;
 
-/// A cut-off in terms of the sum of c·ln c over the counts: entropy falls as the sum grows.
+/// A cut-off as a sum of c·ln c over the counts: entropy falls as the sum grows.
 #[derive(Clone, Copy, Debug)]
 struct Cut {
-    /// The entropy in bits.
+    /// The cut-off in bits.
     bits: f64,
-    /// Sums below are surely above the cut-off.
+    /// Sums below have an entropy above the cut-off.
     never_below: i64,
-    /// Sums from here on are surely within the cut-off.
+    /// Sums from here on have an entropy within the cut-off.
     always_from: i64,
 }
 
@@ -61,17 +61,17 @@ pub(super) struct Windows {
     pub before: usize,
     /// Residues of a window from its centre on.
     pub after: usize,
-    /// c·ln c for c = 0..=window, in fixed point; empty until the first sequence that is long
-    /// enough, so that absurd window lengths cost no memory.
+    /// c·ln c for c = 0..=window, in fixed point. Empty until the first sequence that is long
+    /// enough, so that absurd window lengths need no memory.
     terms: Vec<i64>,
     /// Cut-offs for 0, 1 and 2 bogus residues: (start, extend).
     cuts: Vec<(Cut, Cut)>,
-    /// For each centre whether its window starts or extends segments.
+    /// For each centre: whether its window starts or extends segments.
     flags: Vec<u8>,
 }
 
 impl Windows {
-    /// Of parameters that are positive.
+    /// Makes the tables for positive parameters.
     pub(super) fn new(params: SegParams) -> Self {
         let window = params.window.max(1) as usize;
         let before = window.div_ceil(2) - 1;

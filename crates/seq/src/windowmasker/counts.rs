@@ -1,55 +1,56 @@
-//! Files of counts of units, as `windowmasker -mk_counts` makes them in its binary forms (`seq_masker_istat_bin.cpp`,
-//! `seq_masker_istat_obinary.cpp`).
+//! Files of unit counts, in the binary formats of `windowmasker -mk_counts`
+//! (`seq_masker_istat_bin.cpp`, `seq_masker_istat_obinary.cpp`).
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use thiserror::Error;
 
-/// Bases of a unit, at most: they fit in 32 bits.
+/// Maximal bases of a unit, which must fit in 32 bits.
 const MOST_BASES: u32 = 16;
 /// The first word of a file that begins with notes.
 const WITH_NOTES: u32 = 3;
-/// The first words of files with pairs, and of those with a table of hashes, without and with bits.
+/// The first words of files with pairs, and of files with a hash table, without and with a bit
+/// array.
 const PAIRS: u32 = 0;
 const HASHES: [u32; 2] = [1, 2];
-/// Units in a word of the bits.
+/// Units per word of the bit array.
 const IN_WORD: u32 = 32;
 
-/// What is wrong with a file of counts.
+/// The errors in a file of counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Fault {
-    /// It is of another kind.
+pub enum CountsError {
+    /// The file has another format.
     #[error("it is no binary file of windowmasker's counts")]
     Kind,
-    /// It ends too early.
+    /// The file ends too early.
     #[error("it is cut short")]
     Short,
-    /// Pairs that are no pairs.
+    /// The pairs are incomplete.
     #[error("its length is not that of pairs of units and counts")]
     Length,
-    /// Numbers that cannot be.
+    /// A number is out of range.
     #[error("a number in its head is out of range")]
     Range,
-    /// Entries of the table of hashes that point beyond its values.
+    /// An entry of the hash table points beyond its values.
     #[error("an entry of its table points beyond the values")]
     Index,
 }
 
-/// How often the units of a genome occur in it.
+/// The number of occurrences of each unit in a genome.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Counts {
     bases: u32,
-    /// Counts below this stand for half of it, those above `high` for `high`.
+    /// Counts below `low` are replaced by half of `low`, counts above `high` by `high`.
     low: u32,
     high: u32,
-    /// Score of a window with which a masked run goes on.
+    /// Score of a window that extends a masked run.
     pub(super) extend: u32,
-    /// Score of one with which it begins.
+    /// Score of a window that starts a masked run.
     pub(super) threshold: u32,
     units: Units,
 }
 
-/// Units with their counts: of a unit and its reverse complement, the smaller one.
+/// Units with their counts; of a unit and its reverse complement only the smaller one is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Units {
     /// Pairs by unit, ascending.
@@ -57,21 +58,21 @@ enum Units {
     Hashes(Hashes),
 }
 
-/// A table by some of a unit's bits.
+/// A hash table whose key is some of a unit's bits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Hashes {
-    /// How many bits the key has, and how many of the unit lie below it.
+    /// Number of bits of the key, and of the unit's bits below the key.
     key: u32,
     below: u32,
-    /// Bits of an entry that tell how many units have the key.
+    /// Number of bits of an entry that count the units with its key.
     counting: u32,
     table: Vec<u32>,
-    /// Of units that share a key.
+    /// Counts of units that share a key.
     values: Vec<u16>,
 }
 
 impl Counts {
-    /// Whether a file is of one of the kinds that can be read, by its beginning.
+    /// Whether the start of a file is that of a readable format.
     pub fn is_binary(file: &[u8]) -> bool {
         let kind = Words(file).after_notes().and_then(|mut words| words.next());
         kind.is_ok_and(|kind| kind == PAIRS || HASHES.contains(&kind))
@@ -80,21 +81,21 @@ impl Counts {
     /// Reads a file.
     ///
     /// # Errors
-    /// A file of another kind, or a damaged one.
-    pub fn read(file: &[u8]) -> Result<Counts, Fault> {
+    /// If the file has another format, or is damaged.
+    pub fn read(file: &[u8]) -> Result<Counts, CountsError> {
         let mut words = Words(file).after_notes()?;
         match words.next()? {
             PAIRS => Counts::of_pairs(words),
             kind if HASHES.contains(&kind) => Counts::of_hashes(words, kind == HASHES[1]),
-            _ => Err(Fault::Kind),
+            _ => Err(CountsError::Kind),
         }
     }
 
-    fn of_pairs(mut words: Words<'_>) -> Result<Counts, Fault> {
+    fn of_pairs(mut words: Words<'_>) -> Result<Counts, CountsError> {
         let bases = bases(words.next()?)?;
-        let pairs = (words.0.len().checked_sub(16).ok_or(Fault::Short)?) / 8;
+        let pairs = (words.0.len().checked_sub(16).ok_or(CountsError::Short)?) / 8;
         if words.0.len() != 8 * pairs + 16 {
-            return Err(Fault::Length);
+            return Err(CountsError::Length);
         }
         let mut units = Vec::with_capacity(pairs);
         for _ in 0..pairs {
@@ -104,25 +105,25 @@ impl Counts {
         Ok(Counts::new(bases, limits, Units::Pairs(units)))
     }
 
-    fn of_hashes(mut words: Words<'_>, has_bits: bool) -> Result<Counts, Fault> {
+    fn of_hashes(mut words: Words<'_>, has_bits: bool) -> Result<Counts, CountsError> {
         let bases = bases(words.next()?)?;
         let [values, key, below, counting] = words.four()?;
         let is_key = (1..2 * bases).contains(&key) && key < 32;
         if !is_key || below > 32 - key || !(1..=32 - key).contains(&counting) {
-            return Err(Fault::Range);
+            return Err(CountsError::Range);
         }
         let limits = words.four()?;
         if has_bits && words.next()? > 0 {
-            // By which BLAST+ finds windows faster that score something.
+            // The bit array only makes BLAST+ faster.
             words.many((1u64 << (2 * bases)) / u64::from(IN_WORD))?;
         }
         let table = words.many(1 << key)?;
-        let bytes = words.0.get(..2 * values as usize).ok_or(Fault::Short)?;
+        let bytes = words.0.get(..2 * values as usize).ok_or(CountsError::Short)?;
         let values: Vec<u16> =
             bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
         let hashes = Hashes { key, below, counting, table, values };
         if (0..hashes.table.len()).any(|key| hashes.shared(hashes.table[key]).is_none()) {
-            return Err(Fault::Index);
+            return Err(CountsError::Index);
         }
         Ok(Counts::new(bases, limits, Units::Hashes(hashes)))
     }
@@ -132,7 +133,7 @@ impl Counts {
         Counts { bases, low, high, extend, threshold, units }
     }
 
-    /// The same for equal counts, in one build of the program.
+    /// A digest that is the same for equal counts, in one build of the program.
     pub fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.hash(&mut hasher);
@@ -144,8 +145,8 @@ impl Counts {
         self.bases as usize
     }
 
-    /// What a unit counts.
-    pub(super) fn of(&self, unit: u32) -> u32 {
+    /// The count of a unit, with the limits applied.
+    pub(super) fn count(&self, unit: u32) -> u32 {
         let unit = unit.min(self.opposite(unit));
         let count = match &self.units {
             Units::Pairs(pairs) => {
@@ -168,7 +169,7 @@ impl Counts {
 }
 
 impl Hashes {
-    /// Where the units that share an entry stand among the values; `None` if that is beyond their end.
+    /// The values of the units that share an entry; `None` if they are beyond the end.
     fn shared(&self, entry: u32) -> Option<&[u16]> {
         let count = entry & ((1 << self.counting) - 1);
         let start = (entry >> self.counting) as usize;
@@ -194,40 +195,40 @@ impl Hashes {
     }
 }
 
-fn bases(word: u32) -> Result<u32, Fault> {
-    // BLAST+ takes the lowest byte of it.
-    Some(word & 0xFF).filter(|bases| (1..=MOST_BASES).contains(bases)).ok_or(Fault::Range)
+fn bases(word: u32) -> Result<u32, CountsError> {
+    // BLAST+ uses the lowest byte.
+    Some(word & 0xFF).filter(|bases| (1..=MOST_BASES).contains(bases)).ok_or(CountsError::Range)
 }
 
-/// Words of a file that are not yet read.
+/// The words of a file that are not yet read.
 struct Words<'a>(&'a [u8]);
 
 impl<'a> Words<'a> {
-    fn next(&mut self) -> Result<u32, Fault> {
-        let (word, rest) = self.0.split_first_chunk().ok_or(Fault::Short)?;
+    fn next(&mut self) -> Result<u32, CountsError> {
+        let (word, rest) = self.0.split_first_chunk().ok_or(CountsError::Short)?;
         self.0 = rest;
         Ok(u32::from_le_bytes(*word))
     }
 
-    fn four(&mut self) -> Result<[u32; 4], Fault> {
+    fn four(&mut self) -> Result<[u32; 4], CountsError> {
         Ok([self.next()?, self.next()?, self.next()?, self.next()?])
     }
 
-    fn many(&mut self, count: u64) -> Result<Vec<u32>, Fault> {
+    fn many(&mut self, count: u64) -> Result<Vec<u32>, CountsError> {
         if (self.0.len() as u64) < 4 * count {
-            return Err(Fault::Short);
+            return Err(CountsError::Short);
         }
         (0..count).map(|_| self.next()).collect()
     }
 
-    /// What comes after the notes, if there are any.
-    fn after_notes(mut self) -> Result<Words<'a>, Fault> {
+    /// Skips the notes, if there are any.
+    fn after_notes(mut self) -> Result<Words<'a>, CountsError> {
         let whole = self.0;
         if self.next()? != WITH_NOTES {
             return Ok(Words(whole));
         }
         let length = self.next()? as usize;
-        self.0.get(length..).map(Words).ok_or(Fault::Short)
+        self.0.get(length..).map(Words).ok_or(CountsError::Short)
     }
 }
 
@@ -245,7 +246,7 @@ pub(super) mod tests {
         bytes([PAIRS, bases].into_iter().chain(pairs).chain(limits))
     }
 
-    /// A file with a table by the two lowest bits, with notes.
+    /// A file with notes and a hash table; its key is the two lowest bits.
     pub fn optimised(bases: u32, units: &[(u32, u32)], limits: [u32; 4]) -> Vec<u8> {
         let (mut table, mut values) = (Vec::new(), Vec::new());
         for key in 0..4 {
@@ -266,19 +267,19 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_is_cut_short_or_of_another_kind_is_told() {
+    fn short_files_and_other_formats_are_errors() {
         let units = [(6, 40), (22, 30), (27, 25)];
         for file in [binary(3, &units, [2, 10, 20, 60]), optimised(3, &units, [2, 10, 20, 60])] {
             assert!(Counts::is_binary(&file));
             assert!(Counts::read(&file).is_ok());
-            // Without its last words a file of pairs is one of fewer pairs.
+            // If words are missing at the end of a file of pairs, it is a file of fewer pairs.
             for length in (0..file.len()).filter(|length| length % 8 != 0 || *length < 24) {
                 assert!(Counts::read(&file[..length]).is_err(), "{length}");
             }
         }
         assert!(!Counts::is_binary(b"##windowmasker"));
-        assert_eq!(Counts::read(&bytes([7, 0, 0])), Err(Fault::Kind));
-        assert_eq!(Counts::read(&binary(17, &[], [1; 4])), Err(Fault::Range));
+        assert_eq!(Counts::read(&bytes([7, 0, 0])), Err(CountsError::Kind));
+        assert_eq!(Counts::read(&binary(17, &[], [1; 4])), Err(CountsError::Range));
         let mut beyond = optimised(3, &units, [2, 10, 20, 60]);
         let at = beyond.len() - 4;
         beyond.truncate(at);

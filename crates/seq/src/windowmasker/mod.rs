@@ -1,13 +1,15 @@
-//! WindowMasker: masks what is frequent in a genome, by the counts of its units (Morgulis et al., 2006; `seq_masker.cpp`).
+//! WindowMasker: masks frequent parts of a genome, by the counts of its units (Morgulis et al.,
+//! 2006; `seq_masker.cpp`).
 //!
-//! A *unit* is so many bases one after another, a *window* five units that begin one base apart. Windows score the mean count of their
-//! units. Masked are runs of windows that score enough to go on, as far as windows that score enough to begin reach.
+//! A *unit* is a fixed number of consecutive bases; a *window* is five units that begin one base
+//! apart. The score of a window is the mean count of its units. A run of windows is masked if all
+//! score enough to extend it, from the first to the last window that scores enough to start it.
 
 mod counts;
 
 use std::ops::Range;
 
-pub use self::counts::{Counts, Fault};
+pub use self::counts::{Counts, CountsError};
 
 /// Units of a window.
 const UNITS: usize = 5;
@@ -17,7 +19,7 @@ pub fn mask(letters: &[u8], counts: &Counts) -> Vec<Range<u32>> {
     let mut masked = Vec::new();
     let mut run: Option<Run> = None;
     let mut window = Window::new(letters, counts.unit());
-    while window.is_whole {
+    while window.is_complete {
         let score = window.score(counts);
         let begins_after = |reach: usize| window.start() > reach;
         if score < counts.extend {
@@ -38,13 +40,13 @@ pub fn mask(letters: &[u8], counts: &Counts) -> Vec<Range<u32>> {
     masked
 }
 
-/// Windows one after another that are masked.
+/// A run of consecutive windows that are masked.
 #[derive(Clone, Copy)]
 struct Run {
     start: usize,
-    /// Last base of the last window that scores enough to begin.
+    /// Last base of the last window that scores enough to start a run.
     last: usize,
-    /// Last base of the last window that scores enough to go on.
+    /// Last base of the last window that scores enough to extend the run.
     reach: usize,
 }
 
@@ -59,20 +61,20 @@ struct Window<'a> {
     letters: &'a [u8],
     /// Bases of a unit.
     unit: usize,
-    /// Place of its last base.
+    /// Index of the window's last base.
     last: usize,
-    /// Its units, the oldest one at `first`.
+    /// The window's units, the oldest one at `first`.
     units: [u32; UNITS],
     first: usize,
-    /// There is one.
-    is_whole: bool,
+    /// Whether there is a window.
+    is_complete: bool,
 }
 
 impl<'a> Window<'a> {
     fn new(letters: &'a [u8], unit: usize) -> Self {
         let mut window =
-            Window { letters, unit, last: 0, units: [0; UNITS], first: 0, is_whole: false };
-        window.fill(0);
+            Window { letters, unit, last: 0, units: [0; UNITS], first: 0, is_complete: false };
+        window.find_window(0);
         window
     }
 
@@ -80,7 +82,7 @@ impl<'a> Window<'a> {
         self.unit + UNITS - 1
     }
 
-    /// Place of its first base.
+    /// Index of the window's first base.
     fn start(&self) -> usize {
         self.last + 1 - self.size()
     }
@@ -91,8 +93,8 @@ impl<'a> Window<'a> {
         ((u64::from(unit) << 2) as u32 & mask) + u32::from(letter)
     }
 
-    /// The first window from a place on.
-    fn fill(&mut self, from: usize) {
+    /// Moves to the first window from an index on.
+    fn find_window(&mut self, from: usize) {
         let (mut unit, mut known) = (0, 0);
         self.first = 0;
         for (at, &letter) in self.letters.iter().enumerate().skip(from) {
@@ -106,18 +108,18 @@ impl<'a> Window<'a> {
                 self.units[known - self.unit] = unit;
             }
             if known == self.size() {
-                (self.last, self.is_whole) = (at, true);
+                (self.last, self.is_complete) = (at, true);
                 return;
             }
         }
-        self.is_whole = false;
+        self.is_complete = false;
     }
 
-    /// The window that begins at the next base, or after the next ambiguous one.
+    /// Moves to the window that begins at the next base, or after the next ambiguous one.
     fn advance(&mut self) {
         match self.letters.get(self.last + 1) {
-            None => self.is_whole = false,
-            Some(&letter) if letter > 3 => self.fill(self.last + 1),
+            None => self.is_complete = false,
+            Some(&letter) if letter > 3 => self.find_window(self.last + 1),
             Some(&letter) => {
                 let newest = (self.first + UNITS - 1) % UNITS;
                 self.units[self.first] = self.next_unit(self.units[newest], letter);
@@ -128,13 +130,13 @@ impl<'a> Window<'a> {
     }
 
     fn score(&self, counts: &Counts) -> u32 {
-        let sum = self.units.iter().fold(0u32, |sum, &unit| sum.wrapping_add(counts.of(unit)));
+        let sum = self.units.iter().fold(0u32, |sum, &unit| sum.wrapping_add(counts.count(unit)));
         sum / UNITS as u32
     }
 }
 
 #[cfg(test)]
-// Lists of intervals, of which some have one.
+// Expected lists of intervals; some have a single one.
 #[allow(clippy::single_range_in_vec_init)]
 mod tests {
     use super::counts::tests::{binary, optimised};
@@ -147,7 +149,7 @@ mod tests {
 
     #[test]
     fn frequent_units_are_masked() {
-        // ACG is CGT backwards.
+        // ACG is the reverse complement of CGT.
         let counts = Counts::read(&binary(3, &[(0b000110, 40), (0b011011, 1)], [2, 10, 20, 60]));
         let counts = counts.unwrap();
         let text = "TTTTTTTTACGTACGTACGTACGTTTTTTTTT";
@@ -162,7 +164,7 @@ mod tests {
         let plain = Counts::read(&binary(3, &units, [2, 10, 20, 60])).unwrap();
         let hashed = Counts::read(&optimised(3, &units, [2, 10, 20, 60])).unwrap();
         for unit in 0..64 {
-            assert_eq!(plain.of(unit), hashed.of(unit), "{unit}");
+            assert_eq!(plain.count(unit), hashed.count(unit), "{unit}");
         }
     }
 }

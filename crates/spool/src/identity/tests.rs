@@ -30,7 +30,7 @@ fn identity() -> Identity {
     }
 }
 
-fn told(change: impl FnOnce(&mut Identity)) -> String {
+fn differences_after(change: impl FnOnce(&mut Identity)) -> String {
     let mut now = identity();
     change(&mut now);
     identity().differences(&now).to_string()
@@ -42,7 +42,7 @@ fn the_same_job_has_no_differences() {
 }
 
 #[test]
-fn each_field_is_told_by_name_with_both_values() {
+fn differences_have_the_name_and_both_values() {
     type Change = fn(&mut Identity);
     let changes: [(Change, &str); 16] = [
         (|job| job.program = "blastx".into(), "the program was 'blastp' and is 'blastx'"),
@@ -100,14 +100,14 @@ fn each_field_is_told_by_name_with_both_values() {
         ),
     ];
     for (change, expected) in changes {
-        let text = told(change);
+        let text = differences_after(change);
         assert!(text.ends_with(expected), "{text}");
     }
 }
 
 #[test]
 fn many_differences_are_counted() {
-    let text = told(|job| {
+    let text = differences_after(|job| {
         let name = |number: u32| (format!("-option{number}"), "1".to_owned());
         job.options.extend((0..10).map(name));
     });

@@ -22,7 +22,7 @@ fn share(start: u64, end: u64) -> Place {
     }
 }
 
-/// The shares chosen of these, in whatever order they come.
+/// The shares that cover the result, checked for every order of adding them.
 fn chosen(shares: &[(u64, u64)]) -> Option<Vec<(u64, u64)>> {
     let cover = |shares: &mut dyn Iterator<Item = &(u64, u64)>| {
         let mut index = Index::default();
@@ -78,7 +78,7 @@ fn results_that_differ_are_refused() {
     let first = share(0, 50);
     index.add(&run(), first).expect("the first");
     index.add(&run(), Place { offset: 1, ..first }).expect("an equal one");
-    // The one that came first is kept.
+    // The share that was added first is kept.
     index.add(&run(), share(50, 100)).expect("the rest");
     assert_eq!(index.cover(KEY), Some(vec![first, share(50, 100)]));
     for other in [

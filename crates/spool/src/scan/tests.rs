@@ -8,7 +8,7 @@ use crate::record::{ENTRY_BYTES, table};
 const FILE: FileId = FileId { run: 1, writer: 3 };
 const JOB: u64 = 0x1234_5678_9abc_def0;
 
-/// Adds a record with this body; what the contents would be does not matter to a scan.
+/// Adds a record with this body. A scan does not decompress it.
 fn put(bytes: &mut Vec<u8>, block: u64, body: &[u8]) -> Place {
     let key = Key { block, kind: Kind::RESULT };
     let (offset, stored) = (bytes.len() as u64, body.len() as u64);
@@ -38,7 +38,7 @@ fn head(place: Place, stored: u64, body: u64) -> Vec<u8> {
 /// Bytes before the body of a record with one share.
 const HEAD: usize = HEADER_BYTES + ENTRY_BYTES;
 
-/// Gives few bytes at a time, with interruptions.
+/// Returns few bytes at a time, with interruptions.
 struct Slow<'a>(&'a [u8], usize);
 
 impl Read for Slow<'_> {
@@ -109,7 +109,7 @@ fn records_of_other_jobs_and_files_are_none() {
 }
 
 #[test]
-fn errors_of_the_source_are_told() {
+fn errors_of_the_source_are_returned() {
     struct Broken;
     impl Read for Broken {
         fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {

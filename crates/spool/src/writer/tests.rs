@@ -11,7 +11,7 @@ fn append(writer: &mut Writer, block: u64, contents: &[u8]) -> Result<Vec<Place>
     writer.append(key, Share::whole(contents.len() as u64), contents)
 }
 
-/// Bytes that zstd cannot make shorter.
+/// Bytes that zstd cannot compress.
 fn noise(length: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = || {
@@ -27,7 +27,7 @@ fn run(root: &Path) -> Run {
     Run { root: root.to_path_buf(), number: 1, job: 7, codec: Codec::Zstd }
 }
 
-/// A writer whose file is this device.
+/// A writer that writes to a device.
 fn on_device(root: &Path, device: &str) -> Writer {
     let mut writer = Writer::new(&run(root), 0, 0).expect("a writer");
     writer.file = Some(OpenOptions::new().write(true).open(device).expect("a device"));
@@ -71,7 +71,7 @@ fn a_full_disk_takes_only_the_record_that_does_not_fit() {
     assert_eq!((path, source.kind()), (&writer.path, ErrorKind::StorageFull));
     assert_eq!(writer.unsynced(), 1);
     assert!(matches!(writer.sync(), Err(Error::Io { .. })));
-    // Room is made: what was appended can still be kept.
+    // With space again, the appended results can still be written.
     writer.file = None;
     writer.sync().expect("room");
     assert_eq!(writer.unsynced(), 0);

@@ -1,4 +1,4 @@
-//! A job for tests, and results of which each follows from its block.
+//! A job for tests, with results that follow from the number of their block.
 
 use std::path::Path;
 
@@ -39,7 +39,7 @@ pub fn identity() -> Identity {
     }
 }
 
-/// The number of the block's 32-bit xorshift, started by the block.
+/// The pseudo-random numbers of a block: 32-bit xorshift, seeded by the block.
 fn numbers(block: u64) -> impl Iterator<Item = u32> {
     let mut state = (block as u32).wrapping_mul(0x9e37_79b9) | 1;
     std::iter::repeat_with(move || {
@@ -50,7 +50,7 @@ fn numbers(block: u64) -> impl Iterator<Item = u32> {
     })
 }
 
-/// The result of a block: between none and `most` bytes, of odd blocks incompressible.
+/// The result of a block: from 0 to `most` bytes, incompressible for odd blocks.
 pub fn contents(block: u64, most: usize) -> Vec<u8> {
     let mut numbers = numbers(block);
     let length = numbers.next().map_or(0, |number| number as usize % (most + 1));

@@ -1,4 +1,4 @@
-//! Damaged files: whatever is read is right, and what is not is told.
+//! Damaged files: all data that is read is right, and lost data is reported.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -13,20 +13,20 @@ use crate::{bare_run, config};
 
 const FILE: FileId = FileId { run: 1, writer: 2 };
 
-/// A spool file of which the bytes can be changed.
+/// A spool file whose bytes can be changed.
 struct Specimen {
     _root: TempDir,
     run: Run,
     path: PathBuf,
     records: Vec<(Place, Vec<u8>)>,
-    /// Where each of them ends in the file.
+    /// End offsets of the records in the file.
     ends: Vec<usize>,
     bytes: Vec<u8>,
 }
 
 impl Specimen {
-    /// Writes the contents as one record each.
-    fn of(contents: impl IntoIterator<Item = Vec<u8>>) -> Self {
+    /// Writes each of the contents as a record.
+    fn new(contents: impl IntoIterator<Item = Vec<u8>>) -> Self {
         let root = tempfile::tempdir().expect("a directory");
         let run = bare_run(root.path());
         let mut writer = Writer::new(&run, FILE.writer, 1 << 20).expect("a writer");
@@ -44,10 +44,11 @@ impl Specimen {
         Self { _root: root, run, path, records, ends, bytes }
     }
 
-    /// Scans the file as if it had these bytes, and checks that all records found are readable and right, and that the
-    /// others are refused.
+    /// Scans the file as if it had these bytes. Checks that all records found can be read and are
+    /// right, and that the others are refused.
     fn check(&self, bytes: &[u8]) -> Scan {
-        // Not by `fs::write`: ext4 brings a file to disk that was cut to nothing and written again.
+        // Not with `fs::write`: ext4 syncs a file that was truncated and written again, which is
+        // slow.
         let file = File::options().write(true).open(&self.path).expect("there");
         file.write_all_at(bytes, 0).and_then(|()| file.set_len(bytes.len() as u64)).expect("room");
         let scan = self.run.scan(FILE).expect("readable");
@@ -63,7 +64,7 @@ impl Specimen {
         scan
     }
 
-    /// The records but those that have a byte in `damaged`.
+    /// The records without a byte in `damaged`.
     fn records_outside(&self, damaged: std::ops::Range<usize>) -> Vec<Place> {
         let places = self.records.iter().map(|(place, _)| *place);
         let outside =
@@ -83,7 +84,7 @@ fn start(place: &Place) -> usize {
 
 /// Five short records, the third of them empty.
 fn small() -> Specimen {
-    Specimen::of([&b"one"[..], &[b'A'; 200], b"", &contents(1, 60), b"five"].map(<[u8]>::to_vec))
+    Specimen::new([&b"one"[..], &[b'A'; 200], b"", &contents(1, 60), b"five"].map(<[u8]>::to_vec))
 }
 
 #[test]
@@ -115,7 +116,7 @@ fn a_flipped_bit_costs_one_record() {
 }
 
 #[test]
-fn what_is_lost_is_told() {
+fn lost_blocks_are_reported() {
     let specimen = small();
     let (second, fourth) = (specimen.records[1].0, specimen.records[3].0);
     let mut bytes = specimen.bytes.clone();
@@ -139,17 +140,19 @@ fn what_is_lost_is_told() {
         },
     ];
     assert_eq!(scan.faults, expected);
-    let told: Vec<String> = scan.faults.iter().map(Fault::to_string).collect();
-    assert!(told[0].ends_with(&format!(" bytes at offset {} are damaged; skipped", second.offset)));
-    assert!(told[1].starts_with("the result of block 3 at offset "), "{told:?}");
-    assert!(told[2].ends_with(", were not written to the end; ignored"), "{told:?}");
+    let damage: Vec<String> = scan.faults.iter().map(Fault::to_string).collect();
+    assert!(
+        damage[0].ends_with(&format!(" bytes at offset {} are damaged; skipped", second.offset))
+    );
+    assert!(damage[1].starts_with("the result of block 3 at offset "), "{damage:?}");
+    assert!(damage[2].ends_with(", were not written to the end; ignored"), "{damage:?}");
 }
 
 #[test]
 fn a_record_within_a_result_is_never_taken_for_one() {
-    // Incompressible, so that the bytes of the inner file stand in the outer one as they are.
-    let inner = Specimen::of((0..20).map(|number| contents(2 * number + 1, 400)));
-    let outer = Specimen::of([b"before".to_vec(), inner.bytes.clone(), b"after".to_vec()]);
+    // Incompressible, so that the bytes of the inner file appear unchanged in the outer one.
+    let inner = Specimen::new((0..20).map(|number| contents(2 * number + 1, 400)));
+    let outer = Specimen::new([b"before".to_vec(), inner.bytes.clone(), b"after".to_vec()]);
     let magic = &outer.bytes[16..24];
     let copies = outer.bytes.windows(8).filter(|window| *window == magic).count();
     assert!(copies > outer.records.len(), "{copies}");
@@ -198,7 +201,7 @@ fn a_place_that_was_made_up_is_refused() {
 proptest! {
     #![proptest_config(config(200))]
 
-    /// The machine lost its power: what was written after the last `sync` may be anything, of any length.
+    /// The machine lost its power: the bytes after the last `sync` can be anything, of any length.
     #[test]
     fn synced_records_survive_whatever_follows(
         synced in 1..20u64,
@@ -206,7 +209,7 @@ proptest! {
         edits in prop::collection::vec((any::<prop::sample::Index>(), any::<Vec<u8>>()), 0..10),
         cut in any::<prop::sample::Index>(),
     ) {
-        let all = Specimen::of((0..synced + after).map(|block| contents(block, 500)));
+        let all = Specimen::new((0..synced + after).map(|block| contents(block, 500)));
         let firm = all.records.get(synced as usize).map_or(all.bytes.len(), |(place, _)| start(place));
         let mut bytes = all.bytes.clone();
         for (at, new) in edits.iter().filter(|_| firm < all.bytes.len()) {
@@ -220,14 +223,14 @@ proptest! {
         prop_assert!(places.take(synced as usize).eq(scan.places.iter().take(synced as usize).copied()));
     }
 
-    /// Bytes that were overwritten, put in or taken out anywhere.
+    /// Bytes that were overwritten, inserted or removed anywhere.
     #[test]
     fn damage_costs_no_record_before_it(
         at in any::<prop::sample::Index>(),
         removed in 0..300usize,
         put in prop::collection::vec(any::<u8>(), 0..300),
     ) {
-        let specimen = Specimen::of((0..12).map(|block| contents(block, 500)));
+        let specimen = Specimen::new((0..12).map(|block| contents(block, 500)));
         let at = at.index(specimen.bytes.len());
         let end = specimen.bytes.len().min(at + removed);
         let mut bytes = specimen.bytes.clone();

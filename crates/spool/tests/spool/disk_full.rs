@@ -1,4 +1,4 @@
-//! A file system without room. Mounts a small one, for which the tests have to run as root.
+//! Full disks. Mounts a small file system, so the tests have to run as root.
 
 use std::io::{ErrorKind, Write};
 use std::path::Path;
@@ -12,9 +12,9 @@ use crate::common::{append, contents, identity, start};
 const BYTES: usize = 1 << 20;
 
 /// A file system in memory, unmounted at the end.
-struct Small(TempDir);
+struct SmallDisk(TempDir);
 
-impl Small {
+impl SmallDisk {
     fn mount() -> Option<Self> {
         let root = tempfile::tempdir().expect("a directory");
         let size = format!("size={BYTES}");
@@ -27,7 +27,7 @@ impl Small {
             Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
             Err(error) => error.to_string(),
         };
-        // Not by a macro, whose output the test harness would keep to itself.
+        // Not with a macro: the test harness would capture the output.
         let note = format!("SKIPPED a test of full disks, which needs root: {}\n", refusal.trim());
         std::io::stderr().write_all(note.as_bytes()).expect("standard error");
         None
@@ -38,14 +38,14 @@ impl Small {
     }
 }
 
-impl Drop for Small {
+impl Drop for SmallDisk {
     fn drop(&mut self) {
         let unmounted = Command::new("umount").arg(self.path()).status();
         assert!(unmounted.is_ok_and(|status| status.success()), "{}", self.path().display());
     }
 }
 
-/// Appends until the disk is full: which records count, and the error.
+/// Appends until the disk is full. Returns the synchronised records, and the error.
 fn fill(writer: &mut Writer, most: usize) -> (Vec<Place>, Error) {
     let mut synced = Vec::new();
     for block in (1..).step_by(2) {
@@ -60,7 +60,7 @@ fn fill(writer: &mut Writer, most: usize) -> (Vec<Place>, Error) {
 }
 
 fn check_full(most: usize, buffer: usize) {
-    let Some(disk) = Small::mount() else { return };
+    let Some(disk) = SmallDisk::mount() else { return };
     let job = start(&disk.path().join("job"));
     let ballast = disk.path().join("ballast");
     std::fs::write(&ballast, vec![0; BYTES / 4]).expect("room");
@@ -72,13 +72,13 @@ fn check_full(most: usize, buffer: usize) {
     };
     assert_eq!(source.kind(), ErrorKind::StorageFull);
     assert!(error.to_string().ends_with("make room and resume the job: what was finished is kept"));
-    // What did not fit is cut off.
+    // The incomplete write is cut off.
     let end = std::fs::metadata(path).expect("there").len();
     assert_eq!((end, end), (writer.written(), *offset));
     let scan = job.run().scan(places[0].file).expect("readable");
     assert!(scan.places.starts_with(&places) && scan.faults.is_empty());
 
-    // With room again, the same writer goes on.
+    // With free space again, the same writer continues.
     std::fs::remove_file(&ballast).expect("there");
     let whole = contents(1_000_001, 1000);
     let last = append(&mut writer, 1_000_001, &whole).expect("room");
@@ -108,7 +108,7 @@ fn the_disk_fills_within_a_record() {
 
 #[test]
 fn no_room_for_a_directory() {
-    let Some(disk) = Small::mount() else { return };
+    let Some(disk) = SmallDisk::mount() else { return };
     let job = start(&disk.path().join("job"));
     let mut file = std::fs::File::create(disk.path().join("ballast")).expect("room");
     while file.write(&[0; 4096]).is_ok() {}

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::common::{append, contents, identity, start};
 
-/// More than enough: the clock of a file system may be some milliseconds late.
+/// A wide margin: the clock of a file system can lag by some milliseconds.
 const LONG: Duration = PATIENCE.saturating_add(Duration::from_secs(1));
 
 fn directory() -> TempDir {
@@ -166,7 +166,7 @@ fn a_second_job_is_refused_while_the_first_lives() {
     assert_eq!(start(root.path()).run().number, 2);
 }
 
-/// Leaves the lock file of a process that was on another machine, silent for so long.
+/// Leaves the lock file of a process on another machine, silent for this time.
 fn leave_lock(root: &Path, text: &str, silence: Duration) {
     let path = root.join("lock");
     fs::write(&path, text).expect("room");

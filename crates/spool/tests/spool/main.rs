@@ -1,4 +1,4 @@
-//! The spool as those see it who use it.
+//! The public interface of the spool.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -18,7 +18,8 @@ fn bare_run(root: &Path) -> Run {
     Run { root: root.to_path_buf(), number: 1, job: 0x0123_4567_89ab_cdef, codec: Codec::Zstd }
 }
 
-/// So many random cases. A failure shows its smallest case, and nothing is written to the sources.
+/// A number of random cases. A failure shows its smallest case, and nothing is written to the
+/// sources.
 fn config(cases: u32) -> Config {
     Config { cases, failure_persistence: None, ..Config::default() }
 }

@@ -1,4 +1,4 @@
-//! What was appended is found and read.
+//! Appended results are found and read.
 
 use fleetblast_spool::{Codec, FileId, Index, Place, Reader, Run, Scan, Share, Writer};
 use proptest::prelude::*;
@@ -82,7 +82,7 @@ proptest! {
     }
 }
 
-/// What a run keeps of a result, with where it begins: two of three windows.
+/// The shares of a result that a run keeps, with their offsets: two of three windows.
 fn windows(block: u64, whole: &[u8], run: u32) -> Vec<(usize, &[u8])> {
     let size = [4000, 3000, 900][run as usize - 1];
     let pieces = whole.chunks(size).enumerate().map(|(number, piece)| (number * size, piece));
@@ -134,7 +134,7 @@ fn results_are_put_together_from_shares_of_all_runs_and_writers() {
 }
 
 #[test]
-fn results_that_differ_are_told_with_their_files() {
+fn conflicting_results_are_reported_with_their_files() {
     let root = tempfile::tempdir().expect("a directory");
     let run = bare_run(root.path());
     let mut index = Index::default();

@@ -1,4 +1,4 @@
-//! Directories in which others may write, too: what they put there is neither followed, overwritten nor believed.
+//! Directories where other users can write: their files are not followed, overwritten or trusted.
 
 use std::fs;
 use std::os::unix::fs::{chown, symlink};
@@ -15,7 +15,7 @@ fn open(root: &Path) -> Result<Checkpoint, Error> {
     Checkpoint::open(root, &identity(), Start::NewOrResume)
 }
 
-/// Somebody's file, to which a name in the directory of a job may be a link.
+/// Another user's file. A name in the directory of a job can be a link to it.
 fn victim(parent: &Path) -> std::path::PathBuf {
     let path = parent.join("victim");
     fs::write(&path, "precious").expect("a file");
@@ -66,7 +66,7 @@ fn a_link_in_the_place_of_a_directory_of_records_is_refused() {
     assert_eq!(fs::read_dir(elsewhere).expect("a directory").count(), 0);
 }
 
-/// Records of somebody who knows the mark of the job would become results.
+/// Records of a user who knows the mark of the job would become results.
 #[test]
 fn files_of_other_users_are_refused() {
     let parent = tempfile::tempdir().expect("a directory");

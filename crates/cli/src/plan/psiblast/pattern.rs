@@ -45,7 +45,7 @@ impl Typed {
     /// How to search with the pattern where `params` tell how to do without.
     pub fn params(&self, params: &ProteinParams) -> Result<ProteinParams, Error> {
         let scoring = &params.scoring;
-        let statistics = PatternStatistics::of(scoring).ok_or_else(|| {
+        let statistics = PatternStatistics::for_scoring(scoring).ok_or_else(|| {
             Error::unsupported(
                 "psiblast",
                 format_args!(

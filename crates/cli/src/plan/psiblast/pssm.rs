@@ -21,7 +21,7 @@ pub fn start(file: &OsStr, scoring: &ScoringSystem, options: &PsiOptions) -> Res
     let bytes = bytes(IN_PSSM.name(), file)?;
     let read = scoremat::read(&bytes).map_err(|error| refusal(&name, &error))?;
     let writes = options.out_pssm.is_some() || options.out_ascii_pssm.is_some();
-    if writes && !read.is_whole {
+    if writes && !read.is_complete {
         let what =
             "-out_pssm and -out_ascii_pssm with a PSSM that has more or less than psiblast writes";
         return Err(Error::unsupported("psiblast", what));

@@ -1,17 +1,20 @@
 //! Reading LMDB files, from bytes that are mapped or in memory, trusting none of them.
 //!
-//! Version-5 databases keep their identifiers in LMDB files (`.pdb`, `.ptf`). `liblmdb` itself is not used to read them:
-//! it follows the page numbers and offsets in its file without checking them, so that a damaged file makes it read
-//! outside its mapping and end the process with a signal (as it does NCBI BLAST+); it insists on opening a path; and by
-//! default it wants to write a lock file beside the database. Here every number is checked against the bytes there are.
+//! Version-5 databases keep their identifiers in LMDB files (`.pdb`, `.ptf`). `liblmdb` itself is
+//! not used to read them: it follows the page numbers and offsets in its file without checking
+//! them, so that a damaged file makes it read outside its mapping and end the process with a signal
+//! (as it does NCBI BLAST+); it insists on opening a path; and by default it wants to write a lock
+//! file beside the database. Here every number is checked against the bytes there are.
 //!
-//! What is read is the format of LMDB 0.9 (data version 1) as written on 64-bit little-endian machines, which is all that
-//! BLAST+ can read, too: any page size, named tables, several sorted values of one key (`MDB_DUPSORT`, `MDB_DUPFIXED`; in
-//! a page of their own within the node, or in a tree of their own), `MDB_INTEGERKEY`, and values on overflow pages.
+//! What is read is the format of LMDB 0.9 (data version 1) as written on 64-bit little-endian
+//! machines, which is all that BLAST+ can read, too: any page size, named tables, several sorted
+//! values of one key (`MDB_DUPSORT`, `MDB_DUPFIXED`; in a page of their own within the node, or in
+//! a tree of their own), `MDB_INTEGERKEY`, and values on overflow pages.
 //!
 //! # Bounds
-//! A descent takes at most as many steps as the tree states to be deep, which is limited to 32 as in LMDB. A traversal
-//! visits at most as many bytes as the file has, so that page numbers that lead in circles end in an error.
+//! A descent takes at most as many steps as the tree states to be deep, which is limited
+//! to 32 as in LMDB. A traversal visits at most as many bytes as the file has, so that page numbers
+//! that lead in circles end in an error.
 
 mod page;
 mod sound;
@@ -96,17 +99,18 @@ impl<'a> Environment<'a> {
     /// Every key with every value of it, in order.
     ///
     /// # Errors
-    /// [`Damage`] if the table's own record is wrong; what follows from the entries is in the items.
+    /// [`Damage`] if the table's own record is wrong; what follows from the entries is in
+    /// the items.
     pub fn entries(&self, table: &Table) -> Result<Entries<'a>, Damage> {
         Entries::new(*self, table)
     }
 
-    /// The keys before and after a key that is not in a table, those of the same leaf page. Where damage has changed the key,
-    /// what it was changed to is one of them, or an error.
+    /// The keys before and after a key that is not in a table, those of the same leaf page. Where
+    /// damage has changed the key, what it was changed to is one of them, or an error.
     ///
     /// # Errors
-    /// [`Damage`], also of what [`values`](Self::values) does not look at: the order of all keys of the pages on the way, and
-    /// that they belong there.
+    /// [`Damage`], also of what [`values`](Self::values) does not look at: the order of
+    /// all keys of the pages on the way, and that they belong there.
     pub fn neighbours(&self, table: &Table, key: &[u8]) -> Result<[Option<&'a [u8]>; 2], Damage> {
         if table.root == NO_PAGE {
             return Ok([None, None]);

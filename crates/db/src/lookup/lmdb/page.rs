@@ -128,8 +128,8 @@ impl<'a> Page<'a> {
         key.ok_or_else(|| self.damage("a key beyond its page"))
     }
 
-    /// Checks that the keys of a page of a tree ascend within these bounds, from the first up to before the second, and that its
-    /// nodes fill it.
+    /// Checks that the keys of a page of a tree ascend within these bounds, from the first up to
+    /// before the second, and that its nodes fill it.
     pub(super) fn check_keys(
         &self,
         table: &Table,

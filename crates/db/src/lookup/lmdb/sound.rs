@@ -30,8 +30,9 @@ impl Pages {
 }
 
 impl Environment<'_> {
-    /// Checks both meta pages, that no page is missing, every page of every tree, and that each page
-    /// is used once or free. What pages hold that are free, and between nodes, may be anything.
+    /// Checks both meta pages, that no page is missing, every page of every tree, and that each
+    /// page is used once or free. What pages hold that are free, and between nodes, may be
+    /// anything.
     ///
     /// # Errors
     /// [`Damage`].

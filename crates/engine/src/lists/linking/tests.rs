@@ -3,7 +3,7 @@
 use super::*;
 
 fn rules(small_cutoff: Option<i32>) -> Rules {
-    let space = Space { query: 1000, subject: 100_000, search: 10_000_000_000 };
+    let space = PairSpace { query: 1000, subject: 100_000, search: 10_000_000_000 };
     Rules { space, lambda: 1.28, log_k: 0.46f64.ln(), small_cutoff }
 }
 

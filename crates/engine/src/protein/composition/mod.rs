@@ -133,7 +133,7 @@ impl Adjuster {
     ///
     /// `None` if the matrix has no frequencies behind it (IDENTITY): BLAST+ then warns and searches without adjustment.
     pub fn new(scoring: &ScoringSystem, scale: f64) -> Option<Self> {
-        let data = FrequencyData::of(scoring.name)?;
+        let data = FrequencyData::for_matrix(scoring.name)?;
         let lambda = scoring.ideal.lambda / scale;
         let log_ratios = data.ratios.map(|row| row.map(log_or_never));
         let mut start = [[NEVER; SIZE]; SIZE];

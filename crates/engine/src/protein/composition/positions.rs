@@ -123,7 +123,7 @@ const CODES_ASCENDING: [usize; 20] = {
 
 /// Logarithms of the frequency ratios of each position, or of its letter where nothing is known.
 fn log_ratios(scoring: &ScoringSystem, pssm: &Pssm, letters: &[u8]) -> Option<Vec<[f64; SIZE]>> {
-    let matrix = FrequencyData::of(scoring.name)?.ratios;
+    let matrix = FrequencyData::for_matrix(scoring.name)?.ratios;
     let standard = background();
     let unlike_any = [alphabet::X, alphabet::STOP].map(usize::from);
     let of_position = |(&letter, frequencies): (&u8, &[f64; SIZE])| {

@@ -163,7 +163,7 @@ fn random_letters(seed: &mut u64) -> Letters {
 
 #[test]
 fn the_optimum_satisfies_its_constraints() {
-    let start = Start::new(FrequencyData::of("BLOSUM62").unwrap().joint);
+    let start = Start::new(FrequencyData::for_matrix("BLOSUM62").unwrap().joint);
     let (mut optimizer, mut seed, mut found) = (Optimizer::new(), 7, 0);
     for _ in 0..200 {
         let (rows, columns) = (random_letters(&mut seed), random_letters(&mut seed));

@@ -7,7 +7,7 @@ use fleetblast_stats::gumbel::Gumbel;
 use fleetblast_stats::karlin::{self, KarlinBlock};
 
 use crate::lists::{Piece, masks_of_piece};
-use crate::params::{CompositionMode, DatabaseTotals, ProteinParams, whole};
+use crate::params::{CompositionMode, DatabaseTotals, ProteinParams, truncate_to_i32};
 use crate::protein;
 use crate::pssm::Pssm;
 use crate::query::{self, Query, QueryRules};
@@ -83,7 +83,8 @@ impl PieceContext {
         };
         let len = residues.len() as u32;
         // Which extensions are worth gaps is judged by the letters all the same.
-        let trigger = whole((params.common.gap_trigger_bits * LN_2 + karlin.log_k) / karlin.lambda);
+        let trigger =
+            truncate_to_i32((params.common.gap_trigger_bits * LN_2 + karlin.log_k) / karlin.lambda);
         let (karlin, gapped) = match pssm {
             Some(pssm) => (pssm.ungapped, pssm.gapped),
             None => (karlin, params.scoring.gapped.block()),
@@ -96,7 +97,8 @@ impl PieceContext {
             cutoff_ungapped
         } else {
             // None below 0 is more than the drop before a walk has begun.
-            whole((params.common.xdrop_ungapped_bits * LN_2 / karlin.lambda).ceil()).max(0)
+            truncate_to_i32((params.common.xdrop_ungapped_bits * LN_2 / karlin.lambda).ceil())
+                .max(0)
         };
         let (letters, rows, reversed_rows) = laid_out(&residues);
         Some(PieceContext {

@@ -12,7 +12,7 @@ use super::ungapped::{DiagonalRule, UngappedHsp};
 use super::words::{self, Alphabet, Limit, WordRule};
 use crate::kernel::Kernel;
 use crate::lists::{HitLists, Merger};
-use crate::params::{DatabaseTotals, ProteinParams, whole};
+use crate::params::{DatabaseTotals, ProteinParams, truncate_to_i32};
 use crate::query::Query;
 use crate::scores::ScoreRows;
 use crate::subjects::Subjects;
@@ -84,7 +84,8 @@ impl Searcher {
         let mut contexts: Vec<PieceContext> =
             merger.pieces().iter().enumerate().flat_map(of_piece).collect();
         let scores = rows(queries, &merger, &mut contexts, params);
-        let word = WordRule { size: params.word_size, threshold: whole(params.threshold) };
+        let word =
+            WordRule { size: params.word_size, threshold: truncate_to_i32(params.threshold) };
         let gapped = GappedStage::new(params, totals, &scores, kernel);
         let mut searcher = Searcher {
             merger,

@@ -10,7 +10,7 @@ use crate::filters::{self, Written};
 use crate::hits::{PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
 use crate::order::{self, Bounds};
-use crate::params::{DatabaseTotals, ProteinParams, whole};
+use crate::params::{DatabaseTotals, ProteinParams, truncate_to_i32};
 use crate::scores::ScoreRows;
 use crate::xdrop::Window;
 use fleetblast_seq::alphabet;
@@ -121,7 +121,7 @@ impl GappedStage {
             false => (scoring.gap_open, scoring.gap_extend),
         };
         let open_extend = gap_open + extend;
-        let x_drop = whole(
+        let x_drop = truncate_to_i32(
             params.common.xdrop_gapped_bits * std::f64::consts::LN_2 / params.gapped_lambda(),
         );
         let costs = ExtensionCosts { open_extend, extend, x_drop: x_drop.max(open_extend) };

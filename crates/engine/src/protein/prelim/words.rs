@@ -7,7 +7,7 @@ use fleetblast_stats::matrix::NEVER;
 use fleetblast_stats::scoring::ScoringSystem;
 
 use super::context::PieceContext;
-use crate::params::whole;
+use crate::params::truncate_to_i32;
 use crate::scores::{RowNumber, ScoreRows};
 
 /// The rule of the standard table: a subject word matches if it scores `threshold` or more, or if it equals a query
@@ -121,11 +121,11 @@ impl Alphabet {
             *digit = Some(code as u8);
         }
         let scores = rows.all().iter().map(|row| std::array::from_fn(|code| row[code])).collect();
-        Alphabet::ranked(digits, SIZE, scores, whole(threshold))
+        Alphabet::ranked(digits, SIZE, scores, truncate_to_i32(threshold))
     }
 
     fn compressed(scoring: &ScoringSystem, groups: &str, threshold: f64) -> Option<Alphabet> {
-        let ratios = FrequencyData::of(scoring.name)?.ratios;
+        let ratios = FrequencyData::for_matrix(scoring.name)?.ratios;
         let background = frequencies::background();
         let mut digits = [None; SIZE];
         let mut scores = vec![[NEVER; SIZE]; SIZE];
@@ -147,7 +147,7 @@ impl Alphabet {
             }
             radix = digit + 1;
         }
-        let threshold = whole(COMPRESSED_SCALE * threshold);
+        let threshold = truncate_to_i32(COMPRESSED_SCALE * threshold);
         Some(Alphabet::ranked(digits, radix, scores, threshold))
     }
 

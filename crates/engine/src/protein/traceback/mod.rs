@@ -17,7 +17,7 @@ use crate::containment::ContainmentTree;
 use crate::hits::{Adjustment, Alignment, Candidate, Edit, EditOp, HitKey, PrelimHit};
 use crate::kernel::Kernel;
 use crate::order::{Hsp, order_s};
-use crate::params::{CompositionMode, DatabaseTotals, Method, ProteinParams, whole};
+use crate::params::{CompositionMode, DatabaseTotals, Method, ProteinParams, truncate_to_i32};
 use crate::protein::composition::{
     Adjuster, Composition, PairPvalues, PositionAdjuster, Workspace, composition_of,
 };
@@ -169,7 +169,9 @@ impl Traceback {
             plain: ScoreRows::of_matrix(&scoring.scores),
             gaps: GapCosts { open: scoring.gap_open * scale, extend: scoring.gap_extend * scale },
             x_drop: if matches!(method, Method::Redo | Method::SmithWaterman) {
-                whole((params.common.xdrop_final_bits * LN_2 / lambda).max(f64::from(x_drop)))
+                truncate_to_i32(
+                    (params.common.xdrop_final_bits * LN_2 / lambda).max(f64::from(x_drop)),
+                )
             } else {
                 x_drop
             },
@@ -279,8 +281,8 @@ impl Traceback {
 /// Raw final gapped X-drop (rules 3.3).
 fn final_x_drop(params: &ProteinParams) -> i32 {
     let lambda = params.gapped_lambda();
-    let preliminary = whole(params.common.xdrop_gapped_bits * LN_2 / lambda);
-    whole((params.common.xdrop_final_bits * LN_2 / lambda).max(f64::from(preliminary)))
+    let preliminary = truncate_to_i32(params.common.xdrop_gapped_bits * LN_2 / lambda);
+    truncate_to_i32((params.common.xdrop_final_bits * LN_2 / lambda).max(f64::from(preliminary)))
 }
 
 /// The hit of an ungapped search: every HSP is a single run of pairs (rules 5.9).

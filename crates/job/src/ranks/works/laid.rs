@@ -89,8 +89,8 @@ impl Laid {
         let mut header = Header::new(&job.report, options);
         let lines = rounds::lines(id, asked, hits, &mut answers)?.into_iter().map(|subjects| {
             let mut lines = subjects.concat();
-            sam::order(options, &mut lines, |(mark, _)| mark);
-            lines.iter().for_each(|(mark, _)| header.add(&mark.reference));
+            sam::order(options, &mut lines, |(key, _)| key);
+            lines.iter().for_each(|(key, _)| header.add(&key.reference));
             lines
         });
         let lines: Vec<_> = lines.flatten().collect();

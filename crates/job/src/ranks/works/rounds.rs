@@ -6,7 +6,7 @@ use std::mem::take;
 use fleetblast_engine::batches;
 use fleetblast_engine::hits::{Candidate, PrelimHit, SubjectHit};
 use fleetblast_fleet::ids::{BlockId, PartitionId};
-use fleetblast_report::sam::Mark;
+use fleetblast_report::sam::RecordKey;
 use fleetblast_report::table::DescriptionRow;
 
 use crate::error::Error;
@@ -219,9 +219,9 @@ pub fn lines(
     matched(block, asked, hits, answers, |partition, answer| match answer {
         Answer::Lines(subjects) => {
             let mut numbers = 0..;
-            let mut line = |Line { mark, length }| {
+            let mut line = |Line { key, length }| {
                 let number = numbers.next()?;
-                Some((mark, Piece { partition, number, length }))
+                Some((key, Piece { partition, number, length }))
             };
             let subjects = take(subjects).into_iter();
             subjects.map(|lines| lines.into_iter().map(&mut line).collect()).collect()
@@ -231,7 +231,7 @@ pub fn lines(
 }
 
 /// The lines of a subject, with their marks.
-pub type Lines = Vec<(Mark, Piece)>;
+pub type Lines = Vec<(RecordKey, Piece)>;
 
 /// What is formatted in one piece: a subject, or a line.
 #[derive(Clone, Copy)]

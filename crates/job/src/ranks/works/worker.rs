@@ -238,9 +238,9 @@ impl<'a> WorkerWorks<'a> {
                 match formatted {
                     Formatted::Piece(piece) => sizes.push(pieces.keep(&mut store, piece)?),
                     Formatted::Lines(records) => {
-                        let line = |Record { mark, line }| {
+                        let line = |Record { key, line }| {
                             let length = pieces.keep(&mut store, line)?;
-                            Ok(Line { mark, length })
+                            Ok(Line { key, length })
                         };
                         lines.push(records.into_iter().map(line).collect::<Result<_, Error>>()?);
                     }

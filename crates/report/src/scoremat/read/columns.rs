@@ -1,4 +1,4 @@
-//! What a checkpoint tells of the columns of the query.
+//! Reads the parts of a checkpoint that have a value for each position of the query.
 
 use fleetblast_engine::pssm::{ByCode, Observed};
 use fleetblast_seq::alphabet::SIZE;
@@ -6,19 +6,19 @@ use fleetblast_seq::asn::{Malformed, Node};
 
 use super::{ReadError, Result, names, unusable};
 
-/// Scores are not larger than this, so that their sums are none that overflow.
+/// Scores must not be larger, so that sums of them cannot overflow.
 const LARGEST: i64 = 10_000;
-/// Frequencies are not larger than this, which is much more than 1.
+/// Frequencies must not be larger; true ones are at most 1.
 const MOST: f64 = 1.0e6;
 
-/// What was found of the columns.
-pub struct Found {
+/// Intermediate data by position.
+pub struct IntermediateData {
     pub frequencies: Option<Vec<ByCode>>,
     pub observed: Option<Observed>,
     pub is_plain: bool,
 }
 
-impl Found {
+impl IntermediateData {
     pub fn new(node: Option<&Node>, length: usize) -> Result<Self> {
         let fields =
             node.map(|node| node.fields(names::INTERMEDIATE)).transpose()?.unwrap_or_default();
@@ -61,21 +61,21 @@ impl Found {
         let is_plain = counts.is_none()
             && observations.is_none()
             && all.iter().all(|field| field.is_some() == observed.is_some());
-        Ok(Found { frequencies, observed, is_plain })
+        Ok(IntermediateData { frequencies, observed, is_plain })
     }
 }
 
-/// Scores and statistics.
-pub struct Last {
+/// Final data: scores and statistics.
+pub struct FinalData {
     pub scores: Option<(Vec<[i32; SIZE]>, [f64; 3])>,
     pub ungapped: Option<[f64; 3]>,
     pub is_plain: bool,
 }
 
-impl Last {
+impl FinalData {
     pub fn new(node: Option<&Node>, length: usize) -> Result<Self> {
         let Some(node) = node else {
-            return Ok(Last { scores: None, ungapped: None, is_plain: false });
+            return Ok(FinalData { scores: None, ungapped: None, is_plain: false });
         };
         let [
             Some(scores),
@@ -118,11 +118,11 @@ impl Last {
             [] => None,
             numbers => Some((rows(scores, numbers, length)?, gapped)),
         };
-        Ok(Last { scores, ungapped, is_plain: scale.is_none() && threshold.is_none() })
+        Ok(FinalData { scores, ungapped, is_plain: scale.is_none() && threshold.is_none() })
     }
 }
 
-/// The scores of each position.
+/// Reads the scores of each position.
 fn rows(
     node: &Node,
     numbers: &[Node],
@@ -149,7 +149,7 @@ fn rows(
     columns.iter().map(row).collect()
 }
 
-/// Numbers of each position and code; `None` if there are none at all.
+/// Reads a number for each position and code; `None` for an empty list.
 fn by_code(node: &Node, length: usize) -> std::result::Result<Option<Vec<ByCode>>, Malformed> {
     if node.list()?.is_empty() {
         return Ok(None);
@@ -158,7 +158,7 @@ fn by_code(node: &Node, length: usize) -> std::result::Result<Option<Vec<ByCode>
     Ok(Some(numbers.as_chunks::<SIZE>().0.to_vec()))
 }
 
-/// Frequencies by position and code.
+/// Reads frequencies by position and code.
 fn frequencies_of(
     node: &Node,
     length: usize,

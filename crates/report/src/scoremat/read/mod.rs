@@ -1,5 +1,5 @@
-//! A checkpoint, read: as text or binary (`CPsiBlastArgs::ExtractAlgorithmOptions`, blast_args.cpp; `CPsiBlastValidate::Pssm`,
-//! psiblast_aux_priv.cpp).
+//! Reads checkpoints, as text or binary (`CPsiBlastArgs::ExtractAlgorithmOptions`, blast_args.cpp;
+//! `CPsiBlastValidate::Pssm`, psiblast_aux_priv.cpp).
 
 mod columns;
 mod names;
@@ -12,36 +12,36 @@ use fleetblast_seq::asn::{AsnError, Binary, Malformed, Node, OBJECT_ID, SEQ_ID, 
 use fleetblast_seq::id::ObjectId;
 use thiserror::Error;
 
-use self::columns::{Found, Last};
+use self::columns::{FinalData, IntermediateData};
 
-/// What a file is of.
+/// ASN.1 type of a checkpoint.
 const TYPE: &str = "PssmWithParameters";
 
 /// Why a checkpoint cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ReadError {
-    /// Neither text nor binary.
+    /// Neither text nor binary ASN.1.
     #[error("Unsupported format for PSSM")]
     Format,
-    /// No checkpoint.
+    /// ASN.1, but not a valid checkpoint.
     #[error(transparent)]
     Malformed(#[from] Malformed),
-    /// A checkpoint that BLAST+ does not take, in its words.
+    /// A checkpoint that BLAST+ refuses, with its message.
     #[error("{0}")]
     Unusable(String),
-    /// What BLAST+ may take, but is not supported.
+    /// Content that is not supported, although BLAST+ may accept it.
     #[error("{0}")]
     Unsupported(&'static str),
 }
 
-/// What a checkpoint says.
+/// The content of a checkpoint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadCheckpoint {
-    /// What the query is called.
+    /// Identifier of the query.
     pub id: ObjectId,
-    /// Its title, if it is told.
+    /// Title of the query, if there is one.
     pub title: Option<Vec<u8>>,
-    /// The letters of the query are told as text.
+    /// Whether the letters of the query are text (`iupacaa`).
     pub is_text: bool,
     /// The letters of the query, NCBIstdaa.
     pub query: Vec<u8>,
@@ -51,23 +51,23 @@ pub struct ReadCheckpoint {
     pub ungapped: Option<[f64; 3]>,
     /// Frequencies by position and code.
     pub frequencies: Option<Vec<ByCode>>,
-    /// What was found of the columns.
+    /// Intermediate data by position.
     pub observed: Option<Observed>,
     /// Name of the scoring matrix.
     pub matrix: Vec<u8>,
     /// Costs of gaps.
     pub gaps: Option<(i32, i32)>,
-    /// Pseudocounts as wished.
+    /// Pseudocount as given by the user.
     pub pseudocount: i32,
-    /// There is nothing beyond what a search writes, nor less.
-    pub is_whole: bool,
+    /// Whether the checkpoint has all fields that a search writes, and no others.
+    pub is_complete: bool,
 }
 
 impl From<AsnError> for ReadError {
     fn from(error: AsnError) -> Self {
         match error {
             AsnError::Malformed(malformed) => malformed.into(),
-            // Not of bytes that are in memory.
+            // Cannot happen: the bytes are in memory.
             AsnError::Io(error) => Malformed { at: 0, problem: error.to_string() }.into(),
         }
     }
@@ -78,7 +78,7 @@ type Result<T> = std::result::Result<T, ReadError>;
 /// Reads a checkpoint.
 ///
 /// # Errors
-/// It is none, or none that can be used.
+/// If the bytes are no checkpoint, or one that cannot be used.
 pub fn read(bytes: &[u8]) -> Result<ReadCheckpoint> {
     let visible = bytes.trim_ascii_start();
     let node = match visible.first() {
@@ -92,7 +92,7 @@ pub fn read(bytes: &[u8]) -> Result<ReadCheckpoint> {
         }
         _ => return Err(ReadError::Format),
     };
-    whole(&node)
+    parse_checkpoint(&node)
 }
 
 /// Whether the first line names a type.
@@ -103,7 +103,7 @@ fn is_text(bytes: &[u8]) -> bool {
     }
 }
 
-fn whole(node: &Node) -> Result<ReadCheckpoint> {
+fn parse_checkpoint(node: &Node) -> Result<ReadCheckpoint> {
     let [Some(pssm), parameters] = node.fields(names::WHOLE)? else {
         return Ok(node.fail("no 'pssm'")?);
     };
@@ -125,16 +125,16 @@ fn whole(node: &Node) -> Result<ReadCheckpoint> {
         return Err(ReadError::Unsupported("a PSSM with rowLabels"));
     }
     let Some(query) = query else { return unusable("Missing query sequence in PSSM") };
-    let query = Described::new(query)?;
+    let query = QueryEntry::new(query)?;
     if columns.integer()? != query.letters.len() as i64 {
         return Ok(columns.fail("the query has another length")?);
     }
-    let found = Found::new(intermediate, query.letters.len())?;
-    let last = Last::new(last, query.letters.len())?;
+    let found = IntermediateData::new(intermediate, query.letters.len())?;
+    let last = FinalData::new(last, query.letters.len())?;
     if found.frequencies.is_none() && last.scores.is_none() {
         return unusable("PSSM data must contain either scores or frequency ratios");
     }
-    let scoring = Scoring::new(parameters)?;
+    let scoring = ScoringParameters::new(parameters)?;
     let has_all = last.scores.is_some() && last.ungapped.is_some() && found.frequencies.is_some();
     let is_plain = query.is_plain && found.is_plain && last.is_plain && scoring.is_plain;
     Ok(ReadCheckpoint {
@@ -149,7 +149,7 @@ fn whole(node: &Node) -> Result<ReadCheckpoint> {
         matrix: scoring.matrix,
         gaps: scoring.gaps,
         pseudocount: scoring.pseudocount,
-        is_whole: protein.is_some()
+        is_complete: protein.is_some()
             && by_row.is_some()
             && identifier.is_none()
             && has_all
@@ -161,8 +161,8 @@ fn unusable<T>(words: impl Into<String>) -> Result<T> {
     Err(ReadError::Unusable(words.into()))
 }
 
-/// The query. What is `plain` here and below is as a search writes it.
-struct Described {
+/// The query. `is_plain` here and below means: exactly the fields that a search writes.
+struct QueryEntry {
     id: ObjectId,
     title: Option<Vec<u8>>,
     is_text: bool,
@@ -170,7 +170,7 @@ struct Described {
     is_plain: bool,
 }
 
-impl Described {
+impl QueryEntry {
     fn new(entry: &Node) -> Result<Self> {
         let (0, sequence) = entry.choice(names::ENTRY)? else {
             return unusable("Query sequence in ASN.1 PSSM is not a single Bioseq");
@@ -206,7 +206,7 @@ impl Described {
             && descriptions.len() == titles.len()
             && titles.len() == usize::from(description.is_some());
         let (letters, is_text, is_bare) = letters(instance)?;
-        Ok(Described {
+        Ok(QueryEntry {
             id,
             title: titles.into_iter().next(),
             is_text,
@@ -216,7 +216,8 @@ impl Described {
     }
 }
 
-/// The letters of the query, whether they are told as text, and whether nothing else is told.
+/// Reads the letters of the query. Returns also whether they are text, and whether other fields are
+/// absent.
 fn letters(instance: &Node) -> Result<(Vec<u8>, bool, bool)> {
     let [
         Some(form),
@@ -264,21 +265,21 @@ fn letters(instance: &Node) -> Result<(Vec<u8>, bool, bool)> {
     Ok((letters, is_text, rest.iter().all(Option::is_none)))
 }
 
-/// What is told of the scoring.
+/// The scoring parameters.
 #[derive(Default)]
-struct Scoring {
+struct ScoringParameters {
     matrix: Vec<u8>,
     gaps: Option<(i32, i32)>,
     pseudocount: i32,
     is_plain: bool,
 }
 
-impl Scoring {
+impl ScoringParameters {
     fn new(node: Option<&Node>) -> Result<Self> {
-        let Some(node) = node else { return Ok(Scoring::default()) };
+        let Some(node) = node else { return Ok(ScoringParameters::default()) };
         let [pseudocount, scoring, constraints, threshold, sites] =
             node.fields(names::PARAMETERS)?;
-        let Some(scoring) = scoring else { return Ok(Scoring::default()) };
+        let Some(scoring) = scoring else { return Ok(ScoringParameters::default()) };
         let [Some(matrix), open, extend] = scoring.fields(names::SCORING)? else {
             return Ok(scoring.fail("no 'matrixName'")?);
         };
@@ -289,7 +290,7 @@ impl Scoring {
         let gaps = open.map(number).transpose()?.zip(extend.map(number).transpose()?);
         let matrix = matrix.visible()?.to_vec();
         let rest = [constraints, threshold, sites];
-        Ok(Scoring {
+        Ok(ScoringParameters {
             is_plain: rest.iter().all(Option::is_none)
                 && pseudocount.is_some()
                 && open.is_some() == extend.is_some()

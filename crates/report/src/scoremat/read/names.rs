@@ -1,4 +1,5 @@
-//! The fields of each type, in their order, which are their numbers in binary files (scoremat.asn, seq.asn).
+//! The fields of each ASN.1 type, in order: their indexes are the tags in binary files
+//! (scoremat.asn, seq.asn).
 
 pub const WHOLE: &[&str; 2] = &["pssm", "params"];
 pub const PSSM: &[&str; 9] = &[

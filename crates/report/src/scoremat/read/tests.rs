@@ -7,7 +7,7 @@ use fleetblast_stats::karlin::KarlinBlock;
 use super::*;
 use crate::scoremat::{Checkpoint, checkpoint};
 
-/// The matrix of a query of two letters, with numbers that 15 digits tell.
+/// The matrix of a query of two letters, with numbers that 15 digits represent exactly.
 fn pssm() -> Pssm {
     let block = |lambda: f64, k: f64, h| KarlinBlock { lambda, k, log_k: k.ln(), h };
     let frequencies =
@@ -52,7 +52,7 @@ static TEXT: LazyLock<Vec<u8>> = LazyLock::new(|| {
     text
 });
 
-/// The text with something in place of something else.
+/// The checkpoint's text with `from` replaced by `to`.
 fn with(from: &str, to: &str) -> Vec<u8> {
     let text = String::from_utf8_lossy(&TEXT);
     assert!(text.contains(from), "{from}");
@@ -71,10 +71,10 @@ fn what_was_written_is_read() {
     let (scores, [lambda, k, h]) = read.scores.unwrap();
     assert_eq!(scores, pssm.scores);
     assert!(near(lambda, 0.267) && near(k, 0.041) && near(h, 0.14));
-    let told = read.frequencies.unwrap().concat();
-    assert!(told.iter().zip(pssm.frequencies.concat()).all(|(&a, b)| near(a, b)));
+    let expected = read.frequencies.unwrap().concat();
+    assert!(expected.iter().zip(pssm.frequencies.concat()).all(|(&a, b)| near(a, b)));
     assert_eq!(read.observed, pssm.observed);
-    assert!(read.is_whole && !read.is_text);
+    assert!(read.is_complete && !read.is_text);
     assert_eq!(
         (read.matrix.as_slice(), read.gaps, read.pseudocount),
         (&b"BLOSUM62"[..], Some((11, 1)), 0)
@@ -84,11 +84,11 @@ fn what_was_written_is_read() {
 #[test]
 fn what_is_missing_or_more_is_seen() {
     let more = read(&with("numRows", "identifier str \"x\",\n numRows")).unwrap();
-    assert!(!more.is_whole);
+    assert!(!more.is_complete);
     let comment =
         [b"-- a comment\n".as_slice(), &with("byRow FALSE,", "-- another -- byRow FALSE,")]
             .concat();
-    assert!(read(&comment).unwrap().is_whole);
+    assert!(read(&comment).unwrap().is_complete);
     let text = read(&with("ncbistdaa '0C0A'H", "iupacaa \"MK\"")).unwrap();
     assert!(text.is_text && text.query == [12, 10]);
 }
@@ -122,7 +122,7 @@ fn damage_is_named_with_its_place() {
 }
 
 #[test]
-fn what_blast_does_not_take_is_told_in_its_words() {
+fn blast_errors_have_its_words() {
     let said = |bytes: &[u8]| read(bytes).unwrap_err().to_string();
     assert_eq!(said(b""), "Unsupported format for PSSM");
     assert_eq!(said(b">q\nMKV\n"), "Unsupported format for PSSM");

@@ -1,5 +1,5 @@
-//! Searches of bases and of what they are translated to: alignments read back from what the programs of BLAST+ print, by the
-//! formulas for strands and frames, and what the report makes of them.
+//! Searches of bases and of their translations. Alignments are read back from the output of BLAST+,
+//! by the formulas for strands and frames, and then reported again.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -24,7 +24,7 @@ use super::{Case, Entry, Subjects, defline, hits};
 
 const PLUS: Frame = Frame::Strand(Strand::Plus);
 const MINUS: Frame = Frame::Strand(Strand::Minus);
-/// What alignments are read back from.
+/// The columns that alignments are read back from.
 const COLUMNS: &str =
     "6 qseqid sseqid qstart qend sstart send sframe evalue bitscore score qseq sseq";
 
@@ -32,7 +32,7 @@ const COLUMNS: &str =
 #[derive(Clone, Copy, Debug)]
 pub struct Program {
     pub name: &'static str,
-    /// No option of it masks anything.
+    /// Options that mask nothing.
     pub options: &'static [&'static str],
     pub query: Reading,
     pub subject: Reading,
@@ -46,7 +46,7 @@ pub enum Reading {
     Codons,
 }
 
-/// Sequences of which some are searched in part.
+/// Sequences, some of them with a searched range.
 pub struct Sequences {
     entries: Vec<Entry>,
     reading: Reading,
@@ -59,7 +59,7 @@ impl Sequences {
         self.part.clone().map_or(whole.clone(), |searched| Extent { searched, ..whole })
     }
 
-    /// What a frame reads of a stretch of a sequence.
+    /// The letters of a frame in a range of a sequence.
     fn read(&self, number: usize, frame: Frame, stretch: Range<u32>) -> Vec<u8> {
         let letters = &self.entries[number].1[stretch.start as usize..stretch.end as usize];
         let code = |letter| alphabet::encode(letter).unwrap();
@@ -80,7 +80,7 @@ impl Sequences {
         }
     }
 
-    /// As the sequences are written.
+    /// The frame of the sequences as written.
     fn written(&self) -> Frame {
         if self.reading == Reading::Residues { Frame::Protein } else { PLUS }
     }
@@ -97,7 +97,7 @@ impl Sequences {
         }
     }
 
-    /// Frame and letters in it, both of the searched part, that are printed as `from` to `to`.
+    /// The frame and its letters, both in the searched range, that are printed as `from` to `to`.
     fn searched(&self, number: usize, from: u32, to: u32) -> (Frame, Range<u32>) {
         let Extent { searched, .. } = self.extent(number);
         let (from, to, length) =
@@ -141,7 +141,7 @@ impl SubjectSource for Sequences {
     }
 }
 
-/// A search that was run.
+/// A search by BLAST+.
 pub struct Search {
     program: Program,
     directory: PathBuf,
@@ -158,7 +158,8 @@ impl Drop for Search {
 }
 
 impl Search {
-    /// Makes related sequences, of which `parts` of the queries and of the subjects are searched, and searches.
+    /// Makes related sequences and searches them. `parts` are the searched ranges of the queries
+    /// and of the subjects.
     pub fn new(program: Program, parts: [Option<Range<u32>>; 2]) -> Self {
         let directory = std::env::temp_dir().join(format!(
             "fleetblast-report-{}-{}-{}",
@@ -192,7 +193,7 @@ impl Search {
         search
     }
 
-    /// What BLAST+ prints with further options.
+    /// Returns the output of BLAST+ with further options.
     pub fn run(&self, options: &[&str]) -> String {
         let mut command = fleetblast_oracle::command(self.program.name);
         command.current_dir(&self.directory).args(["-query", "q.fa", "-subject", "s.fa"]);
@@ -207,7 +208,7 @@ impl Search {
         String::from_utf8(run.stdout).unwrap()
     }
 
-    /// Alignments from [`COLUMNS`].
+    /// Reads alignments with the columns of [`COLUMNS`].
     fn read(&self, table: &str) -> Vec<Vec<SubjectHit>> {
         let mut found: Vec<Vec<SubjectHit>> = vec![Vec::new(); self.queries.entries.len()];
         for line in table.lines() {
@@ -232,7 +233,8 @@ impl Search {
         let (mut context, mut read) = self.queries.searched(query, number(2), number(3));
         let (mut frame, mut subject) = self.subjects.searched(oid, number(4), number(5));
         if frame == MINUS {
-            // What blastn finds is the query's reverse complement, in the subject as written.
+            // The query of blastn's alignments is the reverse complement; the subject is as
+            // written.
             (context, read) = self.queries.searched(query, number(3), number(2));
             (frame, subject) = self.subjects.searched(oid, number(5), number(4));
             edits.reverse();
@@ -254,7 +256,7 @@ impl Search {
         }
     }
 
-    /// Parameters of the kind of search; nothing of them is told here.
+    /// Parameters for the sequence types; the compared lines do not show them.
     fn params(&self) -> Params {
         let case = match self.program.subject {
             Reading::Bases => Case::of_bases,
@@ -263,7 +265,7 @@ impl Search {
         case(Vec::new(), Vec::new(), Subjects::Fasta).params
     }
 
-    /// What the report makes of the same alignments.
+    /// Returns our report of the same alignments.
     pub fn report(&self, output: OutputOptions) -> String {
         let params = self.params();
         let setup = Setup {
@@ -304,14 +306,15 @@ impl Search {
         String::from_utf8(out).unwrap()
     }
 
-    /// Asserts that those lines are the same that `is_told` picks from what BLAST+ prints with `options` and from the report.
+    /// Compares the lines for which `is_compared` is true: of the output of BLAST+ with `options`,
+    /// and of our report.
     #[track_caller]
-    pub fn check(&self, options: &[&str], output: OutputOptions, is_told: fn(&str) -> bool) {
+    pub fn check(&self, options: &[&str], output: OutputOptions, is_compared: fn(&str) -> bool) {
         let (expected, found) = (self.run(options), self.report(output));
-        let told = |text: &str| -> Vec<String> {
-            text.lines().filter(|line| is_told(line)).map(str::to_string).collect()
+        let lines = |text: &str| -> Vec<String> {
+            text.lines().filter(|line| is_compared(line)).map(str::to_string).collect()
         };
-        let (expected, found) = (told(&expected), told(&found));
+        let (expected, found) = (lines(&expected), lines(&found));
         assert!(!expected.is_empty(), "{} tells nothing with {options:?}", self.program.name);
         for (i, (e, f)) in expected.iter().zip(&found).enumerate() {
             assert_eq!(f, e, "line {} of {} with {options:?}", i + 1, self.program.name);
@@ -319,7 +322,7 @@ impl Search {
         assert_eq!(found.len(), expected.len(), "{} with {options:?}", self.program.name);
     }
 
-    /// The frames of the alignments' contexts and subjects, each pair once.
+    /// The pairs of frames of contexts and subjects, without duplicates.
     pub fn frames(&self) -> HashSet<[i8; 2]> {
         let contexts = self.queries.frames();
         let alignments = self.hits.iter().flatten().flat_map(|hit| &hit.alignments);
@@ -327,7 +330,7 @@ impl Search {
     }
 }
 
-/// A query whose contexts have no masks; nothing is computed for it.
+/// A query whose contexts have no masks; no statistics are computed for it.
 fn query(queries: &Sequences, number: usize) -> Query {
     let extent = queries.extent(number);
     let context = |frame| Context {

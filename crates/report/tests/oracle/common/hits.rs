@@ -1,4 +1,4 @@
-//! Hits read back from what BLAST+ prints: scores, ranges and gaps from XML, methods from the
+//! Hits read back from the output of BLAST+: scores, ranges and gaps from XML, methods from the
 //! pairwise report. Values in XML have six digits; the reports need no more.
 
 use std::ops::Range;
@@ -6,8 +6,8 @@ use std::ops::Range;
 use fleetblast_engine::hits::{Adjustment, Alignment, Edit, EditOp, SubjectHit};
 use fleetblast_seq::frame::{Frame, Strand};
 
-/// The hits of each query. Subjects are recognised by their length, which must differ. `parts` are the searched parts of the
-/// queries.
+/// The hits of each query. Subjects are recognised by their length, which must differ. `parts` are
+/// the searched ranges of the queries.
 pub fn read(
     xml: &[u8],
     pairwise: &[u8],
@@ -44,8 +44,9 @@ pub fn read(
     queries
 }
 
-/// Moves e-values and bit scores by less than their last digit in XML, where rounding those six digits to three, or cutting them,
-/// is not what BLAST+ rounded or cut to. `tabular` are the columns `evalue` and `bitscore`.
+/// Changes e-values and bit scores by less than their last digit in XML. This is needed where six
+/// digits, rounded or cut to three, give another result than BLAST+'s unrounded value. `tabular`
+/// has the columns `evalue` and `bitscore`.
 pub fn settle(hits: &mut [Vec<SubjectHit>], tabular: &[u8]) {
     let tabular = String::from_utf8_lossy(tabular).into_owned();
     let mut texts = tabular.lines();
@@ -63,7 +64,7 @@ pub fn settle(hits: &mut [Vec<SubjectHit>], tabular: &[u8]) {
     }
 }
 
-/// The messages of each query, without the one that nothing was found.
+/// The messages of each query, without `No hits found`.
 pub fn messages(xml: &[u8]) -> Vec<String> {
     let xml = String::from_utf8_lossy(xml).into_owned();
     let messages = xml.split("<Iteration>").skip(1).map(|iteration| {
@@ -130,7 +131,7 @@ fn alignment(hsp: &str, part: &Range<u32>, adjustment: Adjustment) -> Alignment 
         occurrence: 0,
         adjustment,
     };
-    // What blastn finds is the query's reverse complement, in the subject as written.
+    // The query of blastn's alignments is the reverse complement; the subject is as written.
     if number::<i8>(hsp, "Hsp_hit-frame") < 0 {
         let length = part.len() as u32;
         found.query = length - found.query.end..length - found.query.start;

@@ -1,4 +1,4 @@
-//! A small search made by BLAST+ and read back: what the report is given, and what it must equal.
+//! A small search made by BLAST+ and read back: the input of a report, and the expected output.
 
 pub mod bases;
 pub mod hits;
@@ -31,7 +31,7 @@ use source::{Source, codes, lower_case, parsed, source};
 /// A FASTA entry: the definition line, and letters (lower case for masked).
 pub type Entry = (String, String);
 
-/// How subjects are given to BLAST+.
+/// The form in which BLAST+ gets the subjects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subjects {
     /// A database without parsed identifiers.
@@ -99,7 +99,7 @@ impl Case {
         if self.is_nucleotide() { "blastn" } else { "blastp" }
     }
 
-    /// The searched part of each query.
+    /// The searched range of each query.
     fn parts(&self) -> Vec<Range<u32>> {
         let part = |entry: &Entry| self.query_range.clone().unwrap_or(0..entry.1.len() as u32);
         self.queries.iter().map(part).collect()
@@ -139,7 +139,7 @@ pub fn tabular(words: &str) -> Format {
     Format::Tabular(Columns::parse(words, b"\t"))
 }
 
-/// A search that was run: files on disk, and what BLAST+ found.
+/// A search by BLAST+: files on disk, and hits.
 pub struct Run {
     case: Case,
     directory: PathBuf,
@@ -147,7 +147,7 @@ pub struct Run {
     queries: Vec<Query>,
     hits: Vec<Vec<SubjectHit>>,
     messages: Vec<String>,
-    /// When the database was made, as BLAST+ tells it.
+    /// Date of the database, as BLAST+ prints it.
     date: Vec<u8>,
 }
 
@@ -203,7 +203,7 @@ impl Run {
         run
     }
 
-    /// What BLAST+ prints with further options.
+    /// Returns the output of BLAST+ with further options.
     pub fn blast(&self, options: &[&str]) -> Vec<u8> {
         let mut command = fleetblast_oracle::command(self.case.program());
         command.current_dir(&self.directory).args(["-query", "q.fa", "-num_threads", "1"]);
@@ -232,13 +232,13 @@ impl Run {
         run.stdout
     }
 
-    /// What the report makes of the same hits.
+    /// Returns our report of the same hits.
     pub fn report(&self, output: OutputOptions) -> Vec<u8> {
         let case = &self.case;
         let setup = Setup {
             program: case.program(),
             banner: if case.is_nucleotide() { "BLASTN 2.12.0+" } else { "BLASTP 2.12.0+" },
-            papers: papers::of(&case.params),
+            papers: papers::default_for(&case.params),
             database: self.database(),
             params: &case.params,
             matrix_name: if case.is_nucleotide() { "" } else { "BLOSUM62" },
@@ -246,7 +246,7 @@ impl Run {
             output: OutputOptions { parse_deflines: case.parse_deflines, ..output },
         };
         let inputs: Vec<_> = case.queries.iter().map(|entry| query_input(entry, case)).collect();
-        // So few queries are one batch.
+        // These few queries are one batch.
         let batch_searched = self.queries.iter().any(|query| query.is_searchable());
         let results: Vec<_> = inputs
             .iter()
@@ -278,7 +278,7 @@ impl Run {
         out
     }
 
-    /// What comes first in SAM.
+    /// Appends the header of SAM.
     fn sam_header(&self, setup: &Setup, results: &[QueryResult], out: &mut Vec<u8>) {
         let Format::Sam(options) = &setup.output.format else { return };
         let mut header = sam::Header::new(setup, options);
@@ -286,7 +286,7 @@ impl Run {
             results.iter().flat_map(|result| result.hits.iter().map(move |hit| (result, hit)))
         {
             let records = sam::records(setup, options, hit.0, &self.source, hit.1).unwrap();
-            records.iter().for_each(|record| header.add(&record.mark.reference));
+            records.iter().for_each(|record| header.add(&record.key.reference));
         }
         out.extend(header.bytes());
     }
@@ -313,7 +313,7 @@ impl Run {
         }
     }
 
-    /// Asserts that the report equals what BLAST+ prints with `options`.
+    /// Compares the report with the output of BLAST+ with `options`.
     #[track_caller]
     pub fn check(&self, options: &[&str], output: OutputOptions) {
         let expected = self.blast(options);

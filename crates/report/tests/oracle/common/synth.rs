@@ -193,7 +193,8 @@ pub fn subjects(queries: &[Entry], random: &mut Random) -> Vec<Entry> {
     subjects
 }
 
-/// Queries of bases with low complexity, ambiguous codes, lower case, and without relatives or title.
+/// Queries of bases with low complexity, ambiguous codes, lower case, and without relatives or
+/// title.
 pub fn base_queries(random: &mut Random) -> Vec<Entry> {
     let core = random.bases(400);
     let low = [&core[..150], &"A".repeat(30), &"CA".repeat(12), &core[150..]].concat();
@@ -210,7 +211,8 @@ pub fn base_queries(random: &mut Random) -> Vec<Entry> {
     ]
 }
 
-/// Subjects related to the first query on both strands, with ambiguous codes, identifiers of all kinds and without title.
+/// Subjects related to the first query on both strands, with ambiguous codes, identifiers of all
+/// kinds and without title.
 pub fn base_subjects(queries: &[Entry], random: &mut Random) -> Vec<Entry> {
     let base = &queries[0].1;
     let mut subjects: Vec<Entry> = Vec::new();
@@ -233,7 +235,7 @@ pub fn base_subjects(queries: &[Entry], random: &mut Random) -> Vec<Entry> {
         subjects.push((format!("rnd{i} unrelated"), random.bases(120)));
     }
     subjects.push(("ref|NM_000009.1|".into(), random.related_bases(base, 2)));
-    // The same stretches again and again, in another order.
+    // The same ranges again and again, in another order.
     let repeats = [&base[260..330], &base[60..160], &base[280..400], &base[100..190]];
     let repeats = repeats.map(|stretch| random.related_bases(stretch, 2));
     subjects.push(("repeats".into(), repeats.concat()));

@@ -5,7 +5,7 @@ use std::mem::take;
 
 use fleetblast_fleet::ids::PassId;
 use fleetblast_fleet::work::Owner;
-use fleetblast_report::model::{QueryResult, Round};
+use fleetblast_report::model::{QueryResult, RepeatedSearch};
 use fleetblast_report::pieces;
 use rayon::prelude::*;
 
@@ -164,7 +164,7 @@ impl Iterated {
                     true => laid.write(&search.head),
                     false => {
                         let known = BTreeSet::new();
-                        let round = Round {
+                        let round = RepeatedSearch {
                             number: search.number,
                             serial,
                             known: &known,

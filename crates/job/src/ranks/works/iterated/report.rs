@@ -128,7 +128,8 @@ fn of_part(job: &Job, result: &QueryResult, printed: Option<Printed>) -> Result<
     let (order, rows, subjects) = match printed {
         Some(Printed { order, rows, subjects }) => (order, rows, subjects),
         None => {
-            let (order, rows) = pieces::arranged(&job.report, result, job.target).map_err(bad)?;
+            let (order, rows) =
+                pieces::arrange_subjects(&job.report, result, job.target).map_err(bad)?;
             pieces::subject_blocks(&job.report, result, job.target, &order, &mut tail)
                 .map_err(bad)?;
             (order, rows, Vec::new())

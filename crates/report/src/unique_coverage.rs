@@ -1,5 +1,5 @@
-//! How much of the query a subject covers if each base of the subject counts once: the column `qcovus` (`GetUniqSeqCoverage`,
-//! align_format_util.cpp).
+//! The share of the query that a subject covers if each base of the subject counts once: the column
+//! `qcovus` (`GetUniqSeqCoverage`, align_format_util.cpp).
 
 use std::ops::Range;
 
@@ -8,9 +8,9 @@ use fleetblast_engine::hits::{Alignment, SubjectHit};
 use crate::model::QueryResult;
 use crate::pair::residues;
 
-/// Bases of the query opposite bases of the subject that no alignment before has covered. A stretch of these that begins or ends
-/// opposite a gap of the query counts for nothing.
-pub fn covered_once(query: &QueryResult, hit: &SubjectHit) -> usize {
+/// Counts the bases of the query opposite bases of the subject that no earlier alignment covers. A
+/// range of these bases that begins or ends opposite a gap of the query is not counted.
+pub fn uniquely_covered(query: &QueryResult, hit: &SubjectHit) -> usize {
     let (mut seen, mut covered) = (Vec::new(), Vec::new());
     let origin = query.extent().searched.start;
     for alignment in &hit.alignments {
@@ -28,7 +28,8 @@ pub fn covered_once(query: &QueryResult, hit: &SubjectHit) -> usize {
                 let [first, last] = ends.map(|base| opposite(alignment, base));
                 let range = match (first, last) {
                     (Some(first), Some(last)) => place(first..last + 1),
-                    // BLAST+ ends it before the query begins. Where it begins is where it is noted.
+                    // BLAST+ makes its end precede its start. Its start decides where it is
+                    // inserted.
                     (Some(base), None) | (None, Some(base)) => place(base..base + 1).start..0,
                     (None, None) => Range { start: u32::MAX, end: 0 },
                 };
@@ -40,7 +41,7 @@ pub fn covered_once(query: &QueryResult, hit: &SubjectHit) -> usize {
     covered.iter().map(ExactSizeIterator::len).sum()
 }
 
-/// The parts of a range outside of others, which ascend and lie apart.
+/// The parts of a range outside of `others`, which ascend and do not overlap.
 fn beyond(range: &Range<u32>, others: &[Range<u32>]) -> Vec<Range<u32>> {
     let mut parts = Vec::new();
     let mut from = range.start;
@@ -60,8 +61,10 @@ fn beyond(range: &Range<u32>, others: &[Range<u32>]) -> Vec<Range<u32>> {
     parts
 }
 
-/// Unites a range with others, which ascend and lie apart. Ranges that end before they begin disturb the order; so that what
-/// comes of it is the same as in BLAST+, the search is that of `std::lower_bound` (`CRangeCollection`, range_coll.hpp).
+/// Adds a range to ranges that ascend and do not overlap, and joins those that touch.
+///
+/// Ranges whose end precedes their start disturb the order. To get BLAST+'s result nevertheless,
+/// the search is that of `std::lower_bound` (`CRangeCollection`, range_coll.hpp).
 fn add(ranges: &mut Vec<Range<u32>>, range: Range<u32>) {
     let at = ending_after(ranges, 0, range.start.saturating_sub(1));
     let Some(first) = ranges.get_mut(at).filter(|first| first.start <= range.end) else {
@@ -84,7 +87,7 @@ fn add(ranges: &mut Vec<Range<u32>>, range: Range<u32>) {
     }
 }
 
-/// The first range from a place on that ends after a position.
+/// The first range, from index `from` on, that ends after a position.
 fn ending_after(ranges: &[Range<u32>], from: usize, position: u32) -> usize {
     let (mut first, mut length) = (from, ranges.len() - from);
     while length > 0 {
@@ -99,7 +102,7 @@ fn ending_after(ranges: &[Range<u32>], from: usize, position: u32) -> usize {
     first
 }
 
-/// The letter of the query opposite one of the subject, `None` if that is a gap.
+/// The letter of the query opposite a letter of the subject; `None` opposite a gap.
 fn opposite(alignment: &Alignment, letter: u32) -> Option<u32> {
     let (mut query, mut subject) = (alignment.query.start, alignment.subject.start);
     for edit in &alignment.edits {
