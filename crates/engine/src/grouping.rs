@@ -1,8 +1,11 @@
-//! Which pieces of queries are searched together, and what of its company a query's result depends on.
+//! Which pieces of queries are searched together, and what of its company a query's result depends
+//! on.
 //!
-//! BLAST+ searches a batch of queries at once, or chunks of a long one. A [`Batch`] knows how; a [`Grouping`] is what a search needs of
-//! that for a run of queries, who may be all of the batch or a few of it: the pieces of these, and of the others all that matters.
-//! Two runs of the same queries with equal groupings are searched alike, whatever the batches are that they were taken from.
+//! BLAST+ searches a batch of queries at once, or chunks of a long one. A [`Batch`] knows how; a
+//! [`Grouping`] is what a search needs of that for a run of queries, who may be all of the batch or
+//! a few of it: the pieces of these, and of the others all that matters. Two runs of the same
+//! queries with equal groupings are searched alike, whatever the batches are that they were taken
+//! from.
 
 use std::ops::Range;
 
@@ -14,7 +17,8 @@ use crate::nucleotide::{Company, Finals};
 use crate::params::{DatabaseTotals, Params};
 use crate::query::Query;
 
-/// Letters of queries whose tables of words are in memory at a time, unless a single search has more: some 30 bytes each.
+/// Letters of queries whose tables of words are in memory at a time, unless a single search has
+/// more: some 30 bytes each.
 const WAVE: u64 = 5 << 20;
 
 /// How the queries of a block are searched.
@@ -64,8 +68,8 @@ impl Batch {
         Batch { queries: queries.len(), pieces, companies, finals }
     }
 
-    /// How some of the queries of the batch, which are all given again, are searched. Of what lies beside them so many letters are
-    /// told, which matter to extensions that come there.
+    /// How some of the queries of the batch, which are all given again, are searched. Of what lies
+    /// beside them so many letters are told, which matter to extensions that come there.
     ///
     /// # Panics
     /// If there are fewer queries than in the batch.
@@ -151,8 +155,9 @@ impl Grouping {
         &self.pieces
     }
 
-    /// The pieces of nucleotides that are made ready at a time, so that memory does not grow with the length of queries: searches one after the
-    /// other, whole. Proteins, whose blocks are small, are made ready at once.
+    /// The pieces of nucleotides that are made ready at a time, so that memory does not grow with
+    /// the length of queries: searches one after the other, whole. Proteins, whose blocks are
+    /// small, are made ready at once.
     pub(crate) fn waves(&self) -> Vec<Range<usize>> {
         self.waves_of(WAVE)
     }

@@ -18,9 +18,11 @@ pub struct PrelimHsp {
     pub s_start: u32,
     /// One past the last subject residue.
     pub s_end: u32,
-    /// Query position from which the gapped extension started; of a pattern, the number of its occurrence in the query.
+    /// Query position from which the gapped extension started; of a pattern, the number of its
+    /// occurrence in the query.
     pub q_seed: u32,
-    /// Subject position from which the gapped extension started; of a pattern, the number of its occurrence in the subject.
+    /// Subject position from which the gapped extension started; of a pattern, the number of its
+    /// occurrence in the subject.
     pub s_seed: u32,
     /// Preliminary e-value.
     pub evalue: f64,
@@ -97,7 +99,8 @@ pub struct Alignment {
     pub edits: Vec<Edit>,
     /// Place among the alignments of its subject as they were made: by it an outline is recognised.
     pub number: u32,
-    /// Through which occurrence of a pattern in the query it goes, from 0; 0 where no pattern is searched for.
+    /// Through which occurrence of a pattern in the query it goes, from 0; 0 where no pattern is
+    /// searched for.
     pub occurrence: u32,
     /// Composition adjustment behind the score.
     pub adjustment: Adjustment,
@@ -132,13 +135,15 @@ pub struct HitKey {
 pub struct Candidate {
     /// Subject, counted over the whole database.
     pub oid: u32,
-    /// Best e-value and scaled score of the first alignment, by which the result heap judges; `None` without alignments.
+    /// Best e-value and scaled score of the first alignment, by which the result heap judges;
+    /// `None` without alignments.
     pub key: Option<HitKey>,
     /// Smith–Waterman only: what the heap must accept before any alignment of this subject counts.
     pub first_local: Option<HitKey>,
     /// Alignments in ORDER-S of their scaled scores; with rounded scores.
     pub alignments: Vec<Alignment>,
-    /// Whether the report shows the subject; if not, the candidate only takes a place among the hits.
+    /// Whether the report shows the subject; if not, the candidate only takes a place among the
+    /// hits.
     pub is_reported: bool,
 }
 

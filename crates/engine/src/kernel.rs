@@ -1,9 +1,11 @@
 //! Which vector instructions are used, chosen at run time.
 //!
-//! A value of [`Avx512`] or [`Avx2`] is proof that this CPU has the instructions, since only detection makes one. Whatever needs
-//! them takes such a value, so that no safe code can have them run elsewhere.
+//! A value of [`Avx512`] or [`Avx2`] is proof that this CPU has the instructions, since only
+//! detection makes one. Whatever needs them takes such a value, so that no safe code can have them
+//! run elsewhere.
 
-/// Proof of AVX-512BW: 64 bytes a register; and of what all such CPUs have besides, POPCNT, LZCNT, and BMI2.
+/// Proof of AVX-512BW: 64 bytes a register; and of what all such CPUs have besides, POPCNT, LZCNT,
+/// and BMI2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Avx512(());
 

@@ -44,13 +44,15 @@ pub struct Query {
 pub struct Context {
     /// How the query is read.
     pub frame: Frame,
-    /// Letters without masks; none of a reading that is not searched. In proteins `O` is replaced by `X`.
+    /// Letters without masks; none of a reading that is not searched. In proteins `O` is replaced
+    /// by `X`.
     pub unmasked: Arc<[u8]>,
     /// Letters for scoring: `unmasked`, with hard-masked ones replaced by `X` or `N`.
     pub letters: Arc<[u8]>,
     /// Lower-case stretches of the query as read.
     pub lower_case: Vec<Range<u32>>,
-    /// Masked intervals (of low complexity, and lower case), combined and ascending, for the look-up table and for display.
+    /// Masked intervals (of low complexity, and lower case), combined and ascending, for the
+    /// look-up table and for display.
     pub masks: Vec<Range<u32>>,
     /// Ungapped statistics of this context's composition; `None` makes it find nothing.
     pub karlin: Option<KarlinBlock>,
@@ -79,7 +81,8 @@ pub(crate) trait QueryRules {
     /// What holds for all kinds.
     fn common(&self) -> &CommonParams;
 
-    /// The readings of a query, in the order of their numbers; without letters where one is not searched. Never empty.
+    /// The readings of a query, in the order of their numbers; without letters where one is not
+    /// searched. Never empty.
     fn readings(&self, input: &QueryInput) -> Vec<(Frame, Vec<u8>)>;
 
     /// The masked intervals of each reading.
@@ -139,7 +142,8 @@ impl Query {
         Query { length: input.length(), contexts, pssm: None }
     }
 
-    /// Whether the query that [`Query::new`] makes [can be searched](Query::is_searchable), told in a small part of the time.
+    /// Whether the query that [`Query::new`] makes [can be searched](Query::is_searchable), told in
+    /// a small part of the time.
     pub(crate) fn has_statistics(input: &QueryInput, rules: &impl QueryRules) -> bool {
         let readings = rules.readings(input);
         if rules.common().soft_masking {
@@ -164,7 +168,8 @@ impl Query {
         Query { length: input.length(), contexts, pssm: None }
     }
 
-    /// The same query, whose positions score by a matrix of their own: one for each letter that was read.
+    /// The same query, whose positions score by a matrix of their own: one for each letter that was
+    /// read.
     #[must_use]
     pub fn with_pssm(self, pssm: Arc<Pssm>) -> Query {
         Query { pssm: Some(pssm), ..self }
@@ -214,8 +219,8 @@ impl Context {
     }
 }
 
-/// Length adjustment and effective search space of a reading (rules 1.5). One that cannot be searched has
-/// neither, nor has any where nothing is searched and no search space is given
+/// Length adjustment and effective search space of a reading (rules 1.5). One that cannot be
+/// searched has neither, nor has any where nothing is searched and no search space is given
 /// (`BLAST_CalcEffLengths`, blast_setup.c).
 fn search_space(
     len: usize,

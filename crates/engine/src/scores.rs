@@ -1,19 +1,22 @@
 //! Scores by row: what each place of a query scores against each letter of a subject.
 //!
-//! A query is row numbers, and only who fills the rows knows what they stand for: with a matrix there is a row for each letter,
-//! with a position-specific matrix (PSSM) one for each position. What is computed from a row may be kept by its number.
+//! A query is row numbers, and only who fills the rows knows what they stand for: with a matrix
+//! there is a row for each letter, with a position-specific matrix (PSSM) one for each position.
+//! What is computed from a row may be kept by its number.
 
 use fleetblast_seq::alphabet::SIZE;
 use fleetblast_stats::matrix::Scores;
 use fleetblast_stats::nucleotide;
 
-/// "Minus infinity" of letters that do not exist: low enough to never win, high enough to never overflow.
+/// "Minus infinity" of letters that do not exist: low enough to never win, high enough to never
+/// overflow.
 pub(crate) const NEVER: i32 = i32::MIN / 4;
 
 /// Number of a row.
 pub(crate) type RowNumber = u32;
 
-/// What a row scores against each letter; padded to a power of two, so that no letter is out of bounds.
+/// What a row scores against each letter; padded to a power of two, so that no letter is out of
+/// bounds.
 pub(crate) type ScoreRow = [i32; 32];
 
 /// The rows of a query or of a block of queries.

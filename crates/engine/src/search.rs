@@ -1,9 +1,11 @@
 //! The one face of the engine: what threads, ranks, tests and benches use of it.
 //!
-//! A [`Search`] is fixed for a job. A block of queries is made ready ([`Search::query`], [`Search::grouping`], [`Search::waves`]), searched range by range
-//! ([`Searcher::search`]), the lists of all ranges are put together ([`Search::merger`]), the chosen hits are aligned
-//! ([`Search::aligner`]), and some of the alignments selected ([`Search::selector`]). Which program it is, is asked here and nowhere
-//! else: its own parts live in rooms (`protein`), what they share beside them.
+//! A [`Search`] is fixed for a job. A block of queries is made ready ([`Search::query`],
+//! [`Search::grouping`], [`Search::waves`]), searched range by range ([`Searcher::search`]), the
+//! lists of all ranges are put together ([`Search::merger`]), the chosen hits are aligned
+//! ([`Search::aligner`]), and some of the alignments selected ([`Search::selector`]). Which program
+//! it is, is asked here and nowhere else: its own parts live in rooms (`protein`), what they share
+//! beside them.
 
 use std::ops::Range;
 
@@ -143,8 +145,8 @@ impl Search {
         }
     }
 
-    /// How queries are searched. `batches` are the lengths, in queries, of the batches that BLAST+ would read; long batches are
-    /// searched in pieces as BLAST+ does (rules 2.3).
+    /// How queries are searched. `batches` are the lengths, in queries, of the batches that BLAST+
+    /// would read; long batches are searched in pieces as BLAST+ does (rules 2.3).
     pub fn grouping(&self, queries: &[Query], batches: &[usize]) -> Grouping {
         Grouping::of_batches(queries, batches, (&self.params, &self.totals))
     }
@@ -154,7 +156,8 @@ impl Search {
         Batch::new(queries, (&self.params, &self.totals))
     }
 
-    /// How some of the queries of a batch, which are all given again, are searched. Of what lies beside them so many letters are told.
+    /// How some of the queries of a batch, which are all given again, are searched. Of what lies
+    /// beside them so many letters are told.
     ///
     /// # Panics
     /// If there are fewer queries than in the batch.
@@ -168,9 +171,9 @@ impl Search {
         batch.part(queries, range, reach, (&self.params, &self.totals))
     }
 
-    /// Makes a block of queries ready, wave by wave, each when it is asked for: one after the other is to be searched, and has its part of the
-    /// block's lists. Most blocks are a single wave; those of long nucleotide queries are not, whose tables would take too much
-    /// memory at once.
+    /// Makes a block of queries ready, wave by wave, each when it is asked for: one after the other
+    /// is to be searched, and has its part of the block's lists. Most blocks are a single wave;
+    /// those of long nucleotide queries are not, whose tables would take too much memory at once.
     pub fn waves<'a>(
         &'a self,
         queries: &'a [Query],
@@ -295,8 +298,8 @@ impl Worth<'_> {
         }
     }
 
-    /// E-value of a finer score in a context, against a subject of so many letters. Where e-values do not follow from scores alone this
-    /// is another one.
+    /// E-value of a finer score in a context, against a subject of so many letters. Where e-values
+    /// do not follow from scores alone this is another one.
     pub fn evalue(&self, context: u8, score: i32, subject_length: u32) -> f64 {
         match &self.0 {
             WorthOf::Protein(worth) => worth.evalue(score, subject_length as usize),
@@ -332,7 +335,8 @@ impl Aligner<'_> {
         )
     }
 
-    /// Aligns the query and one subject. `hit` is a preliminary hit of this query in it, its HSPs in ORDER-S.
+    /// Aligns the query and one subject. `hit` is a preliminary hit of this query in it, its HSPs
+    /// in ORDER-S.
     ///
     /// # Panics
     /// If the work space is one of a search of another kind.

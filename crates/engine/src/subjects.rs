@@ -6,7 +6,8 @@ use std::ops::Range;
 use fleetblast_seq::frame::Frame;
 use fleetblast_seq::nucleotide::Packed;
 
-/// What is read of a subject: by it, and not by the OID alone, the engine keeps what it computed of a subject.
+/// What is read of a subject: by it, and not by the OID alone, the engine keeps what it computed of
+/// a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct View {
     /// The subject.
@@ -22,22 +23,25 @@ impl View {
     }
 }
 
-/// A set of subjects, addressed by OID, held in memory by someone else. What a [`View`] reads of them is the engine's matter.
+/// A set of subjects, addressed by OID, held in memory by someone else. What a [`View`] reads of
+/// them is the engine's matter.
 pub trait Subjects: Sync {
     /// The residues (NCBIstdaa codes) of subject `oid`, a protein.
     ///
     /// # Panics
-    /// May panic if `oid` is not held here, or no protein; the caller asks only for subjects of its partition.
+    /// May panic if `oid` is not held here, or no protein; the caller asks only for subjects of its
+    /// partition.
     fn residues(&self, oid: u32) -> &[u8];
 
-    /// The bases of subject `oid`, nucleotides; ambiguous ones stand as one of those that they may be.
+    /// The bases of subject `oid`, nucleotides; ambiguous ones stand as one of those that they may
+    /// be.
     ///
     /// # Panics
     /// May panic if `oid` is not held here, or a protein.
     fn bases(&self, oid: u32) -> Packed<'_>;
 
-    /// The letters of these parts of subject `oid`, nucleotides, which ascend and are apart, at their places, masked as
-    /// [`Masks::aligned`] tells; what is between them may be any.
+    /// The letters of these parts of subject `oid`, nucleotides, which ascend and are apart, at
+    /// their places, masked as [`Masks::aligned`] tells; what is between them may be any.
     ///
     /// # Panics
     /// May panic if `oid` is not held here, or a protein.
@@ -56,8 +60,8 @@ pub trait Subjects: Sync {
     }
 }
 
-/// Masked stretches of a subject, ascending by their starts. What kind they are matters also where there are none: bases are read
-/// otherwise then.
+/// Masked stretches of a subject, ascending by their starts. What kind they are matters also where
+/// there are none: bases are read otherwise then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Masks<'a> {
     /// The search masks nothing of this subject.
@@ -68,7 +72,8 @@ pub enum Masks<'a> {
     Hard(&'a [Range<u32>]),
 }
 
-/// The letters of one subject, to be aligned: NCBIstdaa codes of a protein, blastna codes of nucleotides with the true ambiguities.
+/// The letters of one subject, to be aligned: NCBIstdaa codes of a protein, blastna codes of
+/// nucleotides with the true ambiguities.
 pub trait SubjectLetters {
     /// Number of letters.
     fn length(&self) -> u32;
@@ -87,7 +92,8 @@ pub trait SubjectLetters {
 
 impl Masks<'_> {
     /// The letters of a part of the subject that starts at `start` in the form in which
-    /// [`Aligner::align`](crate::search::Aligner::align) takes them: what is hard-masked is `masked`.
+    /// [`Aligner::align`](crate::search::Aligner::align) takes them: what is hard-masked is
+    /// `masked`.
     pub fn aligned<'r>(&self, letters: Cow<'r, [u8]>, start: u32, masked: u8) -> Cow<'r, [u8]> {
         let Masks::Hard(stretches @ [_, ..]) = self else { return letters };
         let mut letters = letters.into_owned();
@@ -100,8 +106,8 @@ impl Masks<'_> {
     }
 }
 
-/// Letters of parts of one subject after another, at their places. What is between them stays memory that was never used: of a
-/// chromosome an alignment reads little.
+/// Letters of parts of one subject after another, at their places. What is between them stays
+/// memory that was never used: of a chromosome an alignment reads little.
 #[derive(Debug, Default)]
 pub(crate) struct PlacedLetters {
     /// Zeros, but for those of `parts`.

@@ -58,7 +58,8 @@ fn random(state: &mut u64, below: u32) -> u32 {
     ((*state >> 33) % u64::from(below)) as u32
 }
 
-/// Boxes of a random search: by `span` long or short, crowded or far from each other, square or not.
+/// Boxes of a random search: by `span` long or short, crowded or far from each other, square or
+/// not.
 struct Boxes {
     state: u64,
     span: u32,

@@ -1,4 +1,5 @@
-//! Best hit: an HSP is dropped if it lies inside another of clearly higher score per residue (`hspfilter_besthit.c`).
+//! Best hit: an HSP is dropped if it lies inside another of clearly higher score per residue
+//! (`hspfilter_besthit.c`).
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -17,8 +18,8 @@ struct Entry {
 /// Where an entry stands in the list: by ascending begin, of equal ones the latest first.
 type Place = (i32, Reverse<usize>);
 
-/// The numbers of the items that survive when they arrive in this order, as they are listed then. When more than `limit` are listed,
-/// they are put in order afresh.
+/// The numbers of the items that survive when they arrive in this order, as they are listed then.
+/// When more than `limit` are listed, they are put in order afresh.
 pub(super) fn survivors(items: &[Item], overhang: f64, edge: f64, limit: usize) -> Vec<usize> {
     let mut list = List::new(items, overhang, 1.0 - edge);
     let mut limit = limit;
@@ -135,7 +136,8 @@ impl<'a> List<'a> {
         all.into_iter().map(|(_, entry)| entry)
     }
 
-    /// Regroups the list by subject in order of first appearance, and lists everything again with its true range.
+    /// Regroups the list by subject in order of first appearance, and lists everything again with
+    /// its true range.
     fn renew(&mut self) {
         let mut order: Vec<usize> = self.in_order().map(|entry| entry.item).collect();
         let mut rank = std::collections::HashMap::new();

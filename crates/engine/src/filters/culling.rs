@@ -1,8 +1,9 @@
 //! Culling: an HSP is dropped once a given number of others dominate it.
 //!
-//! Which dominations are noticed depends on the tree in which NCBI keeps the HSPs, so the tree is part of the rule (`hspfilter_culling.c`).
-//! The order of the HSPs within a node is not, as every pass over a node looks at each of its HSPs independently; but it is the order in
-//! which they are taken out of the tree.
+//! Which dominations are noticed depends on the tree in which NCBI keeps the HSPs, so the tree is
+//! part of the rule (`hspfilter_culling.c`). The order of the HSPs within a node is not, as every
+//! pass over a node looks at each of its HSPs independently; but it is the order in which they are
+//! taken out of the tree.
 
 use std::ops::Range;
 
@@ -11,8 +12,8 @@ use super::Item;
 /// A leaf with this many HSPs is forked.
 const FORK: usize = 20;
 
-/// The numbers of the items that survive culling with the given limit when they arrive in this order, as they lie in the tree then.
-/// `query` is the part of the query that was searched.
+/// The numbers of the items that survive culling with the given limit when they arrive in this
+/// order, as they lie in the tree then. `query` is the part of the query that was searched.
 pub(super) fn survivors(items: &[Item], query: Range<u32>, limit: u32) -> Vec<usize> {
     let mut tree = Tree::new(items, query.start as i32, query.end as i32);
     for (i, _) in items.iter().enumerate() {
@@ -23,7 +24,8 @@ pub(super) fn survivors(items: &[Item], query: Range<u32>, limit: u32) -> Vec<us
     left
 }
 
-/// Whether `p` dominates `y`: it covers at least half of it, and is better by a mixture of score and length.
+/// Whether `p` dominates `y`: it covers at least half of it, and is better by a mixture of score
+/// and length.
 fn dominates(p: &Item, y: &Item) -> bool {
     let (score_p, score_y) = (i64::from(p.score), i64::from(y.score));
     let (len_p, len_y) = (i64::from(p.len()), i64::from(y.len()));
@@ -100,7 +102,8 @@ impl<'a> Tree<'a> {
         Tree { all, merit: vec![0; all.len()], nodes: vec![Node::new(begin, end)] }
     }
 
-    /// Puts item `a` into the tree, unless it is dominated too often by what it meets on its way down.
+    /// Puts item `a` into the tree, unless it is dominated too often by what it meets on its way
+    /// down.
     fn offer(&mut self, a: usize, limit: u32) {
         let mut merit = limit;
         let mut at = 0;
@@ -147,7 +150,8 @@ impl<'a> Tree<'a> {
         });
     }
 
-    /// Gives the items of a leaf to new children as far as they lie in these, in the opposite order.
+    /// Gives the items of a leaf to new children as far as they lie in these, in the opposite
+    /// order.
     fn fork(&mut self, at: usize) {
         let (begin, end, middle) =
             (self.nodes[at].begin, self.nodes[at].end, self.nodes[at].middle());
@@ -192,7 +196,8 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Effect of a new item `a`, placed higher up, on a subtree. False if the node is to be removed.
+    /// Effect of a new item `a`, placed higher up, on a subtree. False if the node is to be
+    /// removed.
     fn apply(&mut self, at: usize, a: usize) -> bool {
         let (item, node) = (&self.all[a], &self.nodes[at]);
         if item.begin <= node.begin && item.end >= node.end {

@@ -1,8 +1,9 @@
 //! Filters that may replace the plain list of best subjects: culling and best hit (rules 5.10).
 //!
-//! Both look at the HSPs of one query only, of both its strands if it has two, both run once on preliminary and once on final HSPs,
-//! and both depend on the order in which subjects arrive: ascending OID at the preliminary stage, ORDER-H at the final one. In which
-//! order they leave HSPs behind shows where two are equal for ORDER-S, as on the two strands of a palindrome.
+//! Both look at the HSPs of one query only, of both its strands if it has two, both run once on
+//! preliminary and once on final HSPs, and both depend on the order in which subjects arrive:
+//! ascending OID at the preliminary stage, ORDER-H at the final one. In which order they leave HSPs
+//! behind shows where two are equal for ORDER-S, as on the two strands of a palindrome.
 
 mod besthit;
 mod culling;
@@ -76,11 +77,11 @@ impl Item {
     }
 }
 
-/// Culling of the preliminary hits of one query (`-culling_limit`, `hspfilter_culling.c`): drops every HSP that `limit`
-/// others dominate, with some allowance for what the traceback may change.
+/// Culling of the preliminary hits of one query (`-culling_limit`, `hspfilter_culling.c`): drops
+/// every HSP that `limit` others dominate, with some allowance for what the traceback may change.
 ///
-/// `hits` in ascending OID order; `part` is the part of the query that was searched, all of it unless a long query is
-/// searched in pieces. Returns what is left, in ORDER-H.
+/// `hits` in ascending OID order; `part` is the part of the query that was searched, all of it
+/// unless a long query is searched in pieces. Returns what is left, in ORDER-H.
 pub(crate) fn preliminary_culling(
     hits: &[PrelimHit],
     written: Written,
@@ -94,8 +95,9 @@ pub(crate) fn preliminary_culling(
     kept
 }
 
-/// The limit with its allowance, which BLAST+ adds in 32 bits (setup_factory.cpp). A limit below zero
-/// drops an HSP that one other dominates; the least one becomes the greatest when it is counted down.
+/// The limit with its allowance, which BLAST+ adds in 32 bits (setup_factory.cpp). A limit below
+/// zero drops an HSP that one other dominates; the least one becomes the greatest when it is
+/// counted down.
 fn preliminary_limit(limit: u32) -> u32 {
     if limit <= 1 {
         return limit;
@@ -106,12 +108,13 @@ fn preliminary_limit(limit: u32) -> u32 {
     }
 }
 
-/// Best-hit filter of the preliminary hits of one query (`hspfilter_besthit.c`): drops every HSP that lies inside a better one,
-/// where better is judged by score per residue with the margin `edge`.
+/// Best-hit filter of the preliminary hits of one query (`hspfilter_besthit.c`): drops every HSP
+/// that lies inside a better one, where better is judged by score per residue with the margin
+/// `edge`.
 ///
-/// `hits` in ascending OID order; `capacity` is the length P of the preliminary list. Returns the best `capacity` subjects
-/// of what is left, in ORDER-H. With an edge of 0 the command line leaves the plain list in place instead; this function
-/// must not be called then.
+/// `hits` in ascending OID order; `capacity` is the length P of the preliminary list. Returns the
+/// best `capacity` subjects of what is left, in ORDER-H. With an edge of 0 the command line leaves
+/// the plain list in place instead; this function must not be called then.
 pub(crate) fn preliminary_best_hit(
     hits: &[PrelimHit],
     written: Written,
@@ -126,7 +129,8 @@ pub(crate) fn preliminary_best_hit(
     kept
 }
 
-/// The filter's second run, on the final hits of one query. `capacity` as for [`preliminary_best_hit`].
+/// The filter's second run, on the final hits of one query. `capacity` as for
+/// [`preliminary_best_hit`].
 pub(crate) fn final_filter(
     mut hits: Vec<SubjectHit>,
     filter: HspFilter,
@@ -157,7 +161,8 @@ pub(crate) fn final_filter(
     hits
 }
 
-/// Of lists of HSPs, which are numbered through, those with the given numbers, in each list in the order of these.
+/// Of lists of HSPs, which are numbered through, those with the given numbers, in each list in the
+/// order of these.
 fn chosen<T>(lists: Vec<Vec<T>>, numbers: &[usize]) -> Vec<Vec<T>> {
     let mut kept: Vec<Vec<T>> = lists.iter().map(|_| Vec::new()).collect();
     let of_list =
@@ -172,8 +177,8 @@ fn chosen<T>(lists: Vec<Vec<T>>, numbers: &[usize]) -> Vec<Vec<T>> {
     kept
 }
 
-/// Share of the query that an HSP covers, in per cent, as `-qcov_hsp_perc` counts: half a per cent is added below 99
-/// (`Blast_HSPGetQueryCoverage`, `blast_hits.c`). Lengths in residues.
+/// Share of the query that an HSP covers, in per cent, as `-qcov_hsp_perc` counts: half a per cent
+/// is added below 99 (`Blast_HSPGetQueryCoverage`, `blast_hits.c`). Lengths in residues.
 pub fn query_coverage(q_start: u32, q_end: u32, query_len: u32) -> f64 {
     if query_len == 0 {
         return 0.0;
@@ -182,9 +187,9 @@ pub fn query_coverage(q_start: u32, q_end: u32, query_len: u32) -> f64 {
     if share < 99.0 { share + 0.5 } else { share }
 }
 
-/// Drops every HSP whose query range lies in that of an earlier one, give or take three residues (`-subject_besthit`,
-/// `Blast_HSPListSubjectBestHit`, `blast_hits.c`): first those of the same context, then those of the other strand. The list is that of one
-/// query and one subject.
+/// Drops every HSP whose query range lies in that of an earlier one, give or take three residues
+/// (`-subject_besthit`, `Blast_HSPListSubjectBestHit`, `blast_hits.c`): first those of the same
+/// context, then those of the other strand. The list is that of one query and one subject.
 pub(crate) fn subject_best_hit<T: OfContext>(hsps: &mut Vec<T>, written: Written) {
     drop_inner(hsps, range, |outer, inner| outer == inner);
     if written.strands {
@@ -241,7 +246,8 @@ fn range(hsp: &impl Hsp) -> Range<u32> {
     q_start..q_end
 }
 
-/// Alignments by e-value (below 1e-180 equal), then ORDER-S: `Blast_HSPListSortByEvalue`, `blast_hits.c`.
+/// Alignments by e-value (below 1e-180 equal), then ORDER-S: `Blast_HSPListSortByEvalue`,
+/// `blast_hits.c`.
 pub(crate) fn by_evalue(a: &Alignment, b: &Alignment) -> Ordering {
     order_evalue(a.evalue, b.evalue).then_with(|| order_s(a, b))
 }
@@ -251,7 +257,8 @@ pub(crate) fn final_order_h(a: &SubjectHit, b: &SubjectHit) -> Ordering {
     by_key(a, b, |hit| HitKey::of_alignments(hit.oid, &hit.alignments))
 }
 
-/// ORDER-H, but the e-value is that of the first alignment, however large (`s_BlastHSPCullingPipeRun`, `hspfilter_culling.c`).
+/// ORDER-H, but the e-value is that of the first alignment, however large
+/// (`s_BlastHSPCullingPipeRun`, `hspfilter_culling.c`).
 fn by_first_alignment(a: &SubjectHit, b: &SubjectHit) -> Ordering {
     by_key(a, b, |hit| {
         let first = hit.alignments.first()?;

@@ -61,7 +61,8 @@ fn culling_twins_prefers_the_smaller_oid_and_the_earlier_place() {
 
 #[test]
 fn culling_judges_what_a_fork_moved_to_children() {
-    // Twenty disjoint HSPs fork the root; a long one then sweeps away what it covers, a whole child at a time.
+    // Twenty disjoint HSPs fork the root; a long one then sweeps away what it covers, a whole child
+    // at a time.
     let mut hits: Vec<PrelimHit> =
         (0..20).map(|i| hit(i, vec![hsp(30, (10 * i, 10 * i + 9), 0, 1.0)])).collect();
     assert_eq!(preliminary_culling(&hits, protein(400), 0..400, 1).len(), 20);

@@ -76,8 +76,8 @@ fn params(random: &mut Random) -> NucleotideParams {
     params
 }
 
-/// Reads of a source one after another, at most one base apart, so that an extension goes on from one into the next; some of the other
-/// strand, some empty, some long.
+/// Reads of a source one after another, at most one base apart, so that an extension goes on from
+/// one into the next; some of the other strand, some empty, some long.
 fn reads(random: &mut Random, source: &[u8], count: usize) -> Vec<Vec<u8>> {
     let mut at = 0;
     let mut read = || {

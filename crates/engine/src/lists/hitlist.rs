@@ -11,11 +11,13 @@ use crate::order::{order_evalue, order_h, order_s};
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct HitLists {
     pub(super) lists: Vec<Vec<PrelimHit>>,
-    /// Ungapped extensions of each piece of nucleotides that came to a segment, by which BLAST+ makes the next batch of queries; nothing as long as there are none.
+    /// Ungapped extensions of each piece of nucleotides that came to a segment, by which BLAST+
+    /// makes the next batch of queries; nothing as long as there are none.
     pub(super) extensions: Vec<u64>,
     /// Subjects found of each piece, kept or not, where that matters; nothing elsewhere.
     pub(super) found: Vec<u64>,
-    /// An extension came to where it is not known what lies beside the queries, and might have gone on.
+    /// An extension came to where it is not known what lies beside the queries, and might have gone
+    /// on.
     pub strayed: bool,
 }
 
@@ -86,8 +88,8 @@ impl HitLists {
     }
 }
 
-/// Orders the HSPs of each hit of a list that cannot take all, as BLAST+ does then, which matters to what ORDER-H looks at, too
-/// (`Blast_HitListUpdate`, blast_hits.c).
+/// Orders the HSPs of each hit of a list that cannot take all, as BLAST+ does then, which matters
+/// to what ORDER-H looks at, too (`Blast_HitListUpdate`, blast_hits.c).
 pub(super) fn order_of_full(hits: &mut [PrelimHit]) {
     let by_evalue =
         |a: &PrelimHsp, b: &PrelimHsp| order_evalue(a.evalue, b.evalue).then_with(|| order_s(a, b));

@@ -1,6 +1,8 @@
-//! Sum statistics: HSPs of one context in one subject that follow each other in both are judged together (`link_hsps.c`, even gaps).
+//! Sum statistics: HSPs of one context in one subject that follow each other in both are judged
+//! together (`link_hsps.c`, even gaps).
 //!
-//! Again and again the best chain of those that are left is a set. Each of its HSPs gets the e-value of the set.
+//! Again and again the best chain of those that are left is a set. Each of its HSPs gets the
+//! e-value of the set.
 
 mod chains;
 mod points;
@@ -43,8 +45,8 @@ struct Linked {
     evalue: f64,
     /// How many HSPs it has.
     count: u32,
-    /// Where BLAST+ has the HSP after that: where the set begins among all, by start in the query and the subject, and where it is in the
-    /// set.
+    /// Where BLAST+ has the HSP after that: where the set begins among all, by start in the query
+    /// and the subject, and where it is in the set.
     place: [usize; 2],
 }
 
@@ -69,7 +71,8 @@ pub(crate) struct Rules {
     pub lambda: f64,
     /// Natural logarithm of K.
     pub log_k: f64,
-    /// By how much each HSP of a chain with small gaps must be worth more; such chains are looked for only if there is a cut-off.
+    /// By how much each HSP of a chain with small gaps must be worth more; such chains are looked
+    /// for only if there is a cut-off.
     pub small_cutoff: Option<i32>,
 }
 
@@ -91,8 +94,9 @@ struct Trimmed {
     s_end: i32,
 }
 
-/// Links HSPs, each with others of its context, by the rules of that if it has some, and leaves them in ORDER-S. Copies of
-/// an HSP may be in different sets; they are in the order in which BLAST+ has the sets.
+/// Links HSPs, each with others of its context, by the rules of that if it has some, and leaves
+/// them in ORDER-S. Copies of an HSP may be in different sets; they are in the order in which
+/// BLAST+ has the sets.
 pub(crate) fn link<T: Linkable>(hsps: &mut Vec<T>, rules: impl Fn(u8) -> Option<Rules>) {
     hsps.sort_by_key(T::context);
     let mut places: Vec<[usize; 2]> = Vec::with_capacity(hsps.len());
@@ -153,7 +157,8 @@ fn sets<T: Hsp>(hsps: &[T], rules: &Rules) -> Vec<Linked> {
     }
 }
 
-/// Numbers of HSPs by where they start in the query, and in the subject; those that start alike as they were.
+/// Numbers of HSPs by where they start in the query, and in the subject; those that start alike as
+/// they were.
 fn by_start<T: Hsp>(hsps: &[T], numbers: &[usize]) -> Vec<usize> {
     let mut numbers = numbers.to_vec();
     numbers.sort_by_key(|&number| {

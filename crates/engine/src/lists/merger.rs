@@ -29,8 +29,8 @@ pub struct Merger {
     strands: Option<Strands>,
 }
 
-/// For each piece of a query in a block the worst hit that is among the best of what was merged so far; none while there is room.
-/// Hits worse than that cannot be chosen.
+/// For each piece of a query in a block the worst hit that is among the best of what was merged so
+/// far; none while there is room. Hits worse than that cannot be chosen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cut {
     worst: Vec<Option<HitKey>>,
@@ -68,8 +68,9 @@ impl Merger {
         lists.lists.len() == self.pieces.len()
     }
 
-    /// How many ungapped extensions to a segment each query brought about, as far as these lists tell. BLAST+ does not hear of those of
-    /// chunks, which have counters of their own (`CBlastPrelimSearch::Run`, prelim_stage.cpp).
+    /// How many ungapped extensions to a segment each query brought about, as far as these lists
+    /// tell. BLAST+ does not hear of those of chunks, which have counters of their own
+    /// (`CBlastPrelimSearch::Run`, prelim_stage.cpp).
     pub fn extensions(&self, lists: &HitLists) -> Vec<u64> {
         let mut extensions = vec![0; self.queries.len()];
         let counted = self.pieces.iter().zip(&lists.extensions).filter(|(piece, _)| !piece.chunked);
@@ -89,7 +90,8 @@ impl Merger {
         (self.filter == HspFilter::Collect).then_some(self.capacity)
     }
 
-    /// Drops from the lists of a range what cannot be chosen: all but the best of each, and what lies beyond `cut`.
+    /// Drops from the lists of a range what cannot be chosen: all but the best of each, and what
+    /// lies beyond `cut`.
     pub fn prune(&self, lists: &mut HitLists, cut: &Cut) {
         let Some(capacity) = self.prune_to() else { return };
         let cuts = cut.worst.iter().copied().chain(std::iter::repeat(None));
@@ -123,8 +125,9 @@ impl Merger {
         Cut { worst: lists.lists.iter().map(worst).collect() }
     }
 
-    /// Each query's preliminary hits in the order of the traceback, from the lists of ranges that make up the whole database:
-    /// the best first (ORDER-H), or by OID without composition adjustment (`BlastHSPStreamNew`, blast_hspstream.c).
+    /// Each query's preliminary hits in the order of the traceback, from the lists of ranges that
+    /// make up the whole database: the best first (ORDER-H), or by OID without composition
+    /// adjustment (`BlastHSPStreamNew`, blast_hspstream.c).
     pub fn choose(&self, lists: HitLists) -> Vec<Vec<PrelimHit>> {
         let mut queries: Vec<Vec<PrelimHit>> = vec![Vec::new(); self.queries.len()];
         let found = lists.found.into_iter().chain(std::iter::repeat(0));
@@ -134,7 +137,8 @@ impl Merger {
             }
             let hits = self.select(piece, hits);
             let query = &mut queries[piece.query];
-            // A merged list is cut, whichever filter made its parts (`Blast_HitListMerge`, blast_hits.c).
+            // A merged list is cut, whichever filter made its parts (`Blast_HitListMerge`,
+            // blast_hits.c).
             let both = !query.is_empty() && !hits.is_empty();
             *query = pieces::merge(std::mem::take(query), hits, self.starts(piece));
             if both {

@@ -1,7 +1,8 @@
 //! What is kept of the hits of a query, and in which order: the same for all programs.
 //!
-//! The preliminary lists of ranges of OIDs are put together by [`Merger::absorb`], and what [`Merger::choose`] makes of those of a
-//! whole database does not depend on how it was cut. [`Selector`] chooses among their alignments.
+//! The preliminary lists of ranges of OIDs are put together by [`Merger::absorb`], and what
+//! [`Merger::choose`] makes of those of a whole database does not depend on how it was cut.
+//! [`Selector`] chooses among their alignments.
 
 mod hitlist;
 pub(crate) mod linking;

@@ -1,5 +1,5 @@
-//! Long query batches are cut into overlapping chunks that are searched on their own (rules 2.3, 8.3; facts from
-//! `split_query_aux_priv.cpp`, `split_query_cxx.cpp` and `Blast_HSPListsMerge`).
+//! Long query batches are cut into overlapping chunks that are searched on their own (rules 2.3,
+//! 8.3; facts from `split_query_aux_priv.cpp`, `split_query_cxx.cpp` and `Blast_HSPListsMerge`).
 
 use std::ops::Range;
 
@@ -22,17 +22,21 @@ pub(crate) struct Piece {
     pub range: Range<u32>,
     /// The batch is searched in chunks, whether or not this query is cut.
     pub chunked: bool,
-    /// Number of the chunk in the block, or of the batch where that is searched whole: what BLAST+ searches together.
+    /// Number of the chunk in the block, or of the batch where that is searched whole: what BLAST+
+    /// searches together.
     pub search: usize,
-    /// The effective search space of each context. BLAST+ counts the queries of a chunk afresh, but not the spaces: they are those of
-    /// the first queries of the batch (`SplitQuery_SetEffectiveSearchSpace`, split_query_aux_priv.cpp).
+    /// The effective search space of each context. BLAST+ counts the queries of a chunk afresh, but
+    /// not the spaces: they are those of the first queries of the batch
+    /// (`SplitQuery_SetEffectiveSearchSpace`, split_query_aux_priv.cpp).
     pub spaces: Vec<i64>,
-    /// What masks it in the plus strand, relative to its start, of nucleotides that are searched in chunks.
+    /// What masks it in the plus strand, relative to its start, of nucleotides that are searched in
+    /// chunks.
     pub masks: Option<Vec<Range<u32>>>,
 }
 
 impl Piece {
-    /// Which part of a strand of a query of so many letters it is: the minus strand counts from the other end.
+    /// Which part of a strand of a query of so many letters it is: the minus strand counts from the
+    /// other end.
     pub fn part_of(&self, length: u32, strand: u8) -> Range<u32> {
         match strand {
             0 => self.range.clone(),
@@ -41,12 +45,13 @@ impl Piece {
     }
 }
 
-/// The masks of a query that mask a piece of it, relative to its start. `from` is where in its record the query starts
-/// (`-query_loc`).
+/// The masks of a query that mask a piece of it, relative to its start. `from` is where in its
+/// record the query starts (`-query_loc`).
 ///
-/// BLAST+ makes each mask one letter longer, but for those that end with the piece, and drops one that starts with its last letter
-/// (`TMaskedQueryRegions::RestrictToSeqInt` takes ends after the last letter for last letters, and the other way round). It looks
-/// for the masks, which count in the record, where the piece lies in the query (`x_ComputeQueryIndicesForChunks`,
+/// BLAST+ makes each mask one letter longer, but for those that end with the piece, and drops one
+/// that starts with its last letter (`TMaskedQueryRegions::RestrictToSeqInt` takes ends after the
+/// last letter for last letters, and the other way round). It looks for the masks, which count in
+/// the record, where the piece lies in the query (`x_ComputeQueryIndicesForChunks`,
 /// split_query_cxx.cpp).
 pub(crate) fn masks_of_piece(
     masks: &[Range<u32>],
@@ -63,8 +68,8 @@ pub(crate) fn masks_of_piece(
         .collect()
 }
 
-/// The pieces of one batch of queries of the given lengths, chunk by chunk, which are as long as `chunk` where the batch is cut at
-/// all. `spaces` tells the search spaces of a query.
+/// The pieces of one batch of queries of the given lengths, chunk by chunk, which are as long as
+/// `chunk` where the batch is cut at all. `spaces` tells the search spaces of a query.
 pub(crate) fn split(
     lengths: &[u32],
     chunk: Option<u64>,
@@ -130,8 +135,8 @@ fn chunk_ranges(total: u64, chunks: u64) -> Vec<Range<u64>> {
     ranges
 }
 
-/// Where a query's next piece starts in each strand that is searched, the minus strand counted from the other end; a protein has
-/// one, which counts as plus.
+/// Where a query's next piece starts in each strand that is searched, the minus strand counted from
+/// the other end; a protein has one, which counts as plus.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Starts {
     pub plus: Option<u32>,
@@ -158,8 +163,8 @@ enum Start {
     Minus(u32),
 }
 
-/// Adds the hits of a query's next piece to those of its earlier pieces; both in ascending OID order, coordinates of
-/// the whole query.
+/// Adds the hits of a query's next piece to those of its earlier pieces; both in ascending OID
+/// order, coordinates of the whole query.
 pub(super) fn merge(old: Vec<PrelimHit>, new: Vec<PrelimHit>, starts: Starts) -> Vec<PrelimHit> {
     let mut merged = Vec::with_capacity(old.len() + new.len());
     let (mut old, mut new) = (old.into_iter().peekable(), new.into_iter().peekable());
@@ -178,8 +183,9 @@ pub(super) fn merge(old: Vec<PrelimHit>, new: Vec<PrelimHit>, starts: Starts) ->
     merged
 }
 
-/// Joins the HSPs of one subject: those that meet in the overlap become one. In the minus strand the next piece lies before the
-/// others, but BLAST+ looks for HSPs of these near its start, not near its end, so that they hardly ever meet.
+/// Joins the HSPs of one subject: those that meet in the overlap become one. In the minus strand
+/// the next piece lies before the others, but BLAST+ looks for HSPs of these near its start, not
+/// near its end, so that they hardly ever meet.
 fn join(mut old: PrelimHit, new: PrelimHit, starts: Starts) -> PrelimHit {
     let meet = Meet {
         reaches: |hsp: &PrelimHsp| match starts.of(hsp) {
@@ -203,8 +209,9 @@ fn join(mut old: PrelimHit, new: PrelimHit, starts: Starts) -> PrelimHit {
     old
 }
 
-/// Joins the HSPs of a chunk of a subject that starts at `start` to those of the chunks before; those that meet in the overlap become
-/// one, without gaps only where they lie on the same diagonal.
+/// Joins the HSPs of a chunk of a subject that starts at `start` to those of the chunks before;
+/// those that meet in the overlap become one, without gaps only where they lie on the same
+/// diagonal.
 pub(crate) fn join_subject_chunks(
     old: Vec<PrelimHsp>,
     new: Vec<PrelimHsp>,
@@ -222,7 +229,8 @@ pub(crate) fn join_subject_chunks(
     joined(old, new, Some(meet), together)
 }
 
-/// Which HSPs may meet those of another chunk: of earlier chunks those that reach the next one, of that those that begin in the overlap.
+/// Which HSPs may meet those of another chunk: of earlier chunks those that reach the next one, of
+/// that those that begin in the overlap.
 struct Meet<A, B> {
     reaches: A,
     begins: B,
@@ -255,7 +263,8 @@ fn joined(
     old
 }
 
-/// Swaps each HSP that `wanted` accepts with the first one it did not; returns how many it accepted.
+/// Swaps each HSP that `wanted` accepts with the first one it did not; returns how many it
+/// accepted.
 fn to_front(hsps: &mut [PrelimHsp], wanted: impl Fn(&PrelimHsp) -> bool) -> usize {
     let mut count = 0;
     for i in 0..hsps.len() {

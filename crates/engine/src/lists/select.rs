@@ -10,11 +10,12 @@ use crate::hits::{Candidate, HitKey, PrelimHit, SubjectHit};
 use crate::order::order_r;
 use crate::params::{HspFilter, Method, Params};
 
-/// How far a preliminary e-value may lie above that up to which the heap grows without limit for a match to be worth a try (`EVALUE_STRETCH`).
+/// How far a preliminary e-value may lie above that up to which the heap grows without limit for a
+/// match to be worth a try (`EVALUE_STRETCH`).
 const STRETCH: f64 = 5.0;
 
-/// Length P of the preliminary list of a query: how many subjects go into the traceback (`GetPrelimHitlistSize`,
-/// `hspfilter_collector.c`).
+/// Length P of the preliminary list of a query: how many subjects go into the traceback
+/// (`GetPrelimHitlistSize`, `hspfilter_collector.c`).
 pub fn preliminary_capacity(params: &Params) -> usize {
     let wanted = params.common().hitlist_size;
     if params.common().ungapped {
@@ -36,9 +37,10 @@ fn final_capacity(params: &Params) -> usize {
 
 /// Collects the candidates of one batch of queries, as BLAST+ cuts its input into batches.
 ///
-/// Candidates may be computed in any order, and are then taken in BLAST+'s: [`Selector::replay`]. Unless that is
-/// [by subject](Selector::by_subject) they may also be offered one by one: query by query, within a query in the order of
-/// [`Merger::choose`](super::Merger::choose), and only those that [`Selector::wants`] at that moment.
+/// Candidates may be computed in any order, and are then taken in BLAST+'s: [`Selector::replay`].
+/// Unless that is [by subject](Selector::by_subject) they may also be offered one by one: query by
+/// query, within a query in the order of [`Merger::choose`](super::Merger::choose), and only those
+/// that [`Selector::wants`] at that moment.
 #[derive(Debug)]
 pub struct Selector {
     /// Composition adjustment or Smith–Waterman: candidates pass through result heaps.
@@ -128,20 +130,20 @@ impl Selector {
         }
     }
 
-    /// True if the matches of all queries are taken by ascending OID: without composition adjustment BLAST+ does not sort them
-    /// by score (`BlastHSPStreamNew`, `blast_hspstream.c`).
+    /// True if the matches of all queries are taken by ascending OID: without composition
+    /// adjustment BLAST+ does not sort them by score (`BlastHSPStreamNew`, `blast_hspstream.c`).
     pub fn by_subject(&self) -> bool {
         self.by_subject
     }
 
-    /// How many of the queries, from the first on, have matches that are all wanted: all of them, or all but the last, which ends
-    /// when each has its fill.
+    /// How many of the queries, from the first on, have matches that are all wanted: all of them,
+    /// or all but the last, which ends when each has its fill.
     pub fn unconditional(&self) -> usize {
         self.queries.len().saturating_sub(usize::from(self.heaps))
     }
 
-    /// Takes the candidates of all `chosen` preliminary hits of the batch, by query and place, in BLAST+'s order; `None` for hits
-    /// that are not aligned.
+    /// Takes the candidates of all `chosen` preliminary hits of the batch, by query and place, in
+    /// BLAST+'s order; `None` for hits that are not aligned.
     pub fn replay(
         &mut self,
         chosen: &[Vec<PrelimHit>],
@@ -164,8 +166,9 @@ impl Selector {
         }
     }
 
-    /// Whether the next match, with this preliminary e-value, is to be aligned at all. It is not once every query of the batch
-    /// has its fill of matches below the inclusion threshold, and the preliminary e-value lies far above it.
+    /// Whether the next match, with this preliminary e-value, is to be aligned at all. It is not
+    /// once every query of the batch has its fill of matches below the inclusion threshold, and the
+    /// preliminary e-value lies far above it.
     pub fn wants(&self, prelim_evalue: f64) -> bool {
         let full = |query: &QueryHits| {
             query.kept.len() >= self.rules.hitlist_size
@@ -266,7 +269,8 @@ impl Rules {
         overflowed: bool,
     ) -> Vec<SubjectHit> {
         if overflowed || hits.len() > self.hitlist_size {
-            // A hit list that overflows sorts the alignments of its subjects anew (`Blast_HitListUpdate`, `blast_hits.c`).
+            // A hit list that overflows sorts the alignments of its subjects anew
+            // (`Blast_HitListUpdate`, `blast_hits.c`).
             for hit in &mut hits {
                 hit.alignments.sort_by(by_evalue);
             }
@@ -281,7 +285,8 @@ impl Rules {
         hits.retain(|hit| !hit.alignments.is_empty());
         hits.truncate(self.hitlist_size);
         for hit in &mut hits {
-            // An alignment whose score rounds to 0 is not reported (`s_BlastHSP2SeqAlign`, `blast_seqalign.cpp`).
+            // An alignment whose score rounds to 0 is not reported (`s_BlastHSP2SeqAlign`,
+            // `blast_seqalign.cpp`).
             hit.alignments.retain(|alignment| alignment.score != 0);
             hit.alignments.sort_by(by_evalue);
         }
@@ -289,7 +294,8 @@ impl Rules {
         hits
     }
 
-    /// `-max_hsps`, `-qcov_hsp_perc`, `-subject_besthit`, in this order (`s_FilterBlastResults`, `blast_traceback.c`).
+    /// `-max_hsps`, `-qcov_hsp_perc`, `-subject_besthit`, in this order (`s_FilterBlastResults`,
+    /// `blast_traceback.c`).
     fn trim(&self, hit: &mut SubjectHit, query: Written) {
         if let Some(limit) = self.max_hsps {
             hit.alignments.truncate(limit);

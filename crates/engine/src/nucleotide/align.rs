@@ -1,4 +1,4 @@
-//! The traceback of nucleotides: chosen hits to alignments.
+//! The traceback of nucleotide searches: aligns selected hits.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::scores::ScoreRows;
 use crate::subjects::{PlacedLetters, SubjectLetters};
 use crate::xdrop::GapCosts;
 
-/// Letters of a subject near HSPs that are looked at together.
+/// Number of subject letters near the HSPs that are decoded at once.
 const SHORT: u32 = 6000;
 
-/// What is fixed of the traceback for all queries and subjects.
+/// Parameters of the traceback that all queries and subjects share.
 #[derive(Debug)]
 pub(crate) struct Traceback {
     params: NucleotideParams,
@@ -32,19 +32,20 @@ pub(crate) struct Traceback {
 #[derive(Debug)]
 pub(crate) struct Aligner<'a> {
     params: &'a NucleotideParams,
-    /// Letters of the query.
+    /// Number of letters of the query.
     length: u32,
     contexts: Vec<Context>,
     limits: Vec<Option<ContextLimits>>,
     traceback: traceback::Traceback,
 }
 
-/// What alignments of a query are worth, by its contexts.
+/// Score statistics of a query's contexts.
 #[derive(Debug)]
 pub(crate) struct QueryWorth(Vec<Option<Statistics>>);
 
 impl QueryWorth {
-    /// Bit score and e-value of a score in a context; `None` for one that is not searched.
+    /// Returns the bit score and e-value of a score in a context; `None` if the context is not
+    /// searched.
     pub fn of(&self, context: u8, score: i32) -> Option<(f64, f64)> {
         let worth = self.0.get(usize::from(context))?.as_ref()?.worth(score);
         Some((worth.bit_score, worth.evalue))
@@ -59,7 +60,7 @@ pub(crate) struct AlignScratch {
 }
 
 impl AlignScratch {
-    /// An empty work space for these instructions.
+    /// Creates an empty work space for these instructions.
     pub fn new(kernel: Kernel) -> AlignScratch {
         AlignScratch {
             traceback: traceback::Scratch::new(kernel),
@@ -69,13 +70,13 @@ impl AlignScratch {
 }
 
 impl Traceback {
-    /// For a search of a database with these totals.
+    /// Prepares a search of a database with these totals.
     pub fn new(params: &NucleotideParams, totals: &DatabaseTotals) -> Traceback {
         let scores = ScoreRows::of_blastna(&params.scoring.scores);
         Traceback { params: params.clone(), totals: *totals, scores }
     }
 
-    /// Makes a query ready to be aligned, with what is taken of its batch.
+    /// Prepares a query for alignment, with the parameters of its batch.
     pub fn aligner(&self, query: &Query, finals: Finals) -> Aligner<'_> {
         let (params, limits) = (&self.params, self.limits(query, finals.mean_length));
         let contexts = query.contexts.iter().zip(&limits).map(|(context, limits)| {
@@ -86,9 +87,9 @@ impl Traceback {
         Aligner { params, length: query.length, contexts: contexts.collect(), limits, traceback }
     }
 
-    /// What alignments of a query are worth.
+    /// Returns the score statistics of a query.
     pub fn worth(&self, query: &Query) -> QueryWorth {
-        // What they are worth does not depend on the lengths of others.
+        // E-values and bit scores do not depend on the lengths of other contexts.
         let limits = self.limits(query, 0).into_iter();
         QueryWorth(limits.map(|limits| limits.map(|limits| limits.statistics)).collect())
     }
@@ -107,7 +108,7 @@ impl Traceback {
         let params = &self.params;
         let scoring = &params.scoring;
         let gaps = match params.common.ungapped {
-            // Any costs are taken then, even those that overflow in extensions.
+            // In this case any costs are allowed, even those that overflow in extensions.
             true => GapCosts { open: 0, extend: 0 },
             false => GapCosts { open: scoring.gap_open, extend: scoring.gap_extend },
         };
@@ -148,7 +149,7 @@ impl Aligner<'_> {
         };
         if !self.params.common.ungapped {
             if self.params.sum_stats {
-                // As BLAST+ does here, without sets of small gaps.
+                // As in BLAST+, without sets with small gaps.
                 linking::link(&mut alignments, |context| {
                     let linking = self.limits[usize::from(context)].as_ref()?.linking?;
                     Some(linking.rules(subject.length(), None))
@@ -163,7 +164,8 @@ impl Aligner<'_> {
         Candidate::new(hit.oid, key, alignments)
     }
 
-    /// Aligns in a part of the subject near the HSPs, which is enough if no path comes to its ends; otherwise `None`.
+    /// Aligns with the part of the subject near the HSPs. That suffices if no path reaches the ends
+    /// of the part; otherwise returns `None`.
     fn align_near(
         &self,
         subject: &impl SubjectLetters,

@@ -1,8 +1,9 @@
-//! What of the queries that are searched together the result of each depends on.
+//! Properties of a batch on which the result of each of its queries depends.
 //!
-//! * The table that all their words are in, and how diagonals are remembered: [`Indexing`].
+//! * The table with all their words, and the memory of diagonals: [`Indexing`].
 //! * The least lambda, which sets the X-drops of all.
-//! * The letters beside a query: an ungapped extension by groups of four bases does not stop where the query ends.
+//! * The letters next to a query: an ungapped extension by groups of four bases does not stop at
+//!   the end of the query.
 
 use std::ops::Range;
 
@@ -19,37 +20,38 @@ use crate::query::Query;
 /// Contexts of a query: its strands.
 pub(super) const STRANDS: u8 = 2;
 
-/// The company of pieces of queries that are searched together, which may be a run of those that BLAST+ searches together.
+/// Properties of the batch in which BLAST+ searches these chunks of queries. The chunks may be a
+/// run of those in the batch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Company {
     pub(super) indexing: Indexing,
     /// Preliminary X-drop of gapped extensions.
     pub(super) x_drop: i32,
-    /// With sum statistics.
+    /// Present with sum statistics.
     pub(super) linking: Option<Linking>,
-    /// What lies before the first of them.
+    /// The neighbouring letters before the first chunk.
     pub(super) before: Beside,
-    /// What lies after the last of them.
+    /// The neighbouring letters after the last chunk.
     pub(super) after: Beside,
 }
 
-/// What sum statistics take of all that are searched together.
+/// Parameters of sum statistics that depend on the whole batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Linking {
-    /// Mean length of their contexts.
+    /// Mean length of its contexts.
     pub mean_length: i32,
-    /// The least score of an ungapped HSP of any of them that is kept.
+    /// The least score that keeps an ungapped HSP of any of its contexts.
     pub least_cutoff: i32,
 }
 
 impl Company {
-    /// Whether anything lies beside them.
+    /// Whether there are neighbouring letters.
     #[cfg(test)]
     pub fn is_beside(&self) -> bool {
         [&self.before, &self.after].iter().any(|beside| beside.more || !beside.letters.is_empty())
     }
 
-    /// Of all that are searched together.
+    /// The properties of a complete batch.
     pub fn of_all(
         queries: &[&Query],
         pieces: &[Piece],
@@ -76,7 +78,8 @@ impl Company {
         }
     }
 
-    /// Of some of them, with as many letters beside them as `reach`.
+    /// The same properties for a run of the queries, with at most `reach` neighbouring letters on
+    /// each side.
     pub fn of_some(
         &self,
         queries: &[&Query],
@@ -150,7 +153,7 @@ impl Linking {
     }
 }
 
-/// The mean length of contexts that lie one after another, with a sentinel between two.
+/// The mean length of concatenated contexts, with a sentinel between two.
 fn mean_length(lengths: impl Iterator<Item = usize>) -> i32 {
     let lengths: Vec<usize> = lengths.collect();
     let Some((last, others)) = lengths.split_last() else { return 0 };
@@ -158,7 +161,8 @@ fn mean_length(lengths: impl Iterator<Item = usize>) -> i32 {
     ((before + last) / lengths.len()) as i32
 }
 
-/// The last letters of a context, in places that count from the end of what lies before the others.
+/// The last letters of a neighbouring context. Their positions count from the end of the letters
+/// before the run.
 fn other(
     reading: &Reading,
     length: u32,
@@ -168,7 +172,7 @@ fn other(
 ) -> Other {
     let whole = reading.letters.len() as u32;
     let limits = reading.karlin.map(|karlin| {
-        // Neither depends on the lengths of others.
+        // Neither limit depends on the lengths of others.
         let limits = ContextLimits::new(whole, &karlin, space, 0, (params, totals));
         Limits { x_drop: limits.x_drop, cutoff: limits.cutoff_ungapped }
     });
@@ -182,7 +186,7 @@ fn strands() -> Range<u8> {
     0..STRANDS
 }
 
-/// What the traceback takes of all queries of a batch.
+/// Parameters that the traceback takes from all queries of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Finals {
     /// X-drop of gapped extensions.
@@ -192,7 +196,7 @@ pub(crate) struct Finals {
 }
 
 impl Finals {
-    /// Those of a batch.
+    /// Computes the parameters of a batch.
     pub fn new(queries: &[&Query], params: &NucleotideParams) -> Finals {
         let contexts = || queries.iter().flat_map(|query| &query.contexts);
         let karlin = contexts().filter_map(|context| context.karlin.as_ref());

@@ -1,4 +1,5 @@
-//! Searches of nucleotides with nucleotides, both strands of a query: seeds, greedy extension or dynamic programming.
+//! Searches of nucleotides with nucleotides, both strands of a query: seeds, greedy extension or
+//! dynamic programming.
 
 mod align;
 mod company;

@@ -15,15 +15,15 @@ use crate::params::{DatabaseTotals, NucleotideParams};
 use crate::query::Query;
 use crate::subjects::Subjects;
 
-/// A wave of a block of queries ready to be searched, shared by all threads.
+/// A group of chunks of a block of queries prepared for the search, shared by all threads.
 #[derive(Debug)]
 pub(crate) struct Searcher {
-    /// What BLAST+ searches together: batches, or chunks of long ones.
+    /// The sets that BLAST+ searches together: batches, or chunks of long queries.
     chunks: Vec<Chunk>,
     merger: Merger,
 }
 
-/// Pieces of queries that share a table of words.
+/// Chunks of queries that share a lookup table.
 #[derive(Debug)]
 struct Chunk {
     contexts: Contexts,
@@ -39,7 +39,8 @@ pub(crate) struct SearchScratch {
 }
 
 impl Searcher {
-    /// Prepares the pieces `wave` of a block of queries; `companies` are by [`Piece::search`].
+    /// Prepares the chunks `wave` of a block of queries. `companies` has the batches by
+    /// [`Piece::search`].
     pub fn new(
         queries: &[Query],
         (pieces, wave): (&[Piece], Range<usize>),
@@ -93,7 +94,7 @@ impl Searcher {
         lists
     }
 
-    /// What puts lists of several ranges together.
+    /// Merges hit lists of several partitions.
     pub fn merger(&self) -> &Merger {
         &self.merger
     }

@@ -1,4 +1,5 @@
-//! What to search for: every choice of the command line that changes the result, resolved to its meaning.
+//! What to search for: every choice of the command line that changes the result, resolved to its
+//! meaning.
 
 mod nucleotide;
 mod protein;
@@ -75,8 +76,8 @@ pub struct CommonParams {
     pub ungapped: bool,
     /// Number of subjects kept for each query, H.
     pub hitlist_size: usize,
-    /// As many subjects stay as the preliminary list holds, for the matrices of psiblast; its reports show H of them
-    /// (`CBlastTracebackSearch::Run`, traceback_stage.cpp).
+    /// As many subjects stay as the preliminary list holds, for the matrices of psiblast; its
+    /// reports show H of them (`CBlastTracebackSearch::Run`, traceback_stage.cpp).
     pub keeps_preliminary: bool,
     /// `-max_hsps`.
     pub max_hsps: Option<usize>,
@@ -94,7 +95,8 @@ pub struct CommonParams {
     pub query_from: u32,
     /// `-searchsp`, when given and not 0: replaces the search space.
     pub search_space: Option<i64>,
-    /// Matches with an e-value up to this one are kept however many there are (`-inclusion_ethresh`).
+    /// Matches with an e-value up to this one are kept however many there are
+    /// (`-inclusion_ethresh`).
     pub inclusion_evalue: f64,
 }
 
@@ -134,14 +136,16 @@ impl Params {
         }
     }
 
-    /// Whether HSPs of different scores may have e-values in another order, or of equal scores others: those that are linked have
-    /// those of their set, and without gaps each strand has statistics of its own, which differ in what was rounded. Then the order
-    /// of a subject's HSPs depends on how many subjects are found (`Blast_HitListUpdate`, blast_hits.c).
+    /// Whether HSPs of different scores may have e-values in another order, or of equal scores
+    /// others: those that are linked have those of their set, and without gaps each strand has
+    /// statistics of its own, which differ in what was rounded. Then the order of a subject's HSPs
+    /// depends on how many subjects are found (`Blast_HitListUpdate`, blast_hits.c).
     pub fn evalues_decide(&self) -> bool {
         matches!(self, Params::Nucleotide(params) if params.sum_stats || params.common.ungapped)
     }
 
-    /// Letters of a long batch of queries that are searched together, where such a batch is cut into chunks at all.
+    /// Letters of a long batch of queries that are searched together, where such a batch is cut
+    /// into chunks at all.
     pub(crate) fn chunk(&self) -> Option<u64> {
         match self {
             Params::Protein(params) => params.pattern.is_none().then_some(PROTEIN_CHUNK),
@@ -149,7 +153,8 @@ impl Params {
         }
     }
 
-    /// Whether alignments are scored by the composition of both sequences, so that preliminary scores say little.
+    /// Whether alignments are scored by the composition of both sequences, so that preliminary
+    /// scores say little.
     pub(crate) fn is_adjusted(&self) -> bool {
         matches!(self, Params::Protein(params) if params.composition != CompositionMode::Off)
     }
@@ -160,8 +165,8 @@ impl Params {
 pub struct DatabaseTotals {
     /// Residues, or `-dbsize`.
     pub residues: i64,
-    /// The same for effective search spaces, for which a negative `-dbsize` does not count (`BLAST_CalcEffLengths`,
-    /// blast_setup.c).
+    /// The same for effective search spaces, for which a negative `-dbsize` does not count
+    /// (`BLAST_CalcEffLengths`, blast_setup.c).
     pub space_residues: i64,
     /// Number of sequences.
     pub sequences: i64,

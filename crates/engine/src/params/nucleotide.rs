@@ -78,7 +78,8 @@ pub struct NucleotideParams {
     pub dust: Option<DustParams>,
     /// WindowMasker instead of all other masks of the queries.
     pub window_masker: Option<WindowMasker>,
-    /// The database of repeats whose likes are masked as well, as typed (`-filtering_db`). Who makes the queries finds them.
+    /// The database of repeats whose likes are masked as well, as typed (`-filtering_db`). Who
+    /// makes the queries finds them.
     pub repeats: Option<String>,
     /// Which strands are searched.
     pub strands: Strands,
@@ -91,7 +92,8 @@ impl NucleotideParams {
     pub fn megablast(release: &'static Release, scoring: NucleotideScoring) -> NucleotideParams {
         let common = CommonParams {
             release,
-            // As far as an extension may fall to be kept at all (`SetMBInitialWordOptionsDefaults` says nothing of it).
+            // As far as an extension may fall to be kept at all (`SetMBInitialWordOptionsDefaults`
+            // says nothing of it).
             xdrop_ungapped_bits: 0.0,
             xdrop_gapped_bits: 25.0,
             xdrop_final_bits: 100.0,
@@ -144,7 +146,8 @@ impl NucleotideParams {
         }
     }
 
-    /// How repeats are looked for in queries (`s_CreateRepeatsSearchOptions`, repeats_filter_cxx.cpp).
+    /// How repeats are looked for in queries (`s_CreateRepeatsSearchOptions`,
+    /// repeats_filter_cxx.cpp).
     ///
     /// # Errors
     /// None, as long as the statistics of its scores are known.

@@ -35,7 +35,8 @@ pub struct ProteinParams {
     pub threshold: f64,
     /// Two-hit window A in residues, 0 for one-hit mode.
     pub window: i32,
-    /// Extensions are tried with few places for gaps first, where that may do (`restricted_align`, blast_parameters.c).
+    /// Extensions are tried with few places for gaps first, where that may do (`restricted_align`,
+    /// blast_parameters.c).
     pub restricted: bool,
     /// Composition-based statistics.
     pub composition: CompositionMode,
@@ -45,9 +46,11 @@ pub struct ProteinParams {
     pub smith_waterman: bool,
     /// SEG of the queries.
     pub seg: Option<SegParams>,
-    /// Finite-size statistics (Spouge). Without them, which `-searchsp` brings about, plain Karlin–Altschul e-values hold.
+    /// Finite-size statistics (Spouge). Without them, which `-searchsp` brings about, plain
+    /// Karlin–Altschul e-values hold.
     pub finite_size: bool,
-    /// The pattern from which alignments begin, if that is asked for. The rest has to go with it: statistics, and no adjusted matrices.
+    /// The pattern from which alignments begin, if that is asked for. The rest has to go with it:
+    /// statistics, and no adjusted matrices.
     pub pattern: Option<PatternSearch>,
 }
 

@@ -1,14 +1,17 @@
-//! Alignment of two short stretches from end to end, near their diagonal (`s_BandedAlign` and `s_Align`, phi_gapalign.c).
+//! Alignment of two short stretches from end to end, near their diagonal (`s_BandedAlign` and
+//! `s_Align`, phi_gapalign.c).
 
 use crate::hits::{Edit, EditOp};
 use crate::scores::{NEVER, RowNumber, ScoreRows};
 use crate::xdrop::GapCosts;
 use crate::xdrop::traced::push;
 
-/// Diagonals beside the main one in which alignments stay, as far as the ends of both stretches allow.
+/// Diagonals beside the main one in which alignments stay, as far as the ends of both stretches
+/// allow.
 const BAND: i64 = 5;
 
-/// A cell: what the best alignment up to here scores, and the best that ends with a gap in the subject and goes on to the next row.
+/// A cell: what the best alignment up to here scores, and the best that ends with a gap in the
+/// subject and goes on to the next row.
 #[derive(Clone, Copy)]
 struct Cell {
     best: i32,
@@ -29,8 +32,9 @@ struct Step {
 const OPENED: Step = Step { op: EditOp::GapInQuery, extends_right: false, extends_down: false };
 const DEAD: Cell = Cell { best: NEVER, gap: NEVER, step: OPENED };
 
-/// Adds the columns of the alignment of all of `query` with all of `subject`. Where equal scores allow a choice a pair comes before a
-/// gap in the query, and that before one in the subject; gaps rather go on than begin.
+/// Adds the columns of the alignment of all of `query` with all of `subject`. Where equal scores
+/// allow a choice a pair comes before a gap in the query, and that before one in the subject; gaps
+/// rather go on than begin.
 pub(super) fn align(
     query: &[RowNumber],
     subject: &[u8],
@@ -92,7 +96,8 @@ fn fill(query: &[RowNumber], subject: &[u8], scores: &ScoreRows, gaps: GapCosts)
     cells
 }
 
-/// A cell from its three neighbours; `right` is the best alignment that ends with a gap in the query, here and then in the next column.
+/// A cell from its three neighbours; `right` is the best alignment that ends with a gap in the
+/// query, here and then in the next column.
 fn cell(pair: i32, down: i32, right: &mut i32, (first_gap, extend): (i32, i32)) -> Cell {
     let through = |op| Step { op, extends_right: true, extends_down: true };
     let (best, step) = if down > pair && down > *right {

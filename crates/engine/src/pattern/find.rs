@@ -23,7 +23,8 @@ pub(super) enum Finder {
 }
 
 impl Finder {
-    /// For a pattern whose ends are fixed; `None` for one that is too long and has neighbouring wildcards of variable length.
+    /// For a pattern whose ends are fixed; `None` for one that is too long and has neighbouring
+    /// wildcards of variable length.
     pub fn new(places: &[Place]) -> Option<Finder> {
         if let Some(variants) = expand(places) {
             return Some(Finder::Variants(Variants::new(variants)));
@@ -40,8 +41,9 @@ impl Finder {
     }
 }
 
-/// Patterns of fixed length that one stands for, in the order of BLAST+: one letter for the first variable wildcard, none, and then ever
-/// more. `None` if they have too many places (`s_ExpandPattern`, phi_lookup.c).
+/// Patterns of fixed length that one stands for, in the order of BLAST+: one letter for the first
+/// variable wildcard, none, and then ever more. `None` if they have too many places
+/// (`s_ExpandPattern`, phi_lookup.c).
 fn expand(places: &[Place]) -> Option<Vec<Vec<u32>>> {
     let (mut done, mut open, mut total) = (Vec::new(), vec![places.to_vec()], 0);
     while let Some(pattern) = open.pop() {

@@ -1,5 +1,6 @@
-//! Two occurrences of a pattern laid on each other (`s_PHIBlastAlignPatterns`, phi_gapalign.c): what it takes letter by letter is
-//! aligned so; between, what its wildcards take, however different that is.
+//! Two occurrences of a pattern laid on each other (`s_PHIBlastAlignPatterns`, phi_gapalign.c):
+//! what it takes letter by letter is aligned so; between, what its wildcards take, however
+//! different that is.
 
 use super::find::{Finder, Variants, Words};
 use super::{ANY, Pattern, Place, banded};

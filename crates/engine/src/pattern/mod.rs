@@ -58,7 +58,8 @@ pub enum PatternError {
     /// A set holds something else than letters.
     #[error("pattern description has a non-alphabeticcharacter inside a bracket")]
     NoLetter,
-    /// A bracket, brace or parenthesis is not closed or does not hold what it should; BLAST+ reads beyond the text then.
+    /// A bracket, brace or parenthesis is not closed or does not hold what it should; BLAST+ reads
+    /// beyond the text then.
     #[error("the pattern cannot be read from character {at} on")]
     Malformed {
         /// The character, from 1.
@@ -94,7 +95,8 @@ impl Pattern {
         self.least
     }
 
-    /// Where it occurs in a sequence of NCBIstdaa codes: at each end once, unless it is a very long one.
+    /// Where it occurs in a sequence of NCBIstdaa codes: at each end once, unless it is a very long
+    /// one.
     pub fn occurrences(&self, letters: &[u8]) -> Vec<Range<u32>> {
         self.finder.find(letters)
     }

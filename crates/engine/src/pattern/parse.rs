@@ -188,7 +188,8 @@ impl Reading<'_> {
     }
 }
 
-/// Without wildcards of variable length at either end: at the start they go from behind those of fixed length.
+/// Without wildcards of variable length at either end: at the start they go from behind those of
+/// fixed length.
 fn fixed_ends(mut places: Vec<Place>) -> Vec<Place> {
     while let Some(Place::Some(_)) = places.last() {
         places.pop();

@@ -16,8 +16,8 @@ use crate::order::order_h;
 pub(crate) use self::searcher::{Scratch as SearchScratch, Searcher};
 pub(crate) use self::traceback::{Aligner, QueryWorth, Scratch as AlignScratch, Traceback};
 
-/// Splits the hits of a query by the `count` occurrences in it through which the alignments go. Each
-/// part is in the order of its own scores (`PHIBlast_HSPResultsSplit`, blast_hits.c).
+/// Splits the hits of a query by the `count` occurrences in it through which the alignments go.
+/// Each part is in the order of its own scores (`PHIBlast_HSPResultsSplit`, blast_hits.c).
 pub fn split(hits: &[SubjectHit], count: usize) -> Vec<Vec<SubjectHit>> {
     let part = |number: usize| {
         let of = |hit: &SubjectHit| {

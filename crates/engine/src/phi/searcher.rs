@@ -1,4 +1,5 @@
-//! The preliminary search: every occurrence in a subject is laid on every one in the query (`PHIGetGappedScore`, phi_gapalign.c).
+//! The preliminary search: every occurrence in a subject is laid on every one in the query
+//! (`PHIGetGappedScore`, phi_gapalign.c).
 
 use std::ops::Range;
 
@@ -116,8 +117,8 @@ impl Searcher {
                 if left.score + right.score < cutoff {
                     continue;
                 }
-                // BLAST+ counts the left end from one letter further on, if there is anything before, and the right one from the last
-                // letter of the pattern.
+                // BLAST+ counts the left end from one letter further on, if there is anything
+                // before, and the right one from the last letter of the pattern.
                 let start = |seed: u32, other: u32, used: usize| match (seed, other) {
                     (0, _) | (_, 0) => seed,
                     _ => seed - used as u32 + 1,

@@ -18,7 +18,8 @@ impl PatternSearch {
         query
     }
 
-    /// Least score, of the letters beside the pattern, with which an alignment is kept (`s_PhiBlastCutoffScore`, blast_parameters.c).
+    /// Least score, of the letters beside the pattern, with which an alignment is kept
+    /// (`s_PhiBlastCutoffScore`, blast_parameters.c).
     pub(super) fn cutoff(&self, evalue: f64, query: &Query, occurrences: &[Range<u32>]) -> i32 {
         let space = query.first().search_space as f64;
         let count = self.effective(occurrences);

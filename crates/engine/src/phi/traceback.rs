@@ -1,5 +1,6 @@
-//! From preliminary hits to alignments (`PHIGappedAlignmentWithTraceback`, phi_gapalign.c; `s_PHITracebackFromHSPList`,
-//! blast_traceback.c). The letters of the pattern count for nothing in the score.
+//! From preliminary hits to alignments (`PHIGappedAlignmentWithTraceback`, phi_gapalign.c;
+//! `s_PHITracebackFromHSPList`, blast_traceback.c). The letters of the pattern count for nothing in
+//! the score.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -58,8 +59,8 @@ impl Seeds {
         Seeds { letters, rows, reversed_rows, occurrences }
     }
 
-    /// Extends to the left and to the right of two occurrences; `edits` are those to the left and those to the right, from the pattern
-    /// on.
+    /// Extends to the left and to the right of two occurrences; `edits` are those to the left and
+    /// those to the right, from the pattern on.
     pub fn beside(
         &self,
         of_query: &Range<u32>,

@@ -1,4 +1,5 @@
-//! Searches of protein with protein: words of the neighbourhood, a matrix or rows by position, composition adjustment.
+//! Searches of protein with protein: words of the neighbourhood, a matrix or rows by position,
+//! composition adjustment.
 
 mod composition;
 pub(crate) mod prelim;

@@ -64,8 +64,9 @@ impl QueryAlignment {
         QueryAlignment { rows }
     }
 
-    /// Adds a subject, as some of its alignments lay it on the query: at each position the first of them that covers it holds. `letters`
-    /// has the subject's residues from where an alignment starts.
+    /// Adds a subject, as some of its alignments lay it on the query: at each position the first of
+    /// them that covers it holds. `letters` has the subject's residues from where an alignment
+    /// starts.
     pub fn add<'a>(&mut self, alignments: impl IntoIterator<Item = (&'a Alignment, &'a [u8])>) {
         let mut row = vec![Cell::NONE; self.rows[0].len()];
         for (alignment, letters) in alignments {

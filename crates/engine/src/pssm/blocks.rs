@@ -1,5 +1,5 @@
-//! Blocks: the columns around each position in which all sequences are aligned that are aligned there
-//! (`_PSIComputeAlignmentBlocks`, blast_psi_priv.c).
+//! Blocks: the columns around each position in which all sequences are aligned that are aligned
+//! there (`_PSIComputeAlignmentBlocks`, blast_psi_priv.c).
 
 use fleetblast_seq::alphabet::X;
 
@@ -12,7 +12,8 @@ pub(super) struct Blocks {
     pub left: Vec<i32>,
     /// Last column; the number of columns where no sequence but the query is aligned.
     pub right: Vec<i32>,
-    /// Columns, without those where the query has an `X`; 2 more than the query where no other sequence is aligned.
+    /// Columns, without those where the query has an `X`; 2 more than the query where no other
+    /// sequence is aligned.
     pub sizes: Vec<u32>,
 }
 

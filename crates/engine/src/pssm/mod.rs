@@ -1,8 +1,10 @@
-//! Position-specific scoring matrices (PSSMs): from what a round found to the matrix of the next (rules of psiblast, 3 and 4).
+//! Position-specific scoring matrices (PSSMs): from what a round found to the matrix of the next
+//! (rules of psiblast, 3 and 4).
 //!
-//! The subjects that are taken are laid on the query ([`alignment`]), copies of others are taken out (`purge`), each is weighed
-//! in each column (`weights`), the weights become frequencies of letters (`ratios`) and these become scores (`scores`). What is
-//! found of a column on the way is kept for those who want to see it ([`Observed`]).
+//! The subjects that are taken are laid on the query ([`alignment`]), copies of others are taken
+//! out (`purge`), each is weighed in each column (`weights`), the weights become frequencies of
+//! letters (`ratios`) and these become scores (`scores`). What is found of a column on the way is
+//! kept for those who want to see it ([`Observed`]).
 
 pub mod alignment;
 mod blocks;
@@ -37,9 +39,11 @@ pub type ByCode = [f64; SIZE];
 pub struct Pssm {
     /// The letters of the query, NCBIstdaa.
     pub query: Vec<u8>,
-    /// Scores by position and code; [`fleetblast_stats::matrix::NEVER`] where a letter must not stand.
+    /// Scores by position and code; [`fleetblast_stats::matrix::NEVER`] where a letter must not
+    /// stand.
     pub scores: Vec<[i32; SIZE]>,
-    /// Estimated frequencies by position and code, from which the scores follow. BLAST+ calls them ratios.
+    /// Estimated frequencies by position and code, from which the scores follow. BLAST+ calls them
+    /// ratios.
     pub frequencies: Vec<ByCode>,
     /// Parameters of alignments without gaps.
     pub ungapped: KarlinBlock,
@@ -67,7 +71,8 @@ pub struct Observed {
 }
 
 impl Pssm {
-    /// Nothing but the statistics of a matrix, which is all that reports tell of it: nothing can be searched with that.
+    /// Nothing but the statistics of a matrix, which is all that reports tell of it: nothing can be
+    /// searched with that.
     pub fn of_statistics(ungapped: KarlinBlock, gapped: KarlinBlock) -> Pssm {
         let (query, scores, frequencies) = (Vec::new(), Vec::new(), Vec::new());
         Pssm { query, scores, frequencies, ungapped, gapped, observed: None }
@@ -123,7 +128,8 @@ pub struct Habits {
 }
 
 impl PssmMaker {
-    /// With so many pseudocounts, 0 for as many as suit each column; `None` if the matrix has no frequencies behind it (IDENTITY).
+    /// With so many pseudocounts, 0 for as many as suit each column; `None` if the matrix has no
+    /// frequencies behind it (IDENTITY).
     pub fn new(scoring: &ScoringSystem, pseudocount: i32) -> Option<Self> {
         let data = FrequencyData::of(scoring.name)?;
         Some(PssmMaker {

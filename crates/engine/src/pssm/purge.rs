@@ -1,7 +1,9 @@
-//! Takes out of an alignment what others show already (`_PSIPurgeBiasedSegments`, blast_psi_priv.c).
+//! Takes out of an alignment what others show already (`_PSIPurgeBiasedSegments`,
+//! blast_psi_priv.c).
 //!
-//! Two sequences are compared region by region; a region goes on as long as one of the two is aligned. Where they are alike, the
-//! second loses the region. What counts of a region in BLAST+ are a few counters, and so it does here.
+//! Two sequences are compared region by region; a region goes on as long as one of the two is
+//! aligned. Where they are alike, the second loses the region. What counts of a region in BLAST+
+//! are a few counters, and so it does here.
 
 use std::ops::Range;
 
@@ -44,14 +46,15 @@ fn stretch(row: &Row) -> Option<Range<usize>> {
     row[start..end].iter().all(|cell| cell.is_aligned()).then_some(start..end)
 }
 
-/// Takes copies of the query out, and then copies of each other: of two the one further down goes, and pairs near each other are
-/// looked at first.
+/// Takes copies of the query out, and then copies of each other: of two the one further down goes,
+/// and pairs near each other are looked at first.
 pub(super) fn purge(alignment: &mut QueryAlignment) {
     let rows = std::mem::take(alignment.rows_mut());
     let mut rows = rows.into_iter();
     let query = rows.next().unwrap_or_default();
     let mut others: Vec<Sequence> = rows.map(Sequence::new).collect();
-    // Even one that is aligned nowhere is dropped by BLAST+ only when a region of it goes; it shows nothing in either case.
+    // Even one that is aligned nowhere is dropped by BLAST+ only when a region of it goes; it shows
+    // nothing in either case.
     for other in &mut others {
         if !other.is_gone() {
             for region in alike(&query, other, true, IDENTICAL) {
@@ -110,11 +113,12 @@ impl Region {
     }
 }
 
-/// The regions that the second of two sequences loses. The query counts as if it were aligned nowhere, so that regions are those of the
-/// other.
+/// The regions that the second of two sequences loses. The query counts as if it were aligned
+/// nowhere, so that regions are those of the other.
 fn alike(one: &Row, other: &Sequence, is_query: bool, limit: f64) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    // BLAST+ counts from the start on; after a place where neither is aligned, from the next pair without an `X`.
+    // BLAST+ counts from the start on; after a place where neither is aligned, from the next pair
+    // without an `X`.
     let mut region = Some(Region::default());
     for (position, (&one, &other)) in one.iter().zip(&other.row).enumerate() {
         if (!one.is_aligned() || is_query) && !other.is_aligned() {

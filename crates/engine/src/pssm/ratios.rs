@@ -1,5 +1,5 @@
-//! From weighted shares to estimated frequencies: how many observations a column is worth, and how much the matrix counts beside them
-//! (`_PSIComputeFreqRatios`, blast_psi_priv.c).
+//! From weighted shares to estimated frequencies: how many observations a column is worth, and how
+//! much the matrix counts beside them (`_PSIComputeFreqRatios`, blast_psi_priv.c).
 
 use fleetblast_seq::alphabet::{SIZE, X};
 use fleetblast_stats::frequencies::{CODES, TRUE_RESIDUES};
@@ -75,7 +75,8 @@ impl Pseudocounts {
         (0..alignment.columns()).map(column).unzip()
     }
 
-    /// How many observations a column is worth, less one, by the kinds of letters in the better half of its block.
+    /// How many observations a column is worth, less one, by the kinds of letters in the better
+    /// half of its block.
     fn observations(&self, blocks: &Blocks, weights: &Weights, position: usize) -> f64 {
         let (left, right) = (blocks.left[position], blocks.right[position]);
         if left < 0 || right as usize >= blocks.left.len() {
@@ -98,7 +99,8 @@ impl Pseudocounts {
         (worth.min(f64::from(weights.weighed[position])) - 1.0).max(0.0)
     }
 
-    /// The pseudocounts that suit a column: the less its letters differ from the background, the more.
+    /// The pseudocounts that suit a column: the less its letters differ from the background, the
+    /// more.
     fn of_column(&self, shares: &ByCode, observations: f64) -> f64 {
         let mut letters = [0.0; TRUE_RESIDUES];
         let mut sum = 0.0;

@@ -1,5 +1,5 @@
-//! From estimated frequencies to scores, stretched so that chance scores as with the matrix (`_PSIConvertFreqRatiosToPSSM`,
-//! `_PSIScaleMatrix`, blast_psi_priv.c).
+//! From estimated frequencies to scores, stretched so that chance scores as with the matrix
+//! (`_PSIConvertFreqRatiosToPSSM`, `_PSIScaleMatrix`, blast_psi_priv.c).
 
 use fleetblast_seq::alphabet::{SIZE, STOP, X, is_standard};
 use fleetblast_stats::karlin::KarlinBlock;
@@ -34,8 +34,8 @@ fn scaled(score: i32, factor: f64) -> f64 {
     factor * f64::from(score) / FINE
 }
 
-/// The scores of a letter of the background with any position whose letter is known, and their probabilities, in the order in which
-/// BLAST+ adds these up.
+/// The scores of a letter of the background with any position whose letter is known, and their
+/// probabilities, in the order in which BLAST+ adds these up.
 struct Chance {
     scores: Vec<(i32, f64)>,
     lowest: i32,
@@ -43,7 +43,8 @@ struct Chance {
 }
 
 impl Chance {
-    /// Uses how often each comes by chance, as a whole score; `at` must rise or fall with the score. `None` if there are none.
+    /// Uses how often each comes by chance, as a whole score; `at` must rise or fall with the
+    /// score. `None` if there are none.
     fn with_distribution<T>(
         &self,
         at: impl Fn(i32) -> i32,

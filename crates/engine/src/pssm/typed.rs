@@ -1,4 +1,5 @@
-//! An alignment that was typed, laid on one of its sequences (`CPsiBlastInputClustalW`, msa_pssm_input.cpp).
+//! An alignment that was typed, laid on one of its sequences (`CPsiBlastInputClustalW`,
+//! msa_pssm_input.cpp).
 
 use fleetblast_seq::alphabet::{U, X, encode};
 use thiserror::Error;
@@ -20,15 +21,16 @@ pub enum TypedError {
     /// A row that holds no letter of a query.
     #[error("sequence {0} of the alignment, which is to be the query, has a '*'")]
     Stop(usize),
-    /// BLAST+ takes the first row that begins with the query's letters for it, and writes beyond its end if that one goes on.
+    /// BLAST+ takes the first row that begins with the query's letters for it, and writes beyond
+    /// its end if that one goes on.
     #[error(
         "sequence {0} of the alignment begins with the letters of the query, which is another one, and goes on"
     )]
     Longer(usize),
 }
 
-/// Lays the sequences of an alignment on that of a row, from 0: in each column a letter, of which lower case of the query does not
-/// count as aligned, or `-`.
+/// Lays the sequences of an alignment on that of a row, from 0: in each column a letter, of which
+/// lower case of the query does not count as aligned, or `-`.
 ///
 /// # Errors
 /// A row that cannot be the query.
@@ -76,7 +78,8 @@ fn begins_with(row: &[u8], query: &[u8]) -> bool {
     })
 }
 
-/// A row in these columns. Where it has not begun yet or has ended, and in long gaps, nothing is aligned.
+/// A row in these columns. Where it has not begun yet or has ended, and in long gaps, nothing is
+/// aligned.
 fn lay_row(row: &[u8], columns: &[usize]) -> Row {
     let cell = |&column: &usize| match row[column] {
         b'-' => Cell::aligned(GAP),

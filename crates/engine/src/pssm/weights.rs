@@ -1,5 +1,5 @@
-//! How much each sequence counts in each column, by the letters of the block around it (`_PSIComputeSequenceWeights`,
-//! blast_psi_priv.c; Henikoff & Henikoff).
+//! How much each sequence counts in each column, by the letters of the block around it
+//! (`_PSIComputeSequenceWeights`, blast_psi_priv.c; Henikoff & Henikoff).
 
 use fleetblast_seq::alphabet::{SIZE, X};
 

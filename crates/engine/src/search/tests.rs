@@ -1,7 +1,7 @@
 //! The whole way from queries to final alignments, against BLAST+.
 //!
-//! `tests/golden.tsv` holds the lines of BLAST+ 2.12.0 under the command that made them, to be run in `tests/`. All sequences are
-//! synthetic: mutated copies, repeats, low complexity, odd letters.
+//! `tests/golden.tsv` holds the lines of BLAST+ 2.12.0 under the command that made them, to be run
+//! in `tests/`. All sequences are synthetic: mutated copies, repeats, low complexity, odd letters.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -38,7 +38,7 @@ pub(crate) fn moved_up<const BY: usize>(proof: Avx512, chunk: &Chunk, below: &Ch
     window::moved_up::<Whole, BY>(proof, chunk, below)
 }
 
-/// A chunk in a register. That there is one is proof of the instructions.
+/// A chunk in one register. Its existence proves that the CPU has the instructions.
 #[derive(Clone, Copy)]
 struct Whole(__m512i);
 
@@ -54,13 +54,15 @@ impl Lanes for Whole {
 
     #[inline(always)]
     fn load(_: Avx512, chunk: &Chunk) -> Self {
-        // SAFETY: by the proof the CPU has the instructions; the load is of 64 bytes and needs no alignment.
+        // SAFETY: by the proof the CPU has the instructions; the load is of 64 bytes and needs no
+        // alignment.
         unsafe { Whole(_mm512_loadu_si512(chunk.as_ptr().cast())) }
     }
 
     #[inline(always)]
     fn store_to(self, chunk: &mut Chunk) {
-        // SAFETY: the lanes are proof that the CPU has the instructions; the store is of 64 bytes and needs no alignment.
+        // SAFETY: the lanes are proof that the CPU has the instructions; the store is of 64 bytes
+        // and needs no alignment.
         unsafe { _mm512_storeu_si512(chunk.as_mut_ptr().cast(), self.0) };
     }
 
@@ -68,7 +70,8 @@ impl Lanes for Whole {
     fn look_up(proof: Avx512, table: &[i32; 32], codes: &[u8; LANES]) -> Self {
         let (halves, _) = table.as_chunks();
         let (low, high) = (Self::load(proof, &halves[0]), Self::load(proof, &halves[1]));
-        // SAFETY: by the proof the CPU has the instructions; the load is of 16 bytes and needs no alignment.
+        // SAFETY: by the proof the CPU has the instructions; the load is of 16 bytes and needs no
+        // alignment.
         unsafe {
             let codes = _mm512_cvtepu8_epi32(_mm_loadu_si128(codes.as_ptr().cast()));
             Whole(_mm512_permutex2var_epi32(low.0, codes, high.0))
@@ -132,7 +135,8 @@ impl Lanes for Whole {
 
     #[inline(always)]
     fn narrow_to(self, bytes: &mut [u8; LANES]) {
-        // SAFETY: the lanes are proof that the CPU has the instructions; the store is of 16 bytes and needs no alignment.
+        // SAFETY: the lanes are proof that the CPU has the instructions; the store is of 16 bytes
+        // and needs no alignment.
         unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), _mm512_cvtepi32_epi8(self.0)) };
     }
 }

@@ -1,22 +1,27 @@
-//! Score-only extensions with the cells of a row in vector registers, where small numbers and a narrow window suffice
-//! (`Blast_SemiGappedAlign` and `s_BlastAlignPackedNucl`, `blast_gapalign.c`).
+//! Score-only extensions with the cells of a row in vector registers, where small numbers and a
+//! narrow window suffice (`Blast_SemiGappedAlign` and `s_BlastAlignPackedNucl`,
+//! `blast_gapalign.c`).
 //!
-//! Rows are those of one sequence (here the query, for nucleotides the subject), columns the letters of the other (here the
-//! subject), lanes are diagonals. The frame of lanes moves on by one column from row to row, so that a pair
-//! stays in its lane, a gap in the subject comes from the lane above in the row before, and a gap in the query from lanes
-//! below in the same row: a running maximum, in steps of doubling length.
+//! Rows are those of one sequence (here the query, for nucleotides the subject), columns the
+//! letters of the other (here the subject), lanes are diagonals. The frame of lanes moves on by one
+//! column from row to row, so that a pair stays in its lane, a gap in the subject comes from the
+//! lane above in the row before, and a gap in the query from lanes below in the same row: a running
+//! maximum, in steps of doubling length.
 //!
-//! * **Bytes.** A cell counts only if it is not more than the X-drop below the best score so far, so a byte relative to a base
-//!   that moves along with the best score holds it. A dropped cell is [`NEVER`], and anything below the floor in a gap: the
-//!   floor only rises and a gap only loses, so such a gap never counts again. For the same reason nothing comes of the gaps that
-//!   the scalar code leaves behind in dropped cells.
-//! * **Order.** The best score is that of the cells so far, those to the left in the same row included. In most rows no cell
-//!   exceeds it. In the others each record is taken in turn, and what is to its right is held against the new floor.
-//! * **Window.** It has no bounds but the frame's. When the first or the last lane comes alive, the row is done again in a
-//!   shifted frame; where no frame is wide enough, the scalar code has to do the extension. Columns beyond the end of
-//!   the subject hold sentinels: nothing pairs with them, and a gap that runs into them never comes back.
-//! * **First row.** One limit of BLAST+'s window shows: it does not follow the pair after the last cell of the row before
-//!   (`Blast_SemiGappedAlign`, blast_gapalign.c).
+//! * **Bytes.** A cell counts only if it is not more than the X-drop below the best score so far,
+//!   so a byte relative to a base that moves along with the best score holds it. A dropped cell is
+//!   [`NEVER`], and anything below the floor in a gap: the floor only rises and a gap only loses,
+//!   so such a gap never counts again. For the same reason nothing comes of the gaps that the
+//!   scalar code leaves behind in dropped cells.
+//! * **Order.** The best score is that of the cells so far, those to the left in the same row
+//!   included. In most rows no cell exceeds it. In the others each record is taken in turn, and
+//!   what is to its right is held against the new floor.
+//! * **Window.** It has no bounds but the frame's. When the first or the last lane comes alive, the
+//!   row is done again in a shifted frame; where no frame is wide enough, the scalar code has to do
+//!   the extension. Columns beyond the end of the subject hold sentinels: nothing pairs with them,
+//!   and a gap that runs into them never comes back.
+//! * **First row.** One limit of BLAST+'s window shows: it does not follow the pair after the last
+//!   cell of the row before (`Blast_SemiGappedAlign`, blast_gapalign.c).
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
@@ -42,7 +47,8 @@ impl Rows for &[RowNumber] {
     }
 }
 
-/// Where an extension goes: the query's rows, and the subject's residues with [`MARGIN`] bytes around them, from `at` on.
+/// Where an extension goes: the query's rows, and the subject's residues with [`MARGIN`] bytes
+/// around them, from `at` on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Direction<'a, Q = &'a [RowNumber]> {
     /// Rows of the query in the order of the extension.
@@ -97,23 +103,27 @@ pub(crate) struct Frames {
     first: Cells,
     /// The same cells after the opening of a gap in the subject.
     first_gaps: Cells,
-    /// By lane of a section, what a gap in the query costs, counted from the start of the section: when it is opened.
+    /// By lane of a section, what a gap in the query costs, counted from the start of the section:
+    /// when it is opened.
     opening: Cells,
     /// The same when it has come to a lane.
     arriving: Cells,
 }
 
 impl Frames {
-    /// Prepares extensions over subjects with such sentinels; `None` where bytes do not suffice for the scores and costs.
+    /// Prepares extensions over subjects with such sentinels; `None` where bytes do not suffice for
+    /// the scores and costs.
     pub(crate) fn new(scores: &ScoreRows, costs: ExtensionCosts, sentinel: u8) -> Option<Frames> {
         let ExtensionCosts { open_extend, extend, x_drop } = costs;
         let (never, most) =
             (i32::from(NEVER), scores.all().iter().flatten().copied().max()?.max(0));
-        // The lowest floor. A dropped cell stays below it with the best pair, and with what gap costs counted from the start of a
-        // section add. A cell that is kept although the floor has risen above it stays above `NEVER` when the base moves.
+        // The lowest floor. A dropped cell stays below it with the best pair, and with what gap
+        // costs counted from the start of a section add. A cell that is kept although the floor has
+        // risen above it stays above `NEVER` when the base moves.
         let lowest = never + 1 + most.max(extend);
         let zero = lowest + x_drop;
-        // No score, nor what a section adds to it, exceeds a byte in the row that brings the best score here.
+        // No score, nor what a section adds to it, exceeds a byte in the row that brings the best
+        // score here.
         let highest = i32::from(i8::MAX) - most - SECTION as i32 * extend;
         let fits = zero <= highest
             && x_drop < i32::from(i8::MAX)
@@ -190,8 +200,9 @@ pub(super) trait Row: Copy {
     fn sections_up<const BY: usize>(self) -> Self;
 }
 
-/// Extends in two directions side by side, as each waits for its own results most of the time. Sentinels fill the margin that
-/// a direction goes to. `None` for a direction whose window does not fit the frame.
+/// Extends in two directions side by side, as each waits for its own results most of the time.
+/// Sentinels fill the margin that a direction goes to. `None` for a direction whose window does not
+/// fit the frame.
 #[inline(always)]
 pub(super) fn run<R: Row, Q: Rows>(
     proof: R::Proof,
@@ -238,11 +249,12 @@ impl<R: Row> Costs<R> {
         }
     }
 
-    /// What comes to each lane by a gap in the query, given the scores without one: as opening costs no less than extending, a
-    /// gap opened from a gap is never better.
+    /// What comes to each lane by a gap in the query, given the scores without one: as opening
+    /// costs no less than extending, a gap opened from a gap is never better.
     #[inline(always)]
     fn across(&self, scores: R) -> R {
-        // With costs counted from the start of the section, the running maximum takes no subtractions.
+        // With costs counted from the start of the section, the running maximum takes no
+        // subtractions.
         let opened = scores.minus(self.opening);
         let two = opened.max(opened.up::<1>());
         let four = two.max(two.up::<2>());
@@ -337,8 +349,8 @@ impl<'a, R: Row, Q: Rows> Extension<'a, R, Q> {
         }
     }
 
-    /// Ends a row in which the best score rises; `lanes` are those not below the floor of the row before, `records` those above
-    /// its best score.
+    /// Ends a row in which the best score rises; `lanes` are those not below the floor of the row
+    /// before, `records` those above its best score.
     #[inline(always)]
     fn record(&mut self, frames: &Frames, scores: R, gaps: R, lanes: u128, records: u128) {
         let cells = scores.store();

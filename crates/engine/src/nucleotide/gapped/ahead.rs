@@ -1,7 +1,7 @@
-//! Extensions ahead of their turn, many side by side.
+//! Gapped extensions ahead of their turn, many side by side.
 //!
-//! Whether a segment is extended depends on what those before it have found, as what lies within that is not. So only those are taken
-//! ahead that none before could enclose, and what was found counts when it is their turn.
+//! A segment is not extended if an HSP of an earlier segment contains it. So only segments that no
+//! earlier one can contain are extended ahead. Their results are used when their turn comes.
 
 use fleetblast_seq::nucleotide::Packed;
 
@@ -15,28 +15,29 @@ use super::{Start, directions, narrow, row};
 #[cfg(target_arch = "x86_64")]
 use crate::xdrop::Extent;
 
-/// Segments looked at together.
+/// Number of segments that are examined together.
 const SEGMENTS: usize = 2048;
-/// Bits of the filter.
+/// Size of the filter in bits.
 const BITS: usize = 128 * SEGMENTS;
-/// Diagonals that share a bit.
+/// Number of diagonals that share a bit.
 const DIAGONALS: i64 = 64;
 
-/// Tells which segments lie apart from those before them: on other strands or far diagonals. It may miss some.
+/// A filter for segments that are far from all earlier ones: on other strands or distant diagonals.
+/// It may miss some of them.
 #[derive(Debug, Default)]
 pub(crate) struct Apart(Vec<u64>);
 
 impl Apart {
-    /// Of how many segments it tells before it is to be cleared.
+    /// Number of segments after which the filter must be cleared.
     pub const SEGMENTS: usize = SEGMENTS;
 
-    /// Forgets all.
+    /// Removes all segments.
     pub fn clear(&mut self) {
         self.0.clear();
         self.0.resize(BITS / 64, 0);
     }
 
-    /// Takes a segment of a strand; whether it lies apart.
+    /// Adds a segment of a strand. Returns whether it is far from all earlier ones.
     pub fn take(&mut self, strand: usize, segment: &Segment) -> bool {
         let diagonal = i64::from(segment.s_start) - i64::from(segment.q_start);
         let group = diagonal.div_euclid(DIAGONALS);
@@ -57,13 +58,14 @@ impl Apart {
 }
 
 impl Extender {
-    /// Whether there is a way to extend many side by side.
+    /// Whether many segments can be extended side by side.
     #[cfg(target_arch = "x86_64")]
     pub fn looks_ahead(&self) -> bool {
         self.lanes.is_some()
     }
 
-    /// Extends segments of the subject, each with its query; `None` for one that has to be extended by itself.
+    /// Extends segments of the subject, each with its query. Returns `None` for a segment that must
+    /// be extended singly.
     #[cfg(target_arch = "x86_64")]
     pub fn extend_all(
         &self,
@@ -100,7 +102,7 @@ impl Extender {
         extensions.collect()
     }
 
-    /// Ends what lanes have begun, two extensions with the same X-drop at a time.
+    /// Completes extensions that lanes have begun, two with the same X-drop at a time.
     #[cfg(target_arch = "x86_64")]
     fn go_on(&self, tasks: &[Task], found: &mut [Found]) {
         let is_partly = |number: &usize| matches!(found[*number], Found::Partly(_));
@@ -135,12 +137,13 @@ impl Extender {
 
 #[cfg(not(target_arch = "x86_64"))]
 impl Extender {
-    /// Whether there is a way to extend many side by side.
+    /// Whether many segments can be extended side by side.
     pub fn looks_ahead(&self) -> bool {
         false
     }
 
-    /// Extends segments of the subject, each with its query; `None` for one that has to be extended by itself.
+    /// Extends segments of the subject, each with its query. Returns `None` for a segment that must
+    /// be extended singly.
     pub fn extend_all(
         &self,
         segments: &[(&QueryLetters, Segment)],

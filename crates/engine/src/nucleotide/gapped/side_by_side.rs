@@ -1,4 +1,4 @@
-//! The lanes of extensions side by side, from their tasks to what they found.
+//! Runs extensions side by side in lanes, from tasks to results.
 
 use super::lanes::{BAND, BEYOND, CENTRE, Found, Lanes, NEAR, ROWS, Task};
 use super::narrow::Progress;
@@ -7,9 +7,9 @@ use super::transpose::{SIZE, transpose};
 use crate::xdrop::Extent;
 use crate::xdrop::frames::Direction;
 
-/// With fewer lanes an extension on its own is faster.
+/// Fewer busy lanes are slower than single extensions.
 const FEWEST: usize = 12;
-/// Extensions to be made; what is found has their order.
+/// A computation of extensions; the results have the order of the tasks.
 pub(super) struct SideBySide<'a> {
     pub lanes: &'a Lanes,
     pub tasks: &'a [Task<'a>],
@@ -43,19 +43,20 @@ impl Work for SideBySide<'_> {
     }
 }
 
-/// The lanes on their way; memory is reused.
+/// State of the busy lanes; the memory is reused.
 #[derive(Debug)]
 pub(super) struct Busy {
-    /// By cell of the band.
+    /// Scores, by cell of the band.
     scores: [Cells; BAND],
-    /// Scores after a gap downwards that goes on; the last ones are those of no cell.
+    /// Scores after a gap downwards that goes on. The last entry belongs to no cell and stays
+    /// dropped.
     gaps: [Cells; BAND + 1],
     best: Cells,
     x_drop: Cells,
     /// Letters that the cells of the next rows pair, from the first cell on.
     letters: [[u8; LANES]; SIZE],
     bases: [[u8; LANES]; ROWS],
-    /// Rows of the last block in which the best score rose last, or -1, and the cell.
+    /// The row of the last block in which the best score last rose, or -1, and its cell.
     best_row: Cells,
     best_cell: Cells,
     /// The same as `letters`, by lane.
@@ -63,18 +64,18 @@ pub(super) struct Busy {
     ways: [Way; LANES],
 }
 
-/// How far the extension of a lane has come.
+/// State of the extension in a lane.
 #[derive(Clone, Copy, Debug, Default)]
 struct Way {
     /// Number of its task.
     task: usize,
     /// Index of the letter that the first cell pairs next.
     position: usize,
-    /// Bases that were taken.
+    /// Number of bases that were used.
     taken: usize,
-    /// What to add to bytes.
+    /// Score that a byte of 0 stands for.
     base: i32,
-    /// Bases up to the best score, and the index of the letter after it.
+    /// Number of bases up to the best score, and the index of the letter after it.
     best_taken: usize,
     best_position: usize,
 }
@@ -96,10 +97,10 @@ impl Default for Busy {
     }
 }
 
-/// Lanes with live cells after some rows.
+/// Bits of the lanes with live cells after some rows.
 #[derive(Clone, Copy, Debug, Default)]
 struct Alive {
-    /// In any cell, in the first ones, in the last ones.
+    /// In any cell, in the first cells, in the last cells.
     any: u64,
     low: u64,
     high: u64,
@@ -107,7 +108,7 @@ struct Alive {
     strayed: u64,
 }
 
-/// The numbers of the bits that are set.
+/// Indexes of the set bits.
 fn set(mut bits: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let next = (bits != 0).then(|| bits.trailing_zeros() as usize);
@@ -116,14 +117,14 @@ fn set(mut bits: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// A byte of ones for each lane of a mask.
+/// Expands a mask to a byte of ones for each of its lanes.
 #[inline(always)]
 fn spread(lanes: u64) -> Cells {
     std::array::from_fn(|lane| -((lanes >> lane & 1) as i8))
 }
 
 impl Busy {
-    /// Gives the next tasks to free lanes; returns those that have got one.
+    /// Assigns the next tasks to free lanes. Returns the lanes that got one.
     #[inline(always)]
     fn admit(&mut self, lanes: &Lanes, tasks: &[Task], free: u64, next: &mut usize) -> u64 {
         let mut fresh = 0;
@@ -148,7 +149,7 @@ impl Busy {
         fresh
     }
 
-    /// The row before the first base in these lanes.
+    /// Fills the row before the first base in these lanes.
     #[inline(always)]
     fn start(&mut self, lanes: &Lanes, fresh: u64) {
         let fresh = spread(fresh);
@@ -156,7 +157,8 @@ impl Busy {
         for cell in 0..BAND {
             let score = |length| zero - lanes.gap(length);
             let length = cell.wrapping_sub(CENTRE);
-            // The X-drops from which on the cell is alive, its gap and, since BLAST+ does not follow the pair after the last cell, its score.
+            // The least X-drops that keep the cell alive: for its gap and for its score. BLAST+
+            // does not compute the pair after the last cell.
             let [(score, needed), (gap, gap_needed)] = if cell < CENTRE {
                 [(i32::from(NEVER), 0); 2]
             } else {
@@ -176,14 +178,14 @@ impl Busy {
         }
     }
 
-    /// Letters and bases for the next rows.
+    /// Loads letters and bases for the next rows.
     #[inline(always)]
     fn load(&mut self, tasks: &[Task], lanes: u64) {
         let (mut words, mut left) = ([0; LANES], [0; LANES]);
         for lane in set(lanes) {
             let way = &self.ways[lane];
             let Direction { query: bases, subject: letters, .. } = tasks[way.task].direction;
-            // From the last window on there are sentinels only.
+            // Beyond the last window there are only sentinels.
             let at = way.position.min(letters.len() - SIZE);
             self.windows[lane].copy_from_slice(&letters[at..at + SIZE]);
             words[lane] = bases.word(way.taken);
@@ -198,7 +200,7 @@ impl Busy {
         }
     }
 
-    /// Takes so many rows.
+    /// Computes a block of rows.
     #[inline(always)]
     fn block<R: Row>(&mut self, proof: R::Proof, lanes: &Lanes) -> Alive {
         let costs = lanes.costs;
@@ -249,7 +251,7 @@ impl Busy {
         alive
     }
 
-    /// Looks at busy lanes after some rows; returns those that have ended.
+    /// Examines busy lanes after a block of rows. Returns those that have ended.
     #[inline(always)]
     fn look(&mut self, tasks: &[Task], alive: Alive, busy: u64, found: &mut [Found]) -> u64 {
         let mut ended = 0;
@@ -280,7 +282,7 @@ impl Busy {
         ended
     }
 
-    /// Moves bands and bases of bytes where it is time.
+    /// Moves bands, and the bases of bytes, where needed.
     #[inline(always)]
     fn recentre<R: Row>(&mut self, proof: R::Proof, lanes: &Lanes, alive: Alive, busy: u64) {
         let (to_low, to_high) = (alive.high & !alive.low & busy, alive.low & !alive.high & busy);
@@ -315,14 +317,14 @@ impl Busy {
             for cells in self.scores.iter_mut().chain(&mut self.gaps) {
                 R::load(proof, cells).minus(by).store_to(cells);
             }
-            // Not always down to zero: a byte does not hold the whole difference.
+            // The best score may stay above zero: a byte cannot hold every difference.
             self.best = best.minus(by).store();
             let by = by.store();
             set(busy).for_each(|lane| self.ways[lane].base += i32::from(by[lane]));
         }
     }
 
-    /// How far a lane has come, for who goes on from there.
+    /// Saves the state of a lane, so that the extension can go on elsewhere.
     fn progress(&self, lane: usize) -> Progress {
         let way = &self.ways[lane];
         let best = self.best[lane];
@@ -348,7 +350,7 @@ impl Busy {
     }
 }
 
-/// The other cells where the mask has ones.
+/// Replaces the cells where the mask has ones.
 #[inline(always)]
 fn replace(cells: &mut Cells, other: &Cells, mask: &Cells) {
     for lane in 0..LANES {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::nucleotide::testing::{self, Random, packed};
 
-/// Both extensions cell by cell.
+/// Computes both extensions cell by cell.
 fn in_turn(
     query: &[u8],
     subject: &[u8],
@@ -118,7 +118,7 @@ fn many_side_by_side_find_what_each_does_alone() {
             for kernel in Kernel::available() {
                 let extender = Extender::new(&scores, gaps, x_drop, kernel);
                 let mut scratch = GappedScratch::default();
-                // Twice, as the memory is used again.
+                // Twice, as the memory is reused.
                 for _ in 0..2 {
                     let found = extender.extend_all(&segments, subject, &mut scratch);
                     for ((query, segment), found) in segments.iter().zip(found) {

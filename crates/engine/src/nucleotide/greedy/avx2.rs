@@ -1,4 +1,4 @@
-//! Rows with AVX2, as the compiler makes them.
+//! Rows with AVX2, vectorised by the compiler.
 #![allow(unsafe_code)]
 
 use super::linear::Rows;

@@ -10,26 +10,27 @@ use super::fours::Fours;
 use super::short::{Around, Short};
 use super::sides::{RUN, Side, ToTheLeft, ToTheRight, Way, differences, one_side};
 
-/// Seeds of at least so many bases are first extended four bases at a time.
+/// Seeds of at least this many bases are first extended four bases at a time.
 pub(super) const LONG_WORD: u32 = 11;
 
-/// No score falls by as much but at a sentinel.
+/// Only at a sentinel does a score fall by as much as this.
 const SENTINEL_DROP: i32 = 1 << 29;
 
-/// How ungapped extensions score.
+/// Extends seeds without gaps.
 #[derive(Debug)]
 pub(super) struct Extender {
-    /// Scores of the codes of queries against single bases.
+    /// Scores by the code of the query and the base of the subject.
     matrix: [[i32; 4]; 16],
-    /// The scores of two equal bases and of two that differ, above 0 and below, if that is all that counts of bases.
+    /// The reward of two equal bases and the penalty of two different ones (positive and negative),
+    /// if the matrix has no other scores for bases.
     simple: Option<(i32, i32)>,
-    /// Which letters are single bases.
+    /// Which letters are single bases (not ambiguous).
     plain: Bits,
     /// Scores of four pairs of bases, by the bits that differ.
     four_scores: [i32; 256],
-    /// Of seeds that are first extended four bases at a time.
+    /// For seeds that are first extended four bases at a time.
     fours: Option<Fours>,
-    /// Of contexts whose ends are near, where bases are compared one at a time and only whether they are equal counts.
+    /// For short contexts, where bases are compared singly and only equality counts.
     short: Option<Short>,
 }
 
@@ -40,24 +41,24 @@ pub(super) struct Extension {
     pub s_start: u32,
     pub length: u32,
     pub score: i32,
-    /// It came to the end of the letters that are known beside the contexts, and might have gone on.
+    /// Whether it reached the end of the known neighbouring letters and might have gone on.
     pub strayed: bool,
 }
 
-/// What the pairs near a seed tell.
+/// An extension that looked at a bounded number of pairs.
 enum Near {
-    /// The whole extension.
+    /// It ended within them.
     All(Extension),
-    /// Not enough.
+    /// It may go on beyond them.
     Part,
 }
 
-/// Pairs of bases, or groups of four, to one side of a seed.
+/// Pairs of bases, or groups of four, on one side of a seed.
 struct Groups {
-    /// Number of those with the best score.
+    /// Number of pairs or groups up to the best score.
     best: u32,
     score: i32,
-    /// The score fell too far; otherwise the sequences ended.
+    /// Whether the score fell too far. Otherwise a sequence ended.
     ended: bool,
 }
 
@@ -68,7 +69,7 @@ impl Groups {
 }
 
 impl Extender {
-    /// For seeds that are first extended four bases at a time, or not.
+    /// Creates an extender; with `four_at_a_time` seeds are first extended by groups of four bases.
     pub fn new(contexts: &Contexts, rules: &SeedRules, four_at_a_time: bool) -> Extender {
         let matrix = rules.matrix.map(|row| [row[0], row[1], row[2], row[3]]);
         let (equal, other) = (rules.reward, rules.penalty);
@@ -93,8 +94,8 @@ impl Extender {
         }
     }
 
-    /// What tells of seeds at a place of a subject that they score less than `least`, of some of those with this drop, if it is the same
-    /// for all.
+    /// Prepares the rejection of seeds at a subject position that must score less than `least`. It
+    /// works for some of the seeds with this X-drop, if all contexts have the same.
     #[inline(always)]
     pub fn around<'a>(
         &'a self,
@@ -108,13 +109,13 @@ impl Extender {
         short.around(query, subject, at, least)
     }
 
-    /// Groups of four letters, if seeds are first extended by these.
+    /// Groups of four letters, if seeds are first extended by them.
     pub fn fours(&self) -> Option<&Fours> {
         self.fours.as_ref()
     }
 
-    /// The extension of a seed. Up to `match_end` of the subject it is known to
-    /// match. `is_high` tells of which scores an approximate extension is done again exactly.
+    /// Extends a seed, which is known to match up to `match_end` of the subject. `is_high` says for
+    /// which scores an approximate extension is repeated exactly.
     #[inline(always)]
     pub fn extend(
         &self,
@@ -138,7 +139,7 @@ impl Extender {
         }
     }
 
-    /// The extension by groups of four bases from the first multiple of four in the subject on.
+    /// Extends by groups of four bases, aligned to multiples of four in the subject.
     fn approximate(
         &self,
         (contexts, fours): (&Contexts, &Fours),
@@ -164,7 +165,7 @@ impl Extender {
         let right_strayed = contexts.more().1 && !ended && known < most;
 
         let s_start = s - 4 * left;
-        // Without a gain to the right one base counts nevertheless.
+        // Without a gain to the right, one base counts nevertheless.
         let length = 4 * left + (4 * right).max(1);
         Extension {
             q_start: q - 4 * left,
@@ -175,7 +176,7 @@ impl Extender {
         }
     }
 
-    /// The best groups from the first on. Groups are told by the bits that differ.
+    /// The best groups from the first on. A group is given as the bits that differ.
     #[inline]
     fn best_groups(&self, groups: impl Iterator<Item = u8>, x_drop: i32) -> Groups {
         let (mut score, mut sum, mut best) = (0, 0, 0);
@@ -193,7 +194,7 @@ impl Extender {
         Groups { best, score, ended: false }
     }
 
-    /// The extension base by base. To the right it may not fall below what it has gained, either.
+    /// Extends base by base. To the right the total score must not fall below 0, either.
     fn exact(
         &self,
         (contexts, query): (&Contexts, &[u8]),
@@ -224,19 +225,22 @@ impl Extender {
             s_start: s - left,
             length: left + right,
             score: left_score + right_score,
-            // It stops at the sentinel of its context, unless that begins before what is known of it.
+            // It stops at the sentinel of its context, unless that begins before what is known of
+            // it.
             strayed: contexts.more().0 && !ended && q < s,
         }
     }
 
-    /// Which of the [`RUN`] pairs from a place on differ, the first of them in the highest two bits; `None` if some are no single bases.
+    /// Bits for those of the [`RUN`] pairs from a position on that differ, the first pair in the
+    /// highest two bits. Returns `None` if some letters are not single bases.
     #[inline(always)]
     fn differences(&self, query: &[u8], subject: Packed<'_>, (q, s): (u32, u32)) -> Option<u64> {
         let bits = differences(window(query, q as usize), window(subject.bytes(), s as usize));
         self.plain.has_all(q as usize, RUN).then_some(bits & u64::MAX << (64 - 2 * RUN))
     }
 
-    /// As [`Extender::exact`], if it ends within [`RUN`] pairs to each side, or at a sentinel.
+    /// Does the same as [`Extender::exact`] if the extension ends within [`RUN`] pairs to each
+    /// side, or at a sentinel.
     #[inline(always)]
     fn near(
         &self,
@@ -278,8 +282,9 @@ impl Extender {
         })
     }
 
-    /// The best pairs from the first on. `one` scores a pair, `run` tells which of the next [`RUN`] differ, if all are single bases;
-    /// `limit` by the score gained so far how far it may fall.
+    /// The best pairs from the first on. `one` scores a pair. `run` returns which of the next
+    /// [`RUN`] pairs differ, if all are single bases. `limit` maps the score gained so far to the
+    /// drop that ends the extension.
     #[inline]
     fn best<W: Way>(
         &self,
@@ -317,7 +322,8 @@ impl Extender {
     }
 }
 
-/// How far an extension to the right may fall: not below what it has gained to both sides, either.
+/// The drop that ends an extension to the right. The score must not fall below 0 for both sides
+/// together either.
 #[inline(always)]
 fn right_limit(x_drop: i32, left_score: i32, score: i32) -> i32 {
     if score > 0 { x_drop.min(left_score + score) } else { x_drop }

@@ -1,4 +1,4 @@
-//! From places of a subject with words of the queries to segments.
+//! From subject positions whose words occur in the queries to ungapped segments.
 
 use fleetblast_seq::nucleotide::Packed;
 
@@ -10,7 +10,7 @@ use super::scan::{Candidates, Places};
 use super::table::{Gathered, Table};
 use super::{Seeds, Segment};
 
-/// The places of so many words are looked up together.
+/// Number of words whose query positions are looked up together.
 const TOGETHER: usize = 32;
 
 /// The search of one subject.
@@ -18,24 +18,24 @@ pub(super) struct Finder<'a, D> {
     pub seeds: &'a Seeds,
     pub contexts: &'a Contexts,
     pub subject: Packed<'a>,
-    /// The window of two hits, no longer than the subject needs.
+    /// The window of two hits, limited to what the subject needs.
     pub window: i32,
-    /// Where the subject ends, or the unmasked stretch that is searched.
+    /// The end of the subject, or of the unmasked range that is searched.
     pub end: u32,
     pub diagonals: &'a mut D,
     pub out: &'a mut Vec<Segment>,
-    /// An extension came to the end of the letters that are known, and might have gone on.
+    /// Whether an extension reached the end of the known letters and might have gone on.
     pub strayed: bool,
 }
 
-/// Seeds that are judged side by side: their places in the queries and in the subject.
+/// Seeds that wait to be screened together: query and subject positions.
 struct Waiting {
     seeds: [[u32; 2]; SIDE_BY_SIDE],
     count: usize,
 }
 
 impl<D: Diagonals> Finder<'_, D> {
-    /// Searches these places of the subject; `cell` closes up the bits of a template.
+    /// Scans these positions of the subject. `cell` gathers the bits that a template selects.
     #[inline(always)]
     pub(super) fn scan_with(
         &mut self,
@@ -44,7 +44,7 @@ impl<D: Diagonals> Finder<'_, D> {
         cell: impl Fn(&Gathered, u64) -> usize + Copy,
     ) {
         let seeds = self.seeds;
-        // Nothing is beyond words, and one is enough.
+        // Plain: the indexed word is the whole seed, and one hit is enough.
         let is_plain = seeds.words.extra == 0 && seeds.window == 0;
         let mut waiting = Waiting { seeds: [[0; 2]; SIDE_BY_SIDE], count: 0 };
         while places.start < places.end {
@@ -58,7 +58,8 @@ impl<D: Diagonals> Finder<'_, D> {
                 cell,
             );
             for hits in hits.chunks(TOGETHER) {
-                // What stands at several places lies far apart in memory: first all is read that says where and how many.
+                // The query positions of a word lie far apart in memory. So first read all entries
+                // that say where and how many.
                 let mut places: [&[u32]; TOGETHER] = [&[]; TOGETHER];
                 for (places, hit) in places.iter_mut().zip(hits) {
                     *places = seeds.tables[hit.table as usize].places(hit);
@@ -75,7 +76,7 @@ impl<D: Diagonals> Finder<'_, D> {
         self.judge(&mut waiting);
     }
 
-    /// Takes the pairs of a word of the subject.
+    /// Processes the matches of a subject word.
     #[inline(always)]
     fn pairs(&mut self, table: &Table, at: u32, places: &[u32]) {
         for &place in places {
@@ -85,7 +86,8 @@ impl<D: Diagonals> Finder<'_, D> {
         }
     }
 
-    /// Takes the pairs of a word of the subject, where words are seeds, and one is enough; some of them later.
+    /// Processes the matches of a subject word where words are seeds and one hit is enough. Some
+    /// are left in `waiting`.
     #[inline(always)]
     fn plain_pairs(&mut self, places: &[u32], at: u32, waiting: &mut Waiting) {
         let (seeds, bounds) = (self.seeds, self.contexts.bounds());
@@ -108,7 +110,7 @@ impl<D: Diagonals> Finder<'_, D> {
         }
     }
 
-    /// Takes the pairs that wait, in their order.
+    /// Screens and processes the waiting seeds, in their order.
     fn judge(&mut self, waiting: &mut Waiting) {
         let count = std::mem::take(&mut waiting.count);
         let (seeds, lowest) = (self.seeds, self.contexts.bounds().lowest);
@@ -127,11 +129,11 @@ impl<D: Diagonals> Finder<'_, D> {
         }
     }
 
-    /// Takes a place of an indexed word in the queries and in the subject.
+    /// Processes one match of an indexed word: query and subject position.
     fn pair(&mut self, q: u32, s: u32) {
         let diagonal = s as i32 - q as i32;
         let known = self.diagonals.get(diagonal);
-        // Its seed would not start later.
+        // The seed would not start later.
         if s as i32 + self.diagonals.origin() < known.last {
             return;
         }
@@ -141,7 +143,8 @@ impl<D: Diagonals> Finder<'_, D> {
         }
     }
 
-    /// As [`Finder::pair`], where words are seeds, and one is enough. It may be known that its extension is worth nothing.
+    /// Does what [`Finder::pair`] does where words are seeds and one hit is enough. `is_hopeless`
+    /// says that the extension cannot reach the least useful score.
     #[inline(always)]
     fn plain_pair(&mut self, q: u32, s: u32, is_hopeless: bool) {
         let diagonal = s as i32 - q as i32;
@@ -160,7 +163,7 @@ impl<D: Diagonals> Finder<'_, D> {
         self.diagonals.put(diagonal, known, at, range + 1);
     }
 
-    /// Takes a seed.
+    /// Processes a seed.
     fn seed(&mut self, (q, s): (u32, u32), diagonal: i32, known: Known) {
         let (window, words) = (self.window, &self.seeds.words);
         let length = words.length as i32;
@@ -196,8 +199,9 @@ impl<D: Diagonals> Finder<'_, D> {
         self.diagonals.put(diagonal, known, at, window + range + 1);
     }
 
-    /// Whether something may have been before a seed that is not known, and makes it what it is: words one after another, each near
-    /// enough to the next, or, with few letters known, a single one. `is_far` tells that of what is known nothing is near enough.
+    /// Whether unknown letters before a seed may decide its fate: a row of words, each close enough
+    /// to the next; or a single one, if few letters are known. `is_far` says that no known hit is
+    /// close enough.
     fn follows_unknown(&self, (q, s): (u32, u32), is_far: bool) -> bool {
         let (seeds, first) = (self.seeds, self.contexts.own_start(0));
         let near = first..first.saturating_add(seeds.window as u32);
@@ -225,7 +229,8 @@ impl<D: Diagonals> Finder<'_, D> {
         q < s
     }
 
-    /// Whether a diagonal near by remembers a hit that makes a seed, together with the one from `at` to `end`.
+    /// Whether a nearby diagonal has a hit that makes a seed together with the hit from `at` to
+    /// `end`.
     fn has_hit_beside(&self, diagonal: i32, at: i32, end: i32, range: i32) -> bool {
         let length = self.seeds.words.length as i32;
         let (from, until) = (at + length - self.window, end - 2 * length);
@@ -241,7 +246,7 @@ impl<D: Diagonals> Finder<'_, D> {
         })
     }
 
-    /// Extends a seed; its segment, if that is good enough, or `whatever` its score.
+    /// Extends a seed. Returns its segment if that reaches the cut-off, or with `whatever` always.
     #[inline(always)]
     fn extend(&mut self, (q, s): (u32, u32), match_end: u32, whatever: bool) -> Option<Segment> {
         let bounds = self.contexts.bounds();

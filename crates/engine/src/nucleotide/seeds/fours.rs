@@ -1,4 +1,4 @@
-//! Groups of four letters of the queries, from each place on, and which seeds these tell to be worth nothing.
+//! Groups of four query letters from each position on, and the seeds that they prove too weak.
 
 use fleetblast_seq::nucleotide::Packed;
 
@@ -8,12 +8,13 @@ use super::goal::Goal;
 use super::hopeless::{self, Groups};
 use crate::kernel::Kernel;
 
-/// The four letters from each place on as BLAST+ packs them: of the codes of ambiguities, and of sentinels, the upper bits fall upon the
-/// letter before. Those of places four apart lie side by side, as the bases of a subject do.
+/// The four letters from each position on, packed as BLAST+ packs them. The upper bits of ambiguity
+/// codes and sentinels spill into the letter before. Groups four positions apart are adjacent, as
+/// the packed bytes of a subject are.
 #[derive(Debug)]
 pub(super) struct Fours {
     bytes: Vec<u8>,
-    /// Number of bytes of the places that leave the same remainder by four.
+    /// Number of bytes for the positions with the same remainder modulo four.
     stride: usize,
     /// Number of letters in all contexts.
     length: u32,
@@ -22,7 +23,7 @@ pub(super) struct Fours {
 }
 
 impl Fours {
-    /// Those of contexts, with the scores of two equal bases and of two that differ.
+    /// Packs the letters of contexts, with the scores of two equal bases and of two different ones.
     pub fn new(contexts: &Contexts, (equal, other): (i32, i32)) -> Fours {
         let letters = contexts.letters();
         let stride = letters.len() / 4 + 1;
@@ -41,22 +42,23 @@ impl Fours {
         Fours { bytes, stride, length: contexts.length(), scores }
     }
 
-    /// The groups before a place, the nearest one last.
+    /// The groups before a position, the nearest one last.
     #[inline]
     pub fn before(&self, place: u32) -> &[u8] {
         let (row, column) = (place as usize % 4, place as usize / 4);
         &self.bytes[row * self.stride..][..column]
     }
 
-    /// The groups from a place on. What is beyond the last letters is any.
+    /// The groups from a position on. Beyond the last letters they are arbitrary.
     #[inline]
     pub fn from(&self, place: u32) -> &[u8] {
         let (row, column) = (place as usize % 4, place as usize / 4);
         &self.bytes[row * self.stride..][..self.stride][column..]
     }
 
-    /// Which of at most [`SIDE_BY_SIDE`](super::goal::SIDE_BY_SIDE) seeds, places in the queries and in the subject, are known to score too little, whatever is
-    /// beyond what groups nearby tell: the first one by the lowest bit.
+    /// Returns a bit for each seed that scores too little, whatever follows the groups nearby; the
+    /// first seed in the lowest bit. Seeds are query and subject positions, at most
+    /// [`SIDE_BY_SIDE`](super::goal::SIDE_BY_SIDE).
     #[inline]
     pub fn hopeless(
         &self,
@@ -83,7 +85,7 @@ mod tests {
     use super::*;
     use crate::nucleotide::testing::{Random, packed};
 
-    /// The best score of groups from the first one on, if that is known.
+    /// The best score of groups from the first one on, if the groups suffice to know it.
     fn best(groups: &[i32], x_drop: i32) -> Option<i32> {
         let (mut best, mut sum) = (0, 0);
         for &score in groups {
@@ -97,7 +99,7 @@ mod tests {
         None
     }
 
-    /// The score of a seed, if eight groups to each side tell it.
+    /// The score of a seed, if eight groups to each side suffice to know it.
     fn score(letters: &[u8], subject: &[u8], [q, s]: [usize; 2], x_drop: i32) -> Option<i32> {
         let pad = s.wrapping_neg() % 4;
         let (q, s) = (q + pad, s + pad);

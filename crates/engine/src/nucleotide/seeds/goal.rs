@@ -1,13 +1,13 @@
-//! Seeds that are judged side by side.
+//! The scores that decide about seeds screened together.
 
-/// What a seed must reach.
+/// The score that a seed must reach, and the X-drop of its extension.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Goal {
-    /// An extension stops where its score has fallen by more than this.
+    /// An extension stops when its score has fallen by more than this.
     pub x_drop: i32,
-    /// The least score that is worth anything.
+    /// The least score of a useful seed.
     pub least: i32,
 }
 
-/// So many seeds are judged together at most.
+/// Number of seeds that are screened together at most.
 pub(super) const SIDE_BY_SIDE: usize = 64;

@@ -1,4 +1,4 @@
-//! The rules read literally: slow, with one base after another, maps and lists, to compare with.
+//! The literal rules of BLAST+, with single bases, maps and lists. Slow, for comparison in tests.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -22,7 +22,7 @@ pub(super) struct Reference<'a> {
     length: usize,
     patterns: Vec<Vec<bool>>,
     tables: Vec<HashMap<Vec<u8>, Vec<usize>>>,
-    /// How often the rarer things happened.
+    /// How often the rarer cases occurred.
     pub events: RefCell<BTreeMap<&'static str, usize>>,
 }
 
@@ -98,7 +98,7 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// The segments of a subject, given base by base.
+    /// Finds the segments of a subject, given base by base.
     pub fn search(
         &self,
         subject: &[u8],
@@ -179,14 +179,14 @@ impl Run<'_> {
         self.seed(q - left, s - left);
     }
 
-    /// Whether the table has the word of the subject at this place of the queries.
+    /// Whether the lookup table has the word of the subject at this query position.
     fn good(&self, q: usize, s: usize) -> bool {
         let of = self.of;
         let there = word(&self.subject[s..s + of.span], &of.patterns[0]);
         of.tables[0].get(&there).is_some_and(|list| list.contains(&q))
     }
 
-    /// The type of a word (0, 1 or 2), its start moved, and by how much its end is.
+    /// The type of a word (0, 1 or 2), its start after moving, and the distance that its end moved.
     fn kind_of_word(
         &self,
         q_off: &mut usize,

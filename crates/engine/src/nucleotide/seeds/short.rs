@@ -1,8 +1,8 @@
-//! Contexts that end near a word to both sides, as those of primers do everywhere: the number of equal bases alone tells of most pairs
-//! that they come to nothing.
+//! Screens seeds in short contexts, such as primers: their ends are near on both sides. The number
+//! of equal bases alone proves most pairs too weak.
 //!
-//! Such a pair need not be remembered on its diagonal, either: what would be passed over because of it lies in the same context, beside
-//! the same bases.
+//! The diagonal of such a pair needs no update either. Any pair that the update would reject lies
+//! in the same context, with the same flanking bases.
 
 use fleetblast_seq::nucleotide::Packed;
 use fleetblast_seq::nucleotide::blastna::{BASES, SENTINEL};
@@ -11,31 +11,31 @@ use super::bases::window;
 use super::contexts::Contexts;
 use super::sides::{RUN, differences};
 
-/// No sentinel is near, or something else before it.
+/// No sentinel is near, or an ambiguous letter comes before it.
 const FAR: u8 = u8::MAX;
 
-/// How far it is from each place to the ends of its context.
+/// Distances from each position to the ends of its context.
 #[derive(Debug)]
 pub(super) struct Short {
-    /// Bases before a place, and from it on; below [`RUN`], or [`FAR`].
+    /// Number of bases before a position, and from it on; below [`RUN`], or [`FAR`].
     ends: Vec<[u8; 2]>,
     /// Score of two equal bases.
     equal: i32,
 }
 
-/// A place of a subject, with the queries.
+/// A subject position with its flanking bases, to be compared with the queries.
 #[derive(Clone, Copy)]
 pub(super) struct Around<'a> {
     ends: &'a [[u8; 2]],
     query: &'a [u8],
-    /// The [`RUN`] bases before the place, and those from it on.
+    /// The [`RUN`] bases before the position, and those from it on.
     subject: [u64; 2],
-    /// The fewest equal bases that are worth anything.
+    /// The least number of equal bases of a useful seed.
     least: i32,
 }
 
 impl Short {
-    /// `None` if nothing is near both ends of its context.
+    /// Returns `None` if no position is near both ends of its context.
     pub fn new(contexts: &Contexts, equal: i32) -> Option<Short> {
         let letters = contexts.letters();
         let mut ends = vec![[FAR; 2]; letters.len()];
@@ -58,7 +58,8 @@ impl Short {
         ends.iter().any(|end| end[0] != FAR).then_some(Short { ends, equal })
     }
 
-    /// What tells of pairs with a place of a subject that they score less than `least`; `None` near the ends of the subject.
+    /// Prepares the rejection of pairs at a subject position that score less than `least`. Returns
+    /// `None` near the ends of the subject.
     #[inline(always)]
     pub fn around<'a>(
         &'a self,
@@ -76,7 +77,7 @@ impl Short {
     }
 }
 
-/// The number of bases up to a sentinel, with one letter more.
+/// Counts one more letter towards a sentinel.
 fn next(bases: u8, code: u8) -> u8 {
     match code {
         SENTINEL => 0,
@@ -86,7 +87,7 @@ fn next(bases: u8, code: u8) -> u8 {
 }
 
 impl Around<'_> {
-    /// Whether the pair with this place of the queries is known to come to nothing.
+    /// Whether the pair with this query position cannot reach the least score.
     #[inline(always)]
     pub fn is_hopeless(&self, place: u32) -> bool {
         let [left, right] = self.ends[place as usize];

@@ -1,33 +1,33 @@
-//! Extensions to one side, from one difference to the next: equal bases between them need no look at each.
+//! Ungapped extensions to one side that jump from one mismatch to the next.
 
-/// So many pairs to a side are looked at together.
+/// Number of pairs on one side that are compared at once.
 pub(super) const RUN: u32 = 28;
 
-/// How far an extension has come to one side.
+/// State of an extension to one side.
 #[derive(Default)]
 pub(super) struct Side {
     /// The best score.
     pub score: i32,
-    /// Number of pairs with that score.
+    /// Number of pairs up to the best score.
     pub best: u32,
-    /// What came after these.
+    /// Sum of the scores after these.
     sum: i32,
 }
 
 impl Side {
-    /// Takes pairs that score, up to this number of them all.
+    /// Adds pairs of total score `score`; the extension then has `pairs` pairs.
     #[inline(always)]
     pub fn gain(&mut self, score: i32, pairs: u32) {
         self.sum += score;
-        // Nobody can tell beforehand whether it gains, hence no branches.
+        // Gains are unpredictable, hence no branches.
         let gains = self.sum > 0;
         self.score += if gains { self.sum } else { 0 };
         self.best = if gains { pairs } else { self.best };
         self.sum = if gains { 0 } else { self.sum };
     }
 
-    /// Takes pairs from `at` on up to the last that differs, and moves `at` behind that one; true if it was too far at one of them. The
-    /// differences are told by bits.
+    /// Adds pairs from `at` on up to the last mismatch, and moves `at` behind it. Returns true if
+    /// the score fell too far at one of them. `differences` has bits at mismatches.
     #[inline(always)]
     pub fn follow<W: Way>(
         &mut self,
@@ -48,7 +48,7 @@ impl Side {
         false
     }
 
-    /// Takes a pair that does not score; true if that was too far.
+    /// Adds a mismatch. Returns true if the score fell too far.
     #[inline(always)]
     pub fn falls(&mut self, score: i32, limit: i32) -> bool {
         self.sum += score;
@@ -56,18 +56,18 @@ impl Side {
     }
 }
 
-/// Which of the pairs in two windows differ, a bit for each in the lower one of two.
+/// Compares two windows. The lower bit of each pair of bits is set where the bases differ.
 #[inline(always)]
 pub(super) fn differences(one: u64, other: u64) -> u64 {
     let bits = one ^ other;
     (bits | bits >> 1) & 0x5555_5555_5555_5555
 }
 
-/// In which order bits tell of pairs, two for each.
+/// The order of pairs in the bits of a window, two bits each.
 pub(super) trait Way {
-    /// Number of equal pairs before the first that differs.
+    /// Number of equal pairs before the first mismatch.
     fn equal_pairs(differences: u64) -> u32;
-    /// What is beyond the pair after so many.
+    /// The differences beyond the pair that follows `pairs` others.
     fn beyond(differences: u64, pairs: u32) -> u64;
 }
 
@@ -101,8 +101,8 @@ impl Way for ToTheRight {
     }
 }
 
-/// The best pairs to one side and their score, if that ends within [`RUN`] pairs: from one difference to the next. Of the pairs, up to
-/// a sentinel if they are fewer, the differences are told by bits.
+/// The best pairs to one side and their score, if the extension ends within [`RUN`] pairs. `pairs`
+/// limits their number, where a sentinel is near. `differences` has bits at mismatches.
 #[inline(always)]
 pub(super) fn one_side<W: Way>(
     (differences, pairs): (u64, u32),

@@ -1,4 +1,4 @@
-//! The fast search and the literal one agree.
+//! The fast search agrees with the literal one.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -8,7 +8,7 @@ use super::reference::{Memory, Reference};
 use super::*;
 use crate::protein::prelim::testing::Random;
 
-/// A case: queries, what is masked of them, rules.
+/// A test case: queries, their masks, and the rules.
 struct Case {
     contexts: Contexts,
     /// Number of contexts.
@@ -27,7 +27,7 @@ impl Case {
     }
 }
 
-/// How so many contexts are indexed.
+/// How these contexts are indexed.
 fn indexing(
     contexts: &Contexts,
     count: usize,
@@ -45,13 +45,13 @@ fn indexing(
     Indexing::new(all.iter().map(|(letters, regions)| (*letters, &regions[..])), rules)
 }
 
-/// How sequences look.
+/// Character of the random sequences.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Look {
     Plain,
     /// Few letters, so that many diagonals are hit.
     Repetitive,
-    /// Copies of the same thing a multiple of 512 apart.
+    /// Repeats a multiple of 512 apart.
     Copies,
 }
 
@@ -67,7 +67,7 @@ fn bases(random: &mut Random, length: usize, look: Look) -> Vec<u8> {
     all
 }
 
-/// Changes one base of so many.
+/// Changes one base of `one_of`.
 fn mutate(random: &mut Random, bases: &mut [u8], one_of: u64) {
     for base in bases {
         if random.below(one_of) == 0 {
@@ -118,13 +118,13 @@ fn rules(random: &mut Random) -> SeedRules {
     }
 }
 
-/// Contexts of about `length` letters, and the subject that they are like.
+/// Creates contexts of about `length` letters, and the subject that they resemble.
 fn case(random: &mut Random, length: usize, look: Look) -> (Case, Vec<u8>) {
     let rules = rules(random);
     case_of(random, length, length, look, rules)
 }
 
-/// Contexts of `longest` letters at most, of about `length` together.
+/// Creates contexts of at most `longest` letters, with about `length` letters together.
 fn case_of(
     random: &mut Random,
     length: usize,
@@ -185,10 +185,10 @@ fn unmasked(random: &mut Random, length: usize) -> Option<Vec<Range<u32>>> {
     Some(vec![cuts[0]..cuts[1], cuts[2]..cuts[3]])
 }
 
-/// What happened in a test.
+/// Counts of the cases that occurred in a test.
 type Events = BTreeMap<&'static str, usize>;
 
-/// A subject like a source.
+/// Creates a subject that resembles a source.
 fn subject(random: &mut Random, source: &[u8]) -> Vec<u8> {
     let mut subject = source[random.below(source.len() as u64) as usize..].to_vec();
     mutate(random, &mut subject, 20);
@@ -197,7 +197,7 @@ fn subject(random: &mut Random, source: &[u8]) -> Vec<u8> {
     subject
 }
 
-/// Searches some subjects of a case both ways.
+/// Searches some subjects of a case with both implementations.
 fn compare(
     random: &mut Random,
     case: &Case,
@@ -300,7 +300,8 @@ fn colliding_diagonals_agree() {
     assert_happened(&events, &["segment", "lost cell"]);
 }
 
-/// Searches subjects with the memory of the subjects before, and without. Returns how many there were, and how many differed.
+/// Searches subjects with and without state from the subjects before. Returns their number, and how
+/// many differed.
 fn history(
     random: &mut Random,
     rounds: usize,
@@ -355,7 +356,7 @@ fn tables_are_chosen_by_words_and_places() {
     };
     assert_eq!(choose(11, &[(0, 12_000)]), (Kind::Small, 8));
     assert_eq!(choose(11, &[(0, 12_001)]), (Kind::Megablast, 10));
-    // What is left of a context that is masked throughout counts by -1.
+    // A completely masked context counts by -1.
     assert_eq!(choose(11, &[(0, 12_001), (14_000, 14_000)]), (Kind::Small, 8));
     assert_eq!(choose(28, &[(0, 300_000)]), (Kind::Megablast, 11));
     assert_eq!(choose(28, &[(0, 300_001)]), (Kind::Megablast, 12));
@@ -364,7 +365,7 @@ fn tables_are_chosen_by_words_and_places() {
     assert_eq!(choose(7, &[(0, 32_768)]), (Kind::Standard, 7));
     assert_eq!(choose(8, &[(32_000, 32_769)]), (Kind::Standard, 7));
 
-    // Words that stand at two places need three cells.
+    // Words with two positions need three cells.
     let limits = Some(Limits { x_drop: 10, cutoff: 14 });
     let half = bases(&mut random, 13_000, Look::Plain);
     let contexts = Contexts::new([(&half[..], limits), (&half[..], limits)]);

@@ -1,4 +1,4 @@
-//! The segments of a part of a subject in their turn, and many of them ahead of it.
+//! Extends the segments of a part of a subject in order, and many of them ahead of their turn.
 
 use fleetblast_seq::frame::{self, Frame};
 use fleetblast_seq::nucleotide::Packed;
@@ -13,7 +13,7 @@ use crate::nucleotide::seeds::{Contexts, Segment};
 use crate::order::Bounds;
 
 impl Stage {
-    /// Extends the segments of a part of a subject; leaves what was found in the scratch.
+    /// Extends the segments of a part of a subject; leaves the HSPs in the scratch.
     pub(super) fn extend(
         &self,
         part: Packed<'_>,
@@ -42,7 +42,7 @@ impl Stage {
         scratch.touched.clear();
     }
 
-    /// The strand of a segment that can be found there, and the segment in it.
+    /// The strand of a segment and the segment relative to it, if the strand can have hits.
     fn local(&self, contexts: &Contexts, segment: &Segment) -> Option<(usize, gapped::Segment)> {
         let number = contexts.own(segment.q_start)?;
         self.strands[number].limits.as_ref()?;
@@ -58,7 +58,8 @@ impl Stage {
         Some((number, segment))
     }
 
-    /// Extends many segments side by side that those before them do not enclose: numbers of segments, rising, and what was found.
+    /// Extends many segments side by side that earlier HSPs do not contain. Yields ascending
+    /// numbers of segments and their extensions.
     fn extend_ahead(
         &self,
         part: Packed<'_>,
@@ -91,7 +92,8 @@ impl Stage {
         numbers.into_iter().zip(found).collect()
     }
 
-    /// Extends a segment, unless it lies in what was found before; `early` is what has been found by it ahead of its turn.
+    /// Extends a segment, unless an earlier HSP contains it. `early` is its extension if that was
+    /// computed ahead of its turn.
     fn extend_in_turn(
         &self,
         part: Packed<'_>,
@@ -119,8 +121,9 @@ impl Stage {
         }
     }
 
-    /// Whether a segment would be extended from a place after its context. One that is kept whatever its score may have come over the
-    /// end into its context; from there BLAST+ goes back to that end at most, which comes to nothing.
+    /// Whether a segment would be extended from a position after its context. A segment that is
+    /// kept whatever its score may have entered its context across the end. From there BLAST+ goes
+    /// back to that end at most, which yields no HSP.
     fn is_beyond(&self, number: usize, segment: &gapped::Segment) -> bool {
         let from = match self.method {
             Method::Greedy(_) => segment.q_start + segment.length / 2,

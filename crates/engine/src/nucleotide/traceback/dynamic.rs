@@ -1,4 +1,4 @@
-//! Alignments by dynamic programming: in frames of bytes, or else in wider numbers.
+//! Alignments by dynamic programming, with bytes where they suffice, otherwise with wider numbers.
 
 #[cfg(test)]
 mod tests;
@@ -15,7 +15,7 @@ use crate::xdrop::GapCosts;
 use crate::xdrop::frames::MARGIN;
 use crate::xdrop::traced::{DpScratch, Scheme, Sequences, Traced, align_from, joined};
 
-/// What vectors of bytes need; nothing where they do not suffice.
+/// Parameters of extensions with bytes; empty if bytes do not suffice.
 #[derive(Clone, Debug)]
 pub(crate) struct Vectors {
     #[cfg(target_arch = "x86_64")]
@@ -23,7 +23,7 @@ pub(crate) struct Vectors {
 }
 
 impl Vectors {
-    /// For these scores of blastna codes.
+    /// Prepares them for these scores of blastna codes.
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
     pub fn new(scores: &ScoreRows, gaps: GapCosts, x_drop: i32) -> Vectors {
         Vectors {
@@ -33,7 +33,7 @@ impl Vectors {
     }
 }
 
-/// Memory of alignments, reused from one to the next.
+/// Work space that alignments reuse.
 #[derive(Debug)]
 pub(super) struct DynamicScratch {
     dp: DpScratch,
@@ -53,7 +53,8 @@ impl DynamicScratch {
     }
 }
 
-/// Aligns a query, given as rows forwards and backwards, with what the window holds, both ways from a pair.
+/// Aligns a query with the letters of the window, both ways from a pair. The query is given as
+/// rows, forwards and backwards.
 pub(super) fn align(
     traceback: &Traceback,
     kernel: Kernel,

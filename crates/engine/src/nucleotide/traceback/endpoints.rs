@@ -1,12 +1,13 @@
-//! Alignments that begin or end at the same pair (`Blast_HSPListPurgeHSPsWithCommonEndpoints`, `blast_hits.c`): the best of
-//! them stays, and of others maybe what lies beyond it.
+//! Removes alignments that begin or end at the same pair as a better one
+//! (`Blast_HSPListPurgeHSPsWithCommonEndpoints`, `blast_hits.c`). The part beyond the better one
+//! may be kept.
 
 use std::cmp::Ordering;
 
 use super::Hsp;
 use crate::hits::{Edit, EditOp};
 
-/// Begins first, then ends.
+/// First starts are compared, then ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Begin,
@@ -22,7 +23,7 @@ impl Side {
         }
     }
 
-    /// By common end points, the best of each group first.
+    /// Orders by end point, the best HSP of each group first.
     fn order(self, a: &Hsp, b: &Hsp) -> Ordering {
         let wide = |hsp: &Hsp| match self {
             Side::Begin => (hsp.bounds.q_end, hsp.bounds.s_end),
@@ -31,7 +32,7 @@ impl Side {
         self.of(a).cmp(&self.of(b)).then(b.score.cmp(&a.score)).then(wide(b).cmp(&wide(a)))
     }
 
-    /// Whether an HSP reaches beyond another that has this end point in common with it.
+    /// Whether an HSP extends beyond another one with the same end point.
     fn reaches_beyond(self, hsp: &Hsp, other: &Hsp) -> bool {
         match self {
             Side::Begin => hsp.bounds.q_end > other.bounds.q_end,
@@ -39,7 +40,7 @@ impl Side {
         }
     }
 
-    /// Cuts off an HSP what it has in common with another.
+    /// Cuts off the part that an HSP shares with another.
     fn cut(self, hsp: &mut Hsp, other: &Hsp) {
         match self {
             Side::Begin => cut(hsp, other.bounds.q_end, other.bounds.s_end, self),
@@ -48,14 +49,15 @@ impl Side {
     }
 }
 
-/// Drops all but the best of those that begin or that end at the same pair.
+/// Drops all but the best of the HSPs that begin or end at the same pair.
 pub(super) fn purge(hsps: &mut Vec<Hsp>) {
     for side in [Side::Begin, Side::End] {
         group(hsps, side, |_, _| None);
     }
 }
 
-/// The same, but what reaches beyond the best is cut and kept: behind all others, whose number is returned.
+/// Does the same, but keeps the parts that extend beyond the best HSP. They follow all others,
+/// whose number is returned.
 pub(super) fn purge_keeping_tails(hsps: &mut Vec<Hsp>) -> usize {
     let mut cut_off = Vec::new();
     for side in [Side::Begin, Side::End] {
@@ -67,7 +69,7 @@ pub(super) fn purge_keeping_tails(hsps: &mut Vec<Hsp>) -> usize {
             }
             None
         });
-        // BLAST+ puts each before those that it put aside earlier.
+        // BLAST+ puts each before those that it set aside earlier.
         tails.reverse();
         tails.append(&mut cut_off);
         cut_off = tails;
@@ -77,7 +79,8 @@ pub(super) fn purge_keeping_tails(hsps: &mut Vec<Hsp>) -> usize {
     whole
 }
 
-/// Sorts by end points and hands each HSP that is not the best of its group to `rest`, together with that one.
+/// Sorts by end points and passes each HSP that is not the best of its group to `rest`, together
+/// with the best.
 fn group(hsps: &mut Vec<Hsp>, side: Side, mut rest: impl FnMut(Hsp, &Hsp) -> Option<Hsp>) {
     hsps.sort_by(|a, b| side.order(a, b));
     let mut kept: Vec<Hsp> = Vec::with_capacity(hsps.len());
@@ -90,7 +93,8 @@ fn group(hsps: &mut Vec<Hsp>, side: Side, mut rest: impl FnMut(Hsp, &Hsp) -> Opt
     *hsps = kept;
 }
 
-/// Cuts an alignment where its columns have passed a place in both sequences, a gap as a whole. It stays as it is if they never do.
+/// Cuts an alignment after the first column that is beyond a position in both sequences; a gap is
+/// cut as a whole. Without such a column it stays unchanged.
 fn cut(hsp: &mut Hsp, q_cut: u32, s_cut: u32, side: Side) {
     let (q_cut, s_cut) = (
         i64::from(q_cut) - i64::from(hsp.bounds.q_start),

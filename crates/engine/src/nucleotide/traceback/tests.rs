@@ -28,7 +28,7 @@ fn traceback(
     }
 }
 
-/// A preliminary HSP that is a run of pairs.
+/// A preliminary HSP that consists of a run of pairs.
 fn run(q: u32, s: u32, length: u32) -> PrelimHsp {
     PrelimHsp {
         score: length as i32,
@@ -77,7 +77,8 @@ fn btop(query: &[u8], subject: &[u8], alignment: &Alignment) -> String {
     text + &equal.to_string()
 }
 
-/// Query, subject (after `ACGTTG`), a run of pairs in both, its length, and what `blastn` 2.12.0 makes of them: score and columns.
+/// Query, subject (after `ACGTTG`), a run of pairs in both, its length, and the alignment of
+/// `blastn` 2.12.0: score and columns.
 type Case = (&'static str, &'static str, (u32, u32, u32), i32, &'static str);
 
 fn check(traceback: &Traceback, cases: &[Case]) {
@@ -211,7 +212,8 @@ fn alignments_score_what_their_columns_do() {
                     s += if edit.op == EditOp::GapInSubject { 0 } else { len };
                 }
                 assert_eq!((q, s), (made.query.end as usize, made.subject.end as usize));
-                // At a start that is no pair two gaps may become one; the greedy ones are scored after that.
+                // At a start that is no pair two gaps may become one; greedy alignments are scored
+                // after that.
                 let saved = twice / 2 - made.score;
                 let joined = kind.aligner == Aligner::Dynamic && saved == gaps.open;
                 assert!(saved == 0 || joined, "{kind:?} {saved}");

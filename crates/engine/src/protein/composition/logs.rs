@@ -21,7 +21,8 @@ const SERIES: [f64; 10] = {
     series
 };
 
-/// ln of a positive normal number, within two units in the last place; without branches, so that a loop over it runs in lanes.
+/// ln of a positive normal number, within two units in the last place; without branches, so that a
+/// loop over it runs in lanes.
 #[inline(always)]
 pub(super) fn ln_of_normal(x: f64) -> f64 {
     let above = x.to_bits().wrapping_sub(LEAST_MANTISSA) as i64;

@@ -1,10 +1,12 @@
-//! The joint probabilities nearest to given ones that have given marginals and a given relative entropy.
+//! The joint probabilities nearest to given ones that have given marginals and a given relative
+//! entropy.
 //!
-//! Minimises Σ x ln(x/q) over the 20 × 20 joint probabilities x, with q those of the original matrix, subject to 20 column
-//! sums, 19 row sums (the last follows), and Σ x ln(x/(r c)) = 0.44, by Newton's method on the Lagrangian
-//! (`Blast_OptimizeTargetFrequencies`, optimize_target_freq.c). D, the second derivative of the Lagrangian, is diagonal, so a step
-//! costs one system of 40 unknowns. Sums run in lanes and quotients by way of reciprocals: what that changes is
-//! of the order of 1e-15, far from what rounding to scores could show.
+//! Minimises Σ x ln(x/q) over the 20 × 20 joint probabilities x, with q those of the original
+//! matrix, subject to 20 column sums, 19 row sums (the last follows), and Σ x ln(x/(r c)) = 0.44,
+//! by Newton's method on the Lagrangian (`Blast_OptimizeTargetFrequencies`,
+//! optimize_target_freq.c). D, the second derivative of the Lagrangian, is diagonal, so a step
+//! costs one system of 40 unknowns. Sums run in lanes and quotients by way of reciprocals: what
+//! that changes is of the order of 1e-15, far from what rounding to scores could show.
 
 use fleetblast_stats::frequencies::{Joint, TRUE_RESIDUES};
 
@@ -23,13 +25,15 @@ const STEP: f64 = 0.95;
 
 /// Lanes of a long sum.
 const LANES: usize = 4;
-/// Index of the relative entropy in the second half of the constraints, after the rows but the first.
+/// Index of the relative entropy in the second half of the constraints, after the rows but the
+/// first.
 const ENTROPY: usize = HALF - 1;
 
 /// 400 numbers without their rows and columns.
 type Lanes<'a> = &'a [[f64; LANES]];
 
-/// The constraints, or numbers that belong to them: columns, then rows from the second on and the relative entropy.
+/// The constraints, or numbers that belong to them: columns, then rows from the second on and the
+/// relative entropy.
 #[derive(Clone, Copy, Debug)]
 struct Constraints {
     columns: Half,
@@ -141,9 +145,10 @@ impl Optimizer {
         }
     }
 
-    /// Optimises from `start` for given sums of rows and columns (all positive). True if the optimum is found: then `x` holds
-    /// it, and `new_scores` its logarithmic ratios. Inlined with all that it calls, so that it is compiled for the instructions
-    /// of its caller, [`super::vectors`].
+    /// Optimises from `start` for given sums of rows and columns (all positive). True if the
+    /// optimum is found: then `x` holds it, and `new_scores` its logarithmic ratios. Inlined with
+    /// all that it calls, so that it is compiled for the instructions of its caller,
+    /// [`super::vectors`].
     #[inline(always)]
     pub(super) fn iterate(&mut self, start: &Start, rows: &Letters, columns: &Letters) -> bool {
         self.begin(start, rows, columns);
@@ -242,7 +247,8 @@ impl Optimizer {
         system.factor();
     }
 
-    /// Turns the residuals of x (in `step`) and of the constraints into the Newton step of x and the multipliers.
+    /// Turns the residuals of x (in `step`) and of the constraints into the Newton step of x and
+    /// the multipliers.
     #[inline(always)]
     fn solve(&mut self, residuals: &mut Constraints) {
         let mut entropy = [0.0; LANES];

@@ -1,7 +1,8 @@
-//! The scores of a PSSM, scaled to the composition of a subject (`s_ScalePosMatrix`, blast_kappa.c; `s_ScalePSSM`,
-//! composition_adjustment.c).
+//! The scores of a PSSM, scaled to the composition of a subject (`s_ScalePosMatrix`, blast_kappa.c;
+//! `s_ScalePSSM`, composition_adjustment.c).
 //!
-//! They are made anew from the frequencies behind the PSSM, without the factor by which the PSSM was stretched.
+//! They are made anew from the frequencies behind the PSSM, without the factor by which the PSSM
+//! was stretched.
 
 use fleetblast_seq::alphabet::{self, SIZE, is_standard};
 use fleetblast_stats::frequencies::{CODES, FrequencyData, background};
@@ -29,7 +30,8 @@ pub struct PositionAdjuster {
 }
 
 impl PositionAdjuster {
-    /// For results `scale` times as large as plain scores. `letters` are those of the query as it is searched.
+    /// For results `scale` times as large as plain scores. `letters` are those of the query as it
+    /// is searched.
     ///
     /// `None` if there are no parameters.
     pub fn new(
@@ -42,7 +44,8 @@ impl PositionAdjuster {
         let fine = maker.fine_scores(letters, &pssm.frequencies);
         let mut whole = times(&fine, |score| f64::from(score) / FINE);
         for (row, frequencies) in whole.iter_mut().zip(&pssm.frequencies) {
-            // BLAST+ judges what must not stand there as if it scored 0, but in columns that show nothing.
+            // BLAST+ judges what must not stand there as if it scored 0, but in columns that show
+            // nothing.
             if frequencies.iter().any(|&frequency| frequency != 0.0) {
                 row.iter_mut().filter(|score| **score == NEVER).for_each(|score| *score = 0);
             }
@@ -58,8 +61,8 @@ impl PositionAdjuster {
         })
     }
 
-    /// Appends the scores of all positions for a subject to `out`, which is emptied before. False, and no scores, if one of the sequences has
-    /// no true residues. `table` is scratch memory.
+    /// Appends the scores of all positions for a subject to `out`, which is emptied before. False,
+    /// and no scores, if one of the sequences has no true residues. `table` is scratch memory.
     pub fn adjust(
         &self,
         query: &Composition,
@@ -89,7 +92,8 @@ impl PositionAdjuster {
         true
     }
 
-    /// λ of the subject's letters over the λ that the scores were made for; negative if it does not exist.
+    /// λ of the subject's letters over the λ that the scores were made for; negative if it does not
+    /// exist.
     fn ratio(&self, shares: &[f64; SIZE], table: &mut Vec<f64>) -> f64 {
         let (low, high) = self.start_range;
         table.clear();

@@ -12,7 +12,8 @@ const LENGTH_RATIO: f64 = 3.0;
 const ANGLE: f64 = 70.0;
 /// π with the digits of compo_mode_condition.c.
 const PI: f64 = 3.1415926543;
-/// A sequence longer than this is of low complexity if its two most frequent residues are more than 40 % of it.
+/// A sequence longer than this is of low complexity if its two most frequent residues are more than
+/// 40 % of it.
 const SHORT: usize = 50;
 const TWO_RESIDUES: f64 = 0.4;
 
@@ -72,7 +73,8 @@ fn is_of_two_residues(composition: &Letters, length: usize) -> bool {
     length > SHORT && most + second > TWO_RESIDUES
 }
 
-/// Square root of the Jensen–Shannon divergence (`Blast_GetRelativeEntropy`, composition_adjustment.c).
+/// Square root of the Jensen–Shannon divergence (`Blast_GetRelativeEntropy`,
+/// composition_adjustment.c).
 fn distance(a: &Letters, b: &Letters) -> f64 {
     let mut sum = 0.0_f64;
     for (&a, &b) in a.iter().zip(b) {

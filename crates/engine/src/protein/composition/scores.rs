@@ -33,8 +33,9 @@ fn spread(letters: &Letters) -> [f64; SIZE] {
     all
 }
 
-/// Scores at λ of joint probabilities with the given row and column sums, from these and the logarithms of their ratios
-/// (`s_ScoresStdAlphabet`, composition_adjustment.c, up to its rounding).
+/// Scores at λ of joint probabilities with the given row and column sums, from these and the
+/// logarithms of their ratios (`s_ScoresStdAlphabet`, composition_adjustment.c, up to its
+/// rounding).
 pub(super) fn of_joint(
     joint: &Joint,
     logs: &Joint,
@@ -72,7 +73,8 @@ pub(super) fn of_joint(
     set_averages(out, &rows, &columns);
 }
 
-/// Scores of `B`, `Z` and `J` in a row of joint probabilities over NCBIstdaa with the given sum of the row.
+/// Scores of `B`, `Z` and `J` in a row of joint probabilities over NCBIstdaa with the given sum of
+/// the row.
 fn set_ambiguous_columns(
     values: &[f64; SIZE],
     row_sum: f64,

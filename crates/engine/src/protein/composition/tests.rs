@@ -1,4 +1,5 @@
-//! Adjusted matrices against the oracle: cells from its library, scores and e-values from its reports.
+//! Adjusted matrices against the oracle: cells from its library, scores and e-values from its
+//! reports.
 
 use fleetblast_release::Release;
 use fleetblast_seq::alphabet::encode;
@@ -46,7 +47,8 @@ const QUERY: &str = "MKVLAAGIVGLLLAQPSWERTYHKLCNDEFGHIKLMNPQRSTVWY";
 const GLYCINE_RICH: &str = "GGSGGASSGDUKKKLEEXWWYPPAAGGSSGGSG";
 const CHARGED: &str = "KKKKEEEEDDDDRRRRNNNNQQQQSSSS";
 
-// `Blast_AdjustScores` of the oracle's libblast.so, called through Python's ctypes: way, row of A, sum of the finite cells.
+// `Blast_AdjustScores` of the oracle's libblast.so, called through Python's ctypes: way, row of A,
+// sum of the finite cells.
 #[test]
 fn matrices_are_those_of_the_oracle() {
     use CompositionMode::{Always, Conditional, Scale};
@@ -118,7 +120,8 @@ fn smith_waterman(query: &[u8], subject: &[u8], scores: &Scores, open: i32, exte
     best
 }
 
-// `blastp -query Q -subject S -comp_based_stats N -evalue 1000 -outfmt '6 score evalue'`; the database has 222 residues.
+// `blastp -query Q -subject S -comp_based_stats N -evalue 1000 -outfmt '6 score evalue'`; the
+// database has 222 residues.
 #[test]
 fn scores_and_e_values_are_those_of_reports() {
     use CompositionMode::{Always, Conditional, Scale};

@@ -4,7 +4,8 @@ use super::Letters;
 use super::optimize::{Optimizer, Start};
 use crate::kernel::Kernel;
 
-/// [`Optimizer::iterate`] with the instructions of a kernel. Whatever the kernel, the numbers are the same to the last bit.
+/// [`Optimizer::iterate`] with the instructions of a kernel. Whatever the kernel, the numbers are
+/// the same to the last bit.
 pub(super) fn optimize(
     kernel: Kernel,
     optimizer: &mut Optimizer,
@@ -27,7 +28,8 @@ mod x86 {
     use super::{Letters, Optimizer, Start};
     use crate::kernel::Avx2;
 
-    /// With AVX2: sums have four lanes, a register of it. Without fused operations, which would round otherwise.
+    /// With AVX2: sums have four lanes, a register of it. Without fused operations, which would
+    /// round otherwise.
     pub(super) fn avx2(
         _: Avx2,
         optimizer: &mut Optimizer,

@@ -1,11 +1,12 @@
-//! Subjects that are scanned together, cut where hard masks part them (facts from `s_GetNextSubjectChunk` in
-//! `blast_engine.c`).
+//! Subjects that are scanned together, cut where hard masks part them (facts from
+//! `s_GetNextSubjectChunk` in `blast_engine.c`).
 
 use std::ops::Range;
 
 use crate::subjects::Masks;
 
-/// A stretch of a subject that is searched on its own: all of it, or what lies between two hard masks.
+/// A stretch of a subject that is searched on its own: all of it, or what lies between two hard
+/// masks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part<'a> {
     /// The subject.
@@ -31,9 +32,9 @@ impl<'a> Part<'a> {
 
     /// True if the word at `start` is looked up, in one-hit mode or two-hit mode.
     ///
-    /// No soft mask may touch it. But where the residues before the first mask are too few for a word, BLAST+ looks up the
-    /// one at the start all the same, or, in one-hit mode, none in the whole subject (`s_BlastAaWordFinder_TwoHit` and
-    /// `_OneHit`, `aa_ungapped.c`).
+    /// No soft mask may touch it. But where the residues before the first mask are too few for a
+    /// word, BLAST+ looks up the one at the start all the same, or, in one-hit mode, none in the
+    /// whole subject (`s_BlastAaWordFinder_TwoHit` and `_OneHit`, `aa_ungapped.c`).
     #[inline]
     pub fn allows(&self, start: usize, word_size: usize, one_hit: bool) -> bool {
         let Some(first) = self.masks.first() else { return true };
@@ -66,8 +67,8 @@ impl<'a> SubjectBlock<'a> {
         };
         let len = residues.len();
         if stretches[0].end as usize >= len {
-            // BLAST+ takes a subject without a second part for one without masks when it looks for words, but not when it
-            // extends them to the right.
+            // BLAST+ takes a subject without a second part for one without masks when it looks for
+            // words, but not when it extends them to the right.
             let reach = len.min(stretches[0].start as usize);
             return self.add(Part { reach, ..Part::whole(oid, residues, &[]) });
         }

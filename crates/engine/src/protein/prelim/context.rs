@@ -1,4 +1,5 @@
-//! Contexts: the queries, or the pieces of long queries, that the word finder searches (rules 2.3, 3.3, 5.1).
+//! Contexts: the queries, or the pieces of long queries, that the word finder searches (rules 2.3,
+//! 3.3, 5.1).
 
 use std::ops::Range;
 
@@ -50,7 +51,8 @@ pub(super) struct PieceContext {
 }
 
 impl PieceContext {
-    /// The contexts of the piece with this number of one of the `queries`, without those that cannot be searched (rules 1.4).
+    /// The contexts of the piece with this number of one of the `queries`, without those that
+    /// cannot be searched (rules 1.4).
     pub fn of_piece(
         queries: &[Query],
         number: usize,

@@ -23,12 +23,14 @@ const GROUP_RESIDUES: usize = 16_000;
 const GROUP_CUTOFF_SPREAD: i32 = 3;
 /// Subject residues that are filtered together, so that they and the profile stay in the cache.
 const BLOCK_RESIDUES: usize = 64 * 1024;
-/// The filter pays off while chance brings fewer lanes than this over the cut-off, for each pair of average sequences.
+/// The filter pays off while chance brings fewer lanes than this over the cut-off, for each pair of
+/// average sequences.
 const MAX_CHANCE_LANES: f64 = 0.5;
 /// Residues of a pair of average sequences, for that estimate.
 const AVERAGE_PAIR: f64 = 350.0 * 350.0;
 
-/// Longer than any sequence, and short enough that offsets can be added: windows of more residues are the same.
+/// Longer than any sequence, and short enough that offsets can be added: windows of more residues
+/// are the same.
 const MOST_WINDOW: i32 = 1 << 30;
 
 /// A block of queries ready to be searched, shared by all threads.
@@ -251,7 +253,8 @@ impl Searcher {
     }
 }
 
-/// The rows that score the contexts: those of the matrix, and behind them those of the positions of queries that have a PSSM.
+/// The rows that score the contexts: those of the matrix, and behind them those of the positions of
+/// queries that have a PSSM.
 ///
 /// # Panics
 /// If a query with a PSSM is searched in pieces.

@@ -1,5 +1,5 @@
-//! From the ungapped HSPs of one query in one subject to its preliminary hit (rules 5.3–5.7; facts from
-//! `BLAST_GetGappedScore` in `blast_gapalign.c`).
+//! From the ungapped HSPs of one query in one subject to its preliminary hit (rules 5.3–5.7; facts
+//! from `BLAST_GetGappedScore` in `blast_gapalign.c`).
 
 use super::block::Part;
 use super::context::{self, PieceContext};
@@ -18,7 +18,8 @@ use fleetblast_seq::frame::Frame;
 
 /// Residues scored to find the start of a gapped extension.
 const START_WINDOW: usize = 11;
-/// Share of the cut-off below which an ungapped score, and an approximate gapped score, counts as hopeless.
+/// Share of the cut-off below which an ungapped score, and an approximate gapped score, counts as
+/// hopeless.
 const RESTRICTED_SHARE: f64 = 0.68;
 /// Largest e-value with which approximate extensions are used.
 const RESTRICTED_MAX_EVALUE: f64 = 10.0;
@@ -75,7 +76,8 @@ pub(super) struct GappedScratch {
 }
 
 impl GappedScratch {
-    /// The preliminary hit of a piece in a subject, from the HSPs of all its contexts; `None` if none is left.
+    /// The preliminary hit of a piece in a subject, from the HSPs of all its contexts; `None` if
+    /// none is left.
     pub fn hit(&mut self, oid: u32) -> Option<PrelimHit> {
         if self.finished.is_empty() {
             return None;
@@ -139,9 +141,10 @@ impl GappedStage {
         }
     }
 
-    /// Finds the HSPs of a context in the loaded part of a subject and adds them to those in its earlier parts (rules 5.3–5.7;
-    /// `Blast_HSPListsMerge` in `blast_hits.c`, which has nothing to join where parts do not overlap). `ungapped` is in the
-    /// order of [`UngappedHsp::order`] and not empty.
+    /// Finds the HSPs of a context in the loaded part of a subject and adds them to those in its
+    /// earlier parts (rules 5.3–5.7; `Blast_HSPListsMerge` in `blast_hits.c`, which has nothing to
+    /// join where parts do not overlap). `ungapped` is in the order of [`UngappedHsp::order`] and
+    /// not empty.
     pub fn extend(
         &self,
         part: &Part,
@@ -175,7 +178,8 @@ impl GappedStage {
         }
     }
 
-    /// Takes what was found of a context in all parts of a subject of so many residues: only what is significant stays.
+    /// Takes what was found of a context in all parts of a subject of so many residues: only what
+    /// is significant stays.
     pub fn finish_context(
         &self,
         context: &PieceContext,
@@ -232,8 +236,8 @@ impl GappedStage {
         self.pass(context, ungapped, scores, scratch, None);
     }
 
-    /// One pass over the ungapped HSPs, approximate if `hopeless` is given; then false tells that an approximate score was
-    /// inconclusive and the pass has to be repeated exactly.
+    /// One pass over the ungapped HSPs, approximate if `hopeless` is given; then false tells that
+    /// an approximate score was inconclusive and the pass has to be repeated exactly.
     fn pass(
         &self,
         context: &PieceContext,

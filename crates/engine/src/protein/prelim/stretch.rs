@@ -1,19 +1,24 @@
-//! The exact word and extension rules on the diagonals that the dense filter let through, near where their scores rose.
+//! The exact word and extension rules on the diagonals that the dense filter let through, near
+//! where their scores rose.
 //!
-//! Let Z be the running score of a diagonal, floored at zero, and T the filter's threshold. An HSP ends where Z is T or more:
-//! after a rise to T, and before the next fall below it. The filter sees all rises, but where its bytes saturated, Z is higher
-//! than they tell until it is zero again; there the next zero counts instead of the next fall.
+//! Let Z be the running score of a diagonal, floored at zero, and T the filter's threshold. An HSP
+//! ends where Z is T or more: after a rise to T, and before the next fall below it. The filter sees
+//! all rises, but where its bytes saturated, Z is higher than they tell until it is zero again;
+//! there the next zero counts instead of the next fall.
 //!
-//! **After a rise** hits matter up to the fall, since an HSP does not end before its second hit. A zero serves as well: an
-//! extension to the left that starts after it stays there, because scores that end at a zero sum to nothing at most, and only a
-//! higher sum is taken. Z itself is not known here, but before the rise it was T − 1 at most, which bounds it from there on.
+//! **After a rise** hits matter up to the fall, since an HSP does not end before its second hit. A
+//! zero serves as well: an extension to the left that starts after it stays there, because scores
+//! that end at a zero sum to nothing at most, and only a higher sum is taken. Z itself is not known
+//! here, but before the rise it was T − 1 at most, which bounds it from there on.
 //!
-//! **Before a rise** hits matter from the first one on that comes after a gap: a run of pairs at which no word matches, as long
-//! as the window, in which some pairs after the first `word_size` − 1 sum to −`x_drop` or less. An extension that starts before
-//! the gap ends in it, so it is no HSP that reaches the rise, and covers no hit after the gap. Such a hit is taken as on a
-//! diagonal on which nothing was seen yet: what was seen is the window's length past, or covered no more.
+//! **Before a rise** hits matter from the first one on that comes after a gap: a run of pairs at
+//! which no word matches, as long as the window, in which some pairs after the first `word_size` −
+//! 1 sum to −`x_drop` or less. An extension that starts before the gap ends in it, so it is no HSP
+//! that reaches the rise, and covers no hit after the gap. Such a hit is taken as on a diagonal on
+//! which nothing was seen yet: what was seen is the window's length past, or covered no more.
 //!
-//! Where there is no such gap, the diagonal's start, or what was scanned for an earlier rise, takes its place.
+//! Where there is no such gap, the diagonal's start, or what was scanned for an earlier rise, takes
+//! its place.
 
 #[cfg(test)]
 mod tests;
@@ -53,7 +58,8 @@ pub(super) struct WordHit {
 }
 
 impl<'a> Stretch<'a> {
-    /// A diagonal, query offset less subject offset. `limits` are those of all words of the context.
+    /// A diagonal, query offset less subject offset. `limits` are those of all words of the
+    /// context.
     pub fn new(
         context: &'a PieceContext,
         limits: &'a [Limit],
@@ -81,8 +87,8 @@ impl<'a> Stretch<'a> {
         }
     }
 
-    /// Calls `found` with each ungapped HSP. `rises` are the offsets in the part at which the filter's score rose to
-    /// `threshold`, in order. `hits` is scratch memory.
+    /// Calls `found` with each ungapped HSP. `rises` are the offsets in the part at which the
+    /// filter's score rose to `threshold`, in order. `hits` is scratch memory.
     pub fn scan(
         &self,
         rises: impl Iterator<Item = usize>,
@@ -125,7 +131,8 @@ impl<'a> Stretch<'a> {
         }
     }
 
-    /// Collects the hits up to a rise, the last one first, back to the last gap or to `floor`; returns where that is.
+    /// Collects the hits up to a rise, the last one first, back to the last gap or to `floor`;
+    /// returns where that is.
     // Not inlined, because alone it has registers enough.
     #[inline(never)]
     fn before<const W: usize>(&self, rise: usize, floor: usize, hits: &mut Vec<WordHit>) -> usize {
@@ -158,7 +165,8 @@ impl<'a> Stretch<'a> {
         floor
     }
 
-    /// Takes the hits after a rise up to the next fall; returns the place after it, or the diagonal's end.
+    /// Takes the hits after a rise up to the next fall; returns the place after it, or the
+    /// diagonal's end.
     #[inline(never)]
     fn after<const W: usize>(
         &self,

@@ -1,4 +1,5 @@
-//! The filters lose nothing, whatever the instructions and the options, and partitions merge to the whole.
+//! The filters lose nothing, whatever the instructions and the options, and partitions merge to the
+//! whole.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -51,7 +52,8 @@ fn params(matrix: &str) -> ProteinParams {
     )
 }
 
-/// Queries and subjects of which some are related, and statistics as of a database of `db_length` residues.
+/// Queries and subjects of which some are related, and statistics as of a database of `db_length`
+/// residues.
 fn data(seed: u64, db_length: i64) -> (Vec<QueryInput>, Sequences, DatabaseTotals) {
     let mut random = Random::new(seed);
     let (mut queries, mut subjects) = (Vec::new(), Vec::new());

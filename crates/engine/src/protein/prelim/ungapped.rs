@@ -4,8 +4,8 @@ use super::block::Part;
 use super::context::PieceContext;
 use crate::scores::{RowNumber, ScoreRows};
 
-/// An ungapped HSP: `len` residues of query and subject from the starts on. One-hit extensions of words that do not score may have
-/// a length below 0 (rules 4.4).
+/// An ungapped HSP: `len` residues of query and subject from the starts on. One-hit extensions of
+/// words that do not score may have a length below 0 (rules 4.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct UngappedHsp {
     pub score: i32,
@@ -36,7 +36,8 @@ pub(super) struct DiagonalRule<'a> {
     pub window: i32,
 }
 
-/// What is remembered of a diagonal: an offset in the subject, and whether it is the end of an extension.
+/// What is remembered of a diagonal: an offset in the subject, and whether it is the end of an
+/// extension.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Diagonal {
     /// Subject offset of the last hit, or up to which hits are covered by an extension.
@@ -53,14 +54,15 @@ impl Diagonal {
 }
 
 impl DiagonalRule<'_> {
-    /// The same rule for a subject of `len` residues, whose hits lie no farther apart: with a window
-    /// no longer than it needs, as a table of diagonals has room for the window.
+    /// The same rule for a subject of `len` residues, whose hits lie no farther apart: with a
+    /// window no longer than it needs, as a table of diagonals has room for the window.
     pub fn within(&self, len: usize) -> Self {
         let longest = i32::try_from(len + self.word_size).unwrap_or(i32::MAX);
         DiagonalRule { window: self.window.min(longest), ..*self }
     }
 
-    /// Takes the word hit at query offset `q` and subject offset `s`; returns an HSP if it reaches the cut-off.
+    /// Takes the word hit at query offset `q` and subject offset `s`; returns an HSP if it reaches
+    /// the cut-off.
     #[inline]
     pub fn hit(
         &self,
@@ -114,7 +116,8 @@ impl DiagonalRule<'_> {
         self.scores.score(q, s)
     }
 
-    /// Best score and length to the left from the pair (`q`, `s`) on, both included; `(q, s)` may lie before the start.
+    /// Best score and length to the left from the pair (`q`, `s`) on, both included; `(q, s)` may
+    /// lie before the start.
     fn left(
         &self,
         context: &PieceContext,
@@ -141,7 +144,8 @@ impl DiagonalRule<'_> {
         (best, len)
     }
 
-    /// Best score, its length and the subject offset at which the walk to the right from (`q`, `s`) stopped.
+    /// Best score, its length and the subject offset at which the walk to the right from (`q`, `s`)
+    /// stopped.
     fn right(
         &self,
         context: &PieceContext,
@@ -167,8 +171,8 @@ impl DiagonalRule<'_> {
         (best, len, s + rest.len())
     }
 
-    /// Two-hit extension: `left_end` is the subject offset after the first word. Returns the HSP and where the right
-    /// extension stopped, if there was one.
+    /// Two-hit extension: `left_end` is the subject offset after the first word. Returns the HSP
+    /// and where the right extension stopped, if there was one.
     fn two_hit(
         &self,
         context: &PieceContext,

@@ -10,8 +10,8 @@ use super::context::PieceContext;
 use crate::params::whole;
 use crate::scores::{RowNumber, ScoreRows};
 
-/// The rule of the standard table: a subject word matches if it scores `threshold` or more, or if it equals a query
-/// word that scores less than that with itself.
+/// The rule of the standard table: a subject word matches if it scores `threshold` or more, or if
+/// it equals a query word that scores less than that with itself.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WordRule {
     pub size: usize,
@@ -19,11 +19,13 @@ pub(super) struct WordRule {
     pub threshold: i32,
 }
 
-/// What a subject word must score to match the word at an offset of a context, or one of the two limits below.
+/// What a subject word must score to match the word at an offset of a context, or one of the two
+/// limits below.
 pub(super) type Limit = i16;
 /// The limit where no word starts: the end of the context, or a mask.
 const NEVER_MATCHES: Limit = Limit::MAX;
-/// The limit of a word whose own score is below the threshold, so that the same word matches as well.
+/// The limit of a word whose own score is below the threshold, so that the same word matches as
+/// well.
 const OR_EQUAL: Limit = Limit::MIN;
 
 impl WordRule {
@@ -46,7 +48,8 @@ impl WordRule {
         limits
     }
 
-    /// True if a subject word that scores `sum`, and at least `limit`, matches; `equal` tells whether both words are equal.
+    /// True if a subject word that scores `sum`, and at least `limit`, matches; `equal` tells
+    /// whether both words are equal.
     #[inline]
     pub fn matches(&self, limit: Limit, sum: i32, equal: impl FnOnce() -> bool) -> bool {
         limit > OR_EQUAL || self.threshold != 0 && sum >= self.threshold || equal()
@@ -61,8 +64,9 @@ pub(super) fn word_starts(context: &PieceContext, size: usize) -> impl Iterator<
     })
 }
 
-/// True if some word of a context scores nothing with itself anywhere, like `XXX`. From such a word the one-hit extension goes on
-/// to both sides and leaves out what is between, so that the HSP's score is no sum along the diagonal.
+/// True if some word of a context scores nothing with itself anywhere, like `XXX`. From such a word
+/// the one-hit extension goes on to both sides and leaves out what is between, so that the HSP's
+/// score is no sum along the diagonal.
 pub(super) fn any_worthless(context: &PieceContext, size: usize, scores: &ScoreRows) -> bool {
     word_starts(context, size).any(|at| own_scores(context, at, size, scores).all(|own| own <= 0))
 }
@@ -100,7 +104,8 @@ pub(super) struct Alphabet {
 }
 
 impl Alphabet {
-    /// The alphabet for words of `word_size` letters; `None` if the matrix has no frequencies to compress it by.
+    /// The alphabet for words of `word_size` letters; `None` if the matrix has no frequencies to
+    /// compress it by.
     pub fn new(
         release: &Release,
         scoring: &ScoringSystem,
@@ -194,9 +199,11 @@ impl Alphabet {
         self.threshold
     }
 
-    /// Calls `emit` with the number of each table word that starts with the digit `first` and matches the query word.
+    /// Calls `emit` with the number of each table word that starts with the digit `first` and
+    /// matches the query word.
     pub fn matches(&self, first: usize, query: QueryWord, mut emit: impl FnMut(usize)) {
-        // Without a threshold only equal words match, but for those that match by their score alone.
+        // Without a threshold only equal words match, but for those that match by their score
+        // alone.
         let only_equal = self.threshold == 0 && !query.by_score;
         let (mut own, mut own_first, mut own_score) = (0, None, 0);
         for (&code, &row) in query.letters.iter().zip(query.rows) {
@@ -220,8 +227,8 @@ impl Alphabet {
         }
     }
 
-    /// Extends the word `prefix` by digits that can still bring the score `needed`; `best` is the most that
-    /// `rows` can bring.
+    /// Extends the word `prefix` by digits that can still bring the score `needed`; `best` is the
+    /// most that `rows` can bring.
     fn neighbours(
         &self,
         rows: &[RowNumber],
@@ -278,7 +285,8 @@ impl Words {
         QueryWord { letters, rows, by_score: self.by_score }
     }
 
-    /// How many different words there are: their numbers, whose digits are those of their letters, the first one the highest.
+    /// How many different words there are: their numbers, whose digits are those of their letters,
+    /// the first one the highest.
     pub fn different(&self) -> usize {
         self.alphabet.radix().pow(self.size as u32)
     }

@@ -71,7 +71,8 @@ impl Significance {
         self.gumbel.evalue(score, self.scale, m, n, self.residues)
     }
 
-    /// E-value of a scaled score by the search space alone, by which the Smith–Waterman pass decides whether to go on.
+    /// E-value of a scaled score by the search space alone, by which the Smith–Waterman pass
+    /// decides whether to go on.
     pub fn local_evalue(&self, score: i32, query: &TracebackQuery) -> f64 {
         self.scaled.evalue(score, query.search_space as f64)
     }
@@ -113,7 +114,8 @@ fn nearest(x: f64) -> i32 {
 }
 
 impl Traceback {
-    /// What alignments of a query are worth, unless their e-values are united with those of compositions.
+    /// What alignments of a query are worth, unless their e-values are united with those of
+    /// compositions.
     pub fn worth(&self, query: &Query) -> QueryWorth<'_> {
         let context = query.first();
         QueryWorth {
@@ -123,8 +125,8 @@ impl Traceback {
         }
     }
 
-    /// Orders scaled alignments, drops those inside a better one and those that are not significant, and rounds the scores of
-    /// the rest.
+    /// Orders scaled alignments, drops those inside a better one and those that are not
+    /// significant, and rounds the scores of the rest.
     pub(super) fn evaluate(
         &self,
         query: &TracebackQuery,
@@ -144,7 +146,8 @@ impl Traceback {
             .collect();
         scored.retain(|(_, evalue)| *evalue <= self.significance.limit);
         let evalues = scored.iter().map(|(_, evalue)| *evalue);
-        // United e-values are as large as they are (`s_AdjustEvaluesForComposition`, `blast_kappa.c`).
+        // United e-values are as large as they are (`s_AdjustEvaluesForComposition`,
+        // `blast_kappa.c`).
         let evalue = match pair_p {
             Some(_) => evalues.fold(f64::INFINITY, f64::min),
             None => best_evalue(evalues),
@@ -173,7 +176,8 @@ impl Traceback {
         unified::unite(evalue, pair_p, factor)
     }
 
-    /// The alignment with its reported scores. The bit score follows from the rounded score, the e-value does not.
+    /// The alignment with its reported scores. The bit score follows from the rounded score, the
+    /// e-value does not.
     fn report(&self, query: &TracebackQuery, scaled: Scaled, evalue: f64) -> Alignment {
         let score = nearest(f64::from(scaled.score) / f64::from(self.scale));
         let bounds = scaled.bounds;

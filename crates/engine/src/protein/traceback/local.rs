@@ -1,5 +1,6 @@
-//! Smith–Waterman passes without traceback (rules 6.6): the best local score and its end, and the start that belongs to it.
-//! Ties go to the first cell reached, so the order of the loops is part of the contract (`smith_waterman.c`).
+//! Smith–Waterman passes without traceback (rules 6.6): the best local score and its end, and the
+//! start that belongs to it. Ties go to the first cell reached, so the order of the loops is part
+//! of the contract (`smith_waterman.c`).
 
 use std::ops::Range;
 
@@ -46,7 +47,8 @@ impl Forbidden {
         self.used = false;
     }
 
-    /// Forbids the cells of an alignment. The end of the query range is exclusive, that of the subject range counts.
+    /// Forbids the cells of an alignment. The end of the query range is exclusive, that of the
+    /// subject range counts.
     pub fn push(&mut self, query: Range<usize>, subject: Range<usize>) {
         for row in &mut self.rows[query] {
             row.push((subject.start, subject.end));
@@ -89,8 +91,8 @@ impl LocalScratch {
         self.pass(rows, |i| end.subject - i, scheme, forbidden, end.score)
     }
 
-    /// One sweep over rows and columns, in the order of `rows` and of the letters, until `enough` is reached. `place` turns
-    /// columns into subject offsets and back.
+    /// One sweep over rows and columns, in the order of `rows` and of the letters, until `enough`
+    /// is reached. `place` turns columns into subject offsets and back.
     fn pass(
         &mut self,
         rows: impl Iterator<Item = (usize, RowNumber)>,

@@ -1,8 +1,9 @@
 //! The traceback stage: from chosen preliminary hits to final alignments (rules 6, 7).
 //!
-//! [`Traceback::align`] turns one preliminary hit into a [`Candidate`]; it depends on nothing but the query, the subject and
-//! the parameters, so that candidates can be made in any order, on any thread or rank. [`Selector`](crate::lists::Selector) then
-//! replays, in the order of the preliminary hits, what BLAST+ does with them one after another.
+//! [`Traceback::align`] turns one preliminary hit into a [`Candidate`]; it depends on nothing but
+//! the query, the subject and the parameters, so that candidates can be made in any order, on any
+//! thread or rank. [`Selector`](crate::lists::Selector) then replays, in the order of the
+//! preliminary hits, what BLAST+ does with them one after another.
 
 mod evaluate;
 mod local;
@@ -61,7 +62,8 @@ pub struct Traceback {
     scale: i32,
     /// λ per scaled unit.
     lambda: f64,
-    /// Share of identical residues above which the aligned parts of two sequences are nearly identical.
+    /// Share of identical residues above which the aligned parts of two sequences are nearly
+    /// identical.
     near_identical: f64,
     segments: Segments,
 }
@@ -143,7 +145,8 @@ impl Hsp for Scaled {
 impl Traceback {
     /// Prepares the traceback of a search of a database with the given totals.
     ///
-    /// A matrix without frequency data (IDENTITY) is never adjusted, whatever `params.composition` says.
+    /// A matrix without frequency data (IDENTITY) is never adjusted, whatever `params.composition`
+    /// says.
     pub fn new(params: &ProteinParams, totals: &DatabaseTotals) -> Self {
         let scoring = &params.scoring;
         let wanted = params.composition != CompositionMode::Off && !params.common.ungapped;
@@ -216,7 +219,8 @@ impl Traceback {
         }
     }
 
-    /// What scales a PSSM to the composition of subjects; it also judges Smith–Waterman alignments that are not scaled.
+    /// What scales a PSSM to the composition of subjects; it also judges Smith–Waterman alignments
+    /// that are not scaled.
     fn positions(&self, pssm: &Pssm, letters: &[u8]) -> Option<PositionAdjuster> {
         if !matches!(self.method, Method::Redo | Method::SmithWaterman) {
             return None;
@@ -231,7 +235,8 @@ impl Traceback {
     }
 
     /// Aligns one query and one subject. `subject` are the residues of the whole subject, masked as
-    /// [`Masks::aligned`](crate::subjects::Masks::aligned) tells, `hit` a preliminary hit of this query in it, its HSPs in ORDER-S.
+    /// [`Masks::aligned`](crate::subjects::Masks::aligned) tells, `hit` a preliminary hit of this
+    /// query in it, its HSPs in ORDER-S.
     pub fn align(
         &self,
         query: &TracebackQuery,

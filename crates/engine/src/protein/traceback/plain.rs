@@ -10,7 +10,8 @@ use crate::order::{Bounds, Hsp, common_endpoints, order_s};
 /// Window in which the start of an alignment is sought.
 const WINDOW: u32 = 11;
 
-/// Subjects of at least this length are aligned only near the seed (`AdjustSubjectRange`, `blast_gapalign.c`).
+/// Subjects of at least this length are aligned only near the seed (`AdjustSubjectRange`,
+/// `blast_gapalign.c`).
 const LONG_SUBJECT: usize = 90_000;
 /// Estimated largest total length of gaps.
 const MAX_TOTAL_GAPS: usize = 3000;
@@ -55,8 +56,9 @@ impl Traceback {
         Candidate::new(hit.oid, key, alignments)
     }
 
-    /// Where the alignment starts: at the seed of the preliminary one, unless that is the very first pair, which stands for
-    /// "not known" as well (`BlastGetOffsetsForGappedAlignment`, `blast_gapalign.c`). `None` drops the HSP.
+    /// Where the alignment starts: at the seed of the preliminary one, unless that is the very
+    /// first pair, which stands for "not known" as well (`BlastGetOffsetsForGappedAlignment`,
+    /// `blast_gapalign.c`). `None` drops the HSP.
     fn seed(
         &self,
         query: &TracebackQuery,

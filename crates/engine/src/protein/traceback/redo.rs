@@ -1,4 +1,5 @@
-//! Alignments done again with a matrix adjusted to the two compositions (rules 6.3, `redo_alignment.c`).
+//! Alignments done again with a matrix adjusted to the two compositions (rules 6.3,
+//! `redo_alignment.c`).
 
 use super::dp::{Sequences, align_from};
 use super::{LN_2, NEAR_IDENTICAL_BITS, Scaled, Scratch, Traceback, TracebackQuery, near};
@@ -15,7 +16,8 @@ const CONTAINED_BITS: f64 = 2.0;
 const NEAR_IDENTICAL_LENGTH: i64 = 50;
 
 impl Traceback {
-    /// Alignments in scaled units, latest first, and the p-value of the compositions if one was computed.
+    /// Alignments in scaled units, latest first, and the p-value of the compositions if one was
+    /// computed.
     pub(super) fn redo(
         &self,
         query: &TracebackQuery,
@@ -73,8 +75,8 @@ impl Traceback {
         accepted.iter().any(|a| a.bounds.holds(&bounds) && enough <= f64::from(a.score))
     }
 
-    /// Makes the matrix of the query and the subject as it was prepared. `None` if there is nothing to align. Without adjustment it is the
-    /// plain matrix.
+    /// Makes the matrix of the query and the subject as it was prepared. `None` if there is nothing
+    /// to align. Without adjustment it is the plain matrix.
     pub(super) fn adjust(
         &self,
         query: &TracebackQuery,
@@ -146,8 +148,8 @@ impl Traceback {
         }
     }
 
-    /// Loads the subject: masked, unless it is nearly identical to the query by its first HSP. False if it was masked and
-    /// nothing was found.
+    /// Loads the subject: masked, unless it is nearly identical to the query by its first HSP.
+    /// False if it was masked and nothing was found.
     fn prepare(
         &self,
         query: &TracebackQuery,
@@ -166,9 +168,10 @@ impl Traceback {
     }
 }
 
-/// Puts a new alignment in front of those accepted so far, unless one of at least its score has an end in common with it; in its turn it
-/// replaces all that have. If the accepted ones were made with different matrices, ends on the same diagonal inside the other
-/// box are enough to refuse the new one.
+/// Puts a new alignment in front of those accepted so far, unless one of at least its score has an
+/// end in common with it; in its turn it replaces all that have. If the accepted ones were made
+/// with different matrices, ends on the same diagonal inside the other box are enough to refuse the
+/// new one.
 fn insert_distinct(new: Scaled, accepted: &mut Vec<Scaled>, same_matrix: bool) {
     let conflict = |old: &Scaled| {
         if same_matrix {
@@ -188,7 +191,8 @@ fn shares_end(a: &Bounds, b: &Bounds) -> bool {
     (a.q_start, a.s_start) == (b.q_start, b.s_start) || (a.q_end, a.s_end) == (b.q_end, b.s_end)
 }
 
-/// Whether an end of `new` lies in the closed box of `old`, on the diagonal of the same end of `old`.
+/// Whether an end of `new` lies in the closed box of `old`, on the diagonal of the same end of
+/// `old`.
 fn has_similar_end(new: &Bounds, old: &Bounds) -> bool {
     let inside = |q: u32, s: u32| {
         (old.q_start..=old.q_end).contains(&q) && (old.s_start..=old.s_end).contains(&s)

@@ -1,4 +1,5 @@
-//! Optimal local alignments in place of those of the X-drop heuristic (`-use_sw_tback`, rules 6.6, `redo_alignment.c`).
+//! Optimal local alignments in place of those of the X-drop heuristic (`-use_sw_tback`, rules 6.6,
+//! `redo_alignment.c`).
 
 use super::dp::{Scheme, align_forward};
 use super::local::Peak;
@@ -13,7 +14,8 @@ const TRIES: i32 = 3;
 pub(super) struct Found {
     /// Latest first.
     pub alignments: Vec<Scaled>,
-    /// Key of the first alignment by the e-value of the search space; `None` if it is not significant.
+    /// Key of the first alignment by the e-value of the search space; `None` if it is not
+    /// significant.
     pub first: Option<HitKey>,
     pub pair_p: Option<f64>,
 }

@@ -17,8 +17,8 @@ const MOST: usize = 16 * 1024;
 /// The low-complexity segments of a subject; `None` if there are none.
 type Found = Option<Arc<[Range<u32>]>>;
 
-/// Low-complexity segments of what was read of the subjects that were aligned: the same for all queries, and they take longer to find than many
-/// an alignment.
+/// Low-complexity segments of what was read of the subjects that were aligned: the same for all
+/// queries, and they take longer to find than many an alignment.
 #[derive(Debug)]
 pub(super) struct Segments([Mutex<HashMap<View, Found>>; SHARDS]);
 
@@ -73,8 +73,8 @@ impl Subject {
         self.reverse();
     }
 
-    /// Takes over a subject with its low-complexity segments masked; true if there were any. `known` has those of the subjects
-    /// so far.
+    /// Takes over a subject with its low-complexity segments masked; true if there were any.
+    /// `known` has those of the subjects so far.
     pub fn load_masked(&mut self, view: View, residues: &[u8], known: &Segments) -> bool {
         self.load(residues);
         let Some(segments) = known.of(view, || self.masker.mask(residues)) else { return false };

@@ -1,8 +1,9 @@
 //! Rows of a Smith–Waterman pass, some columns at a time.
 //!
-//! The vertical and diagonal moves of a row depend on the row before only. What comes along a row is, for each column, the best of
-//! gaps that were opened to the left of it: within a chunk of columns it is found in steps of doubling length, and from
-//! chunk to chunk only one number waits for the one before.
+//! The vertical and diagonal moves of a row depend on the row before only. What comes along a row
+//! is, for each column, the best of gaps that were opened to the left of it: within a chunk of
+//! columns it is found in steps of doubling length, and from chunk to chunk only one number waits
+//! for the one before.
 
 use crate::kernel::Kernel;
 use crate::scores::{NEVER, RowNumber, ScoreRow, ScoreRows};
@@ -42,8 +43,9 @@ impl Sweep {
         self.pairs.iter_mut().for_each(Vec::clear);
     }
 
-    /// Goes on by the query's row of this number; returns its best score. `letters` are the residues of the columns, the same in each row;
-    /// no alignment goes through the columns in the half-open ranges `forbidden`.
+    /// Goes on by the query's row of this number; returns its best score. `letters` are the
+    /// residues of the columns, the same in each row; no alignment goes through the columns in the
+    /// half-open ranges `forbidden`.
     pub fn row(
         &mut self,
         number: RowNumber,

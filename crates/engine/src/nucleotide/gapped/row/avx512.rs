@@ -6,7 +6,7 @@ use std::arch::x86_64::*;
 use super::{Cells, LANES, Row, Table, Work};
 use crate::kernel::Avx512;
 
-/// Does work with AVX-512BW.
+/// Runs a computation with AVX-512BW.
 pub(super) fn perform<W: Work>(proof: Avx512, work: W) -> W::Found {
     #[target_feature(enable = "avx512bw")]
     fn inner<W: Work>(proof: Avx512, work: W) -> W::Found {
@@ -16,7 +16,7 @@ pub(super) fn perform<W: Work>(proof: Avx512, work: W) -> W::Found {
     unsafe { inner(proof, work) }
 }
 
-/// A row in a register. That there is one is proof of the instructions.
+/// A row in one register. Its existence proves that the CPU has the instructions.
 #[derive(Clone, Copy)]
 struct Whole(__m512i);
 
@@ -31,25 +31,29 @@ impl Row for Whole {
 
     #[inline(always)]
     fn load(_: Avx512, cells: &Cells) -> Self {
-        // SAFETY: by the proof the CPU has the instructions; the load is of 64 bytes and needs no alignment.
+        // SAFETY: by the proof the CPU has the instructions; the load is of 64 bytes and needs no
+        // alignment.
         unsafe { Whole(_mm512_loadu_si512(cells.as_ptr().cast())) }
     }
 
     #[inline(always)]
     fn load_letters(_: Avx512, letters: &[u8; LANES]) -> Self {
-        // SAFETY: by the proof the CPU has the instructions; the load is of 64 bytes and needs no alignment.
+        // SAFETY: by the proof the CPU has the instructions; the load is of 64 bytes and needs no
+        // alignment.
         unsafe { Whole(_mm512_loadu_si512(letters.as_ptr().cast())) }
     }
 
     #[inline(always)]
     fn store_to(self, cells: &mut Cells) {
-        // SAFETY: the row is proof that the CPU has the instructions; the store is of 64 bytes and needs no alignment.
+        // SAFETY: the row is proof that the CPU has the instructions; the store is of 64 bytes and
+        // needs no alignment.
         unsafe { _mm512_storeu_si512(cells.as_mut_ptr().cast(), self.0) };
     }
 
     #[inline(always)]
     fn look_up(_: Avx512, table: &Table, letters: &[u8; LANES]) -> Self {
-        // SAFETY: by the proof the CPU has the instructions; the loads are of 16 and 64 bytes and need no alignment.
+        // SAFETY: by the proof the CPU has the instructions; the loads are of 16 and 64 bytes and
+        // need no alignment.
         unsafe {
             let table = _mm512_broadcast_i32x4(_mm_loadu_si128(table.as_ptr().cast()));
             Whole(_mm512_shuffle_epi8(table, _mm512_loadu_si512(letters.as_ptr().cast())))
@@ -58,7 +62,8 @@ impl Row for Whole {
 
     #[inline(always)]
     fn differing(self, other: Self, table: &Table) -> Self {
-        // SAFETY: the rows are proof that the CPU has the instructions; the load is of 16 bytes and needs no alignment.
+        // SAFETY: the rows are proof that the CPU has the instructions; the load is of 16 bytes and
+        // needs no alignment.
         unsafe {
             let table = _mm512_broadcast_i32x4(_mm_loadu_si128(table.as_ptr().cast()));
             Whole(_mm512_shuffle_epi8(table, _mm512_xor_si512(self.0, other.0)))

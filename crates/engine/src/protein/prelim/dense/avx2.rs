@@ -52,7 +52,8 @@ fn run<const E: usize>(
                 (&mut leaving[t..t + SLACK]).try_into().expect("SLACK bytes");
             // SAFETY: `out` holds 16 bytes; the store needs no alignment.
             unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), _mm256_castsi256_si128(last)) };
-            // Each lane's byte moves to the lane before it, what enters into the last: halves of 16 bytes move, then bytes.
+            // Each lane's byte moves to the lane before it, what enters into the last: halves of 16
+            // bytes move, then bytes.
             let halves = _mm256_permute2x128_si256::<0x21>(last, _mm256_set1_epi8(entering[t]));
             let moved = _mm256_alignr_epi8::<1>(halves, last);
             for e in (1..E).rev() {

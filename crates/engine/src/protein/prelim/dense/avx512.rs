@@ -1,9 +1,10 @@
 //! The filter with AVX-512BW: 64 lanes per register.
 //!
-//! A step is an addition for each element and an instruction that remembers whether a lane was at the threshold. Which one is
-//! best depends on the ports of the processor ([`Watch`]). From intrinsics the compiler moves masks through general registers
-//! in each step, and it does not keep a row's address far enough ahead: rows whose address comes straight from a load cost
-//! two cycles of ten on Zen 5, so eight codes are loaded eight steps early. Hence the assembly.
+//! A step is an addition for each element and an instruction that remembers whether a lane was at
+//! the threshold. Which one is best depends on the ports of the processor ([`Watch`]). From
+//! intrinsics the compiler moves masks through general registers in each step, and it does not keep
+//! a row's address far enough ahead: rows whose address comes straight from a load cost two cycles
+//! of ten on Zen 5, so eight codes are loaded eight steps early. Hence the assembly.
 #![allow(unsafe_code)]
 
 use std::arch::asm;
@@ -20,11 +21,13 @@ pub(super) const LANES: usize = 64;
 /// How a lane at the threshold is noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Watch {
-    /// By comparing into mask registers: Intel's processors do saturating additions and maxima of 512 bits on one port only,
-    /// comparisons on the other, so that an addition and a comparison together take one cycle.
+    /// By comparing into mask registers: Intel's processors do saturating additions and maxima of
+    /// 512 bits on one port only, comparisons on the other, so that an addition and a comparison
+    /// together take one cycle.
     Comparison,
-    /// By maxima: AMD's processors from Zen 4 on do saturating additions and comparisons on the same two pipes, maxima on all
-    /// four, so that an addition and a maximum together take as long as an addition.
+    /// By maxima: AMD's processors from Zen 4 on do saturating additions and comparisons on the
+    /// same two pipes, maxima on all four, so that an addition and a maximum together take as long
+    /// as an addition.
     Maximum,
 }
 
@@ -66,8 +69,9 @@ pub(super) fn advance(
     Advance { steps: count - left, reached: below != u64::MAX }
 }
 
-/// The lines around, in, and between the steps: one for each element, the last one first, before those of the first.
-/// Registers and offsets count the elements; six masks or maxima take turns, so that none waits for the one before.
+/// The lines around, in, and between the steps: one for each element, the last one first, before
+/// those of the first. Registers and offsets count the elements; six masks or maxima take turns, so
+/// that none waits for the one before.
 macro_rules! lines {
     (load $place:literal $($element:literal $below:literal $turn:literal,)*) => {
         concat!($("vmovdqu64 zmm", $element, ", [{", $place, "} + 64 * ", $element, "]\n",)*
@@ -110,7 +114,8 @@ macro_rules! lines {
     };
 }
 
-/// The steps with `$count` elements, of which `$last` is the last; the other elements but the first follow.
+/// The steps with `$count` elements, of which `$last` is the last; the other elements but the first
+/// follow.
 macro_rules! assembly {
     (
         $watch:ident $count:literal $last:literal ($($element:tt)*)
@@ -135,8 +140,8 @@ macro_rules! assembly {
             "and {row:e}, {code_bits}",
             "imul {row}, {row}, {stride}",
             "add {row}, {profile}",
-            // What leaves is in the first lane; each other lane's byte moves to the lane before it, and what enters into the
-            // last: quarters of 16 bytes move by one, then bytes.
+            // What leaves is in the first lane; each other lane's byte moves to the lane before it,
+            // and what enters into the last: quarters of 16 bytes move by one, then bytes.
             "vpbroadcastq zmm29, [{entering} + {t}]",
             concat!("vmovd dword ptr [{leaving} + {t}], xmm", $last),
             concat!("valignq zmm30, zmm29, zmm", $last, ", 2"),
@@ -183,7 +188,8 @@ macro_rules! assembly {
     }};
 }
 
-/// Picks the assembly for a number of elements; each entry names the number, the last element, and that element's line.
+/// Picks the assembly for a number of elements; each entry names the number, the last element, and
+/// that element's line.
 macro_rules! pick {
     ($watch:ident $elements:ident $arguments:tt ($($lines:tt)*)) => {
         unreachable!("a piece has at most {MAX_ELEMENTS} elements, not {}", $elements)
@@ -200,14 +206,15 @@ macro_rules! pick {
     };
 }
 
-/// A function that takes the steps and returns how many are left, and the lanes that stayed below the threshold in all elements
-/// since the look before the last.
+/// A function that takes the steps and returns how many are left, and the lanes that stayed below
+/// the threshold in all elements since the look before the last.
 macro_rules! function {
     ($watch:ident) => {
         /// # Safety
-        /// The CPU must have AVX-512BW. There must be steps, a multiple of those between looks, which are a multiple of [`UNROLLED`], [`SLACK`] more codes,
-        /// entering and leaving scores than steps, and [`LANES`] scores for each element in `before` and `after` and, for
-        /// each of [`CODES`] codes, in the profile.
+        /// The CPU must have AVX-512BW. There must be steps, a multiple of those between looks,
+        /// which are a multiple of [`UNROLLED`], [`SLACK`] more codes, entering and leaving scores
+        /// than steps, and [`LANES`] scores for each element in `before` and `after` and, for each
+        /// of [`CODES`] codes, in the profile.
         #[target_feature(enable = "avx512bw")]
         unsafe fn $watch(
             elements: usize,
@@ -216,8 +223,8 @@ macro_rules! function {
             after: &mut [i8],
             leaving: &mut [i8],
         ) -> (usize, u64) {
-            // SAFETY: codes are cut to CODES, so every access is one of those that the caller makes room for; the loop
-            // ends after the last step.
+            // SAFETY: codes are cut to CODES, so every access is one of those that the caller makes
+            // room for; the loop ends after the last step.
             unsafe {
                 pick!($watch elements (steps before after leaving) ()
                     1 0 []

@@ -1,4 +1,5 @@
-//! The subjects of a block one after the other, so that the filter runs through all of them without a stop.
+//! The subjects of a block one after the other, so that the filter runs through all of them without
+//! a stop.
 
 use super::{LOOK_EVERY, RESET, SLACK};
 

@@ -1,21 +1,27 @@
-//! The dense filter: where the ungapped score of a diagonal rises to the cut-off, many query positions at a time.
+//! The dense filter: where the ungapped score of a diagonal rises to the cut-off, many query
+//! positions at a time.
 //!
-//! One signed byte per query position holds the running score of the diagonal that is passing there, biased by −128, so that
-//! saturating addition gives the floor of zero for nothing. The contexts of a group stand one after the other on a line, with
-//! resetting pads between them. The line is cut into pieces whose scores stay in registers, in the striped layout of Farrar
-//! (Bioinformatics 2007): lane l, element e holds position e + (lanes − 1 − l) · elements, so that a step along all diagonals
-//! moves each element's vector to the next element, and bytes move between lanes once per subject residue. What leaves the end
-//! of a piece is kept and enters the next one. The subjects of a block stand on a line as well, with pads between them, so
-//! that the steps go on from one to the next.
+//! One signed byte per query position holds the running score of the diagonal that is passing
+//! there, biased by −128, so that saturating addition gives the floor of zero for nothing. The
+//! contexts of a group stand one after the other on a line, with resetting pads between them. The
+//! line is cut into pieces whose scores stay in registers, in the striped layout of Farrar
+//! (Bioinformatics 2007): lane l, element e holds position e + (lanes − 1 − l) · elements, so that
+//! a step along all diagonals moves each element's vector to the next element, and bytes move
+//! between lanes once per subject residue. What leaves the end of a piece is kept and enters the
+//! next one. The subjects of a block stand on a line as well, with pads between them, so that the
+//! steps go on from one to the next.
 //!
-//! **Lossless.** An ungapped HSP of rules 4.4 covers a contiguous stretch of one diagonal and its score is the sum of the
-//! scores there, whatever words, X-drops, windows or masks led to it: masks and words only remove HSPs. (From words of X alone one-hit
-//! extensions leave pairs out; contexts with such words are not filtered in that mode.) The diagonal's
-//! running score, floored at zero, is at least that sum when the stretch ends, as long as no profile entry is rounded down
-//! and 255 is not exceeded by the cut-off ([`Group::new`] refuses both). So a diagonal that stays below the group's least
-//! cut-off has no HSP; near the rises of the others the exact rules run ([`super::stretch`]).
+//! **Lossless.** An ungapped HSP of rules 4.4 covers a contiguous stretch of one diagonal and its
+//! score is the sum of the scores there, whatever words, X-drops, windows or masks led to it: masks
+//! and words only remove HSPs. (From words of X alone one-hit extensions leave pairs out; contexts
+//! with such words are not filtered in that mode.) The diagonal's running score, floored at zero,
+//! is at least that sum when the stretch ends, as long as no profile entry is rounded down and 255
+//! is not exceeded by the cut-off ([`Group::new`] refuses both). So a diagonal that stays below the
+//! group's least cut-off has no HSP; near the rises of the others the exact rules run
+//! ([`super::stretch`]).
 
-/// Calls a function that is generic over the number of vectors in a piece, for one of these numbers.
+/// Calls a function that is generic over the number of vectors in a piece, for one of these
+/// numbers.
 macro_rules! with_elements {
     ($elements:expr, [$($number:literal)*], $run:ident $arguments:tt) => {
         match $elements {
@@ -83,7 +89,8 @@ pub(in crate::protein::prelim) struct Candidate {
 /// Contexts that are filtered together.
 #[derive(Debug)]
 pub(in crate::protein::prelim) struct Group {
-    /// The contexts, by index into the searcher's list, and where each starts on the line; ascending.
+    /// The contexts, by index into the searcher's list, and where each starts on the line;
+    /// ascending.
     members: Vec<(usize, usize)>,
     pieces: Vec<Piece>,
     /// Vectors that hold the scores of a piece.
@@ -107,14 +114,16 @@ struct Piece {
 #[derive(Debug, Default)]
 pub(in crate::protein::prelim) struct FilterScratch {
     line: Line,
-    /// Scores that enter the piece at hand before each step along the line, and those that leave it.
+    /// Scores that enter the piece at hand before each step along the line, and those that leave
+    /// it.
     entering: Vec<i8>,
     leaving: Vec<i8>,
     /// Scores of a piece before and after some steps, and while they are repeated.
     states: Box<[Scores; 4]>,
 }
 
-/// Scores of a piece, aligned so that no vector lies in two cache lines: what was stored there could not be loaded again at once.
+/// Scores of a piece, aligned so that no vector lies in two cache lines: what was stored there
+/// could not be loaded again at once.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Scores([i8; MOST_POSITIONS]);
@@ -132,7 +141,8 @@ struct Steps<'a> {
     profile: &'a [i8],
     /// Number of steps, a multiple of those between looks.
     count: usize,
-    /// Steps between two looks whether a diagonal reached the threshold, a multiple of [`UNROLLED`].
+    /// Steps between two looks whether a diagonal reached the threshold, a multiple of
+    /// [`UNROLLED`].
     look_every: usize,
     /// The code of each step, and [`SLACK`] more.
     codes: &'a [u8],
@@ -140,7 +150,8 @@ struct Steps<'a> {
     entering: &'a [i8],
     /// The byte at and above which a diagonal is a candidate.
     threshold: i8,
-    /// A diagonal that rises to the threshold is below the byte of a score of 128 after the step that takes it there.
+    /// A diagonal that rises to the threshold is below the byte of a score of 128 after the step
+    /// that takes it there.
     rises_are_negative: bool,
 }
 
@@ -264,7 +275,8 @@ impl Group {
         }
     }
 
-    /// The diagonal that passes a position of the contexts' line at an offset of the subjects' line; `None` for a pad.
+    /// The diagonal that passes a position of the contexts' line at an offset of the subjects'
+    /// line; `None` for a pad.
     fn candidate(&self, line: &Line, position: usize, offset: usize) -> Option<Candidate> {
         let place = self.members.partition_point(|&(_, start)| start <= position).checked_sub(1)?;
         let (context, start) = self.members[place];

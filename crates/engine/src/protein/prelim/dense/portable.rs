@@ -46,9 +46,9 @@ fn run<const E: usize>(
 
 /// Takes a few steps; true if a score was at the threshold on the way.
 ///
-/// The oldest vector instructions of x86-64 have no maximum of signed bytes. That of unsigned ones does for scores below 128, whose
-/// bytes are negative, and higher ones are the least there: with `NEGATIVE` a rise shows before it comes to them. Otherwise comparisons
-/// have to do.
+/// The oldest vector instructions of x86-64 have no maximum of signed bytes. That of unsigned ones
+/// does for scores below 128, whose bytes are negative, and higher ones are the least there: with
+/// `NEGATIVE` a rise shows before it comes to them. Otherwise comparisons have to do.
 #[inline(always)]
 fn few<const E: usize, const NEGATIVE: bool>(
     steps: &Steps,

@@ -53,11 +53,11 @@ impl Stepper {
         }
     }
 
-    /// Takes scores along the steps until a diagonal was at the threshold, which is looked for every
-    /// [`Steps::look_every`] steps, and stores what leaves the piece before each step.
+    /// Takes scores along the steps until a diagonal was at the threshold, which is looked for
+    /// every [`Steps::look_every`] steps, and stores what leaves the piece before each step.
     ///
-    /// `before` holds the scores before the steps, and at the end those before the last `look_every` that were taken;
-    /// `after` those after them.
+    /// `before` holds the scores before the steps, and at the end those before the last
+    /// `look_every` that were taken; `after` those after them.
     pub fn advance(
         self,
         steps: &Steps,
@@ -77,10 +77,11 @@ impl Stepper {
         }
     }
 
-    /// Repeats some steps and tells where diagonals rise to the threshold: the position in the piece and the step.
+    /// Repeats some steps and tells where diagonals rise to the threshold: the position in the
+    /// piece and the step.
     ///
-    /// The first of the two states holds the scores before the steps; both are overwritten. `leaving` stays as
-    /// [`Stepper::advance`] left it.
+    /// The first of the two states holds the scores before the steps; both are overwritten.
+    /// `leaving` stays as [`Stepper::advance`] left it.
     pub fn locate(
         self,
         steps: &Steps,

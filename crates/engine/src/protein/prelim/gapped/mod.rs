@@ -1,9 +1,10 @@
 //! Score-only gapped extension with an X-drop (rules 5.5; facts from `Blast_SemiGappedAlign` and
 //! `s_RestrictedGappedAlign` in `blast_gapalign.c`).
 //!
-//! An extension runs in one direction from a start pair. The caller passes both sequences in the direction of the
-//! extension, so that one function serves left and right. What is here takes any scores and costs, cell by cell; [`Extender`]
-//! does the same with vectors, where small numbers and maybe a narrow window suffice, and [`Wide`] where they do not.
+//! An extension runs in one direction from a start pair. The caller passes both sequences in the
+//! direction of the extension, so that one function serves left and right. What is here takes any
+//! scores and costs, cell by cell; [`Extender`] does the same with vectors, where small numbers and
+//! maybe a narrow window suffice, and [`Wide`] where they do not.
 
 mod extender;
 mod rows;
@@ -41,8 +42,8 @@ struct Window {
     best: Extent,
 }
 
-/// Extends over `query` and `subject`; the last byte of `subject` lies beyond the extension and is only looked at.
-/// `cells` is scratch memory.
+/// Extends over `query` and `subject`; the last byte of `subject` lies beyond the extension and is
+/// only looked at. `cells` is scratch memory.
 pub(super) fn extend(
     query: &[RowNumber],
     subject: &[u8],
@@ -72,7 +73,8 @@ pub(super) fn extend_restricted(
     })
 }
 
-/// The frame of both variants: initial row, rows until the window is empty, growth of the window to the right.
+/// The frame of both variants: initial row, rows until the window is empty, growth of the window to
+/// the right.
 ///
 /// `row` computes one row and returns the last live column and the row's gap score for the growth.
 #[inline(always)]
@@ -241,6 +243,7 @@ fn restricted_row<const GAP_ROW: bool>(
     }
     window.first = first;
     window.best = best;
-    // Without row gaps the growth starts from the diagonal score that would enter the column beyond the window.
+    // Without row gaps the growth starts from the diagonal score that would enter the column beyond
+    // the window.
     (last, if GAP_ROW { gap_row } else { score })
 }

@@ -1,14 +1,16 @@
-//! The exact extension in plain Rust, row by row in loops that compilers turn into vectors: the same results as
-//! [`super::extend`].
+//! The exact extension in plain Rust, row by row in loops that compilers turn into vectors: the
+//! same results as [`super::extend`].
 //!
-//! * **Columns.** Whole chunks of columns are computed, although the scalar window may end within one: a cell that the scalar code
-//!   does not look at has no live neighbour which leads to it, so it is dropped here. The one exception is the first row, whose
-//!   last cell's pair BLAST+ does not follow (`Blast_SemiGappedAlign`, blast_gapalign.c). Columns beyond the end of the subject
-//!   hold sentinels: nothing pairs with them, and a gap that runs into them never comes back.
-//! * **Gaps** leave dropped cells as well. They are lower than what is dropped, and stay so, since the best score only rises. As
-//!   opening a gap costs no less than extending one, a gap opened from a gap in the same direction is never better.
-//! * **Order.** The best score is that of the cells so far, those to the left in the same row included. Only in rows where it rises
-//!   the cells are looked at in turn.
+//! * **Columns.** Whole chunks of columns are computed, although the scalar window may end within
+//!   one: a cell that the scalar code does not look at has no live neighbour which leads to it, so
+//!   it is dropped here. The one exception is the first row, whose last cell's pair BLAST+ does not
+//!   follow (`Blast_SemiGappedAlign`, blast_gapalign.c). Columns beyond the end of the subject hold
+//!   sentinels: nothing pairs with them, and a gap that runs into them never comes back.
+//! * **Gaps** leave dropped cells as well. They are lower than what is dropped, and stay so, since
+//!   the best score only rises. As opening a gap costs no less than extending one, a gap opened
+//!   from a gap in the same direction is never better.
+//! * **Order.** The best score is that of the cells so far, those to the left in the same row
+//!   included. Only in rows where it rises the cells are looked at in turn.
 
 use std::ops::Range;
 
@@ -20,7 +22,8 @@ use fleetblast_seq::alphabet::SENTINEL;
 const CHUNK: usize = 16;
 /// The score of a dropped cell.
 const NEVER: i16 = i16::MIN;
-/// Scores, costs and drop-off may be as large as this, and best scores stay as far from the end of a number's range.
+/// Scores, costs and drop-off may be as large as this, and best scores stay as far from the end of
+/// a number's range.
 const LARGEST: i32 = 4096;
 
 // Columns of the last chunk may be beyond the end of the subject.
@@ -67,7 +70,8 @@ impl Rows {
         })
     }
 
-    /// Extends to the end of the subject, around which there are sentinels; `None` if the score is too high.
+    /// Extends to the end of the subject, around which there are sentinels; `None` if the score is
+    /// too high.
     pub fn extend(&self, direction: Direction, row: &mut LastRow) -> Option<Extent> {
         let Direction { query, subject, at } = direction;
         let columns = subject.len() - MARGIN - at;
@@ -135,7 +139,8 @@ impl LastRow {
         }
     }
 
-    /// Scores of the pairs, in a loop of its own: what was just stored one by one cannot be loaded together at once.
+    /// Scores of the pairs, in a loop of its own: what was just stored one by one cannot be loaded
+    /// together at once.
     #[inline]
     fn look_up(&mut self, table: &[i16; 32], letters: &[u8], window: Range<usize>) {
         let scores = self.scores[window].as_flattened_mut();
@@ -159,7 +164,8 @@ impl LastRow {
         highest_of(&highest)
     }
 
-    /// What comes to the columns by gaps in the query; returns what goes on after the last one. Gaps below the floor may be left out.
+    /// What comes to the columns by gaps in the query; returns what goes on after the last one.
+    /// Gaps below the floor may be left out.
     #[inline]
     fn take_gaps(&mut self, rows: &Rows, window: Range<usize>, floor: i16) -> i32 {
         let (open_extend, extend) = (i32::from(rows.open_extend), i32::from(rows.extend));
@@ -168,7 +174,8 @@ impl LastRow {
             if gap.max(i32::from(highest_of(chunk)) - open_extend) < i32::from(floor) {
                 continue;
             }
-            // With costs counted from the start of the chunk, there is no subtraction between a column and the next.
+            // With costs counted from the start of the chunk, there is no subtraction between a
+            // column and the next.
             let (mut way, mut running) = (0, gap);
             for score in chunk.iter_mut() {
                 let without = i32::from(*score);
@@ -218,7 +225,8 @@ impl LastRow {
         }
     }
 
-    /// Lets a gap in the query go on from column `from`, where it has the score `gap`; returns behind which column it ends.
+    /// Lets a gap in the query go on from column `from`, where it has the score `gap`; returns
+    /// behind which column it ends.
     #[inline]
     fn grow(&mut self, rows: &Rows, from: usize, columns: usize, gap: i32, floor: i32) -> usize {
         let (mut column, mut gap) = (from, gap);

@@ -1,4 +1,5 @@
-//! Exact extensions whose windows are wider than a frame of bytes: rows of any length, in vectors of whole numbers.
+//! Exact extensions whose windows are wider than a frame of bytes: rows of any length, in vectors
+//! of whole numbers.
 
 use super::{Direction, ExtensionCosts, Extent};
 use crate::kernel::Kernel;
@@ -23,7 +24,8 @@ impl Wide {
         Wide { kernel, scores: scores.clone(), costs }
     }
 
-    /// Extends over at most `len` residues of the subject; `window` is scratch memory. `None` where there are no vectors for it.
+    /// Extends over at most `len` residues of the subject; `window` is scratch memory. `None` where
+    /// there are no vectors for it.
     pub(in crate::protein::prelim) fn extend(
         &self,
         direction: Direction,

@@ -1,9 +1,10 @@
 //! Where the words of a group of contexts match a subject.
 //!
-//! A table of all words that match costs one look for each subject word, but filling it takes seconds where many words match
-//! each of the query's (long words of the standard alphabet). So the query's rows of scores are added up for each subject word
-//! until that has taken as long as filling the table would: small databases, and small parts of a database on many ranks, never
-//! pay for a table.
+//! A table of all words that match costs one look for each subject word, but filling it takes
+//! seconds where many words match each of the query's (long words of the standard alphabet). So the
+//! query's rows of scores are added up for each subject word until that has taken as long as
+//! filling the table would: small databases, and small parts of a database on many ranks, never pay
+//! for a table.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,7 +28,8 @@ pub(super) struct Lookup {
 }
 
 impl Lookup {
-    /// Looks up by rows with the instructions of a kernel, later by a table; without a kernel by a table from the start.
+    /// Looks up by rows with the instructions of a kernel, later by a table; without a kernel by a
+    /// table from the start.
     pub fn new(words: Words, kernel: Option<Kernel>) -> Lookup {
         let rows = Rows::new(&words);
         let price = if kernel.is_some() { Table::price(&words) } else { 0 };
@@ -54,8 +56,8 @@ impl Lookup {
         }
     }
 
-    /// The table, if there is one or it is time to fill it. The thread that spends the last of the price fills it; the others go
-    /// on with rows meanwhile.
+    /// The table, if there is one or it is time to fill it. The thread that spends the last of the
+    /// price fills it; the others go on with rows meanwhile.
     pub fn table_for(&self, subject: &[u8]) -> Option<&Table> {
         if let Some(table) = self.table.get() {
             return Some(table);

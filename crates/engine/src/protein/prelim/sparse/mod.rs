@@ -1,7 +1,7 @@
 //! The sparse scan: where the query's words match, and a diagonal table (rules 4.1–4.3).
 //!
-//! Used where the dense filter would pass too much (small cut-offs) or where word hits are rare (long words of the
-//! compressed alphabet).
+//! Used where the dense filter would pass too much (small cut-offs) or where word hits are rare
+//! (long words of the compressed alphabet).
 
 mod lookup;
 mod reached;
@@ -40,7 +40,8 @@ pub(super) struct Diagonals {
 }
 
 impl Group {
-    /// Takes the words of the contexts `members`, to be looked up with the instructions of a kernel, or by a table only.
+    /// Takes the words of the contexts `members`, to be looked up with the instructions of a
+    /// kernel, or by a table only.
     pub fn new(
         contexts: &[PieceContext],
         members: &[usize],

@@ -5,8 +5,8 @@ use crate::kernel::Kernel;
 /// Positions that are looked at together.
 pub(super) const LANES: usize = 32;
 
-/// Calls `found` with the positions where the rows together reach the limit, ascending. All have the same length, a multiple of
-/// [`LANES`].
+/// Calls `found` with the positions where the rows together reach the limit, ascending. All have
+/// the same length, a multiple of [`LANES`].
 pub(super) fn reached<const SIZE: usize>(
     kernel: Kernel,
     rows: [&[i16]; SIZE],
@@ -46,7 +46,8 @@ mod x86 {
     use super::LANES;
     use crate::kernel::Avx2;
 
-    /// With AVX2. The loads set the pace, most of them across two cache lines: wider vectors gain nothing.
+    /// With AVX2. The loads set the pace, most of them across two cache lines: wider vectors gain
+    /// nothing.
     pub(super) fn avx2<const SIZE: usize>(
         _: Avx2,
         rows: [&[i16]; SIZE],
@@ -60,7 +61,8 @@ mod x86 {
             mut found: impl FnMut(usize),
         ) {
             for at in (0..limits.len()).step_by(LANES) {
-                // SAFETY: the slices have as many scores, a multiple of 32; the loads need no alignment.
+                // SAFETY: the slices have as many scores, a multiple of 32; the loads need no
+                // alignment.
                 let load = |row: &[i16], half: usize| unsafe {
                     _mm256_loadu_si256(row.as_ptr().add(at + 16 * half).cast())
                 };

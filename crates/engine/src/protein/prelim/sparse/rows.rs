@@ -1,11 +1,12 @@
-//! For each letter of the alphabet a row of how the query's residues score against it: added up along a subject word, the rows
-//! tell what the word scores everywhere in the query.
+//! For each letter of the alphabet a row of how the query's residues score against it: added up
+//! along a subject word, the rows tell what the word scores everywhere in the query.
 
 use super::reached::{LANES, reached};
 use crate::kernel::Kernel;
 use crate::protein::prelim::words::Words;
 
-/// The score of no word: words have at most seven letters, of at most about 1,200 each (the compressed alphabet's tryptophan).
+/// The score of no word: words have at most seven letters, of at most about 1,200 each (the
+/// compressed alphabet's tryptophan).
 const NO_WORD: i16 = i16::MAX;
 
 /// Rows of scores, and what a word must score at each position.
@@ -17,12 +18,13 @@ pub(super) struct Rows {
     stride: usize,
     /// Letters of a word.
     size: usize,
-    /// By position: the least score of a word that may match. It matches for certain if it has the threshold; below it the two
-    /// must be equal.
+    /// By position: the least score of a word that may match. It matches for certain if it has the
+    /// threshold; below it the two must be equal.
     limits: Vec<i16>,
     /// What makes a match for certain.
     threshold: i16,
-    /// The query's digits, to see whether words are equal; of a residue without one no word has one.
+    /// The query's digits, to see whether words are equal; of a residue without one no word has
+    /// one.
     digits: Vec<Option<u8>>,
     /// Words match by their score alone.
     by_score: bool,
@@ -86,7 +88,8 @@ impl Rows {
         (residues * (self.limits.len() * self.size / scores_per_ns + 1)) as u64
     }
 
-    /// Calls `hit` with each position whose word the subject's word of this number matches, ascending.
+    /// Calls `hit` with each position whose word the subject's word of this number matches,
+    /// ascending.
     pub fn matches(&self, kernel: Kernel, word: usize, hit: impl FnMut(u32)) {
         match self.size {
             2 => self.matches_of::<2>(kernel, word, hit),

@@ -1,4 +1,5 @@
-//! The look-up table: for each word of the alphabet the positions of the query's words that it matches.
+//! The look-up table: for each word of the alphabet the positions of the query's words that it
+//! matches.
 
 use crate::protein::prelim::words::Words;
 
@@ -8,7 +9,8 @@ const SAMPLE: usize = 64;
 const WORD_NS: u64 = 2;
 /// Nanoseconds for each match, which is found twice: to be counted, and to be written.
 const MATCH_NS: u64 = 40;
-/// More matches than that the table is not filled with, at any price: it would not fit, neither in memory nor in its numbers.
+/// More matches than that the table is not filled with, at any price: it would not fit, neither in
+/// memory nor in its numbers.
 const MOST_MATCHES: u64 = 1 << 31;
 
 /// Positions by word.
@@ -31,8 +33,9 @@ fn runs<'a>(words: &'a Words, sorted: &'a [u32]) -> impl Iterator<Item = &'a [u3
     sorted.chunk_by(|&a, &b| words.at(a) == words.at(b))
 }
 
-/// Calls `found` with each word of the alphabet that matches and the run that it matches. Words that start with the same letter
-/// come together, so that their part of the table stays in the cache.
+/// Calls `found` with each word of the alphabet that matches and the run that it matches. Words
+/// that start with the same letter come together, so that their part of the table stays in the
+/// cache.
 fn for_each_match(words: &Words, runs: &[&[u32]], mut found: impl FnMut(usize, &[u32])) {
     for first in 0..words.alphabet.radix() {
         for run in runs {
