@@ -1,10 +1,10 @@
-//! Which pieces of queries are searched together, and what of its company a query's result depends
-//! on.
+//! Which queries are searched together, and which properties of their batch change the result of a
+//! query.
 //!
-//! BLAST+ searches a batch of queries at once, or chunks of a long one. A [`Batch`] knows how; a
-//! [`Grouping`] is what a search needs of that for a run of queries, who may be all of the batch or
-//! a few of it: the pieces of these, and of the others all that matters. Two runs of the same
-//! queries with equal groupings are searched alike, whatever the batches are that they were taken
+//! BLAST+ searches a batch of queries at once, or a long batch in chunks. A [`Batch`] describes
+//! this. A [`Grouping`] has the part of it that a run of queries needs, which may be all of the
+//! batch or a few of it: their chunks, and the properties of the others that matter. Two runs of
+//! the same queries with equal groupings give the same results, whatever batches they were taken
 //! from.
 
 use std::ops::Range;
@@ -17,8 +17,8 @@ use crate::nucleotide::{Company, Finals};
 use crate::params::{DatabaseTotals, Params};
 use crate::query::Query;
 
-/// Letters of queries whose tables of words are in memory at a time, unless a single search has
-/// more: some 30 bytes each.
+/// Number of letters of queries whose lookup tables are in memory at a time, unless a single search
+/// has more: some 30 bytes each.
 const WAVE: u64 = 5 << 20;
 
 /// How the queries of a block are searched.
@@ -26,11 +26,11 @@ const WAVE: u64 = 5 << 20;
 pub struct Grouping {
     /// Number of queries.
     queries: usize,
-    /// Their pieces, those that are searched together one after the other.
+    /// Their chunks, ordered by search.
     pieces: Vec<Piece>,
-    /// The company of nucleotides, by [`Piece::search`].
+    /// Properties of nucleotide batches, by [`Piece::search`].
     companies: Vec<Company>,
-    /// What the traceback of nucleotides takes of the batch, by query.
+    /// Batch parameters of the nucleotide traceback, by query.
     finals: Vec<Finals>,
 }
 
@@ -39,14 +39,14 @@ pub struct Grouping {
 pub struct Batch {
     queries: usize,
     pieces: Vec<Piece>,
-    /// Of all the pieces of a search, with nothing beside them.
+    /// Properties of each search, with all its chunks and no neighbouring letters.
     companies: Vec<Company>,
-    /// Of nucleotides.
+    /// For nucleotides.
     finals: Option<Finals>,
 }
 
 impl Batch {
-    /// A batch of these queries.
+    /// Describes a batch of these queries.
     pub(crate) fn new(queries: &[&Query], (params, totals): (&Params, &DatabaseTotals)) -> Batch {
         let chunk = params.chunk().filter(|_| !params.common().ungapped);
         let lengths: Vec<u32> = queries.iter().map(|query| query.length).collect();
@@ -68,8 +68,8 @@ impl Batch {
         Batch { queries: queries.len(), pieces, companies, finals }
     }
 
-    /// How some of the queries of the batch, which are all given again, are searched. Of what lies
-    /// beside them so many letters are told, which matter to extensions that come there.
+    /// The grouping of some queries of the batch. `queries` are all queries of it. At most `reach`
+    /// neighbouring letters are included, which matter to extensions that reach them.
     ///
     /// # Panics
     /// If there are fewer queries than in the batch.
@@ -104,19 +104,19 @@ impl Batch {
         grouping
     }
 
-    /// How all of it is searched.
+    /// The grouping of the whole batch.
     pub(crate) fn whole(&self, queries: &[&Query], rules: (&Params, &DatabaseTotals)) -> Grouping {
         self.part(queries, 0..self.queries, 0, rules)
     }
 }
 
 impl Grouping {
-    /// Whether some query is searched in several pieces.
+    /// Whether some query is searched in several chunks.
     pub fn has_pieces(&self) -> bool {
         self.pieces().len() > self.queries()
     }
 
-    /// How queries are searched in batches of these lengths.
+    /// The grouping of queries in batches of these lengths.
     pub(crate) fn of_batches(
         queries: &[Query],
         batches: &[usize],
@@ -130,7 +130,7 @@ impl Grouping {
         grouping
     }
 
-    /// Adds how the queries after these are searched, apart from them.
+    /// Appends the grouping of the queries after these, which are searched separately.
     pub fn append(&mut self, other: Grouping) {
         let search = self.pieces.last().map_or(0, |last| last.search + 1);
         let first = self.queries;
@@ -150,19 +150,19 @@ impl Grouping {
         self.queries
     }
 
-    /// The pieces of the queries, in the order of their lists.
+    /// The chunks of the queries, in the order of their lists.
     pub(crate) fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
 
-    /// The pieces of nucleotides that are made ready at a time, so that memory does not grow with
-    /// the length of queries: searches one after the other, whole. Proteins, whose blocks are
-    /// small, are made ready at once.
+    /// Divides the chunks of nucleotides into groups that are prepared one at a time, so that
+    /// memory does not grow with the length of queries. A search is never divided. Proteins, whose
+    /// blocks are small, form one group.
     pub(crate) fn waves(&self) -> Vec<Range<usize>> {
         self.waves_of(WAVE)
     }
 
-    /// The same with so many letters in a wave, at most.
+    /// The same with at most `most` letters in a group.
     fn waves_of(&self, most: u64) -> Vec<Range<usize>> {
         let (mut waves, mut wave, mut letters) = (Vec::new(), 0..0, 0);
         for together in self.pieces.chunk_by(|a, b| a.search == b.search) {
@@ -179,12 +179,12 @@ impl Grouping {
         waves
     }
 
-    /// The companies of nucleotide queries, by [`Piece::search`].
+    /// Properties of the batches of nucleotide queries, by [`Piece::search`].
     pub(crate) fn companies(&self) -> &[Company] {
         &self.companies
     }
 
-    /// What the traceback of a nucleotide query takes of its batch.
+    /// Batch parameters of the traceback of a nucleotide query.
     pub(crate) fn finals(&self, query: usize) -> Finals {
         self.finals[query]
     }

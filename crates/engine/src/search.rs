@@ -1,11 +1,11 @@
-//! The one face of the engine: what threads, ranks, tests and benches use of it.
+//! The public interface of the engine, for threads, ranks, tests and benchmarks.
 //!
-//! A [`Search`] is fixed for a job. A block of queries is made ready ([`Search::query`],
-//! [`Search::grouping`], [`Search::waves`]), searched range by range ([`Searcher::search`]), the
-//! lists of all ranges are put together ([`Search::merger`]), the chosen hits are aligned
-//! ([`Search::aligner`]), and some of the alignments selected ([`Search::selector`]). Which program
-//! it is, is asked here and nowhere else: its own parts live in rooms (`protein`), what they share
-//! beside them.
+//! A [`Search`] is the same for a whole job. A block of queries is prepared ([`Search::query`],
+//! [`Search::grouping`], [`Search::waves`]) and searched partition by partition
+//! ([`Searcher::search`]). The lists of all partitions are merged ([`Search::merger`]), the
+//! selected hits are aligned ([`Search::aligner`]), and some of the alignments selected
+//! ([`Search::selector`]). Only this module distinguishes programs: code of one kind of search is
+//! in its own module (such as `protein`), shared code beside it.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ use crate::protein::{prelim, traceback};
 use crate::query::{Findings, Query, QueryInput};
 use crate::subjects::{SubjectLetters, Subjects};
 
-/// A search of a database, whatever part of it is at hand.
+/// A search of a database, whatever partition of it is present.
 #[derive(Debug)]
 pub struct Search {
     params: Params,
@@ -29,7 +29,7 @@ pub struct Search {
     traceback: Traceback,
 }
 
-/// What is fixed of the traceback of a kind.
+/// Parameters of the traceback, by kind of search.
 #[expect(clippy::large_enum_variant, reason = "a job has one")]
 #[derive(Debug)]
 enum Traceback {
@@ -38,7 +38,7 @@ enum Traceback {
     Nucleotide(nucleotide::Traceback),
 }
 
-/// A block of queries, or a wave of it, ready to be searched, shared by all threads.
+/// A block of queries, or a group of its chunks, prepared for the search and shared by all threads.
 #[derive(Debug)]
 pub struct Searcher(PrelimSearcher);
 
@@ -49,7 +49,7 @@ enum PrelimSearcher {
     Nucleotide(nucleotide::Searcher),
 }
 
-/// The work space of a searching thread.
+/// Work space of a search thread.
 #[derive(Debug, Default)]
 pub struct SearchScratch {
     protein: prelim::Scratch,
@@ -57,7 +57,7 @@ pub struct SearchScratch {
     nucleotide: nucleotide::SearchScratch,
 }
 
-/// A query ready to be aligned, shared by all threads.
+/// A query prepared for alignment, shared by all threads.
 #[derive(Debug)]
 pub struct Aligner<'a>(QueryAligner<'a>);
 
@@ -68,7 +68,7 @@ enum QueryAligner<'a> {
     Nucleotide(nucleotide::Aligner<'a>, Kernel),
 }
 
-/// What alignments of a query are worth, for whoever does not align it.
+/// Converts scores of a query to bit scores and e-values, without aligning it.
 #[derive(Debug)]
 pub struct Worth<'a>(WorthOf<'a>);
 
@@ -79,7 +79,7 @@ enum WorthOf<'a> {
     Nucleotide(nucleotide::QueryWorth),
 }
 
-/// The work space of an aligning thread; handing it on costs little.
+/// Work space of an aligning thread; cheap to move.
 #[derive(Debug)]
 pub struct AlignScratch(Box<ScratchOf>);
 
@@ -92,7 +92,7 @@ enum ScratchOf {
 }
 
 impl Search {
-    /// A search of a database with the given totals, with these vector instructions.
+    /// Creates a search of a database with the given totals, with these vector instructions.
     pub fn new(params: Params, totals: DatabaseTotals, kernel: Kernel) -> Search {
         let traceback = match &params {
             Params::Protein(params) => match &params.pattern {
@@ -106,7 +106,7 @@ impl Search {
         Search { params, totals, kernel, traceback }
     }
 
-    /// The same search, whose pattern occurs so often in the whole database.
+    /// Sets the number of occurrences of the pattern in the whole database.
     #[must_use]
     pub fn with_occurrences(mut self, occurrences: u64) -> Search {
         if let Traceback::Pattern(traceback) = &mut self.traceback {
@@ -129,7 +129,7 @@ impl Search {
         }
     }
 
-    /// Whether a query [can be searched](Query::is_searchable), told in a small part of the time.
+    /// Whether a query [can be searched](Query::is_searchable), at a fraction of the time.
     pub fn has_statistics(&self, input: &QueryInput) -> bool {
         match &self.params {
             Params::Protein(params) => Query::has_statistics(input, params),
@@ -137,7 +137,7 @@ impl Search {
         }
     }
 
-    /// The same query from what was found of it then.
+    /// Creates the same query again from cached results.
     pub fn query_again(&self, input: &QueryInput, findings: Findings) -> Query {
         match &self.params {
             Params::Protein(params) => Query::again(input, params, findings),
@@ -146,7 +146,7 @@ impl Search {
     }
 
     /// How queries are searched. `batches` are the lengths, in queries, of the batches that BLAST+
-    /// would read; long batches are searched in pieces as BLAST+ does (rules 2.3).
+    /// would read. Long batches are searched in chunks as in BLAST+ (rules 2.3).
     pub fn grouping(&self, queries: &[Query], batches: &[usize]) -> Grouping {
         Grouping::of_batches(queries, batches, (&self.params, &self.totals))
     }
@@ -156,8 +156,8 @@ impl Search {
         Batch::new(queries, (&self.params, &self.totals))
     }
 
-    /// How some of the queries of a batch, which are all given again, are searched. Of what lies
-    /// beside them so many letters are told.
+    /// The grouping of some queries of a batch. `queries` are all queries of it. At most `reach`
+    /// neighbouring letters are included.
     ///
     /// # Panics
     /// If there are fewer queries than in the batch.
@@ -171,9 +171,9 @@ impl Search {
         batch.part(queries, range, reach, (&self.params, &self.totals))
     }
 
-    /// Makes a block of queries ready, wave by wave, each when it is asked for: one after the other
-    /// is to be searched, and has its part of the block's lists. Most blocks are a single wave;
-    /// those of long nucleotide queries are not, whose tables would take too much memory at once.
+    /// Prepares a block of queries in groups, each on demand. They are searched one after another,
+    /// each with its part of the block's lists. Most blocks are a single group. Long nucleotide
+    /// queries are divided, as their lookup tables would take too much memory at once.
     pub fn waves<'a>(
         &'a self,
         queries: &'a [Query],
@@ -182,7 +182,7 @@ impl Search {
         grouping.waves().into_iter().map(|wave| self.prepare(queries, (grouping, wave)))
     }
 
-    /// Makes some pieces of a block ready.
+    /// Prepares some chunks of a block.
     pub(crate) fn prepare(
         &self,
         queries: &[Query],
@@ -211,12 +211,12 @@ impl Search {
         })
     }
 
-    /// What puts the lists of a block of queries together that are searched like this.
+    /// Merges the lists of a block of queries with this grouping.
     pub fn merger(&self, grouping: &Grouping) -> Merger {
         Merger::new(grouping.pieces(), grouping.queries(), &self.params)
     }
 
-    /// Makes one of a block of queries ready to be aligned.
+    /// Prepares one of a block of queries for alignment.
     pub fn aligner(&self, queries: &[Query], grouping: &Grouping, number: usize) -> Aligner<'_> {
         let query = &queries[number];
         Aligner(match &self.traceback {
@@ -233,7 +233,7 @@ impl Search {
         })
     }
 
-    /// What alignments of a query are worth.
+    /// Score statistics of a query.
     pub fn worth(&self, query: &Query) -> Worth<'_> {
         Worth(match &self.traceback {
             Traceback::Protein(traceback) => WorthOf::Protein(traceback.worth(query)),
@@ -242,7 +242,7 @@ impl Search {
         })
     }
 
-    /// What selects among the alignments of a batch of queries.
+    /// Selects among the alignments of a batch of queries.
     pub fn selector(&self, queries: &[Query]) -> Selector {
         let lengths: Vec<u32> = queries.iter().map(|query| query.length).collect();
         Selector::new(&self.params, &lengths)
@@ -250,7 +250,7 @@ impl Search {
 }
 
 impl Searcher {
-    /// Searches the subjects with these OIDs, which ascend; a range of them, or a choice.
+    /// Searches the subjects with these OIDs, which ascend: a range or a selection.
     pub fn search(
         &self,
         subjects: &impl Subjects,
@@ -270,7 +270,7 @@ impl Searcher {
         }
     }
 
-    /// What puts lists of several ranges together.
+    /// Merges hit lists of several partitions.
     pub fn merger(&self) -> &Merger {
         match &self.0 {
             PrelimSearcher::Protein(searcher) => searcher.merger(),
@@ -281,7 +281,7 @@ impl Searcher {
 }
 
 impl Worth<'_> {
-    /// How much finer the scores are from which e-values follow than those that are reported.
+    /// Factor between the scaled scores, from which e-values follow, and reported scores.
     pub fn scale(&self) -> i32 {
         match &self.0 {
             WorthOf::Protein(worth) => worth.scale(),
@@ -298,8 +298,8 @@ impl Worth<'_> {
         }
     }
 
-    /// E-value of a finer score in a context, against a subject of so many letters. Where e-values
-    /// do not follow from scores alone this is another one.
+    /// E-value of a scaled score in a context, against a subject of `subject_length` letters. If
+    /// e-values do not follow from scores alone, that of an alignment differs.
     pub fn evalue(&self, context: u8, score: i32, subject_length: u32) -> f64 {
         match &self.0 {
             WorthOf::Protein(worth) => worth.evalue(score, subject_length as usize),
@@ -312,7 +312,7 @@ impl Worth<'_> {
 }
 
 impl Aligner<'_> {
-    /// A work space for a thread.
+    /// Creates a work space for a thread.
     pub fn scratch(&self) -> AlignScratch {
         AlignScratch(Box::new(match &self.0 {
             QueryAligner::Protein(_, _, kernel) => {
@@ -325,7 +325,7 @@ impl Aligner<'_> {
         }))
     }
 
-    /// Whether a work space is one of a search of this kind.
+    /// Whether a work space belongs to this kind of search.
     pub fn suits(&self, scratch: &AlignScratch) -> bool {
         matches!(
             (&self.0, &*scratch.0),
@@ -335,11 +335,11 @@ impl Aligner<'_> {
         )
     }
 
-    /// Aligns the query and one subject. `hit` is a preliminary hit of this query in it, its HSPs
-    /// in ORDER-S.
+    /// Aligns the query with a subject. `hit` is a preliminary hit of this query in it, its HSPs in
+    /// ORDER-S.
     ///
     /// # Panics
-    /// If the work space is one of a search of another kind.
+    /// If the work space belongs to another kind of search.
     pub fn align(
         &self,
         subject: &impl SubjectLetters,

@@ -1,9 +1,9 @@
 //! Filters that may replace the plain list of best subjects: culling and best hit (rules 5.10).
 //!
-//! Both look at the HSPs of one query only, of both its strands if it has two, both run once on
-//! preliminary and once on final HSPs, and both depend on the order in which subjects arrive:
-//! ascending OID at the preliminary stage, ORDER-H at the final one. In which order they leave HSPs
-//! behind shows where two are equal for ORDER-S, as on the two strands of a palindrome.
+//! Both consider the HSPs of one query only, of both its strands if it has two. Both run once on
+//! preliminary and once on final HSPs. Both depend on the order in which subjects arrive: ascending
+//! OID at the preliminary stage, ORDER-H at the final one. The order of their results matters if
+//! two HSPs are equal in ORDER-S, as on the two strands of a palindrome.
 
 mod besthit;
 mod culling;
@@ -16,25 +16,26 @@ use crate::hits::{Alignment, HitKey, PrelimHit, PrelimHsp, SubjectHit};
 use crate::order::{Bounds, Hsp, OfContext, best_evalue, order_evalue, order_h, order_s};
 use crate::params::{HspFilter, Params};
 
-/// Residues by which an HSP may stick out of another and still count as inside it.
+/// Number of residues by which an HSP may extend beyond another and still count as inside it.
 const RANGE_MARGIN: u32 = 3;
 
-/// A query as written, on which filters lay the HSPs of all its contexts.
+/// A query as the user wrote it, with which filters compare the HSPs of all its contexts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Written {
-    /// Letters of the query, or of the part of it in which the HSPs count.
+    /// Number of letters of the query, or of the part of it in which positions of HSPs count.
     pub length: u32,
-    /// Its contexts are its two strands, of which the second counts from the other end.
+    /// Whether its contexts are its two strands; positions on the second one count from the other
+    /// end.
     pub strands: bool,
 }
 
 impl Written {
-    /// A query of so many letters in such a search.
+    /// Creates it for a query of `length` letters in such a search.
     pub fn new(params: &Params, length: u32) -> Written {
         Written { length, strands: matches!(params, Params::Nucleotide(_)) }
     }
 
-    /// Where an HSP lies.
+    /// The range of an HSP.
     fn range(self, hsp: &impl OfContext) -> Range<u32> {
         let Bounds { q_start, q_end, .. } = hsp.bounds();
         if self.is_minus(hsp) { self.length - q_end..self.length - q_start } else { q_start..q_end }
@@ -45,12 +46,12 @@ impl Written {
     }
 }
 
-/// What the filters look at in an HSP.
+/// The properties of an HSP that filters use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Item {
     /// First letter of the query as written.
     begin: i32,
-    /// One past the last.
+    /// One past the last letter.
     end: i32,
     /// First subject residue.
     s_start: u32,
@@ -77,11 +78,11 @@ impl Item {
     }
 }
 
-/// Culling of the preliminary hits of one query (`-culling_limit`, `hspfilter_culling.c`): drops
-/// every HSP that `limit` others dominate, with some allowance for what the traceback may change.
+/// Culls the preliminary hits of one query (`-culling_limit`, `hspfilter_culling.c`): drops every
+/// HSP that `limit` others dominate, with some allowance for changes in the traceback.
 ///
-/// `hits` in ascending OID order; `part` is the part of the query that was searched, all of it
-/// unless a long query is searched in pieces. Returns what is left, in ORDER-H.
+/// `hits` are in ascending OID order. `part` is the part of the query that was searched: all of it,
+/// unless a long query is searched in chunks. Returns the remaining hits in ORDER-H.
 pub(crate) fn preliminary_culling(
     hits: &[PrelimHit],
     written: Written,
@@ -96,8 +97,8 @@ pub(crate) fn preliminary_culling(
 }
 
 /// The limit with its allowance, which BLAST+ adds in 32 bits (setup_factory.cpp). A limit below
-/// zero drops an HSP that one other dominates; the least one becomes the greatest when it is
-/// counted down.
+/// zero drops an HSP that one other dominates. The least limit becomes the greatest when it is
+/// decremented.
 fn preliminary_limit(limit: u32) -> u32 {
     if limit <= 1 {
         return limit;
@@ -109,12 +110,11 @@ fn preliminary_limit(limit: u32) -> u32 {
 }
 
 /// Best-hit filter of the preliminary hits of one query (`hspfilter_besthit.c`): drops every HSP
-/// that lies inside a better one, where better is judged by score per residue with the margin
-/// `edge`.
+/// that lies inside a better one. Better means: by score per residue, with the margin `edge`.
 ///
-/// `hits` in ascending OID order; `capacity` is the length P of the preliminary list. Returns the
-/// best `capacity` subjects of what is left, in ORDER-H. With an edge of 0 the command line leaves
-/// the plain list in place instead; this function must not be called then.
+/// `hits` are in ascending OID order; `capacity` is the length P of the preliminary list. Returns
+/// the best `capacity` remaining subjects in ORDER-H. With an edge of 0 the command line keeps the
+/// plain list instead; then this function must not be called.
 pub(crate) fn preliminary_best_hit(
     hits: &[PrelimHit],
     written: Written,
@@ -129,7 +129,7 @@ pub(crate) fn preliminary_best_hit(
     kept
 }
 
-/// The filter's second run, on the final hits of one query. `capacity` as for
+/// The second run of the filter, on the final hits of one query. `capacity` as for
 /// [`preliminary_best_hit`].
 pub(crate) fn final_filter(
     mut hits: Vec<SubjectHit>,
@@ -161,8 +161,8 @@ pub(crate) fn final_filter(
     hits
 }
 
-/// Of lists of HSPs, which are numbered through, those with the given numbers, in each list in the
-/// order of these.
+/// Selects items from lists by their numbers, which run through all lists. Each list gets the order
+/// of the numbers.
 fn chosen<T>(lists: Vec<Vec<T>>, numbers: &[usize]) -> Vec<Vec<T>> {
     let mut kept: Vec<Vec<T>> = lists.iter().map(|_| Vec::new()).collect();
     let of_list =
@@ -187,9 +187,9 @@ pub fn query_coverage(q_start: u32, q_end: u32, query_len: u32) -> f64 {
     if share < 99.0 { share + 0.5 } else { share }
 }
 
-/// Drops every HSP whose query range lies in that of an earlier one, give or take three residues
-/// (`-subject_besthit`, `Blast_HSPListSubjectBestHit`, `blast_hits.c`): first those of the same
-/// context, then those of the other strand. The list is that of one query and one subject.
+/// Drops every HSP whose query range lies in that of an earlier one, within three residues
+/// (`-subject_besthit`, `Blast_HSPListSubjectBestHit`, `blast_hits.c`). First it compares HSPs of
+/// the same context, then those of the other strand. The list is that of one query and one subject.
 pub(crate) fn subject_best_hit<T: OfContext>(hsps: &mut Vec<T>, written: Written) {
     drop_inner(hsps, range, |outer, inner| outer == inner);
     if written.strands {
@@ -197,8 +197,8 @@ pub(crate) fn subject_best_hit<T: OfContext>(hsps: &mut Vec<T>, written: Written
     }
 }
 
-/// Drops every HSP whose range lies in that of an earlier one that stays, where their contexts
-/// count for each other.
+/// Drops every HSP whose range lies in that of an earlier remaining one, if their contexts are to
+/// be compared.
 fn drop_inner<T: OfContext>(
     hsps: &mut Vec<T>,
     range: impl Fn(&T) -> Range<u32>,
@@ -217,7 +217,7 @@ fn drop_inner<T: OfContext>(
     });
 }
 
-/// Ranges without those that lie in another one: ends by starts, both of which ascend.
+/// Ranges that do not lie in another one: ends by starts, both ascending.
 #[derive(Debug, Default)]
 struct OuterRanges(BTreeMap<u32, u32>);
 
@@ -240,7 +240,7 @@ impl OuterRanges {
     }
 }
 
-/// The part of its context in which an HSP lies.
+/// The range of an HSP in its context.
 fn range(hsp: &impl Hsp) -> Range<u32> {
     let Bounds { q_start, q_end, .. } = hsp.bounds();
     q_start..q_end
@@ -257,8 +257,8 @@ pub(crate) fn final_order_h(a: &SubjectHit, b: &SubjectHit) -> Ordering {
     by_key(a, b, |hit| HitKey::of_alignments(hit.oid, &hit.alignments))
 }
 
-/// ORDER-H, but the e-value is that of the first alignment, however large
-/// (`s_BlastHSPCullingPipeRun`, `hspfilter_culling.c`).
+/// ORDER-H, but with the e-value of the first alignment, however large (`s_BlastHSPCullingPipeRun`,
+/// `hspfilter_culling.c`).
 fn by_first_alignment(a: &SubjectHit, b: &SubjectHit) -> Ordering {
     by_key(a, b, |hit| {
         let first = hit.alignments.first()?;

@@ -61,8 +61,8 @@ fn culling_twins_prefers_the_smaller_oid_and_the_earlier_place() {
 
 #[test]
 fn culling_judges_what_a_fork_moved_to_children() {
-    // Twenty disjoint HSPs fork the root; a long one then sweeps away what it covers, a whole child
-    // at a time.
+    // Twenty disjoint HSPs fork the root; a long one then removes those that it covers, a whole
+    // child at a time.
     let mut hits: Vec<PrelimHit> =
         (0..20).map(|i| hit(i, vec![hsp(30, (10 * i, 10 * i + 9), 0, 1.0)])).collect();
     assert_eq!(preliminary_culling(&hits, protein(400), 0..400, 1).len(), 20);
@@ -141,7 +141,7 @@ fn a_subject_keeps_its_best_hsp_of_each_query_range() {
     assert_eq!(list.iter().map(|h| h.score).collect::<Vec<_>>(), [90, 70]);
 }
 
-/// The rule of `-subject_besthit` taken literally, as the reference.
+/// The literal rule of `-subject_besthit`, as the reference.
 fn subject_best_hit_of_pairs(hsps: &[PrelimHsp], written: Written) -> Vec<PrelimHsp> {
     let within = |inner: Range<u32>, outer: Range<u32>| {
         inner.start + RANGE_MARGIN >= outer.start && inner.end <= outer.end + RANGE_MARGIN
@@ -246,7 +246,7 @@ fn equal_hsps_leave_the_culling_tree_the_last_one_first() {
     assert_eq!(kept[0].hsps, [of(1), of(0)]);
 }
 
-/// Goldens: which limits drop hits in `blastn -culling_limit N`.
+/// From the oracle: which limits drop hits in `blastn -culling_limit N`.
 #[test]
 fn the_allowance_of_culling_wraps_around() {
     let most = i32::MAX.cast_unsigned();

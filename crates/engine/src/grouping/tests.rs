@@ -32,10 +32,10 @@ impl Subjects for Database {
     }
 }
 
-/// What a search of a block of queries found, and how often it extended for each.
+/// Results of a block of queries, and the number of extensions of each.
 type Found = (Vec<Vec<PrelimHit>>, Vec<u64>);
 
-/// A search; `None` if it came to where it does not know what lies beside the queries.
+/// Runs a search. Returns `None` if it reached unknown neighbouring letters.
 fn search(
     search: &Search,
     queries: &[Query],
@@ -44,7 +44,7 @@ fn search(
 ) -> Option<Found> {
     let merger = search.merger(grouping);
     let mut lists = merger.empty_lists();
-    // As many waves as there can be.
+    // As many waves as possible.
     for wave in grouping.waves_of(1) {
         let searcher = search.prepare(queries, (grouping, wave));
         let oids = 0..database.0.len() as u32;
@@ -64,7 +64,7 @@ fn params(random: &mut Random) -> NucleotideParams {
         _ => NucleotideParams::blastn(release, scoring(2, -3, 5, 2)),
     };
     params.word_size = [7, 11, 16, 28][random.below(4)];
-    // Of single strands the next query begins where one ends.
+    // With single strands the next query begins where one ends.
     params.strands = [Strands::Both, Strands::Plus][random.below(2)];
     params.window = [0, 40, 15][random.below(3)];
     if params.window > 0 && random.below(2) == 0 {
@@ -76,8 +76,8 @@ fn params(random: &mut Random) -> NucleotideParams {
     params
 }
 
-/// Reads of a source one after another, at most one base apart, so that an extension goes on from
-/// one into the next; some of the other strand, some empty, some long.
+/// Consecutive reads of a source, at most one base apart, so that an extension goes on from one
+/// into the next. Some are of the other strand, some are empty, some are long.
 fn reads(random: &mut Random, source: &[u8], count: usize) -> Vec<Vec<u8>> {
     let mut at = 0;
     let mut read = || {
@@ -115,7 +115,7 @@ fn a_run_of_queries_is_searched_as_in_its_batch() {
         let source =
             if random.below(3) == 0 { random.repetitive(2500) } else { random.bases(2500) };
         let database = subjects(random, &source);
-        // As many that the worth of a short match is a question.
+        // Large enough that short matches are hardly significant.
         let (residues, sequences) = (100_000_000, 1000);
         let totals = DatabaseTotals {
             residues,

@@ -1,4 +1,4 @@
-//! From the text of a pattern to its places (`SPHIPatternSearchBlkNew`, phi_lookup.c).
+//! Parses the text of a pattern (`SPHIPatternSearchBlkNew`, phi_lookup.c).
 
 use fleetblast_seq::alphabet;
 use fleetblast_stats::frequencies::background;
@@ -6,7 +6,7 @@ use fleetblast_stats::frequencies::background;
 use super::find::Finder;
 use super::{ANY, MOST_PLACES, Pattern, PatternError, Place};
 
-/// What is read so far.
+/// State of the parser.
 struct Reading<'a> {
     text: &'a [u8],
     at: usize,
@@ -17,7 +17,7 @@ struct Reading<'a> {
 }
 
 impl Pattern {
-    /// Reads a pattern as PROSITE writes them, in any case.
+    /// Parses a pattern in PROSITE syntax, in upper or lower case.
     ///
     /// # Errors
     /// A text that is too long or malformed.
@@ -86,7 +86,7 @@ impl Reading<'_> {
         PatternError::Malformed { at: self.at + 1 }
     }
 
-    /// The code of a letter; what is none stands for a gap, which no sequence has.
+    /// The code of a letter. Other characters become a gap, which no sequence contains.
     fn code(&self, letter: u8) -> Result<usize, PatternError> {
         if !letter.is_ascii() {
             return Err(PatternError::Malformed { at: self.at });
@@ -94,7 +94,7 @@ impl Reading<'_> {
         Ok(usize::from(alphabet::encode(letter).unwrap_or_default()))
     }
 
-    /// What is in parentheses from here on, if there are any.
+    /// Reads text in parentheses, if there is any here.
     fn parentheses(&mut self) -> Result<Option<&str>, PatternError> {
         if self.text.get(self.at) != Some(&b'(') {
             return Ok(None);
@@ -105,7 +105,7 @@ impl Reading<'_> {
         Ok(Some(std::str::from_utf8(&rest[..end]).unwrap_or_default()))
     }
 
-    /// A wildcard of variable length, as in `x(2,5)`, if there is one.
+    /// Reads a wildcard of variable length, such as `x(2,5)`, if there is one.
     fn variable(&mut self) -> Result<bool, PatternError> {
         let before = self.at;
         let malformed = self.malformed();
@@ -131,7 +131,7 @@ impl Reading<'_> {
         Ok(true)
     }
 
-    /// The letters of a set up to its bracket.
+    /// Reads the letters of a set up to its bracket.
     fn set(&mut self) -> Result<(u32, f64), PatternError> {
         let (mut set, mut probability) = (0, 0.0);
         loop {
@@ -147,7 +147,7 @@ impl Reading<'_> {
         }
     }
 
-    /// All letters but those up to a brace.
+    /// Reads excluded letters up to a brace; returns all others.
     fn others(&mut self) -> Result<(u32, f64), PatternError> {
         let (mut set, mut probability) = (ANY, 1.0);
         loop {
@@ -163,11 +163,11 @@ impl Reading<'_> {
         }
     }
 
-    /// Adds a place that takes a set of letters, as often as it says.
+    /// Adds positions that match a set of letters, as often as the number in parentheses says.
     fn take(&mut self, set: u32, probability: f64) -> Result<(), PatternError> {
         let malformed = self.malformed();
         let count = match self.parentheses()? {
-            // What follows the number is not read.
+            // Characters after the number are ignored.
             Some(inner) => {
                 let digits = inner.trim_start();
                 let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
@@ -175,7 +175,7 @@ impl Reading<'_> {
             }
             None => 1,
         };
-        // BLAST+ writes beyond its array then.
+        // BLAST+ then writes beyond its array.
         if self.places.len().saturating_add(count) > MOST_PLACES {
             return Err(PatternError::Malformed { at: self.at });
         }
@@ -188,7 +188,7 @@ impl Reading<'_> {
     }
 }
 
-/// Without wildcards of variable length at either end: at the start they go from behind those of
+/// Removes wildcards of variable length at either end; at the start also those behind wildcards of
 /// fixed length.
 fn fixed_ends(mut places: Vec<Place>) -> Vec<Place> {
     while let Some(Place::Some(_)) = places.last() {

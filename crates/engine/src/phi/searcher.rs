@@ -1,4 +1,4 @@
-//! The preliminary search: every occurrence in a subject is laid on every one in the query
+//! The preliminary search: extends every pair of occurrences in a subject and in the query
 //! (`PHIGetGappedScore`, phi_gapalign.c).
 
 use std::ops::Range;
@@ -17,7 +17,7 @@ use crate::xdrop::traced::DpScratch;
 use crate::xdrop::{GapCosts, Scheme};
 use fleetblast_seq::frame::Frame;
 
-/// A block of queries ready to be searched.
+/// A block of queries prepared for the search.
 #[derive(Debug)]
 pub(crate) struct Searcher {
     search: PatternSearch,
@@ -63,7 +63,7 @@ impl Searcher {
         }
     }
 
-    /// What puts lists together.
+    /// Merges hit lists of several partitions.
     pub fn merger(&self) -> &Merger {
         &self.merger
     }
@@ -117,8 +117,8 @@ impl Searcher {
                 if left.score + right.score < cutoff {
                     continue;
                 }
-                // BLAST+ counts the left end from one letter further on, if there is anything
-                // before, and the right one from the last letter of the pattern.
+                // BLAST+ counts the left end from one letter further on, if there is a letter
+                // before, and the right end from the last letter of the pattern.
                 let start = |seed: u32, other: u32, used: usize| match (seed, other) {
                     (0, _) | (_, 0) => seed,
                     _ => seed - used as u32 + 1,

@@ -1,6 +1,6 @@
 //! From preliminary hits to alignments (`PHIGappedAlignmentWithTraceback`, phi_gapalign.c;
-//! `s_PHITracebackFromHSPList`, blast_traceback.c). The letters of the pattern count for nothing in
-//! the score.
+//! `s_PHITracebackFromHSPList`, blast_traceback.c). The letters of the pattern do not count in the
+//! score.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ impl Letters {
     }
 }
 
-/// A query, and where its pattern occurs.
+/// A query and the occurrences of the pattern in it.
 #[derive(Debug)]
 pub(super) struct Seeds {
     letters: Arc<[u8]>,
@@ -59,8 +59,8 @@ impl Seeds {
         Seeds { letters, rows, reversed_rows, occurrences }
     }
 
-    /// Extends to the left and to the right of two occurrences; `edits` are those to the left and
-    /// those to the right, from the pattern on.
+    /// Extends two occurrences to the left and to the right. `edits` receives the columns of both
+    /// sides, outwards from the pattern.
     pub fn beside(
         &self,
         of_query: &Range<u32>,
@@ -79,7 +79,7 @@ impl Seeds {
     }
 }
 
-/// What the traceback of a search needs.
+/// Parameters of the traceback of a search.
 #[derive(Debug)]
 pub(crate) struct Traceback {
     search: PatternSearch,
@@ -92,7 +92,7 @@ pub(crate) struct Traceback {
     pub occurrences: u64,
 }
 
-/// A query ready to be aligned.
+/// A query prepared for alignment.
 #[derive(Debug)]
 pub(crate) struct Aligner<'a> {
     seeds: Seeds,
@@ -100,7 +100,7 @@ pub(crate) struct Aligner<'a> {
     worth: QueryWorth<'a>,
 }
 
-/// What alignments of a query are worth.
+/// Score statistics of a query.
 #[derive(Debug)]
 pub(crate) struct QueryWorth<'a> {
     traceback: &'a Traceback,
@@ -170,7 +170,7 @@ impl Traceback {
 }
 
 impl Aligner<'_> {
-    /// Aligns the query and a subject. `hit` is a preliminary hit of this query in it.
+    /// Aligns the query with a subject. `hit` is a preliminary hit of this query in it.
     pub fn align(&self, subject: &[u8], hit: &PrelimHit, scratch: &mut Scratch) -> Candidate {
         let (worth, traceback) = (&self.worth, self.worth.traceback);
         let places = traceback.search.pattern.occurrences(subject);

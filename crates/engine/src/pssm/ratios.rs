@@ -1,5 +1,5 @@
-//! From weighted shares to estimated frequencies: how many observations a column is worth, and how
-//! much the matrix counts beside them (`_PSIComputeFreqRatios`, blast_psi_priv.c).
+//! From weighted shares to estimated frequencies: computes the number of observations of a column
+//! and the weight of the matrix relative to them (`_PSIComputeFreqRatios`, blast_psi_priv.c).
 
 use fleetblast_seq::alphabet::{SIZE, X};
 use fleetblast_stats::frequencies::{CODES, TRUE_RESIDUES};
@@ -10,26 +10,27 @@ use super::blocks::Blocks;
 use super::weights::{KINDS, Weights};
 use super::{ByCode, EPSILON, PssmMaker};
 
-/// Observations that are told apart.
+/// Largest number of observations in the table.
 const MOST_OBSERVATIONS: usize = 400;
-/// Pseudocounts that stand for infinitely many.
+/// From this number on pseudocounts count as infinite.
 const INFINITE: f64 = 1_000_000.0;
-/// What stands for them: a column that shows nothing has no observations and so many pseudocounts.
+/// Replaces infinite pseudocounts: such a column has no observations and this number of
+/// pseudocounts.
 const NOTHING_SEEN: f64 = 30.0;
-/// The method by entropy.
+/// Constant of the entropy method.
 const MULTIPLIER: f64 = 500.0;
 const NUMERATOR: f64 = 0.0457;
 const EXPONENT: f64 = 0.8;
-/// Pseudocounts that keep its frequencies from 0.
+/// Pseudocounts of the entropy method that keep frequencies above 0.
 const INITIAL: f64 = 5.5;
 
-/// How much the matrix counts beside what is seen.
+/// Computes the weight of the matrix relative to the observations.
 #[derive(Clone, Debug)]
 pub(super) struct Pseudocounts {
     background: [f64; TRUE_RESIDUES],
-    /// Kinds of letters that so many observations are expected to show.
+    /// Expected number of different letters, by number of observations.
     expected: Vec<f64>,
-    /// As wished; 0 for what suits each column.
+    /// The pseudocount that the user requested; 0 to choose it for each column.
     wished: i32,
 }
 
@@ -49,7 +50,7 @@ impl Pseudocounts {
         }
     }
 
-    /// Estimated frequencies of each column, and the pseudocounts behind them.
+    /// Estimated frequencies of each column, and the pseudocounts used for them.
     pub fn frequencies(
         &self,
         alignment: &QueryAlignment,
@@ -75,8 +76,8 @@ impl Pseudocounts {
         (0..alignment.columns()).map(column).unzip()
     }
 
-    /// How many observations a column is worth, less one, by the kinds of letters in the better
-    /// half of its block.
+    /// Number of observations of a column, less one, from the numbers of different letters in the
+    /// better half of its block.
     fn observations(&self, blocks: &Blocks, weights: &Weights, position: usize) -> f64 {
         let (left, right) = (blocks.left[position], blocks.right[position]);
         if left < 0 || right as usize >= blocks.left.len() {
@@ -99,8 +100,7 @@ impl Pseudocounts {
         (worth.min(f64::from(weights.weighed[position])) - 1.0).max(0.0)
     }
 
-    /// The pseudocounts that suit a column: the less its letters differ from the background, the
-    /// more.
+    /// The pseudocounts for a column: the less its letters differ from the background, the more.
     fn of_column(&self, shares: &ByCode, observations: f64) -> f64 {
         let mut letters = [0.0; TRUE_RESIDUES];
         let mut sum = 0.0;
@@ -123,7 +123,7 @@ impl Pseudocounts {
 }
 
 impl PssmMaker {
-    /// Frequencies of a column by its observations and by the matrix.
+    /// Frequencies of a column, from its observations and from the matrix.
     fn estimate(&self, shares: &ByCode, observations: f64, pseudocounts: f64) -> ByCode {
         std::array::from_fn(|code| {
             if self.standard[code] <= EPSILON {

@@ -11,7 +11,7 @@ fn maker(pseudocount: i32) -> PssmMaker {
     PssmMaker::new(&scoring, pseudocount).expect("a matrix with frequencies")
 }
 
-/// A row of letters, gaps (`-`) and places where nothing is aligned (`.`).
+/// A row of letters, gaps (`-`) and positions without alignment (`.`).
 fn row(text: &str) -> Row {
     let cell = |letter: u8| match letter {
         b'.' => Cell::NONE,
@@ -97,10 +97,10 @@ fn what_equals_the_query_is_dropped_region_by_region() {
     let query = "MKVLAWGDEF";
     assert_eq!(purged(&[query, query]), [query]);
     assert_eq!(purged(&[query, "MKVL..GDEW"]), [query, "......GDEW"]);
-    // An `X` tells nothing, unless nothing else is there.
+    // An `X` does not count, unless there is nothing else.
     assert_eq!(purged(&[query, "MKXL......"]), [query]);
     assert_eq!(purged(&[query, "XX........"]), [query, "XX........"]);
-    // After a place with nothing, a region begins with the first known pair.
+    // After a position without alignment, a region begins with the first known pair.
     assert_eq!(purged(&[query, "..XLAWGDEF"]), [query, "..X......."]);
 }
 

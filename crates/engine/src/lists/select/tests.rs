@@ -75,7 +75,7 @@ fn by_subject_a_query_may_be_stopped_while_another_goes_on() {
     let found = |by_subject| {
         let mut selector = Selector { by_subject, ..selector(1, 2) };
         let of = |hits: &Vec<PrelimHit>| {
-            // The larger OID is the better match.
+            // The larger OID is the better hit.
             let made = |hit: &PrelimHit| {
                 Some(candidate(hit.oid, 1e-3 / f64::from(hit.oid), hit.oid as i32, 0))
             };
@@ -84,7 +84,7 @@ fn by_subject_a_query_may_be_stopped_while_another_goes_on() {
         selector.replay(&chosen, chosen.iter().map(of).collect());
         selector.finish().iter().map(|hits| oids(hits)).collect::<Vec<_>>()
     };
-    // Subject 9 comes last and is not wanted any more, both queries having their fill.
+    // Subject 9 comes last and is not wanted any more, as both queries have enough.
     assert_eq!(found(true), [[1], [2]]);
     assert_eq!(found(false), [[9], [9]]);
 }

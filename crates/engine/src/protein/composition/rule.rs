@@ -1,4 +1,4 @@
-//! Which kind of adjustment a pair of sequences gets (compo_mode_condition.c).
+//! Chooses the kind of adjustment for a pair of sequences (compo_mode_condition.c).
 
 use crate::params::CompositionMode;
 
@@ -6,7 +6,7 @@ use super::Letters;
 
 /// Distance of query and subject above which adjusting the matrix may mislead.
 const FAR_APART: f64 = 0.16;
-/// Ratio of lengths from which that is so.
+/// Ratio of lengths from which this applies.
 const LENGTH_RATIO: f64 = 3.0;
 /// Angle between the deviations of query and subject from the background, in degrees.
 const ANGLE: f64 = 70.0;
@@ -26,7 +26,7 @@ pub(super) enum Rule {
     RelativeEntropy,
 }
 
-/// The rule for two compositions with the given lengths of query and subject.
+/// Chooses the rule for two compositions and the lengths of query and subject.
 pub(super) fn choose(
     mode: CompositionMode,
     query: &Letters,
@@ -41,7 +41,7 @@ pub(super) fn choose(
     }
 }
 
-/// Every condition must hold for scaling, so the cheap ones go first.
+/// Tests all conditions for scaling, the cheap ones first.
 fn conditional(
     query: &Letters,
     subject: &Letters,
@@ -60,7 +60,7 @@ fn conditional(
     if scale { Rule::Scale } else { Rule::RelativeEntropy }
 }
 
-/// True if a sequence of some length consists to a large part of two residues.
+/// Whether a large part of a sequence of this length consists of two residues.
 fn is_of_two_residues(composition: &Letters, length: usize) -> bool {
     let (mut most, mut second) = (0.0, 0.0);
     for &share in composition {
@@ -89,7 +89,7 @@ fn distance(a: &Letters, b: &Letters) -> f64 {
     sum.max(0.0).sqrt()
 }
 
-/// The angle at the background, in degrees; NaN where there is none.
+/// The angle at the background, in degrees; NaN if it is undefined.
 fn angle(query: &Letters, subject: &Letters, background: &Letters, apart: f64) -> f64 {
     let to_subject = distance(subject, background);
     let to_query = distance(query, background);

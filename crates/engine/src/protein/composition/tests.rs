@@ -1,4 +1,4 @@
-//! Adjusted matrices against the oracle: cells from its library, scores and e-values from its
+//! Compares adjusted matrices with the oracle: cells from its library, scores and e-values from its
 //! reports.
 
 use fleetblast_release::Release;
@@ -47,7 +47,7 @@ const QUERY: &str = "MKVLAAGIVGLLLAQPSWERTYHKLCNDEFGHIKLMNPQRSTVWY";
 const GLYCINE_RICH: &str = "GGSGGASSGDUKKKLEEXWWYPPAAGGSSGGSG";
 const CHARGED: &str = "KKKKEEEEDDDDRRRRNNNNQQQQSSSS";
 
-// `Blast_AdjustScores` of the oracle's libblast.so, called through Python's ctypes: way, row of A,
+// `Blast_AdjustScores` of the oracle's libblast.so, called through Python's ctypes: rule, row of A,
 // sum of the finite cells.
 #[test]
 fn matrices_are_those_of_the_oracle() {
@@ -86,7 +86,7 @@ fn matrices_are_those_of_the_oracle() {
     }
 }
 
-// The same with its compositional test on, which is what `2u` does.
+// The same with the compositional test on, as `2u` does.
 #[test]
 fn unified_p_values_let_scaling_raise_scores() {
     let adjuster = Adjuster::new(&blosum62(), 32.0).unwrap().with_unified_p_values();
@@ -151,7 +151,7 @@ fn scores_and_e_values_are_those_of_reports() {
     }
 }
 
-/// Seeded random compositions, from even to lopsided.
+/// Seeded random compositions, from even to very uneven.
 fn random_letters(seed: &mut u64) -> Letters {
     let mut next = || {
         *seed =

@@ -17,23 +17,24 @@ use crate::query::Query;
 use crate::scores::ScoreRows;
 use crate::subjects::Subjects;
 
-/// Query residues that are scanned together; more do not stay in the cache.
+/// Number of query residues that are scanned together; more do not fit the cache.
 const GROUP_RESIDUES: usize = 16_000;
-/// Contexts whose cut-offs differ by more are filtered apart.
+/// Contexts whose cut-offs differ by more than this are filtered separately.
 const GROUP_CUTOFF_SPREAD: i32 = 3;
-/// Subject residues that are filtered together, so that they and the profile stay in the cache.
+/// Number of subject residues that are filtered together, so that they and the profile fit the
+/// cache.
 const BLOCK_RESIDUES: usize = 64 * 1024;
-/// The filter pays off while chance brings fewer lanes than this over the cut-off, for each pair of
+/// The filter is faster if fewer lanes than this reach the cut-off by chance, for each pair of
 /// average sequences.
 const MAX_CHANCE_LANES: f64 = 0.5;
-/// Residues of a pair of average sequences, for that estimate.
+/// Number of residue pairs of two average sequences, for that estimate.
 const AVERAGE_PAIR: f64 = 350.0 * 350.0;
 
-/// Longer than any sequence, and short enough that offsets can be added: windows of more residues
-/// are the same.
+/// Longer than any sequence, and small enough that offsets can be added. Larger windows have the
+/// same effect.
 const MOST_WINDOW: i32 = 1 << 30;
 
-/// A block of queries ready to be searched, shared by all threads.
+/// A block of queries prepared for the search, shared by all threads.
 #[derive(Debug)]
 pub struct Searcher {
     contexts: Vec<PieceContext>,
@@ -69,9 +70,9 @@ struct Found {
 }
 
 impl Searcher {
-    /// Prepares a block of queries, whose pieces `merger` knows.
+    /// Prepares a block of queries, whose chunks `merger` knows.
     ///
-    /// `kernel` chooses the instructions of the filters; `None` switches them off.
+    /// `kernel` selects the instructions of the filters; `None` switches them off.
     pub fn new(
         queries: &[Query],
         merger: Merger,
@@ -103,7 +104,7 @@ impl Searcher {
         searcher
     }
 
-    /// Distributes the contexts over groups that are scanned together.
+    /// Divides the contexts into groups that are scanned together.
     fn group(&mut self, params: &ProteinParams, kernel: Option<Kernel>) {
         let mut order: Vec<usize> = (0..self.contexts.len())
             .filter(|&i| self.contexts[i].len() >= self.word.size)
@@ -147,7 +148,7 @@ impl Searcher {
         }
     }
 
-    /// True if the dense filter loses nothing of a context's HSPs and pays off.
+    /// Whether the dense filter loses none of a context's HSPs and is faster.
     fn filterable(&self, context: &PieceContext) -> bool {
         // A word that matches by its score has a pair above 0.
         let has_pairs = context.by_score && self.word.threshold > 0
@@ -156,7 +157,7 @@ impl Searcher {
         sums && chance_lanes(context) < MAX_CHANCE_LANES
     }
 
-    /// Searches the subjects with these OIDs, which ascend; a range of them, or a choice.
+    /// Searches the subjects with these OIDs, which ascend: a range or a selection.
     pub fn search(
         &self,
         subjects: &impl Subjects,
@@ -215,13 +216,13 @@ impl Searcher {
         self.extend_found(block, scratch, lists);
     }
 
-    /// The gapped stage for all that was found in a block.
+    /// Runs the gapped stage for all ungapped HSPs of a block.
     fn extend_found(&self, block: &SubjectBlock, scratch: &mut Scratch, lists: &mut HitLists) {
         let mut found = std::mem::take(&mut scratch.found);
         let oid = |found: &Found| block.parts[found.part as usize].oid;
         found.sort_unstable_by_key(|f| (oid(f), f.context, f.part, f.hsp.order()));
         let mut loaded = None;
-        // The contexts of a piece follow each other.
+        // The contexts of a chunk are consecutive.
         let piece = |found: &Found| self.contexts[found.context as usize].piece;
         for of_piece in found.chunk_by(|a, b| (oid(a), piece(a)) == (oid(b), piece(b))) {
             for of_context in of_piece.chunk_by(|a, b| a.context == b.context) {
@@ -247,17 +248,17 @@ impl Searcher {
         scratch.found = found;
     }
 
-    /// What puts lists of several ranges together.
+    /// Merges hit lists of several partitions.
     pub fn merger(&self) -> &Merger {
         &self.merger
     }
 }
 
-/// The rows that score the contexts: those of the matrix, and behind them those of the positions of
+/// The score rows of the contexts: those of the matrix, followed by those of the positions of
 /// queries that have a PSSM.
 ///
 /// # Panics
-/// If a query with a PSSM is searched in pieces.
+/// If a query with a PSSM is searched in chunks.
 fn rows(
     queries: &[Query],
     merger: &Merger,
@@ -274,13 +275,13 @@ fn rows(
     scores
 }
 
-/// Expected number of lanes that chance brings over the cut-off between average sequences.
+/// Expected number of lanes that reach the cut-off by chance, between average sequences.
 fn chance_lanes(context: &PieceContext) -> f64 {
     let karlin = &context.karlin;
     karlin.k * AVERAGE_PAIR * (-karlin.lambda * f64::from(context.cutoff_ungapped)).exp()
 }
 
-/// Runs of `members`, given by ascending cut-off, that are scanned together.
+/// Divides `members`, given by ascending cut-off, into runs that are scanned together.
 fn chunks(members: &[usize], contexts: &[PieceContext], spread: i32) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut residues = 0;

@@ -1,5 +1,4 @@
-//! The filters lose nothing, whatever the instructions and the options, and partitions merge to the
-//! whole.
+//! The filters lose nothing with any instructions and options, and partitions merge to the whole.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -20,7 +19,7 @@ use crate::params::{CompositionMode, DatabaseTotals, HspFilter, Params, ProteinP
 use crate::query::{Query, QueryInput};
 use crate::subjects::{Masks, Subjects};
 
-/// Residues, and hard masks of the first of them.
+/// Residues of each sequence, and hard masks of the first sequences.
 struct Sequences(Vec<Vec<u8>>, Vec<Vec<Range<u32>>>);
 
 impl Subjects for Sequences {
@@ -52,7 +51,7 @@ fn params(matrix: &str) -> ProteinParams {
     )
 }
 
-/// Queries and subjects of which some are related, and statistics as of a database of `db_length`
+/// Queries and subjects, some of them related, and statistics of a database of `db_length`
 /// residues.
 fn data(seed: u64, db_length: i64) -> (Vec<QueryInput>, Sequences, DatabaseTotals) {
     let mut random = Random::new(seed);
@@ -89,7 +88,7 @@ fn search(
     let searcher = Searcher::new(&queries, merger, params, totals, kernel);
     let mut lists = searcher.merger().empty_lists();
     let count = subjects.0.len();
-    // Last part first: the order of arrival must not matter.
+    // The last part first: the order of arrival must not matter.
     for part in (0..parts).rev() {
         let oids = (count * part / parts) as u32..(count * (part + 1) / parts) as u32;
         let part = searcher.search(subjects, oids, &mut Scratch::default());
@@ -157,7 +156,7 @@ fn one_hit_extensions_from_words_of_x_alone_lose_nothing() {
     assert!(found > 20, "{found} hits are too few to show anything");
 }
 
-/// Up to three stretches of a sequence, in order.
+/// Up to three ranges of a sequence, in order.
 fn stretches(random: &mut Random, len: usize) -> Vec<Range<u32>> {
     let mut stretches: Vec<Range<u32>> = Vec::new();
     for _ in 0..random.below(4) {
@@ -190,7 +189,7 @@ fn filters_lose_nothing_between_hard_masks() {
             }
             for hit in unfiltered.iter().flatten() {
                 let (masks, len) = (&data.1.1[hit.oid as usize], data.1.0[hit.oid as usize].len());
-                // Words are looked for in a single mask that reaches the end.
+                // Words are searched in a single mask that reaches the end.
                 let open = masks.first().is_some_and(|mask| mask.end as usize == len);
                 let apart = hit.hsps.iter().all(|hsp| {
                     masks.iter().all(|mask| mask.end <= hsp.s_start || hsp.s_end <= mask.start)

@@ -7,7 +7,7 @@ use super::{Scratch, Traceback, TracebackQuery};
 use crate::hits::{Adjustment, Alignment, Candidate, HitKey, PrelimHit, PrelimHsp};
 use crate::order::{Bounds, Hsp, common_endpoints, order_s};
 
-/// Window in which the start of an alignment is sought.
+/// Length of the window in which the start of an alignment is sought.
 const WINDOW: u32 = 11;
 
 /// Subjects of at least this length are aligned only near the seed (`AdjustSubjectRange`,
@@ -56,9 +56,9 @@ impl Traceback {
         Candidate::new(hit.oid, key, alignments)
     }
 
-    /// Where the alignment starts: at the seed of the preliminary one, unless that is the very
-    /// first pair, which stands for "not known" as well (`BlastGetOffsetsForGappedAlignment`,
-    /// `blast_gapalign.c`). `None` drops the HSP.
+    /// The start of the alignment: the seed of the preliminary one, unless that is the very first
+    /// pair, which also means "unknown" (`BlastGetOffsetsForGappedAlignment`, `blast_gapalign.c`).
+    /// `None` drops the HSP.
     fn seed(
         &self,
         query: &TracebackQuery,
@@ -113,7 +113,7 @@ impl Traceback {
         let sequences = Sequences {
             query: &query.rows,
             query_back: &query.reversed_rows,
-            // One residue more than is aligned on either side, as the alignment expects.
+            // One residue more than is aligned on either side, as the alignment requires.
             subject: &forwards[shift..=end],
             subject_back: &backwards[total - end..=total - shift],
         };

@@ -1,4 +1,4 @@
-//! Alignments done again with a matrix adjusted to the two compositions (rules 6.3,
+//! Repeats alignments with a matrix adjusted to the two compositions (rules 6.3,
 //! `redo_alignment.c`).
 
 use super::dp::{Sequences, align_from};
@@ -9,10 +9,10 @@ use crate::params::CompositionMode;
 use crate::protein::composition::composition_of;
 use crate::subjects::View;
 
-/// Bits by which an alignment must exceed an HSP to make it superfluous.
+/// An HSP is redundant if an alignment exceeds it by this many bits.
 const CONTAINED_BITS: f64 = 2.0;
 
-/// Shortest subject span, unless the query is shorter, of nearly identical sequences.
+/// Shortest subject range of nearly identical sequences, unless the query is shorter.
 const NEAR_IDENTICAL_LENGTH: i64 = 50;
 
 impl Traceback {
@@ -75,8 +75,8 @@ impl Traceback {
         accepted.iter().any(|a| a.bounds.holds(&bounds) && enough <= f64::from(a.score))
     }
 
-    /// Makes the matrix of the query and the subject as it was prepared. `None` if there is nothing
-    /// to align. Without adjustment it is the plain matrix.
+    /// Computes the matrix of the query and the subject as it was prepared; without adjustment, the
+    /// plain matrix. Returns `None` if there is nothing to align.
     pub(super) fn adjust(
         &self,
         query: &TracebackQuery,
@@ -132,7 +132,7 @@ impl Traceback {
         Scaled { score: traced.score, bounds: traced.bounds, edits: traced.edits, adjustment }
     }
 
-    /// Prepares the subject for a Smith–Waterman alignment, where the question is asked only once.
+    /// Prepares the subject for a Smith–Waterman alignment, which needs it only once.
     pub(super) fn prepare_once(
         &self,
         query: &TracebackQuery,
@@ -148,8 +148,8 @@ impl Traceback {
         }
     }
 
-    /// Loads the subject: masked, unless it is nearly identical to the query by its first HSP.
-    /// False if it was masked and nothing was found.
+    /// Loads the subject: masked, unless its first HSP shows that it is nearly identical to the
+    /// query. Returns false if it was masked and nothing was found.
     fn prepare(
         &self,
         query: &TracebackQuery,
@@ -168,9 +168,9 @@ impl Traceback {
     }
 }
 
-/// Puts a new alignment in front of those accepted so far, unless one of at least its score has an
-/// end in common with it; in its turn it replaces all that have. If the accepted ones were made
-/// with different matrices, ends on the same diagonal inside the other box are enough to refuse the
+/// Puts a new alignment before the accepted ones, unless one of at least its score has an end in
+/// common with it. The new alignment replaces all others that have. If the accepted ones were made
+/// with different matrices, ends on the same diagonal inside the other box suffice to refuse the
 /// new one.
 fn insert_distinct(new: Scaled, accepted: &mut Vec<Scaled>, same_matrix: bool) {
     let conflict = |old: &Scaled| {

@@ -7,10 +7,10 @@ use super::{Scaled, Scratch, Traceback, TracebackQuery};
 use crate::hits::{Adjustment, HitKey, PrelimHit};
 use crate::order::Bounds;
 
-/// Tries with a doubled X-drop, if the dynamic programming misses the score.
+/// Number of attempts with a doubled X-drop, if the dynamic programming misses the score.
 const TRIES: i32 = 3;
 
-/// The alignments of a match.
+/// The alignments of a subject.
 pub(super) struct Found {
     /// Latest first.
     pub alignments: Vec<Scaled>,
@@ -41,7 +41,7 @@ impl Traceback {
         loop {
             let end = local.best_end(&query.rows, subject.residues(), &scheme, forbidden);
             let evalue = query.significance.local_evalue(end.score, query);
-            // A score of 0 aligns nothing; BLAST+ would not come to an end here.
+            // A score of 0 aligns nothing; BLAST+ would loop forever here.
             if end.score <= 0 || evalue >= self.significance.limit {
                 return found;
             }

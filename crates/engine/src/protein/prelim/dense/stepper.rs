@@ -1,4 +1,4 @@
-//! The instructions with which a piece takes steps.
+//! The instructions that run the steps of a piece.
 
 #[cfg(target_arch = "x86_64")]
 use super::avx2;
@@ -9,7 +9,7 @@ use crate::kernel::Kernel;
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::{Avx2, Avx512};
 
-/// A variant of the filter; all find the same.
+/// A variant of the filter; all give the same results.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Stepper {
     #[cfg(target_arch = "x86_64")]
@@ -20,7 +20,7 @@ pub(super) enum Stepper {
 }
 
 impl Stepper {
-    /// The best variant that a kernel's instructions allow.
+    /// Chooses the best variant that a kernel's instructions allow.
     pub fn of(kernel: Kernel) -> Stepper {
         match kernel {
             #[cfg(target_arch = "x86_64")]
@@ -31,7 +31,7 @@ impl Stepper {
         }
     }
 
-    /// Lanes of a vector.
+    /// Number of lanes of a vector.
     pub fn lanes(self) -> usize {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -42,7 +42,8 @@ impl Stepper {
         }
     }
 
-    /// The most vectors whose scores stay in registers, or at least close.
+    /// The largest number of vectors whose scores stay in registers, or at least in the nearest
+    /// cache.
     pub fn most_elements(self) -> usize {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -53,11 +54,11 @@ impl Stepper {
         }
     }
 
-    /// Takes scores along the steps until a diagonal was at the threshold, which is looked for
-    /// every [`Steps::look_every`] steps, and stores what leaves the piece before each step.
+    /// Runs steps until a diagonal was at the threshold, which is tested every
+    /// [`Steps::look_every`] steps. Stores the scores that leave the piece before each step.
     ///
-    /// `before` holds the scores before the steps, and at the end those before the last
-    /// `look_every` that were taken; `after` those after them.
+    /// `before` holds the scores before the steps; at the end, those before the last `look_every`
+    /// steps that were run. `after` receives those after them.
     pub fn advance(
         self,
         steps: &Steps,
@@ -77,7 +78,7 @@ impl Stepper {
         }
     }
 
-    /// Repeats some steps and tells where diagonals rise to the threshold: the position in the
+    /// Repeats some steps and returns where diagonals rise to the threshold: the position in the
     /// piece and the step.
     ///
     /// The first of the two states holds the scores before the steps; both are overwritten.
@@ -89,7 +90,8 @@ impl Stepper {
         leaving: &mut [i8],
         mut found: impl FnMut(usize, usize),
     ) {
-        // Looking at every score takes several times as long as a step: first narrow down where.
+        // Examining every score takes several times as long as a step, so first narrow down the
+        // range.
         let mut at = 0;
         while at < steps.count {
             let rest = Steps { look_every: UNROLLED, ..steps.of(at..steps.count) };

@@ -1,16 +1,15 @@
-//! The look-up table: for each word of the alphabet the positions of the query's words that it
+//! The look-up table: for each word of the alphabet, the positions of the query words that it
 //! matches.
 
 use crate::protein::prelim::words::Words;
 
-/// One of so many different words is looked at to tell how many match.
+/// One of this many different words is sampled to estimate the number of matches.
 const SAMPLE: usize = 64;
 /// Nanoseconds for each word of the alphabet: to clear it and to add it up.
 const WORD_NS: u64 = 2;
-/// Nanoseconds for each match, which is found twice: to be counted, and to be written.
+/// Nanoseconds for each match, which is found twice: for counting and for writing.
 const MATCH_NS: u64 = 40;
-/// More matches than that the table is not filled with, at any price: it would not fit, neither in
-/// memory nor in its numbers.
+/// With more matches the table is never filled: neither memory nor 32-bit numbers would suffice.
 const MOST_MATCHES: u64 = 1 << 31;
 
 /// Positions by word.
@@ -21,7 +20,7 @@ pub(super) struct Table {
     positions: Vec<u32>,
 }
 
-/// Positions by the residues of the words there.
+/// Positions, sorted by the residues of the words there.
 fn sorted(words: &Words) -> Vec<u32> {
     let mut starts = words.starts.clone();
     starts.sort_unstable_by_key(|&position| (words.at(position), position));
@@ -33,9 +32,8 @@ fn runs<'a>(words: &'a Words, sorted: &'a [u32]) -> impl Iterator<Item = &'a [u3
     sorted.chunk_by(|&a, &b| words.at(a) == words.at(b))
 }
 
-/// Calls `found` with each word of the alphabet that matches and the run that it matches. Words
-/// that start with the same letter come together, so that their part of the table stays in the
-/// cache.
+/// Calls `found` with each matching word of the alphabet and the run that it matches. Words that
+/// start with the same letter come together, so that their part of the table stays in the cache.
 fn for_each_match(words: &Words, runs: &[&[u32]], mut found: impl FnMut(usize, &[u32])) {
     for first in 0..words.alphabet.radix() {
         for run in runs {
@@ -45,7 +43,7 @@ fn for_each_match(words: &Words, runs: &[&[u32]], mut found: impl FnMut(usize, &
 }
 
 impl Table {
-    /// Nanoseconds that filling it should take, by a sample of the words.
+    /// Estimated nanoseconds to fill the table, from a sample of the words.
     pub fn price(words: &Words) -> u64 {
         let mut matches = 0;
         let sorted = sorted(words);
@@ -58,7 +56,7 @@ impl Table {
         words.different() as u64 * WORD_NS + matches * MATCH_NS
     }
 
-    /// Finds all words that match.
+    /// Finds all matching words.
     pub fn new(words: &Words) -> Table {
         let sorted = sorted(words);
         let runs: Vec<&[u32]> = runs(words, &sorted).collect();

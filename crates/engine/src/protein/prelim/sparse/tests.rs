@@ -1,4 +1,4 @@
-//! Rows find what the table finds.
+//! Rows and table give the same matches.
 
 use fleetblast_release::Release;
 use fleetblast_stats::scoring::{self, ScoringSystem};
@@ -15,7 +15,7 @@ fn matches(lookup: &Lookup, subject: &[u8]) -> Vec<(usize, u32)> {
     matches
 }
 
-/// The lookup of a query with some stretches left out.
+/// The lookup of a query with some ranges left out.
 fn lookup(
     matrix: &str,
     (size, threshold): (usize, f64),

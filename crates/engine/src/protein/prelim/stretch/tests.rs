@@ -1,4 +1,4 @@
-//! Near the rises all is found that whole diagonals give.
+//! Scanning near the rises finds the same HSPs as scanning whole diagonals.
 
 use fleetblast_release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
@@ -9,7 +9,7 @@ use crate::protein::prelim::testing::Random;
 use crate::scores::ScoreRows;
 use crate::subjects::Masks;
 
-/// A protein of stretches that repeat a few residues, and of others.
+/// A protein in which some ranges repeat a few residues.
 fn sequence(random: &mut Random) -> Vec<u8> {
     let mut sequence = random.protein(1);
     for _ in 0..random.below(12) {
@@ -21,7 +21,7 @@ fn sequence(random: &mut Random) -> Vec<u8> {
     sequence
 }
 
-/// The second sequence takes stretches of the first one, so that some diagonals have hits enough.
+/// The second sequence copies ranges of the first one, so that some diagonals have enough hits.
 fn pair(random: &mut Random) -> (Vec<u8>, Vec<u8>) {
     let (query, mut subject) = (sequence(random), sequence(random));
     for _ in 0..random.below(6) {
@@ -33,7 +33,7 @@ fn pair(random: &mut Random) -> (Vec<u8>, Vec<u8>) {
     (query, subject)
 }
 
-/// Where the filter's score of a diagonal rises, as offsets in the part.
+/// The rises of the filter's score on a diagonal, as offsets in the part.
 fn rises(stretch: &Stretch, threshold: i32) -> Vec<usize> {
     let mut score = 0;
     let mut rises = Vec::new();
@@ -47,7 +47,7 @@ fn rises(stretch: &Stretch, threshold: i32) -> Vec<usize> {
     rises
 }
 
-/// The HSPs of a diagonal, each hit taken from its start to its end.
+/// The HSPs of a whole diagonal, processing each hit from its start to its end.
 fn whole(stretch: &Stretch) -> Vec<UngappedHsp> {
     let mut found = Vec::new();
     let mut state = Diagonal::fresh(stretch.rule.window);
