@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::batches;
 use crate::lists::{Piece, split};
-use crate::nucleotide::{Company, Finals};
+use crate::nucleotide::{BatchContext, Finals};
 use crate::params::{DatabaseTotals, Params};
 use crate::query::Query;
 
@@ -29,7 +29,7 @@ pub struct Grouping {
     /// Their chunks, ordered by search.
     pieces: Vec<Piece>,
     /// Properties of nucleotide batches, by [`Piece::search`].
-    companies: Vec<Company>,
+    batch_contexts: Vec<BatchContext>,
     /// Batch parameters of the nucleotide traceback, by query.
     finals: Vec<Finals>,
 }
@@ -40,7 +40,7 @@ pub struct Batch {
     queries: usize,
     pieces: Vec<Piece>,
     /// Properties of each search, with all its chunks and no neighbouring letters.
-    companies: Vec<Company>,
+    batch_contexts: Vec<BatchContext>,
     /// For nucleotides.
     finals: Option<Finals>,
 }
@@ -54,18 +54,19 @@ impl Batch {
             queries[query].contexts.iter().map(|context| context.search_space).collect()
         };
         let mut pieces = split(&lengths, chunk, spaces);
-        let (companies, finals) = match params {
+        let (batch_contexts, finals) = match params {
             Params::Protein(_) => (Vec::new(), None),
             Params::Nucleotide(params) => {
                 for piece in pieces.iter_mut().filter(|piece| piece.chunked) {
                     piece.masks = Some(params.masks_of_piece(queries[piece.query], &piece.range));
                 }
                 let together = pieces.chunk_by(|a, b| a.search == b.search);
-                let company = |pieces: &[Piece]| Company::of_all(queries, pieces, (params, totals));
-                (together.map(company).collect(), Some(Finals::new(queries, params)))
+                let batch_context =
+                    |pieces: &[Piece]| BatchContext::for_batch(queries, pieces, (params, totals));
+                (together.map(batch_context).collect(), Some(Finals::new(queries, params)))
             }
         };
-        Batch { queries: queries.len(), pieces, companies, finals }
+        Batch { queries: queries.len(), pieces, batch_contexts, finals }
     }
 
     /// The grouping of some queries of the batch. `queries` are all queries of it. At most `reach`
@@ -91,12 +92,13 @@ impl Batch {
             let own =
                 |piece: &Piece| Piece { query: piece.query - range.start, search, ..piece.clone() };
             grouping.pieces.extend(together[first..end].iter().map(own));
-            if let (Some(company), Params::Nucleotide(params)) =
-                (self.companies.get(together[0].search), params)
+            if let (Some(batch_context), Params::Nucleotide(params)) =
+                (self.batch_contexts.get(together[0].search), params)
             {
                 let rules = (params, totals);
-                let company = company.of_some(queries, together, first..end, reach, rules);
-                grouping.companies.push(company);
+                let batch_context =
+                    batch_context.for_run(queries, together, first..end, reach, rules);
+                grouping.batch_contexts.push(batch_context);
             }
         }
         let of_each = |finals| vec![finals; range.len()];
@@ -141,7 +143,7 @@ impl Grouping {
         };
         self.queries += other.queries;
         self.pieces.extend(other.pieces.into_iter().map(moved));
-        self.companies.extend(other.companies);
+        self.batch_contexts.extend(other.batch_contexts);
         self.finals.extend(other.finals);
     }
 
@@ -167,7 +169,7 @@ impl Grouping {
         let (mut waves, mut wave, mut letters) = (Vec::new(), 0..0, 0);
         for together in self.pieces.chunk_by(|a, b| a.search == b.search) {
             let more: u64 = together.iter().map(|piece| piece.range.len() as u64).sum();
-            if letters > 0 && letters + more > most && !self.companies.is_empty() {
+            if letters > 0 && letters + more > most && !self.batch_contexts.is_empty() {
                 let next = wave.end..wave.end;
                 waves.push(std::mem::replace(&mut wave, next));
                 letters = 0;
@@ -180,8 +182,8 @@ impl Grouping {
     }
 
     /// Properties of the batches of nucleotide queries, by [`Piece::search`].
-    pub(crate) fn companies(&self) -> &[Company] {
-        &self.companies
+    pub(crate) fn batch_contexts(&self) -> &[BatchContext] {
+        &self.batch_contexts
     }
 
     /// Batch parameters of the traceback of a nucleotide query.

@@ -33,7 +33,7 @@ impl QueryInput {
 pub struct Query {
     /// Number of letters that were read.
     pub length: u32,
-    /// Its contexts, each of which is searched; a protein has one. Never empty.
+    /// Its contexts; each is searched. A protein has one. Never empty.
     pub contexts: Vec<Context>,
     /// The scores of its positions, if they differ from those of its letters.
     pub pssm: Option<Arc<Pssm>>,
@@ -138,7 +138,7 @@ impl Query {
             let (length_adjustment, search_space) =
                 search_space(letters.len(), karlin.as_ref(), rules, totals);
             let findings = ContextFindings { masks, karlin, length_adjustment, search_space };
-            Context::of(frame, unmasked, letters, input, findings)
+            Context::from_findings(frame, unmasked, letters, input, findings)
         };
         let contexts = readings.into_iter().zip(masks).map(context).collect();
         Query { length: input.length(), contexts, pssm: None }
@@ -163,7 +163,7 @@ impl Query {
         let context = |((frame, unmasked), findings): ((Frame, Vec<u8>), ContextFindings)| {
             let unmasked = Arc::from(unmasked);
             let letters = rules.scored(&unmasked, &findings.masks);
-            Context::of(frame, unmasked, letters, input, findings)
+            Context::from_findings(frame, unmasked, letters, input, findings)
         };
         let readings = rules.readings(input).into_iter();
         let contexts = readings.zip(findings.contexts).map(context).collect();
@@ -193,7 +193,7 @@ impl Query {
 }
 
 impl Context {
-    fn of(
+    fn from_findings(
         frame: Frame,
         unmasked: Arc<[u8]>,
         letters: Arc<[u8]>,

@@ -44,15 +44,15 @@ pub struct Searcher(PrelimSearcher);
 
 #[derive(Debug)]
 enum PrelimSearcher {
-    Protein(prelim::Searcher),
-    Pattern(phi::Searcher),
-    Nucleotide(nucleotide::Searcher),
+    Protein(prelim::ProteinSearcher),
+    Pattern(phi::PatternSearcher),
+    Nucleotide(nucleotide::NucleotideSearcher),
 }
 
 /// Work space of a search thread.
 #[derive(Debug, Default)]
 pub struct SearchScratch {
-    protein: prelim::Scratch,
+    protein: prelim::ProteinScratch,
     pattern: phi::SearchScratch,
     nucleotide: nucleotide::SearchScratch,
 }
@@ -70,13 +70,13 @@ enum QueryAligner<'a> {
 
 /// Converts scores of a query to bit scores and e-values, without aligning it.
 #[derive(Debug)]
-pub struct Worth<'a>(WorthOf<'a>);
+pub struct ScoreStatistics<'a>(StatisticsKind<'a>);
 
 #[derive(Debug)]
-enum WorthOf<'a> {
-    Protein(traceback::QueryWorth<'a>),
-    Pattern(phi::QueryWorth<'a>),
-    Nucleotide(nucleotide::QueryWorth),
+enum StatisticsKind<'a> {
+    Protein(traceback::QueryStatistics<'a>),
+    Pattern(phi::QueryStatistics<'a>),
+    Nucleotide(nucleotide::QueryStatistics),
 }
 
 /// Work space of an aligning thread; cheap to move.
@@ -86,7 +86,7 @@ pub struct AlignScratch(Box<ScratchOf>);
 #[expect(clippy::large_enum_variant, reason = "a thread has one")]
 #[derive(Debug)]
 enum ScratchOf {
-    Protein(traceback::Scratch),
+    Protein(traceback::TracebackScratch),
     Pattern(phi::AlignScratch),
     Nucleotide(nucleotide::AlignScratch),
 }
@@ -121,7 +121,7 @@ impl Search {
             Params::Protein(params) => {
                 let query = Query::new(input, params, &self.totals);
                 match &params.pattern {
-                    Some(search) => search.judge(query, &self.totals),
+                    Some(search) => search.with_statistics(query, &self.totals),
                     None => query,
                 }
             }
@@ -192,19 +192,28 @@ impl Search {
         Searcher(match &self.params {
             Params::Protein(params) if let Some(search) = &params.pattern => {
                 let kernel = self.kernel;
-                PrelimSearcher::Pattern(phi::Searcher::new(search, queries, merger, params, kernel))
+                PrelimSearcher::Pattern(phi::PatternSearcher::new(
+                    search, queries, merger, params, kernel,
+                ))
             }
             Params::Protein(params) => {
                 let kernel = Some(self.kernel);
-                let searcher = prelim::Searcher::new(queries, merger, params, &self.totals, kernel);
+                let searcher =
+                    prelim::ProteinSearcher::new(queries, merger, params, &self.totals, kernel);
                 PrelimSearcher::Protein(searcher)
             }
             Params::Nucleotide(params) => {
                 let (totals, kernel) = (&self.totals, self.kernel);
                 let pieces = (grouping.pieces(), wave);
-                let companies = grouping.companies();
-                let searcher = nucleotide::Searcher::new(
-                    queries, pieces, companies, merger, params, totals, kernel,
+                let batch_contexts = grouping.batch_contexts();
+                let searcher = nucleotide::NucleotideSearcher::new(
+                    queries,
+                    pieces,
+                    batch_contexts,
+                    merger,
+                    params,
+                    totals,
+                    kernel,
                 );
                 PrelimSearcher::Nucleotide(searcher)
             }
@@ -234,11 +243,13 @@ impl Search {
     }
 
     /// Score statistics of a query.
-    pub fn worth(&self, query: &Query) -> Worth<'_> {
-        Worth(match &self.traceback {
-            Traceback::Protein(traceback) => WorthOf::Protein(traceback.worth(query)),
-            Traceback::Pattern(traceback) => WorthOf::Pattern(traceback.worth(query)),
-            Traceback::Nucleotide(traceback) => WorthOf::Nucleotide(traceback.worth(query)),
+    pub fn score_statistics(&self, query: &Query) -> ScoreStatistics<'_> {
+        ScoreStatistics(match &self.traceback {
+            Traceback::Protein(traceback) => StatisticsKind::Protein(traceback.statistics(query)),
+            Traceback::Pattern(traceback) => StatisticsKind::Pattern(traceback.statistics(query)),
+            Traceback::Nucleotide(traceback) => {
+                StatisticsKind::Nucleotide(traceback.statistics(query))
+            }
         })
     }
 
@@ -280,21 +291,23 @@ impl Searcher {
     }
 }
 
-impl Worth<'_> {
+impl ScoreStatistics<'_> {
     /// Factor between the scaled scores, from which e-values follow, and reported scores.
     pub fn scale(&self) -> i32 {
         match &self.0 {
-            WorthOf::Protein(worth) => worth.scale(),
-            WorthOf::Pattern(_) | WorthOf::Nucleotide(_) => 1,
+            StatisticsKind::Protein(statistics) => statistics.scale(),
+            StatisticsKind::Pattern(_) | StatisticsKind::Nucleotide(_) => 1,
         }
     }
 
     /// Bit score of a reported score in a context.
     pub fn bit_score(&self, context: u8, score: i32) -> f64 {
         match &self.0 {
-            WorthOf::Protein(worth) => worth.bits(score),
-            WorthOf::Pattern(worth) => worth.bits(score),
-            WorthOf::Nucleotide(worth) => worth.of(context, score).map_or(0.0, |(bits, _)| bits),
+            StatisticsKind::Protein(statistics) => statistics.bits(score),
+            StatisticsKind::Pattern(statistics) => statistics.bits(score),
+            StatisticsKind::Nucleotide(statistics) => {
+                statistics.evaluate(context, score).map_or(0.0, |(bits, _)| bits)
+            }
         }
     }
 
@@ -302,10 +315,12 @@ impl Worth<'_> {
     /// e-values do not follow from scores alone, that of an alignment differs.
     pub fn evalue(&self, context: u8, score: i32, subject_length: u32) -> f64 {
         match &self.0 {
-            WorthOf::Protein(worth) => worth.evalue(score, subject_length as usize),
-            WorthOf::Pattern(worth) => worth.evalue(score),
-            WorthOf::Nucleotide(worth) => {
-                worth.of(context, score).map_or(f64::INFINITY, |(_, evalue)| evalue)
+            StatisticsKind::Protein(statistics) => {
+                statistics.evalue(score, subject_length as usize)
+            }
+            StatisticsKind::Pattern(statistics) => statistics.evalue(score),
+            StatisticsKind::Nucleotide(statistics) => {
+                statistics.evaluate(context, score).map_or(f64::INFINITY, |(_, evalue)| evalue)
             }
         }
     }
@@ -316,7 +331,7 @@ impl Aligner<'_> {
     pub fn scratch(&self) -> AlignScratch {
         AlignScratch(Box::new(match &self.0 {
             QueryAligner::Protein(_, _, kernel) => {
-                ScratchOf::Protein(traceback::Scratch::new(*kernel))
+                ScratchOf::Protein(traceback::TracebackScratch::new(*kernel))
             }
             QueryAligner::Pattern(_, kernel) => ScratchOf::Pattern(phi::AlignScratch::new(*kernel)),
             QueryAligner::Nucleotide(_, kernel) => {

@@ -63,7 +63,7 @@ pub(crate) trait Record {
     /// Starts a row at a column.
     fn start_row(&mut self, first: usize);
     /// Receives the steps to the next columns, which `steps` writes.
-    fn take(&mut self, steps: impl FnOnce(&mut [u8; LANES]));
+    fn append(&mut self, steps: impl FnOnce(&mut [u8; LANES]));
 }
 
 /// Records nothing, if only the score is needed.
@@ -75,7 +75,7 @@ impl Record for () {
     fn start_row(&mut self, _: usize) {}
 
     #[inline(always)]
-    fn take(&mut self, _: impl FnOnce(&mut [u8; LANES])) {}
+    fn append(&mut self, _: impl FnOnce(&mut [u8; LANES])) {}
 }
 
 /// The best extension over a prefix of `query` and a prefix of `subject`, whose last residue is not

@@ -21,7 +21,7 @@ const RANGE_MARGIN: u32 = 3;
 
 /// A query as the user wrote it, with which filters compare the HSPs of all its contexts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Written {
+pub(crate) struct WrittenQuery {
     /// Number of letters of the query, or of the part of it in which positions of HSPs count.
     pub length: u32,
     /// Whether its contexts are its two strands; positions on the second one count from the other
@@ -29,10 +29,10 @@ pub(crate) struct Written {
     pub strands: bool,
 }
 
-impl Written {
+impl WrittenQuery {
     /// Creates it for a query of `length` letters in such a search.
-    pub fn new(params: &Params, length: u32) -> Written {
-        Written { length, strands: matches!(params, Params::Nucleotide(_)) }
+    pub fn new(params: &Params, length: u32) -> WrittenQuery {
+        WrittenQuery { length, strands: matches!(params, Params::Nucleotide(_)) }
     }
 
     /// The range of an HSP.
@@ -65,7 +65,7 @@ impl Item {
         self.end - self.begin
     }
 
-    fn new(hsp: &impl OfContext, written: Written, evalue: f64, oid: u32) -> Item {
+    fn new(hsp: &impl OfContext, written: WrittenQuery, evalue: f64, oid: u32) -> Item {
         let range = written.range(hsp);
         Item {
             begin: range.start as i32,
@@ -85,7 +85,7 @@ impl Item {
 /// unless a long query is searched in chunks. Returns the remaining hits in ORDER-H.
 pub(crate) fn preliminary_culling(
     hits: &[PrelimHit],
-    written: Written,
+    written: WrittenQuery,
     part: Range<u32>,
     limit: u32,
 ) -> Vec<PrelimHit> {
@@ -117,7 +117,7 @@ fn preliminary_limit(limit: u32) -> u32 {
 /// plain list instead; then this function must not be called.
 pub(crate) fn preliminary_best_hit(
     hits: &[PrelimHit],
-    written: Written,
+    written: WrittenQuery,
     edge: f64,
     capacity: usize,
 ) -> Vec<PrelimHit> {
@@ -134,7 +134,7 @@ pub(crate) fn preliminary_best_hit(
 pub(crate) fn final_filter(
     mut hits: Vec<SubjectHit>,
     filter: HspFilter,
-    written: Written,
+    written: WrittenQuery,
     capacity: usize,
 ) -> Vec<SubjectHit> {
     let survivors = match filter {
@@ -190,7 +190,7 @@ pub fn query_coverage(q_start: u32, q_end: u32, query_len: u32) -> f64 {
 /// Drops every HSP whose query range lies in that of an earlier one, within three residues
 /// (`-subject_besthit`, `Blast_HSPListSubjectBestHit`, `blast_hits.c`). First it compares HSPs of
 /// the same context, then those of the other strand. The list is that of one query and one subject.
-pub(crate) fn subject_best_hit<T: OfContext>(hsps: &mut Vec<T>, written: Written) {
+pub(crate) fn subject_best_hit<T: OfContext>(hsps: &mut Vec<T>, written: WrittenQuery) {
     drop_inner(hsps, range, |outer, inner| outer == inner);
     if written.strands {
         drop_inner(hsps, |hsp| written.range(hsp), |outer, inner| outer != inner);
@@ -278,12 +278,12 @@ fn by_key<T>(a: &T, b: &T, key: impl Fn(&T) -> Option<HitKey>) -> Ordering {
     }
 }
 
-fn prelim_items(hits: &[PrelimHit], written: Written) -> impl Iterator<Item = Item> {
+fn prelim_items(hits: &[PrelimHit], written: WrittenQuery) -> impl Iterator<Item = Item> {
     let of = move |hit: &PrelimHit, hsp: &PrelimHsp| Item::new(hsp, written, hsp.evalue, hit.oid);
     hits.iter().flat_map(move |hit| hit.hsps.iter().map(move |hsp| of(hit, hsp)))
 }
 
-fn final_items(hits: &[SubjectHit], written: Written) -> Vec<Item> {
+fn final_items(hits: &[SubjectHit], written: WrittenQuery) -> Vec<Item> {
     let of = |hit: &SubjectHit| -> Vec<Item> {
         hit.alignments.iter().map(|a| Item::new(a, written, a.evalue, hit.oid)).collect()
     };

@@ -33,7 +33,7 @@ impl Subjects for Database {
 }
 
 /// Results of a block of queries, and the number of extensions of each.
-type Found = (Vec<Vec<PrelimHit>>, Vec<u64>);
+type SearchResults = (Vec<Vec<PrelimHit>>, Vec<u64>);
 
 /// Runs a search. Returns `None` if it reached unknown neighbouring letters.
 fn search(
@@ -41,7 +41,7 @@ fn search(
     queries: &[Query],
     grouping: &Grouping,
     database: &Database,
-) -> Option<Found> {
+) -> Option<SearchResults> {
     let merger = search.merger(grouping);
     let mut lists = merger.empty_lists();
     // As many waves as possible.
@@ -134,12 +134,15 @@ fn a_run_of_queries_is_searched_as_in_its_batch() {
         let batch = engine.batch(&all);
         let whole = engine.part(&batch, &all, 0..count, 0);
         assert_eq!(whole, engine.grouping(&queries, &[count]));
-        chunked += usize::from(batch.companies.len() > 1);
+        chunked += usize::from(batch.batch_contexts.len() > 1);
         let (expected, extensions) =
             search(&engine, &queries, &whole, &database).expect("nothing lies beside it");
         hits += expected.iter().flatten().count();
         let counted = usize::from(extensions.iter().any(|&count| count > 0));
-        assert!(batch.companies.len() < 2 || counted == 0, "chunks have counters of their own");
+        assert!(
+            batch.batch_contexts.len() < 2 || counted == 0,
+            "chunks have counters of their own"
+        );
         counters += counted;
         for _ in 0..4 {
             let start = random.below(count);
@@ -153,7 +156,11 @@ fn a_run_of_queries_is_searched_as_in_its_batch() {
                 alike(&engine.part(&batch, &all, run.clone(), usize::MAX))
             });
             let (found, counts) = found.expect("all that lies beside it is known");
-            beside += part.companies.iter().filter(|company| company.is_beside()).count();
+            beside += part
+                .batch_contexts
+                .iter()
+                .filter(|batch_context| batch_context.has_neighbours())
+                .count();
             assert_eq!(found, expected[run.clone()], "seed {seed}: {run:?} of {count}");
             assert_eq!(counts, extensions[run.clone()], "seed {seed}: {run:?} of {count}");
             let drop = |number| part.finals(number) == whole.finals(run.start);

@@ -35,7 +35,7 @@ const MOST: f64 = i32::MAX as f64;
 /// An HSP that may be linked.
 pub(crate) trait Linkable: OfContext {
     /// Sets the e-value of its linked set, and the number of HSPs in that.
-    fn take(&mut self, evalue: f64, count: u32);
+    fn set_linked(&mut self, evalue: f64, count: u32);
 }
 
 /// The linked set of an HSP.
@@ -51,13 +51,13 @@ struct Linked {
 }
 
 impl Linkable for PrelimHsp {
-    fn take(&mut self, evalue: f64, count: u32) {
+    fn set_linked(&mut self, evalue: f64, count: u32) {
         (self.evalue, self.linked) = (evalue, count);
     }
 }
 
 impl Linkable for Alignment {
-    fn take(&mut self, evalue: f64, count: u32) {
+    fn set_linked(&mut self, evalue: f64, count: u32) {
         (self.evalue, self.linked) = (evalue, count);
     }
 }
@@ -106,7 +106,7 @@ pub(crate) fn link<T: Linkable>(hsps: &mut Vec<T>, rules: impl Fn(u8) -> Option<
         };
         let sets = sets(of_context, &rules);
         for (hsp, set) in of_context.iter_mut().zip(sets) {
-            hsp.take(set.evalue, set.count);
+            hsp.set_linked(set.evalue, set.count);
             places.push(set.place);
         }
     }
@@ -137,12 +137,12 @@ fn sets<T: Hsp>(hsps: &[T], rules: &Rules) -> Vec<Linked> {
         methods.iter().map(|&method| Chains::new(method, &trimmed, rules)).collect();
     let mut linked = vec![Linked { evalue: 0.0, count: 1, place: [0; 2] }; hsps.len()];
     loop {
-        let worth = |(method, chains): (&Method, &Chains<'_>)| {
+        let evaluate = |(method, chains): (&Method, &Chains<'_>)| {
             let first = chains.best()?;
             let chain = chains.chain(first);
             Some((first, chain.count, method.evalue(chain, methods.len(), rules)))
         };
-        let best: Option<Vec<_>> = methods.iter().zip(&chains).map(worth).collect();
+        let best: Option<Vec<_>> = methods.iter().zip(&chains).map(evaluate).collect();
         let Some(best) = best else { return linked };
         let chosen = usize::from(best.len() > 1 && best[0].2 > best[1].2);
         let (first, count, evalue) = best[chosen];

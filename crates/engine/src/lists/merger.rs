@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::hitlist::{self, HitLists, key_of};
 use super::pieces::{self, Piece, Starts};
 use super::select::preliminary_capacity;
-use crate::filters::{self, Written};
+use crate::filters::{self, WrittenQuery};
 use crate::hits::{HitKey, PrelimHit};
 use crate::order::order_h;
 use crate::params::{HspFilter, Params, Strands};
@@ -24,7 +24,7 @@ pub struct Merger {
     /// Whether the e-values of a subject's HSPs may have another order than their scores.
     evalues_decide: bool,
     /// The queries of the block.
-    queries: Vec<Written>,
+    queries: Vec<WrittenQuery>,
     /// The strands that are searched; `None` for proteins.
     strands: Option<Strands>,
 }
@@ -185,11 +185,11 @@ impl Merger {
 }
 
 /// The queries of a block; their lengths follow from their chunks.
-fn written(pieces: &[Piece], queries: usize, params: &Params) -> Vec<Written> {
+fn written(pieces: &[Piece], queries: usize, params: &Params) -> Vec<WrittenQuery> {
     let mut lengths = vec![0; queries];
     for piece in pieces {
         let length = &mut lengths[piece.query];
         *length = piece.range.end.max(*length);
     }
-    lengths.into_iter().map(|length| Written::new(params, length)).collect()
+    lengths.into_iter().map(|length| WrittenQuery::new(params, length)).collect()
 }

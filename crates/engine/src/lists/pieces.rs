@@ -144,7 +144,7 @@ pub(super) struct Starts {
 }
 
 impl Starts {
-    fn of(self, hsp: &PrelimHsp) -> Start {
+    fn start_for(self, hsp: &PrelimHsp) -> Start {
         match (hsp.context, self.minus) {
             (1, Some(start)) => Start::Minus(start),
             _ => Start::Plus(self.plus.unwrap_or(0)),
@@ -187,18 +187,18 @@ pub(super) fn merge(old: Vec<PrelimHit>, new: Vec<PrelimHit>, starts: Starts) ->
 /// the next part is before the others. But BLAST+ looks for HSPs of these near its start, not near
 /// its end, so that they hardly ever meet.
 fn join(mut old: PrelimHit, new: PrelimHit, starts: Starts) -> PrelimHit {
-    let meet = Meet {
-        reaches: |hsp: &PrelimHsp| match starts.of(hsp) {
+    let meet = MeetingHsps {
+        reaches: |hsp: &PrelimHsp| match starts.start_for(hsp) {
             Start::Plus(start) => hsp.q_end > start,
             Start::Minus(start) => hsp.q_start < start + OVERLAP,
         },
-        begins: |hsp: &PrelimHsp| match starts.of(hsp) {
+        begins: |hsp: &PrelimHsp| match starts.start_for(hsp) {
             Start::Plus(start) => hsp.q_start < start + OVERLAP,
             Start::Minus(start) => hsp.q_end > start,
         },
     };
     let together = |left: &mut PrelimHsp, right: &PrelimHsp| {
-        let is_near = match starts.of(left) {
+        let is_near = match starts.start_for(left) {
             Start::Plus(_) => are_near(left, right),
             Start::Minus(_) => are_near(right, left),
         };
@@ -217,7 +217,7 @@ pub(crate) fn join_subject_chunks(
     start: u32,
     gapped: bool,
 ) -> Vec<PrelimHsp> {
-    let meet = Meet {
+    let meet = MeetingHsps {
         reaches: |hsp: &PrelimHsp| hsp.s_end > start,
         begins: |hsp: &PrelimHsp| hsp.s_start < start + OVERLAP,
     };
@@ -230,7 +230,7 @@ pub(crate) fn join_subject_chunks(
 
 /// Selects the HSPs that may meet those of another chunk: of earlier chunks those that reach the
 /// next one, of that those that begin in the overlap.
-struct Meet<A, B> {
+struct MeetingHsps<A, B> {
     reaches: A,
     begins: B,
 }
@@ -239,10 +239,10 @@ struct Meet<A, B> {
 fn joined(
     mut old: Vec<PrelimHsp>,
     mut new: Vec<PrelimHsp>,
-    meet: Option<Meet<impl Fn(&PrelimHsp) -> bool, impl Fn(&PrelimHsp) -> bool>>,
+    meet: Option<MeetingHsps<impl Fn(&PrelimHsp) -> bool, impl Fn(&PrelimHsp) -> bool>>,
     unite: impl Fn(&mut PrelimHsp, &PrelimHsp) -> bool,
 ) -> Vec<PrelimHsp> {
-    if let Some(Meet { reaches, begins }) = meet {
+    if let Some(MeetingHsps { reaches, begins }) = meet {
         let in_old = to_front(&mut old, reaches);
         let in_new = to_front(&mut new, begins);
         let rest = new.split_off(in_new);

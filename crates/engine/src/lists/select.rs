@@ -4,7 +4,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeSet, BinaryHeap};
 
 use crate::filters::{
-    Written, by_evalue, final_filter, final_order_h, query_coverage, subject_best_hit,
+    WrittenQuery, by_evalue, final_filter, final_order_h, query_coverage, subject_best_hit,
 };
 use crate::hits::{Candidate, HitKey, PrelimHit, SubjectHit};
 use crate::order::order_r;
@@ -54,9 +54,9 @@ pub struct Selector {
 
 #[derive(Debug)]
 struct QueryHits {
-    query: Written,
+    query: WrittenQuery,
     kept: BinaryHeap<Record>,
-    /// Whether there were more candidates, of which only those that are kept are offered here.
+    /// Whether there were more candidates; only those that are kept are offered here.
     overflowed: bool,
 }
 
@@ -107,7 +107,7 @@ impl Selector {
         let queries = query_lengths
             .iter()
             .map(|&length| QueryHits {
-                query: Written::new(params, length),
+                query: WrittenQuery::new(params, length),
                 kept: BinaryHeap::new(),
                 overflowed: false,
             })
@@ -266,7 +266,7 @@ impl Rules {
     fn finish(
         &self,
         mut hits: Vec<SubjectHit>,
-        query: Written,
+        query: WrittenQuery,
         overflowed: bool,
     ) -> Vec<SubjectHit> {
         if overflowed || hits.len() > self.hitlist_size {
@@ -297,7 +297,7 @@ impl Rules {
 
     /// Applies `-max_hsps`, `-qcov_hsp_perc`, `-subject_besthit`, in this order
     /// (`s_FilterBlastResults`, `blast_traceback.c`).
-    fn trim(&self, hit: &mut SubjectHit, query: Written) {
+    fn trim(&self, hit: &mut SubjectHit, query: WrittenQuery) {
         if let Some(limit) = self.max_hsps {
             hit.alignments.truncate(limit);
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fleetblast_seq::mask;
 
-use super::company::Finals;
+use super::batch_context::Finals;
 use super::greedy::Scoring;
 use super::limits::{ContextLimits, Statistics};
 use super::traceback::{self, Context};
@@ -41,14 +41,14 @@ pub(crate) struct Aligner<'a> {
 
 /// Score statistics of a query's contexts.
 #[derive(Debug)]
-pub(crate) struct QueryWorth(Vec<Option<Statistics>>);
+pub(crate) struct QueryStatistics(Vec<Option<Statistics>>);
 
-impl QueryWorth {
+impl QueryStatistics {
     /// Returns the bit score and e-value of a score in a context; `None` if the context is not
     /// searched.
-    pub fn of(&self, context: u8, score: i32) -> Option<(f64, f64)> {
-        let worth = self.0.get(usize::from(context))?.as_ref()?.worth(score);
-        Some((worth.bit_score, worth.evalue))
+    pub fn evaluate(&self, context: u8, score: i32) -> Option<(f64, f64)> {
+        let evaluation = self.0.get(usize::from(context))?.as_ref()?.evaluate(score);
+        Some((evaluation.bit_score, evaluation.evalue))
     }
 }
 
@@ -88,10 +88,10 @@ impl Traceback {
     }
 
     /// Returns the score statistics of a query.
-    pub fn worth(&self, query: &Query) -> QueryWorth {
+    pub fn statistics(&self, query: &Query) -> QueryStatistics {
         // E-values and bit scores do not depend on the lengths of other contexts.
         let limits = self.limits(query, 0).into_iter();
-        QueryWorth(limits.map(|limits| limits.map(|limits| limits.statistics)).collect())
+        QueryStatistics(limits.map(|limits| limits.map(|limits| limits.statistics)).collect())
     }
 
     /// The limits of the contexts that are searched.
@@ -135,16 +135,16 @@ impl Aligner<'_> {
         hit: &PrelimHit,
         scratch: &mut AlignScratch,
     ) -> Candidate {
-        let worth = |context: u8, score| match &self.limits[usize::from(context)] {
-            Some(limits) => limits.statistics.worth(score),
-            None => traceback::Worth { evalue: f64::INFINITY, bit_score: 0.0 },
+        let evaluate = |context: u8, score| match &self.limits[usize::from(context)] {
+            Some(limits) => limits.statistics.evaluate(score),
+            None => traceback::Evaluation { evalue: f64::INFINITY, bit_score: 0.0 },
         };
         let mut alignments = if self.params.common.ungapped {
-            traceback::Traceback::ungapped(&hit.hsps, worth)
+            traceback::Traceback::ungapped(&hit.hsps, evaluate)
         } else {
-            match self.align_near(subject, &hit.hsps, worth, &mut scratch.traceback) {
+            match self.align_near(subject, &hit.hsps, evaluate, &mut scratch.traceback) {
                 Some(alignments) => alignments,
-                None => self.align_within_reach(subject, &hit.hsps, worth, scratch),
+                None => self.align_within_reach(subject, &hit.hsps, evaluate, scratch),
             }
         };
         if !self.params.common.ungapped {
@@ -170,7 +170,7 @@ impl Aligner<'_> {
         &self,
         subject: &impl SubjectLetters,
         hsps: &[PrelimHsp],
-        worth: impl Fn(u8, i32) -> traceback::Worth,
+        evaluate: impl Fn(u8, i32) -> traceback::Evaluation,
         scratch: &mut traceback::Scratch,
     ) -> Option<Vec<Alignment>> {
         let near = traceback::near_hsps(self.length, hsps, subject.length())?;
@@ -187,7 +187,8 @@ impl Aligner<'_> {
         let hsps: Vec<PrelimHsp> = hsps.iter().map(moved).collect();
         scratch.take_met_subject_end();
         let letters = subject.part(near.clone());
-        let mut alignments = self.traceback.align(&self.contexts, &letters, &hsps, worth, scratch);
+        let mut alignments =
+            self.traceback.align(&self.contexts, &letters, &hsps, evaluate, scratch);
         for Alignment { subject, .. } in &mut alignments {
             *subject = subject.start + near.start..subject.end + near.start;
         }
@@ -199,13 +200,13 @@ impl Aligner<'_> {
         &self,
         subject: &impl SubjectLetters,
         hsps: &[PrelimHsp],
-        worth: impl Fn(u8, i32) -> traceback::Worth,
+        evaluate: impl Fn(u8, i32) -> traceback::Evaluation,
         scratch: &mut AlignScratch,
     ) -> Vec<Alignment> {
         let (q_len, s_len) = (self.length, subject.length());
         let reached = hsps.iter().map(|hsp| traceback::reach(q_len, hsp, s_len));
         let AlignScratch { traceback, letters } = scratch;
         let subject = letters.place(subject, &mask::combine(reached.collect()));
-        self.traceback.align(&self.contexts, subject, hsps, worth, traceback)
+        self.traceback.align(&self.contexts, subject, hsps, evaluate, traceback)
     }
 }

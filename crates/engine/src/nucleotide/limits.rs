@@ -3,7 +3,7 @@
 use fleetblast_stats::karlin::KarlinBlock;
 use fleetblast_stats::sums::{Space, decay_divisor};
 
-use super::traceback::Worth;
+use super::traceback::Evaluation;
 use crate::lists::linking::{self, DECAY};
 use crate::params::{DatabaseTotals, NucleotideParams, whole};
 use crate::query::QueryRules;
@@ -119,8 +119,8 @@ impl Statistics {
     }
 
     /// E-value and bit score.
-    pub fn worth(&self, score: i32) -> Worth {
-        Worth { evalue: self.evalue(score), bit_score: self.block.bit_score(score) }
+    pub fn evaluate(&self, score: i32) -> Evaluation {
+        Evaluation { evalue: self.evalue(score), bit_score: self.block.bit_score(score) }
     }
 }
 

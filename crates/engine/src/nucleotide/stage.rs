@@ -8,15 +8,15 @@ use std::ops::Range;
 
 use fleetblast_seq::{mask, nucleotide::Packed};
 
-use super::company::Company;
-use super::gapped::{Apart, Extender, GappedScratch, QueryLetters};
+use super::batch_context::BatchContext;
+use super::gapped::{DistantSegments, Extender, GappedScratch, QueryLetters};
 use super::greedy::{self, GreedyScratch, Packing, Scoring};
 use super::limits::ContextLimits;
 use super::parts::{Part, parts};
 use super::seeds::{Contexts, Segment};
 use super::ungapped::{self, Reevaluation};
 use crate::containment::ContainmentTree;
-use crate::filters::{self, Written};
+use crate::filters::{self, WrittenQuery};
 use crate::hits::{PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
 use crate::lists::join_subject_chunks;
@@ -83,7 +83,7 @@ pub(super) struct StageScratch {
     /// HSPs with the number of their strand.
     found: Vec<(u32, PrelimHsp)>,
     gapped: GappedScratch,
-    apart: Apart,
+    apart: DistantSegments,
     greedy: GreedyScratch,
     /// For each extended segment the number of its chunk. BLAST+ forms its batches by them.
     pub extended: Vec<usize>,
@@ -95,11 +95,11 @@ impl Stage {
     /// Creates the stage for strands in the order of the contexts.
     pub fn new(
         strands: Vec<Strand>,
-        company: &Company,
+        batch_context: &BatchContext,
         params: &NucleotideParams,
         kernel: Kernel,
     ) -> Stage {
-        let (scoring, x_drop) = (&params.scoring, company.x_drop);
+        let (scoring, x_drop) = (&params.scoring, batch_context.x_drop);
         let gaps = GapCosts { open: scoring.gap_open, extend: scoring.gap_extend };
         let method = if params.common.ungapped {
             Method::Ungapped(Reevaluation::new(params))
@@ -126,7 +126,7 @@ impl Stage {
             separation: params.diagonal_separation.max(0) as u32,
             subject_besthit: params.common.subject_besthit,
             evalue: params.common.evalue,
-            linking: company
+            linking: batch_context
                 .linking
                 .map(|linking| Some(linking.least_cutoff).filter(|&cutoff| cutoff != 0)),
         }
@@ -169,7 +169,7 @@ impl Stage {
         letters: impl FnOnce(&[Range<u32>]) -> Option<Cow<'s, [u8]>>,
     ) {
         for (piece, hsps) in lists.iter_mut() {
-            self.judge(*piece, hsps, s_len);
+            self.evaluate(*piece, hsps, s_len);
         }
         let all = lists.iter().flat_map(|(_, hsps)| hsps);
         let reached: Vec<_> = all.map(|hsp| hsp.s_start..hsp.s_end).collect();
@@ -230,7 +230,7 @@ impl Stage {
             };
             if self.subject_besthit {
                 let length = self.strands[found[0].0 as usize].letters.len() as u32;
-                filters::subject_best_hit(&mut lists[at].1, Written { length, strands: true });
+                filters::subject_best_hit(&mut lists[at].1, WrittenQuery { length, strands: true });
             }
         }
     }
@@ -243,7 +243,7 @@ impl Stage {
 
     /// Computes e-values of the HSPs of a chunk, singly or in linked sets, and drops those above
     /// the limit.
-    fn judge(&self, piece: u32, hsps: &mut Vec<PrelimHsp>, s_len: u32) {
+    fn evaluate(&self, piece: u32, hsps: &mut Vec<PrelimHsp>, s_len: u32) {
         for hsp in hsps.iter_mut() {
             if let Some(limits) = &self.strand(piece, hsp.context).limits {
                 hsp.evalue = limits.statistics.evalue(hsp.score);
@@ -267,7 +267,7 @@ impl Stage {
         scratch: &mut StageScratch,
     ) {
         for (piece, mut hsps) in lists {
-            self.judge(piece, &mut hsps, s_len);
+            self.evaluate(piece, &mut hsps, s_len);
             if let Method::Ungapped(rules) = &self.method {
                 let length = |hsp: &PrelimHsp| self.strand(piece, hsp.context).letters.len();
                 hsps.retain(|hsp| rules.is_wide(hsp, length(hsp)));

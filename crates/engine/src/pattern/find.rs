@@ -149,7 +149,7 @@ impl Variants {
     }
 
     /// The first pattern that matches the letters of an occurrence.
-    pub fn of(&self, letters: &[u8]) -> Option<&[u32]> {
+    pub fn matching(&self, letters: &[u8]) -> Option<&[u32]> {
         self.patterns.iter().map(Vec::as_slice).find(|pattern| is(pattern, letters))
     }
 }

@@ -44,7 +44,7 @@ impl Pattern {
 
 /// Numbers of letters of both, run by run, for patterns of fixed length.
 fn fixed(variants: &Variants, pair: &Pair) -> Option<Vec<[usize; 2]>> {
-    let mut rests = [variants.of(pair.letters)?, variants.of(pair.subject)?];
+    let mut rests = [variants.matching(pair.letters)?, variants.matching(pair.subject)?];
     let mut runs = Vec::new();
     while rests.iter().any(|rest| !rest.is_empty()) {
         let wild = rests.map(|rest| rest.iter().take_while(|&&set| set == ANY).count());

@@ -69,7 +69,7 @@ pub enum PatternError {
 
 impl PatternError {
     /// Whether BLAST+ reports the error too, instead of crashing or searching for something else.
-    pub fn is_told(&self) -> bool {
+    pub fn is_reported(&self) -> bool {
         !matches!(self, PatternError::Malformed { .. })
     }
 }

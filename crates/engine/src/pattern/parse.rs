@@ -57,19 +57,19 @@ impl Reading<'_> {
                 b'\r' | b'\n' => break,
                 b'-' | b'.' | b'>' | b'<' | b' ' => {}
                 b'X' if self.variable()? => {}
-                b'X' => self.take(ANY, 1.0)?,
-                b'U' => self.take(ANY << 1 | 1, 1.0)?,
+                b'X' => self.add_positions(ANY, 1.0)?,
+                b'U' => self.add_positions(ANY << 1 | 1, 1.0)?,
                 b'[' => {
                     let (set, probability) = self.set()?;
-                    self.take(set, probability)?;
+                    self.add_positions(set, probability)?;
                 }
                 b'{' => {
                     let (set, probability) = self.others()?;
-                    self.take(set, probability)?;
+                    self.add_positions(set, probability)?;
                 }
                 letter => {
                     let code = self.code(letter)?;
-                    self.take(1 << code, self.background[code])?;
+                    self.add_positions(1 << code, self.background[code])?;
                 }
             }
         }
@@ -164,7 +164,7 @@ impl Reading<'_> {
     }
 
     /// Adds positions that match a set of letters, as often as the number in parentheses says.
-    fn take(&mut self, set: u32, probability: f64) -> Result<(), PatternError> {
+    fn add_positions(&mut self, set: u32, probability: f64) -> Result<(), PatternError> {
         let malformed = self.malformed();
         let count = match self.parentheses()? {
             // Characters after the number are ignored.

@@ -12,8 +12,8 @@ mod traceback;
 use crate::hits::SubjectHit;
 use crate::order::order_h;
 
-pub(crate) use self::searcher::{Scratch as SearchScratch, Searcher};
-pub(crate) use self::traceback::{Aligner, QueryWorth, Scratch as AlignScratch, Traceback};
+pub(crate) use self::searcher::{PatternSearcher, Scratch as SearchScratch};
+pub(crate) use self::traceback::{Aligner, QueryStatistics, Scratch as AlignScratch, Traceback};
 
 /// Splits the hits of a query by the `count` occurrences that the alignments contain. Each part is
 /// sorted by its own scores (`PHIBlast_HSPResultsSplit`, blast_hits.c).

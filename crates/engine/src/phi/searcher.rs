@@ -19,7 +19,7 @@ use fleetblast_seq::frame::Frame;
 
 /// A block of queries prepared for the search.
 #[derive(Debug)]
-pub(crate) struct Searcher {
+pub(crate) struct PatternSearcher {
     search: PatternSearch,
     queries: Vec<(Seeds, i32)>,
     scores: ScoreRows,
@@ -36,7 +36,7 @@ pub(crate) struct Scratch {
     letters: Letters,
 }
 
-impl Searcher {
+impl PatternSearcher {
     pub fn new(
         search: &PatternSearch,
         queries: &[Query],
@@ -52,7 +52,7 @@ impl Searcher {
             let cutoff = search.cutoff(params.common.evalue, query, &seeds.occurrences);
             (seeds, cutoff)
         };
-        Searcher {
+        PatternSearcher {
             search: search.clone(),
             queries: merger.pieces().iter().map(|piece| seeds(&queries[piece.query])).collect(),
             scores: ScoreRows::of_matrix(&scoring.scores),

@@ -8,7 +8,7 @@ use crate::query::Query;
 
 impl PatternSearch {
     /// Sets the statistics of a query.
-    pub(crate) fn judge(&self, mut query: Query, totals: &DatabaseTotals) -> Query {
+    pub(crate) fn with_statistics(&self, mut query: Query, totals: &DatabaseTotals) -> Query {
         let least = self.pattern.least_length();
         for context in &mut query.contexts {
             context.karlin = Some(self.statistics.block());

@@ -118,7 +118,7 @@ pub struct PssmMaker {
 
 /// Differences between alignments of an iteration and one that the user provides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Habits {
+pub struct AlignmentRules {
     /// Whether columns without aligned sequences are allowed.
     pub bare_columns: bool,
     /// Whether the query is excluded (`-ignore_msa_master`).
@@ -145,23 +145,27 @@ impl PssmMaker {
     ///
     /// # Errors
     /// If the alignment is not suitable.
-    pub fn make(&self, mut alignment: QueryAlignment, habits: Habits) -> Result<Pssm, PssmError> {
+    pub fn make(
+        &self,
+        mut alignment: QueryAlignment,
+        rules: AlignmentRules,
+    ) -> Result<Pssm, PssmError> {
         let query = alignment.query();
         purge::purge(&mut alignment);
-        if habits.without_query {
+        if rules.without_query {
             alignment.hide_query();
         } else {
-            alignment.check(habits.bare_columns)?;
+            alignment.check(rules.bare_columns)?;
         }
         let blocks = Blocks::new(&alignment, &query);
-        let least = if habits.without_query { 1 } else { 2 };
+        let least = if rules.without_query { 1 } else { 2 };
         let weights = Weights::new(&alignment, &blocks, least, &self.standard)?;
         let (frequencies, pseudocounts) =
             self.pseudocounts.frequencies(&alignment, &blocks, &weights, self);
         let (scores, ungapped) = self.scores(&query, &frequencies)?;
         let gapped = self.gapped(&ungapped);
         let pssm = Pssm { query, scores, frequencies, ungapped, gapped, observed: None };
-        if !habits.observes {
+        if !rules.observes {
             return Ok(pssm);
         }
         let is_seen =

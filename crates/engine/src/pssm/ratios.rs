@@ -93,11 +93,11 @@ impl Pseudocounts {
         let average = f64::from(letters) / f64::from(columns);
         let expected = &self.expected;
         let beyond = (1..MOST_OBSERVATIONS).find(|&i| expected[i] > average);
-        let worth = match beyond {
+        let observed = match beyond {
             Some(i) => i as f64 - (expected[i] - average) / (expected[i] - expected[i - 1]),
             None => MOST_OBSERVATIONS as f64,
         };
-        (worth.min(f64::from(weights.weighed[position])) - 1.0).max(0.0)
+        (observed.min(f64::from(weights.weighed[position])) - 1.0).max(0.0)
     }
 
     /// The pseudocounts for a column: the less its letters differ from the background, the more.

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_cannot_be_the_query_are_told() {
+    fn rows_that_cannot_be_the_query_are_reported() {
         assert_eq!(refusal(&["MKV", "MKL"], 2), TypedError::NoRow(2));
         assert_eq!(refusal(&["---", "MKL"], 0), TypedError::Empty);
         assert_eq!(refusal(&["MK*", "MKL"], 0), TypedError::Stop(1));

@@ -95,7 +95,7 @@ impl Weights {
                 known = Some((bounds.0, bounds.1, weigh(&columns, &aligned, bounds)));
             }
             let Some((_, _, block)) = &known else { continue };
-            weights.take(position, &aligned, columns.column(position), block);
+            weights.set_column(position, &aligned, columns.column(position), block);
         }
         weights.check(alignment, least)?;
         weights.spread_gaps(alignment, least, standard);
@@ -103,7 +103,7 @@ impl Weights {
         Ok(weights)
     }
 
-    fn take(&mut self, position: usize, aligned: &[usize], letters: &[u8], block: &Block) {
+    fn set_column(&mut self, position: usize, aligned: &[usize], letters: &[u8], block: &Block) {
         self.sigma[position] = f64::from(block.sigma);
         self.kinds[position] = block.kinds;
         self.weighed[position] = aligned.len() as u32;

@@ -421,7 +421,7 @@ fn at_edge(lanes: u128) -> bool {
     lanes & (1 | 1 << (LANES - 1)) != 0
 }
 
-/// The cells so many lanes down, or up if negative.
+/// The cells shifted `by` lanes down, or up if negative.
 fn shifted(cells: &Cells, by: isize) -> Cells {
     let mut out = [NEVER; LANES];
     let distance = by.unsigned_abs();

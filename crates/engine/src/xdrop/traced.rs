@@ -203,7 +203,7 @@ impl Record for Trace {
     }
 
     #[inline(always)]
-    fn take(&mut self, steps: impl FnOnce(&mut [u8; LANES])) {
+    fn append(&mut self, steps: impl FnOnce(&mut [u8; LANES])) {
         // Written in place: copying bytes again would wait for the cells to reach memory.
         self.steps.extend_from_slice(&[0; LANES]);
         if let Some(place) = self.steps.last_chunk_mut() {

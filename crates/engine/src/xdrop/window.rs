@@ -234,7 +234,7 @@ impl Window {
             let (longer_down, longer_across) =
                 (down.minus(rules.residue), across.minus(rules.residue));
             longer_down.max(opened).store_to(gaps);
-            record.take(|steps| {
+            record.append(|steps| {
                 let flag = |flag: u8| L::splat(proof, i32::from(flag));
                 let none = flag(0);
                 flag(SUBSTITUTION)

@@ -16,7 +16,7 @@ use fleetblast_engine::params::{CompositionMode, Params};
 use fleetblast_engine::pattern::Pattern;
 use fleetblast_engine::phi;
 use fleetblast_engine::pssm::alignment::QueryAlignment;
-use fleetblast_engine::pssm::{Habits, Pssm, PssmMaker};
+use fleetblast_engine::pssm::{AlignmentRules, Pssm, PssmMaker};
 use fleetblast_engine::query::{Query, QueryInput};
 use fleetblast_engine::search::Search;
 use fleetblast_report::model::SubjectSource;
@@ -183,8 +183,11 @@ impl<'a> Rules<'a> {
             Error::engine("No matrix frequency ratios were found for requested matrix")
         })?;
         // Only tables, and files beside them, show what is found of the columns.
-        let habits = Habits { observes: self.iteration.table.is_some(), ..Habits::default() };
-        maker.make(alignment, habits).map_err(Error::engine)
+        let rules = AlignmentRules {
+            observes: self.iteration.table.is_some(),
+            ..AlignmentRules::default()
+        };
+        maker.make(alignment, rules).map_err(Error::engine)
     }
 
     fn refuse_pieces(&self, query: &Query) -> Result<(), Error> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fleetblast_engine::pssm::alignment::QueryAlignment;
 use fleetblast_engine::pssm::typed::{self, TypedError};
-use fleetblast_engine::pssm::{Habits, PssmMaker};
+use fleetblast_engine::pssm::{AlignmentRules, PssmMaker};
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::plan::Start;
 use fleetblast_report::scoremat::{self, Checkpoint};
@@ -52,9 +52,12 @@ impl Typed {
         let maker = PssmMaker::new(scoring, 0).ok_or_else(|| {
             Error::engine("No matrix frequency ratios were found for requested matrix")
         })?;
-        let habits =
-            Habits { bare_columns: true, without_query: options.ignore_msa_master, observes: true };
-        let pssm = Arc::new(maker.make(self.alignment, habits).map_err(Error::engine)?);
+        let rules = AlignmentRules {
+            bare_columns: true,
+            without_query: options.ignore_msa_master,
+            observes: true,
+        };
+        let pssm = Arc::new(maker.make(self.alignment, rules).map_err(Error::engine)?);
         let mut checkpoint = Vec::new();
         let whole = Checkpoint {
             id: &self.id,

@@ -1,6 +1,6 @@
 use super::*;
 
-/// The list of BLAST+, of which every entry is examined, as the reference.
+/// The list of BLAST+; every entry is examined. It is the reference.
 struct Naive<'a> {
     items: &'a [Item],
     overhang: f64,

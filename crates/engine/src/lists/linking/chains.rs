@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::points::{Points, Question};
+use super::points::{Points, Region};
 use super::{Method, Rules, Trimmed};
 
 /// The best chain that begins with an HSP.
@@ -117,12 +117,12 @@ impl<'a> Chains<'a> {
 
 impl Method {
     /// The region of the HSPs that may follow one in a chain.
-    fn followers(self, hsp: &Trimmed, place: usize) -> Question {
+    fn followers(self, hsp: &Trimmed, place: usize) -> Region {
         let after = [hsp.q_end, hsp.s_end];
         let last = match self.is_near {
             true => after.map(|position| position + super::WINDOW),
             false => [i32::MAX; 2],
         };
-        Question { after, last, numbers: place }
+        Region { after, last, numbers: place }
     }
 }

@@ -30,13 +30,13 @@ type Point = [i32; 2];
 /// A region: the points beyond `after` in both directions, but not beyond `last`, with numbers
 /// below `numbers` and positive scores.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Question {
+pub(super) struct Region {
     pub after: Point,
     pub last: Point,
     pub numbers: usize,
 }
 
-impl Question {
+impl Region {
     fn accepts(&self, point: Point) -> bool {
         (0..2).all(|axis| point[axis] > self.after[axis] && point[axis] <= self.last[axis])
     }
@@ -130,7 +130,7 @@ impl Points {
     }
 
     /// The point with the highest value in a region.
-    pub fn highest_of(&self, question: &Question) -> Option<usize> {
+    pub fn highest_of(&self, question: &Region) -> Option<usize> {
         // The last value whose score is not positive.
         let mut best = Value::new(0, u32::MAX as usize);
         let least = best;
@@ -138,7 +138,7 @@ impl Points {
         (best != least).then(|| best.number()).flatten()
     }
 
-    fn search(&self, node: usize, question: &Question, best: &mut Value) {
+    fn search(&self, node: usize, question: &Region, best: &mut Value) {
         if self.nodes[node].highest <= *best || !question.meets(&self.nodes[node]) {
             return;
         }
@@ -184,7 +184,7 @@ mod tests {
                 assert_eq!(points.highest(), valued().max_by_key(by_value), "seed {seed}");
                 let after = [below(span as u64), below(span as u64)];
                 let width = if below(2) == 0 { span } else { 1 + below(span as u64) };
-                let question = Question {
+                let question = Region {
                     after,
                     last: after.map(|position| position + width),
                     numbers: below(count as u64 + 1) as usize,

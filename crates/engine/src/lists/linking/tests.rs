@@ -34,7 +34,7 @@ impl OfContext for Run {
 }
 
 impl Linkable for Run {
-    fn take(&mut self, evalue: f64, count: u32) {
+    fn set_linked(&mut self, evalue: f64, count: u32) {
         self.set = (evalue, count);
     }
 }

@@ -6,7 +6,7 @@
 use fleetblast_seq::nucleotide::Packed;
 
 #[cfg(target_arch = "x86_64")]
-use super::lanes::{Found, Task};
+use super::lanes::{LaneResult, Task};
 #[cfg(target_arch = "x86_64")]
 use super::side_by_side::SideBySide;
 use super::{Extender, Extension, GappedScratch, QueryLetters, Segment};
@@ -25,9 +25,9 @@ const DIAGONALS: i64 = 64;
 /// A filter for segments that are far from all earlier ones: on other strands or distant diagonals.
 /// It may miss some of them.
 #[derive(Debug, Default)]
-pub(crate) struct Apart(Vec<u64>);
+pub(crate) struct DistantSegments(Vec<u64>);
 
-impl Apart {
+impl DistantSegments {
     /// Number of segments after which the filter must be cleared.
     pub const SEGMENTS: usize = SEGMENTS;
 
@@ -38,7 +38,7 @@ impl Apart {
     }
 
     /// Adds a segment of a strand. Returns whether it is far from all earlier ones.
-    pub fn take(&mut self, strand: usize, segment: &Segment) -> bool {
+    pub fn insert(&mut self, strand: usize, segment: &Segment) -> bool {
         let diagonal = i64::from(segment.s_start) - i64::from(segment.q_start);
         let group = diagonal.div_euclid(DIAGONALS);
         let place = |group: i64| {
@@ -74,8 +74,10 @@ impl Extender {
         scratch: &mut GappedScratch,
     ) -> Vec<Option<Extension>> {
         let Some(lanes) = &self.lanes else { return vec![None; segments.len()] };
-        let starts: Vec<Start> =
-            segments.iter().map(|(query, segment)| Start::of(segment, query, subject)).collect();
+        let starts: Vec<Start> = segments
+            .iter()
+            .map(|(query, segment)| Start::from_segment(segment, query, subject))
+            .collect();
         let mut tasks = Vec::with_capacity(2 * segments.len());
         for ((query, segment), start) in segments.iter().zip(&starts) {
             let x_drop = self.x_drop_of(segment);
@@ -92,7 +94,7 @@ impl Extender {
         self.go_on(&tasks, found);
         let mut found = found.iter();
         let mut take = || match found.next() {
-            Some(Found::Whole(extent)) => Some(*extent),
+            Some(LaneResult::Complete(extent)) => Some(*extent),
             _ => None,
         };
         let extensions = segments.iter().zip(&starts).map(|((query, _), start)| {
@@ -104,8 +106,8 @@ impl Extender {
 
     /// Completes extensions that lanes have begun, two with the same X-drop at a time.
     #[cfg(target_arch = "x86_64")]
-    fn go_on(&self, tasks: &[Task], found: &mut [Found]) {
-        let is_partly = |number: &usize| matches!(found[*number], Found::Partly(_));
+    fn go_on(&self, tasks: &[Task], found: &mut [LaneResult]) {
+        let is_partly = |number: &usize| matches!(found[*number], LaneResult::Unfinished(_));
         let mut numbers: Vec<usize> = (0..tasks.len()).filter(is_partly).collect();
         numbers.sort_by_key(|&number| tasks[number].x_drop);
         for pair in numbers.chunk_by(|&a, &b| tasks[a].x_drop == tasks[b].x_drop) {
@@ -113,24 +115,26 @@ impl Extender {
                 let pair = [pair[0], pair[pair.len() - 1]];
                 let ends = self.ends(tasks, found, pair);
                 for (number, end) in pair.into_iter().zip(ends) {
-                    found[number] = end.map_or(Found::Not, Found::Whole);
+                    found[number] = end.map_or(LaneResult::Unsuitable, LaneResult::Complete);
                 }
             }
         }
     }
 
     #[cfg(target_arch = "x86_64")]
-    fn ends(&self, tasks: &[Task], found: &[Found], pair: [usize; 2]) -> [Option<Extent>; 2] {
+    fn ends(&self, tasks: &[Task], found: &[LaneResult], pair: [usize; 2]) -> [Option<Extent>; 2] {
         let x_drop = usize::try_from(tasks[pair[0]].x_drop).ok();
         let vectors = x_drop.and_then(|x_drop| self.vectors.get(x_drop));
         let Some(narrow) = vectors.and_then(|vectors| vectors.narrow.as_ref()) else {
             return [None; 2];
         };
-        let [Found::Partly(left), Found::Partly(right)] = pair.map(|number| &found[number]) else {
+        let [LaneResult::Unfinished(left), LaneResult::Unfinished(right)] =
+            pair.map(|number| &found[number])
+        else {
             return [None; 2];
         };
         let directions = pair.map(|number| tasks[number].direction);
-        let work = narrow::Rest { narrow, directions, progress: [left, right] };
+        let work = narrow::ResumedExtensions { narrow, directions, progress: [left, right] };
         row::perform(self.kernel, work).unwrap_or_default()
     }
 }

@@ -58,12 +58,12 @@ pub(super) struct Task<'a> {
 
 /// Result of an extension in a lane.
 #[derive(Clone, Debug)]
-pub(super) enum Found {
-    Whole(Extent),
+pub(super) enum LaneResult {
+    Complete(Extent),
     /// Unfinished: it goes on from here.
-    Partly(Box<Progress>),
+    Unfinished(Box<Progress>),
     /// It cannot be done in lanes.
-    Not,
+    Unsuitable,
 }
 
 impl Lanes {

@@ -25,9 +25,9 @@ mod twin;
 
 use fleetblast_seq::nucleotide::{Packed, blastna};
 
-pub(super) use self::ahead::Apart;
+pub(super) use self::ahead::DistantSegments;
 #[cfg(target_arch = "x86_64")]
-use self::lanes::{Found, Lanes};
+use self::lanes::{LaneResult, Lanes};
 #[cfg(target_arch = "x86_64")]
 use self::narrow::Narrow;
 use self::rows::Bases;
@@ -43,7 +43,7 @@ use crate::xdrop::frames::{Direction, MARGIN};
 use crate::xdrop::{Extent, GapCosts};
 
 /// Fewer segments are extended singly, which is faster.
-pub(crate) const WORTH_LANES: usize = 16;
+pub(crate) const MIN_SEGMENTS_FOR_LANES: usize = 16;
 
 /// Bases in a byte of a packed sequence.
 const IN_BYTE: u32 = 4;
@@ -123,7 +123,7 @@ pub(crate) struct GappedScratch {
     #[cfg(target_arch = "x86_64")]
     busy: Box<Busy>,
     #[cfg(target_arch = "x86_64")]
-    found: Vec<Found>,
+    found: Vec<LaneResult>,
 }
 
 impl Extender {
@@ -150,7 +150,7 @@ impl Extender {
         segment: &Segment,
         scratch: &mut GappedScratch,
     ) -> Extension {
-        let start = Start::of(segment, query, subject);
+        let start = Start::from_segment(segment, query, subject);
         let x_drop = self.x_drop_of(segment);
         start.extension(self.both_ways(query, subject, start.at, x_drop, scratch))
     }
@@ -233,7 +233,7 @@ struct Start {
 }
 
 impl Start {
-    fn of(segment: &Segment, query: &QueryLetters, subject: Packed<'_>) -> Start {
+    fn from_segment(segment: &Segment, query: &QueryLetters, subject: Packed<'_>) -> Start {
         let (q_seed, s_seed) = seed(segment);
         let at = start(q_seed, s_seed, query.length() as u32, subject.length());
         Start { q_seed, s_seed, at }

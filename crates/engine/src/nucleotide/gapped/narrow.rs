@@ -119,10 +119,10 @@ pub(super) struct Start<'a> {
 }
 
 impl Work for Start<'_> {
-    type Found = [Option<Extent>; 2];
+    type Output = [Option<Extent>; 2];
 
     #[inline(always)]
-    fn run<R: Row>(self, proof: R::Proof) -> Self::Found {
+    fn run<R: Row>(self, proof: R::Proof) -> Self::Output {
         let Start { narrow, directions } = self;
         let left = Extension::<R>::new(proof, narrow, directions[0]);
         let right = Extension::<R>::new(proof, narrow, directions[1]);
@@ -131,18 +131,18 @@ impl Work for Start<'_> {
 }
 
 /// Two extensions that go on from a saved state.
-pub(super) struct Rest<'a> {
+pub(super) struct ResumedExtensions<'a> {
     pub narrow: &'a Narrow,
     pub directions: [Direction<'a, Bases<'a>>; 2],
     pub progress: [&'a Progress; 2],
 }
 
-impl Work for Rest<'_> {
-    type Found = [Option<Extent>; 2];
+impl Work for ResumedExtensions<'_> {
+    type Output = [Option<Extent>; 2];
 
     #[inline(always)]
-    fn run<R: Row>(self, proof: R::Proof) -> Self::Found {
-        let Rest { narrow, directions, progress } = self;
+    fn run<R: Row>(self, proof: R::Proof) -> Self::Output {
+        let ResumedExtensions { narrow, directions, progress } = self;
         let left = Extension::<R>::resumed(proof, narrow, directions[0], progress[0]);
         let right = Extension::<R>::resumed(proof, narrow, directions[1], progress[1]);
         run(narrow, [left, right])

@@ -101,13 +101,13 @@ pub(super) trait Row: Copy {
 /// A computation with rows, generic over the instructions.
 pub(super) trait Work {
     /// Its result.
-    type Found;
+    type Output;
     /// Runs it. Must be inlined, so that it is compiled for the instructions.
-    fn run<R: Row>(self, proof: R::Proof) -> Self::Found;
+    fn run<R: Row>(self, proof: R::Proof) -> Self::Output;
 }
 
 /// Runs a computation with these instructions; returns `None` without vectors.
-pub(super) fn perform<W: Work>(kernel: Kernel, work: W) -> Option<W::Found> {
+pub(super) fn perform<W: Work>(kernel: Kernel, work: W) -> Option<W::Output> {
     match kernel {
         Kernel::Avx512(proof) => Some(avx512::perform(proof, work)),
         Kernel::Avx2(proof) => Some(avx2::perform(proof, work)),

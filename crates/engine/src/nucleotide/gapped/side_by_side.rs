@@ -1,6 +1,6 @@
 //! Runs extensions side by side in lanes, from tasks to results.
 
-use super::lanes::{BAND, BEYOND, CENTRE, Found, Lanes, NEAR, ROWS, Task};
+use super::lanes::{BAND, BEYOND, CENTRE, LaneResult, Lanes, NEAR, ROWS, Task};
 use super::narrow::Progress;
 use super::row::{Cells, LANES, NEVER, Row, Work};
 use super::transpose::{SIZE, transpose};
@@ -14,17 +14,17 @@ pub(super) struct SideBySide<'a> {
     pub lanes: &'a Lanes,
     pub tasks: &'a [Task<'a>],
     pub busy: &'a mut Busy,
-    pub found: &'a mut Vec<Found>,
+    pub found: &'a mut Vec<LaneResult>,
 }
 
 impl Work for SideBySide<'_> {
-    type Found = ();
+    type Output = ();
 
     #[inline(always)]
     fn run<R: Row>(self, proof: R::Proof) {
         let SideBySide { lanes, tasks, busy, found } = self;
         found.clear();
-        found.resize(tasks.len(), Found::Not);
+        found.resize(tasks.len(), LaneResult::Unsuitable);
         let (mut free, mut next) = (u64::MAX, 0);
         loop {
             let fresh = busy.admit(lanes, tasks, free, &mut next);
@@ -38,7 +38,7 @@ impl Work for SideBySide<'_> {
             busy.recentre::<R>(proof, lanes, alive, !free);
         }
         for lane in set(!free) {
-            found[busy.ways[lane].task] = Found::Partly(Box::new(busy.progress(lane)));
+            found[busy.states[lane].task] = LaneResult::Unfinished(Box::new(busy.progress(lane)));
         }
     }
 }
@@ -61,12 +61,12 @@ pub(super) struct Busy {
     best_cell: Cells,
     /// The same as `letters`, by lane.
     windows: [[u8; SIZE]; LANES],
-    ways: [Way; LANES],
+    states: [LaneState; LANES],
 }
 
 /// State of the extension in a lane.
 #[derive(Clone, Copy, Debug, Default)]
-struct Way {
+struct LaneState {
     /// Number of its task.
     task: usize,
     /// Index of the letter that the first cell pairs next.
@@ -92,7 +92,7 @@ impl Default for Busy {
             best_row: [0; LANES],
             best_cell: [0; LANES],
             windows: [[0; SIZE]; LANES],
-            ways: [Way::default(); LANES],
+            states: [LaneState::default(); LANES],
         }
     }
 }
@@ -130,7 +130,7 @@ impl Busy {
         let mut fresh = 0;
         for (lane, task) in set(free).zip(&tasks[*next..]) {
             let at = task.direction.at;
-            self.ways[lane] = Way {
+            self.states[lane] = LaneState {
                 task: *next,
                 position: at - CENTRE,
                 taken: 0,
@@ -183,13 +183,13 @@ impl Busy {
     fn load(&mut self, tasks: &[Task], lanes: u64) {
         let (mut words, mut left) = ([0; LANES], [0; LANES]);
         for lane in set(lanes) {
-            let way = &self.ways[lane];
-            let Direction { query: bases, subject: letters, .. } = tasks[way.task].direction;
+            let state = &self.states[lane];
+            let Direction { query: bases, subject: letters, .. } = tasks[state.task].direction;
             // Beyond the last window there are only sentinels.
-            let at = way.position.min(letters.len() - SIZE);
+            let at = state.position.min(letters.len() - SIZE);
             self.windows[lane].copy_from_slice(&letters[at..at + SIZE]);
-            words[lane] = bases.word(way.taken);
-            left[lane] = (bases.count() - way.taken).min(ROWS) as u32;
+            words[lane] = bases.word(state.taken);
+            left[lane] = (bases.count() - state.taken).min(ROWS) as u32;
         }
         transpose(&self.windows, &mut self.letters);
         for (row, bases) in (0u32..).zip(&mut self.bases) {
@@ -253,29 +253,29 @@ impl Busy {
 
     /// Examines busy lanes after a block of rows. Returns those that have ended.
     #[inline(always)]
-    fn look(&mut self, tasks: &[Task], alive: Alive, busy: u64, found: &mut [Found]) -> u64 {
+    fn look(&mut self, tasks: &[Task], alive: Alive, busy: u64, found: &mut [LaneResult]) -> u64 {
         let mut ended = 0;
         for lane in set(busy) {
-            let way = &mut self.ways[lane];
+            let state = &mut self.states[lane];
             if let Ok(row) = usize::try_from(self.best_row[lane]) {
-                way.best_taken = way.taken + row + 1;
-                way.best_position = way.position + row + 1 + self.best_cell[lane] as usize;
+                state.best_taken = state.taken + row + 1;
+                state.best_position = state.position + row + 1 + self.best_cell[lane] as usize;
             }
-            way.taken += ROWS;
-            way.position += ROWS;
-            let Direction { query: bases, subject: letters, at } = tasks[way.task].direction;
+            state.taken += ROWS;
+            state.position += ROWS;
+            let Direction { query: bases, subject: letters, at } = tasks[state.task].direction;
             let strayed = alive.strayed >> lane & 1 != 0;
             let goes_on = alive.any >> lane & 1 != 0
-                && way.taken < bases.count()
-                && way.position <= letters.len() - SIZE;
+                && state.taken < bases.count()
+                && state.position <= letters.len() - SIZE;
             if strayed || !goes_on {
                 ended |= 1 << lane;
             }
             if !strayed && !goes_on {
-                found[way.task] = Found::Whole(Extent {
-                    score: way.base + i32::from(self.best[lane]),
-                    query: way.best_position - at,
-                    subject: way.best_taken,
+                found[state.task] = LaneResult::Complete(Extent {
+                    score: state.base + i32::from(self.best[lane]),
+                    query: state.best_position - at,
+                    subject: state.best_taken,
                 });
             }
         }
@@ -297,7 +297,7 @@ impl Busy {
                 replace(&mut self.scores[at], &scores, &moved);
                 replace(&mut self.gaps[at], &gaps, &moved);
             }
-            set(to_low).for_each(|lane| self.ways[lane].position += NEAR);
+            set(to_low).for_each(|lane| self.states[lane].position += NEAR);
         }
         if to_high != 0 {
             let moved = spread(to_high);
@@ -309,7 +309,7 @@ impl Busy {
                 replace(&mut self.scores[at], &scores, &moved);
                 replace(&mut self.gaps[at], &gaps, &moved);
             }
-            set(to_high).for_each(|lane| self.ways[lane].position -= NEAR);
+            set(to_high).for_each(|lane| self.states[lane].position -= NEAR);
         }
         let (best, zero) = (R::load(proof, &self.best), R::splat(proof, lanes.zero));
         if best.above(R::splat(proof, lanes.highest)) & busy != 0 {
@@ -320,13 +320,13 @@ impl Busy {
             // The best score may stay above zero: a byte cannot hold every difference.
             self.best = best.minus(by).store();
             let by = by.store();
-            set(busy).for_each(|lane| self.ways[lane].base += i32::from(by[lane]));
+            set(busy).for_each(|lane| self.states[lane].base += i32::from(by[lane]));
         }
     }
 
     /// Saves the state of a lane, so that the extension can go on elsewhere.
     fn progress(&self, lane: usize) -> Progress {
-        let way = &self.ways[lane];
+        let state = &self.states[lane];
         let best = self.best[lane];
         let below = (LANES - BAND) / 2;
         let below_best = |cells: &[Cells]| {
@@ -341,11 +341,11 @@ impl Busy {
         Progress {
             scores: below_best(&self.scores),
             gaps: below_best(&self.gaps[..BAND]),
-            best: way.base + i32::from(best),
-            taken: way.taken,
-            position: way.position - below,
-            best_taken: way.best_taken,
-            best_position: way.best_position,
+            best: state.base + i32::from(best),
+            taken: state.taken,
+            position: state.position - below,
+            best_taken: state.best_taken,
+            best_position: state.best_position,
         }
     }
 }

@@ -142,13 +142,13 @@ fn many_side_by_side_find_what_each_does_alone() {
 fn segments_are_apart_on_other_strands_or_far_diagonals() {
     let segment =
         Segment { score: 40, q_start: 10, s_start: 1000, length: 20, q_seed: 12, s_seed: 1002 };
-    let mut apart = Apart::default();
+    let mut apart = DistantSegments::default();
     apart.clear();
-    assert!(apart.take(0, &segment));
-    assert!(!apart.take(0, &Segment { s_start: 1060, ..segment }));
-    assert!(!apart.take(0, &Segment { q_start: 70, ..segment }));
-    assert!(apart.take(1, &segment));
-    assert!(apart.take(0, &Segment { s_start: 5000, ..segment }));
+    assert!(apart.insert(0, &segment));
+    assert!(!apart.insert(0, &Segment { s_start: 1060, ..segment }));
+    assert!(!apart.insert(0, &Segment { q_start: 70, ..segment }));
+    assert!(apart.insert(1, &segment));
+    assert!(apart.insert(0, &Segment { s_start: 5000, ..segment }));
     apart.clear();
-    assert!(apart.take(0, &segment));
+    assert!(apart.insert(0, &segment));
 }

@@ -27,7 +27,7 @@ const EDGES: u128 = 1 | 1 << (LANES - 1);
 const _: () = assert!(LANES <= MARGIN);
 
 /// Rows of the query, and letters of the subject with [`MARGIN`] sentinels before and after them.
-pub(crate) type Way<'a> = Direction<'a, &'a [RowNumber]>;
+pub(crate) type TracedDirection<'a> = Direction<'a, &'a [RowNumber]>;
 
 /// Parameters that extensions with the same scores and costs share.
 #[derive(Clone, Debug)]
@@ -107,15 +107,15 @@ impl Tracer {
         })
     }
 
-    /// Extends both ways and records the steps in the trails. Returns `None` if there are no
+    /// Extends both directions and records the steps in the trails. Returns `None` if there are no
     /// vectors or the frame does not suffice.
     pub fn extend(
         &self,
         kernel: Kernel,
-        ways: [Way<'_>; 2],
+        directions: [TracedDirection<'_>; 2],
         trails: &mut [Trail; 2],
     ) -> Option<[Extent; 2]> {
-        row::perform(kernel, Trace { tracer: self, ways, trails })?
+        row::perform(kernel, Trace { tracer: self, directions, trails })?
     }
 }
 
@@ -144,19 +144,19 @@ fn halves(cells: [i8; LANES]) -> [Cells; 2] {
 /// Two extensions at once, as each alone waits for its own results most of the time.
 struct Trace<'a> {
     tracer: &'a Tracer,
-    ways: [Way<'a>; 2],
+    directions: [TracedDirection<'a>; 2],
     trails: &'a mut [Trail; 2],
 }
 
 impl Work for Trace<'_> {
-    type Found = Option<[Extent; 2]>;
+    type Output = Option<[Extent; 2]>;
 
     #[inline(always)]
-    fn run<R: Row>(self, proof: R::Proof) -> Self::Found {
-        let Trace { tracer, ways, trails } = self;
+    fn run<R: Row>(self, proof: R::Proof) -> Self::Output {
+        let Trace { tracer, directions, trails } = self;
         let costs = Costs::<R>::new(proof, tracer);
-        let mut left = Extension::<R>::new(proof, tracer, ways[0]);
-        let mut right = Extension::<R>::new(proof, tracer, ways[1]);
+        let mut left = Extension::<R>::new(proof, tracer, directions[0]);
+        let mut right = Extension::<R>::new(proof, tracer, directions[1]);
         let [left_trail, right_trail] = trails;
         left_trail.0.clear();
         right_trail.0.clear();
@@ -218,7 +218,7 @@ impl<R: Row> Costs<R> {
 /// State of an extension.
 struct Extension<'a, R: Row> {
     proof: R::Proof,
-    way: Way<'a>,
+    direction: TracedDirection<'a>,
     /// Number of query letters that were used.
     taken: usize,
     /// Index of the subject letter that the first lane pairs next.
@@ -243,19 +243,19 @@ struct Extension<'a, R: Row> {
 
 impl<'a, R: Row> Extension<'a, R> {
     #[inline(always)]
-    fn new(proof: R::Proof, tracer: &Tracer, way: Way<'a>) -> Self {
+    fn new(proof: R::Proof, tracer: &Tracer, direction: TracedDirection<'a>) -> Self {
         Extension {
             proof,
-            way,
+            direction,
             taken: 0,
-            position: way.at - CENTRE,
+            position: direction.at - CENTRE,
             scores: Twin::load(proof, &tracer.first),
             gaps: Twin::load(proof, &tracer.first_gaps),
             best: Twin::splat(proof, tracer.zero),
             base: -i32::from(tracer.zero),
             rows: tracer.rows,
             best_taken: 0,
-            best_position: way.at,
+            best_position: direction.at,
             alive: true,
             strayed: false,
         }
@@ -266,16 +266,16 @@ impl<'a, R: Row> Extension<'a, R> {
         (!self.strayed).then(|| Extent {
             score: self.base + i32::from(self.best.store()[0][0]),
             query: self.best_taken,
-            subject: self.best_position - self.way.at,
+            subject: self.best_position - self.direction.at,
         })
     }
 
     /// Uses the next letter of the query, or shifts the frame, or ends.
     #[inline(always)]
     fn step(&mut self, tracer: &Tracer, costs: &Costs<R>, trail: &mut Trail) {
-        let number = self.way.query.get(self.taken);
+        let number = self.direction.query.get(self.taken);
         // Beyond the margin no lane has a letter.
-        let letters = self.way.subject.get(self.position..);
+        let letters = self.direction.subject.get(self.position..);
         let (Some(&number), Some(letters)) = (number, letters.and_then(|all| all.first_chunk()))
         else {
             self.alive = false;
@@ -304,7 +304,7 @@ impl<'a, R: Row> Extension<'a, R> {
         let opened = scores.minus(costs.open_extend);
         let (longer_down, longer_across) = (down.minus(costs.extend), across.minus(costs.extend));
         trail.0.push(Steps {
-            column: self.position as isize - self.way.at as isize,
+            column: self.position as isize - self.direction.at as isize,
             from_above: down.above(pairs),
             from_left: across.above(without),
             opens_down: opened.above(longer_down),

@@ -25,8 +25,7 @@ pub(super) fn transpose(from: &[[u8; SIZE]; SIZE], to: &mut [[u8; SIZE]; SIZE]) 
     }
 }
 
-/// Transposes a tile in four steps, each of which interleaves each row with the row half the tile
-/// away.
+/// Transposes a tile in four steps. Each step interleaves each row with the row half the tile away.
 #[inline(always)]
 fn transposed(mut tile: [__m128i; TILE]) -> [__m128i; TILE] {
     for _ in 0..4 {

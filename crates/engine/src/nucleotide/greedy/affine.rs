@@ -2,7 +2,7 @@
 //! `greedy_align.c`).
 
 use super::pairs::Walk;
-use super::{Found, NOWHERE, Run, Scoring, divide_up, push};
+use super::{BestEnd, NOWHERE, Run, Scoring, divide_up, push};
 use crate::hits::{Edit, EditOp};
 
 /// How far a diagonal reaches at a distance, by the last step of its path.
@@ -129,7 +129,7 @@ impl Rows {
         walk: &Walk<'_, BACK>,
         scoring: &Scoring,
         x_drop: i32,
-    ) -> Found {
+    ) -> BestEnd {
         let steps = Steps::new(scoring);
         let half = scoring.reward / 2;
         let back = (x_drop + half) / steps.common + 1;
@@ -141,7 +141,7 @@ impl Rows {
         let longest = Run { length: run, ..Run::default() };
         let mut best = run * scoring.reward;
         let mut found =
-            Found { value: best, query: run, subject: run, longest, ..Found::default() };
+            BestEnd { value: best, query: run, subject: run, longest, ..BestEnd::default() };
         self.cells.push(Cell { pair: run, gap_in_subject: NOWHERE, gap_in_query: NOWHERE });
         self.rows.push(Row { distance: 0, best, at: 0, first: 0, last: 0 });
         if run == q_len || run == s_len {
@@ -161,7 +161,7 @@ impl Rows {
             let score = (query + subject) * half - distance * steps.common;
             if score > best {
                 best = score;
-                found = Found { value: score, distance, query, subject, ..found };
+                found = BestEnd { value: score, distance, query, subject, ..found };
             }
             if range.low <= range.high {
                 let at = start + (range.low - from) as usize;
@@ -255,7 +255,7 @@ impl Rows {
     }
 
     /// Appends the columns up to the best end, the last one first.
-    pub fn trace(&self, found: &Found, edits: &mut Vec<Edit>) {
+    pub fn trace(&self, found: &BestEnd, edits: &mut Vec<Edit>) {
         let (mut distance, mut subject) = (found.distance, found.subject);
         let mut diagonal = found.query - found.subject;
         let mut op = EditOp::Substitution;

@@ -8,10 +8,10 @@ mod narrow;
 use std::arch::x86_64::*;
 
 use super::linear::Rows;
-use super::pairs::{Side, Walk};
+use super::pairs::{OutwardBases, Walk};
 use super::rows::{Chunk, Front, Furthest, LANES, Narrow, Path, Row, Stepper};
 use super::rules::Rules;
-use super::{Found, NOWHERE, Run, Scoring};
+use super::{BestEnd, NOWHERE, Run, Scoring};
 use crate::kernel::Avx512;
 
 /// Number of bases that are compared at once: a word of 32 bits.
@@ -42,7 +42,7 @@ pub(super) fn extend<const BACK: bool>(
     scoring: &Scoring,
     x_drop: i32,
     keeps: bool,
-) -> Found {
+) -> BestEnd {
     #[target_feature(enable = "avx512bw,avx512cd")]
     fn inner<const BACK: bool>(
         proof: Proof,
@@ -51,7 +51,7 @@ pub(super) fn extend<const BACK: bool>(
         scoring: &Scoring,
         x_drop: i32,
         keeps: bool,
-    ) -> Found {
+    ) -> BestEnd {
         rows.extend(proof, walk, scoring, x_drop, keeps)
     }
     // SAFETY: the proof says that the CPU has the instructions.
@@ -120,7 +120,7 @@ fn make<const BACK: bool>(
             let last = first + LANES as i32 - 1;
             let reach =
                 [(least_extent + first) >> 1, (least_extent - last) >> 1].map(|at| at.max(0));
-            let met = runs.of(walk, reach, query, subject, goes_on);
+            let met = runs.find(walk, reach, query, subject, goes_on);
             let longer =
                 _mm512_mask_cmpgt_epi32_mask(goes_on, met.run, _mm512_set1_epi32(longest.length));
             if longer != 0 {
@@ -162,7 +162,7 @@ fn lengthen(longest: &mut Run, longer: u16, query: __m512i, subject: __m512i, ru
 }
 
 /// Runs of equal bases, and the room that there was for them.
-struct Met {
+struct MeasuredRuns {
     run: __m512i,
     room: __m512i,
 }
@@ -184,14 +184,14 @@ impl<'a, const BACK: bool> Runs<'a, BACK> {
     /// of them in the query and in the subject.
     #[inline]
     #[target_feature(enable = "avx512bw,avx512cd")]
-    fn of(
+    fn find(
         &self,
         walk: &Walk<'_, BACK>,
         reach: [i32; 2],
         query: __m512i,
         subject: __m512i,
         goes_on: u16,
-    ) -> Met {
+    ) -> MeasuredRuns {
         let (equal, seen) = self.equal::<false>(reach, query, subject);
         let room = _mm512_min_epi32(
             _mm512_sub_epi32(self.query.length, query),
@@ -210,7 +210,7 @@ impl<'a, const BACK: bool> Runs<'a, BACK> {
                 rest &= rest - 1;
             }
         }
-        Met { run, room }
+        MeasuredRuns { run, room }
     }
 
     /// Number of equal bases from these positions on, at most [`AT_ONCE`], not limited by the ends;
@@ -228,11 +228,11 @@ impl<'a, const BACK: bool> Runs<'a, BACK> {
         let [q, s] = [windows[0].places(query), windows[1].places(subject)];
         let seen =
             _mm512_cmplt_epu32_mask(_mm512_max_epu32(q.first, s.first), _mm512_set1_epi32(SEEN));
-        let bases = [q.of(windows[0].bases), s.of(windows[1].bases)];
+        let bases = [q.extract(windows[0].bases), s.extract(windows[1].bases)];
         let mut different = _mm512_xor_si512(bases[0], bases[1]);
         if self.query.ambiguous.is_some() || self.subject.ambiguous.is_some() {
-            different = _mm512_or_si512(different, q.of(self.query.ambiguous(&windows[0])));
-            different = _mm512_or_si512(different, s.of(self.subject.ambiguous(&windows[1])));
+            different = _mm512_or_si512(different, q.extract(self.query.ambiguous(&windows[0])));
+            different = _mm512_or_si512(different, s.extract(self.subject.ambiguous(&windows[1])));
         }
         let equal = if BACK {
             // All bits below the lowest set bit.
@@ -259,8 +259,8 @@ struct Words<'a, const BACK: bool> {
 impl<'a, const BACK: bool> Words<'a, BACK> {
     #[inline]
     #[target_feature(enable = "avx512bw,avx512cd")]
-    fn new(side: &Side<'a, BACK>) -> Self {
-        let Side { bytes, ambiguous, start, length } = *side;
+    fn new(side: &OutwardBases<'a, BACK>) -> Self {
+        let OutwardBases { bytes, ambiguous, start, length } = *side;
         Words { bytes, ambiguous, start: start as i64, length: _mm512_set1_epi32(length) }
     }
 
@@ -321,7 +321,7 @@ impl Places {
     /// Extracts the words from a window: two bits a base, the first in the highest bits.
     #[inline]
     #[target_feature(enable = "avx512bw,avx512cd")]
-    fn of(&self, window: __m512i) -> __m512i {
+    fn extract(&self, window: __m512i) -> __m512i {
         let at = _mm512_srli_epi32::<4>(self.first);
         let after = _mm512_add_epi32(at, _mm512_set1_epi32(1));
         let high = _mm512_permutexvar_epi32(at, window);

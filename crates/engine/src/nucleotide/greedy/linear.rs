@@ -4,7 +4,7 @@
 use super::pairs::Walk;
 use super::rows::{Chunk, Front, LANES, Narrow, PAD, Path, Row, Stepper, ZERO, chunk_of, first_of};
 use super::rules::{Next, Rules};
-use super::{Found, NOWHERE, Run, Scoring, push};
+use super::{BestEnd, NOWHERE, Run, Scoring, push};
 use crate::hits::{Edit, EditOp};
 
 /// Memory of at most this many chunks is kept when they are no longer needed.
@@ -45,12 +45,12 @@ impl Rows {
         scoring: &Scoring,
         x_drop: i32,
         keeps: bool,
-    ) -> Found {
+    ) -> BestEnd {
         let rules = Rules::new(scoring, x_drop);
         let run = walk.run(0, 0, 0);
         self.start(run, run * scoring.reward);
         let longest = Run { length: run, ..Run::default() };
-        let found = Found { query: run, subject: run, longest, ..Found::default() };
+        let found = BestEnd { query: run, subject: run, longest, ..BestEnd::default() };
         self.met_subject_end = run == walk.subject.length;
         if run == walk.query.length || self.met_subject_end {
             return found;
@@ -61,13 +61,13 @@ impl Rows {
         if !keeps && S::NARROW {
             let mut row = Narrow { first: -ZERO, cells: self.cells[PAD] };
             if stepper.narrow(walk, &rules, &mut self.best, &mut path, &mut row) {
-                return Found { longest: path.longest, ..path.found };
+                return BestEnd { longest: path.longest, ..path.found };
             }
             self.widen(&path.front, &row);
         }
         self.go_on(stepper, walk, &rules, &mut path, keeps);
         self.met_subject_end = path.front.subject_end;
-        Found { longest: path.longest, ..path.found }
+        BestEnd { longest: path.longest, ..path.found }
     }
 
     /// Computes rows until no diagonal continues.
@@ -93,7 +93,7 @@ impl Rows {
             *before = furthest.extent;
             let score = rules.score(furthest.extent, distance);
             if score >= best {
-                found.take(distance, furthest);
+                found.replace(distance, furthest);
             }
             self.best.push(best.max(score));
             if front.low > front.high {
@@ -197,7 +197,7 @@ impl Rows {
     }
 
     /// Appends the columns up to the best end, the last one first.
-    pub fn trace(&mut self, found: &Found, edits: &mut Vec<Edit>) {
+    pub fn trace(&mut self, found: &BestEnd, edits: &mut Vec<Edit>) {
         let mut diagonal = found.query - found.subject;
         let mut subject = found.subject;
         for distance in (0..found.distance as usize).rev() {

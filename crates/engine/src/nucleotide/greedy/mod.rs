@@ -77,7 +77,7 @@ struct Run {
 
 /// The best end of an extension.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Found {
+struct BestEnd {
     /// Number of differences; with gap costs the score.
     value: i32,
     /// Its distance.
@@ -176,7 +176,7 @@ impl Extender {
         walk: &Walk<'_, BACK>,
         scratch: &mut GreedyScratch,
         edits: Option<&mut Vec<Edit>>,
-    ) -> Found {
+    ) -> BestEnd {
         let (even, x_drop) = self.scoring.even(self.x_drop);
         if self.scoring.is_linear() {
             let rows = &mut scratch.linear;
@@ -203,7 +203,7 @@ impl Extender {
         scoring: &Scoring,
         x_drop: i32,
         keeps: bool,
-    ) -> Found {
+    ) -> BestEnd {
         #[cfg(target_arch = "x86_64")]
         {
             let widest = match self.kernel {
@@ -221,7 +221,7 @@ impl Extender {
     }
 
     /// The score of both directions together, and the box.
-    fn join(&self, left: &Found, right: &Found, q: u32, s: u32) -> (i32, Bounds) {
+    fn join(&self, left: &BestEnd, right: &BestEnd, q: u32, s: u32) -> (i32, Bounds) {
         let scoring = &self.scoring;
         let value = left.value + right.value;
         let score = if scoring.is_linear() {
@@ -244,7 +244,7 @@ impl Extender {
 
 /// The start of an extension's longest run, and half of the length within the box. A run that
 /// starts at the end of the box or beyond does not count.
-fn seed(found: &Found) -> Run {
+fn seed(found: &BestEnd) -> Run {
     let Run { query, subject, length } = found.longest;
     let room = (found.query - query).min(found.subject - subject);
     if room <= 0 {

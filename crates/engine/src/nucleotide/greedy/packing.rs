@@ -80,7 +80,7 @@ impl Packing {
 /// Packs letters. Returns whether any of them is ambiguous.
 fn pack(letters: &[u8], bytes: &mut [u8], ambiguous: &mut [u8]) -> bool {
     const { assert!(blastna::BASES == 4 && blastna::SIZE == 16) };
-    // Four letters, of which the lowest two bits count, become a byte.
+    // The lowest two bits of four letters become a byte.
     let joined = |letters: u32| (letters >> 18 | letters >> 12 | letters >> 6 | letters) as u8;
     let mut any = 0;
     let mut pack = |four: [u8; IN_BYTE], byte: &mut u8, mask: &mut u8| {

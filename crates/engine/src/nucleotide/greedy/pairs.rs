@@ -22,7 +22,7 @@ pub(crate) struct Bases<'a> {
 }
 
 impl<'a> Bases<'a> {
-    /// Bases of a database, none of which counts as ambiguous.
+    /// Bases of a database; none counts as ambiguous.
     pub fn of_database(bases: Packed<'a>) -> Bases<'a> {
         let length = bases.length() as usize;
         Bases { bytes: bases.bytes(), ambiguous: None, first: 0, length }
@@ -31,7 +31,7 @@ impl<'a> Bases<'a> {
 
 /// One of the two sequences of an extension, read outwards from a start.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Side<'a, const BACK: bool> {
+pub(super) struct OutwardBases<'a, const BACK: bool> {
     pub bytes: &'a [u8],
     pub ambiguous: Option<&'a [u8]>,
     /// Index in the bytes of the base at position zero. Meaningless if there is no base.
@@ -40,7 +40,7 @@ pub(super) struct Side<'a, const BACK: bool> {
     pub length: i32,
 }
 
-impl<'a, const BACK: bool> Side<'a, BACK> {
+impl<'a, const BACK: bool> OutwardBases<'a, BACK> {
     /// Reads from before the base at `at`, or backwards from there.
     fn new(bases: Bases<'a>, at: usize) -> Self {
         let Bases { bytes, ambiguous, first, length } = bases;
@@ -50,7 +50,7 @@ impl<'a, const BACK: bool> Side<'a, BACK> {
             true => ((first + at).wrapping_sub(1), at),
             false => (first + at, length - at),
         };
-        Side { bytes, ambiguous, start, length: length as i32 }
+        OutwardBases { bytes, ambiguous, start, length: length as i32 }
     }
 
     /// Two bits a base from an existing position on: the first base in the highest bits, or
@@ -113,14 +113,17 @@ fn first_word(head: &[u8]) -> u64 {
 /// The two sequences of an extension.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Walk<'a, const BACK: bool> {
-    pub query: Side<'a, BACK>,
-    pub subject: Side<'a, BACK>,
+    pub query: OutwardBases<'a, BACK>,
+    pub subject: OutwardBases<'a, BACK>,
 }
 
 impl<'a, const BACK: bool> Walk<'a, BACK> {
     /// Reads from before the pair at these positions, or backwards from there.
     pub fn new(query: Bases<'a>, subject: Bases<'a>, q: u32, s: u32) -> Self {
-        Walk { query: Side::new(query, q as usize), subject: Side::new(subject, s as usize) }
+        Walk {
+            query: OutwardBases::new(query, q as usize),
+            subject: OutwardBases::new(subject, s as usize),
+        }
     }
 
     /// Length of the run of equal bases from these positions on, if the first `taken` are known to

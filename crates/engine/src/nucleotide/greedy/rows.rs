@@ -1,8 +1,8 @@
-//! Rows of cells for vectors: chunks of diagonals, each of which has the same lane in all rows.
+//! Rows of cells for vectors: chunks of diagonals; a diagonal has the same lane in all rows.
 
 use super::pairs::Walk;
 use super::rules::Rules;
-use super::{Found, NOWHERE, Run};
+use super::{BestEnd, NOWHERE, Run};
 
 /// Number of diagonals in a chunk.
 pub(super) const LANES: usize = 16;
@@ -118,7 +118,7 @@ pub(super) struct Path {
     /// The largest extent of the row before.
     pub before: i32,
     pub longest: Run,
-    pub found: Found,
+    pub found: BestEnd,
 }
 
 /// A row of few diagonals.
@@ -128,10 +128,10 @@ pub(super) struct Narrow {
     pub cells: Chunk,
 }
 
-impl Found {
+impl BestEnd {
     /// Makes the furthest end of a row the best one.
     #[inline(always)]
-    pub fn take(&mut self, distance: i32, furthest: Furthest) {
+    pub fn replace(&mut self, distance: i32, furthest: Furthest) {
         self.value = distance;
         self.distance = distance;
         self.query = (furthest.extent + furthest.diagonal) / 2;

@@ -26,12 +26,12 @@ mod plain {
             n
         }
 
-        pub fn linear(&self, scoring: &Scoring, x: i32) -> (Found, Vec<Edit>) {
+        pub fn linear(&self, scoring: &Scoring, x: i32) -> (BestEnd, Vec<Edit>) {
             let (m, cost) = (scoring.reward, scoring.reward - scoring.penalty);
             let (q_len, s_len) = (self.query.len() as i32, self.subject.len() as i32);
             let run = self.run(0, 0);
             let mut longest = Run { query: 0, subject: 0, length: run };
-            let mut found = Found { query: run, subject: run, longest, ..Found::default() };
+            let mut found = BestEnd { query: run, subject: run, longest, ..BestEnd::default() };
             let mut far: HashMap<(i32, i32), i32> = [((0, 0), run)].into();
             let mut edits = Vec::new();
             if run == q_len || run == s_len {
@@ -87,7 +87,7 @@ mod plain {
                 let score = extent * (m / 2) - d * cost;
                 if score >= best[d as usize - 1] {
                     best.push(score);
-                    found = Found {
+                    found = BestEnd {
                         value: d,
                         distance: d,
                         query: s_best + k_best,
@@ -111,7 +111,7 @@ mod plain {
 
         fn trace_linear(
             &self,
-            found: &Found,
+            found: &BestEnd,
             far: &HashMap<(i32, i32), i32>,
             edits: &mut Vec<Edit>,
         ) {
@@ -173,13 +173,13 @@ fn with_all_kernels<const BACK: bool>(
     scoring: Scoring,
     x_drop: i32,
     scratch: &mut GreedyScratch,
-) -> (Found, Vec<Edit>) {
+) -> (BestEnd, Vec<Edit>) {
     let mut found = Kernel::available().map(|kernel| {
         let extender = Extender::new(scoring, x_drop, kernel);
         let untraced = extender.one_way(walk, scratch, None);
         let mut edits = Vec::new();
         let traced = extender.one_way(walk, scratch, Some(&mut edits));
-        assert_eq!(untraced, Found { longest: untraced.longest, ..traced }, "{kernel:?}");
+        assert_eq!(untraced, BestEnd { longest: untraced.longest, ..traced }, "{kernel:?}");
         (untraced, edits)
     });
     let first = found.next().unwrap();
@@ -219,7 +219,7 @@ fn check(
     scoring: Scoring,
     x_drop: i32,
     scratch: &mut GreedyScratch,
-) -> (Found, Vec<Edit>) {
+) -> (BestEnd, Vec<Edit>) {
     let (even, x) = scoring.even(x_drop);
     let expected = plain::Plain { query, subject }.linear(&even, x);
     let packed = [query, subject].map(Packing::whole);

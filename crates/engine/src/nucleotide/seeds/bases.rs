@@ -31,7 +31,7 @@ pub(super) struct Flanks(pub u32);
 impl Flanks {
     /// Reads the flanks of the word of `width` bases at `at`.
     #[inline]
-    pub fn of(bytes: &[u8], at: usize, width: u32) -> Flanks {
+    pub fn read(bytes: &[u8], at: usize, width: u32) -> Flanks {
         let from_left = match at.checked_sub(FLANK) {
             Some(left) => window(bytes, left),
             None => window(bytes, 0) >> (2 * (FLANK - at)),

@@ -22,7 +22,7 @@ pub(crate) enum Kind {
 
 /// The chosen lookup table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Choice {
+pub(super) struct TableChoice {
     pub kind: Kind,
     /// Number of bases that an indexed word spans.
     pub span: u32,
@@ -33,12 +33,12 @@ pub(super) struct Choice {
 /// Positions and overflow cells of the small table are below this limit.
 const SMALL_LIMIT: i64 = 32768;
 
-impl Choice {
+impl TableChoice {
     /// Chooses the table for these unmasked regions of the queries.
-    pub fn new(rules: &SeedRules, regions: &[Range<u32>]) -> Choice {
+    pub fn new(rules: &SeedRules, regions: &[Range<u32>]) -> TableChoice {
         if let Some(template) = rules.template {
             let (kind, span) = (Kind::Megablast, template.length);
-            return Choice { kind, span, may_overflow: false };
+            return TableChoice { kind, span, may_overflow: false };
         }
         let length = |region: &Range<u32>| i64::from(region.end) - i64::from(region.start);
         let entries: i64 = regions.iter().map(|region| length(region) - 1).sum();
@@ -50,7 +50,7 @@ impl Choice {
         // At most every other word needs a cell for its end.
         let most_cells = entries.max(0) + entries.max(0) / 2;
         let may_overflow = kind == Kind::Small && most_cells + 2 >= SMALL_LIMIT;
-        Choice { kind, span, may_overflow }
+        TableChoice { kind, span, may_overflow }
     }
 
     /// The kind of table, given the number of overflow cells that a small table would need.

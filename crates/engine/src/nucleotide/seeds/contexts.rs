@@ -26,7 +26,7 @@ pub(crate) struct Contexts {
 
 /// Letters of other contexts on one side of the contexts that are searched, with their sentinels.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Beside {
+pub(crate) struct Neighbours {
     /// The nearest letters, in sequence order. Letters before a context end with its sentinel;
     /// letters after it begin after its sentinel.
     pub letters: Vec<u8>,
@@ -34,12 +34,12 @@ pub(crate) struct Beside {
     pub more: bool,
     /// Neighbouring contexts before. Their words may be the first of two hits; their segments are
     /// dropped.
-    pub others: Vec<Other>,
+    pub others: Vec<NeighbourContext>,
 }
 
 /// A neighbouring context, or the end of one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Other {
+pub(crate) struct NeighbourContext {
     /// Its start among the letters.
     pub start: u32,
     /// Its number of letters.
@@ -50,9 +50,9 @@ pub(crate) struct Other {
     pub limits: Option<Limits>,
 }
 
-impl Beside {
+impl Neighbours {
     /// Appends letters until there are `most`; then notes whether more were left.
-    pub fn take<'a>(&mut self, letters: impl Iterator<Item = &'a u8>, most: usize) {
+    pub fn extend_to<'a>(&mut self, letters: impl Iterator<Item = &'a u8>, most: usize) {
         for &letter in letters {
             if self.letters.len() == most {
                 self.more = true;
@@ -103,7 +103,7 @@ impl Limits {
 }
 
 impl Bounds {
-    fn of(limits: impl Iterator<Item = Limits>) -> Bounds {
+    fn from_limits(limits: impl Iterator<Item = Limits>) -> Bounds {
         let mut lowest = Limits { x_drop: i32::MAX, cutoff: i32::MAX };
         let mut highest = i32::MIN;
         for limits in limits {
@@ -119,20 +119,21 @@ impl Contexts {
     /// Concatenates contexts. Each has its blastna codes, empty for a strand that is not searched,
     /// and its limits if it is valid.
     pub fn new<'a>(contexts: impl IntoIterator<Item = (&'a [u8], Option<Limits>)>) -> Contexts {
-        let nothing = Beside::default();
-        Contexts::beside(&nothing, contexts, &nothing)
+        let nothing = Neighbours::default();
+        Contexts::with_neighbours(&nothing, contexts, &nothing)
     }
 
     /// Concatenates contexts between their neighbours.
-    pub fn beside<'a>(
-        before: &Beside,
+    pub fn with_neighbours<'a>(
+        before: &Neighbours,
         contexts: impl IntoIterator<Item = (&'a [u8], Option<Limits>)>,
-        after: &Beside,
+        after: &Neighbours,
     ) -> Contexts {
         let mut letters = vec![SENTINEL];
         letters.extend_from_slice(&before.letters);
-        let other =
-            |&Other { start: offset, length, limits, .. }: &Other| Span { offset, length, limits };
+        let other = |&NeighbourContext { start: offset, length, limits, .. }: &NeighbourContext| {
+            Span { offset, length, limits }
+        };
         let mut spans: Vec<Span> = before.others.iter().map(other).collect();
         let others = spans.len();
         for (codes, limits) in contexts {
@@ -149,7 +150,7 @@ impl Contexts {
                 letters.push(SENTINEL);
             }
         }
-        let bounds = Bounds::of(spans.iter().filter_map(|span| span.limits));
+        let bounds = Bounds::from_limits(spans.iter().filter_map(|span| span.limits));
         Contexts { letters, spans, bounds, more: (before.more, after.more), others }
     }
 
@@ -175,7 +176,7 @@ impl Contexts {
 
     /// The context of a position, not counting neighbours; `None` if a neighbour is there.
     pub fn own(&self, place: u32) -> Option<usize> {
-        self.at(place).checked_sub(self.others)
+        self.context_at(place).checked_sub(self.others)
     }
 
     /// Start of a context, not counting neighbours.
@@ -185,7 +186,7 @@ impl Contexts {
 
     /// Number of the context of a position: the last one that starts there or before. The position
     /// just after a context belongs to it.
-    pub fn at(&self, place: u32) -> usize {
+    pub fn context_at(&self, place: u32) -> usize {
         self.spans.partition_point(|span| span.offset <= place).saturating_sub(1)
     }
 

@@ -27,7 +27,7 @@
 
 /// State of a diagonal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Known {
+pub(super) struct DiagonalState {
     /// End of the explored range or of the last hit: a position of the subject plus the origin.
     pub last: i32,
     /// Whether the last seed became a segment.
@@ -42,11 +42,11 @@ pub(super) trait Diagonals {
     fn origin(&self) -> i32;
 
     /// The state of a diagonal. A diagonal without state has its last hit long ago.
-    fn get(&self, diagonal: i32) -> Known;
+    fn get(&self, diagonal: i32) -> DiagonalState;
 
     /// Stores the state after a seed that starts at `at`. State that ends more than `stale` before
     /// that may be forgotten.
-    fn put(&mut self, diagonal: i32, known: Known, at: i32, stale: i32);
+    fn put(&mut self, diagonal: i32, known: DiagonalState, at: i32, stale: i32);
 }
 
 /// An array with an entry for each diagonal, modulo a power of two. The power is at least the
@@ -103,15 +103,15 @@ impl Diagonals for Direct {
     }
 
     #[inline]
-    fn get(&self, diagonal: i32) -> Known {
+    fn get(&self, diagonal: i32) -> DiagonalState {
         let place = self.place(diagonal);
         let last = self.lasts[place];
         let length = self.lengths.get(place).map_or(0, |&length| i32::from(length));
-        Known { last: (last >> 1) as i32, saved: last & 1 != 0, length }
+        DiagonalState { last: (last >> 1) as i32, saved: last & 1 != 0, length }
     }
 
     #[inline]
-    fn put(&mut self, diagonal: i32, known: Known, _at: i32, _stale: i32) {
+    fn put(&mut self, diagonal: i32, known: DiagonalState, _at: i32, _stale: i32) {
         let place = self.place(diagonal);
         self.lasts[place] = (known.last as u32) << 1 | u32::from(known.saved);
         if let Some(length) = self.lengths.get_mut(place) {
@@ -136,7 +136,7 @@ pub(super) struct Lossy {
 #[derive(Clone, Copy, Debug, Default)]
 struct Cell {
     diagonal: i32,
-    known: Known,
+    known: DiagonalState,
     next: u32,
 }
 
@@ -167,7 +167,7 @@ impl Diagonals for Lossy {
     }
 
     #[inline]
-    fn get(&self, diagonal: i32) -> Known {
+    fn get(&self, diagonal: i32) -> DiagonalState {
         let mut at = self.heads[Lossy::bucket(diagonal)];
         while at != 0 {
             let cell = &self.cells[at as usize];
@@ -176,10 +176,10 @@ impl Diagonals for Lossy {
             }
             at = cell.next;
         }
-        Known::default()
+        DiagonalState::default()
     }
 
-    fn put(&mut self, diagonal: i32, known: Known, at: i32, stale: i32) {
+    fn put(&mut self, diagonal: i32, known: DiagonalState, at: i32, stale: i32) {
         let bucket = Lossy::bucket(diagonal);
         let mut number = self.heads[bucket];
         while number != 0 {

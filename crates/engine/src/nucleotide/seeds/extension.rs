@@ -6,9 +6,9 @@ use fleetblast_seq::nucleotide::blastna::{BASES, SENTINEL};
 use super::SeedRules;
 use super::bases::{Bits, window};
 use super::contexts::Contexts;
-use super::fours::Fours;
-use super::short::{Around, Short};
-use super::sides::{RUN, Side, ToTheLeft, ToTheRight, Way, differences, one_side};
+use super::quads::PackedQuads;
+use super::short::{Short, SubjectFlanks};
+use super::sides::{PairOrder, RUN, SideExtension, ToTheLeft, ToTheRight, differences, one_side};
 
 /// Seeds of at least this many bases are first extended four bases at a time.
 pub(super) const LONG_WORD: u32 = 11;
@@ -29,7 +29,7 @@ pub(super) struct Extender {
     /// Scores of four pairs of bases, by the bits that differ.
     four_scores: [i32; 256],
     /// For seeds that are first extended four bases at a time.
-    fours: Option<Fours>,
+    quads: Option<PackedQuads>,
     /// For short contexts, where bases are compared singly and only equality counts.
     short: Option<Short>,
 }
@@ -46,11 +46,11 @@ pub(super) struct Extension {
 }
 
 /// An extension that looked at a bounded number of pairs.
-enum Near {
+enum Bounded {
     /// It ended within them.
-    All(Extension),
+    Complete(Extension),
     /// It may go on beyond them.
-    Part,
+    Incomplete,
 }
 
 /// Pairs of bases, or groups of four, on one side of a seed.
@@ -63,7 +63,7 @@ struct Groups {
 }
 
 impl Groups {
-    fn of(side: Side, ended: bool) -> Groups {
+    fn from_side(side: SideExtension, ended: bool) -> Groups {
         Groups { best: side.best, score: side.score, ended }
     }
 }
@@ -90,28 +90,28 @@ impl Extender {
             simple,
             plain,
             four_scores,
-            fours: four_at_a_time.then(|| Fours::new(contexts, (equal, other))),
+            quads: four_at_a_time.then(|| PackedQuads::new(contexts, (equal, other))),
         }
     }
 
     /// Prepares the rejection of seeds at a subject position that must score less than `least`. It
     /// works for some of the seeds with this X-drop, if all contexts have the same.
     #[inline(always)]
-    pub fn around<'a>(
+    pub fn prepare_screen<'a>(
         &'a self,
         query: &'a [u8],
         subject: Packed<'_>,
         at: u32,
         (x_drop, least): (Option<i32>, i32),
-    ) -> Option<Around<'a>> {
+    ) -> Option<SubjectFlanks<'a>> {
         let short = self.short.as_ref()?;
         x_drop.filter(|&x_drop| x_drop < SENTINEL_DROP)?;
-        short.around(query, subject, at, least)
+        short.prepare_screen(query, subject, at, least)
     }
 
     /// Groups of four letters, if seeds are first extended by them.
-    pub fn fours(&self) -> Option<&Fours> {
-        self.fours.as_ref()
+    pub fn quads(&self) -> Option<&PackedQuads> {
+        self.quads.as_ref()
     }
 
     /// Extends a seed, which is known to match up to `match_end` of the subject. `is_high` says for
@@ -126,23 +126,23 @@ impl Extender {
         x_drop: i32,
         is_high: impl FnOnce(i32) -> bool,
     ) -> Extension {
-        if let Some(fours) = &self.fours {
-            let queries = (queries.0, fours);
+        if let Some(quads) = &self.quads {
+            let queries = (queries.0, quads);
             let extension = self.approximate(queries, subject, seed, match_end, x_drop);
             if !is_high(extension.score) {
                 return extension;
             }
         }
-        match self.near(queries, subject, seed, x_drop) {
-            Near::All(extension) => extension,
-            Near::Part => self.exact(queries, subject, seed, x_drop),
+        match self.extend_bounded(queries, subject, seed, x_drop) {
+            Bounded::Complete(extension) => extension,
+            Bounded::Incomplete => self.exact(queries, subject, seed, x_drop),
         }
     }
 
     /// Extends by groups of four bases, aligned to multiples of four in the subject.
     fn approximate(
         &self,
-        (contexts, fours): (&Contexts, &Fours),
+        (contexts, quads): (&Contexts, &PackedQuads),
         subject: Packed<'_>,
         (q, s): (u32, u32),
         match_end: u32,
@@ -153,13 +153,13 @@ impl Extender {
         let (before, after) = subject.bytes().split_at(s as usize / 4);
 
         let (known, most) = (q as usize / 4, s as usize / 4);
-        let groups = fours.before(q).iter().rev().zip(before.iter().rev());
+        let groups = quads.before(q).iter().rev().zip(before.iter().rev());
         let left = groups.map(|(query, subject)| query ^ subject);
         let Groups { best: left, score: left_score, ended } = self.best_groups(left, x_drop);
         let left_strayed = contexts.more().0 && !ended && known < most;
         let room = |length: u32, from: u32| length.saturating_sub(from) as usize / 4;
         let (known, most) = (room(contexts.length(), q), room(subject.length(), s));
-        let groups = fours.from(q).iter().zip(after).take(known.min(most));
+        let groups = quads.from(q).iter().zip(after).take(known.min(most));
         let right = groups.map(|(query, subject)| query ^ subject);
         let Groups { best: right, score: right_score, ended } = self.best_groups(right, x_drop);
         let right_strayed = contexts.more().1 && !ended && known < most;
@@ -242,24 +242,24 @@ impl Extender {
     /// Does the same as [`Extender::exact`] if the extension ends within [`RUN`] pairs to each
     /// side, or at a sentinel.
     #[inline(always)]
-    fn near(
+    fn extend_bounded(
         &self,
         (contexts, query): (&Contexts, &[u8]),
         subject: Packed<'_>,
         (q, s): (u32, u32),
         x_drop: i32,
-    ) -> Near {
-        let Some((equal, other)) = self.simple else { return Near::Part };
+    ) -> Bounded {
+        let Some((equal, other)) = self.simple else { return Bounded::Incomplete };
         let room = q.min(s).min(contexts.length() - q).min(subject.length() - s);
         if room < RUN || x_drop >= SENTINEL_DROP {
-            return Near::Part;
+            return Bounded::Incomplete;
         }
         let plain = self.plain.from((q - RUN) as usize);
         let left = (plain << (64 - RUN)).leading_ones();
         let right = (plain >> RUN).trailing_ones().min(RUN);
         let is_end = |at: u32| contexts.letters()[at as usize] == SENTINEL;
         if left < RUN && !is_end(q - 1 - left) || right < RUN && !is_end(q + right) {
-            return Near::Part;
+            return Bounded::Incomplete;
         }
         let differences = |q: u32, s: u32| {
             differences(window(query, q as usize), window(subject.bytes(), s as usize))
@@ -269,11 +269,11 @@ impl Extender {
         let after = differences(q, s) & !(u64::MAX >> (2 * right));
         let scores = (equal, other);
         let left = one_side::<ToTheLeft>((before, left), scores, |_| x_drop);
-        let Some((left, left_score)) = left else { return Near::Part };
+        let Some((left, left_score)) = left else { return Bounded::Incomplete };
         let limit = |score: i32| right_limit(x_drop, left_score, score);
         let right = one_side::<ToTheRight>((after, right), scores, limit);
-        let Some((right, right_score)) = right else { return Near::Part };
-        Near::All(Extension {
+        let Some((right, right_score)) = right else { return Bounded::Incomplete };
+        Bounded::Complete(Extension {
             q_start: q - left,
             s_start: s - left,
             length: left + right,
@@ -286,14 +286,14 @@ impl Extender {
     /// [`RUN`] pairs differ, if all are single bases. `limit` maps the score gained so far to the
     /// drop that ends the extension.
     #[inline]
-    fn best<W: Way>(
+    fn best<W: PairOrder>(
         &self,
         most: u32,
         one: impl Fn(u32) -> i32,
         run: impl Fn(u32) -> Option<u64>,
         limit: impl Fn(i32) -> i32,
     ) -> Groups {
-        let mut side = Side::default();
+        let mut side = SideExtension::default();
         let mut i = 0;
         while i < most {
             if let Some((equal, other)) = self.simple
@@ -301,10 +301,10 @@ impl Extender {
                 && let Some(differences) = run(i)
             {
                 let end = i + RUN;
-                if side.follow::<W>(differences, &mut i, (equal, other), &limit) {
-                    return Groups::of(side, true);
+                if side.add_run::<W>(differences, &mut i, (equal, other), &limit) {
+                    return Groups::from_side(side, true);
                 }
-                side.gain((end - i) as i32 * equal, end);
+                side.add_pairs((end - i) as i32 * equal, end);
                 i = end;
                 continue;
             }
@@ -312,13 +312,13 @@ impl Extender {
                 let score = one(i);
                 i += 1;
                 if score > 0 {
-                    side.gain(score, i);
-                } else if side.falls(score, limit(side.score)) {
-                    return Groups::of(side, true);
+                    side.add_pairs(score, i);
+                } else if side.add_mismatch(score, limit(side.score)) {
+                    return Groups::from_side(side, true);
                 }
             }
         }
-        Groups::of(side, false)
+        Groups::from_side(side, false)
     }
 }
 

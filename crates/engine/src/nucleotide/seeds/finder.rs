@@ -4,9 +4,9 @@ use fleetblast_seq::nucleotide::Packed;
 
 use super::bases::window;
 use super::contexts::{Contexts, Limits};
-use super::diagonals::{Diagonals, Known};
-use super::goal::{Goal, SIDE_BY_SIDE};
+use super::diagonals::{DiagonalState, Diagonals};
 use super::scan::{Candidates, Places};
+use super::screen_goal::{SIDE_BY_SIDE, ScreenGoal};
 use super::table::{Gathered, Table};
 use super::{Seeds, Segment};
 
@@ -29,7 +29,7 @@ pub(super) struct Finder<'a, D> {
 }
 
 /// Seeds that wait to be screened together: query and subject positions.
-struct Waiting {
+struct WaitingSeeds {
     seeds: [[u32; 2]; SIDE_BY_SIDE],
     count: usize,
 }
@@ -46,7 +46,7 @@ impl<D: Diagonals> Finder<'_, D> {
         let seeds = self.seeds;
         // Plain: the indexed word is the whole seed, and one hit is enough.
         let is_plain = seeds.words.extra == 0 && seeds.window == 0;
-        let mut waiting = Waiting { seeds: [[0; 2]; SIDE_BY_SIDE], count: 0 };
+        let mut waiting = WaitingSeeds { seeds: [[0; 2]; SIDE_BY_SIDE], count: 0 };
         while places.start < places.end {
             let bytes = self.subject.bytes();
             let hits = candidates.next(
@@ -73,7 +73,7 @@ impl<D: Diagonals> Finder<'_, D> {
                 }
             }
         }
-        self.judge(&mut waiting);
+        self.process_waiting(&mut waiting);
     }
 
     /// Processes the matches of a subject word.
@@ -89,43 +89,43 @@ impl<D: Diagonals> Finder<'_, D> {
     /// Processes the matches of a subject word where words are seeds and one hit is enough. Some
     /// are left in `waiting`.
     #[inline(always)]
-    fn plain_pairs(&mut self, places: &[u32], at: u32, waiting: &mut Waiting) {
+    fn plain_pairs(&mut self, places: &[u32], at: u32, waiting: &mut WaitingSeeds) {
         let (seeds, bounds) = (self.seeds, self.contexts.bounds());
-        if seeds.extender.fours().is_some() {
+        if seeds.extender.quads().is_some() {
             for &place in places {
                 waiting.seeds[waiting.count % SIDE_BY_SIDE] = [place, at];
                 waiting.count += 1;
                 if waiting.count == SIDE_BY_SIDE {
-                    self.judge(waiting);
+                    self.process_waiting(waiting);
                 }
             }
             return;
         }
         let limits = (bounds.x_drop, bounds.lowest.cutoff);
-        let around = seeds.extender.around(&seeds.words.query, self.subject, at, limits);
+        let around = seeds.extender.prepare_screen(&seeds.words.query, self.subject, at, limits);
         for &place in places {
-            if around.is_none_or(|around| !around.is_hopeless(place)) {
+            if around.is_none_or(|around| !around.is_too_weak(place)) {
                 self.plain_pair(place, at, false);
             }
         }
     }
 
     /// Screens and processes the waiting seeds, in their order.
-    fn judge(&mut self, waiting: &mut Waiting) {
+    fn process_waiting(&mut self, waiting: &mut WaitingSeeds) {
         let count = std::mem::take(&mut waiting.count);
         let (seeds, lowest) = (self.seeds, self.contexts.bounds().lowest);
         let goal = self
             .contexts
             .bounds()
             .x_drop
-            .map(|x_drop| Goal { x_drop, least: lowest.reduced_cutoff().min(lowest.cutoff) });
+            .map(|x_drop| ScreenGoal { x_drop, least: lowest.reduced_cutoff().min(lowest.cutoff) });
         let pairs = &waiting.seeds[..count];
-        let hopeless = match seeds.extender.fours().zip(goal) {
-            Some((fours, goal)) => fours.hopeless(seeds.kernel, pairs, self.subject, goal),
+        let too_weak = match seeds.extender.quads().zip(goal) {
+            Some((quads, goal)) => quads.screen(seeds.kernel, pairs, self.subject, goal),
             None => 0,
         };
         for (number, &[q, s]) in pairs.iter().enumerate() {
-            self.plain_pair(q, s, hopeless >> number & 1 != 0);
+            self.plain_pair(q, s, too_weak >> number & 1 != 0);
         }
     }
 
@@ -143,20 +143,21 @@ impl<D: Diagonals> Finder<'_, D> {
         }
     }
 
-    /// Does what [`Finder::pair`] does where words are seeds and one hit is enough. `is_hopeless`
+    /// Does what [`Finder::pair`] does where words are seeds and one hit is enough. `is_too_weak`
     /// says that the extension cannot reach the least useful score.
     #[inline(always)]
-    fn plain_pair(&mut self, q: u32, s: u32, is_hopeless: bool) {
+    fn plain_pair(&mut self, q: u32, s: u32, is_too_weak: bool) {
         let diagonal = s as i32 - q as i32;
         let at = s as i32 + self.diagonals.origin();
         if at < self.diagonals.get(diagonal).last {
             return;
         }
         let length = self.seeds.words.length;
-        let mut known = Known { last: at + length as i32, saved: false, length: length as i32 };
-        if !is_hopeless && let Some(segment) = self.extend((q, s), s + length, false) {
+        let mut known =
+            DiagonalState { last: at + length as i32, saved: false, length: length as i32 };
+        if !is_too_weak && let Some(segment) = self.extend((q, s), s + length, false) {
             let last = (segment.s_start + segment.length) as i32 + self.diagonals.origin();
-            known = Known { last, saved: true, length: 0 };
+            known = DiagonalState { last, saved: true, length: 0 };
             self.out.push(segment);
         }
         let range = self.seeds.off_diagonal_range.min(-(length as i32));
@@ -164,7 +165,7 @@ impl<D: Diagonals> Finder<'_, D> {
     }
 
     /// Processes a seed.
-    fn seed(&mut self, (q, s): (u32, u32), diagonal: i32, known: Known) {
+    fn seed(&mut self, (q, s): (u32, u32), diagonal: i32, known: DiagonalState) {
         let (window, words) = (self.window, &self.seeds.words);
         let length = words.length as i32;
         let at = s as i32 + self.diagonals.origin();
@@ -178,16 +179,16 @@ impl<D: Diagonals> Finder<'_, D> {
         let Some(checked) = checked else { return };
         let mut last = at + length + checked.extended as i32;
         let mut range = self.seeds.off_diagonal_range.min(window - length);
-        let (mut is_ready, mut is_beside) = (true, false);
+        let (mut is_ready, mut has_neighbours) = (true, false);
         if is_first && !checked.double {
             range = range.max(0);
-            is_beside = self.has_hit_beside(diagonal, at, last, range);
-            is_ready = is_beside;
+            has_neighbours = self.has_hit_nearby(diagonal, at, last, range);
+            is_ready = has_neighbours;
         }
         if is_ready {
             let seed = (q + checked.shift, s + checked.shift);
             let match_end = s + words.length + checked.extended;
-            let segment = self.extend(seed, match_end, is_beside);
+            let segment = self.extend(seed, match_end, has_neighbours);
             is_ready = segment.is_some();
             if let Some(segment) = segment {
                 last = (segment.s_start + segment.length) as i32 + self.diagonals.origin();
@@ -195,7 +196,7 @@ impl<D: Diagonals> Finder<'_, D> {
             }
         }
         let length = if is_ready { 0 } else { last - at };
-        let known = Known { last, saved: is_ready, length };
+        let known = DiagonalState { last, saved: is_ready, length };
         self.diagonals.put(diagonal, known, at, window + range + 1);
     }
 
@@ -231,7 +232,7 @@ impl<D: Diagonals> Finder<'_, D> {
 
     /// Whether a nearby diagonal has a hit that makes a seed together with the hit from `at` to
     /// `end`.
-    fn has_hit_beside(&self, diagonal: i32, at: i32, end: i32, range: i32) -> bool {
+    fn has_hit_nearby(&self, diagonal: i32, at: i32, end: i32, range: i32) -> bool {
         let length = self.seeds.words.length as i32;
         let (from, until) = (at + length - self.window, end - 2 * length);
         (1..=range).any(|distance| {
@@ -250,7 +251,7 @@ impl<D: Diagonals> Finder<'_, D> {
     #[inline(always)]
     fn extend(&mut self, (q, s): (u32, u32), match_end: u32, whatever: bool) -> Option<Segment> {
         let bounds = self.contexts.bounds();
-        let limits = || self.contexts.limits(self.contexts.at(q));
+        let limits = || self.contexts.limits(self.contexts.context_at(q));
         let x_drop = match bounds.x_drop {
             Some(x_drop) => x_drop,
             None => limits()?.x_drop,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::SeedRules;
-use super::choice::{Choice, Kind};
+use super::choice::{Kind, TableChoice};
 use super::contexts::{Contexts, are_long};
 use super::extension::LONG_WORD;
 use super::table::Table;
@@ -42,7 +42,7 @@ impl Indexing {
             end = offset + letters.len() as u32;
             offset = end + u32::from(!letters.is_empty());
         }
-        let choice = Choice::new(rules, &all);
+        let choice = TableChoice::new(rules, &all);
         let cells = || {
             let laid = Contexts::new(contexts.map(|(letters, _)| (letters, None)));
             let places = words::places(&laid, &all, rules.word_size, choice.span);
@@ -56,7 +56,7 @@ impl Indexing {
     }
 
     /// Whether neighbouring contexts can change the results.
-    pub fn looks_beside(self) -> bool {
+    pub fn depends_on_neighbours(self) -> bool {
         self.in_groups
     }
 }

@@ -21,15 +21,15 @@ mod contexts;
 mod diagonals;
 mod extension;
 mod finder;
-mod fours;
-mod goal;
-#[cfg(target_arch = "x86_64")]
-mod hopeless;
 mod indexing;
 #[cfg(target_arch = "x86_64")]
+mod prescreen;
+#[cfg(target_arch = "x86_64")]
 mod presence;
+mod quads;
 mod runs;
 mod scan;
+mod screen_goal;
 mod short;
 mod sides;
 mod table;
@@ -47,7 +47,7 @@ use std::ops::Range;
 use fleetblast_seq::nucleotide::Packed;
 
 use choice::Kind;
-pub(crate) use contexts::{Beside, Contexts, Limits, Other};
+pub(crate) use contexts::{Contexts, Limits, NeighbourContext, Neighbours};
 use diagonals::{Diagonals, Direct, Lossy};
 use extension::Extender;
 use finder::Finder;

@@ -7,7 +7,7 @@ use std::ops::Range;
 mod extension;
 mod memory;
 
-use super::choice::{Choice, Kind};
+use super::choice::{Kind, TableChoice};
 use super::contexts::Contexts;
 use super::{SeedRules, Segment, TemplateKind};
 use memory::Cell;
@@ -60,7 +60,7 @@ impl<'a> Reference<'a> {
         regions: &[Range<u32>],
         rules: &'a SeedRules,
     ) -> Reference<'a> {
-        let Choice { mut kind, span, .. } = Choice::new(rules, regions);
+        let TableChoice { mut kind, span, .. } = TableChoice::new(rules, regions);
         let span = span as usize;
         let letters = contexts.letters();
         let patterns = patterns(rules, span);
@@ -155,7 +155,7 @@ impl Run<'_> {
         let (mut q_first, mut q_end) = (0, usize::MAX);
         let mut bits = 255;
         if of.kind == Kind::Small {
-            let context = of.contexts.at(q as u32);
+            let context = of.contexts.context_at(q as u32);
             q_first = of.contexts.start(context) as usize;
             q_end = of.contexts.end(context) as usize;
             bits = 3;
@@ -201,7 +201,7 @@ impl Run<'_> {
             return 1;
         }
         let (mut q_end, mut s_end) = (*q_off + length, *s_off + length);
-        let q_range = of.contexts.end(of.contexts.at(q_end as u32)) as usize;
+        let q_range = of.contexts.end(of.contexts.context_at(q_end as u32)) as usize;
         let checks = of.rules.checks_masks || of.kind == Kind::Small;
         if checks {
             if !self.good(q_end - span, s_end - span) {
@@ -318,7 +318,7 @@ impl Run<'_> {
             end_pos += extended as i32;
         }
         if ready {
-            let limits = self.of.contexts.limits(self.of.contexts.at(q as u32)).unwrap();
+            let limits = self.of.contexts.limits(self.of.contexts.context_at(q as u32)).unwrap();
             let segment = if length < 11 {
                 self.exact(q, s, limits.x_drop)
             } else {

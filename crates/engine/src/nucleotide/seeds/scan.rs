@@ -53,14 +53,14 @@ impl Candidates {
             [table] => self.slots_of(table, bytes, count),
             tables => self.slots(tables, bytes, count),
         };
-        let mut worth = 0;
+        let mut count = 0;
         for i in 0..found {
             let hit = self.hits[i];
-            self.hits[worth] = hit;
+            self.hits[count] = hit;
             let table = &tables[hit.table as usize];
-            worth += usize::from(table.is_worth(hit, bytes, words));
+            count += usize::from(table.may_be_in_seed(hit, bytes, words));
         }
-        &self.hits[..worth]
+        &self.hits[..count]
     }
 
     /// Reads the slots of words that are all in one table.
@@ -168,8 +168,8 @@ impl Candidates {
         places: &mut Places,
         has: impl Fn(u64) -> bool,
     ) -> usize {
-        let fours = (places.end.saturating_sub(places.start) / 4) as usize;
-        let most = fours.min(AT_ONCE / (4 / STRIDE));
+        let quads = (places.end.saturating_sub(places.start) / 4) as usize;
+        let most = quads.min(AT_ONCE / (4 / STRIDE));
         let bytes = bytes.get(places.start as usize / 4..).unwrap_or_default();
         let (mut count, mut at) = (0, places.start);
         for eight in bytes.windows(8).take(most) {

@@ -25,7 +25,7 @@ pub(super) struct Short {
 
 /// A subject position with its flanking bases, to be compared with the queries.
 #[derive(Clone, Copy)]
-pub(super) struct Around<'a> {
+pub(super) struct SubjectFlanks<'a> {
     ends: &'a [[u8; 2]],
     query: &'a [u8],
     /// The [`RUN`] bases before the position, and those from it on.
@@ -61,19 +61,19 @@ impl Short {
     /// Prepares the rejection of pairs at a subject position that score less than `least`. Returns
     /// `None` near the ends of the subject.
     #[inline(always)]
-    pub fn around<'a>(
+    pub fn prepare_screen<'a>(
         &'a self,
         query: &'a [u8],
         subject: Packed<'_>,
         at: u32,
         least: i32,
-    ) -> Option<Around<'a>> {
+    ) -> Option<SubjectFlanks<'a>> {
         if at < RUN || subject.length() - at < RUN {
             return None;
         }
         let base = |at: u32| window(subject.bytes(), at as usize);
         let least = least.saturating_add(self.equal - 1) / self.equal;
-        Some(Around { ends: &self.ends, query, subject: [base(at - RUN), base(at)], least })
+        Some(SubjectFlanks { ends: &self.ends, query, subject: [base(at - RUN), base(at)], least })
     }
 }
 
@@ -86,10 +86,10 @@ fn next(bases: u8, code: u8) -> u8 {
     }
 }
 
-impl Around<'_> {
+impl SubjectFlanks<'_> {
     /// Whether the pair with this query position cannot reach the least score.
     #[inline(always)]
-    pub fn is_hopeless(&self, place: u32) -> bool {
+    pub fn is_too_weak(&self, place: u32) -> bool {
         let [left, right] = self.ends[place as usize];
         if left == FAR {
             return false;
@@ -111,7 +111,7 @@ mod tests {
     use crate::nucleotide::testing::{Random, packed};
 
     #[test]
-    fn pairs_are_hopeless_by_the_number_of_equal_bases() {
+    fn pairs_are_too_weak_by_the_number_of_equal_bases() {
         let mut random = Random::new(7);
         let mut queries = [20, 27, 5, 60, 1, 20, 30, 26].map(|count| random.bases(count));
         queries[5][3] = 14;
@@ -120,23 +120,23 @@ mod tests {
         let bytes = packed(&letters);
         let subject = Packed::new(&bytes, 200);
         let (short, query) = (Short::new(&contexts, 2).unwrap(), contexts.packed());
-        assert!(short.around(&query, subject, RUN - 1, 9).is_none());
-        assert!(short.around(&query, subject, 200 - RUN + 1, 9).is_none());
-        let (mut hopeless, mut others) = (0, 0);
+        assert!(short.prepare_screen(&query, subject, RUN - 1, 9).is_none());
+        assert!(short.prepare_screen(&query, subject, 200 - RUN + 1, 9).is_none());
+        let (mut too_weak, mut others) = (0, 0);
         for (number, of) in queries.iter().enumerate() {
             let start = contexts.start(number);
             for (q, s) in (0..of.len() as u32).flat_map(|q| (60..=172).map(move |s| (q, s))) {
-                let around = short.around(&query, subject, s, 17).unwrap();
+                let around = short.prepare_screen(&query, subject, s, 17).unwrap();
                 let pairs = of.iter().zip(&letters[(s - q) as usize..]);
                 let is_known = of.len() - (q as usize) < RUN as usize
                     && q < RUN
                     && of.iter().all(|&code| code < BASES)
                     && (RUN..=contexts.length() - RUN).contains(&(start + q));
                 let equal = pairs.filter(|(a, b)| a == b).count();
-                assert_eq!(around.is_hopeless(start + q), is_known && 2 * equal < 17, "{q} {s}");
-                *if is_known && 2 * equal < 17 { &mut hopeless } else { &mut others } += 1;
+                assert_eq!(around.is_too_weak(start + q), is_known && 2 * equal < 17, "{q} {s}");
+                *if is_known && 2 * equal < 17 { &mut too_weak } else { &mut others } += 1;
             }
         }
-        assert!(hopeless > 1000 && others > 1000, "{hopeless} {others}");
+        assert!(too_weak > 1000 && others > 1000, "{too_weak} {others}");
     }
 }

@@ -5,7 +5,7 @@ pub(super) const RUN: u32 = 28;
 
 /// State of an extension to one side.
 #[derive(Default)]
-pub(super) struct Side {
+pub(super) struct SideExtension {
     /// The best score.
     pub score: i32,
     /// Number of pairs up to the best score.
@@ -14,10 +14,10 @@ pub(super) struct Side {
     sum: i32,
 }
 
-impl Side {
+impl SideExtension {
     /// Adds pairs of total score `score`; the extension then has `pairs` pairs.
     #[inline(always)]
-    pub fn gain(&mut self, score: i32, pairs: u32) {
+    pub fn add_pairs(&mut self, score: i32, pairs: u32) {
         self.sum += score;
         // Gains are unpredictable, hence no branches.
         let gains = self.sum > 0;
@@ -29,7 +29,7 @@ impl Side {
     /// Adds pairs from `at` on up to the last mismatch, and moves `at` behind it. Returns true if
     /// the score fell too far at one of them. `differences` has bits at mismatches.
     #[inline(always)]
-    pub fn follow<W: Way>(
+    pub fn add_run<W: PairOrder>(
         &mut self,
         mut differences: u64,
         at: &mut u32,
@@ -39,9 +39,9 @@ impl Side {
         while differences != 0 {
             let pairs = W::equal_pairs(differences);
             differences = W::beyond(differences, pairs);
-            self.gain(pairs as i32 * equal, *at + pairs);
+            self.add_pairs(pairs as i32 * equal, *at + pairs);
             *at += pairs + 1;
-            if self.falls(other, limit(self.score)) {
+            if self.add_mismatch(other, limit(self.score)) {
                 return true;
             }
         }
@@ -50,7 +50,7 @@ impl Side {
 
     /// Adds a mismatch. Returns true if the score fell too far.
     #[inline(always)]
-    pub fn falls(&mut self, score: i32, limit: i32) -> bool {
+    pub fn add_mismatch(&mut self, score: i32, limit: i32) -> bool {
         self.sum += score;
         self.sum < -limit
     }
@@ -64,7 +64,7 @@ pub(super) fn differences(one: u64, other: u64) -> u64 {
 }
 
 /// The order of pairs in the bits of a window, two bits each.
-pub(super) trait Way {
+pub(super) trait PairOrder {
     /// Number of equal pairs before the first mismatch.
     fn equal_pairs(differences: u64) -> u32;
     /// The differences beyond the pair that follows `pairs` others.
@@ -77,7 +77,7 @@ pub(super) struct ToTheLeft;
 /// The first pair is in the highest bits.
 pub(super) struct ToTheRight;
 
-impl Way for ToTheLeft {
+impl PairOrder for ToTheLeft {
     #[inline(always)]
     fn equal_pairs(differences: u64) -> u32 {
         differences.trailing_zeros() / 2
@@ -89,7 +89,7 @@ impl Way for ToTheLeft {
     }
 }
 
-impl Way for ToTheRight {
+impl PairOrder for ToTheRight {
     #[inline(always)]
     fn equal_pairs(differences: u64) -> u32 {
         differences.leading_zeros() / 2
@@ -104,18 +104,18 @@ impl Way for ToTheRight {
 /// The best pairs to one side and their score, if the extension ends within [`RUN`] pairs. `pairs`
 /// limits their number, where a sentinel is near. `differences` has bits at mismatches.
 #[inline(always)]
-pub(super) fn one_side<W: Way>(
+pub(super) fn one_side<W: PairOrder>(
     (differences, pairs): (u64, u32),
     (equal, other): (i32, i32),
     limit: impl Fn(i32) -> i32,
 ) -> Option<(u32, i32)> {
-    let (mut side, mut at) = (Side::default(), 0);
-    if side.follow::<W>(differences, &mut at, (equal, other), limit) {
+    let (mut side, mut at) = (SideExtension::default(), 0);
+    if side.add_run::<W>(differences, &mut at, (equal, other), limit) {
         return Some((side.best, side.score));
     }
     if pairs == RUN {
         return None;
     }
-    side.gain((pairs - at) as i32 * equal, pairs);
+    side.add_pairs((pairs - at) as i32 * equal, pairs);
     Some((side.best, side.score))
 }

@@ -173,7 +173,7 @@ impl Table {
 
     /// Whether the word of a subject may be part of a seed.
     #[inline(always)]
-    pub fn is_worth(&self, hit: Hit, subject: &[u8], words: &Words) -> bool {
+    pub fn may_be_in_seed(&self, hit: Hit, subject: &[u8], words: &Words) -> bool {
         hit.slot & SEVERAL != 0 || self.may_match(hit.slot, subject, hit.at, words)
     }
 
@@ -193,7 +193,7 @@ impl Table {
         if words.extra == 0 {
             return true;
         }
-        let flanks = |bytes: &[u8], at: u32| Flanks::of(bytes, at as usize, words.span);
+        let flanks = |bytes: &[u8], at: u32| Flanks::read(bytes, at as usize, words.span);
         flanks(&words.query, place).may_match(flanks(subject, at), words.extra)
     }
 

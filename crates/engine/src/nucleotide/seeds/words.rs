@@ -56,7 +56,7 @@ pub(super) struct Words {
 
 /// Result of checking a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Checked {
+pub(super) struct CheckedSeed {
     /// The seed starts this many bases later.
     pub shift: u32,
     /// Its end is known to be this many bases later.
@@ -114,14 +114,14 @@ impl Words {
         end: u32,
         (q, s): (u32, u32),
         for_double: bool,
-    ) -> Option<Checked> {
+    ) -> Option<CheckedSeed> {
         if self.extra == 0 {
-            return Some(Checked { shift: 0, extended: 0, double: false });
+            return Some(CheckedSeed { shift: 0, extended: 0, double: false });
         }
         let indexed = |at: u32| self.is_indexed(subject, q + at, s + at);
         let (length, span) = (self.length, self.span);
         let room = || {
-            let q_end = contexts.end(contexts.at(q + length));
+            let q_end = contexts.end(contexts.context_at(q + length));
             q_end.saturating_sub(q + length).min(end.saturating_sub(s + length))
         };
         let mut shift = 0;
@@ -135,12 +135,17 @@ impl Words {
                 return None;
             }
         }
-        let checked = Checked { shift, extended: shift, double: false };
+        let checked = CheckedSeed { shift, extended: shift, double: false };
         if for_double { Some(self.follow(checked, room(), indexed)) } else { Some(checked) }
     }
 
     /// Continues from a checked seed to the end of a second word, or as far as words are indexed.
-    fn follow(&self, mut checked: Checked, room: u32, indexed: impl Fn(u32) -> bool) -> Checked {
+    fn follow(
+        &self,
+        mut checked: CheckedSeed,
+        room: u32,
+        indexed: impl Fn(u32) -> bool,
+    ) -> CheckedSeed {
         let goal = checked.shift + self.length;
         let most = room.min(goal);
         let mut at = goal;

@@ -6,7 +6,7 @@ use fleetblast_seq::nucleotide::Packed;
 use super::{ExtensionQuery, Method, Stage, StageScratch};
 use crate::containment::ContainmentTree;
 use crate::hits::PrelimHsp;
-use crate::nucleotide::gapped::{self, Apart, Extension};
+use crate::nucleotide::gapped::{self, DistantSegments, Extension};
 use crate::nucleotide::greedy::Bases;
 use crate::nucleotide::limits::ContextLimits;
 use crate::nucleotide::seeds::{Contexts, Segment};
@@ -25,7 +25,7 @@ impl Stage {
         if scratch.trees.len() < self.strands.len() {
             scratch.trees.resize_with(self.strands.len(), ContainmentTree::new);
         }
-        for segments in segments.chunks(Apart::SEGMENTS) {
+        for segments in segments.chunks(DistantSegments::SEGMENTS) {
             let local = |segment| self.local(contexts, segment);
             let segments: Vec<_> = segments.iter().filter_map(local).collect();
             scratch.extended.extend(segments.iter().map(|&(number, _)| self.strands[number].piece));
@@ -67,14 +67,14 @@ impl Stage {
         scratch: &mut StageScratch,
     ) -> Vec<(usize, Option<Extension>)> {
         let Method::Dynamic(extender) = &self.method else { return Vec::new() };
-        if segments.len() < gapped::WORTH_LANES || !extender.looks_ahead() {
+        if segments.len() < gapped::MIN_SEGMENTS_FOR_LANES || !extender.looks_ahead() {
             return Vec::new();
         }
         scratch.apart.clear();
         let (mut numbers, mut taken) = (Vec::new(), Vec::new());
         for (at, (number, segment)) in segments.iter().enumerate() {
             let ExtensionQuery::Dynamic(query) = &self.queries[*number] else { continue };
-            let is_apart = scratch.apart.take(*number, segment);
+            let is_apart = scratch.apart.insert(*number, segment);
             let bounds = box_of(segment);
             let tree = &scratch.trees[*number];
             if is_apart
@@ -85,7 +85,7 @@ impl Stage {
                 taken.push((query, *segment));
             }
         }
-        if taken.len() < gapped::WORTH_LANES {
+        if taken.len() < gapped::MIN_SEGMENTS_FOR_LANES {
             return Vec::new();
         }
         let found = extender.extend_all(&taken, part, &mut scratch.gapped);

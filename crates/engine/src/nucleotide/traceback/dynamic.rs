@@ -9,7 +9,7 @@ use super::Traceback;
 use super::window::SubjectWindow;
 use crate::kernel::Kernel;
 #[cfg(target_arch = "x86_64")]
-use crate::nucleotide::gapped::traced::{Tracer, Trail, Way};
+use crate::nucleotide::gapped::traced::{TracedDirection, Tracer, Trail};
 use crate::scores::{RowNumber, ScoreRows};
 use crate::xdrop::GapCosts;
 use crate::xdrop::frames::MARGIN;
@@ -93,12 +93,13 @@ fn in_bytes(
 ) -> Option<Traced> {
     let tracer = traceback.vectors.tracer.as_ref()?;
     let before = window.length() - 1 - s;
-    let left = Way {
+    let left = TracedDirection {
         query: &rows_back[rows.len() - 1 - q..],
         subject: window.backward(),
         at: MARGIN + before,
     };
-    let right = Way { query: &rows[q + 1..], subject: window.forward(), at: MARGIN + s + 1 };
+    let right =
+        TracedDirection { query: &rows[q + 1..], subject: window.forward(), at: MARGIN + s + 1 };
     let DynamicScratch { trails, edits: [edits, tail], .. } = scratch;
     let extents = tracer.extend(kernel, [left, right], trails)?;
     trails[0].back(extents[0], edits);

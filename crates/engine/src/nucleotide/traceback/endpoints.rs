@@ -9,49 +9,52 @@ use crate::hits::{Edit, EditOp};
 
 /// First starts are compared, then ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum EndPoint {
     Begin,
     End,
 }
 
-impl Side {
-    fn of(self, hsp: &Hsp) -> (u8, u32, u32) {
+impl EndPoint {
+    fn position(self, hsp: &Hsp) -> (u8, u32, u32) {
         let b = hsp.bounds;
         match self {
-            Side::Begin => (hsp.context, b.q_start, b.s_start),
-            Side::End => (hsp.context, b.q_end, b.s_end),
+            EndPoint::Begin => (hsp.context, b.q_start, b.s_start),
+            EndPoint::End => (hsp.context, b.q_end, b.s_end),
         }
     }
 
     /// Orders by end point, the best HSP of each group first.
     fn order(self, a: &Hsp, b: &Hsp) -> Ordering {
         let wide = |hsp: &Hsp| match self {
-            Side::Begin => (hsp.bounds.q_end, hsp.bounds.s_end),
-            Side::End => (hsp.bounds.q_start, hsp.bounds.s_start),
+            EndPoint::Begin => (hsp.bounds.q_end, hsp.bounds.s_end),
+            EndPoint::End => (hsp.bounds.q_start, hsp.bounds.s_start),
         };
-        self.of(a).cmp(&self.of(b)).then(b.score.cmp(&a.score)).then(wide(b).cmp(&wide(a)))
+        self.position(a)
+            .cmp(&self.position(b))
+            .then(b.score.cmp(&a.score))
+            .then(wide(b).cmp(&wide(a)))
     }
 
     /// Whether an HSP extends beyond another one with the same end point.
     fn reaches_beyond(self, hsp: &Hsp, other: &Hsp) -> bool {
         match self {
-            Side::Begin => hsp.bounds.q_end > other.bounds.q_end,
-            Side::End => hsp.bounds.q_start < other.bounds.q_start,
+            EndPoint::Begin => hsp.bounds.q_end > other.bounds.q_end,
+            EndPoint::End => hsp.bounds.q_start < other.bounds.q_start,
         }
     }
 
     /// Cuts off the part that an HSP shares with another.
     fn cut(self, hsp: &mut Hsp, other: &Hsp) {
         match self {
-            Side::Begin => cut(hsp, other.bounds.q_end, other.bounds.s_end, self),
-            Side::End => cut(hsp, other.bounds.q_start, other.bounds.s_start, self),
+            EndPoint::Begin => cut(hsp, other.bounds.q_end, other.bounds.s_end, self),
+            EndPoint::End => cut(hsp, other.bounds.q_start, other.bounds.s_start, self),
         }
     }
 }
 
 /// Drops all but the best of the HSPs that begin or end at the same pair.
 pub(super) fn purge(hsps: &mut Vec<Hsp>) {
-    for side in [Side::Begin, Side::End] {
+    for side in [EndPoint::Begin, EndPoint::End] {
         group(hsps, side, |_, _| None);
     }
 }
@@ -60,7 +63,7 @@ pub(super) fn purge(hsps: &mut Vec<Hsp>) {
 /// whose number is returned.
 pub(super) fn purge_keeping_tails(hsps: &mut Vec<Hsp>) -> usize {
     let mut cut_off = Vec::new();
-    for side in [Side::Begin, Side::End] {
+    for side in [EndPoint::Begin, EndPoint::End] {
         let mut tails = Vec::new();
         group(hsps, side, |mut hsp, best| {
             if side.reaches_beyond(&hsp, best) {
@@ -81,12 +84,14 @@ pub(super) fn purge_keeping_tails(hsps: &mut Vec<Hsp>) -> usize {
 
 /// Sorts by end points and passes each HSP that is not the best of its group to `rest`, together
 /// with the best.
-fn group(hsps: &mut Vec<Hsp>, side: Side, mut rest: impl FnMut(Hsp, &Hsp) -> Option<Hsp>) {
+fn group(hsps: &mut Vec<Hsp>, side: EndPoint, mut rest: impl FnMut(Hsp, &Hsp) -> Option<Hsp>) {
     hsps.sort_by(|a, b| side.order(a, b));
     let mut kept: Vec<Hsp> = Vec::with_capacity(hsps.len());
     for hsp in hsps.drain(..) {
         match kept.last() {
-            Some(best) if side.of(best) == side.of(&hsp) => kept.extend(rest(hsp, best)),
+            Some(best) if side.position(best) == side.position(&hsp) => {
+                kept.extend(rest(hsp, best))
+            }
             _ => kept.push(hsp),
         }
     }
@@ -95,7 +100,7 @@ fn group(hsps: &mut Vec<Hsp>, side: Side, mut rest: impl FnMut(Hsp, &Hsp) -> Opt
 
 /// Cuts an alignment after the first column that is beyond a position in both sequences; a gap is
 /// cut as a whole. Without such a column it stays unchanged.
-fn cut(hsp: &mut Hsp, q_cut: u32, s_cut: u32, side: Side) {
+fn cut(hsp: &mut Hsp, q_cut: u32, s_cut: u32, side: EndPoint) {
     let (q_cut, s_cut) = (
         i64::from(q_cut) - i64::from(hsp.bounds.q_start),
         i64::from(s_cut) - i64::from(hsp.bounds.s_start),
@@ -116,13 +121,13 @@ fn cut(hsp: &mut Hsp, q_cut: u32, s_cut: u32, side: Side) {
         }
         let (q, s) = (q as u32, s as u32);
         match side {
-            Side::Begin => {
+            EndPoint::Begin => {
                 hsp.edits[at].len -= taken as u32;
                 hsp.edits.drain(..at + usize::from(taken == len));
                 hsp.bounds.q_start += q;
                 hsp.bounds.s_start += s;
             }
-            Side::End => {
+            EndPoint::End => {
                 hsp.edits[at].len = taken as u32;
                 hsp.edits.truncate(at + 1);
                 hsp.bounds.q_end = hsp.bounds.q_start + q;

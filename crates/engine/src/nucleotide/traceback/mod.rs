@@ -88,7 +88,7 @@ impl Context {
 
 /// Bit score and e-value of a score.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Worth {
+pub(crate) struct Evaluation {
     pub evalue: f64,
     pub bit_score: f64,
 }
@@ -153,14 +153,14 @@ impl order::Hsp for Hsp {
 
 impl Traceback {
     /// Aligns a query's contexts with a subject, from preliminary HSPs in ORDER-S. The subject is
-    /// in blastna letters, at least within the [`reach`] of the HSPs. `worth` returns the bit score
-    /// and e-value of a score in a context. The alignments are in ORDER-S.
+    /// in blastna letters, at least within the [`reach`] of the HSPs. `evaluate` returns the bit
+    /// score and e-value of a score in a context. The alignments are in ORDER-S.
     pub fn align(
         &self,
         contexts: &[Context],
         subject: &[u8],
         hsps: &[PrelimHsp],
-        worth: impl Fn(u8, i32) -> Worth,
+        evaluate: impl Fn(u8, i32) -> Evaluation,
         scratch: &mut Scratch,
     ) -> Vec<Alignment> {
         scratch.window.start(subject.len());
@@ -186,7 +186,7 @@ impl Traceback {
             }
             keep
         });
-        made.into_iter().map(|hsp| finished(hsp, &worth)).collect()
+        made.into_iter().map(|hsp| finished(hsp, &evaluate)).collect()
     }
 
     /// Aligns all HSPs that no earlier alignment contains.
@@ -308,8 +308,8 @@ fn moved(bounds: Bounds, by: u32) -> Bounds {
     Bounds { s_start: bounds.s_start + by, s_end: bounds.s_end + by, ..bounds }
 }
 
-fn finished(hsp: Hsp, worth: &impl Fn(u8, i32) -> Worth) -> Alignment {
-    let Worth { evalue, bit_score } = worth(hsp.context, hsp.score);
+fn finished(hsp: Hsp, evaluate: &impl Fn(u8, i32) -> Evaluation) -> Alignment {
+    let Evaluation { evalue, bit_score } = evaluate(hsp.context, hsp.score);
     let Bounds { q_start, q_end, s_start, s_end } = hsp.bounds;
     Alignment {
         score: hsp.score,

@@ -84,13 +84,13 @@ fn grow_runs(edits: &mut [Edit], letters: &Letters) {
 
 /// Number of query and subject letters that a run still takes from its neighbours.
 #[derive(Clone, Copy)]
-struct Wanted {
+struct MissingLetters {
     query: i64,
     subject: i64,
 }
 
-impl Wanted {
-    fn take(&mut self, edit: Edit) {
+impl MissingLetters {
+    fn subtract(&mut self, edit: Edit) {
         let len = i64::from(edit.len);
         match edit.op {
             EditOp::Substitution => {
@@ -124,11 +124,11 @@ fn grow_left(edits: &mut [Edit], at: usize, by: u32) -> Option<()> {
     if by == 0 {
         return Some(());
     }
-    let mut wanted = Wanted { query: by.into(), subject: by.into() };
+    let mut wanted = MissingLetters { query: by.into(), subject: by.into() };
     let mut reached = at;
     while !wanted.is_met() {
         reached = reached.checked_sub(1)?;
-        wanted.take(edits[reached]);
+        wanted.subtract(edits[reached]);
     }
     edits[reached] = wanted.rest();
     for edit in &mut edits[reached + 1..at.max(reached + 2) - 1] {
@@ -144,11 +144,11 @@ fn grow_right(edits: &mut [Edit], at: usize, by: u32) -> Option<()> {
     if by == 0 {
         return Some(());
     }
-    let mut wanted = Wanted { query: by.into(), subject: by.into() };
+    let mut wanted = MissingLetters { query: by.into(), subject: by.into() };
     let mut reached = at;
     while !wanted.is_met() {
         reached += 1;
-        wanted.take(*edits.get(reached)?);
+        wanted.subtract(*edits.get(reached)?);
     }
     edits[reached] = wanted.rest();
     for edit in &mut edits[(at + 2).min(reached)..reached] {

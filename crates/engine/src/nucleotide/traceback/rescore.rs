@@ -130,7 +130,7 @@ fn best_stretch(
     best
 }
 
-/// Advances by some pairs of which only the last may lower the sum, or by a whole gap. Returns the
+/// Advances by some pairs, only the last of them may lower the sum, or by a whole gap. Returns the
 /// number of columns.
 #[inline(always)]
 fn step(

@@ -1,19 +1,22 @@
 //! Alignments of ungapped searches: the HSPs themselves.
 
-use super::{Traceback, Worth, finished};
+use super::{Evaluation, Traceback, finished};
 use crate::hits::{Alignment, Edit, EditOp, PrelimHsp};
 use crate::order::{Bounds, Hsp};
 
 impl Traceback {
     /// Converts ungapped HSPs to alignments.
-    pub fn ungapped(hsps: &[PrelimHsp], worth: impl Fn(u8, i32) -> Worth) -> Vec<Alignment> {
+    pub fn ungapped(
+        hsps: &[PrelimHsp],
+        evaluate: impl Fn(u8, i32) -> Evaluation,
+    ) -> Vec<Alignment> {
         let made = hsps.iter().map(|hsp| {
             let bounds = hsp.bounds();
             let edits = vec![pairs(bounds)];
             let made = super::Hsp { context: hsp.context, score: hsp.score, bounds, edits };
             // Some HSPs of its linked set may have been dropped.
             let (evalue, linked) = (hsp.evalue, hsp.linked);
-            Alignment { evalue, linked, ..finished(made, &worth) }
+            Alignment { evalue, linked, ..finished(made, &evaluate) }
         });
         made.collect()
     }

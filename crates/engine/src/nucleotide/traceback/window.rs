@@ -72,7 +72,7 @@ impl SubjectWindow {
     }
 }
 
-/// Letters of which a part is fenced: sentinels replace the [`MARGIN`] letters on both sides.
+/// Letters with a fenced part: sentinels replace the [`MARGIN`] letters on both sides.
 #[derive(Debug, Default)]
 struct Strip {
     /// The letters, with room for the fences of a part at either end.

@@ -1,7 +1,7 @@
 //! The preliminary search: words, ungapped and score-only gapped extensions (rules 4 and 5).
 //!
-//! [`Searcher`] holds data of a block of queries and is shared by all threads. It searches any
-//! range of OIDs.
+//! [`ProteinSearcher`] holds data of a block of queries and is shared by all threads. It searches
+//! any range of OIDs.
 
 mod block;
 mod context;
@@ -18,4 +18,4 @@ mod tests;
 mod ungapped;
 mod words;
 
-pub use searcher::{Scratch, Searcher};
+pub use searcher::{ProteinScratch, ProteinSearcher};

@@ -36,7 +36,7 @@ const MOST_WINDOW: i32 = 1 << 30;
 
 /// A block of queries prepared for the search, shared by all threads.
 #[derive(Debug)]
-pub struct Searcher {
+pub struct ProteinSearcher {
     contexts: Vec<PieceContext>,
     /// The words of each context.
     words: Vec<Vec<Limit>>,
@@ -51,11 +51,11 @@ pub struct Searcher {
 
 /// Scratch memory of one thread.
 #[derive(Debug, Default)]
-pub struct Scratch {
+pub struct ProteinScratch {
     filter: FilterScratch,
     candidates: Vec<Candidate>,
     hits: Vec<WordHit>,
-    found: Vec<Found>,
+    found: Vec<BlockHsp>,
     ungapped: Vec<UngappedHsp>,
     diagonals: Diagonals,
     gapped: GappedScratch,
@@ -63,13 +63,13 @@ pub struct Scratch {
 
 /// An ungapped HSP of a context in a part of a subject of the block.
 #[derive(Clone, Copy, Debug)]
-struct Found {
+struct BlockHsp {
     part: u32,
     context: u32,
     hsp: UngappedHsp,
 }
 
-impl Searcher {
+impl ProteinSearcher {
     /// Prepares a block of queries, whose chunks `merger` knows.
     ///
     /// `kernel` selects the instructions of the filters; `None` switches them off.
@@ -79,7 +79,7 @@ impl Searcher {
         params: &ProteinParams,
         totals: &DatabaseTotals,
         kernel: Option<Kernel>,
-    ) -> Searcher {
+    ) -> ProteinSearcher {
         let gumbel = Gumbel::new(&params.scoring);
         let of_piece = |(number, piece)| {
             PieceContext::of_piece(queries, number, piece, params, totals, &gumbel)
@@ -89,7 +89,7 @@ impl Searcher {
         let scores = rows(queries, &merger, &mut contexts, params);
         let word = WordRule { size: params.word_size, threshold: whole(params.threshold) };
         let gapped = GappedStage::new(params, totals, &scores, kernel);
-        let mut searcher = Searcher {
+        let mut searcher = ProteinSearcher {
             merger,
             words: contexts.iter().map(|c| word.limits(c, &scores)).collect(),
             contexts,
@@ -152,7 +152,7 @@ impl Searcher {
     fn filterable(&self, context: &PieceContext) -> bool {
         // A word that matches by its score has a pair above 0.
         let has_pairs = context.by_score && self.word.threshold > 0
-            || !words::any_worthless(context, self.word.size, &self.scores);
+            || !words::has_scoreless_word(context, self.word.size, &self.scores);
         let sums = self.window > 0 || has_pairs;
         sums && chance_lanes(context) < MAX_CHANCE_LANES
     }
@@ -162,7 +162,7 @@ impl Searcher {
         &self,
         subjects: &impl Subjects,
         oids: impl IntoIterator<Item = u32>,
-        scratch: &mut Scratch,
+        scratch: &mut ProteinScratch,
     ) -> HitLists {
         let mut lists = self.merger.empty_lists();
         let mut block = SubjectBlock::default();
@@ -180,10 +180,15 @@ impl Searcher {
     }
 
     /// Searches a few subjects.
-    fn search_block(&self, block: &SubjectBlock, scratch: &mut Scratch, lists: &mut HitLists) {
+    fn search_block(
+        &self,
+        block: &SubjectBlock,
+        scratch: &mut ProteinScratch,
+        lists: &mut HitLists,
+    ) {
         let rule =
             DiagonalRule { scores: &self.scores, word_size: self.word.size, window: self.window };
-        let Scratch { filter, candidates, hits, found, diagonals, .. } = scratch;
+        let ProteinScratch { filter, candidates, hits, found, diagonals, .. } = scratch;
         found.clear();
         for group in &self.dense {
             candidates.clear();
@@ -202,14 +207,14 @@ impl Searcher {
                 );
                 let offsets = rises.iter().map(|c| c.rise as usize);
                 stretch.scan(offsets, group.cutoff(), hits, |hsp| {
-                    found.push(Found { part, context, hsp });
+                    found.push(BlockHsp { part, context, hsp });
                 });
             }
         }
         for group in &self.sparse {
             for (index, part) in block.parts.iter().enumerate() {
                 group.scan(&self.contexts, &rule, part, diagonals, |context, hsp| {
-                    found.push(Found { part: index as u32, context: context as u32, hsp });
+                    found.push(BlockHsp { part: index as u32, context: context as u32, hsp });
                 });
             }
         }
@@ -217,13 +222,18 @@ impl Searcher {
     }
 
     /// Runs the gapped stage for all ungapped HSPs of a block.
-    fn extend_found(&self, block: &SubjectBlock, scratch: &mut Scratch, lists: &mut HitLists) {
+    fn extend_found(
+        &self,
+        block: &SubjectBlock,
+        scratch: &mut ProteinScratch,
+        lists: &mut HitLists,
+    ) {
         let mut found = std::mem::take(&mut scratch.found);
-        let oid = |found: &Found| block.parts[found.part as usize].oid;
+        let oid = |found: &BlockHsp| block.parts[found.part as usize].oid;
         found.sort_unstable_by_key(|f| (oid(f), f.context, f.part, f.hsp.order()));
         let mut loaded = None;
         // The contexts of a chunk are consecutive.
-        let piece = |found: &Found| self.contexts[found.context as usize].piece;
+        let piece = |found: &BlockHsp| self.contexts[found.context as usize].piece;
         for of_piece in found.chunk_by(|a, b| (oid(a), piece(a)) == (oid(b), piece(b))) {
             for of_context in of_piece.chunk_by(|a, b| a.context == b.context) {
                 let context = &self.contexts[of_context[0].context as usize];
@@ -235,7 +245,7 @@ impl Searcher {
                     }
                     scratch.ungapped.clear();
                     scratch.ungapped.extend(hits.iter().map(|f| f.hsp));
-                    let Scratch { ungapped, gapped, .. } = scratch;
+                    let ProteinScratch { ungapped, gapped, .. } = scratch;
                     self.gapped.extend(part, context, ungapped, &self.scores, gapped);
                 }
                 let length = block.parts[of_context[0].part as usize].subject_len;

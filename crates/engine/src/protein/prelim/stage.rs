@@ -6,7 +6,7 @@ use super::context::{self, PieceContext};
 use super::gapped::{self, Cell, Direction, Extender, ExtensionCosts, LastRow, MARGIN, Wide};
 use super::ungapped::UngappedHsp;
 use crate::containment::ContainmentTree;
-use crate::filters::{self, Written};
+use crate::filters::{self, WrittenQuery};
 use crate::hits::{PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
 use crate::order::{self, Bounds};
@@ -173,7 +173,7 @@ impl GappedStage {
         scratch.gathered.append(&mut scratch.hsps);
         scratch.gathered.sort_by(order::order_s);
         if self.subject_besthit {
-            let written = Written { length: context.len() as u32, strands: false };
+            let written = WrittenQuery { length: context.len() as u32, strands: false };
             filters::subject_best_hit(&mut scratch.gathered, written);
         }
     }
@@ -228,15 +228,15 @@ impl GappedStage {
         scores: &ScoreRows,
         scratch: &mut GappedScratch,
     ) {
-        let hopeless = (RESTRICTED_SHARE * f64::from(context.cutoff_gapped)) as i32;
-        let restricted = self.restricted && ungapped[0].score < hopeless;
-        if restricted && self.pass(context, ungapped, scores, scratch, Some(hopeless)) {
+        let too_low = (RESTRICTED_SHARE * f64::from(context.cutoff_gapped)) as i32;
+        let restricted = self.restricted && ungapped[0].score < too_low;
+        if restricted && self.pass(context, ungapped, scores, scratch, Some(too_low)) {
             return;
         }
         self.pass(context, ungapped, scores, scratch, None);
     }
 
-    /// One pass over the ungapped HSPs, approximate if `hopeless` is given. Then false means that
+    /// One pass over the ungapped HSPs, approximate if `too_low` is given. Then false means that
     /// an approximate score was inconclusive and the pass must be repeated exactly.
     fn pass(
         &self,
@@ -244,7 +244,7 @@ impl GappedStage {
         ungapped: &[UngappedHsp],
         scores: &ScoreRows,
         scratch: &mut GappedScratch,
-        hopeless: Option<i32>,
+        too_low: Option<i32>,
     ) -> bool {
         scratch.tree.clear();
         scratch.hsps.clear();
@@ -256,11 +256,11 @@ impl GappedStage {
                 continue;
             }
             let (q, s) = start_point(hsp, context, &scratch.subject, scores);
-            let new = self.extend_both(context, q, s, scores, scratch, hopeless.is_some());
+            let new = self.extend_both(context, q, s, scores, scratch, too_low.is_some());
             if new.score >= cutoff {
                 scratch.hsps.push(new);
                 scratch.tree.add(&order::Hsp::bounds(&new), new.score);
-            } else if hopeless.is_some_and(|hopeless| new.score >= hopeless) {
+            } else if too_low.is_some_and(|too_low| new.score >= too_low) {
                 return false;
             }
         }

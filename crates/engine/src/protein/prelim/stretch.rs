@@ -127,7 +127,7 @@ impl<'a> Stretch<'a> {
                 state = Diagonal::fresh(self.rule.window);
             }
             for &hit in hits.iter().rev() {
-                self.take(hit, &mut state, found);
+                self.process_hit(hit, &mut state, found);
             }
             done = self.after::<W>(rise, threshold, &mut state, found);
         }
@@ -190,7 +190,7 @@ impl<'a> Stretch<'a> {
             word = from_fn(|k| if k + 1 < W { word[k + 1] } else { next });
             let sum = word.iter().sum();
             if sum >= i32::from(self.limits[at]) {
-                self.take(WordHit { at, sum }, state, found);
+                self.process_hit(WordHit { at, sum }, state, found);
             }
             saturated |= bound > dense::MAX_CUTOFF;
             // The filter's profile has bytes.
@@ -204,7 +204,7 @@ impl<'a> Stretch<'a> {
 
     /// Processes a possible hit, unless it does not match or is masked.
     #[inline]
-    fn take(
+    fn process_hit(
         &self,
         WordHit { at, sum }: WordHit,
         state: &mut Diagonal,

@@ -85,13 +85,13 @@ fn search(
     let queries: Vec<Query> = queries.iter().map(|q| Query::new(q, params, totals)).collect();
     let all = Params::Protein(params.clone());
     let merger = merger(&Grouping::of_batches(&queries, &[queries.len()], (&all, totals)), &all);
-    let searcher = Searcher::new(&queries, merger, params, totals, kernel);
+    let searcher = ProteinSearcher::new(&queries, merger, params, totals, kernel);
     let mut lists = searcher.merger().empty_lists();
     let count = subjects.0.len();
     // The last part first: the order of arrival must not matter.
     for part in (0..parts).rev() {
         let oids = (count * part / parts) as u32..(count * (part + 1) / parts) as u32;
-        let part = searcher.search(subjects, oids, &mut Scratch::default());
+        let part = searcher.search(subjects, oids, &mut ProteinScratch::default());
         searcher.merger().absorb(&mut lists, part);
     }
     searcher.merger().choose(lists)
@@ -214,8 +214,8 @@ fn a_choice_of_subjects_is_searched_like_each_by_itself() {
         data.0.iter().map(|query| Query::new(query, &params, &data.2)).collect();
     let all = Params::Protein(params.clone());
     let merger = merger(&Grouping::of_batches(&queries, &[queries.len()], (&all, &data.2)), &all);
-    let searcher = Searcher::new(&queries, merger, &params, &data.2, Some(Kernel::detect()));
-    let mut scratch = Scratch::default();
+    let searcher = ProteinSearcher::new(&queries, merger, &params, &data.2, Some(Kernel::detect()));
+    let mut scratch = ProteinScratch::default();
     let oids: Vec<u32> =
         (0..data.1.0.len() as u32).filter(|oid| oid % 8 == 0 || oid % 3 == 0).collect();
     let together = searcher.search(&data.1, oids.iter().copied(), &mut scratch);

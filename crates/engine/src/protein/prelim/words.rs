@@ -67,7 +67,7 @@ pub(super) fn word_starts(context: &PieceContext, size: usize) -> impl Iterator<
 /// Whether some word of a context scores nothing with itself at any of its positions, as `XXX`.
 /// From such a word the one-hit extension goes on to both sides and leaves out the pairs between.
 /// So the score of the HSP is no sum along the diagonal.
-pub(super) fn any_worthless(context: &PieceContext, size: usize, scores: &ScoreRows) -> bool {
+pub(super) fn has_scoreless_word(context: &PieceContext, size: usize, scores: &ScoreRows) -> bool {
     word_starts(context, size).any(|at| own_scores(context, at, size, scores).all(|own| own <= 0))
 }
 
@@ -280,7 +280,7 @@ pub(super) struct Words {
 
 impl Words {
     /// The word at a position.
-    pub fn at(&self, position: u32) -> QueryWord<'_> {
+    pub fn word_at(&self, position: u32) -> QueryWord<'_> {
         let places = position as usize..position as usize + self.size;
         let (letters, rows) = (&self.residues[places.clone()], &self.rows[places]);
         QueryWord { letters, rows, by_score: self.by_score }

@@ -57,7 +57,7 @@ impl Significance {
         self.evalue_of(score, (query.residues.len(), query.search_space), subject_len)
     }
 
-    /// E-value of a scaled score for a query of which only length and search space are known.
+    /// E-value of a scaled score for a query, given its length and search space.
     fn evalue_of(
         &self,
         score: i32,
@@ -85,13 +85,13 @@ impl Significance {
 
 /// Score statistics of a query.
 #[derive(Clone, Copy, Debug)]
-pub struct QueryWorth<'a> {
+pub struct QueryStatistics<'a> {
     significance: &'a Significance,
     length: usize,
     search_space: i64,
 }
 
-impl QueryWorth<'_> {
+impl QueryStatistics<'_> {
     /// Number of units of a scaled score, from which e-values follow, in one unit of a reported
     /// score.
     pub fn scale(&self) -> i32 {
@@ -117,9 +117,9 @@ fn nearest(x: f64) -> i32 {
 impl Traceback {
     /// Score statistics of a query. They do not apply if e-values are combined with those of
     /// compositions.
-    pub fn worth(&self, query: &Query) -> QueryWorth<'_> {
+    pub fn statistics(&self, query: &Query) -> QueryStatistics<'_> {
         let context = query.first();
-        QueryWorth {
+        QueryStatistics {
             significance: &self.significance,
             length: context.letters.len(),
             search_space: context.search_space,

@@ -29,7 +29,7 @@ use crate::scores::{RowNumber, ScoreRows, rows_of_letters};
 use fleetblast_seq::alphabet;
 use fleetblast_stats::scoring::ScoringSystem;
 
-pub use self::evaluate::QueryWorth;
+pub use self::evaluate::QueryStatistics;
 use self::evaluate::Significance;
 use self::local::{Forbidden, LocalScratch};
 use self::subject::{Segments, Subject};
@@ -94,7 +94,7 @@ pub struct TracebackQuery {
 
 /// Work space of a thread, reused for all alignments.
 #[derive(Debug)]
-pub struct Scratch {
+pub struct TracebackScratch {
     dp: DpScratch,
     local: LocalScratch,
     forbidden: Forbidden,
@@ -106,11 +106,11 @@ pub struct Scratch {
     tree: ContainmentTree,
 }
 
-impl Scratch {
+impl TracebackScratch {
     /// Creates an empty work space for these instructions.
     pub fn new(kernel: Kernel) -> Self {
         let matrix = [[0; alphabet::SIZE]; alphabet::SIZE];
-        Scratch {
+        TracebackScratch {
             dp: DpScratch::new(kernel),
             local: LocalScratch::new(kernel),
             forbidden: Forbidden::default(),
@@ -242,7 +242,7 @@ impl Traceback {
         query: &TracebackQuery,
         subject: &[u8],
         hit: &PrelimHit,
-        scratch: &mut Scratch,
+        scratch: &mut TracebackScratch,
     ) -> Candidate {
         let mut candidate = self.candidate(query, subject, hit, scratch);
         for (number, alignment) in candidate.alignments.iter_mut().enumerate() {
@@ -256,7 +256,7 @@ impl Traceback {
         query: &TracebackQuery,
         subject: &[u8],
         hit: &PrelimHit,
-        scratch: &mut Scratch,
+        scratch: &mut TracebackScratch,
     ) -> Candidate {
         match self.method {
             Method::Ungapped => ungapped(query, hit),

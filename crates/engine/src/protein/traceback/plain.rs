@@ -3,7 +3,7 @@
 use fleetblast_seq::frame::Frame;
 
 use super::dp::{Sequences, align_from};
-use super::{Scratch, Traceback, TracebackQuery};
+use super::{Traceback, TracebackQuery, TracebackScratch};
 use crate::hits::{Adjustment, Alignment, Candidate, HitKey, PrelimHit, PrelimHsp};
 use crate::order::{Bounds, Hsp, common_endpoints, order_s};
 
@@ -22,7 +22,7 @@ impl Traceback {
         query: &TracebackQuery,
         subject: &[u8],
         hit: &PrelimHit,
-        scratch: &mut Scratch,
+        scratch: &mut TracebackScratch,
     ) -> Candidate {
         scratch.subject.load(subject);
         scratch.tree.clear();
@@ -105,7 +105,7 @@ impl Traceback {
         query: &TracebackQuery,
         q_seed: usize,
         s_seed: usize,
-        scratch: &mut Scratch,
+        scratch: &mut TracebackScratch,
     ) -> Alignment {
         let (forwards, backwards) = (scratch.subject.forwards(), scratch.subject.backwards());
         let total = forwards.len() - 1;

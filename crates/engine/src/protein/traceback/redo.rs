@@ -2,7 +2,7 @@
 //! `redo_alignment.c`).
 
 use super::dp::{Sequences, align_from};
-use super::{LN_2, NEAR_IDENTICAL_BITS, Scaled, Scratch, Traceback, TracebackQuery, near};
+use super::{LN_2, NEAR_IDENTICAL_BITS, Scaled, Traceback, TracebackQuery, TracebackScratch, near};
 use crate::hits::{Adjustment, PrelimHit, PrelimHsp};
 use crate::order::{Bounds, Hsp};
 use crate::params::CompositionMode;
@@ -23,7 +23,7 @@ impl Traceback {
         query: &TracebackQuery,
         subject: &[u8],
         hit: &PrelimHit,
-        scratch: &mut Scratch,
+        scratch: &mut TracebackScratch,
     ) -> (Vec<Scaled>, Option<f64>) {
         let mut accepted: Vec<Scaled> = Vec::new();
         let mut pair_p = None;
@@ -80,7 +80,7 @@ impl Traceback {
     pub(super) fn adjust(
         &self,
         query: &TracebackQuery,
-        scratch: &mut Scratch,
+        scratch: &mut TracebackScratch,
         pair_p: &mut Option<f64>,
     ) -> Option<Adjustment> {
         let Some(adjuster) = &self.adjuster else {
@@ -90,7 +90,7 @@ impl Traceback {
         let residues = scratch.subject.residues();
         let subject = composition_of(residues);
         if let Some(positions) = &query.positions {
-            let Scratch { workspace, positions: scores, padded, .. } = scratch;
+            let TracebackScratch { workspace, positions: scores, padded, .. } = scratch;
             let adjusted =
                 positions.adjust(&query.composition, &subject, workspace.table(), scores);
             padded.set_positions(scores);
@@ -107,8 +107,8 @@ impl Traceback {
             &mut scratch.matrix,
         )?;
         scratch.padded.set_matrix(&scratch.matrix);
-        if let Some(judge) = &self.pair_pvalues {
-            *pair_p = Some(judge.p_value(&query.composition, &subject));
+        if let Some(pvalues) = &self.pair_pvalues {
+            *pair_p = Some(pvalues.p_value(&query.composition, &subject));
         }
         Some(rule)
     }
@@ -118,7 +118,7 @@ impl Traceback {
         query: &TracebackQuery,
         hsp: &PrelimHsp,
         adjustment: Adjustment,
-        scratch: &mut Scratch,
+        scratch: &mut TracebackScratch,
     ) -> Scaled {
         let sequences = Sequences {
             query: &query.rows,
@@ -138,7 +138,7 @@ impl Traceback {
         query: &TracebackQuery,
         subject: &[u8],
         first: (u32, &PrelimHsp),
-        scratch: &mut Scratch,
+        scratch: &mut TracebackScratch,
     ) {
         if self.mode == CompositionMode::Off {
             scratch.subject.load(subject);
@@ -156,7 +156,7 @@ impl Traceback {
         subject: &[u8],
         (oid, first): (u32, &PrelimHsp),
         near: bool,
-        scratch: &mut Scratch,
+        scratch: &mut TracebackScratch,
     ) -> bool {
         let (residues, words, share) = (&query.residues, &query.words, self.near_identical);
         if near && near::nearly_identical(residues, words, subject, first, share) {

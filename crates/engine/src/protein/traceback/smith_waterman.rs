@@ -3,7 +3,7 @@
 
 use super::dp::{Scheme, align_forward};
 use super::local::Peak;
-use super::{Scaled, Scratch, Traceback, TracebackQuery};
+use super::{Scaled, Traceback, TracebackQuery, TracebackScratch};
 use crate::hits::{Adjustment, HitKey, PrelimHit};
 use crate::order::Bounds;
 
@@ -11,7 +11,7 @@ use crate::order::Bounds;
 const TRIES: i32 = 3;
 
 /// The alignments of a subject.
-pub(super) struct Found {
+pub(super) struct LocalAlignments {
     /// Latest first.
     pub alignments: Vec<Scaled>,
     /// Key of the first alignment by the e-value of the search space; `None` if it is not
@@ -27,15 +27,15 @@ impl Traceback {
         query: &TracebackQuery,
         subject: &[u8],
         hit: &PrelimHit,
-        scratch: &mut Scratch,
-    ) -> Found {
-        let mut found = Found { alignments: Vec::new(), first: None, pair_p: None };
+        scratch: &mut TracebackScratch,
+    ) -> LocalAlignments {
+        let mut found = LocalAlignments { alignments: Vec::new(), first: None, pair_p: None };
         let Some(first) = hit.hsps.first() else { return found };
         self.prepare_once(query, subject, (hit.oid, first), scratch);
         let Some(adjustment) = self.adjust(query, scratch, &mut found.pair_p) else {
             return found;
         };
-        let Scratch { local, forbidden, padded, subject, dp, .. } = scratch;
+        let TracebackScratch { local, forbidden, padded, subject, dp, .. } = scratch;
         forbidden.clear(query.residues.len());
         let scheme = self.scheme(padded);
         loop {

@@ -15,12 +15,12 @@ const SHARDS: usize = 64;
 const MOST: usize = 16 * 1024;
 
 /// The low-complexity segments of a subject; `None` if there are none.
-type Found = Option<Arc<[Range<u32>]>>;
+type MaskedRanges = Option<Arc<[Range<u32>]>>;
 
 /// Cache of low-complexity segments of aligned subjects. They are the same for all queries, and
 /// finding them takes longer than many an alignment.
 #[derive(Debug)]
-pub(super) struct Segments([Mutex<HashMap<View, Found>>; SHARDS]);
+pub(super) struct Segments([Mutex<HashMap<View, MaskedRanges>>; SHARDS]);
 
 impl Segments {
     /// Creates an empty cache.
@@ -29,7 +29,7 @@ impl Segments {
     }
 
     /// The segments of a subject; `find` computes them if they are unknown.
-    fn of(&self, view: View, find: impl FnOnce() -> Vec<Range<u32>>) -> Found {
+    fn get_or_find(&self, view: View, find: impl FnOnce() -> Vec<Range<u32>>) -> MaskedRanges {
         let shard = &self.0[view.oid as usize % SHARDS];
         let lock = || shard.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().get(&view) {
@@ -77,7 +77,9 @@ impl Subject {
     /// `known` caches those of earlier subjects.
     pub fn load_masked(&mut self, view: View, residues: &[u8], known: &Segments) -> bool {
         self.load(residues);
-        let Some(segments) = known.of(view, || self.masker.mask(residues)) else { return false };
+        let Some(segments) = known.get_or_find(view, || self.masker.mask(residues)) else {
+            return false;
+        };
         for segment in segments.iter() {
             self.forwards[segment.start as usize..segment.end as usize].fill(X);
         }

@@ -7,9 +7,9 @@ use super::{Cells, LANES, Row, Table, Work};
 use crate::kernel::Avx2;
 
 /// Runs a computation with AVX2.
-pub(super) fn perform<W: Work>(proof: Avx2, work: W) -> W::Found {
+pub(super) fn perform<W: Work>(proof: Avx2, work: W) -> W::Output {
     #[target_feature(enable = "avx2")]
-    fn inner<W: Work>(proof: Avx2, work: W) -> W::Found {
+    fn inner<W: Work>(proof: Avx2, work: W) -> W::Output {
         work.run::<Halves>(proof)
     }
     // SAFETY: the proof says that the CPU has the instructions.

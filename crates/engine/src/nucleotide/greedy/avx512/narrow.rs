@@ -82,7 +82,7 @@ pub(super) fn rows<const BACK: bool>(
         if score >= before {
             let furthest = _mm512_cmpeq_epi32_mask(extents, _mm512_set1_epi32(extent));
             let diagonal = first + furthest.trailing_zeros() as i32;
-            path.found.take(distance, Furthest { extent, diagonal });
+            path.found.replace(distance, Furthest { extent, diagonal });
         }
         best.push(before.max(score));
         low = first + goes_on.trailing_zeros() as i32 - 1;

@@ -156,7 +156,7 @@ struct Steps<'a> {
 
 impl<'a> Steps<'a> {
     /// A range of the steps.
-    fn of(&self, range: Range<usize>) -> Steps<'a> {
+    fn range(&self, range: Range<usize>) -> Steps<'a> {
         Steps {
             count: range.len(),
             codes: &self.codes[range.start..],
@@ -184,7 +184,7 @@ impl Group {
         scores: &ScoreRows,
         kernel: Kernel,
     ) -> Option<Group> {
-        Group::with(contexts, members, scores, Stepper::of(kernel))
+        Group::with(contexts, members, scores, Stepper::for_kernel(kernel))
     }
 
     /// [`Group::new`] with a variant of the filter.
@@ -259,13 +259,13 @@ impl Group {
         };
         let mut at = 0;
         while at < all.count {
-            let rest = all.of(at..all.count);
+            let rest = all.range(at..all.count);
             let taken = self.stepper.advance(&rest, before, after, &mut leaving[at..]);
             at += taken.steps;
             if taken.reached {
                 let start = at - LOOK_EVERY;
                 again.copy_from_slice(before);
-                let (steps, leaving) = (all.of(start..at), &mut leaving[start..]);
+                let (steps, leaving) = (all.range(start..at), &mut leaving[start..]);
                 self.stepper.locate(&steps, [again, next], leaving, |position, step| {
                     let position = number * positions + position;
                     candidates.extend(self.candidate(line, position, start + step));

@@ -32,7 +32,7 @@ fn run<const E: usize>(
     while at < steps.count && !reached {
         before.copy_from_slice(scores.as_flattened());
         let end = at + steps.look_every;
-        let (some, leaving) = (steps.of(at..end), &mut leaving[at..end]);
+        let (some, leaving) = (steps.range(at..end), &mut leaving[at..end]);
         reached = if steps.rises_are_negative {
             few::<E, true>(&some, &mut scores, leaving)
         } else {

@@ -21,7 +21,7 @@ pub(super) enum Stepper {
 
 impl Stepper {
     /// Chooses the best variant that a kernel's instructions allow.
-    pub fn of(kernel: Kernel) -> Stepper {
+    pub fn for_kernel(kernel: Kernel) -> Stepper {
         match kernel {
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512(proof) => Stepper::Avx512(proof, Watch::detect()),
@@ -94,12 +94,14 @@ impl Stepper {
         // range.
         let mut at = 0;
         while at < steps.count {
-            let rest = Steps { look_every: UNROLLED, ..steps.of(at..steps.count) };
+            let rest = Steps { look_every: UNROLLED, ..steps.range(at..steps.count) };
             let taken = self.advance(&rest, before, after, &mut leaving[at..]);
             at += taken.steps;
             if taken.reached {
                 let start = at - UNROLLED;
-                self.look(&steps.of(start..at), before, |position, t| found(position, start + t));
+                self.look(&steps.range(start..at), before, |position, t| {
+                    found(position, start + t)
+                });
             }
             std::mem::swap(&mut before, &mut after);
         }

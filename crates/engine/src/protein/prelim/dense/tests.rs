@@ -40,7 +40,7 @@ fn passing(
 
 /// The variants that this machine can run.
 fn steppers() -> Vec<Stepper> {
-    let mut steppers: Vec<Stepper> = kernels().into_iter().map(Stepper::of).collect();
+    let mut steppers: Vec<Stepper> = kernels().into_iter().map(Stepper::for_kernel).collect();
     #[cfg(target_arch = "x86_64")]
     if let Some(proof) = Avx512::detect() {
         let watches = [Watch::Comparison, Watch::Maximum];

@@ -23,13 +23,13 @@ pub(super) struct Table {
 /// Positions, sorted by the residues of the words there.
 fn sorted(words: &Words) -> Vec<u32> {
     let mut starts = words.starts.clone();
-    starts.sort_unstable_by_key(|&position| (words.at(position), position));
+    starts.sort_unstable_by_key(|&position| (words.word_at(position), position));
     starts
 }
 
 /// Runs of positions of equal words.
 fn runs<'a>(words: &'a Words, sorted: &'a [u32]) -> impl Iterator<Item = &'a [u32]> {
-    sorted.chunk_by(|&a, &b| words.at(a) == words.at(b))
+    sorted.chunk_by(|&a, &b| words.word_at(a) == words.word_at(b))
 }
 
 /// Calls `found` with each matching word of the alphabet and the run that it matches. Words that
@@ -37,7 +37,7 @@ fn runs<'a>(words: &'a Words, sorted: &'a [u32]) -> impl Iterator<Item = &'a [u3
 fn for_each_match(words: &Words, runs: &[&[u32]], mut found: impl FnMut(usize, &[u32])) {
     for first in 0..words.alphabet.radix() {
         for run in runs {
-            words.alphabet.matches(first, words.at(run[0]), |word| found(word, run));
+            words.alphabet.matches(first, words.word_at(run[0]), |word| found(word, run));
         }
     }
 }

@@ -73,7 +73,7 @@ fn rows_find_what_the_table_finds() {
 }
 
 #[test]
-fn the_release_tells_which_words_are_compressed() {
+fn compressed_words_depend_on_the_release() {
     let early = Release { compressed_from: 5, ..Release::V2_12_0 };
     let scoring = ScoringSystem::new(&early, "BLOSUM62", None, None).unwrap();
     let rows = ScoreRows::of_matrix(&scoring.scores);

@@ -55,7 +55,7 @@ fn whole(stretch: &Stretch) -> Vec<UngappedHsp> {
     for at in 0..(stretch.query.len() + 1).saturating_sub(size) {
         let sum = (at..at + size).map(|i| stretch.pair(i)).sum();
         if sum >= i32::from(stretch.limits[at]) {
-            stretch.take(WordHit { at, sum }, &mut state, &mut |hsp| found.push(hsp));
+            stretch.process_hit(WordHit { at, sum }, &mut state, &mut |hsp| found.push(hsp));
         }
     }
     found

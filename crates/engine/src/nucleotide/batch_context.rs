@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::limits::{ContextLimits, gapped_x_drops};
 use super::reading::{self, Reading, seed_rules};
-use super::seeds::{Beside, Indexing, Limits, Other};
+use super::seeds::{Indexing, Limits, NeighbourContext, Neighbours};
 use crate::lists::Piece;
 use crate::params::{DatabaseTotals, NucleotideParams};
 use crate::query::Query;
@@ -23,16 +23,16 @@ pub(super) const STRANDS: u8 = 2;
 /// Properties of the batch in which BLAST+ searches these chunks of queries. The chunks may be a
 /// run of those in the batch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Company {
+pub(crate) struct BatchContext {
     pub(super) indexing: Indexing,
     /// Preliminary X-drop of gapped extensions.
     pub(super) x_drop: i32,
     /// Present with sum statistics.
     pub(super) linking: Option<Linking>,
     /// The neighbouring letters before the first chunk.
-    pub(super) before: Beside,
+    pub(super) before: Neighbours,
     /// The neighbouring letters after the last chunk.
-    pub(super) after: Beside,
+    pub(super) after: Neighbours,
 }
 
 /// Parameters of sum statistics that depend on the whole batch.
@@ -44,19 +44,19 @@ pub(super) struct Linking {
     pub least_cutoff: i32,
 }
 
-impl Company {
+impl BatchContext {
     /// Whether there are neighbouring letters.
     #[cfg(test)]
-    pub fn is_beside(&self) -> bool {
-        [&self.before, &self.after].iter().any(|beside| beside.more || !beside.letters.is_empty())
+    pub fn has_neighbours(&self) -> bool {
+        [&self.before, &self.after].iter().any(|side| side.more || !side.letters.is_empty())
     }
 
     /// The properties of a complete batch.
-    pub fn of_all(
+    pub fn for_batch(
         queries: &[&Query],
         pieces: &[Piece],
         rules: (&NucleotideParams, &DatabaseTotals),
-    ) -> Company {
+    ) -> BatchContext {
         let params = rules.0;
         let contexts =
             || pieces.iter().flat_map(|piece| strands().map(move |context| (piece, context)));
@@ -65,7 +65,7 @@ impl Company {
             .collect();
         let spaces = contexts().map(|(piece, context)| piece.spaces[usize::from(context)]);
         let contexts = readings.iter().map(|reading| (&*reading.letters, &reading.regions[..]));
-        Company {
+        BatchContext {
             indexing: Indexing::new(contexts, &seed_rules(params)),
             x_drop: gapped_x_drops(
                 readings.iter().filter_map(|reading| reading.karlin.as_ref()),
@@ -73,28 +73,28 @@ impl Company {
             )
             .0,
             linking: params.sum_stats.then(|| Linking::of_all(readings.iter().zip(spaces), rules)),
-            before: Beside::default(),
-            after: Beside::default(),
+            before: Neighbours::default(),
+            after: Neighbours::default(),
         }
     }
 
     /// The same properties for a run of the queries, with at most `reach` neighbouring letters on
     /// each side.
-    pub fn of_some(
+    pub fn for_run(
         &self,
         queries: &[&Query],
         pieces: &[Piece],
         range: Range<usize>,
         reach: usize,
         (params, totals): (&NucleotideParams, &DatabaseTotals),
-    ) -> Company {
+    ) -> BatchContext {
         let is_paired = params.window > 0;
-        if !self.indexing.looks_beside() && !is_paired {
+        if !self.indexing.depends_on_neighbours() && !is_paired {
             return self.clone();
         }
         let letters =
             |piece: &Piece, context| reading::letters(queries[piece.query], piece, context, params);
-        let (mut before, mut after) = (Beside::default(), Beside::default());
+        let (mut before, mut after) = (Neighbours::default(), Neighbours::default());
         let mut others = Vec::new();
         let earlier = pieces[..range.start].iter().rev();
         for (piece, context) in earlier.flat_map(|p| strands().rev().map(move |c| (p, c))) {
@@ -103,9 +103,9 @@ impl Company {
                 break;
             }
             if !letters.is_empty() {
-                before.take(std::iter::once(&SENTINEL), reach);
+                before.extend_to(std::iter::once(&SENTINEL), reach);
                 let end = before.letters.len();
-                before.take(letters.iter().rev(), reach);
+                before.extend_to(letters.iter().rev(), reach);
                 let own = before.letters.len() - end;
                 if is_paired && own > 0 {
                     let start = (end + own) as u32;
@@ -131,10 +131,10 @@ impl Company {
                 break;
             }
             if !letters.is_empty() {
-                after.take(letters.iter().chain(std::iter::once(&SENTINEL)), reach);
+                after.extend_to(letters.iter().chain(std::iter::once(&SENTINEL)), reach);
             }
         }
-        Company { before, after, ..self.clone() }
+        BatchContext { before, after, ..self.clone() }
     }
 }
 
@@ -169,7 +169,7 @@ fn other(
     start: u32,
     space: i64,
     (params, totals): (&NucleotideParams, &DatabaseTotals),
-) -> Other {
+) -> NeighbourContext {
     let whole = reading.letters.len() as u32;
     let limits = reading.karlin.map(|karlin| {
         // Neither limit depends on the lengths of others.
@@ -179,7 +179,7 @@ fn other(
     let first = whole - length;
     let regions = reading.regions.iter().filter(|region| region.end > first);
     let regions = regions.map(|region| region.start.max(first) - first..region.end - first);
-    Other { start, length, regions: regions.collect(), limits }
+    NeighbourContext { start, length, regions: regions.collect(), limits }
 }
 
 fn strands() -> Range<u8> {

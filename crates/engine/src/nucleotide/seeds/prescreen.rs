@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 
 use fleetblast_seq::nucleotide::Packed;
 
-use super::goal::{Goal, SIDE_BY_SIDE};
+use super::screen_goal::{SIDE_BY_SIDE, ScreenGoal};
 use crate::kernel::Avx512;
 
 /// Number of seeds in a register.
@@ -37,15 +37,15 @@ impl Groups<'_> {
     }
 }
 
-/// Returns a bit for each seed that is hopeless
-/// ([`Fours::hopeless`](super::fours::Fours::hopeless)). `scores` are those of groups by the number
-/// of different bases.
-pub(super) fn find(
+/// Returns a bit for each seed that is too weak
+/// ([`PackedQuads::screen`](super::quads::PackedQuads::screen)). `scores` are those of groups by
+/// the number of different bases.
+pub(super) fn screen(
     _: Avx512,
     groups: (Groups<'_>, [i8; 5]),
     seeds: &[[u32; 2]],
     subject: Packed<'_>,
-    goal: Goal,
+    goal: ScreenGoal,
 ) -> u64 {
     groups.0.assert_rows();
     let mut found = 0;
@@ -54,8 +54,8 @@ pub(super) fn find(
         lanes[..eight.len()].copy_from_slice(eight);
         // SAFETY: the proof says that the CPU has the instructions, and there are four rows of
         // groups.
-        let hopeless = unsafe { eight_seeds(groups, &lanes, subject, goal) };
-        found |= u64::from(hopeless) << (LANES * number);
+        let too_weak = unsafe { eight_seeds(groups, &lanes, subject, goal) };
+        found |= u64::from(too_weak) << (LANES * number);
     }
     // The last register is filled up with position 0, before which there are no groups.
     found
@@ -63,7 +63,7 @@ pub(super) fn find(
 
 /// State of the extension to one side.
 #[derive(Clone, Copy)]
-struct Side {
+struct SideExtension {
     /// Scores of the remaining groups, the next one in the highest byte of its lane.
     scores: __m512i,
     best: __m512i,
@@ -72,7 +72,7 @@ struct Side {
     goes_on: u8,
 }
 
-/// Screens eight seeds. Returns a bit for each that is hopeless.
+/// Screens eight seeds. Returns a bit for each that is too weak.
 ///
 /// # Safety
 /// The CPU has AVX-512F and AVX-512BW, and the groups have four rows ([`Groups::assert_rows`]).
@@ -81,7 +81,7 @@ unsafe fn eight_seeds(
     (groups, scores): (Groups<'_>, [i8; 5]),
     seeds: &[[u32; 2]; LANES],
     subject: Packed<'_>,
-    goal: Goal,
+    goal: ScreenGoal,
 ) -> u8 {
     let Groups { bytes: groups, stride, length } = groups;
     let bytes = subject.bytes();
@@ -124,9 +124,9 @@ unsafe fn eight_seeds(
     let (low, high) = (0x0001_0203_0405_0607, 0x0809_0A0B_0C0D_0E0F);
     let swap = _mm512_set4_epi64(high, low, high, low);
     let mut left =
-        Side { scores: group_scores(left, scores), best: zero, sum: zero, goes_on: known };
+        SideExtension { scores: group_scores(left, scores), best: zero, sum: zero, goes_on: known };
     let right = _mm512_shuffle_epi8(group_scores(right, scores), swap);
-    let mut right = Side { scores: right, best: zero, sum: zero, goes_on: known };
+    let mut right = SideExtension { scores: right, best: zero, sum: zero, goes_on: known };
     let lowest = _mm512_set1_epi64(-i64::from(goal.x_drop));
     for _ in 0..GROUPS {
         left.step(lowest);
@@ -137,7 +137,7 @@ unsafe fn eight_seeds(
     known & is_low & !left.goes_on & !right.goes_on
 }
 
-impl Side {
+impl SideExtension {
     /// Adds the score of the next group.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]

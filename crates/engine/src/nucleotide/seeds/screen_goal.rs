@@ -2,7 +2,7 @@
 
 /// The score that a seed must reach, and the X-drop of its extension.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Goal {
+pub(super) struct ScreenGoal {
     /// An extension stops when its score has fallen by more than this.
     pub x_drop: i32,
     /// The least score of a useful seed.
