@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::batches;
 use crate::lists::{Piece, split};
-use crate::nucleotide::{BatchContext, Finals};
+use crate::nucleotide::{BatchContext, TracebackContext};
 use crate::params::{DatabaseTotals, Params};
 use crate::query::Query;
 
 /// Number of letters of queries whose lookup tables are in memory at a time, unless a single search
 /// has more: some 30 bytes each.
-const WAVE: u64 = 5 << 20;
+const MAX_LETTERS: u64 = 5 << 20;
 
 /// How the queries of a block are searched.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ pub struct Grouping {
     /// Properties of nucleotide batches, by [`Piece::search`].
     batch_contexts: Vec<BatchContext>,
     /// Batch parameters of the nucleotide traceback, by query.
-    finals: Vec<Finals>,
+    finals: Vec<TracebackContext>,
 }
 
 /// How BLAST+ searches a batch of queries.
@@ -42,7 +42,7 @@ pub struct Batch {
     /// Properties of each search, with all its chunks and no neighbouring letters.
     batch_contexts: Vec<BatchContext>,
     /// For nucleotides.
-    finals: Option<Finals>,
+    finals: Option<TracebackContext>,
 }
 
 impl Batch {
@@ -63,7 +63,10 @@ impl Batch {
                 let together = pieces.chunk_by(|a, b| a.search == b.search);
                 let batch_context =
                     |pieces: &[Piece]| BatchContext::for_batch(queries, pieces, (params, totals));
-                (together.map(batch_context).collect(), Some(Finals::new(queries, params)))
+                (
+                    together.map(batch_context).collect(),
+                    Some(TracebackContext::new(queries, params)),
+                )
             }
         };
         Batch { queries: queries.len(), pieces, batch_contexts, finals }
@@ -160,25 +163,25 @@ impl Grouping {
     /// Divides the chunks of nucleotides into groups that are prepared one at a time, so that
     /// memory does not grow with the length of queries. A search is never divided. Proteins, whose
     /// blocks are small, form one group.
-    pub(crate) fn waves(&self) -> Vec<Range<usize>> {
-        self.waves_of(WAVE)
+    pub(crate) fn searcher_ranges(&self) -> Vec<Range<usize>> {
+        self.searcher_ranges_within(MAX_LETTERS)
     }
 
     /// The same with at most `most` letters in a group.
-    fn waves_of(&self, most: u64) -> Vec<Range<usize>> {
-        let (mut waves, mut wave, mut letters) = (Vec::new(), 0..0, 0);
+    fn searcher_ranges_within(&self, most: u64) -> Vec<Range<usize>> {
+        let (mut searcher_ranges, mut range, mut letters) = (Vec::new(), 0..0, 0);
         for together in self.pieces.chunk_by(|a, b| a.search == b.search) {
             let more: u64 = together.iter().map(|piece| piece.range.len() as u64).sum();
             if letters > 0 && letters + more > most && !self.batch_contexts.is_empty() {
-                let next = wave.end..wave.end;
-                waves.push(std::mem::replace(&mut wave, next));
+                let next = range.end..range.end;
+                searcher_ranges.push(std::mem::replace(&mut range, next));
                 letters = 0;
             }
             letters += more;
-            wave.end += together.len();
+            range.end += together.len();
         }
-        waves.push(wave);
-        waves
+        searcher_ranges.push(range);
+        searcher_ranges
     }
 
     /// Properties of the batches of nucleotide queries, by [`Piece::search`].
@@ -187,7 +190,7 @@ impl Grouping {
     }
 
     /// Batch parameters of the traceback of a nucleotide query.
-    pub(crate) fn finals(&self, query: usize) -> Finals {
+    pub(crate) fn finals(&self, query: usize) -> TracebackContext {
         self.finals[query]
     }
 }

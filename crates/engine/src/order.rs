@@ -56,7 +56,7 @@ pub trait Hsp {
 }
 
 /// An HSP in one of a query's contexts; its query positions count in that context.
-pub trait OfContext: Hsp {
+pub trait InContext: Hsp {
     /// Number of the context in its query.
     fn context(&self) -> u8;
 }
@@ -75,7 +75,7 @@ impl Hsp for PrelimHsp {
     }
 }
 
-impl OfContext for PrelimHsp {
+impl InContext for PrelimHsp {
     fn context(&self) -> u8 {
         self.context
     }
@@ -95,7 +95,7 @@ impl Hsp for Alignment {
     }
 }
 
-impl OfContext for Alignment {
+impl InContext for Alignment {
     fn context(&self) -> u8 {
         self.context
     }
@@ -149,7 +149,7 @@ pub fn order_r(a: &HitKey, b: &HitKey) -> Ordering {
 /// (rules 5.7.1): the one of highest score, then the longer one. The frame of the subject does not
 /// matter (`s_QueryOffsetCompareHSPs`, blast_hits.c). Leaves the list ordered by ends; sort it in
 /// ORDER-S afterwards.
-pub fn common_endpoints<T: OfContext>(hsps: &mut Vec<T>) {
+pub fn common_endpoints<T: InContext>(hsps: &mut Vec<T>) {
     if hsps.len() < 2 {
         return;
     }

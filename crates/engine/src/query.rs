@@ -159,7 +159,11 @@ impl Query {
     }
 
     /// Creates the same query as [`Query::new`] with the same parameters, from cached results.
-    pub(crate) fn again(input: &QueryInput, rules: &impl QueryRules, findings: Findings) -> Query {
+    pub(crate) fn from_findings(
+        input: &QueryInput,
+        rules: &impl QueryRules,
+        findings: Findings,
+    ) -> Query {
         let context = |((frame, unmasked), findings): ((Frame, Vec<u8>), ContextFindings)| {
             let unmasked = Arc::from(unmasked);
             let letters = rules.scored(&unmasked, &findings.masks);

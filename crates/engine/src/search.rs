@@ -1,7 +1,7 @@
 //! The public interface of the engine, for threads, ranks, tests and benchmarks.
 //!
 //! A [`Search`] is the same for a whole job. A block of queries is prepared ([`Search::query`],
-//! [`Search::grouping`], [`Search::waves`]) and searched partition by partition
+//! [`Search::grouping`], [`Search::searchers`]) and searched partition by partition
 //! ([`Searcher::search`]). The lists of all partitions are merged ([`Search::merger`]), the
 //! selected hits are aligned ([`Search::aligner`]), and some of the alignments selected
 //! ([`Search::selector`]). Only this module distinguishes programs: code of one kind of search is
@@ -81,11 +81,11 @@ enum StatisticsKind<'a> {
 
 /// Work space of an aligning thread; cheap to move.
 #[derive(Debug)]
-pub struct AlignScratch(Box<ScratchOf>);
+pub struct AlignScratch(Box<ScratchKind>);
 
 #[expect(clippy::large_enum_variant, reason = "a thread has one")]
 #[derive(Debug)]
-enum ScratchOf {
+enum ScratchKind {
     Protein(traceback::TracebackScratch),
     Pattern(phi::AlignScratch),
     Nucleotide(nucleotide::AlignScratch),
@@ -138,10 +138,10 @@ impl Search {
     }
 
     /// Creates the same query again from cached results.
-    pub fn query_again(&self, input: &QueryInput, findings: Findings) -> Query {
+    pub fn query_from_findings(&self, input: &QueryInput, findings: Findings) -> Query {
         match &self.params {
-            Params::Protein(params) => Query::again(input, params, findings),
-            Params::Nucleotide(params) => Query::again(input, params, findings),
+            Params::Protein(params) => Query::from_findings(input, params, findings),
+            Params::Nucleotide(params) => Query::from_findings(input, params, findings),
         }
     }
 
@@ -174,19 +174,19 @@ impl Search {
     /// Prepares a block of queries in groups, each on demand. They are searched one after another,
     /// each with its part of the block's lists. Most blocks are a single group. Long nucleotide
     /// queries are divided, as their lookup tables would take too much memory at once.
-    pub fn waves<'a>(
+    pub fn searchers<'a>(
         &'a self,
         queries: &'a [Query],
         grouping: &'a Grouping,
     ) -> impl ExactSizeIterator<Item = Searcher> + 'a {
-        grouping.waves().into_iter().map(|wave| self.prepare(queries, (grouping, wave)))
+        grouping.searcher_ranges().into_iter().map(|range| self.prepare(queries, (grouping, range)))
     }
 
     /// Prepares some chunks of a block.
     pub(crate) fn prepare(
         &self,
         queries: &[Query],
-        (grouping, wave): (&Grouping, Range<usize>),
+        (grouping, range): (&Grouping, Range<usize>),
     ) -> Searcher {
         let merger = self.merger(grouping);
         Searcher(match &self.params {
@@ -204,7 +204,7 @@ impl Search {
             }
             Params::Nucleotide(params) => {
                 let (totals, kernel) = (&self.totals, self.kernel);
-                let pieces = (grouping.pieces(), wave);
+                let pieces = (grouping.pieces(), range);
                 let batch_contexts = grouping.batch_contexts();
                 let searcher = nucleotide::NucleotideSearcher::new(
                     queries,
@@ -331,22 +331,24 @@ impl Aligner<'_> {
     pub fn scratch(&self) -> AlignScratch {
         AlignScratch(Box::new(match &self.0 {
             QueryAligner::Protein(_, _, kernel) => {
-                ScratchOf::Protein(traceback::TracebackScratch::new(*kernel))
+                ScratchKind::Protein(traceback::TracebackScratch::new(*kernel))
             }
-            QueryAligner::Pattern(_, kernel) => ScratchOf::Pattern(phi::AlignScratch::new(*kernel)),
+            QueryAligner::Pattern(_, kernel) => {
+                ScratchKind::Pattern(phi::AlignScratch::new(*kernel))
+            }
             QueryAligner::Nucleotide(_, kernel) => {
-                ScratchOf::Nucleotide(nucleotide::AlignScratch::new(*kernel))
+                ScratchKind::Nucleotide(nucleotide::AlignScratch::new(*kernel))
             }
         }))
     }
 
     /// Whether a work space belongs to this kind of search.
-    pub fn suits(&self, scratch: &AlignScratch) -> bool {
+    pub fn accepts_scratch(&self, scratch: &AlignScratch) -> bool {
         matches!(
             (&self.0, &*scratch.0),
-            (QueryAligner::Protein(..), ScratchOf::Protein(_))
-                | (QueryAligner::Pattern(..), ScratchOf::Pattern(_))
-                | (QueryAligner::Nucleotide(..), ScratchOf::Nucleotide(_))
+            (QueryAligner::Protein(..), ScratchKind::Protein(_))
+                | (QueryAligner::Pattern(..), ScratchKind::Pattern(_))
+                | (QueryAligner::Nucleotide(..), ScratchKind::Nucleotide(_))
         )
     }
 
@@ -362,13 +364,13 @@ impl Aligner<'_> {
         scratch: &mut AlignScratch,
     ) -> Candidate {
         match (&self.0, &mut *scratch.0) {
-            (QueryAligner::Protein(traceback, query, _), ScratchOf::Protein(scratch)) => {
+            (QueryAligner::Protein(traceback, query, _), ScratchKind::Protein(scratch)) => {
                 traceback.align(query, &subject.all(), hit, scratch)
             }
-            (QueryAligner::Pattern(aligner, _), ScratchOf::Pattern(scratch)) => {
+            (QueryAligner::Pattern(aligner, _), ScratchKind::Pattern(scratch)) => {
                 aligner.align(&subject.all(), hit, scratch)
             }
-            (QueryAligner::Nucleotide(aligner, _), ScratchOf::Nucleotide(scratch)) => {
+            (QueryAligner::Nucleotide(aligner, _), ScratchKind::Nucleotide(scratch)) => {
                 aligner.align(subject, hit, scratch)
             }
             _ => panic!("a work space of a search of another kind"),

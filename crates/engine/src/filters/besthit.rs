@@ -24,7 +24,7 @@ pub(super) fn survivors(items: &[Item], overhang: f64, edge: f64, limit: usize) 
     let mut list = List::new(items, overhang, 1.0 - edge);
     let mut limit = limit;
     for i in 0..items.len() {
-        if list.is_bad(i) {
+        if list.is_redundant(i) {
             continue;
         }
         list.drop_worse_than(i);
@@ -71,7 +71,7 @@ impl<'a> List<'a> {
     }
 
     /// Whether a listed HSP makes the new one redundant.
-    fn is_bad(&self, new: usize) -> bool {
+    fn is_redundant(&self, new: usize) -> bool {
         let item = &self.items[new];
         let bar = density(item) / self.share;
         let longer = self.classes.iter().enumerate().skip(class(item.len()));

@@ -20,7 +20,7 @@ pub(super) fn survivors(items: &[Item], query: Range<u32>, limit: u32) -> Vec<us
         tree.offer(i, limit);
     }
     let mut left = Vec::new();
-    tree.take_from(0, &mut left);
+    tree.collect_items(0, &mut left);
     left
 }
 
@@ -240,11 +240,11 @@ impl<'a> Tree<'a> {
 
     /// Collects the items of a subtree: those of a node before those of its children, left before
     /// right.
-    fn take_from(&self, at: usize, out: &mut Vec<usize>) {
+    fn collect_items(&self, at: usize, out: &mut Vec<usize>) {
         let node = &self.nodes[at];
         out.extend(node.items.iter().rev());
         for child in [node.left, node.right].into_iter().flatten() {
-            self.take_from(child, out);
+            self.collect_items(child, out);
         }
     }
 }

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::hits::{Alignment, HitKey, PrelimHit, PrelimHsp, SubjectHit};
-use crate::order::{Bounds, Hsp, OfContext, best_evalue, order_evalue, order_h, order_s};
+use crate::order::{Bounds, Hsp, InContext, best_evalue, order_evalue, order_h, order_s};
 use crate::params::{HspFilter, Params};
 
 /// Number of residues by which an HSP may extend beyond another and still count as inside it.
@@ -36,12 +36,12 @@ impl WrittenQuery {
     }
 
     /// The range of an HSP.
-    fn range(self, hsp: &impl OfContext) -> Range<u32> {
+    fn range(self, hsp: &impl InContext) -> Range<u32> {
         let Bounds { q_start, q_end, .. } = hsp.bounds();
         if self.is_minus(hsp) { self.length - q_end..self.length - q_start } else { q_start..q_end }
     }
 
-    fn is_minus(self, hsp: &impl OfContext) -> bool {
+    fn is_minus(self, hsp: &impl InContext) -> bool {
         self.strands && hsp.context() == 1
     }
 }
@@ -65,7 +65,7 @@ impl Item {
         self.end - self.begin
     }
 
-    fn new(hsp: &impl OfContext, written: WrittenQuery, evalue: f64, oid: u32) -> Item {
+    fn new(hsp: &impl InContext, written: WrittenQuery, evalue: f64, oid: u32) -> Item {
         let range = written.range(hsp);
         Item {
             begin: range.start as i32,
@@ -190,7 +190,7 @@ pub fn query_coverage(q_start: u32, q_end: u32, query_len: u32) -> f64 {
 /// Drops every HSP whose query range lies in that of an earlier one, within three residues
 /// (`-subject_besthit`, `Blast_HSPListSubjectBestHit`, `blast_hits.c`). First it compares HSPs of
 /// the same context, then those of the other strand. The list is that of one query and one subject.
-pub(crate) fn subject_best_hit<T: OfContext>(hsps: &mut Vec<T>, written: WrittenQuery) {
+pub(crate) fn subject_best_hit<T: InContext>(hsps: &mut Vec<T>, written: WrittenQuery) {
     drop_inner(hsps, range, |outer, inner| outer == inner);
     if written.strands {
         drop_inner(hsps, |hsp| written.range(hsp), |outer, inner| outer != inner);
@@ -199,7 +199,7 @@ pub(crate) fn subject_best_hit<T: OfContext>(hsps: &mut Vec<T>, written: Written
 
 /// Drops every HSP whose range lies in that of an earlier remaining one, if their contexts are to
 /// be compared.
-fn drop_inner<T: OfContext>(
+fn drop_inner<T: InContext>(
     hsps: &mut Vec<T>,
     range: impl Fn(&T) -> Range<u32>,
     counts: impl Fn(u8, u8) -> bool,

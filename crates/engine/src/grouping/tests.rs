@@ -44,9 +44,9 @@ fn search(
 ) -> Option<SearchResults> {
     let merger = search.merger(grouping);
     let mut lists = merger.empty_lists();
-    // As many waves as possible.
-    for wave in grouping.waves_of(1) {
-        let searcher = search.prepare(queries, (grouping, wave));
+    // As many searcher_ranges as possible.
+    for range in grouping.searcher_ranges_within(1) {
+        let searcher = search.prepare(queries, (grouping, range));
         let oids = 0..database.0.len() as u32;
         merger.absorb(&mut lists, searcher.search(database, oids, &mut SearchScratch::default()));
     }

@@ -13,7 +13,7 @@ use fleetblast_stats::sums::{Set, Space};
 
 use self::chains::{Chain, Chains};
 use crate::hits::{Alignment, PrelimHsp};
-use crate::order::{Bounds, Hsp, OfContext, order_s};
+use crate::order::{Bounds, Hsp, InContext, order_s};
 
 /// Largest gap between HSPs, in positions, in the method for small gaps.
 const GAP: i32 = 40;
@@ -30,10 +30,10 @@ pub(crate) const DECAY: f64 = 0.5;
 /// Prior probability of small gaps.
 const SMALL_SHARE: f64 = 0.5;
 /// Largest e-value.
-const MOST: f64 = i32::MAX as f64;
+const MAX_EVALUE: f64 = i32::MAX as f64;
 
 /// An HSP that may be linked.
-pub(crate) trait Linkable: OfContext {
+pub(crate) trait Linkable: InContext {
     /// Sets the e-value of its linked set, and the number of HSPs in that.
     fn set_linked(&mut self, evalue: f64, count: u32);
 }
@@ -196,6 +196,6 @@ impl Method {
             return evalue;
         }
         let share = if self.is_near { SMALL_SHARE } else { 1.0 - SMALL_SHARE };
-        (evalue / share).min(MOST)
+        (evalue / share).min(MAX_EVALUE)
     }
 }

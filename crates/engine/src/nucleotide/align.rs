@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fleetblast_seq::mask;
 
-use super::batch_context::Finals;
+use super::batch_context::TracebackContext;
 use super::greedy::Scoring;
 use super::limits::{ContextLimits, Statistics};
 use super::traceback::{self, Context};
@@ -77,7 +77,7 @@ impl Traceback {
     }
 
     /// Prepares a query for alignment, with the parameters of its batch.
-    pub fn aligner(&self, query: &Query, finals: Finals) -> Aligner<'_> {
+    pub fn aligner(&self, query: &Query, finals: TracebackContext) -> Aligner<'_> {
         let (params, limits) = (&self.params, self.limits(query, finals.mean_length));
         let contexts = query.contexts.iter().zip(&limits).map(|(context, limits)| {
             let cutoff = limits.as_ref().map_or(0, |limits| limits.cutoff_gapped);

@@ -188,22 +188,22 @@ fn strands() -> Range<u8> {
 
 /// Parameters that the traceback takes from all queries of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Finals {
+pub(crate) struct TracebackContext {
     /// X-drop of gapped extensions.
     pub x_drop: i32,
     /// Mean length of the contexts, with sum statistics; otherwise 0.
     pub mean_length: i32,
 }
 
-impl Finals {
+impl TracebackContext {
     /// Computes the parameters of a batch.
-    pub fn new(queries: &[&Query], params: &NucleotideParams) -> Finals {
+    pub fn new(queries: &[&Query], params: &NucleotideParams) -> TracebackContext {
         let contexts = || queries.iter().flat_map(|query| &query.contexts);
         let karlin = contexts().filter_map(|context| context.karlin.as_ref());
         let mean_length = match params.sum_stats {
             true => mean_length(contexts().map(|context| context.letters.len())),
             false => 0,
         };
-        Finals { x_drop: gapped_x_drops(karlin, params).1, mean_length }
+        TracebackContext { x_drop: gapped_x_drops(karlin, params).1, mean_length }
     }
 }

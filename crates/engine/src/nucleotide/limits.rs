@@ -78,7 +78,7 @@ impl ContextLimits {
         let x_drop = if common.xdrop_ungapped_bits == 0.0 {
             cutoff_ungapped
         } else {
-            held(whole((common.xdrop_ungapped_bits * LN_2 / karlin.lambda).ceil())).max(0)
+            limit_x_drop(whole((common.xdrop_ungapped_bits * LN_2 / karlin.lambda).ceil())).max(0)
         };
         let even_scores = params.scoring.even_scores && !common.ungapped;
         let statistics = Statistics { block, search_space: search_space as f64, even_scores };
@@ -155,14 +155,14 @@ pub(super) fn gapped_x_drops<'a>(
 ) -> (i32, i32) {
     let lambdas = contexts.into_iter().map(|karlin| params.scoring.gapped(karlin).0.lambda);
     let lambda = lambdas.fold(f64::MAX, f64::min);
-    let preliminary = held(whole(params.common.xdrop_gapped_bits * LN_2 / lambda));
+    let preliminary = limit_x_drop(whole(params.common.xdrop_gapped_bits * LN_2 / lambda));
     let last = params.common.xdrop_final_bits * LN_2 / lambda;
-    (preliminary, held(whole(last.max(f64::from(preliminary)))))
+    (preliminary, limit_x_drop(whole(last.max(f64::from(preliminary)))))
 }
 
 /// Limits a raw X-drop such that sums with scores fit 32 bits; the largest X-drop never stops an
 /// extension.
-fn held(x_drop: i32) -> i32 {
+fn limit_x_drop(x_drop: i32) -> i32 {
     const MOST: i32 = 1 << 29;
     x_drop.clamp(-MOST, MOST)
 }

@@ -18,5 +18,5 @@ mod traceback;
 mod ungapped;
 
 pub(crate) use align::{AlignScratch, Aligner, QueryStatistics, Traceback};
-pub(crate) use batch_context::{BatchContext, Finals};
+pub(crate) use batch_context::{BatchContext, TracebackContext};
 pub(crate) use searcher::{NucleotideSearcher, SearchScratch};

@@ -27,12 +27,12 @@ pub(super) fn parts(length: u32, masks: Masks<'_>) -> Vec<Part> {
     let whole = 0..length;
     match masks {
         Masks::None => chunks(whole).map(|(range, _)| Part { range, regions: None }).collect(),
-        Masks::Soft(stretches) => softly_masked(&between(stretches, length), whole),
+        Masks::Soft(stretches) => soft_masked_parts(&between(stretches, length), whole),
         Masks::Hard(stretches) => {
             let unmasked = between(stretches, length).into_iter();
             // Masks that overlap or touch leave nothing between them.
             let searched = unmasked.filter(|stretch| stretch.start < stretch.end);
-            searched.flat_map(chunks).map(|(range, lead)| hardly_masked(range, lead)).collect()
+            searched.flat_map(chunks).map(|(range, lead)| hard_masked_part(range, lead)).collect()
         }
     }
 }
@@ -61,7 +61,7 @@ fn between(stretches: &[Range<u32>], length: u32) -> Vec<Range<u32>> {
 
 /// The parts with unmasked ranges. Each part takes them from the last one that began in the part
 /// before; earlier ones are left out even if they reach into the overlap.
-fn softly_masked(unmasked: &[Range<u32>], whole: Range<u32>) -> Vec<Part> {
+fn soft_masked_parts(unmasked: &[Range<u32>], whole: Range<u32>) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut from = 0;
     for (range, _) in chunks(whole) {
@@ -80,7 +80,7 @@ fn softly_masked(unmasked: &[Range<u32>], whole: Range<u32>) -> Vec<Part> {
 }
 
 /// A part between hard masks. Its first `lead` bases are not searched.
-fn hardly_masked(range: Range<u32>, lead: u32) -> Part {
+fn hard_masked_part(range: Range<u32>, lead: u32) -> Part {
     let meant = lead..range.end - range.start;
     Part { range, regions: Some(std::iter::once(meant).collect()) }
 }

@@ -39,11 +39,11 @@ pub(crate) struct SearchScratch {
 }
 
 impl NucleotideSearcher {
-    /// Prepares the chunks `wave` of a block of queries. `batch_contexts` has the batches by
+    /// Prepares the chunks `range` of a block of queries. `batch_contexts` has the batches by
     /// [`Piece::search`].
     pub fn new(
         queries: &[Query],
-        (pieces, wave): (&[Piece], Range<usize>),
+        (pieces, range): (&[Piece], Range<usize>),
         batch_contexts: &[BatchContext],
         merger: Merger,
         params: &NucleotideParams,
@@ -51,7 +51,7 @@ impl NucleotideSearcher {
         kernel: Kernel,
     ) -> NucleotideSearcher {
         let numbered: Vec<(usize, &Piece)> = pieces.iter().enumerate().collect();
-        let numbered = &numbered[wave];
+        let numbered = &numbered[range];
         let together = numbered.chunk_by(|(_, a), (_, b)| a.search == b.search);
         let chunk = |pieces: &[(usize, &Piece)]| {
             let batch_context = &batch_contexts[pieces[0].1.search];

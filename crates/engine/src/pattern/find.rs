@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use super::{ANY, MOST_PLACES, Place};
+use super::{ANY, MAX_POSITIONS, Place};
 
 /// Positions in a word of a very long pattern, at most (`PHI_BITS_PACKED_PER_WORD`).
 const WORD: usize = 30;
 /// Occurrences in a sequence, at most (`PHI_MAX_HIT`; each uses two entries).
-const MOST: usize = 10_000;
+const MAX_OCCURRENCES: usize = 10_000;
 /// Number of words of 64 bits that hold a bit for each position.
-const LANES: usize = MOST_PLACES.div_ceil(64);
+const LANES: usize = MAX_POSITIONS.div_ceil(64);
 
 type Bits = [u64; LANES];
 
@@ -53,14 +53,14 @@ fn expand(places: &[Place]) -> Option<Vec<Vec<u32>>> {
         });
         let Some((at, most)) = variable else {
             total += pattern.len();
-            if total >= MOST_PLACES && !(done.is_empty() && open.is_empty()) {
+            if total >= MAX_POSITIONS && !(done.is_empty() && open.is_empty()) {
                 return None;
             }
             done.push(pattern.iter().map(|place| place.set()).collect());
             continue;
         };
         // Each of them has at least that many positions.
-        if total + open.len() + most > MOST_PLACES {
+        if total + open.len() + most > MAX_POSITIONS {
             return None;
         }
         let with = |count: usize| {
@@ -130,7 +130,7 @@ impl Variants {
                 && let Some(length) = self.first_ending(&state)
             {
                 found.push(end - length..end);
-                if found.len() == MOST {
+                if found.len() == MAX_OCCURRENCES {
                     break;
                 }
             }
@@ -150,12 +150,12 @@ impl Variants {
 
     /// The first pattern that matches the letters of an occurrence.
     pub fn matching(&self, letters: &[u8]) -> Option<&[u32]> {
-        self.patterns.iter().map(Vec::as_slice).find(|pattern| is(pattern, letters))
+        self.patterns.iter().map(Vec::as_slice).find(|pattern| matches_sets(pattern, letters))
     }
 }
 
 /// Whether each letter is in the corresponding set.
-fn is(sets: &[u32], letters: &[u8]) -> bool {
+fn matches_sets(sets: &[u32], letters: &[u8]) -> bool {
     sets.len() == letters.len()
         && sets.iter().zip(letters).all(|(set, &letter)| set >> (letter & 31) & 1 != 0)
 }
@@ -204,7 +204,10 @@ impl Words {
         let within = within.start.min(letters.len())..within.end.min(letters.len());
         let Some(part) = letters.get(within.clone()) else { return Vec::new() };
         let windows = part.windows(sets.len()).enumerate();
-        windows.filter(|(_, window)| is(sets, window)).map(|(at, _)| within.start + at).collect()
+        windows
+            .filter(|(_, window)| matches_sets(sets, window))
+            .map(|(at, _)| within.start + at)
+            .collect()
     }
 
     fn find(&self, letters: &[u8]) -> Vec<Range<u32>> {
@@ -218,7 +221,7 @@ impl Words {
                 let starts = self.starts(word, letters, place.end..place.end + reach);
                 starts.into_iter().map(|start| place.start..start + length(word))
             });
-            found = on.take(MOST).collect();
+            found = on.take(MAX_OCCURRENCES).collect();
         }
         for word in (0..self.rarest).rev() {
             let reach = self.words[word].1 + length(word);
@@ -227,9 +230,13 @@ impl Words {
                 let starts = self.starts(word, letters, from..place.start);
                 starts.into_iter().map(|start| start..place.end)
             });
-            found = back.take(MOST).collect();
+            found = back.take(MAX_OCCURRENCES).collect();
         }
-        found.into_iter().take(MOST).map(|place| place.start as u32..place.end as u32).collect()
+        found
+            .into_iter()
+            .take(MAX_OCCURRENCES)
+            .map(|place| place.start as u32..place.end as u32)
+            .collect()
     }
 
     /// The ends of the words in an occurrence, for the first combination that fills it.

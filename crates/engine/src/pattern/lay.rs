@@ -20,7 +20,7 @@ pub(crate) struct Pair<'a> {
 
 impl Pattern {
     /// Appends the columns of two occurrences.
-    pub(crate) fn lay(&self, pair: &Pair, edits: &mut Vec<Edit>) {
+    pub(crate) fn append_columns(&self, pair: &Pair, edits: &mut Vec<Edit>) {
         let runs = match &self.finder {
             Finder::Variants(variants) => fixed(variants, pair),
             Finder::Words(words) => long(&self.places, words, pair),

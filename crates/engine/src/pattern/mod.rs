@@ -17,7 +17,7 @@ use thiserror::Error;
 use self::find::Finder;
 
 /// Positions of a pattern, and characters of its text, at most (`PHI_MAX_PATTERN_LENGTH`).
-const MOST_PLACES: usize = 330;
+const MAX_POSITIONS: usize = 330;
 /// The set of all letters.
 const ANY: u32 = (1 << fleetblast_seq::alphabet::SIZE) - 1;
 
@@ -47,7 +47,7 @@ pub struct Pattern {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PatternError {
     /// The text is too long.
-    #[error("Pattern is too long ({length} but only {MOST_PLACES} supported)")]
+    #[error("Pattern is too long ({length} but only {MAX_POSITIONS} supported)")]
     TooLong {
         /// Number of characters.
         length: usize,

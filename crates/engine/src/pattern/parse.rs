@@ -4,7 +4,7 @@ use fleetblast_seq::alphabet;
 use fleetblast_stats::frequencies::background;
 
 use super::find::Finder;
-use super::{ANY, MOST_PLACES, Pattern, PatternError, Place};
+use super::{ANY, MAX_POSITIONS, Pattern, PatternError, Place};
 
 /// State of the parser.
 struct Reading<'a> {
@@ -29,7 +29,7 @@ impl Pattern {
     /// # Ok::<(), fleetblast_engine::pattern::PatternError>(())
     /// ```
     pub fn parse(typed: &str) -> Result<Pattern, PatternError> {
-        if typed.len() >= MOST_PLACES {
+        if typed.len() >= MAX_POSITIONS {
             return Err(PatternError::TooLong { length: typed.len() });
         }
         let upper = typed.to_ascii_uppercase();
@@ -119,7 +119,7 @@ impl Reading<'_> {
             return Err(malformed);
         };
         let more = most.checked_sub(least).ok_or(malformed)?;
-        if self.places.len() + least >= MOST_PLACES {
+        if self.places.len() + least >= MAX_POSITIONS {
             return Err(PatternError::TooManyPlaces);
         }
         self.least += least;
@@ -176,7 +176,7 @@ impl Reading<'_> {
             None => 1,
         };
         // BLAST+ then writes beyond its array.
-        if self.places.len().saturating_add(count) > MOST_PLACES {
+        if self.places.len().saturating_add(count) > MAX_POSITIONS {
             return Err(PatternError::Malformed { at: self.at });
         }
         self.least += count;

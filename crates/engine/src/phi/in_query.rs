@@ -24,7 +24,7 @@ impl Pattern {
     }
 
     /// Reason why a query cannot be searched (`Blast_SetPHIPatternInfo`, blast_setup.c).
-    pub fn fault(&self, query: &Query) -> Option<String> {
+    pub fn unsearchable_reason(&self, query: &Query) -> Option<String> {
         let found = self.occurrences_in(query);
         let shown = self.shown();
         if found.iter().any(|place| place.start == 0 && place.end == query.length) {

@@ -220,7 +220,7 @@ impl Aligner<'_> {
             scores,
             gaps,
         };
-        search.pattern.lay(&pair, &mut edits);
+        search.pattern.append_columns(&pair, &mut edits);
         right.iter().for_each(|edit| push(&mut edits, edit.op, edit.len));
         let reach = |place: &Range<u32>, before: usize, behind: usize| {
             place.start - before as u32..place.end + behind as u32

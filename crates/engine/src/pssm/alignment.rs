@@ -69,7 +69,7 @@ impl QueryAlignment {
     pub fn add<'a>(&mut self, alignments: impl IntoIterator<Item = (&'a Alignment, &'a [u8])>) {
         let mut row = vec![Cell::NONE; self.rows[0].len()];
         for (alignment, letters) in alignments {
-            lay(alignment, letters, &mut row);
+            align_to_row(alignment, letters, &mut row);
         }
         self.rows.push(row);
     }
@@ -133,7 +133,7 @@ impl QueryAlignment {
 }
 
 /// Writes one alignment to a row. BLAST+ leaves `O` of a database unchanged, and so does this.
-fn lay(alignment: &Alignment, letters: &[u8], row: &mut [Cell]) {
+fn align_to_row(alignment: &Alignment, letters: &[u8], row: &mut [Cell]) {
     let mut position = alignment.query.start as usize;
     let mut letters = letters.iter();
     for edit in &alignment.edits {

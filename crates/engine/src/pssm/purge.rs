@@ -66,7 +66,7 @@ pub(super) fn purge(alignment: &mut QueryAlignment) {
         for first in 0..others.len() - distance {
             let (before, after) = others.split_at_mut(first + distance);
             let (one, other) = (&before[first], &mut after[0]);
-            if one.is_gone() || other.is_gone() || surely_unlike(one, other) {
+            if one.is_gone() || other.is_gone() || certainly_different(one, other) {
                 continue;
             }
             for region in alike(&one.row, other, false, NEAR_IDENTICAL) {
@@ -80,7 +80,7 @@ pub(super) fn purge(alignment: &mut QueryAlignment) {
 
 /// A quick test that finds most pairs different: returns true if the second certainly loses no
 /// region.
-fn surely_unlike(one: &Sequence, other: &Sequence) -> bool {
+fn certainly_different(one: &Sequence, other: &Sequence) -> bool {
     let (Some(a), Some(b)) = (&one.stretch, &other.stretch) else { return false };
     if a.end < b.start || b.end < a.start {
         // They do not touch, and no pair is identical.

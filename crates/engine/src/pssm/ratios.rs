@@ -11,7 +11,7 @@ use super::weights::{KINDS, Weights};
 use super::{ByCode, EPSILON, PssmMaker};
 
 /// Largest number of observations in the table.
-const MOST_OBSERVATIONS: usize = 400;
+const MAX_OBSERVATIONS: usize = 400;
 /// From this number on pseudocounts count as infinite.
 const INFINITE: f64 = 1_000_000.0;
 /// Replaces infinite pseudocounts: such a column has no observations and this number of
@@ -45,7 +45,7 @@ impl Pseudocounts {
         };
         Pseudocounts {
             background: *background,
-            expected: (0..MOST_OBSERVATIONS).map(expected).collect(),
+            expected: (0..MAX_OBSERVATIONS).map(expected).collect(),
             wished,
         }
     }
@@ -92,10 +92,10 @@ impl Pseudocounts {
         }
         let average = f64::from(letters) / f64::from(columns);
         let expected = &self.expected;
-        let beyond = (1..MOST_OBSERVATIONS).find(|&i| expected[i] > average);
+        let beyond = (1..MAX_OBSERVATIONS).find(|&i| expected[i] > average);
         let observed = match beyond {
             Some(i) => i as f64 - (expected[i] - average) / (expected[i] - expected[i - 1]),
-            None => MOST_OBSERVATIONS as f64,
+            None => MAX_OBSERVATIONS as f64,
         };
         (observed.min(f64::from(weights.weighed[position])) - 1.0).max(0.0)
     }

@@ -34,7 +34,7 @@ pub enum TypedError {
 ///
 /// # Errors
 /// If the row cannot be the query.
-pub fn lay(rows: &[&[u8]], master: usize) -> Result<QueryAlignment, TypedError> {
+pub fn align_rows(rows: &[&[u8]], master: usize) -> Result<QueryAlignment, TypedError> {
     let Some(typed) = rows.get(master) else { return Err(TypedError::NoRow(rows.len())) };
     let query: Vec<u8> = letters(typed).collect();
     if query.is_empty() {
@@ -113,13 +113,13 @@ mod tests {
             (false, '-') => '.',
             (false, letter) => letter.to_ascii_lowercase(),
         };
-        let laid = lay(&rows, master).expect("an alignment");
+        let laid = align_rows(&rows, master).expect("an alignment");
         laid.rows().iter().map(|row| row.iter().map(letter).collect()).collect()
     }
 
     fn refusal(rows: &[&str], master: usize) -> TypedError {
         let rows: Vec<&[u8]> = rows.iter().map(|row| row.as_bytes()).collect();
-        lay(&rows, master).expect_err("no alignment")
+        align_rows(&rows, master).expect_err("no alignment")
     }
 
     #[test]

@@ -255,7 +255,7 @@ impl<'a> Rules<'a> {
     /// A query that was not searched yet.
     pub fn course(&self, query: Query) -> Course {
         let mut course = Course::new(query);
-        let missing = || self.pattern()?.fault(&course.query).map(Error::warning);
+        let missing = || self.pattern()?.unsearchable_reason(&course.query).map(Error::warning);
         if let Some(fault) = self.iteration.fault.clone().or_else(missing) {
             course.fail(fault);
         }

@@ -37,7 +37,8 @@ impl Typed {
             msa::read(&bytes(IN_MSA.name(), file)?).map_err(|error| refusal(&name, &error))?;
         let columns: Vec<&[u8]> = rows.iter().map(|row| &row.columns[..]).collect();
         let master = options.msa_master_idx.map_or(0, |number| number - 1);
-        let alignment = typed::lay(&columns, master).map_err(|error| no_query(&name, error))?;
+        let alignment =
+            typed::align_rows(&columns, master).map_err(|error| no_query(&name, error))?;
         let query = described(&name, &rows, &rows[master])?;
         let [SeqId::Local(id)] = &query.ids[..] else {
             let what = "-in_msa with a query whose identifier is not local";

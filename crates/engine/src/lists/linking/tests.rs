@@ -27,7 +27,7 @@ impl Hsp for Run {
     }
 }
 
-impl OfContext for Run {
+impl InContext for Run {
     fn context(&self) -> u8 {
         0
     }

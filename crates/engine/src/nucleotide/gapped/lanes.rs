@@ -28,10 +28,10 @@ pub(super) const ROWS: usize = 16;
 pub(super) const CENTRE: usize = 22;
 /// A band moves by this many cells if as many at one end have live cells and as many at the other
 /// end are dropped.
-pub(super) const NEAR: usize = 6;
+pub(super) const BAND_SHIFT: usize = 6;
 /// Stands for the bits in which a base after the last one differs from letters: all of them score
 /// as Ns do, or worse.
-pub(super) const BEYOND: u8 = 12;
+pub(super) const PAST_END: u8 = 12;
 
 const _: () = assert!(LANES == SIZE && BAND + ROWS == SIZE);
 const _: () = assert!(SIZE <= crate::xdrop::frames::MARGIN);
@@ -91,7 +91,7 @@ impl Lanes {
             && (extend..=highest).contains(&open_extend)
             && (open_extend..highest).contains(&x_drop)
             && zero + 2 * rise + pair <= highest
-            && 2 * reach + 1 + 2 * NEAR as i32 <= BAND as i32;
+            && 2 * reach + 1 + 2 * BAND_SHIFT as i32 <= BAND as i32;
         if !fits {
             return None;
         }

@@ -33,7 +33,7 @@ use self::narrow::Narrow;
 use self::rows::Bases;
 use self::scalar::Cell;
 #[cfg(target_arch = "x86_64")]
-use self::side_by_side::Busy;
+use self::side_by_side::BusyLanes;
 use crate::kernel::Kernel;
 use crate::order::Bounds;
 use crate::scores::ScoreRows;
@@ -121,7 +121,7 @@ pub(crate) struct Extender {
 pub(crate) struct GappedScratch {
     cells: Vec<Cell>,
     #[cfg(target_arch = "x86_64")]
-    busy: Box<Busy>,
+    busy: Box<BusyLanes>,
     #[cfg(target_arch = "x86_64")]
     found: Vec<LaneResult>,
 }
@@ -152,7 +152,7 @@ impl Extender {
     ) -> Extension {
         let start = Start::from_segment(segment, query, subject);
         let x_drop = self.x_drop_of(segment);
-        start.extension(self.both_ways(query, subject, start.at, x_drop, scratch))
+        start.extension(self.extend_both_ways(query, subject, start.at, x_drop, scratch))
     }
 
     /// X-drop of a segment: its score, but at most that of the search and at least the cost of a
@@ -162,7 +162,7 @@ impl Extender {
     }
 
     /// The best extensions to the left and to the right of a position between letters.
-    fn both_ways(
+    fn extend_both_ways(
         &self,
         query: &QueryLetters,
         subject: Packed<'_>,

@@ -12,7 +12,7 @@
 
 use fleetblast_seq::nucleotide::blastna;
 
-use super::row::{Cells, LANES, NEVER, Row, SECTION, Table, Work, clipped};
+use super::row::{Cells, Computation, LANES, NEVER, Row, SECTION, Table, clipped};
 use super::rows::Bases;
 use crate::scores::ScoreRows;
 use crate::xdrop::Extent;
@@ -118,7 +118,7 @@ pub(super) struct Start<'a> {
     pub directions: [Direction<'a, Bases<'a>>; 2],
 }
 
-impl Work for Start<'_> {
+impl Computation for Start<'_> {
     type Output = [Option<Extent>; 2];
 
     #[inline(always)]
@@ -137,7 +137,7 @@ pub(super) struct ResumedExtensions<'a> {
     pub progress: [&'a Progress; 2],
 }
 
-impl Work for ResumedExtensions<'_> {
+impl Computation for ResumedExtensions<'_> {
     type Output = [Option<Extent>; 2];
 
     #[inline(always)]

@@ -99,7 +99,7 @@ pub(super) trait Row: Copy {
 }
 
 /// A computation with rows, generic over the instructions.
-pub(super) trait Work {
+pub(super) trait Computation {
     /// Its result.
     type Output;
     /// Runs it. Must be inlined, so that it is compiled for the instructions.
@@ -107,7 +107,7 @@ pub(super) trait Work {
 }
 
 /// Runs a computation with these instructions; returns `None` without vectors.
-pub(super) fn perform<W: Work>(kernel: Kernel, work: W) -> Option<W::Output> {
+pub(super) fn perform<W: Computation>(kernel: Kernel, work: W) -> Option<W::Output> {
     match kernel {
         Kernel::Avx512(proof) => Some(avx512::perform(proof, work)),
         Kernel::Avx2(proof) => Some(avx2::perform(proof, work)),

@@ -1,23 +1,23 @@
 //! Runs extensions side by side in lanes, from tasks to results.
 
-use super::lanes::{BAND, BEYOND, CENTRE, LaneResult, Lanes, NEAR, ROWS, Task};
+use super::lanes::{BAND, BAND_SHIFT, CENTRE, LaneResult, Lanes, PAST_END, ROWS, Task};
 use super::narrow::Progress;
-use super::row::{Cells, LANES, NEVER, Row, Work};
+use super::row::{Cells, Computation, LANES, NEVER, Row};
 use super::transpose::{SIZE, transpose};
 use crate::xdrop::Extent;
 use crate::xdrop::frames::Direction;
 
 /// Fewer busy lanes are slower than single extensions.
-const FEWEST: usize = 12;
+const MIN_LANES: usize = 12;
 /// A computation of extensions; the results have the order of the tasks.
 pub(super) struct SideBySide<'a> {
     pub lanes: &'a Lanes,
     pub tasks: &'a [Task<'a>],
-    pub busy: &'a mut Busy,
+    pub busy: &'a mut BusyLanes,
     pub found: &'a mut Vec<LaneResult>,
 }
 
-impl Work for SideBySide<'_> {
+impl Computation for SideBySide<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -27,14 +27,14 @@ impl Work for SideBySide<'_> {
         found.resize(tasks.len(), LaneResult::Unsuitable);
         let (mut free, mut next) = (u64::MAX, 0);
         loop {
-            let fresh = busy.admit(lanes, tasks, free, &mut next);
+            let fresh = busy.assign_tasks(lanes, tasks, free, &mut next);
             free &= !fresh;
-            if (!free).count_ones() < FEWEST as u32 && next == tasks.len() {
+            if (!free).count_ones() < MIN_LANES as u32 && next == tasks.len() {
                 break;
             }
             busy.load(tasks, !free);
             let alive = busy.block::<R>(proof, lanes);
-            free |= busy.look(tasks, alive, !free, found);
+            free |= busy.examine(tasks, alive, !free, found);
             busy.recentre::<R>(proof, lanes, alive, !free);
         }
         for lane in set(!free) {
@@ -45,7 +45,7 @@ impl Work for SideBySide<'_> {
 
 /// State of the busy lanes; the memory is reused.
 #[derive(Debug)]
-pub(super) struct Busy {
+pub(super) struct BusyLanes {
     /// Scores, by cell of the band.
     scores: [Cells; BAND],
     /// Scores after a gap downwards that goes on. The last entry belongs to no cell and stays
@@ -80,9 +80,9 @@ struct LaneState {
     best_position: usize,
 }
 
-impl Default for Busy {
-    fn default() -> Busy {
-        Busy {
+impl Default for BusyLanes {
+    fn default() -> BusyLanes {
+        BusyLanes {
             scores: [[NEVER; LANES]; BAND],
             gaps: [[NEVER; LANES]; BAND + 1],
             best: [0; LANES],
@@ -99,7 +99,7 @@ impl Default for Busy {
 
 /// Bits of the lanes with live cells after some rows.
 #[derive(Clone, Copy, Debug, Default)]
-struct Alive {
+struct LiveLanes {
     /// In any cell, in the first cells, in the last cells.
     any: u64,
     low: u64,
@@ -123,10 +123,10 @@ fn spread(lanes: u64) -> Cells {
     std::array::from_fn(|lane| -((lanes >> lane & 1) as i8))
 }
 
-impl Busy {
+impl BusyLanes {
     /// Assigns the next tasks to free lanes. Returns the lanes that got one.
     #[inline(always)]
-    fn admit(&mut self, lanes: &Lanes, tasks: &[Task], free: u64, next: &mut usize) -> u64 {
+    fn assign_tasks(&mut self, lanes: &Lanes, tasks: &[Task], free: u64, next: &mut usize) -> u64 {
         let mut fresh = 0;
         for (lane, task) in set(free).zip(&tasks[*next..]) {
             let at = task.direction.at;
@@ -195,14 +195,14 @@ impl Busy {
         for (row, bases) in (0u32..).zip(&mut self.bases) {
             for lane in 0..LANES {
                 let base = (words[lane] >> (2 * row) & 3) as u8;
-                bases[lane] = base | if row < left[lane] { 0 } else { BEYOND };
+                bases[lane] = base | if row < left[lane] { 0 } else { PAST_END };
             }
         }
     }
 
     /// Computes a block of rows.
     #[inline(always)]
-    fn block<R: Row>(&mut self, proof: R::Proof, lanes: &Lanes) -> Alive {
+    fn block<R: Row>(&mut self, proof: R::Proof, lanes: &Lanes) -> LiveLanes {
         let costs = lanes.costs;
         let open_extend = R::splat(proof, costs.open_extend as i8);
         let extend = R::splat(proof, costs.extend as i8);
@@ -211,7 +211,7 @@ impl Busy {
         let mut best = R::load(proof, &self.best);
         let (mut best_row, mut best_cell) = (none, none);
         let mut number = one.minus(one);
-        let mut alive = Alive::default();
+        let mut alive = LiveLanes::default();
         for row in 0..ROWS {
             let base = R::load_letters(proof, &self.bases[row]);
             let before = best;
@@ -245,15 +245,21 @@ impl Busy {
         for (at, cells) in self.scores.iter().enumerate() {
             let live = R::load(proof, cells).above(one.never());
             alive.any |= live;
-            alive.low |= if at < NEAR { live } else { 0 };
-            alive.high |= if at >= BAND - NEAR { live } else { 0 };
+            alive.low |= if at < BAND_SHIFT { live } else { 0 };
+            alive.high |= if at >= BAND - BAND_SHIFT { live } else { 0 };
         }
         alive
     }
 
     /// Examines busy lanes after a block of rows. Returns those that have ended.
     #[inline(always)]
-    fn look(&mut self, tasks: &[Task], alive: Alive, busy: u64, found: &mut [LaneResult]) -> u64 {
+    fn examine(
+        &mut self,
+        tasks: &[Task],
+        alive: LiveLanes,
+        busy: u64,
+        found: &mut [LaneResult],
+    ) -> u64 {
         let mut ended = 0;
         for lane in set(busy) {
             let state = &mut self.states[lane];
@@ -284,12 +290,12 @@ impl Busy {
 
     /// Moves bands, and the bases of bytes, where needed.
     #[inline(always)]
-    fn recentre<R: Row>(&mut self, proof: R::Proof, lanes: &Lanes, alive: Alive, busy: u64) {
+    fn recentre<R: Row>(&mut self, proof: R::Proof, lanes: &Lanes, alive: LiveLanes, busy: u64) {
         let (to_low, to_high) = (alive.high & !alive.low & busy, alive.low & !alive.high & busy);
         if to_low != 0 {
             let moved = spread(to_low);
             for at in 0..BAND {
-                let from = at + NEAR;
+                let from = at + BAND_SHIFT;
                 let (scores, gaps) = match from < BAND {
                     true => (self.scores[from], self.gaps[from]),
                     false => ([NEVER; LANES], [NEVER; LANES]),
@@ -297,19 +303,19 @@ impl Busy {
                 replace(&mut self.scores[at], &scores, &moved);
                 replace(&mut self.gaps[at], &gaps, &moved);
             }
-            set(to_low).for_each(|lane| self.states[lane].position += NEAR);
+            set(to_low).for_each(|lane| self.states[lane].position += BAND_SHIFT);
         }
         if to_high != 0 {
             let moved = spread(to_high);
             for at in (0..BAND).rev() {
-                let (scores, gaps) = match at.checked_sub(NEAR) {
+                let (scores, gaps) = match at.checked_sub(BAND_SHIFT) {
                     Some(from) => (self.scores[from], self.gaps[from]),
                     None => ([NEVER; LANES], [NEVER; LANES]),
                 };
                 replace(&mut self.scores[at], &scores, &moved);
                 replace(&mut self.gaps[at], &gaps, &moved);
             }
-            set(to_high).for_each(|lane| self.states[lane].position -= NEAR);
+            set(to_high).for_each(|lane| self.states[lane].position -= BAND_SHIFT);
         }
         let (best, zero) = (R::load(proof, &self.best), R::splat(proof, lanes.zero));
         if best.above(R::splat(proof, lanes.highest)) & busy != 0 {

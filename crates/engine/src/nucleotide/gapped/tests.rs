@@ -52,7 +52,7 @@ fn vectors_find_what_the_cells_in_turn_do() {
                 let s = s.min(subject.len());
                 let x_drop = (open + extend).max(random.below(x_drop as usize + 1) as i32);
                 let bytes = packed(&subject);
-                let found = extender.both_ways(
+                let found = extender.extend_both_ways(
                     &QueryLetters::new(&query),
                     Packed::new(&bytes, subject.len() as u32),
                     (q as u32, s as u32),

@@ -7,7 +7,7 @@
 //! uses them.
 
 use super::narrow::{FEWEST_ROWS, LEAST_ROOM};
-use super::row::{self, Cells, NEVER, Row, SECTION, Table, Work, clipped};
+use super::row::{self, Cells, Computation, NEVER, Row, SECTION, Table, clipped};
 use super::twin::{LANES, Twin};
 use crate::hits::EditOp;
 use crate::kernel::Kernel;
@@ -148,7 +148,7 @@ struct Trace<'a> {
     trails: &'a mut [Trail; 2],
 }
 
-impl Work for Trace<'_> {
+impl Computation for Trace<'_> {
     type Output = Option<[Extent; 2]>;
 
     #[inline(always)]

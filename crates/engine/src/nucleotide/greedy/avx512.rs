@@ -139,7 +139,7 @@ fn make<const BACK: bool>(
                 query_end = _mm512_mask_cmpeq_epi32_mask(goes_on, q_end, runs.query.length);
                 subject_end = _mm512_mask_cmpeq_epi32_mask(goes_on, end, runs.subject.length);
             }
-            front.note(first, goes_on.into(), query_end.into(), subject_end.into());
+            front.update(first, goes_on.into(), query_end.into(), subject_end.into());
         }
         diagonals = _mm512_add_epi32(diagonals, _mm512_set1_epi32(LANES as i32));
         first += LANES as i32;

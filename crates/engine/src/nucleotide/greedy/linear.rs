@@ -8,7 +8,7 @@ use super::{BestEnd, NOWHERE, Run, Scoring, push};
 use crate::hits::{Edit, EditOp};
 
 /// Memory of at most this many chunks is kept when they are no longer needed.
-const FEW: usize = 256;
+const MAX_KEPT_CHUNKS: usize = 256;
 
 /// Location of the cells of a row.
 #[derive(Clone, Copy, Debug)]
@@ -133,8 +133,8 @@ impl Rows {
     /// Makes room for the next row, which examines these diagonals.
     #[inline(always)]
     fn next(&mut self, front: &Front, least: i32, keeps: bool) -> Row<'_> {
-        if !keeps && self.cells.len() > FEW {
-            self.forget();
+        if !keeps && self.cells.len() > MAX_KEPT_CHUNKS {
+            self.drop_old_rows();
         }
         let last = self.rows[self.rows.len() - 1];
         let first = chunk_of(front.low);
@@ -159,7 +159,7 @@ impl Rows {
 
     /// Drops all rows but the last one.
     #[cold]
-    fn forget(&mut self) {
+    fn drop_old_rows(&mut self) {
         let last = self.rows.len() - 1;
         let at = self.rows[last].at;
         self.cells.drain(..at - PAD);

@@ -132,9 +132,9 @@ impl Extender {
         scratch: &mut GreedyScratch,
     ) -> Extension {
         let right = Walk::<false>::new(query, subject, q_start, s_start);
-        let right = self.one_way(&right, scratch, None);
+        let right = self.extend_one_way(&right, scratch, None);
         let left = Walk::<true>::new(query, subject, q_start, s_start);
-        let left = self.one_way(&left, scratch, None);
+        let left = self.extend_one_way(&left, scratch, None);
         let (score, bounds) = self.join(&left, &right, q_start, s_start);
         let (right_seed, left_seed) = (seed(&right), seed(&left));
         let (q_seed, s_seed) = if right_seed.length > left_seed.length {
@@ -159,10 +159,10 @@ impl Extender {
     ) -> Traced {
         let right = Walk::<false>::new(query, subject, q_start, s_start);
         let mut tail = Vec::new();
-        let right = self.one_way(&right, scratch, Some(&mut tail));
+        let right = self.extend_one_way(&right, scratch, Some(&mut tail));
         let left = Walk::<true>::new(query, subject, q_start, s_start);
         let mut edits = Vec::new();
-        let left = self.one_way(&left, scratch, Some(&mut edits));
+        let left = self.extend_one_way(&left, scratch, Some(&mut edits));
         for edit in tail.iter().rev() {
             push(&mut edits, edit.op, edit.len as i32);
         }
@@ -171,7 +171,7 @@ impl Extender {
     }
 
     /// Extends in one direction; appends the columns to `edits`, the last one first.
-    fn one_way<const BACK: bool>(
+    fn extend_one_way<const BACK: bool>(
         &self,
         walk: &Walk<'_, BACK>,
         scratch: &mut GreedyScratch,

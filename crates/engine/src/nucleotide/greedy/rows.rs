@@ -81,7 +81,7 @@ impl Front {
     /// reached an end. A path at the subject's end is the last of the low diagonals. A path at the
     /// query's end is not one of the high ones, unless others follow.
     #[inline(always)]
-    pub fn note(&mut self, first: i32, goes_on: Choice, query_end: Choice, subject_end: Choice) {
+    pub fn update(&mut self, first: i32, goes_on: Choice, query_end: Choice, subject_end: Choice) {
         if goes_on == 0 {
             return;
         }
@@ -209,7 +209,7 @@ impl Stepper for Portable {
                 subject_end |= Choice::from(subject == s_len) << lane;
             }
             *cells = out;
-            front.note(first, goes_on, query_end, subject_end);
+            front.update(first, goes_on, query_end, subject_end);
             first += LANES as i32;
         }
         furthest

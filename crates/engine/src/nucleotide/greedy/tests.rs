@@ -176,9 +176,9 @@ fn with_all_kernels<const BACK: bool>(
 ) -> (BestEnd, Vec<Edit>) {
     let mut found = Kernel::available().map(|kernel| {
         let extender = Extender::new(scoring, x_drop, kernel);
-        let untraced = extender.one_way(walk, scratch, None);
+        let untraced = extender.extend_one_way(walk, scratch, None);
         let mut edits = Vec::new();
-        let traced = extender.one_way(walk, scratch, Some(&mut edits));
+        let traced = extender.extend_one_way(walk, scratch, Some(&mut edits));
         assert_eq!(untraced, BestEnd { longest: untraced.longest, ..traced }, "{kernel:?}");
         (untraced, edits)
     });

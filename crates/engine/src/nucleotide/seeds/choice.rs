@@ -9,7 +9,7 @@ use super::SeedRules;
 
 /// Lookup tables of BLAST+.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Kind {
+pub(crate) enum TableKind {
     /// Small table, for short queries. The matches of a word come by ascending query position. Of
     /// an ambiguity code next to the word only two bits are compared. A seed is always looked up
     /// again.
@@ -23,7 +23,7 @@ pub(crate) enum Kind {
 /// The chosen lookup table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TableChoice {
-    pub kind: Kind,
+    pub kind: TableKind,
     /// Number of bases that an indexed word spans.
     pub span: u32,
     /// Whether a small table may overflow, which happens if many of its words are equal.
@@ -37,35 +37,35 @@ impl TableChoice {
     /// Chooses the table for these unmasked regions of the queries.
     pub fn new(rules: &SeedRules, regions: &[Range<u32>]) -> TableChoice {
         if let Some(template) = rules.template {
-            let (kind, span) = (Kind::Megablast, template.length);
+            let (kind, span) = (TableKind::Megablast, template.length);
             return TableChoice { kind, span, may_overflow: false };
         }
         let length = |region: &Range<u32>| i64::from(region.end) - i64::from(region.start);
         let entries: i64 = regions.iter().map(|region| length(region) - 1).sum();
         let last = regions.iter().map(|region| i64::from(region.end) - 1).max().unwrap_or(0);
         let (mut kind, span) = by_entries(rules.word_size, entries);
-        if kind == Kind::Small && (entries >= SMALL_LIMIT - 1 || last >= SMALL_LIMIT) {
-            kind = Kind::Standard;
+        if kind == TableKind::Small && (entries >= SMALL_LIMIT - 1 || last >= SMALL_LIMIT) {
+            kind = TableKind::Standard;
         }
         // At most every other word needs a cell for its end.
         let most_cells = entries.max(0) + entries.max(0) / 2;
-        let may_overflow = kind == Kind::Small && most_cells + 2 >= SMALL_LIMIT;
+        let may_overflow = kind == TableKind::Small && most_cells + 2 >= SMALL_LIMIT;
         TableChoice { kind, span, may_overflow }
     }
 
     /// The kind of table, given the number of overflow cells that a small table would need.
-    pub fn with_overflow(self, cells: usize) -> Kind {
-        if self.kind == Kind::Small && cells as i64 + 2 >= SMALL_LIMIT {
-            return Kind::Standard;
+    pub fn with_overflow(self, cells: usize) -> TableKind {
+        if self.kind == TableKind::Small && cells as i64 + 2 >= SMALL_LIMIT {
+            return TableKind::Standard;
         }
         self.kind
     }
 }
 
-/// Kind and width of a table by word size and approximate number of words.
-fn by_entries(word_size: u32, entries: i64) -> (Kind, u32) {
-    use Kind::{Megablast, Small};
-    let below = |steps: &[(i64, Kind, u32)], otherwise: (Kind, u32)| {
+/// TableKind and width of a table by word size and approximate number of words.
+fn by_entries(word_size: u32, entries: i64) -> (TableKind, u32) {
+    use TableKind::{Megablast, Small};
+    let below = |steps: &[(i64, TableKind, u32)], otherwise: (TableKind, u32)| {
         let step = steps.iter().find(|step| entries < step.0);
         step.map_or(otherwise, |&(_, kind, width)| (kind, width))
     };

@@ -8,13 +8,13 @@
 //! * no first hit within the window of any hit, nor on a nearby diagonal (it would have to end
 //!   after the origin minus the window).
 //!
-//! Hence [`Direct`] forgets earlier subjects by construction, as BLAST+ does.
+//! Hence [`DirectDiagonals`] forgets earlier subjects by construction, as BLAST+ does.
 //!
-//! The hash of BLAST+ for long queries ([`Lossy`]) also forgets the state, but not the cells. Here
-//! results of BLAST+ can depend on earlier subjects. An outdated cell is reused for another
-//! diagonal; if there is none, a new cell is put in front of its bucket. With a window of 0 a cell
-//! is outdated once its explored range ends less than a word after the present seed. Such a cell
-//! could still reject a seed that starts before that end. Which of *several* outdated cells is
+//! The hash of BLAST+ for long queries ([`HashedDiagonals`]) also forgets the state, but not the
+//! cells. Here results of BLAST+ can depend on earlier subjects. An outdated cell is reused for
+//! another diagonal; if there is none, a new cell is put in front of its bucket. With a window of 0
+//! a cell is outdated once its explored range ends less than a word after the present seed. Such a
+//! cell could still reject a seed that starts before that end. Which of *several* outdated cells is
 //! reused depends on their order, and so on the number of cells that earlier subjects left. For a
 //! difference there must be three diagonals equal modulo 512 with seeds within about one word size.
 //! Then one more seed must follow at the same position on the diagonal that lost its cell; the
@@ -53,7 +53,7 @@ pub(super) trait Diagonals {
 /// length of the queries plus the window. Diagonals that share an entry are never needed at the
 /// same time.
 #[derive(Debug, Default)]
-pub(super) struct Direct {
+pub(super) struct DirectDiagonals {
     /// `last`, with `saved` in the lowest bit.
     lasts: Vec<u32>,
     /// Lengths of hits, modulo 256 as in BLAST+. Empty in one-hit mode, which does not need them.
@@ -65,7 +65,7 @@ pub(super) struct Direct {
     end: i32,
 }
 
-impl Direct {
+impl DirectDiagonals {
     /// Prepares for a subject, searched with this window and with queries of this length.
     pub fn start(&mut self, length: u32, window: i32) {
         let window = window.max(0);
@@ -96,7 +96,7 @@ impl Direct {
     }
 }
 
-impl Diagonals for Direct {
+impl Diagonals for DirectDiagonals {
     #[inline]
     fn origin(&self) -> i32 {
         self.origin
@@ -125,7 +125,7 @@ const BUCKETS: usize = 512;
 
 /// The hash of BLAST+, which forgets a little too much: chains of cells, the newest first.
 #[derive(Debug, Default)]
-pub(super) struct Lossy {
+pub(super) struct HashedDiagonals {
     /// First cell of each bucket, 0 for none.
     heads: Vec<u32>,
     /// The cells. Cell 0 is unused.
@@ -140,7 +140,7 @@ struct Cell {
     next: u32,
 }
 
-impl Lossy {
+impl HashedDiagonals {
     /// Prepares for a subject: forgets all state.
     pub fn start(&mut self, window: i32) {
         if self.cells.len() != 1 {
@@ -160,7 +160,7 @@ impl Lossy {
     }
 }
 
-impl Diagonals for Lossy {
+impl Diagonals for HashedDiagonals {
     #[inline]
     fn origin(&self) -> i32 {
         self.origin
@@ -168,7 +168,7 @@ impl Diagonals for Lossy {
 
     #[inline]
     fn get(&self, diagonal: i32) -> DiagonalState {
-        let mut at = self.heads[Lossy::bucket(diagonal)];
+        let mut at = self.heads[HashedDiagonals::bucket(diagonal)];
         while at != 0 {
             let cell = &self.cells[at as usize];
             if cell.diagonal == diagonal {
@@ -180,7 +180,7 @@ impl Diagonals for Lossy {
     }
 
     fn put(&mut self, diagonal: i32, known: DiagonalState, at: i32, stale: i32) {
-        let bucket = Lossy::bucket(diagonal);
+        let bucket = HashedDiagonals::bucket(diagonal);
         let mut number = self.heads[bucket];
         while number != 0 {
             let cell = &mut self.cells[number as usize];

@@ -7,7 +7,7 @@ use super::SeedRules;
 use super::bases::{Bits, window};
 use super::contexts::Contexts;
 use super::quads::PackedQuads;
-use super::short::{Short, SubjectFlanks};
+use super::short::{ShortContexts, SubjectFlanks};
 use super::sides::{PairOrder, RUN, SideExtension, ToTheLeft, ToTheRight, differences, one_side};
 
 /// Seeds of at least this many bases are first extended four bases at a time.
@@ -31,7 +31,7 @@ pub(super) struct Extender {
     /// For seeds that are first extended four bases at a time.
     quads: Option<PackedQuads>,
     /// For short contexts, where bases are compared singly and only equality counts.
-    short: Option<Short>,
+    short: Option<ShortContexts>,
 }
 
 /// An ungapped extension.
@@ -86,7 +86,7 @@ impl Extender {
         let short = simple.filter(|_| !four_at_a_time);
         Extender {
             matrix,
-            short: short.and_then(|(equal, _)| Short::new(contexts, equal)),
+            short: short.and_then(|(equal, _)| ShortContexts::new(contexts, equal)),
             simple,
             plain,
             four_scores,

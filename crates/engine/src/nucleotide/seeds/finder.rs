@@ -11,7 +11,7 @@ use super::table::{Gathered, Table};
 use super::{Seeds, Segment};
 
 /// Number of words whose query positions are looked up together.
-const TOGETHER: usize = 32;
+const WORDS_AT_ONCE: usize = 32;
 
 /// The search of one subject.
 pub(super) struct Finder<'a, D> {
@@ -57,10 +57,10 @@ impl<D: Diagonals> Finder<'_, D> {
                 &mut places,
                 cell,
             );
-            for hits in hits.chunks(TOGETHER) {
+            for hits in hits.chunks(WORDS_AT_ONCE) {
                 // The query positions of a word lie far apart in memory. So first read all entries
                 // that say where and how many.
-                let mut places: [&[u32]; TOGETHER] = [&[]; TOGETHER];
+                let mut places: [&[u32]; WORDS_AT_ONCE] = [&[]; WORDS_AT_ONCE];
                 for (places, hit) in places.iter_mut().zip(hits) {
                     *places = seeds.tables[hit.table as usize].places(hit);
                 }

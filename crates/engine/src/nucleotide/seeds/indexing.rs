@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::SeedRules;
-use super::choice::{Kind, TableChoice};
+use super::choice::{TableChoice, TableKind};
 use super::contexts::{Contexts, are_long};
 use super::extension::LONG_WORD;
 use super::table::Table;
@@ -14,7 +14,7 @@ use super::words;
 /// Properties that depend on all contexts searched together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Indexing {
-    pub(super) kind: Kind,
+    pub(super) kind: TableKind,
     /// Number of bases that an indexed word spans.
     pub(super) span: u32,
     /// Whether BLAST+ uses the hash of diagonals, as for long contexts.

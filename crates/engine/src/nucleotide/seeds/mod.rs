@@ -46,9 +46,9 @@ use std::ops::Range;
 
 use fleetblast_seq::nucleotide::Packed;
 
-use choice::Kind;
+use choice::TableKind;
 pub(crate) use contexts::{Contexts, Limits, NeighbourContext, Neighbours};
-use diagonals::{Diagonals, Direct, Lossy};
+use diagonals::{Diagonals, DirectDiagonals, HashedDiagonals};
 use extension::Extender;
 use finder::Finder;
 pub(crate) use indexing::Indexing;
@@ -133,8 +133,8 @@ pub(crate) struct Seeds {
 /// Work space of a search thread, for any number of subjects and [`Seeds`].
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
-    direct: Direct,
-    lossy: Lossy,
+    direct: DirectDiagonals,
+    lossy: HashedDiagonals,
     candidates: Candidates,
 }
 
@@ -153,7 +153,7 @@ impl Seeds {
         let Indexing { kind, span, long, in_groups } = indexing;
         let places = words::places(contexts, regions, rules.word_size, span);
         let query = contexts.packed();
-        let descending = kind == Kind::Megablast;
+        let descending = kind == TableKind::Megablast;
         let table = |mask| Table::new(&query, &places, span, mask, descending);
         Seeds {
             window: rules.window,
@@ -197,8 +197,8 @@ impl Seeds {
         strayed
     }
 
-    /// The window, limited to the distance that hits of a subject can have: [`Direct`] has room for
-    /// it.
+    /// The window, limited to the distance that hits of a subject can have: [`DirectDiagonals`] has
+    /// room for it.
     fn window_within(&self, subject_length: u32) -> i32 {
         let beside = self.off_diagonal_range.max(0).unsigned_abs();
         let longest = subject_length.saturating_add(beside).saturating_add(self.words.length);

@@ -7,7 +7,7 @@ use std::ops::Range;
 mod extension;
 mod memory;
 
-use super::choice::{Kind, TableChoice};
+use super::choice::{TableChoice, TableKind};
 use super::contexts::Contexts;
 use super::{SeedRules, Segment, TemplateKind};
 use memory::Cell;
@@ -17,7 +17,7 @@ pub(super) use memory::Memory;
 pub(super) struct Reference<'a> {
     contexts: &'a Contexts,
     rules: &'a SeedRules,
-    pub kind: Kind,
+    pub kind: TableKind,
     span: usize,
     length: usize,
     patterns: Vec<Vec<bool>>,
@@ -82,8 +82,8 @@ impl<'a> Reference<'a> {
         }
         let cells: usize =
             tables[0].values().filter(|list| list.len() > 1).map(|list| list.len() + 1).sum();
-        if kind == Kind::Small && cells + 2 >= 32768 {
-            kind = Kind::Standard;
+        if kind == TableKind::Small && cells + 2 >= 32768 {
+            kind = TableKind::Standard;
         }
         let length = if rules.template.is_some() { span } else { rules.word_size as usize };
         Reference {
@@ -140,7 +140,7 @@ impl Run<'_> {
         for (table, pattern) in of.tables.iter().zip(&of.patterns) {
             let there = &self.subject[s..s + of.span];
             let mut list = table.get(&word(there, pattern)).cloned().unwrap_or_default();
-            if of.kind == Kind::Megablast {
+            if of.kind == TableKind::Megablast {
                 list.reverse();
             }
             for q in list {
@@ -154,7 +154,7 @@ impl Run<'_> {
         let extra = of.length - of.span;
         let (mut q_first, mut q_end) = (0, usize::MAX);
         let mut bits = 255;
-        if of.kind == Kind::Small {
+        if of.kind == TableKind::Small {
             let context = of.contexts.context_at(q as u32);
             q_first = of.contexts.start(context) as usize;
             q_end = of.contexts.end(context) as usize;
@@ -202,7 +202,7 @@ impl Run<'_> {
         }
         let (mut q_end, mut s_end) = (*q_off + length, *s_off + length);
         let q_range = of.contexts.end(of.contexts.context_at(q_end as u32)) as usize;
-        let checks = of.rules.checks_masks || of.kind == Kind::Small;
+        let checks = of.rules.checks_masks || of.kind == TableKind::Small;
         if checks {
             if !self.good(q_end - span, s_end - span) {
                 return 0;

@@ -16,7 +16,7 @@ const FAR: u8 = u8::MAX;
 
 /// Distances from each position to the ends of its context.
 #[derive(Debug)]
-pub(super) struct Short {
+pub(super) struct ShortContexts {
     /// Number of bases before a position, and from it on; below [`RUN`], or [`FAR`].
     ends: Vec<[u8; 2]>,
     /// Score of two equal bases.
@@ -34,9 +34,9 @@ pub(super) struct SubjectFlanks<'a> {
     least: i32,
 }
 
-impl Short {
+impl ShortContexts {
     /// Returns `None` if no position is near both ends of its context.
-    pub fn new(contexts: &Contexts, equal: i32) -> Option<Short> {
+    pub fn new(contexts: &Contexts, equal: i32) -> Option<ShortContexts> {
         let letters = contexts.letters();
         let mut ends = vec![[FAR; 2]; letters.len()];
         let mut left = FAR;
@@ -55,7 +55,7 @@ impl Short {
                 *end = [FAR; 2];
             }
         }
-        ends.iter().any(|end| end[0] != FAR).then_some(Short { ends, equal })
+        ends.iter().any(|end| end[0] != FAR).then_some(ShortContexts { ends, equal })
     }
 
     /// Prepares the rejection of pairs at a subject position that score less than `least`. Returns
@@ -119,7 +119,7 @@ mod tests {
         let letters = random.bases(200);
         let bytes = packed(&letters);
         let subject = Packed::new(&bytes, 200);
-        let (short, query) = (Short::new(&contexts, 2).unwrap(), contexts.packed());
+        let (short, query) = (ShortContexts::new(&contexts, 2).unwrap(), contexts.packed());
         assert!(short.prepare_screen(&query, subject, RUN - 1, 9).is_none());
         assert!(short.prepare_screen(&query, subject, 200 - RUN + 1, 9).is_none());
         let (mut too_weak, mut others) = (0, 0);

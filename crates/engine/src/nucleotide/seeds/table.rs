@@ -35,7 +35,7 @@ const SEVERAL: u32 = 1 << 31;
 
 /// Number of words that are sorted together while a table is made. It limits the memory for
 /// genomes.
-const TOGETHER: usize = 1 << 22;
+const SORTED_AT_ONCE: usize = 1 << 22;
 
 /// How words are numbered.
 #[derive(Debug)]
@@ -134,7 +134,7 @@ impl Table {
             places.places().map(move |place| Word { cell: cell(place), place })
         };
         let mut cells = Cells::new(bits);
-        runs::of_words(bits, TOGETHER, words, |run, words| {
+        runs::of_words(bits, SORTED_AT_ONCE, words, |run, words| {
             if descending {
                 words.reverse();
             }

@@ -354,16 +354,16 @@ fn tables_are_chosen_by_words_and_places() {
         let TableChoice { kind, span, .. } = TableChoice::new(&rules, &regions);
         (kind, span)
     };
-    assert_eq!(choose(11, &[(0, 12_000)]), (Kind::Small, 8));
-    assert_eq!(choose(11, &[(0, 12_001)]), (Kind::Megablast, 10));
+    assert_eq!(choose(11, &[(0, 12_000)]), (TableKind::Small, 8));
+    assert_eq!(choose(11, &[(0, 12_001)]), (TableKind::Megablast, 10));
     // A completely masked context counts by -1.
-    assert_eq!(choose(11, &[(0, 12_001), (14_000, 14_000)]), (Kind::Small, 8));
-    assert_eq!(choose(28, &[(0, 300_000)]), (Kind::Megablast, 11));
-    assert_eq!(choose(28, &[(0, 300_001)]), (Kind::Megablast, 12));
-    assert_eq!(choose(7, &[(0, 250)]), (Kind::Small, 6));
-    assert_eq!(choose(7, &[(0, 32_767)]), (Kind::Small, 7));
-    assert_eq!(choose(7, &[(0, 32_768)]), (Kind::Standard, 7));
-    assert_eq!(choose(8, &[(32_000, 32_769)]), (Kind::Standard, 7));
+    assert_eq!(choose(11, &[(0, 12_001), (14_000, 14_000)]), (TableKind::Small, 8));
+    assert_eq!(choose(28, &[(0, 300_000)]), (TableKind::Megablast, 11));
+    assert_eq!(choose(28, &[(0, 300_001)]), (TableKind::Megablast, 12));
+    assert_eq!(choose(7, &[(0, 250)]), (TableKind::Small, 6));
+    assert_eq!(choose(7, &[(0, 32_767)]), (TableKind::Small, 7));
+    assert_eq!(choose(7, &[(0, 32_768)]), (TableKind::Standard, 7));
+    assert_eq!(choose(8, &[(32_000, 32_769)]), (TableKind::Standard, 7));
 
     // Words with two positions need three cells.
     let limits = Some(Limits { x_drop: 10, cutoff: 14 });
@@ -371,9 +371,9 @@ fn tables_are_chosen_by_words_and_places() {
     let contexts = Contexts::new([(&half[..], limits), (&half[..], limits)]);
     let regions = [0..13_000, 13_001..26_001];
     let rules = SeedRules { word_size: 7, template: None, ..rules(&mut random) };
-    assert_eq!(TableChoice::new(&rules, &regions).kind, Kind::Small);
-    assert_eq!(Reference::new(&contexts, &regions, &rules).kind, Kind::Standard);
-    assert_eq!(indexing(&contexts, 2, &regions, &rules).kind, Kind::Standard);
+    assert_eq!(TableChoice::new(&rules, &regions).kind, TableKind::Small);
+    assert_eq!(Reference::new(&contexts, &regions, &rules).kind, TableKind::Standard);
+    assert_eq!(indexing(&contexts, 2, &regions, &rules).kind, TableKind::Standard);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use fleetblast_seq::nucleotide::blastna::{BASES, SENTINEL};
 
 use super::SeedRules;
 use super::bases::{Bits, window};
-use super::choice::Kind;
+use super::choice::TableKind;
 use super::contexts::Contexts;
 
 /// The positions of all indexed words: without ambiguity codes, in regions of at least the word
@@ -67,7 +67,13 @@ pub(super) struct CheckedSeed {
 
 impl Words {
     /// Stores the words at these positions.
-    pub fn new(indexed: Bits, query: Vec<u8>, kind: Kind, span: u32, rules: &SeedRules) -> Words {
+    pub fn new(
+        indexed: Bits,
+        query: Vec<u8>,
+        kind: TableKind,
+        span: u32,
+        rules: &SeedRules,
+    ) -> Words {
         let length = if rules.template.is_some() { span } else { rules.word_size.max(span) };
         Words {
             length,
@@ -75,8 +81,8 @@ impl Words {
             extra: length - span,
             query,
             indexed,
-            two_bits: kind == Kind::Small,
-            checks: rules.checks_masks || kind == Kind::Small,
+            two_bits: kind == TableKind::Small,
+            checks: rules.checks_masks || kind == TableKind::Small,
         }
     }
 

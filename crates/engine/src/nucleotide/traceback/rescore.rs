@@ -41,7 +41,7 @@ struct Place {
 
 /// A range of an alignment.
 #[derive(Clone, Copy, Debug)]
-struct Stretch {
+struct ColumnRange {
     from: Place,
     /// Its end, with the number of the edit that it ends in.
     to: Place,
@@ -62,7 +62,7 @@ pub(super) fn rescore(
     cutoff: i32,
 ) -> bool {
     let costs = Costs::new(scoring, scores);
-    let mut best = best_stretch(hsp, query, subject, &costs, cutoff);
+    let mut best = best_range(hsp, query, subject, &costs, cutoff);
     best.score /= costs.units;
     if best.from.edit < hsp.edits.len() && best.to.edit < hsp.edits.len() {
         lengthen(&mut best, &mut hsp.edits, query, subject, scoring.reward);
@@ -88,18 +88,18 @@ pub(super) fn rescore(
 }
 
 /// Finds the best range. Removes the columns before it from the edit that it begins in.
-fn best_stretch(
+fn best_range(
     hsp: &mut Hsp,
     query: &[u8],
     subject: &[u8],
     costs: &Costs<'_>,
     cutoff: i32,
-) -> Stretch {
+) -> ColumnRange {
     let letters = Letters { query, subject };
     let edits = &mut hsp.edits;
     let mut at = Place { q: hsp.bounds.q_start.into(), s: hsp.bounds.s_start.into(), edit: 0 };
     let mut begin = at;
-    let mut best = Stretch { from: at, to: at, columns: 0, score: 0 };
+    let mut best = ColumnRange { from: at, to: at, columns: 0, score: 0 };
     let mut sum = 0;
     while at.edit < edits.len() {
         let mut column = 0;
@@ -122,7 +122,7 @@ fn best_stretch(
                     best.score = 0;
                 }
             } else if sum > best.score {
-                best = Stretch { from: begin, to: at, columns: column, score: sum };
+                best = ColumnRange { from: begin, to: at, columns: column, score: sum };
             }
         }
         at.edit += 1;
@@ -171,7 +171,7 @@ fn step(
 }
 
 /// Extends a range at both ends while letters are single bases and equal.
-fn lengthen(best: &mut Stretch, edits: &mut [Edit], query: &[u8], subject: &[u8], reward: i32) {
+fn lengthen(best: &mut ColumnRange, edits: &mut [Edit], query: &[u8], subject: &[u8], reward: i32) {
     let is_pair = |q: i64, s: i64| {
         let at = |letters: &[u8], at: i64| {
             usize::try_from(at).ok().and_then(|at| letters.get(at).copied())
@@ -179,7 +179,7 @@ fn lengthen(best: &mut Stretch, edits: &mut [Edit], query: &[u8], subject: &[u8]
         let letter = at(query, q).filter(|&letter| letter < blastna::BASES);
         letter.is_some() && letter == at(subject, s)
     };
-    let Stretch { from, to, .. } = *best;
+    let ColumnRange { from, to, .. } = *best;
     let mut before = 0;
     while is_pair(from.q - 1 - i64::from(before), from.s - 1 - i64::from(before)) {
         before += 1;

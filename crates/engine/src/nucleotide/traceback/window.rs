@@ -106,13 +106,13 @@ impl Strip {
     }
 
     /// The ranges of both fences of a part.
-    fn beside(part: &Range<usize>) -> [Range<usize>; 2] {
+    fn fences(part: &Range<usize>) -> [Range<usize>; 2] {
         [part.start, part.end + MARGIN].map(|start| start..start + MARGIN)
     }
 
     fn fence(&mut self, part: Range<usize>) {
         let mut hidden = [[0; MARGIN]; 2];
-        for (place, hidden) in Strip::beside(&part).into_iter().zip(&mut hidden) {
+        for (place, hidden) in Strip::fences(&part).into_iter().zip(&mut hidden) {
             hidden.copy_from_slice(&self.letters[place.clone()]);
             self.letters[place].fill(blastna::SENTINEL);
         }
@@ -121,7 +121,7 @@ impl Strip {
 
     fn lift_fences(&mut self) {
         let Some(Fenced { part, hidden }) = self.fenced.take() else { return };
-        for (place, hidden) in Strip::beside(&part).into_iter().zip(&hidden) {
+        for (place, hidden) in Strip::fences(&part).into_iter().zip(&hidden) {
             self.letters[place].copy_from_slice(hidden);
         }
     }

@@ -6,11 +6,11 @@
 mod block;
 mod context;
 mod dense;
+mod filtered_diagonal;
 mod gapped;
 mod searcher;
 mod sparse;
 mod stage;
-mod stretch;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]

@@ -5,9 +5,9 @@ use fleetblast_stats::gumbel::Gumbel;
 use super::block::SubjectBlock;
 use super::context::PieceContext;
 use super::dense::{self, Candidate, FilterScratch};
+use super::filtered_diagonal::{FilteredDiagonal, WordHit};
 use super::sparse::{self, Diagonals};
 use super::stage::{GappedScratch, GappedStage};
-use super::stretch::{Stretch, WordHit};
 use super::ungapped::{DiagonalRule, UngappedHsp};
 use super::words::{self, Alphabet, Limit, WordRule};
 use crate::kernel::Kernel;
@@ -197,7 +197,7 @@ impl ProteinSearcher {
             for rises in candidates.chunk_by(|a, b| place(a) == place(b)) {
                 let (part, context, diagonal) = place(&rises[0]);
                 let index = context as usize;
-                let stretch = Stretch::new(
+                let stretch = FilteredDiagonal::new(
                     &self.contexts[index],
                     &self.words[index],
                     &block.parts[part as usize],

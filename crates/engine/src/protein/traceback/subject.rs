@@ -12,7 +12,7 @@ use crate::subjects::View;
 /// Number of parts of the table of segments, so that threads seldom wait for the same one.
 const SHARDS: usize = 64;
 /// Number of subjects in a part. When it is full, it is emptied.
-const MOST: usize = 16 * 1024;
+const MAX_SUBJECTS: usize = 16 * 1024;
 
 /// The low-complexity segments of a subject; `None` if there are none.
 type MaskedRanges = Option<Arc<[Range<u32>]>>;
@@ -38,7 +38,7 @@ impl Segments {
         let found = find();
         let found = (!found.is_empty()).then(|| Arc::from(found));
         let mut shard = lock();
-        if shard.len() >= MOST {
+        if shard.len() >= MAX_SUBJECTS {
             shard.clear();
         }
         shard.insert(view, found.clone());

@@ -3,13 +3,13 @@
 
 use std::arch::x86_64::*;
 
-use super::{Cells, LANES, Row, Table, Work};
+use super::{Cells, Computation, LANES, Row, Table};
 use crate::kernel::Avx512;
 
 /// Runs a computation with AVX-512BW.
-pub(super) fn perform<W: Work>(proof: Avx512, work: W) -> W::Output {
+pub(super) fn perform<W: Computation>(proof: Avx512, work: W) -> W::Output {
     #[target_feature(enable = "avx512bw")]
-    fn inner<W: Work>(proof: Avx512, work: W) -> W::Output {
+    fn inner<W: Computation>(proof: Avx512, work: W) -> W::Output {
         work.run::<Zmm>(proof)
     }
     // SAFETY: the proof says that the CPU has the instructions.

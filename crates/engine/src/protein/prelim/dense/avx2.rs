@@ -42,7 +42,7 @@ fn run<const E: usize>(
     while at < steps.count && !reached {
         store(before, &scores);
         let mut best = [_mm256_set1_epi8(i8::MIN); 2];
-        let end = at + steps.look_every;
+        let end = at + steps.test_every;
         let (entering, leaving) = (&steps.entering[at..end], &mut leaving[at..end + SLACK]);
         for (t, &code) in steps.codes[at..end].iter().enumerate() {
             let row: &[[i8; LANES]; E] =

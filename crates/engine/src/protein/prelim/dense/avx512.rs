@@ -1,7 +1,7 @@
 //! The filter with AVX-512BW: 64 lanes per register.
 //!
 //! A step is one addition for each element and one instruction that records whether a lane was at
-//! the threshold. The best instruction depends on the ports of the processor ([`Watch`]).
+//! the threshold. The best instruction depends on the ports of the processor ([`ThresholdTest`]).
 //! Intrinsics have two drawbacks. The compiler moves masks through general registers in each step.
 //! And it does not keep a row's address far enough ahead: a row whose address comes straight from a
 //! load costs two cycles of ten on Zen 5. So eight codes are loaded eight steps early. Hence the
@@ -21,7 +21,7 @@ pub(super) const LANES: usize = 64;
 
 /// How lanes at the threshold are detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Watch {
+pub(super) enum ThresholdTest {
     /// By comparing into mask registers. Intel's processors do saturating additions and maxima of
     /// 512 bits on one port only, comparisons on the other. So an addition and a comparison
     /// together take one cycle.
@@ -32,29 +32,33 @@ pub(super) enum Watch {
     Maximum,
 }
 
-impl Watch {
+impl ThresholdTest {
     /// Chooses the method that suits the processor.
-    pub fn detect() -> Watch {
+    pub fn detect() -> ThresholdTest {
         // The first leaf holds the vendor's name.
         let leaf = __cpuid(0);
         let name = [leaf.ebx, leaf.edx, leaf.ecx].map(u32::to_le_bytes);
-        if name.as_flattened() == b"AuthenticAMD" { Watch::Maximum } else { Watch::Comparison }
+        if name.as_flattened() == b"AuthenticAMD" {
+            ThresholdTest::Maximum
+        } else {
+            ThresholdTest::Comparison
+        }
     }
 }
 
 /// See [`super::Stepper::advance`].
 pub(super) fn advance(
     _: Avx512,
-    watch: Watch,
+    watch: ThresholdTest,
     elements: usize,
     steps: &Steps,
     before: &mut [i8],
     after: &mut [i8],
     leaving: &mut [i8],
 ) -> Advance {
-    let Steps { count, look_every, .. } = *steps;
-    assert!((1..=MAX_ELEMENTS).contains(&elements) && count > 0 && look_every > 0);
-    assert!(count.is_multiple_of(look_every) && look_every.is_multiple_of(UNROLLED));
+    let Steps { count, test_every, .. } = *steps;
+    assert!((1..=MAX_ELEMENTS).contains(&elements) && count > 0 && test_every > 0);
+    assert!(count.is_multiple_of(test_every) && test_every.is_multiple_of(UNROLLED));
     assert!(steps.profile.len() >= CODES * elements * LANES);
     assert!(before.len() == elements * LANES && after.len() == elements * LANES);
     assert!(steps.codes.len() >= count + SLACK && steps.entering.len() >= count + SLACK);
@@ -63,8 +67,8 @@ pub(super) fn advance(
     // assembly reads and writes lies in the slices, which are as long as asserted.
     let (left, below) = unsafe {
         match watch {
-            Watch::Comparison => compare(elements, steps, before, after, leaving),
-            Watch::Maximum => maximize(elements, steps, before, after, leaving),
+            ThresholdTest::Comparison => compare(elements, steps, before, after, leaving),
+            ThresholdTest::Maximum => maximize(elements, steps, before, after, leaving),
         }
     };
     Advance { steps: count - left, reached: below != u64::MAX }
@@ -130,7 +134,7 @@ macro_rules! assembly {
             "2:",
             lines!(store "before" $($element)*),
             lines!($watch begin),
-            "mov {rounds}, {look_every}",
+            "mov {rounds}, {test_every}",
             "3:",
             "mov {now}, {next}",
             "mov {next}, [{codes} + {t} + 8]",
@@ -163,7 +167,7 @@ macro_rules! assembly {
             row = out(reg) below,
             now = out(reg) _,
             rounds = out(reg) _,
-            look_every = in(reg) $steps.look_every,
+            test_every = in(reg) $steps.test_every,
             next = out(reg) _,
             codes = in(reg) $steps.codes.as_ptr().add(end),
             entering = in(reg) $steps.entering.as_ptr().add(end),

@@ -1,7 +1,7 @@
 //! Concatenates the subjects of a block, so that the filter runs through all of them without a
 //! stop.
 
-use super::{LOOK_EVERY, RESET, SLACK};
+use super::{RESET, SLACK, TEST_EVERY};
 
 /// Number of resetting codes after each subject: two of −128 bring any byte to its floor.
 const PAD: usize = 2;
@@ -24,11 +24,11 @@ impl Line {
             self.codes.extend_from_slice(subject);
             self.codes.extend([RESET; PAD]);
         }
-        let len = self.codes.len().next_multiple_of(LOOK_EVERY);
+        let len = self.codes.len().next_multiple_of(TEST_EVERY);
         self.codes.resize(len + SLACK, RESET);
     }
 
-    /// Number of codes, a multiple of [`LOOK_EVERY`].
+    /// Number of codes, a multiple of [`TEST_EVERY`].
     pub fn len(&self) -> usize {
         self.codes.len() - SLACK
     }

@@ -18,7 +18,7 @@
 //! floored at zero, is at least that sum when the range ends. This requires that no profile entry
 //! is rounded down and that the cut-off is at most 255 ([`Group::new`] refuses other cases). So a
 //! diagonal that stays below the group's least cut-off has no HSP. Near the rises of the other
-//! diagonals the exact rules run ([`super::stretch`]).
+//! diagonals the exact rules run ([`super::filtered_diagonal`]).
 
 /// Calls a function that is generic over the number of vectors in a piece, for one of these
 /// numbers.
@@ -59,7 +59,7 @@ pub(in crate::protein::prelim) const MAX_CUTOFF: i32 = 255;
 /// The byte of a score of zero.
 const FLOOR: i8 = i8::MIN;
 /// Subject residues between two tests whether a diagonal reached the cut-off.
-const LOOK_EVERY: usize = 32;
+const TEST_EVERY: usize = 32;
 /// The number of steps is a multiple of this.
 const UNROLLED: usize = 8;
 /// Bytes beyond those of the last step that a kernel may read and write.
@@ -138,11 +138,11 @@ impl Default for Scores {
 struct Steps<'a> {
     /// Scores of the piece.
     profile: &'a [i8],
-    /// Number of steps, a multiple of [`Steps::look_every`].
+    /// Number of steps, a multiple of [`Steps::test_every`].
     count: usize,
     /// Number of steps between two tests whether a diagonal reached the threshold, a multiple of
     /// [`UNROLLED`].
-    look_every: usize,
+    test_every: usize,
     /// The code of each step, and [`SLACK`] more.
     codes: &'a [u8],
     /// Scores that enter before each step, and [`SLACK`] more.
@@ -251,7 +251,7 @@ impl Group {
         let all = Steps {
             profile: &piece.profile[piece.aligned..],
             count: line.len(),
-            look_every: LOOK_EVERY,
+            test_every: TEST_EVERY,
             codes: line.codes(),
             entering,
             threshold: (self.cutoff - 128) as i8,
@@ -263,7 +263,7 @@ impl Group {
             let taken = self.stepper.advance(&rest, before, after, &mut leaving[at..]);
             at += taken.steps;
             if taken.reached {
-                let start = at - LOOK_EVERY;
+                let start = at - TEST_EVERY;
                 again.copy_from_slice(before);
                 let (steps, leaving) = (all.range(start..at), &mut leaving[start..]);
                 self.stepper.locate(&steps, [again, next], leaving, |position, step| {

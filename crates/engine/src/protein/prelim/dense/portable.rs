@@ -31,7 +31,7 @@ fn run<const E: usize>(
     let mut at = 0;
     while at < steps.count && !reached {
         before.copy_from_slice(scores.as_flattened());
-        let end = at + steps.look_every;
+        let end = at + steps.test_every;
         let (some, leaving) = (steps.range(at..end), &mut leaving[at..end]);
         reached = if steps.rises_are_negative {
             few::<E, true>(&some, &mut scores, leaving)

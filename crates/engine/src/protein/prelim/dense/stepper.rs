@@ -3,7 +3,7 @@
 #[cfg(target_arch = "x86_64")]
 use super::avx2;
 #[cfg(target_arch = "x86_64")]
-use super::avx512::{self, Watch};
+use super::avx512::{self, ThresholdTest};
 use super::{Advance, Steps, UNROLLED, locate, portable};
 use crate::kernel::Kernel;
 #[cfg(target_arch = "x86_64")]
@@ -13,7 +13,7 @@ use crate::kernel::{Avx2, Avx512};
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Stepper {
     #[cfg(target_arch = "x86_64")]
-    Avx512(Avx512, Watch),
+    Avx512(Avx512, ThresholdTest),
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
     Portable,
@@ -24,7 +24,7 @@ impl Stepper {
     pub fn for_kernel(kernel: Kernel) -> Stepper {
         match kernel {
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512(proof) => Stepper::Avx512(proof, Watch::detect()),
+            Kernel::Avx512(proof) => Stepper::Avx512(proof, ThresholdTest::detect()),
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx2(proof) => Stepper::Avx2(proof),
             _ => Stepper::Portable,
@@ -55,9 +55,9 @@ impl Stepper {
     }
 
     /// Runs steps until a diagonal was at the threshold, which is tested every
-    /// [`Steps::look_every`] steps. Stores the scores that leave the piece before each step.
+    /// [`Steps::test_every`] steps. Stores the scores that leave the piece before each step.
     ///
-    /// `before` holds the scores before the steps; at the end, those before the last `look_every`
+    /// `before` holds the scores before the steps; at the end, those before the last `test_every`
     /// steps that were run. `after` receives those after them.
     pub fn advance(
         self,
@@ -94,12 +94,12 @@ impl Stepper {
         // range.
         let mut at = 0;
         while at < steps.count {
-            let rest = Steps { look_every: UNROLLED, ..steps.range(at..steps.count) };
+            let rest = Steps { test_every: UNROLLED, ..steps.range(at..steps.count) };
             let taken = self.advance(&rest, before, after, &mut leaving[at..]);
             at += taken.steps;
             if taken.reached {
                 let start = at - UNROLLED;
-                self.look(&steps.range(start..at), before, |position, t| {
+                self.examine(&steps.range(start..at), before, |position, t| {
                     found(position, start + t)
                 });
             }
@@ -107,7 +107,7 @@ impl Stepper {
         }
     }
 
-    fn look(self, steps: &Steps, before: &mut [i8], found: impl FnMut(usize, usize)) {
+    fn examine(self, steps: &Steps, before: &mut [i8], found: impl FnMut(usize, usize)) {
         match self {
             #[cfg(target_arch = "x86_64")]
             Stepper::Avx512(proof, _) => locate::avx512(proof, steps, before, found),

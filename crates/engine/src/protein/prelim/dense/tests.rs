@@ -4,7 +4,7 @@ use fleetblast_release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
 #[cfg(target_arch = "x86_64")]
-use super::avx512::Watch;
+use super::avx512::ThresholdTest;
 use super::*;
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::Avx512;
@@ -43,7 +43,7 @@ fn steppers() -> Vec<Stepper> {
     let mut steppers: Vec<Stepper> = kernels().into_iter().map(Stepper::for_kernel).collect();
     #[cfg(target_arch = "x86_64")]
     if let Some(proof) = Avx512::detect() {
-        let watches = [Watch::Comparison, Watch::Maximum];
+        let watches = [ThresholdTest::Comparison, ThresholdTest::Maximum];
         steppers.extend(watches.map(|watch| Stepper::Avx512(proof, watch)));
     }
     steppers

@@ -87,10 +87,10 @@ impl Rows {
             row.look_up(&self.scores[number as usize], letters, window.clone());
             let top = best.score as i16;
             let floor = top - self.x_drop;
-            let highest = row.take_pairs(window.clone());
+            let highest = row.add_pairs(window.clone());
             let mut across = i32::from(NEVER);
             if highest >= floor + self.open_extend {
-                across = row.take_gaps(self, window.clone(), floor);
+                across = row.add_gaps(self, window.clone(), floor);
             }
             if highest <= top {
                 row.keep(window.clone(), floor);
@@ -151,7 +151,7 @@ impl LastRow {
 
     /// Computes scores of columns by pairs and by gaps in the subject. Returns the highest.
     #[inline]
-    fn take_pairs(&mut self, window: Range<usize>) -> i16 {
+    fn add_pairs(&mut self, window: Range<usize>) -> i16 {
         let mut highest = [NEVER; CHUNK];
         let (before, _) = self.best[window.start * CHUNK..].as_chunks::<CHUNK>();
         let gaps = &self.gaps[window.clone()];
@@ -167,7 +167,7 @@ impl LastRow {
     /// Adds scores of columns by gaps in the query. Returns the gap score after the last column.
     /// Gaps below the floor may be left out.
     #[inline]
-    fn take_gaps(&mut self, rows: &Rows, window: Range<usize>, floor: i16) -> i32 {
+    fn add_gaps(&mut self, rows: &Rows, window: Range<usize>, floor: i16) -> i32 {
         let (open_extend, extend) = (i32::from(rows.open_extend), i32::from(rows.extend));
         let mut gap = i32::from(NEVER);
         for chunk in &mut self.scores[window] {

@@ -22,7 +22,7 @@ pub(super) struct Lookup {
     kernel: Kernel,
     table: OnceLock<Table>,
     /// Estimated nanoseconds to fill the table.
-    price: u64,
+    filling_cost: u64,
     /// Nanoseconds spent on rows.
     spent: AtomicU64,
 }
@@ -32,12 +32,12 @@ impl Lookup {
     /// kernel by a table from the start.
     pub fn new(words: Words, kernel: Option<Kernel>) -> Lookup {
         let rows = Rows::new(&words);
-        let price = if kernel.is_some() { Table::price(&words) } else { 0 };
+        let filling_cost = if kernel.is_some() { Table::filling_cost(&words) } else { 0 };
         Lookup {
             rows,
             kernel: kernel.unwrap_or(Kernel::Portable),
             table: OnceLock::new(),
-            price,
+            filling_cost,
             spent: AtomicU64::new(0),
             words,
         }
@@ -56,15 +56,15 @@ impl Lookup {
         }
     }
 
-    /// The table, if it exists or is due. The thread that spends the last of the price fills it;
-    /// meanwhile the others go on with rows.
+    /// The table, if it exists or is due. The thread that spends the last of the filling_cost fills
+    /// it; meanwhile the others go on with rows.
     pub fn table_for(&self, subject: &[u8]) -> Option<&Table> {
         if let Some(table) = self.table.get() {
             return Some(table);
         }
         let cost = self.rows.cost(self.kernel, subject.len());
         let before = self.spent.fetch_add(cost, Ordering::Relaxed);
-        let last = before <= self.price && before.saturating_add(cost) > self.price;
+        let last = before <= self.filling_cost && before.saturating_add(cost) > self.filling_cost;
         last.then(|| self.table.get_or_init(|| Table::new(&self.words)))
     }
 }

@@ -10,7 +10,7 @@ const WORD_NS: u64 = 2;
 /// Nanoseconds for each match, which is found twice: for counting and for writing.
 const MATCH_NS: u64 = 40;
 /// With more matches the table is never filled: neither memory nor 32-bit numbers would suffice.
-const MOST_MATCHES: u64 = 1 << 31;
+const MAX_MATCHES: u64 = 1 << 31;
 
 /// Positions by word.
 #[derive(Debug)]
@@ -44,13 +44,13 @@ fn for_each_match(words: &Words, runs: &[&[u32]], mut found: impl FnMut(usize, &
 
 impl Table {
     /// Estimated nanoseconds to fill the table, from a sample of the words.
-    pub fn price(words: &Words) -> u64 {
+    pub fn filling_cost(words: &Words) -> u64 {
         let mut matches = 0;
         let sorted = sorted(words);
         let sample: Vec<&[u32]> = runs(words, &sorted).step_by(SAMPLE).collect();
         for_each_match(words, &sample, |_, run| matches += run.len() as u64);
         let matches = matches * SAMPLE as u64;
-        if matches > MOST_MATCHES {
+        if matches > MAX_MATCHES {
             return u64::MAX;
         }
         words.different() as u64 * WORD_NS + matches * MATCH_NS

@@ -34,7 +34,7 @@ fn pair(random: &mut Random) -> (Vec<u8>, Vec<u8>) {
 }
 
 /// The rises of the filter's score on a diagonal, as offsets in the part.
-fn rises(stretch: &Stretch, threshold: i32) -> Vec<usize> {
+fn rises(stretch: &FilteredDiagonal, threshold: i32) -> Vec<usize> {
     let mut score = 0;
     let mut rises = Vec::new();
     for i in 0..stretch.query.len() {
@@ -48,7 +48,7 @@ fn rises(stretch: &Stretch, threshold: i32) -> Vec<usize> {
 }
 
 /// The HSPs of a whole diagonal, processing each hit from its start to its end.
-fn whole(stretch: &Stretch) -> Vec<UngappedHsp> {
+fn whole(stretch: &FilteredDiagonal) -> Vec<UngappedHsp> {
     let mut found = Vec::new();
     let mut state = Diagonal::fresh(stretch.rule.window);
     let size = stretch.rule.word_size;
@@ -87,7 +87,8 @@ fn nothing_is_lost_far_from_rises() {
         block.push(0, &subject, Masks::Soft(masks), word_size);
         let part = &block.parts[0];
         for diagonal in 1 - subject.len() as i32..query.len() as i32 {
-            let stretch = Stretch::new(&context, &limits, part, diagonal, &rule, &word_rule);
+            let stretch =
+                FilteredDiagonal::new(&context, &limits, part, diagonal, &rule, &word_rule);
             let rises = rises(&stretch, cutoff);
             let mut near = Vec::new();
             stretch.scan(rises.iter().copied(), cutoff, &mut Vec::new(), |hsp| near.push(hsp));

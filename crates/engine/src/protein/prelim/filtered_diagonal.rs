@@ -36,7 +36,7 @@ use crate::scores::RowNumber;
 
 /// A diagonal of a context and a part of a subject, from end to end.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stretch<'a> {
+pub(super) struct FilteredDiagonal<'a> {
     context: &'a PieceContext,
     part: &'a Part<'a>,
     rule: &'a DiagonalRule<'a>,
@@ -59,7 +59,7 @@ pub(super) struct WordHit {
     sum: i32,
 }
 
-impl<'a> Stretch<'a> {
+impl<'a> FilteredDiagonal<'a> {
     /// Creates a diagonal, given as query offset minus subject offset. `limits` are those of all
     /// words of the context.
     pub fn new(
@@ -69,13 +69,13 @@ impl<'a> Stretch<'a> {
         diagonal: i32,
         rule: &'a DiagonalRule<'a>,
         word_rule: &'a WordRule,
-    ) -> Stretch<'a> {
+    ) -> FilteredDiagonal<'a> {
         let q = usize::try_from(diagonal).unwrap_or(0);
         let s = usize::try_from(diagonal.saturating_neg()).unwrap_or(0);
         let len = (context.len() - q).min(part.residues.len() - s);
         let (rows, query) = (&context.rows()[q..q + len], &context.residues()[q..q + len]);
         let subject = &part.residues[s..s + len];
-        Stretch {
+        FilteredDiagonal {
             context,
             part,
             rule,
@@ -108,7 +108,7 @@ impl<'a> Stretch<'a> {
         }
     }
 
-    /// [`Stretch::scan`] for words of `W` residues.
+    /// [`FilteredDiagonal::scan`] for words of `W` residues.
     fn scan_words<const W: usize>(
         &self,
         rises: impl Iterator<Item = usize>,
