@@ -1,7 +1,7 @@
 //! Alignments as they are typed, laid on each of their sequences.
 #![no_main]
 
-use fleetblast_engine::pssm::typed::lay;
+use fleetblast_engine::pssm::typed::align_rows;
 use fleetblast_seq::msa::{MsaError, read};
 use libfuzzer_sys::fuzz_target;
 
@@ -10,11 +10,11 @@ fuzz_target!(|bytes: &[u8]| match read(bytes) {
         let columns: Vec<&[u8]> = rows.iter().map(|row| &row.columns[..]).collect();
         assert!(columns.len() > 1 && columns.iter().all(|row| row.len() == columns[0].len()));
         for (master, row) in rows.iter().enumerate().take(4) {
-            let Ok(laid) = lay(&columns, master) else { continue };
+            let Ok(laid) = align_rows(&columns, master) else { continue };
             let letters = row.letters().count();
             assert!(laid.rows().iter().all(|row| row.len() == letters));
         }
-        assert!(lay(&columns, columns.len()).is_err());
+        assert!(align_rows(&columns, columns.len()).is_err());
     }
     Err(MsaError::Malformed { line, .. } | MsaError::MixedBases { line }) => {
         let lines = bytes.iter().filter(|&&byte| byte == b'\n').count() + 1;

@@ -1,8 +1,9 @@
-//! Which boxes are enclosed by an alignment already made: the semantics of NCBI's interval tree (rules 5.6).
+//! Tests whether an earlier alignment encloses a box: the semantics of NCBI's interval tree (rules
+//! 5.6).
 //!
-//! A member of at least the same score, whose closed box holds both corners of the box asked about, encloses it.
-//! The members are an unordered set, so any exact index gives the same answers. Up to some dozens of
-//! members are scanned. Beyond, `index` finds the few that may enclose a box.
+//! A member encloses a box if it has at least the same score and its closed box holds both corners.
+//! The members are an unordered set, so any exact index gives the same answers. Up to some dozens
+//! of members are scanned. With more, `index` finds the few that may enclose a box.
 
 mod index;
 #[cfg(test)]
@@ -14,7 +15,7 @@ use crate::order::Bounds;
 /// Up to this many members a scan is faster than the index.
 const SCAN_LIMIT: usize = 48;
 
-/// What is left of a removed member: encloses nothing and shares no end point.
+/// Replaces a removed member: it encloses nothing and shares no end point.
 const REMOVED: Member = Member {
     bounds: Bounds { q_start: u32::MAX, q_end: 0, s_start: u32::MAX, s_end: 0 },
     score: i32::MIN,
@@ -26,7 +27,8 @@ struct Member {
     score: i32,
 }
 
-/// The alignments of one query and one subject that make further extensions inside them unnecessary.
+/// The alignments of one query and one subject that make further extensions inside them
+/// unnecessary.
 #[derive(Debug, Default)]
 pub struct ContainmentTree {
     members: Vec<Member>,
@@ -46,13 +48,13 @@ impl ContainmentTree {
         self.index.clear();
     }
 
-    /// True if some member of at least this score holds both corners of the box.
+    /// Whether some member of at least this score holds both corners of the box.
     pub fn encloses(&self, bounds: &Bounds, score: i32) -> bool {
         self.encloses_near(bounds, score, 0)
     }
 
-    /// The same, but a member encloses only what begins or ends fewer than `separation` diagonals away from its own begin or
-    /// end, unless that is 0 (`s_HSPIsContained`, `blast_itree.c`).
+    /// Does the same, but a member encloses a box only if they begin or end fewer than `separation`
+    /// diagonals apart, unless that is 0 (`s_HSPIsContained`, `blast_itree.c`).
     pub fn encloses_near(&self, bounds: &Bounds, score: i32, separation: u32) -> bool {
         let hit = |m: &Member| {
             score <= m.score && m.bounds.holds(bounds) && near(&m.bounds, bounds, separation)
@@ -63,9 +65,9 @@ impl ContainmentTree {
         self.index.candidates(bounds).any(|i| hit(&self.members[i as usize]))
     }
 
-    /// Adds a box, unless a better member has the same start or the same end; worse members with the same start or end
-    /// are removed (also when the box is refused in the end). Better is: higher score, then shorter in the query, then shorter in the subject,
-    /// then the member.
+    /// Adds a box, unless a better member has the same start or the same end. Worse members with
+    /// the same start or end are removed (even if the box is refused in the end). Better means:
+    /// higher score, then shorter in the query, then shorter in the subject, then the member.
     pub fn add(&mut self, bounds: &Bounds, score: i32) {
         let new = Member { bounds: *bounds, score };
         for find in [Self::with_start, Self::with_end] {
@@ -115,7 +117,8 @@ impl ContainmentTree {
     }
 }
 
-/// Whether the diagonals of two boxes are less than `separation` apart where they begin or where they end.
+/// Whether the diagonals of two boxes are less than `separation` apart at their begins or at their
+/// ends.
 fn near(a: &Bounds, b: &Bounds, separation: u32) -> bool {
     let diagonal = |q: u32, s: u32| i64::from(q) - i64::from(s);
     let apart = |a: i64, b: i64| a.abs_diff(b) < u64::from(separation);

@@ -1,8 +1,11 @@
-//! Which pieces of queries are searched together, and what of its company a query's result depends on.
+//! Which queries are searched together, and which properties of their batch change the result of a
+//! query.
 //!
-//! BLAST+ searches a batch of queries at once, or chunks of a long one. A [`Batch`] knows how; a [`Grouping`] is what a search needs of
-//! that for a run of queries, who may be all of the batch or a few of it: the pieces of these, and of the others all that matters.
-//! Two runs of the same queries with equal groupings are searched alike, whatever the batches are that they were taken from.
+//! BLAST+ searches a batch of queries at once, or a long batch in chunks. A [`Batch`] describes
+//! this. A [`Grouping`] has the part of it that a run of queries needs, which may be all of the
+//! batch or a few of it: their chunks, and the properties of the others that matter. Two runs of
+//! the same queries with equal groupings give the same results, whatever batches they were taken
+//! from.
 
 use std::ops::Range;
 
@@ -10,24 +13,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::batches;
 use crate::lists::{Piece, split};
-use crate::nucleotide::{Company, Finals};
+use crate::nucleotide::{BatchContext, TracebackContext};
 use crate::params::{DatabaseTotals, Params};
 use crate::query::Query;
 
-/// Letters of queries whose tables of words are in memory at a time, unless a single search has more: some 30 bytes each.
-const WAVE: u64 = 5 << 20;
+/// Number of letters of queries whose lookup tables are in memory at a time, unless a single search
+/// has more: some 30 bytes each.
+const MAX_LETTERS: u64 = 5 << 20;
 
 /// How the queries of a block are searched.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Grouping {
     /// Number of queries.
     queries: usize,
-    /// Their pieces, those that are searched together one after the other.
+    /// Their chunks, ordered by search.
     pieces: Vec<Piece>,
-    /// The company of nucleotides, by [`Piece::search`].
-    companies: Vec<Company>,
-    /// What the traceback of nucleotides takes of the batch, by query.
-    finals: Vec<Finals>,
+    /// Properties of nucleotide batches, by [`Piece::search`].
+    batch_contexts: Vec<BatchContext>,
+    /// Batch parameters of the nucleotide traceback, by query.
+    finals: Vec<TracebackContext>,
 }
 
 /// How BLAST+ searches a batch of queries.
@@ -35,14 +39,14 @@ pub struct Grouping {
 pub struct Batch {
     queries: usize,
     pieces: Vec<Piece>,
-    /// Of all the pieces of a search, with nothing beside them.
-    companies: Vec<Company>,
-    /// Of nucleotides.
-    finals: Option<Finals>,
+    /// Properties of each search, with all its chunks and no neighbouring letters.
+    batch_contexts: Vec<BatchContext>,
+    /// For nucleotides.
+    finals: Option<TracebackContext>,
 }
 
 impl Batch {
-    /// A batch of these queries.
+    /// Describes a batch of these queries.
     pub(crate) fn new(queries: &[&Query], (params, totals): (&Params, &DatabaseTotals)) -> Batch {
         let chunk = params.chunk().filter(|_| !params.common().ungapped);
         let lengths: Vec<u32> = queries.iter().map(|query| query.length).collect();
@@ -50,22 +54,26 @@ impl Batch {
             queries[query].contexts.iter().map(|context| context.search_space).collect()
         };
         let mut pieces = split(&lengths, chunk, spaces);
-        let (companies, finals) = match params {
+        let (batch_contexts, finals) = match params {
             Params::Protein(_) => (Vec::new(), None),
             Params::Nucleotide(params) => {
                 for piece in pieces.iter_mut().filter(|piece| piece.chunked) {
                     piece.masks = Some(params.masks_of_piece(queries[piece.query], &piece.range));
                 }
                 let together = pieces.chunk_by(|a, b| a.search == b.search);
-                let company = |pieces: &[Piece]| Company::of_all(queries, pieces, (params, totals));
-                (together.map(company).collect(), Some(Finals::new(queries, params)))
+                let batch_context =
+                    |pieces: &[Piece]| BatchContext::for_batch(queries, pieces, (params, totals));
+                (
+                    together.map(batch_context).collect(),
+                    Some(TracebackContext::new(queries, params)),
+                )
             }
         };
-        Batch { queries: queries.len(), pieces, companies, finals }
+        Batch { queries: queries.len(), pieces, batch_contexts, finals }
     }
 
-    /// How some of the queries of the batch, which are all given again, are searched. Of what lies beside them so many letters are
-    /// told, which matter to extensions that come there.
+    /// The grouping of some queries of the batch. `queries` are all queries of it. At most `reach`
+    /// neighbouring letters are included, which matter to extensions that reach them.
     ///
     /// # Panics
     /// If there are fewer queries than in the batch.
@@ -87,12 +95,13 @@ impl Batch {
             let own =
                 |piece: &Piece| Piece { query: piece.query - range.start, search, ..piece.clone() };
             grouping.pieces.extend(together[first..end].iter().map(own));
-            if let (Some(company), Params::Nucleotide(params)) =
-                (self.companies.get(together[0].search), params)
+            if let (Some(batch_context), Params::Nucleotide(params)) =
+                (self.batch_contexts.get(together[0].search), params)
             {
                 let rules = (params, totals);
-                let company = company.of_some(queries, together, first..end, reach, rules);
-                grouping.companies.push(company);
+                let batch_context =
+                    batch_context.for_run(queries, together, first..end, reach, rules);
+                grouping.batch_contexts.push(batch_context);
             }
         }
         let of_each = |finals| vec![finals; range.len()];
@@ -100,19 +109,19 @@ impl Batch {
         grouping
     }
 
-    /// How all of it is searched.
+    /// The grouping of the whole batch.
     pub(crate) fn whole(&self, queries: &[&Query], rules: (&Params, &DatabaseTotals)) -> Grouping {
         self.part(queries, 0..self.queries, 0, rules)
     }
 }
 
 impl Grouping {
-    /// Whether some query is searched in several pieces.
+    /// Whether some query is searched in several chunks.
     pub fn has_pieces(&self) -> bool {
         self.pieces().len() > self.queries()
     }
 
-    /// How queries are searched in batches of these lengths.
+    /// The grouping of queries in batches of these lengths.
     pub(crate) fn of_batches(
         queries: &[Query],
         batches: &[usize],
@@ -126,7 +135,7 @@ impl Grouping {
         grouping
     }
 
-    /// Adds how the queries after these are searched, apart from them.
+    /// Appends the grouping of the queries after these, which are searched separately.
     pub fn append(&mut self, other: Grouping) {
         let search = self.pieces.last().map_or(0, |last| last.search + 1);
         let first = self.queries;
@@ -137,7 +146,7 @@ impl Grouping {
         };
         self.queries += other.queries;
         self.pieces.extend(other.pieces.into_iter().map(moved));
-        self.companies.extend(other.companies);
+        self.batch_contexts.extend(other.batch_contexts);
         self.finals.extend(other.finals);
     }
 
@@ -146,41 +155,42 @@ impl Grouping {
         self.queries
     }
 
-    /// The pieces of the queries, in the order of their lists.
+    /// The chunks of the queries, in the order of their lists.
     pub(crate) fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
 
-    /// The pieces of nucleotides that are made ready at a time, so that memory does not grow with the length of queries: searches one after the
-    /// other, whole. Proteins, whose blocks are small, are made ready at once.
-    pub(crate) fn waves(&self) -> Vec<Range<usize>> {
-        self.waves_of(WAVE)
+    /// Divides the chunks of nucleotides into groups that are prepared one at a time, so that
+    /// memory does not grow with the length of queries. A search is never divided. Proteins, whose
+    /// blocks are small, form one group.
+    pub(crate) fn searcher_ranges(&self) -> Vec<Range<usize>> {
+        self.searcher_ranges_within(MAX_LETTERS)
     }
 
-    /// The same with so many letters in a wave, at most.
-    fn waves_of(&self, most: u64) -> Vec<Range<usize>> {
-        let (mut waves, mut wave, mut letters) = (Vec::new(), 0..0, 0);
+    /// The same with at most `most` letters in a group.
+    fn searcher_ranges_within(&self, most: u64) -> Vec<Range<usize>> {
+        let (mut searcher_ranges, mut range, mut letters) = (Vec::new(), 0..0, 0);
         for together in self.pieces.chunk_by(|a, b| a.search == b.search) {
             let more: u64 = together.iter().map(|piece| piece.range.len() as u64).sum();
-            if letters > 0 && letters + more > most && !self.companies.is_empty() {
-                let next = wave.end..wave.end;
-                waves.push(std::mem::replace(&mut wave, next));
+            if letters > 0 && letters + more > most && !self.batch_contexts.is_empty() {
+                let next = range.end..range.end;
+                searcher_ranges.push(std::mem::replace(&mut range, next));
                 letters = 0;
             }
             letters += more;
-            wave.end += together.len();
+            range.end += together.len();
         }
-        waves.push(wave);
-        waves
+        searcher_ranges.push(range);
+        searcher_ranges
     }
 
-    /// The companies of nucleotide queries, by [`Piece::search`].
-    pub(crate) fn companies(&self) -> &[Company] {
-        &self.companies
+    /// Properties of the batches of nucleotide queries, by [`Piece::search`].
+    pub(crate) fn batch_contexts(&self) -> &[BatchContext] {
+        &self.batch_contexts
     }
 
-    /// What the traceback of a nucleotide query takes of its batch.
-    pub(crate) fn finals(&self, query: usize) -> Finals {
+    /// Batch parameters of the traceback of a nucleotide query.
+    pub(crate) fn finals(&self, query: usize) -> TracebackContext {
         self.finals[query]
     }
 }

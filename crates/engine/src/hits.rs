@@ -1,11 +1,11 @@
-//! What a search finds: preliminary hits that travel between partitions, and final alignments.
+//! Results of a search: preliminary hits, which are merged across partitions, and final alignments.
 
 use std::ops::Range;
 
 use fleetblast_seq::frame::Frame;
 use serde::{Deserialize, Serialize};
 
-/// A preliminary HSP: where a gapped extension of known score lies.
+/// A preliminary HSP: position and score of a gapped extension.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PrelimHsp {
     /// Raw score.
@@ -18,24 +18,26 @@ pub struct PrelimHsp {
     pub s_start: u32,
     /// One past the last subject residue.
     pub s_end: u32,
-    /// Query position from which the gapped extension started; of a pattern, the number of its occurrence in the query.
+    /// Query position from which the gapped extension started; in a pattern search, the number of
+    /// the occurrence in the query.
     pub q_seed: u32,
-    /// Subject position from which the gapped extension started; of a pattern, the number of its occurrence in the subject.
+    /// Subject position from which the gapped extension started; in a pattern search, the number of
+    /// the occurrence in the subject.
     pub s_seed: u32,
     /// Preliminary e-value.
     pub evalue: f64,
-    /// How many HSPs that is of: 1, but for sum statistics.
+    /// Number of HSPs that share the e-value: 1, except with sum statistics.
     pub linked: u32,
-    /// Which context of its query, from 0; the positions count in it.
+    /// Number of its context, from 0. Query positions count in the context.
     pub context: u8,
-    /// How the subject is read; its positions count in that.
+    /// Frame of the subject. Subject positions count in the frame.
     pub frame: Frame,
 }
 
 /// The preliminary HSPs of one query in one subject, in ORDER-S (rules 5.7).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PrelimHit {
-    /// Subject, counted over the whole database.
+    /// OID in the whole database.
     pub oid: u32,
     /// The e-value of the subject, see [`crate::order::best_evalue`].
     pub evalue: f64,
@@ -59,7 +61,7 @@ pub enum EditOp {
 pub struct Edit {
     /// Kind of the columns.
     pub op: EditOp,
-    /// Number of columns; 0 only in an alignment of no letters at all, which has no other run.
+    /// Number of columns; 0 only in an alignment without letters, which has no other run.
     pub len: u32,
 }
 
@@ -83,28 +85,30 @@ pub struct Alignment {
     pub bit_score: f64,
     /// Expect value.
     pub evalue: f64,
-    /// How many alignments that is of: 1, but for sum statistics.
+    /// Number of alignments that share the e-value: 1, except with sum statistics.
     pub linked: u32,
     /// Query residues covered, 0-based half-open, within the context.
     pub query: Range<u32>,
     /// Subject residues covered, 0-based half-open, within the frame.
     pub subject: Range<u32>,
-    /// Which context of the query, from 0.
+    /// Number of the query's context, from 0.
     pub context: u8,
-    /// How the subject is read.
+    /// Frame of the subject.
     pub frame: Frame,
     /// The columns, first to last; neighbours differ in kind. Empty in an [outline](Self::outline).
     pub edits: Vec<Edit>,
-    /// Place among the alignments of its subject as they were made: by it an outline is recognised.
+    /// Index among the alignments of its subject in the order of computation; identifies an
+    /// [outline](Self::outline).
     pub number: u32,
-    /// Through which occurrence of a pattern in the query it goes, from 0; 0 where no pattern is searched for.
+    /// In a pattern search, the occurrence in the query that the alignment contains, from 0;
+    /// otherwise 0.
     pub occurrence: u32,
-    /// Composition adjustment behind the score.
+    /// Composition adjustment used for the score.
     pub adjustment: Adjustment,
 }
 
 impl Alignment {
-    /// The alignment without its columns: all that the selection among subjects looks at.
+    /// The alignment without its columns, as the selection among subjects needs it.
     #[must_use]
     pub fn outline(&self) -> Alignment {
         Alignment {
@@ -116,7 +120,7 @@ impl Alignment {
     }
 }
 
-/// What ORDER-H looks at in the hits of one subject.
+/// Sort key of the hits of one subject for ORDER-H.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HitKey {
     /// The subject's e-value, see [`crate::order::best_evalue`].
@@ -130,15 +134,18 @@ pub struct HitKey {
 /// The alignments of one query and one subject, before the selection among subjects.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
-    /// Subject, counted over the whole database.
+    /// OID in the whole database.
     pub oid: u32,
-    /// Best e-value and scaled score of the first alignment, by which the result heap judges; `None` without alignments.
+    /// Best e-value, and scaled score of the first alignment, which decide in the result heap;
+    /// `None` without alignments.
     pub key: Option<HitKey>,
-    /// Smith–Waterman only: what the heap must accept before any alignment of this subject counts.
+    /// Smith–Waterman only: the key that the heap must accept before any alignment of this subject
+    /// counts.
     pub first_local: Option<HitKey>,
     /// Alignments in ORDER-S of their scaled scores; with rounded scores.
     pub alignments: Vec<Alignment>,
-    /// Whether the report shows the subject; if not, the candidate only takes a place among the hits.
+    /// Whether the report shows the subject. Otherwise the candidate only takes a place among the
+    /// hits.
     pub is_reported: bool,
 }
 
@@ -158,7 +165,7 @@ impl Candidate {
 /// The final alignments of one query in one subject, in printing order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SubjectHit {
-    /// Subject, counted over the whole database.
+    /// OID in the whole database.
     pub oid: u32,
     /// Never empty.
     pub alignments: Vec<Alignment>,

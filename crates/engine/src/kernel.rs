@@ -1,9 +1,11 @@
-//! Which vector instructions are used, chosen at run time.
+//! The vector instructions in use, chosen at run time.
 //!
-//! A value of [`Avx512`] or [`Avx2`] is proof that this CPU has the instructions, since only detection makes one. Whatever needs
-//! them takes such a value, so that no safe code can have them run elsewhere.
+//! A value of [`Avx512`] or [`Avx2`] is proof that this CPU has the instructions, since only
+//! detection creates one. Functions that need them take such a value, so that safe code cannot run
+//! them elsewhere.
 
-/// Proof of AVX-512BW: 64 bytes a register; and of what all such CPUs have besides, POPCNT, LZCNT, and BMI2.
+/// Proof of AVX-512BW: 64 bytes a register. Also proof of POPCNT, LZCNT, and BMI2, which all such
+/// CPUs have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Avx512(());
 
@@ -12,7 +14,7 @@ pub struct Avx512(());
 pub struct Avx2(());
 
 impl Avx512 {
-    /// The proof, if this CPU has the instructions.
+    /// Returns the proof if this CPU has the instructions.
     pub fn detect() -> Option<Avx512> {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx512bw")
@@ -27,7 +29,7 @@ impl Avx512 {
 }
 
 impl Avx2 {
-    /// The proof, if this CPU has the instructions.
+    /// Returns the proof if this CPU has the instructions.
     pub fn detect() -> Option<Avx2> {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") {
@@ -51,12 +53,12 @@ pub enum Kernel {
     Avx512(Avx512),
     /// AVX2.
     Avx2(Avx2),
-    /// Whatever the compiler makes of plain Rust.
+    /// Plain Rust, vectorised as the compiler can.
     Portable,
 }
 
 impl Kernel {
-    /// All that this CPU has, the best first.
+    /// All kernels for this CPU, the best first.
     pub fn available() -> impl Iterator<Item = Kernel> {
         let vectors = [Avx512::detect().map(Kernel::Avx512), Avx2::detect().map(Kernel::Avx2)];
         vectors.into_iter().flatten().chain([Kernel::Portable])
@@ -67,12 +69,12 @@ impl Kernel {
         Kernel::available().next().unwrap_or(Kernel::Portable)
     }
 
-    /// The kernel of this name, if this CPU has the instructions.
+    /// The kernel with this name, if this CPU has the instructions.
     pub fn named(name: &str) -> Option<Kernel> {
         Kernel::available().find(|kernel| kernel.name() == name)
     }
 
-    /// Proof of AVX2, for what gains nothing from wider registers.
+    /// Proof of AVX2, for code that gains nothing from wider registers.
     pub fn avx2(self) -> Option<Avx2> {
         match self {
             Kernel::Avx512(proof) => Some(proof.into()),
@@ -81,7 +83,7 @@ impl Kernel {
         }
     }
 
-    /// What [`Kernel::named`] knows it by.
+    /// The name for [`Kernel::named`].
     pub fn name(self) -> &'static str {
         match self {
             Kernel::Avx512(_) => "avx512",

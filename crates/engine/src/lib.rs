@@ -1,8 +1,9 @@
-//! One search: prepared queries and a range of subjects to preliminary hits, chosen hits to alignments.
+//! The search engine: from prepared queries and a range of subjects to preliminary hits, and from
+//! selected hits to alignments.
 //!
-//! The engine knows no files, formats, threads or ranks. All statistics that depend on the whole database
-//! come from outside ([`params::DatabaseTotals`]), and so does the list of hits chosen for traceback, so that a search of
-//! any partition of a database, merged, equals the search of the whole.
+//! The engine knows no files, formats, threads or ranks. All statistics that depend on the whole
+//! database come from outside ([`params::DatabaseTotals`]), and so does the list of hits selected
+//! for traceback. So the merged searches of all partitions equal the search of the whole database.
 
 pub mod batches;
 pub mod containment;

@@ -1,7 +1,7 @@
 //! The total orders on HSPs and on hits (rules 5.7, 5.8), and the rule of common end points.
 //!
-//! Nothing here depends on the order of arrival: complete ties within a list keep their present order, as the merge
-//! sort behind the C library's `qsort` does.
+//! Results do not depend on the order of arrival, with one exception. Complete ties within a list
+//! keep their present order, as in the merge sort of the C library's `qsort`.
 
 use std::cmp::Ordering;
 
@@ -10,15 +10,16 @@ use crate::hits::{Alignment, HitKey, PrelimHit, PrelimHsp};
 /// E-values below this are equal wherever hits or HSPs are ordered (`blast_hits.c`).
 const EVALUE_FLOOR: f64 = 1e-180;
 
-/// No subject's best e-value is larger (`s_BlastGetBestEvalue`, `blast_hits.c`), so that all those above are equal.
+/// Upper limit of a subject's best e-value (`s_BlastGetBestEvalue`, `blast_hits.c`); larger ones
+/// are all equal.
 const EVALUE_CEILING: f64 = i32::MAX as f64;
 
-/// The e-value of a subject, from those of its HSPs: the smallest, but never above 2³¹ − 1.
+/// The e-value of a subject: the smallest of its HSPs, at most 2³¹ − 1.
 pub fn best_evalue(evalues: impl IntoIterator<Item = f64>) -> f64 {
     evalues.into_iter().fold(EVALUE_CEILING, f64::min)
 }
 
-/// Where an HSP lies: half-open ranges of the query and of the subject.
+/// The box of an HSP: half-open ranges of the query and of the subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bounds {
     /// First query residue.
@@ -32,7 +33,8 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// True if both corners of `inner` lie in this box. Ends count as belonging to the box, as in `blast_itree.c`.
+    /// Whether both corners of `inner` lie in this box. Ends count as part of the box, as in
+    /// `blast_itree.c`.
     pub fn holds(&self, inner: &Bounds) -> bool {
         self.q_start <= inner.q_start
             && inner.q_end <= self.q_end
@@ -53,8 +55,8 @@ pub trait Hsp {
     fn score(&self) -> i32;
 }
 
-/// An HSP of a query that may have several contexts, in which its positions count.
-pub trait OfContext: Hsp {
+/// An HSP in one of a query's contexts; its query positions count in that context.
+pub trait InContext: Hsp {
     /// Number of the context in its query.
     fn context(&self) -> u8;
 }
@@ -73,7 +75,7 @@ impl Hsp for PrelimHsp {
     }
 }
 
-impl OfContext for PrelimHsp {
+impl InContext for PrelimHsp {
     fn context(&self) -> u8 {
         self.context
     }
@@ -93,14 +95,14 @@ impl Hsp for Alignment {
     }
 }
 
-impl OfContext for Alignment {
+impl InContext for Alignment {
     fn context(&self) -> u8 {
         self.context
     }
 }
 
-/// ORDER-S, best first: score descending, subject start ascending, subject end descending, query start ascending,
-/// query end descending.
+/// ORDER-S, best first: score descending, subject start ascending, subject end descending, query
+/// start ascending, query end descending.
 pub fn order_s<T: Hsp>(a: &T, b: &T) -> Ordering {
     let (x, y) = (a.bounds(), b.bounds());
     b.score()
@@ -132,7 +134,8 @@ impl HitKey {
     }
 }
 
-/// ORDER-H, best first: e-value ascending (below 1e-180 equal), score of the first HSP descending, OID descending.
+/// ORDER-H, best first: e-value ascending (below 1e-180 equal), score of the first HSP descending,
+/// OID descending.
 pub fn order_h(a: &HitKey, b: &HitKey) -> Ordering {
     order_evalue(a.evalue, b.evalue).then(b.score.cmp(&a.score)).then(b.oid.cmp(&a.oid))
 }
@@ -142,9 +145,11 @@ pub fn order_r(a: &HitKey, b: &HitKey) -> Ordering {
     a.evalue.total_cmp(&b.evalue).then(b.score.cmp(&a.score)).then(b.oid.cmp(&a.oid))
 }
 
-/// Keeps one HSP of those of a context that share a start, then one of those that share an end (rules 5.7.1): the one of
-/// highest score, then the longer one. How the subject is read does not matter (`s_QueryOffsetCompareHSPs`, blast_hits.c). Leaves the list ordered by ends; put it in ORDER-S afterwards.
-pub fn common_endpoints<T: OfContext>(hsps: &mut Vec<T>) {
+/// Keeps one HSP of those of a context that share a start, then one of those that share an end
+/// (rules 5.7.1): the one of highest score, then the longer one. The frame of the subject does not
+/// matter (`s_QueryOffsetCompareHSPs`, blast_hits.c). Leaves the list ordered by ends; sort it in
+/// ORDER-S afterwards.
+pub fn common_endpoints<T: InContext>(hsps: &mut Vec<T>) {
     if hsps.len() < 2 {
         return;
     }

@@ -1,4 +1,4 @@
-//! Queries ready for a search: masked, with their statistics (rules 2).
+//! Queries prepared for a search: masked, with their statistics (rules 2).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 use crate::params::{CommonParams, DatabaseTotals};
 use crate::pssm::Pssm;
 
-/// A query as read.
+/// A query as it was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueryInput {
     /// Codes, already cut to `-query_loc`: NCBIstdaa of a protein, blastna of nucleotides.
     pub letters: Vec<u8>,
-    /// Lower-case stretches, relative to `letters`.
+    /// Lower-case ranges, relative to `letters`.
     pub lower_case: Vec<Range<u32>>,
-    /// Stretches that are like repeats, relative to `letters` (`-filtering_db`): masked.
+    /// Ranges similar to repeats, relative to `letters` (`-filtering_db`); they are masked.
     pub repeats: Vec<Range<u32>>,
 }
 
@@ -28,39 +28,42 @@ impl QueryInput {
     }
 }
 
-/// A query ready for searching.
+/// A query prepared for the search.
 #[derive(Clone, Debug)]
 pub struct Query {
-    /// Letters that were read.
+    /// Number of letters that were read.
     pub length: u32,
-    /// Its readings, each of which is searched: a protein has one. Never empty.
+    /// Its contexts; each is searched. A protein has one. Never empty.
     pub contexts: Vec<Context>,
-    /// What its positions score, if not what their letters do.
+    /// The scores of its positions, if they differ from those of its letters.
     pub pssm: Option<Arc<Pssm>>,
 }
 
-/// One reading of a query, with its own masks and statistics.
+/// A query as one strand or frame, with its own masks and statistics.
 #[derive(Clone, Debug)]
 pub struct Context {
-    /// How the query is read.
+    /// Strand or frame.
     pub frame: Frame,
-    /// Letters without masks; none of a reading that is not searched. In proteins `O` is replaced by `X`.
+    /// Letters without masks; empty if the context is not searched. In proteins `O` is replaced by
+    /// `X`.
     pub unmasked: Arc<[u8]>,
     /// Letters for scoring: `unmasked`, with hard-masked ones replaced by `X` or `N`.
     pub letters: Arc<[u8]>,
-    /// Lower-case stretches of the query as read.
+    /// Lower-case ranges of the query as it was read.
     pub lower_case: Vec<Range<u32>>,
-    /// Masked intervals (of low complexity, and lower case), combined and ascending, for the look-up table and for display.
+    /// Masked ranges (low complexity and lower case), combined and ascending, for the look-up table
+    /// and for display.
     pub masks: Vec<Range<u32>>,
-    /// Ungapped statistics of this context's composition; `None` makes it find nothing.
+    /// Ungapped statistics for this context's composition; with `None` it cannot have hits.
     pub karlin: Option<KarlinBlock>,
-    /// Length adjustment of the footer's statistics.
+    /// Length adjustment, as the footer of a report shows it.
     pub length_adjustment: i32,
     /// Effective search space (or `-searchsp`).
     pub search_space: i64,
 }
 
-/// What of a [`Query`] takes time to compute, for others that search the same query.
+/// The parts of a [`Query`] that take time to compute, so that others that search it need not
+/// compute them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Findings {
     contexts: Vec<ContextFindings>,
@@ -74,30 +77,31 @@ struct ContextFindings {
     search_space: i64,
 }
 
-/// How queries of a kind are read, masked and judged.
+/// Reads queries of one kind, masks them and computes their statistics.
 pub(crate) trait QueryRules {
-    /// What holds for all kinds.
+    /// Parameters of any kind of search.
     fn common(&self) -> &CommonParams;
 
-    /// The readings of a query, in the order of their numbers; without letters where one is not searched. Never empty.
+    /// The frame and letters of each context, in the order of their numbers; without letters if it
+    /// is not searched. Never empty.
     fn readings(&self, input: &QueryInput) -> Vec<(Frame, Vec<u8>)>;
 
-    /// The masked intervals of each reading.
+    /// The masked ranges of each context.
     fn masks(&self, input: &QueryInput, readings: &[(Frame, Vec<u8>)]) -> Vec<Vec<Range<u32>>>;
 
-    /// What stands for masked letters where they are not to be seen.
+    /// The letter that replaces hard-masked ones.
     fn masked_letter(&self) -> u8;
 
-    /// Ungapped statistics of a reading, if it has any.
+    /// Ungapped statistics of a context, if they exist.
     fn ungapped(&self, letters: &[u8]) -> Option<KarlinBlock>;
 
-    /// Whether it has, told faster where that can be.
+    /// Whether they exist; faster where possible.
     fn has_ungapped(&self, letters: &[u8]) -> bool;
 
-    /// What tells the effective lengths, from the ungapped statistics.
+    /// The model of effective lengths, from the ungapped statistics.
     fn length_model(&self, karlin: &KarlinBlock) -> LengthModel;
 
-    /// The letters of a reading with masked ones replaced, unless masks are soft.
+    /// The letters of a context with masked ones replaced, unless masks are soft.
     fn hard_masked(&self, letters: &[u8], masks: &[Range<u32>]) -> Vec<u8> {
         let mut masked = letters.to_vec();
         if !self.common().soft_masking {
@@ -108,7 +112,8 @@ pub(crate) trait QueryRules {
         masked
     }
 
-    /// The same of letters that are kept, which a genome's are but once.
+    /// The letters for scoring. Without hard masks they are shared, so that a genome is in memory
+    /// only once.
     fn scored(&self, unmasked: &Arc<[u8]>, masks: &[Range<u32>]) -> Arc<[u8]> {
         match self.common().soft_masking || masks.is_empty() {
             true => Arc::clone(unmasked),
@@ -133,13 +138,14 @@ impl Query {
             let (length_adjustment, search_space) =
                 search_space(letters.len(), karlin.as_ref(), rules, totals);
             let findings = ContextFindings { masks, karlin, length_adjustment, search_space };
-            Context::of(frame, unmasked, letters, input, findings)
+            Context::from_findings(frame, unmasked, letters, input, findings)
         };
         let contexts = readings.into_iter().zip(masks).map(context).collect();
         Query { length: input.length(), contexts, pssm: None }
     }
 
-    /// Whether the query that [`Query::new`] makes [can be searched](Query::is_searchable), told in a small part of the time.
+    /// Whether the query from [`Query::new`] [can be searched](Query::is_searchable), at a fraction
+    /// of the time.
     pub(crate) fn has_statistics(input: &QueryInput, rules: &impl QueryRules) -> bool {
         let readings = rules.readings(input);
         if rules.common().soft_masking {
@@ -152,30 +158,34 @@ impl Query {
             .any(|((_, unmasked), masks)| rules.has_ungapped(&rules.hard_masked(unmasked, &masks)))
     }
 
-    /// The query that [`Query::new`] makes with the same parameters, from what was found then.
-    pub(crate) fn again(input: &QueryInput, rules: &impl QueryRules, findings: Findings) -> Query {
+    /// Creates the same query as [`Query::new`] with the same parameters, from cached results.
+    pub(crate) fn from_findings(
+        input: &QueryInput,
+        rules: &impl QueryRules,
+        findings: Findings,
+    ) -> Query {
         let context = |((frame, unmasked), findings): ((Frame, Vec<u8>), ContextFindings)| {
             let unmasked = Arc::from(unmasked);
             let letters = rules.scored(&unmasked, &findings.masks);
-            Context::of(frame, unmasked, letters, input, findings)
+            Context::from_findings(frame, unmasked, letters, input, findings)
         };
         let readings = rules.readings(input).into_iter();
         let contexts = readings.zip(findings.contexts).map(context).collect();
         Query { length: input.length(), contexts, pssm: None }
     }
 
-    /// The same query, whose positions score by a matrix of their own: one for each letter that was read.
+    /// The same query with scores by position: the PSSM has a position for each letter.
     #[must_use]
     pub fn with_pssm(self, pssm: Arc<Pssm>) -> Query {
         Query { pssm: Some(pssm), ..self }
     }
 
-    /// Whether it has statistics, without which it finds nothing.
+    /// Whether it has statistics, without which it cannot have hits.
     pub fn is_searchable(&self) -> bool {
         self.contexts.iter().any(|context| context.karlin.is_some())
     }
 
-    /// What a second making of the query takes, which then looks for nothing.
+    /// Cached statistics and masks, so that preparing the query again skips their computation.
     pub fn findings(&self) -> Findings {
         Findings { contexts: self.contexts.iter().map(Context::findings).collect() }
     }
@@ -187,7 +197,7 @@ impl Query {
 }
 
 impl Context {
-    fn of(
+    fn from_findings(
         frame: Frame,
         unmasked: Arc<[u8]>,
         letters: Arc<[u8]>,
@@ -214,8 +224,8 @@ impl Context {
     }
 }
 
-/// Length adjustment and effective search space of a reading (rules 1.5). One that cannot be searched has
-/// neither, nor has any where nothing is searched and no search space is given
+/// Length adjustment and effective search space of a context (rules 1.5). Both are 0 for one that
+/// cannot be searched, and for all if nothing is searched and no search space is given
 /// (`BLAST_CalcEffLengths`, blast_setup.c).
 fn search_space(
     len: usize,

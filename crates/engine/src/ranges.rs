@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Positions, as the ends of ranges by their starts. The ranges are apart from each other.
+/// Positions, as the ends of ranges by their starts. Ranges are disjoint and do not touch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RangeSet(BTreeMap<usize, usize>);
 
@@ -13,7 +13,7 @@ impl RangeSet {
         self.0.clear();
     }
 
-    /// Adds a range, and passes what of it was not in the set to `fill`, in ascending order. The
+    /// Adds a range. Passes the parts that were not in the set to `fill`, in ascending order. The
     /// time depends on the number of such parts, not on the length of the range.
     pub fn add(&mut self, range: Range<usize>, mut fill: impl FnMut(Range<usize>)) {
         let before = self.0.range(..=range.start).next_back().map(|(&start, &end)| start..end);

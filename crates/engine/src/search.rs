@@ -1,9 +1,11 @@
-//! The one face of the engine: what threads, ranks, tests and benches use of it.
+//! The public interface of the engine, for threads, ranks, tests and benchmarks.
 //!
-//! A [`Search`] is fixed for a job. A block of queries is made ready ([`Search::query`], [`Search::grouping`], [`Search::waves`]), searched range by range
-//! ([`Searcher::search`]), the lists of all ranges are put together ([`Search::merger`]), the chosen hits are aligned
-//! ([`Search::aligner`]), and some of the alignments selected ([`Search::selector`]). Which program it is, is asked here and nowhere
-//! else: its own parts live in rooms (`protein`), what they share beside them.
+//! A [`Search`] is the same for a whole job. A block of queries is prepared ([`Search::query`],
+//! [`Search::grouping`], [`Search::searchers`]) and searched partition by partition
+//! ([`Searcher::search`]). The lists of all partitions are merged ([`Search::merger`]), the
+//! selected hits are aligned ([`Search::aligner`]), and some of the alignments selected
+//! ([`Search::selector`]). Only this module distinguishes programs: code of one kind of search is
+//! in its own module (such as `protein`), shared code beside it.
 
 use std::ops::Range;
 
@@ -18,7 +20,7 @@ use crate::protein::{prelim, traceback};
 use crate::query::{Findings, Query, QueryInput};
 use crate::subjects::{SubjectLetters, Subjects};
 
-/// A search of a database, whatever part of it is at hand.
+/// A search of a database, whatever partition of it is present.
 #[derive(Debug)]
 pub struct Search {
     params: Params,
@@ -27,7 +29,7 @@ pub struct Search {
     traceback: Traceback,
 }
 
-/// What is fixed of the traceback of a kind.
+/// Parameters of the traceback, by kind of search.
 #[expect(clippy::large_enum_variant, reason = "a job has one")]
 #[derive(Debug)]
 enum Traceback {
@@ -36,26 +38,26 @@ enum Traceback {
     Nucleotide(nucleotide::Traceback),
 }
 
-/// A block of queries, or a wave of it, ready to be searched, shared by all threads.
+/// A block of queries, or a group of its chunks, prepared for the search and shared by all threads.
 #[derive(Debug)]
 pub struct Searcher(PrelimSearcher);
 
 #[derive(Debug)]
 enum PrelimSearcher {
-    Protein(prelim::Searcher),
-    Pattern(phi::Searcher),
-    Nucleotide(nucleotide::Searcher),
+    Protein(prelim::ProteinSearcher),
+    Pattern(phi::PatternSearcher),
+    Nucleotide(nucleotide::NucleotideSearcher),
 }
 
-/// The work space of a searching thread.
+/// Work space of a search thread.
 #[derive(Debug, Default)]
 pub struct SearchScratch {
-    protein: prelim::Scratch,
+    protein: prelim::ProteinScratch,
     pattern: phi::SearchScratch,
     nucleotide: nucleotide::SearchScratch,
 }
 
-/// A query ready to be aligned, shared by all threads.
+/// A query prepared for alignment, shared by all threads.
 #[derive(Debug)]
 pub struct Aligner<'a>(QueryAligner<'a>);
 
@@ -66,31 +68,31 @@ enum QueryAligner<'a> {
     Nucleotide(nucleotide::Aligner<'a>, Kernel),
 }
 
-/// What alignments of a query are worth, for whoever does not align it.
+/// Converts scores of a query to bit scores and e-values, without aligning it.
 #[derive(Debug)]
-pub struct Worth<'a>(WorthOf<'a>);
+pub struct ScoreStatistics<'a>(StatisticsKind<'a>);
 
 #[derive(Debug)]
-enum WorthOf<'a> {
-    Protein(traceback::QueryWorth<'a>),
-    Pattern(phi::QueryWorth<'a>),
-    Nucleotide(nucleotide::QueryWorth),
+enum StatisticsKind<'a> {
+    Protein(traceback::QueryStatistics<'a>),
+    Pattern(phi::QueryStatistics<'a>),
+    Nucleotide(nucleotide::QueryStatistics),
 }
 
-/// The work space of an aligning thread; handing it on costs little.
+/// Work space of an aligning thread; cheap to move.
 #[derive(Debug)]
-pub struct AlignScratch(Box<ScratchOf>);
+pub struct AlignScratch(Box<ScratchKind>);
 
 #[expect(clippy::large_enum_variant, reason = "a thread has one")]
 #[derive(Debug)]
-enum ScratchOf {
-    Protein(traceback::Scratch),
+enum ScratchKind {
+    Protein(traceback::TracebackScratch),
     Pattern(phi::AlignScratch),
     Nucleotide(nucleotide::AlignScratch),
 }
 
 impl Search {
-    /// A search of a database with the given totals, with these vector instructions.
+    /// Creates a search of a database with the given totals, with these vector instructions.
     pub fn new(params: Params, totals: DatabaseTotals, kernel: Kernel) -> Search {
         let traceback = match &params {
             Params::Protein(params) => match &params.pattern {
@@ -104,7 +106,7 @@ impl Search {
         Search { params, totals, kernel, traceback }
     }
 
-    /// The same search, whose pattern occurs so often in the whole database.
+    /// Sets the number of occurrences of the pattern in the whole database.
     #[must_use]
     pub fn with_occurrences(mut self, occurrences: u64) -> Search {
         if let Traceback::Pattern(traceback) = &mut self.traceback {
@@ -119,7 +121,7 @@ impl Search {
             Params::Protein(params) => {
                 let query = Query::new(input, params, &self.totals);
                 match &params.pattern {
-                    Some(search) => search.judge(query, &self.totals),
+                    Some(search) => search.with_statistics(query, &self.totals),
                     None => query,
                 }
             }
@@ -127,7 +129,7 @@ impl Search {
         }
     }
 
-    /// Whether a query [can be searched](Query::is_searchable), told in a small part of the time.
+    /// Whether a query [can be searched](Query::is_searchable), at a fraction of the time.
     pub fn has_statistics(&self, input: &QueryInput) -> bool {
         match &self.params {
             Params::Protein(params) => Query::has_statistics(input, params),
@@ -135,16 +137,16 @@ impl Search {
         }
     }
 
-    /// The same query from what was found of it then.
-    pub fn query_again(&self, input: &QueryInput, findings: Findings) -> Query {
+    /// Creates the same query again from cached results.
+    pub fn query_from_findings(&self, input: &QueryInput, findings: Findings) -> Query {
         match &self.params {
-            Params::Protein(params) => Query::again(input, params, findings),
-            Params::Nucleotide(params) => Query::again(input, params, findings),
+            Params::Protein(params) => Query::from_findings(input, params, findings),
+            Params::Nucleotide(params) => Query::from_findings(input, params, findings),
         }
     }
 
-    /// How queries are searched. `batches` are the lengths, in queries, of the batches that BLAST+ would read; long batches are
-    /// searched in pieces as BLAST+ does (rules 2.3).
+    /// How queries are searched. `batches` are the lengths, in queries, of the batches that BLAST+
+    /// would read. Long batches are searched in chunks as in BLAST+ (rules 2.3).
     pub fn grouping(&self, queries: &[Query], batches: &[usize]) -> Grouping {
         Grouping::of_batches(queries, batches, (&self.params, &self.totals))
     }
@@ -154,7 +156,8 @@ impl Search {
         Batch::new(queries, (&self.params, &self.totals))
     }
 
-    /// How some of the queries of a batch, which are all given again, are searched. Of what lies beside them so many letters are told.
+    /// The grouping of some queries of a batch. `queries` are all queries of it. At most `reach`
+    /// neighbouring letters are included.
     ///
     /// # Panics
     /// If there are fewer queries than in the batch.
@@ -168,52 +171,61 @@ impl Search {
         batch.part(queries, range, reach, (&self.params, &self.totals))
     }
 
-    /// Makes a block of queries ready, wave by wave, each when it is asked for: one after the other is to be searched, and has its part of the
-    /// block's lists. Most blocks are a single wave; those of long nucleotide queries are not, whose tables would take too much
-    /// memory at once.
-    pub fn waves<'a>(
+    /// Prepares a block of queries in groups, each on demand. They are searched one after another,
+    /// each with its part of the block's lists. Most blocks are a single group. Long nucleotide
+    /// queries are divided, as their lookup tables would take too much memory at once.
+    pub fn searchers<'a>(
         &'a self,
         queries: &'a [Query],
         grouping: &'a Grouping,
     ) -> impl ExactSizeIterator<Item = Searcher> + 'a {
-        grouping.waves().into_iter().map(|wave| self.prepare(queries, (grouping, wave)))
+        grouping.searcher_ranges().into_iter().map(|range| self.prepare(queries, (grouping, range)))
     }
 
-    /// Makes some pieces of a block ready.
+    /// Prepares some chunks of a block.
     pub(crate) fn prepare(
         &self,
         queries: &[Query],
-        (grouping, wave): (&Grouping, Range<usize>),
+        (grouping, range): (&Grouping, Range<usize>),
     ) -> Searcher {
         let merger = self.merger(grouping);
         Searcher(match &self.params {
             Params::Protein(params) if let Some(search) = &params.pattern => {
                 let kernel = self.kernel;
-                PrelimSearcher::Pattern(phi::Searcher::new(search, queries, merger, params, kernel))
+                PrelimSearcher::Pattern(phi::PatternSearcher::new(
+                    search, queries, merger, params, kernel,
+                ))
             }
             Params::Protein(params) => {
                 let kernel = Some(self.kernel);
-                let searcher = prelim::Searcher::new(queries, merger, params, &self.totals, kernel);
+                let searcher =
+                    prelim::ProteinSearcher::new(queries, merger, params, &self.totals, kernel);
                 PrelimSearcher::Protein(searcher)
             }
             Params::Nucleotide(params) => {
                 let (totals, kernel) = (&self.totals, self.kernel);
-                let pieces = (grouping.pieces(), wave);
-                let companies = grouping.companies();
-                let searcher = nucleotide::Searcher::new(
-                    queries, pieces, companies, merger, params, totals, kernel,
+                let pieces = (grouping.pieces(), range);
+                let batch_contexts = grouping.batch_contexts();
+                let searcher = nucleotide::NucleotideSearcher::new(
+                    queries,
+                    pieces,
+                    batch_contexts,
+                    merger,
+                    params,
+                    totals,
+                    kernel,
                 );
                 PrelimSearcher::Nucleotide(searcher)
             }
         })
     }
 
-    /// What puts the lists of a block of queries together that are searched like this.
+    /// Merges the lists of a block of queries with this grouping.
     pub fn merger(&self, grouping: &Grouping) -> Merger {
         Merger::new(grouping.pieces(), grouping.queries(), &self.params)
     }
 
-    /// Makes one of a block of queries ready to be aligned.
+    /// Prepares one of a block of queries for alignment.
     pub fn aligner(&self, queries: &[Query], grouping: &Grouping, number: usize) -> Aligner<'_> {
         let query = &queries[number];
         Aligner(match &self.traceback {
@@ -230,16 +242,18 @@ impl Search {
         })
     }
 
-    /// What alignments of a query are worth.
-    pub fn worth(&self, query: &Query) -> Worth<'_> {
-        Worth(match &self.traceback {
-            Traceback::Protein(traceback) => WorthOf::Protein(traceback.worth(query)),
-            Traceback::Pattern(traceback) => WorthOf::Pattern(traceback.worth(query)),
-            Traceback::Nucleotide(traceback) => WorthOf::Nucleotide(traceback.worth(query)),
+    /// Score statistics of a query.
+    pub fn score_statistics(&self, query: &Query) -> ScoreStatistics<'_> {
+        ScoreStatistics(match &self.traceback {
+            Traceback::Protein(traceback) => StatisticsKind::Protein(traceback.statistics(query)),
+            Traceback::Pattern(traceback) => StatisticsKind::Pattern(traceback.statistics(query)),
+            Traceback::Nucleotide(traceback) => {
+                StatisticsKind::Nucleotide(traceback.statistics(query))
+            }
         })
     }
 
-    /// What selects among the alignments of a batch of queries.
+    /// Selects among the alignments of a batch of queries.
     pub fn selector(&self, queries: &[Query]) -> Selector {
         let lengths: Vec<u32> = queries.iter().map(|query| query.length).collect();
         Selector::new(&self.params, &lengths)
@@ -247,7 +261,7 @@ impl Search {
 }
 
 impl Searcher {
-    /// Searches the subjects with these OIDs, which ascend; a range of them, or a choice.
+    /// Searches the subjects with these OIDs, which ascend: a range or a selection.
     pub fn search(
         &self,
         subjects: &impl Subjects,
@@ -267,7 +281,7 @@ impl Searcher {
         }
     }
 
-    /// What puts lists of several ranges together.
+    /// Merges hit lists of several partitions.
     pub fn merger(&self) -> &Merger {
         match &self.0 {
             PrelimSearcher::Protein(searcher) => searcher.merger(),
@@ -277,65 +291,72 @@ impl Searcher {
     }
 }
 
-impl Worth<'_> {
-    /// How much finer the scores are from which e-values follow than those that are reported.
+impl ScoreStatistics<'_> {
+    /// Factor between the scaled scores, from which e-values follow, and reported scores.
     pub fn scale(&self) -> i32 {
         match &self.0 {
-            WorthOf::Protein(worth) => worth.scale(),
-            WorthOf::Pattern(_) | WorthOf::Nucleotide(_) => 1,
+            StatisticsKind::Protein(statistics) => statistics.scale(),
+            StatisticsKind::Pattern(_) | StatisticsKind::Nucleotide(_) => 1,
         }
     }
 
     /// Bit score of a reported score in a context.
     pub fn bit_score(&self, context: u8, score: i32) -> f64 {
         match &self.0 {
-            WorthOf::Protein(worth) => worth.bits(score),
-            WorthOf::Pattern(worth) => worth.bits(score),
-            WorthOf::Nucleotide(worth) => worth.of(context, score).map_or(0.0, |(bits, _)| bits),
+            StatisticsKind::Protein(statistics) => statistics.bits(score),
+            StatisticsKind::Pattern(statistics) => statistics.bits(score),
+            StatisticsKind::Nucleotide(statistics) => {
+                statistics.evaluate(context, score).map_or(0.0, |(bits, _)| bits)
+            }
         }
     }
 
-    /// E-value of a finer score in a context, against a subject of so many letters. Where e-values do not follow from scores alone this
-    /// is another one.
+    /// E-value of a scaled score in a context, against a subject of `subject_length` letters. If
+    /// e-values do not follow from scores alone, that of an alignment differs.
     pub fn evalue(&self, context: u8, score: i32, subject_length: u32) -> f64 {
         match &self.0 {
-            WorthOf::Protein(worth) => worth.evalue(score, subject_length as usize),
-            WorthOf::Pattern(worth) => worth.evalue(score),
-            WorthOf::Nucleotide(worth) => {
-                worth.of(context, score).map_or(f64::INFINITY, |(_, evalue)| evalue)
+            StatisticsKind::Protein(statistics) => {
+                statistics.evalue(score, subject_length as usize)
+            }
+            StatisticsKind::Pattern(statistics) => statistics.evalue(score),
+            StatisticsKind::Nucleotide(statistics) => {
+                statistics.evaluate(context, score).map_or(f64::INFINITY, |(_, evalue)| evalue)
             }
         }
     }
 }
 
 impl Aligner<'_> {
-    /// A work space for a thread.
+    /// Creates a work space for a thread.
     pub fn scratch(&self) -> AlignScratch {
         AlignScratch(Box::new(match &self.0 {
             QueryAligner::Protein(_, _, kernel) => {
-                ScratchOf::Protein(traceback::Scratch::new(*kernel))
+                ScratchKind::Protein(traceback::TracebackScratch::new(*kernel))
             }
-            QueryAligner::Pattern(_, kernel) => ScratchOf::Pattern(phi::AlignScratch::new(*kernel)),
+            QueryAligner::Pattern(_, kernel) => {
+                ScratchKind::Pattern(phi::AlignScratch::new(*kernel))
+            }
             QueryAligner::Nucleotide(_, kernel) => {
-                ScratchOf::Nucleotide(nucleotide::AlignScratch::new(*kernel))
+                ScratchKind::Nucleotide(nucleotide::AlignScratch::new(*kernel))
             }
         }))
     }
 
-    /// Whether a work space is one of a search of this kind.
-    pub fn suits(&self, scratch: &AlignScratch) -> bool {
+    /// Whether a work space belongs to this kind of search.
+    pub fn accepts_scratch(&self, scratch: &AlignScratch) -> bool {
         matches!(
             (&self.0, &*scratch.0),
-            (QueryAligner::Protein(..), ScratchOf::Protein(_))
-                | (QueryAligner::Pattern(..), ScratchOf::Pattern(_))
-                | (QueryAligner::Nucleotide(..), ScratchOf::Nucleotide(_))
+            (QueryAligner::Protein(..), ScratchKind::Protein(_))
+                | (QueryAligner::Pattern(..), ScratchKind::Pattern(_))
+                | (QueryAligner::Nucleotide(..), ScratchKind::Nucleotide(_))
         )
     }
 
-    /// Aligns the query and one subject. `hit` is a preliminary hit of this query in it, its HSPs in ORDER-S.
+    /// Aligns the query with a subject. `hit` is a preliminary hit of this query in it, its HSPs in
+    /// ORDER-S.
     ///
     /// # Panics
-    /// If the work space is one of a search of another kind.
+    /// If the work space belongs to another kind of search.
     pub fn align(
         &self,
         subject: &impl SubjectLetters,
@@ -343,13 +364,13 @@ impl Aligner<'_> {
         scratch: &mut AlignScratch,
     ) -> Candidate {
         match (&self.0, &mut *scratch.0) {
-            (QueryAligner::Protein(traceback, query, _), ScratchOf::Protein(scratch)) => {
+            (QueryAligner::Protein(traceback, query, _), ScratchKind::Protein(scratch)) => {
                 traceback.align(query, &subject.all(), hit, scratch)
             }
-            (QueryAligner::Pattern(aligner, _), ScratchOf::Pattern(scratch)) => {
+            (QueryAligner::Pattern(aligner, _), ScratchKind::Pattern(scratch)) => {
                 aligner.align(&subject.all(), hit, scratch)
             }
-            (QueryAligner::Nucleotide(aligner, _), ScratchOf::Nucleotide(scratch)) => {
+            (QueryAligner::Nucleotide(aligner, _), ScratchKind::Nucleotide(scratch)) => {
                 aligner.align(subject, hit, scratch)
             }
             _ => panic!("a work space of a search of another kind"),

@@ -1,4 +1,4 @@
-//! Where the engine finds the letters of a subject, and what of them is masked.
+//! Access to the letters and masks of subjects.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -6,74 +6,79 @@ use std::ops::Range;
 use fleetblast_seq::frame::Frame;
 use fleetblast_seq::nucleotide::Packed;
 
-/// What is read of a subject: by it, and not by the OID alone, the engine keeps what it computed of a subject.
+/// A subject in one of its frames. The engine uses it, not the OID alone, as the key of cached
+/// results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct View {
     /// The subject.
     pub oid: u32,
-    /// How it is read.
+    /// Its frame.
     pub frame: Frame,
 }
 
 impl View {
-    /// A protein as it is.
+    /// A protein.
     pub fn protein(oid: u32) -> View {
         View { oid, frame: Frame::Protein }
     }
 }
 
-/// A set of subjects, addressed by OID, held in memory by someone else. What a [`View`] reads of them is the engine's matter.
+/// A set of subjects, addressed by OID, which the caller holds in memory.
 pub trait Subjects: Sync {
     /// The residues (NCBIstdaa codes) of subject `oid`, a protein.
     ///
     /// # Panics
-    /// May panic if `oid` is not held here, or no protein; the caller asks only for subjects of its partition.
+    /// May panic if `oid` is not held here, or no protein. The engine asks only for subjects of the
+    /// caller's partition.
     fn residues(&self, oid: u32) -> &[u8];
 
-    /// The bases of subject `oid`, nucleotides; ambiguous ones stand as one of those that they may be.
+    /// The bases of subject `oid`, nucleotides. An ambiguous letter appears as one of its possible
+    /// bases.
     ///
     /// # Panics
     /// May panic if `oid` is not held here, or a protein.
     fn bases(&self, oid: u32) -> Packed<'_>;
 
-    /// The letters of these parts of subject `oid`, nucleotides, which ascend and are apart, at their places, masked as
-    /// [`Masks::aligned`] tells; what is between them may be any.
+    /// The true letters of these ranges of nucleotide subject `oid`, at their positions, masked by
+    /// [`Masks::aligned`]. The ranges ascend and do not touch. Letters between them are
+    /// unspecified.
     ///
     /// # Panics
     /// May panic if `oid` is not held here, or a protein.
     fn true_letters(&self, oid: u32, parts: &[Range<u32>]) -> Cow<'_, [u8]>;
 
-    /// Whether hits without gaps to subject `oid`, nucleotides, are dropped before they are kept.
+    /// Whether ungapped hits to nucleotide subject `oid` are dropped before they are kept.
     fn is_excluded(&self, oid: u32) -> bool {
         let _ = oid;
         false
     }
 
-    /// What is masked of subject `oid`.
+    /// The masks of subject `oid`.
     fn masks(&self, oid: u32) -> Masks<'_> {
         let _ = oid;
         Masks::None
     }
 }
 
-/// Masked stretches of a subject, ascending by their starts. What kind they are matters also where there are none: bases are read
-/// otherwise then.
+/// Masked ranges of a subject, ascending by their starts. The kind matters even if there are no
+/// ranges: bases are then read in another way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Masks<'a> {
     /// The search masks nothing of this subject.
     None,
-    /// No words are looked for there; alignments may enter.
+    /// Words are not searched there; alignments may enter.
     Soft(&'a [Range<u32>]),
-    /// What lies between two of them is searched on its own, and they are aligned as `X`.
+    /// The ranges between them are searched separately, and masked letters are aligned as `X`.
     Hard(&'a [Range<u32>]),
 }
 
-/// The letters of one subject, to be aligned: NCBIstdaa codes of a protein, blastna codes of nucleotides with the true ambiguities.
+/// The letters of one subject for alignment: NCBIstdaa codes of a protein, or blastna codes of
+/// nucleotides with the true ambiguities.
 pub trait SubjectLetters {
     /// Number of letters.
     fn length(&self) -> u32;
 
-    /// The letters of a part, masked as [`Masks::aligned`] tells.
+    /// The letters of a range, masked by [`Masks::aligned`].
     ///
     /// # Panics
     /// May panic if the subject has fewer.
@@ -86,8 +91,9 @@ pub trait SubjectLetters {
 }
 
 impl Masks<'_> {
-    /// The letters of a part of the subject that starts at `start` in the form in which
-    /// [`Aligner::align`](crate::search::Aligner::align) takes them: what is hard-masked is `masked`.
+    /// Converts the letters of a range of the subject that starts at `start` to the form that
+    /// [`Aligner::align`](crate::search::Aligner::align) takes: hard-masked letters become
+    /// `masked`.
     pub fn aligned<'r>(&self, letters: Cow<'r, [u8]>, start: u32, masked: u8) -> Cow<'r, [u8]> {
         let Masks::Hard(stretches @ [_, ..]) = self else { return letters };
         let mut letters = letters.into_owned();
@@ -100,17 +106,18 @@ impl Masks<'_> {
     }
 }
 
-/// Letters of parts of one subject after another, at their places. What is between them stays memory that was never used: of a
-/// chromosome an alignment reads little.
+/// Letters of ranges of one subject after another, at their positions. Memory between the ranges
+/// stays untouched: alignments read little of a chromosome.
 #[derive(Debug, Default)]
 pub(crate) struct PlacedLetters {
-    /// Zeros, but for those of `parts`.
+    /// Zeros, except in `parts`.
     letters: Vec<u8>,
     parts: Vec<Range<usize>>,
 }
 
 impl PlacedLetters {
-    /// The letters of these parts of a subject, as many as it has, with zeros between the parts.
+    /// The letters of these ranges of a subject, in a slice of its length, with zeros between the
+    /// ranges.
     pub fn place(&mut self, subject: &impl SubjectLetters, parts: &[Range<u32>]) -> &[u8] {
         for part in self.parts.drain(..) {
             self.letters[part].fill(0);

@@ -1,7 +1,9 @@
-//! Extensions with gaps and an X-drop, their rows in vectors: what the score-only pass and the traceback have in common
-//! (`Blast_SemiGappedAlign` and `ALIGN_EX`, `blast_gapalign.c`, of which the latter records how it got to each cell).
+//! Gapped extensions with an X-drop, with rows in vectors: the common code of the score-only pass
+//! and the traceback (`Blast_SemiGappedAlign` and `ALIGN_EX`, `blast_gapalign.c`; the latter
+//! records how it reached each cell).
 //!
-//! Rows are those of the query, columns are subject residues, and a window of live columns moves along.
+//! Rows are residues of the query, columns are residues of the subject, and a window of live
+//! columns moves along.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
@@ -38,7 +40,7 @@ pub(crate) struct GapCosts {
     pub extend: i32,
 }
 
-/// Scores, gap costs and drop-off of one kind of alignment, all in the same units.
+/// Scores, gap costs and X-drop of one kind of alignment, all in the same units.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scheme<'a> {
     pub scores: &'a ScoreRows,
@@ -54,17 +56,17 @@ pub(crate) struct Extent {
     pub subject: usize,
 }
 
-/// What becomes of how cells were reached.
+/// Receives how cells were reached.
 pub(crate) trait Record {
-    /// Begins with the row before the first query residue, a gap of so many cells.
+    /// Starts with the row before the first query residue: a gap of `cells` cells.
     fn start(&mut self, cells: usize);
-    /// Begins a row at a column.
+    /// Starts a row at a column.
     fn start_row(&mut self, first: usize);
-    /// Takes the steps to the next columns, which `steps` writes.
-    fn take(&mut self, steps: impl FnOnce(&mut [u8; LANES]));
+    /// Receives the steps to the next columns, which `steps` writes.
+    fn append(&mut self, steps: impl FnOnce(&mut [u8; LANES]));
 }
 
-/// Only the score is wanted.
+/// Records nothing, if only the score is needed.
 impl Record for () {
     #[inline(always)]
     fn start(&mut self, _: usize) {}
@@ -73,11 +75,11 @@ impl Record for () {
     fn start_row(&mut self, _: usize) {}
 
     #[inline(always)]
-    fn take(&mut self, _: impl FnOnce(&mut [u8; LANES])) {}
+    fn append(&mut self, _: impl FnOnce(&mut [u8; LANES])) {}
 }
 
-/// Best extension over a prefix of `query` and a prefix of `subject`, whose last residue is not aligned; neither sequence is
-/// empty. `None` where there are no vectors for it.
+/// The best extension over a prefix of `query` and a prefix of `subject`, whose last residue is not
+/// aligned. Neither sequence is empty. Returns `None` without vectors.
 pub(crate) fn extend(
     kernel: Kernel,
     query: &[RowNumber],

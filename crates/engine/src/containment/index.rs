@@ -1,19 +1,19 @@
-//! Which of many boxes may enclose a box: a hash table of cells whose size grows with that of the
-//! boxes in them.
+//! Finds the boxes that may enclose a given box: a hash table of cells whose size grows with that
+//! of the boxes in them.
 //!
-//! The class of a box is the number of bits of its longer side. A box of class `c` is filed under
-//! the cell of its start in a grid of squares with sides of `2^c`. As it is shorter than a cell,
-//! whatever it encloses starts in the same cell or in the next one, in either sequence: four cells
-//! of each class in use, from the class of the enclosed box on.
+//! The class of a box is the number of bits of its longer side. A box of class `c` is stored in the
+//! cell of its start, in a grid of squares with sides of `2^c`. As the box is shorter than a cell,
+//! all boxes within it start in the same cell or in the next one, in either sequence. So a query
+//! visits four cells of each class in use, from the class of the given box on.
 //!
-//! Boxes of alignments that do not enclose each other crowd a cell only where alignments of the
-//! same length overlap each other on many diagonals, and each of those took longer than the visit.
+//! Boxes of alignments that do not enclose each other fill a cell only if alignments of the same
+//! length overlap on many diagonals. Each of those took longer than the visit.
 
 use rustc_hash::FxHashMap;
 
 use crate::order::Bounds;
 
-/// Numbers of boxes by where they lie, where they start and where they end.
+/// Numbers of boxes by cell, by start and by end.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     cells: FxHashMap<Cell, Vec<u32>>,
@@ -33,7 +33,7 @@ struct Cell {
 }
 
 impl Cell {
-    /// The cell under which a box is filed.
+    /// The cell in which a box is stored.
     fn from_bounds(b: &Bounds) -> Cell {
         let class = class(b);
         Cell { class, q: cell_of(b.q_start.into(), class), s: cell_of(b.s_start.into(), class) }
@@ -46,12 +46,12 @@ fn class(b: &Bounds) -> u8 {
     (u32::BITS - side.leading_zeros()) as u8
 }
 
-/// Number of the cell in which a position lies.
+/// Number of the cell of a position.
 fn cell_of(position: u64, class: u8) -> u32 {
     (position >> class) as u32
 }
 
-/// The cells in which a range of less than `2^class` positions can start that holds both positions.
+/// The cells of the starts of ranges that hold both positions and are shorter than `2^class`.
 fn cells_around(a: u32, b: u32, class: u8) -> std::ops::RangeInclusive<u32> {
     let (first, last) = (u64::from(a.min(b)), u64::from(a.max(b)));
     cell_of((last + 1).saturating_sub(1 << class), class)..=cell_of(first, class)
@@ -91,7 +91,7 @@ impl Index {
         self.ends.get(&(b.q_end, b.s_end)).copied()
     }
 
-    /// Boxes that may enclose this one; all that do are among them.
+    /// Boxes that may enclose this one. All boxes that do are among them.
     pub fn candidates(&self, b: &Bounds) -> impl Iterator<Item = u32> + '_ {
         let b = *b;
         let used = self.classes;

@@ -4,7 +4,7 @@ fn bounds(q: (u32, u32), s: (u32, u32)) -> Bounds {
     Bounds { q_start: q.0, q_end: q.1, s_start: s.0, s_end: s.1 }
 }
 
-/// The rules of rules 5.6 taken literally, as the reference.
+/// The literal rules 5.6, as the reference.
 #[derive(Default)]
 struct Naive(Vec<Member>);
 
@@ -52,13 +52,14 @@ impl Naive {
     }
 }
 
-/// A small multiplicative generator: the tests need no better one.
+/// A small multiplicative pseudo-random generator.
 fn random(state: &mut u64, below: u32) -> u32 {
     *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
     ((*state >> 33) % u64::from(below)) as u32
 }
 
-/// Boxes of a random search: by `span` long or short, crowded or far from each other, square or not.
+/// Boxes of a random search: long or short by `span`, crowded or far from each other, square or
+/// not.
 struct Boxes {
     state: u64,
     span: u32,
@@ -164,7 +165,7 @@ fn boxes_at_the_ends_of_the_range_of_positions_are_found() {
     assert!(tree.encloses(&bounds((3, 4), (3, 4)), 60));
 }
 
-/// Members that questions about all boxes visit, per box.
+/// Average number of members visited per box, if all boxes are tested.
 fn visits_per_box(boxes: &[Bounds]) -> f64 {
     let mut tree = ContainmentTree::new();
     for b in boxes {
@@ -176,7 +177,7 @@ fn visits_per_box(boxes: &[Bounds]) -> f64 {
 
 #[test]
 fn a_question_visits_no_more_members_of_larger_genomes() {
-    // As of a genome in a related one: most alignments on few diagonals, others anywhere, their
+    // Like a genome in a related one: most alignments on few diagonals, others anywhere, with
     // lengths spread over four orders of magnitude.
     let genomes = |times: u32, state: &mut u64| -> Vec<Bounds> {
         let length = 1_000_000 * times;

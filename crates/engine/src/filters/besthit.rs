@@ -1,4 +1,5 @@
-//! Best hit: an HSP is dropped if it lies inside another of clearly higher score per residue (`hspfilter_besthit.c`).
+//! Best hit: an HSP is dropped if it lies inside another of clearly higher score per residue
+//! (`hspfilter_besthit.c`).
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -14,16 +15,16 @@ struct Entry {
     item: usize,
 }
 
-/// Where an entry stands in the list: by ascending begin, of equal ones the latest first.
+/// Position of an entry in the list: by ascending begin, then the latest first.
 type Place = (i32, Reverse<usize>);
 
-/// The numbers of the items that survive when they arrive in this order, as they are listed then. When more than `limit` are listed,
-/// they are put in order afresh.
+/// The numbers of the items that survive if they arrive in this order, in list order. When more
+/// than `limit` are listed, the list is sorted again.
 pub(super) fn survivors(items: &[Item], overhang: f64, edge: f64, limit: usize) -> Vec<usize> {
     let mut list = List::new(items, overhang, 1.0 - edge);
     let mut limit = limit;
     for i in 0..items.len() {
-        if list.is_bad(i) {
+        if list.is_redundant(i) {
             continue;
         }
         list.drop_worse_than(i);
@@ -41,10 +42,10 @@ struct List<'a> {
     overhang: f64,
     /// 1 − edge.
     share: f64,
-    /// The entries whose lengths have so many bits. A range can lie only in entries of its own
-    /// class and of longer ones, which begin at most as far before it as they are long.
+    /// The entries by the number of bits of their lengths. A range can lie only in entries of its
+    /// own class and of longer ones, which begin at most as far before it as they are long.
     classes: Vec<BTreeMap<Place, Entry>>,
-    /// How many there are, and how many there were.
+    /// Present and initial number of entries.
     count: usize,
     inserted: usize,
 }
@@ -58,7 +59,7 @@ fn class(length: i32) -> usize {
     (u32::BITS - length.max(0).cast_unsigned().leading_zeros()) as usize
 }
 
-/// The first place at a begin.
+/// The first position with a begin.
 fn first_at(begin: i32) -> Place {
     (begin, Reverse(usize::MAX))
 }
@@ -69,8 +70,8 @@ impl<'a> List<'a> {
         List { items, overhang, share, classes, count: 0, inserted: 0 }
     }
 
-    /// Whether a listed HSP makes the new one superfluous.
-    fn is_bad(&self, new: usize) -> bool {
+    /// Whether a listed HSP makes the new one redundant.
+    fn is_redundant(&self, new: usize) -> bool {
         let item = &self.items[new];
         let bar = density(item) / self.share;
         let longer = self.classes.iter().enumerate().skip(class(item.len()));
@@ -89,7 +90,7 @@ impl<'a> List<'a> {
     fn drop_worse_than(&mut self, new: usize) {
         let item = &self.items[new];
         let len = f64::from(item.len());
-        // Truncated to whole residues one by one, as in the C original.
+        // Truncated to whole residues one by one, as BLAST+ does.
         let wide = (2.0 * len * self.overhang / (1.0 - 2.0 * self.overhang)) as i32;
         let overhang = (len * self.overhang) as i32;
         let (from, to) = (item.begin - wide, item.end + wide);
@@ -127,7 +128,7 @@ impl<'a> List<'a> {
         self.inserted += 1;
     }
 
-    /// The entries in the order of the list.
+    /// The entries in list order.
     fn in_order(&self) -> impl Iterator<Item = Entry> {
         let mut all: Vec<(Place, Entry)> =
             self.classes.iter().flatten().map(|(&place, &entry)| (place, entry)).collect();
@@ -135,7 +136,8 @@ impl<'a> List<'a> {
         all.into_iter().map(|(_, entry)| entry)
     }
 
-    /// Regroups the list by subject in order of first appearance, and lists everything again with its true range.
+    /// Regroups the list by subject in order of first appearance, and inserts all entries again
+    /// with their true ranges.
     fn renew(&mut self) {
         let mut order: Vec<usize> = self.in_order().map(|entry| entry.item).collect();
         let mut rank = std::collections::HashMap::new();

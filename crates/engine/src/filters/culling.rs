@@ -1,8 +1,9 @@
-//! Culling: an HSP is dropped once a given number of others dominate it.
+//! Culling: drops an HSP once a given number of others dominate it.
 //!
-//! Which dominations are noticed depends on the tree in which NCBI keeps the HSPs, so the tree is part of the rule (`hspfilter_culling.c`).
-//! The order of the HSPs within a node is not, as every pass over a node looks at each of its HSPs independently; but it is the order in
-//! which they are taken out of the tree.
+//! Which dominations are noticed depends on the tree in which NCBI keeps the HSPs, so the tree is
+//! part of the rule (`hspfilter_culling.c`). The order of the HSPs within a node is not part of it,
+//! as every pass over a node examines each of its HSPs independently. But it is the order in which
+//! they leave the tree.
 
 use std::ops::Range;
 
@@ -11,19 +12,20 @@ use super::Item;
 /// A leaf with this many HSPs is forked.
 const FORK: usize = 20;
 
-/// The numbers of the items that survive culling with the given limit when they arrive in this order, as they lie in the tree then.
-/// `query` is the part of the query that was searched.
+/// The numbers of the items that survive culling with the given limit if they arrive in this order;
+/// in the order of the tree. `query` is the part of the query that was searched.
 pub(super) fn survivors(items: &[Item], query: Range<u32>, limit: u32) -> Vec<usize> {
     let mut tree = Tree::new(items, query.start as i32, query.end as i32);
     for (i, _) in items.iter().enumerate() {
         tree.offer(i, limit);
     }
     let mut left = Vec::new();
-    tree.take_from(0, &mut left);
+    tree.collect_items(0, &mut left);
     left
 }
 
-/// Whether `p` dominates `y`: it covers at least half of it, and is better by a mixture of score and length.
+/// Whether `p` dominates `y`: it covers at least half of it, and is better by a combination of
+/// score and length.
 fn dominates(p: &Item, y: &Item) -> bool {
     let (score_p, score_y) = (i64::from(p.score), i64::from(y.score));
     let (len_p, len_y) = (i64::from(p.len()), i64::from(y.len()));
@@ -52,7 +54,7 @@ struct Node {
     end: i32,
     left: Option<usize>,
     right: Option<usize>,
-    /// Indices of items, the last to be taken first.
+    /// Indexes of items, the last to be taken first.
     items: Vec<usize>,
 }
 
@@ -90,7 +92,7 @@ fn side(item: &Item, middle: i32) -> Side {
 
 struct Tree<'a> {
     all: &'a [Item],
-    /// How many more dominations each item bears; 0 for those not in the tree.
+    /// How many more dominations each item survives; 0 for items that are not in the tree.
     merit: Vec<u32>,
     nodes: Vec<Node>,
 }
@@ -100,7 +102,7 @@ impl<'a> Tree<'a> {
         Tree { all, merit: vec![0; all.len()], nodes: vec![Node::new(begin, end)] }
     }
 
-    /// Puts item `a` into the tree, unless it is dominated too often by what it meets on its way down.
+    /// Inserts item `a` into the tree, unless it is dominated too often by items on its way down.
     fn offer(&mut self, a: usize, limit: u32) {
         let mut merit = limit;
         let mut at = 0;
@@ -136,7 +138,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Every other item of the node that `a` dominates loses one merit.
+    /// Subtracts one merit from every other item of the node that `a` dominates.
     fn dominated_pass(&mut self, at: usize, a: usize) {
         let (all, merit) = (self.all, &mut self.merit);
         self.nodes[at].items.retain(|&r| {
@@ -147,7 +149,7 @@ impl<'a> Tree<'a> {
         });
     }
 
-    /// Gives the items of a leaf to new children as far as they lie in these, in the opposite order.
+    /// Moves the items of a leaf to new children if they lie in these, in reverse order.
     fn fork(&mut self, at: usize) {
         let (begin, end, middle) =
             (self.nodes[at].begin, self.nodes[at].end, self.nodes[at].middle());
@@ -183,7 +185,7 @@ impl<'a> Tree<'a> {
         if side == Side::Left { &mut node.left } else { &mut node.right }
     }
 
-    /// Applies `a` to the child on one side of a node, and removes the child if it is left empty.
+    /// Applies `a` to the child on one side of a node, and removes the child if it becomes empty.
     fn descend(&mut self, at: usize, child_side: Side, a: usize) {
         if let Some(child) = *self.link(at, child_side)
             && !self.apply(child, a)
@@ -192,7 +194,8 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Effect of a new item `a`, placed higher up, on a subtree. False if the node is to be removed.
+    /// Applies a new item `a`, placed higher up, to a subtree. Returns false if the node must be
+    /// removed.
     fn apply(&mut self, at: usize, a: usize) -> bool {
         let (item, node) = (&self.all[a], &self.nodes[at]);
         if item.begin <= node.begin && item.end >= node.end {
@@ -217,7 +220,8 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// All items of a subtree lose one merit, dominated or not. False if the node is to be removed.
+    /// Subtracts one merit from all items of a subtree, dominated or not. Returns false if the node
+    /// must be removed.
     fn mark_down(&mut self, at: usize) -> bool {
         for child_side in [Side::Left, Side::Right] {
             if let Some(child) = *self.link(at, child_side)
@@ -234,12 +238,13 @@ impl<'a> Tree<'a> {
         !self.nodes[at].items.is_empty() || !self.nodes[at].is_leaf()
     }
 
-    /// The items of a subtree: those of a node before those of its children, left before right.
-    fn take_from(&self, at: usize, out: &mut Vec<usize>) {
+    /// Collects the items of a subtree: those of a node before those of its children, left before
+    /// right.
+    fn collect_items(&self, at: usize, out: &mut Vec<usize>) {
         let node = &self.nodes[at];
         out.extend(node.items.iter().rev());
         for child in [node.left, node.right].into_iter().flatten() {
-            self.take_from(child, out);
+            self.collect_items(child, out);
         }
     }
 }

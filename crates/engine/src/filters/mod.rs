@@ -1,8 +1,9 @@
 //! Filters that may replace the plain list of best subjects: culling and best hit (rules 5.10).
 //!
-//! Both look at the HSPs of one query only, of both its strands if it has two, both run once on preliminary and once on final HSPs,
-//! and both depend on the order in which subjects arrive: ascending OID at the preliminary stage, ORDER-H at the final one. In which
-//! order they leave HSPs behind shows where two are equal for ORDER-S, as on the two strands of a palindrome.
+//! Both consider the HSPs of one query only, of both its strands if it has two. Both run once on
+//! preliminary and once on final HSPs. Both depend on the order in which subjects arrive: ascending
+//! OID at the preliminary stage, ORDER-H at the final one. The order of their results matters if
+//! two HSPs are equal in ORDER-S, as on the two strands of a palindrome.
 
 mod besthit;
 mod culling;
@@ -12,44 +13,45 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::hits::{Alignment, HitKey, PrelimHit, PrelimHsp, SubjectHit};
-use crate::order::{Bounds, Hsp, OfContext, best_evalue, order_evalue, order_h, order_s};
+use crate::order::{Bounds, Hsp, InContext, best_evalue, order_evalue, order_h, order_s};
 use crate::params::{HspFilter, Params};
 
-/// Residues by which an HSP may stick out of another and still count as inside it.
+/// Number of residues by which an HSP may extend beyond another and still count as inside it.
 const RANGE_MARGIN: u32 = 3;
 
-/// A query as written, on which filters lay the HSPs of all its contexts.
+/// A query as the user wrote it, with which filters compare the HSPs of all its contexts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Written {
-    /// Letters of the query, or of the part of it in which the HSPs count.
+pub(crate) struct WrittenQuery {
+    /// Number of letters of the query, or of the part of it in which positions of HSPs count.
     pub length: u32,
-    /// Its contexts are its two strands, of which the second counts from the other end.
+    /// Whether its contexts are its two strands; positions on the second one count from the other
+    /// end.
     pub strands: bool,
 }
 
-impl Written {
-    /// A query of so many letters in such a search.
-    pub fn new(params: &Params, length: u32) -> Written {
-        Written { length, strands: matches!(params, Params::Nucleotide(_)) }
+impl WrittenQuery {
+    /// Creates it for a query of `length` letters in such a search.
+    pub fn new(params: &Params, length: u32) -> WrittenQuery {
+        WrittenQuery { length, strands: matches!(params, Params::Nucleotide(_)) }
     }
 
-    /// Where an HSP lies.
-    fn range(self, hsp: &impl OfContext) -> Range<u32> {
+    /// The range of an HSP.
+    fn range(self, hsp: &impl InContext) -> Range<u32> {
         let Bounds { q_start, q_end, .. } = hsp.bounds();
         if self.is_minus(hsp) { self.length - q_end..self.length - q_start } else { q_start..q_end }
     }
 
-    fn is_minus(self, hsp: &impl OfContext) -> bool {
+    fn is_minus(self, hsp: &impl InContext) -> bool {
         self.strands && hsp.context() == 1
     }
 }
 
-/// What the filters look at in an HSP.
+/// The properties of an HSP that filters use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Item {
     /// First letter of the query as written.
     begin: i32,
-    /// One past the last.
+    /// One past the last letter.
     end: i32,
     /// First subject residue.
     s_start: u32,
@@ -63,7 +65,7 @@ impl Item {
         self.end - self.begin
     }
 
-    fn new(hsp: &impl OfContext, written: Written, evalue: f64, oid: u32) -> Item {
+    fn new(hsp: &impl InContext, written: WrittenQuery, evalue: f64, oid: u32) -> Item {
         let range = written.range(hsp);
         Item {
             begin: range.start as i32,
@@ -76,14 +78,14 @@ impl Item {
     }
 }
 
-/// Culling of the preliminary hits of one query (`-culling_limit`, `hspfilter_culling.c`): drops every HSP that `limit`
-/// others dominate, with some allowance for what the traceback may change.
+/// Culls the preliminary hits of one query (`-culling_limit`, `hspfilter_culling.c`): drops every
+/// HSP that `limit` others dominate, with some allowance for changes in the traceback.
 ///
-/// `hits` in ascending OID order; `part` is the part of the query that was searched, all of it unless a long query is
-/// searched in pieces. Returns what is left, in ORDER-H.
+/// `hits` are in ascending OID order. `part` is the part of the query that was searched: all of it,
+/// unless a long query is searched in chunks. Returns the remaining hits in ORDER-H.
 pub(crate) fn preliminary_culling(
     hits: &[PrelimHit],
-    written: Written,
+    written: WrittenQuery,
     part: Range<u32>,
     limit: u32,
 ) -> Vec<PrelimHit> {
@@ -94,8 +96,9 @@ pub(crate) fn preliminary_culling(
     kept
 }
 
-/// The limit with its allowance, which BLAST+ adds in 32 bits (setup_factory.cpp). A limit below zero
-/// drops an HSP that one other dominates; the least one becomes the greatest when it is counted down.
+/// The limit with its allowance, which BLAST+ adds in 32 bits (setup_factory.cpp). A limit below
+/// zero drops an HSP that one other dominates. The least limit becomes the greatest when it is
+/// decremented.
 fn preliminary_limit(limit: u32) -> u32 {
     if limit <= 1 {
         return limit;
@@ -106,15 +109,15 @@ fn preliminary_limit(limit: u32) -> u32 {
     }
 }
 
-/// Best-hit filter of the preliminary hits of one query (`hspfilter_besthit.c`): drops every HSP that lies inside a better one,
-/// where better is judged by score per residue with the margin `edge`.
+/// Best-hit filter of the preliminary hits of one query (`hspfilter_besthit.c`): drops every HSP
+/// that lies inside a better one. Better means: by score per residue, with the margin `edge`.
 ///
-/// `hits` in ascending OID order; `capacity` is the length P of the preliminary list. Returns the best `capacity` subjects
-/// of what is left, in ORDER-H. With an edge of 0 the command line leaves the plain list in place instead; this function
-/// must not be called then.
+/// `hits` are in ascending OID order; `capacity` is the length P of the preliminary list. Returns
+/// the best `capacity` remaining subjects in ORDER-H. With an edge of 0 the command line keeps the
+/// plain list instead; then this function must not be called.
 pub(crate) fn preliminary_best_hit(
     hits: &[PrelimHit],
-    written: Written,
+    written: WrittenQuery,
     edge: f64,
     capacity: usize,
 ) -> Vec<PrelimHit> {
@@ -126,11 +129,12 @@ pub(crate) fn preliminary_best_hit(
     kept
 }
 
-/// The filter's second run, on the final hits of one query. `capacity` as for [`preliminary_best_hit`].
+/// The second run of the filter, on the final hits of one query. `capacity` as for
+/// [`preliminary_best_hit`].
 pub(crate) fn final_filter(
     mut hits: Vec<SubjectHit>,
     filter: HspFilter,
-    written: Written,
+    written: WrittenQuery,
     capacity: usize,
 ) -> Vec<SubjectHit> {
     let survivors = match filter {
@@ -157,7 +161,8 @@ pub(crate) fn final_filter(
     hits
 }
 
-/// Of lists of HSPs, which are numbered through, those with the given numbers, in each list in the order of these.
+/// Selects items from lists by their numbers, which run through all lists. Each list gets the order
+/// of the numbers.
 fn chosen<T>(lists: Vec<Vec<T>>, numbers: &[usize]) -> Vec<Vec<T>> {
     let mut kept: Vec<Vec<T>> = lists.iter().map(|_| Vec::new()).collect();
     let of_list =
@@ -172,8 +177,8 @@ fn chosen<T>(lists: Vec<Vec<T>>, numbers: &[usize]) -> Vec<Vec<T>> {
     kept
 }
 
-/// Share of the query that an HSP covers, in per cent, as `-qcov_hsp_perc` counts: half a per cent is added below 99
-/// (`Blast_HSPGetQueryCoverage`, `blast_hits.c`). Lengths in residues.
+/// Share of the query that an HSP covers, in per cent, as `-qcov_hsp_perc` counts: half a per cent
+/// is added below 99 (`Blast_HSPGetQueryCoverage`, `blast_hits.c`). Lengths in residues.
 pub fn query_coverage(q_start: u32, q_end: u32, query_len: u32) -> f64 {
     if query_len == 0 {
         return 0.0;
@@ -182,19 +187,19 @@ pub fn query_coverage(q_start: u32, q_end: u32, query_len: u32) -> f64 {
     if share < 99.0 { share + 0.5 } else { share }
 }
 
-/// Drops every HSP whose query range lies in that of an earlier one, give or take three residues (`-subject_besthit`,
-/// `Blast_HSPListSubjectBestHit`, `blast_hits.c`): first those of the same context, then those of the other strand. The list is that of one
-/// query and one subject.
-pub(crate) fn subject_best_hit<T: OfContext>(hsps: &mut Vec<T>, written: Written) {
+/// Drops every HSP whose query range lies in that of an earlier one, within three residues
+/// (`-subject_besthit`, `Blast_HSPListSubjectBestHit`, `blast_hits.c`). First it compares HSPs of
+/// the same context, then those of the other strand. The list is that of one query and one subject.
+pub(crate) fn subject_best_hit<T: InContext>(hsps: &mut Vec<T>, written: WrittenQuery) {
     drop_inner(hsps, range, |outer, inner| outer == inner);
     if written.strands {
         drop_inner(hsps, |hsp| written.range(hsp), |outer, inner| outer != inner);
     }
 }
 
-/// Drops every HSP whose range lies in that of an earlier one that stays, where their contexts
-/// count for each other.
-fn drop_inner<T: OfContext>(
+/// Drops every HSP whose range lies in that of an earlier remaining one, if their contexts are to
+/// be compared.
+fn drop_inner<T: InContext>(
     hsps: &mut Vec<T>,
     range: impl Fn(&T) -> Range<u32>,
     counts: impl Fn(u8, u8) -> bool,
@@ -212,7 +217,7 @@ fn drop_inner<T: OfContext>(
     });
 }
 
-/// Ranges without those that lie in another one: ends by starts, both of which ascend.
+/// Ranges that do not lie in another one: ends by starts, both ascending.
 #[derive(Debug, Default)]
 struct OuterRanges(BTreeMap<u32, u32>);
 
@@ -235,13 +240,14 @@ impl OuterRanges {
     }
 }
 
-/// The part of its context in which an HSP lies.
+/// The range of an HSP in its context.
 fn range(hsp: &impl Hsp) -> Range<u32> {
     let Bounds { q_start, q_end, .. } = hsp.bounds();
     q_start..q_end
 }
 
-/// Alignments by e-value (below 1e-180 equal), then ORDER-S: `Blast_HSPListSortByEvalue`, `blast_hits.c`.
+/// Alignments by e-value (below 1e-180 equal), then ORDER-S: `Blast_HSPListSortByEvalue`,
+/// `blast_hits.c`.
 pub(crate) fn by_evalue(a: &Alignment, b: &Alignment) -> Ordering {
     order_evalue(a.evalue, b.evalue).then_with(|| order_s(a, b))
 }
@@ -251,7 +257,8 @@ pub(crate) fn final_order_h(a: &SubjectHit, b: &SubjectHit) -> Ordering {
     by_key(a, b, |hit| HitKey::of_alignments(hit.oid, &hit.alignments))
 }
 
-/// ORDER-H, but the e-value is that of the first alignment, however large (`s_BlastHSPCullingPipeRun`, `hspfilter_culling.c`).
+/// ORDER-H, but with the e-value of the first alignment, however large (`s_BlastHSPCullingPipeRun`,
+/// `hspfilter_culling.c`).
 fn by_first_alignment(a: &SubjectHit, b: &SubjectHit) -> Ordering {
     by_key(a, b, |hit| {
         let first = hit.alignments.first()?;
@@ -271,12 +278,12 @@ fn by_key<T>(a: &T, b: &T, key: impl Fn(&T) -> Option<HitKey>) -> Ordering {
     }
 }
 
-fn prelim_items(hits: &[PrelimHit], written: Written) -> impl Iterator<Item = Item> {
+fn prelim_items(hits: &[PrelimHit], written: WrittenQuery) -> impl Iterator<Item = Item> {
     let of = move |hit: &PrelimHit, hsp: &PrelimHsp| Item::new(hsp, written, hsp.evalue, hit.oid);
     hits.iter().flat_map(move |hit| hit.hsps.iter().map(move |hsp| of(hit, hsp)))
 }
 
-fn final_items(hits: &[SubjectHit], written: Written) -> Vec<Item> {
+fn final_items(hits: &[SubjectHit], written: WrittenQuery) -> Vec<Item> {
     let of = |hit: &SubjectHit| -> Vec<Item> {
         hit.alignments.iter().map(|a| Item::new(a, written, a.evalue, hit.oid)).collect()
     };

@@ -23,8 +23,8 @@ fn hit(oid: u32, hsps: Vec<PrelimHsp>) -> PrelimHit {
     PrelimHit { oid, evalue, hsps }
 }
 
-fn protein(length: u32) -> Written {
-    Written { length, strands: false }
+fn protein(length: u32) -> WrittenQuery {
+    WrittenQuery { length, strands: false }
 }
 
 fn oids(hits: &[PrelimHit]) -> Vec<u32> {
@@ -60,8 +60,9 @@ fn culling_twins_prefers_the_smaller_oid_and_the_earlier_place() {
 }
 
 #[test]
-fn culling_judges_what_a_fork_moved_to_children() {
-    // Twenty disjoint HSPs fork the root; a long one then sweeps away what it covers, a whole child at a time.
+fn culling_applies_to_items_that_a_fork_moved() {
+    // Twenty disjoint HSPs fork the root; a long one then removes those that it covers, a whole
+    // child at a time.
     let mut hits: Vec<PrelimHit> =
         (0..20).map(|i| hit(i, vec![hsp(30, (10 * i, 10 * i + 9), 0, 1.0)])).collect();
     assert_eq!(preliminary_culling(&hits, protein(400), 0..400, 1).len(), 20);
@@ -140,8 +141,8 @@ fn a_subject_keeps_its_best_hsp_of_each_query_range() {
     assert_eq!(list.iter().map(|h| h.score).collect::<Vec<_>>(), [90, 70]);
 }
 
-/// The rule of `-subject_besthit` taken literally, as the reference.
-fn subject_best_hit_of_pairs(hsps: &[PrelimHsp], written: Written) -> Vec<PrelimHsp> {
+/// The literal rule of `-subject_besthit`, as the reference.
+fn subject_best_hit_of_pairs(hsps: &[PrelimHsp], written: WrittenQuery) -> Vec<PrelimHsp> {
     let within = |inner: Range<u32>, outer: Range<u32>| {
         inner.start + RANGE_MARGIN >= outer.start && inner.end <= outer.end + RANGE_MARGIN
     };
@@ -175,7 +176,7 @@ fn subject_best_hit_drops_what_the_comparison_of_all_pairs_drops() {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (state >> 33) as u32 % end
         };
-        let written = Written { length: 20 + below(400), strands: seed % 3 != 0 };
+        let written = WrittenQuery { length: 20 + below(400), strands: seed % 3 != 0 };
         let mut hsps: Vec<PrelimHsp> = Vec::new();
         for score in (0..120).rev() {
             let start = below(written.length - 10);
@@ -229,7 +230,7 @@ fn strands_are_laid_on_each_other() {
     let of = |context, score, q| PrelimHsp { context, ..hsp(score, q, 0, 0.1) };
     // On the query as written they lie at 10 to 40, 11 to 35, and 60 to 90.
     let all = vec![of(0, 50, (10, 40)), of(1, 45, (65, 89)), of(1, 40, (10, 40))];
-    let written = Written { length: 100, strands: true };
+    let written = WrittenQuery { length: 100, strands: true };
     let mut best = all.clone();
     subject_best_hit(&mut best, written);
     assert_eq!(best, [all[0], all[2]]);
@@ -240,12 +241,12 @@ fn strands_are_laid_on_each_other() {
 #[test]
 fn equal_hsps_leave_the_culling_tree_the_last_one_first() {
     let of = |context| PrelimHsp { context, ..hsp(50, (10, 40), 0, 0.1) };
-    let written = Written { length: 50, strands: true };
+    let written = WrittenQuery { length: 50, strands: true };
     let kept = preliminary_culling(&[hit(0, vec![of(0), of(1)])], written, 0..50, 2);
     assert_eq!(kept[0].hsps, [of(1), of(0)]);
 }
 
-/// Goldens: which limits drop hits in `blastn -culling_limit N`.
+/// From the oracle: which limits drop hits in `blastn -culling_limit N`.
 #[test]
 fn the_allowance_of_culling_wraps_around() {
     let most = i32::MAX.cast_unsigned();

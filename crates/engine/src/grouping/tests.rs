@@ -32,21 +32,21 @@ impl Subjects for Database {
     }
 }
 
-/// What a search of a block of queries found, and how often it extended for each.
-type Found = (Vec<Vec<PrelimHit>>, Vec<u64>);
+/// Results of a block of queries, and the number of extensions of each.
+type SearchResults = (Vec<Vec<PrelimHit>>, Vec<u64>);
 
-/// A search; `None` if it came to where it does not know what lies beside the queries.
+/// Runs a search. Returns `None` if it reached unknown neighbouring letters.
 fn search(
     search: &Search,
     queries: &[Query],
     grouping: &Grouping,
     database: &Database,
-) -> Option<Found> {
+) -> Option<SearchResults> {
     let merger = search.merger(grouping);
     let mut lists = merger.empty_lists();
-    // As many waves as there can be.
-    for wave in grouping.waves_of(1) {
-        let searcher = search.prepare(queries, (grouping, wave));
+    // As many searcher_ranges as possible.
+    for range in grouping.searcher_ranges_within(1) {
+        let searcher = search.prepare(queries, (grouping, range));
         let oids = 0..database.0.len() as u32;
         merger.absorb(&mut lists, searcher.search(database, oids, &mut SearchScratch::default()));
     }
@@ -64,7 +64,7 @@ fn params(random: &mut Random) -> NucleotideParams {
         _ => NucleotideParams::blastn(release, scoring(2, -3, 5, 2)),
     };
     params.word_size = [7, 11, 16, 28][random.below(4)];
-    // Of single strands the next query begins where one ends.
+    // With single strands the next query begins where one ends.
     params.strands = [Strands::Both, Strands::Plus][random.below(2)];
     params.window = [0, 40, 15][random.below(3)];
     if params.window > 0 && random.below(2) == 0 {
@@ -76,8 +76,8 @@ fn params(random: &mut Random) -> NucleotideParams {
     params
 }
 
-/// Reads of a source one after another, at most one base apart, so that an extension goes on from one into the next; some of the other
-/// strand, some empty, some long.
+/// Consecutive reads of a source, at most one base apart, so that an extension goes on from one
+/// into the next. Some are of the other strand, some are empty, some are long.
 fn reads(random: &mut Random, source: &[u8], count: usize) -> Vec<Vec<u8>> {
     let mut at = 0;
     let mut read = || {
@@ -115,7 +115,7 @@ fn a_run_of_queries_is_searched_as_in_its_batch() {
         let source =
             if random.below(3) == 0 { random.repetitive(2500) } else { random.bases(2500) };
         let database = subjects(random, &source);
-        // As many that the worth of a short match is a question.
+        // Large enough that short matches are hardly significant.
         let (residues, sequences) = (100_000_000, 1000);
         let totals = DatabaseTotals {
             residues,
@@ -134,12 +134,15 @@ fn a_run_of_queries_is_searched_as_in_its_batch() {
         let batch = engine.batch(&all);
         let whole = engine.part(&batch, &all, 0..count, 0);
         assert_eq!(whole, engine.grouping(&queries, &[count]));
-        chunked += usize::from(batch.companies.len() > 1);
+        chunked += usize::from(batch.batch_contexts.len() > 1);
         let (expected, extensions) =
             search(&engine, &queries, &whole, &database).expect("nothing lies beside it");
         hits += expected.iter().flatten().count();
         let counted = usize::from(extensions.iter().any(|&count| count > 0));
-        assert!(batch.companies.len() < 2 || counted == 0, "chunks have counters of their own");
+        assert!(
+            batch.batch_contexts.len() < 2 || counted == 0,
+            "chunks have counters of their own"
+        );
         counters += counted;
         for _ in 0..4 {
             let start = random.below(count);
@@ -153,7 +156,11 @@ fn a_run_of_queries_is_searched_as_in_its_batch() {
                 alike(&engine.part(&batch, &all, run.clone(), usize::MAX))
             });
             let (found, counts) = found.expect("all that lies beside it is known");
-            beside += part.companies.iter().filter(|company| company.is_beside()).count();
+            beside += part
+                .batch_contexts
+                .iter()
+                .filter(|batch_context| batch_context.has_neighbours())
+                .count();
             assert_eq!(found, expected[run.clone()], "seed {seed}: {run:?} of {count}");
             assert_eq!(counts, extensions[run.clone()], "seed {seed}: {run:?} of {count}");
             let drop = |number| part.finals(number) == whole.finals(run.start);

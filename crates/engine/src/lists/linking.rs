@@ -1,6 +1,8 @@
-//! Sum statistics: HSPs of one context in one subject that follow each other in both are judged together (`link_hsps.c`, even gaps).
+//! Sum statistics: HSPs of one context in one subject that follow each other in both sequences
+//! share an e-value (`link_hsps.c`, even gaps).
 //!
-//! Again and again the best chain of those that are left is a set. Each of its HSPs gets the e-value of the set.
+//! The best chain of the remaining HSPs becomes a linked set, again and again. Each of its HSPs
+//! gets the e-value of the set.
 
 mod chains;
 mod points;
@@ -11,76 +13,77 @@ use fleetblast_stats::sums::{AlignmentSet, PairSpace};
 
 use self::chains::{Chain, Chains};
 use crate::hits::{Alignment, PrelimHsp};
-use crate::order::{Bounds, Hsp, OfContext, order_s};
+use crate::order::{Bounds, Hsp, InContext, order_s};
 
-/// Places in a gap between HSPs that are near each other.
+/// Largest gap between HSPs, in positions, in the method for small gaps.
 const GAP: i32 = 40;
-/// HSPs may overlap so far.
+/// Largest overlap of HSPs, in positions.
 const OVERLAP: i32 = 9;
-/// The same with the place itself: so many places are near.
+/// Size of the window for the next HSP in the method for small gaps, in positions.
 const WINDOW: i32 = GAP + OVERLAP + 1;
-/// HSPs are cut at both ends by as much, for the question whether one follows another.
+/// HSPs are trimmed by this much at both ends to test whether one follows another.
 const TRIM: i32 = (OVERLAP + 1) / 2;
-/// Or by this part of them, if that is less.
+/// Or they are trimmed by this fraction of their length, if that is less.
 const TRIMMED_PART: i32 = 4;
-/// By how much less likely a set of one more HSP is looked for.
+/// Factor by which each further HSP lowers the prior probability of a set.
 pub(crate) const DECAY: f64 = 0.5;
-/// How likely gaps are small.
+/// Prior probability of small gaps.
 const SMALL_SHARE: f64 = 0.5;
-/// No e-value is larger.
-const MOST: f64 = i32::MAX as f64;
+/// Largest e-value.
+const MAX_EVALUE: f64 = i32::MAX as f64;
 
 /// An HSP that may be linked.
-pub(crate) trait Linkable: OfContext {
-    /// Takes the e-value of its set, and how many HSPs that has.
-    fn take(&mut self, evalue: f64, count: u32);
+pub(crate) trait Linkable: InContext {
+    /// Sets the e-value of its linked set, and the number of HSPs in that.
+    fn set_linked(&mut self, evalue: f64, count: u32);
 }
 
-/// The set that an HSP is in.
+/// The linked set of an HSP.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Linked {
     /// The set's e-value.
     evalue: f64,
-    /// How many HSPs it has.
+    /// Its number of HSPs.
     count: u32,
-    /// Where BLAST+ has the HSP after that: where the set begins among all, by start in the query and the subject, and where it is in the
-    /// set.
+    /// Position of the HSP in BLAST+'s order afterwards: that of the set's first HSP among all, by
+    /// start in the query and the subject, and that of the HSP within the set.
     place: [usize; 2],
 }
 
 impl Linkable for PrelimHsp {
-    fn take(&mut self, evalue: f64, count: u32) {
+    fn set_linked(&mut self, evalue: f64, count: u32) {
         (self.evalue, self.linked) = (evalue, count);
     }
 }
 
 impl Linkable for Alignment {
-    fn take(&mut self, evalue: f64, count: u32) {
+    fn set_linked(&mut self, evalue: f64, count: u32) {
         (self.evalue, self.linked) = (evalue, count);
     }
 }
 
-/// What sets are judged by.
+/// Parameters for the e-values of linked sets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
-    /// Lengths of query and subject, and of all.
+    /// Lengths of query and subject, and the search space.
     pub space: PairSpace,
-    /// By which scores are normalised.
+    /// λ, by which scores are normalised.
     pub lambda: f64,
     /// Natural logarithm of K.
     pub log_k: f64,
-    /// By how much each HSP of a chain with small gaps must be worth more; such chains are looked for only if there is a cut-off.
+    /// Amount that is subtracted from each HSP in chains with small gaps. Without a value such
+    /// chains are not formed.
     pub small_cutoff: Option<i32>,
 }
 
-/// A way to chain HSPs.
+/// A method to form chains.
 #[derive(Clone, Copy, Debug)]
 struct Method {
     cutoff: i32,
     is_near: bool,
 }
 
-/// An HSP as chains see it.
+/// An HSP, trimmed for forming chains.
 #[derive(Clone, Copy, Debug)]
 struct Trimmed {
     number: usize,
@@ -91,8 +94,8 @@ struct Trimmed {
     s_end: i32,
 }
 
-/// Links HSPs, each with others of its context, by the rules of that if it has some, and leaves them in ORDER-S. Copies of
-/// an HSP may be in different sets; they are in the order in which BLAST+ has the sets.
+/// Links HSPs with others of the same context, if `rules` returns rules for that, and leaves them
+/// in ORDER-S. Copies of an HSP may be in different sets; they have the order of BLAST+'s sets.
 pub(crate) fn link<T: Linkable>(hsps: &mut Vec<T>, rules: impl Fn(u8) -> Option<Rules>) {
     hsps.sort_by_key(T::context);
     let mut places: Vec<[usize; 2]> = Vec::with_capacity(hsps.len());
@@ -103,7 +106,7 @@ pub(crate) fn link<T: Linkable>(hsps: &mut Vec<T>, rules: impl Fn(u8) -> Option<
         };
         let sets = sets(of_context, &rules);
         for (hsp, set) in of_context.iter_mut().zip(sets) {
-            hsp.take(set.evalue, set.count);
+            hsp.set_linked(set.evalue, set.count);
             places.push(set.place);
         }
     }
@@ -114,7 +117,7 @@ pub(crate) fn link<T: Linkable>(hsps: &mut Vec<T>, rules: impl Fn(u8) -> Option<
     hsps.extend(placed.into_iter().map(|(hsp, _)| hsp));
 }
 
-/// What set each HSP of a context is in.
+/// The linked set of each HSP of a context.
 fn sets<T: Hsp>(hsps: &[T], rules: &Rules) -> Vec<Linked> {
     let mut numbers: Vec<usize> = (0..hsps.len()).collect();
     numbers.sort_by_key(|&number| {
@@ -134,12 +137,12 @@ fn sets<T: Hsp>(hsps: &[T], rules: &Rules) -> Vec<Linked> {
         methods.iter().map(|&method| Chains::new(method, &trimmed, rules)).collect();
     let mut linked = vec![Linked { evalue: 0.0, count: 1, place: [0; 2] }; hsps.len()];
     loop {
-        let worth = |(method, chains): (&Method, &Chains<'_>)| {
+        let evaluate = |(method, chains): (&Method, &Chains<'_>)| {
             let first = chains.best()?;
             let chain = chains.chain(first);
             Some((first, chain.count, method.evalue(chain, methods.len(), rules)))
         };
-        let best: Option<Vec<_>> = methods.iter().zip(&chains).map(worth).collect();
+        let best: Option<Vec<_>> = methods.iter().zip(&chains).map(evaluate).collect();
         let Some(best) = best else { return linked };
         let chosen = usize::from(best.len() > 1 && best[0].2 > best[1].2);
         let (first, count, evalue) = best[chosen];
@@ -153,7 +156,8 @@ fn sets<T: Hsp>(hsps: &[T], rules: &Rules) -> Vec<Linked> {
     }
 }
 
-/// Numbers of HSPs by where they start in the query, and in the subject; those that start alike as they were.
+/// Numbers of HSPs by start in the query, and in the subject; those with equal starts keep their
+/// order.
 fn by_start<T: Hsp>(hsps: &[T], numbers: &[usize]) -> Vec<usize> {
     let mut numbers = numbers.to_vec();
     numbers.sort_by_key(|&number| {
@@ -181,7 +185,7 @@ impl Trimmed {
 }
 
 impl Method {
-    /// What a chain is worth, where there are so many methods.
+    /// The e-value of a chain, if `methods` methods are tried.
     fn evalue(self, chain: &Chain, methods: usize, rules: &Rules) -> f64 {
         let set = AlignmentSet { count: chain.count, score: chain.normalised };
         let evalue = match self.is_near {
@@ -192,6 +196,6 @@ impl Method {
             return evalue;
         }
         let share = if self.is_near { SMALL_SHARE } else { 1.0 - SMALL_SHARE };
-        (evalue / share).min(MOST)
+        (evalue / share).min(MAX_EVALUE)
     }
 }

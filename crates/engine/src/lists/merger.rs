@@ -1,4 +1,4 @@
-//! Putting together the preliminary hits of ranges of OIDs (rules 5.8).
+//! Merges the preliminary hits of partitions (rules 5.8).
 
 use std::cmp::Ordering;
 
@@ -7,37 +7,37 @@ use serde::{Deserialize, Serialize};
 use super::hitlist::{self, HitLists, key_of};
 use super::pieces::{self, Piece, Starts};
 use super::select::preliminary_capacity;
-use crate::filters::{self, Written};
+use crate::filters::{self, WrittenQuery};
 use crate::hits::{HitKey, PrelimHit};
 use crate::order::order_h;
 use crate::params::{HspFilter, Params, Strands};
 
-/// What is known of a block of queries when only hits are to be merged: no profiles, no words.
+/// The data of a block of queries needed to merge hits: no profiles, no words.
 #[derive(Clone, Debug)]
 pub struct Merger {
     pieces: Vec<Piece>,
     filter: HspFilter,
-    /// Hits kept for each piece of a query, P.
+    /// Number of hits kept for each chunk of a query, P.
     capacity: usize,
-    /// Matches go into the traceback by OID.
+    /// Whether hits go into the traceback by OID.
     by_oid: bool,
-    /// E-values of the HSPs of a subject need not be in the order of their scores.
+    /// Whether the e-values of a subject's HSPs may have another order than their scores.
     evalues_decide: bool,
     /// The queries of the block.
-    queries: Vec<Written>,
-    /// Which strands of them are searched; `None` of proteins.
+    queries: Vec<WrittenQuery>,
+    /// The strands that are searched; `None` for proteins.
     strands: Option<Strands>,
 }
 
-/// For each piece of a query in a block the worst hit that is among the best of what was merged so far; none while there is room.
-/// Hits worse than that cannot be chosen.
+/// For each chunk of a query the worst of the hits that are kept up to now; `None` while there is
+/// room. Worse hits cannot be selected.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cut {
     worst: Vec<Option<HitKey>>,
 }
 
 impl Merger {
-    /// A merger of the lists that a search makes of these pieces of `queries` queries.
+    /// Creates a merger for the lists of these chunks of `queries` queries.
     pub(crate) fn new(pieces: &[Piece], queries: usize, params: &Params) -> Merger {
         Merger {
             pieces: pieces.to_vec(),
@@ -53,23 +53,24 @@ impl Merger {
         }
     }
 
-    /// The pieces of the queries, in the order of their lists.
+    /// The chunks of the queries, in the order of their lists.
     pub(crate) fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
 
-    /// Lists without hits, to [absorb](Self::absorb) ranges into.
+    /// Lists without hits, to [absorb](Self::absorb) those of partitions.
     pub fn empty_lists(&self) -> HitLists {
         HitLists::new(self.pieces.len(), self.evalues_decide)
     }
 
-    /// Whether the lists have a list for each piece of this block.
+    /// Whether the lists have a list for each chunk of this block.
     pub fn fits(&self, lists: &HitLists) -> bool {
         lists.lists.len() == self.pieces.len()
     }
 
-    /// How many ungapped extensions to a segment each query brought about, as far as these lists tell. BLAST+ does not hear of those of
-    /// chunks, which have counters of their own (`CBlastPrelimSearch::Run`, prelim_stage.cpp).
+    /// Number of ungapped extensions of each query that became segments, according to these lists.
+    /// BLAST+ does not count those of chunks of long batches, which have counters of their own
+    /// (`CBlastPrelimSearch::Run`, prelim_stage.cpp).
     pub fn extensions(&self, lists: &HitLists) -> Vec<u64> {
         let mut extensions = vec![0; self.queries.len()];
         let counted = self.pieces.iter().zip(&lists.extensions).filter(|(piece, _)| !piece.chunked);
@@ -79,22 +80,23 @@ impl Merger {
         extensions
     }
 
-    /// Adds the hits of another range of OIDs to `lists`.
+    /// Adds the hits of another partition to `lists`.
     pub fn absorb(&self, lists: &mut HitLists, part: HitLists) {
         lists.absorb(part, self.prune_to());
     }
 
-    /// Lists may be cut to this length at any time; `None` where the choice needs all hits.
+    /// Length to which lists may be cut at any time; `None` if the selection needs all hits.
     pub(crate) fn prune_to(&self) -> Option<usize> {
         (self.filter == HspFilter::Collect).then_some(self.capacity)
     }
 
-    /// Drops from the lists of a range what cannot be chosen: all but the best of each, and what lies beyond `cut`.
+    /// Drops hits that cannot be selected from the lists of a partition: all but the best of each
+    /// list, and those worse than `cut`.
     pub fn prune(&self, lists: &mut HitLists, cut: &Cut) {
         let Some(capacity) = self.prune_to() else { return };
         let cuts = cut.worst.iter().copied().chain(std::iter::repeat(None));
         for (list, worst) in lists.lists.iter_mut().zip(cuts) {
-            // With what the cut was made of they are more than a list takes.
+            // Together with the hits behind the cut they are more than a list can hold.
             if self.evalues_decide && (worst.is_some() || list.len() > capacity) {
                 hitlist::order_of_full(list);
             }
@@ -105,11 +107,11 @@ impl Merger {
         }
     }
 
-    /// The cut of what was merged so far.
+    /// The cut after the hits that are merged up to now.
     pub fn cut(&self, lists: &HitLists) -> Cut {
         let Some(capacity) = self.prune_to() else { return Cut::default() };
         let worst = |list: &Vec<PrelimHit>| {
-            // For hits beside which there is no room for all.
+            // The key of a hit in a list that is full.
             let key = |hit: &PrelimHit| {
                 let mut hit = [hit.clone()];
                 hitlist::order_of_full(&mut hit);
@@ -123,8 +125,9 @@ impl Merger {
         Cut { worst: lists.lists.iter().map(worst).collect() }
     }
 
-    /// Each query's preliminary hits in the order of the traceback, from the lists of ranges that make up the whole database:
-    /// the best first (ORDER-H), or by OID without composition adjustment (`BlastHSPStreamNew`, blast_hspstream.c).
+    /// Each query's preliminary hits in the order of the traceback, from the merged lists of the
+    /// whole database. The order is the best first (ORDER-H), or by OID without composition
+    /// adjustment (`BlastHSPStreamNew`, blast_hspstream.c).
     pub fn choose(&self, lists: HitLists) -> Vec<Vec<PrelimHit>> {
         let mut queries: Vec<Vec<PrelimHit>> = vec![Vec::new(); self.queries.len()];
         let found = lists.found.into_iter().chain(std::iter::repeat(0));
@@ -134,7 +137,8 @@ impl Merger {
             }
             let hits = self.select(piece, hits);
             let query = &mut queries[piece.query];
-            // A merged list is cut, whichever filter made its parts (`Blast_HitListMerge`, blast_hits.c).
+            // A merged list is cut, whichever filter made its parts (`Blast_HitListMerge`,
+            // blast_hits.c).
             let both = !query.is_empty() && !hits.is_empty();
             *query = pieces::merge(std::mem::take(query), hits, self.starts(piece));
             if both {
@@ -151,7 +155,7 @@ impl Merger {
         queries
     }
 
-    /// Where a piece starts in the strands that are searched.
+    /// Start of a chunk in the strands that are searched.
     fn starts(&self, piece: &Piece) -> Starts {
         let length = self.queries[piece.query].length;
         let start = |strand| piece.part_of(length, strand).start;
@@ -161,7 +165,7 @@ impl Merger {
         }
     }
 
-    /// What is kept of a piece's hits in the whole database, in ascending OID order.
+    /// The hits of a chunk that are kept in the whole database, in ascending OID order.
     fn select(&self, piece: &Piece, mut hits: Vec<PrelimHit>) -> Vec<PrelimHit> {
         hits.sort_unstable_by_key(|hit| hit.oid);
         let written = self.queries[piece.query];
@@ -180,12 +184,12 @@ impl Merger {
     }
 }
 
-/// The queries of a block, whose lengths their pieces tell.
-fn written(pieces: &[Piece], queries: usize, params: &Params) -> Vec<Written> {
+/// The queries of a block; their lengths follow from their chunks.
+fn written(pieces: &[Piece], queries: usize, params: &Params) -> Vec<WrittenQuery> {
     let mut lengths = vec![0; queries];
     for piece in pieces {
         let length = &mut lengths[piece.query];
         *length = piece.range.end.max(*length);
     }
-    lengths.into_iter().map(|length| Written::new(params, length)).collect()
+    lengths.into_iter().map(|length| WrittenQuery::new(params, length)).collect()
 }

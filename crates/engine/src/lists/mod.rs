@@ -1,7 +1,8 @@
-//! What is kept of the hits of a query, and in which order: the same for all programs.
+//! Which hits of a query are kept, and in which order; the same for all programs.
 //!
-//! The preliminary lists of ranges of OIDs are put together by [`Merger::absorb`], and what [`Merger::choose`] makes of those of a
-//! whole database does not depend on how it was cut. [`Selector`] chooses among their alignments.
+//! [`Merger::absorb`] merges the preliminary lists of partitions. The result of [`Merger::choose`]
+//! for a whole database does not depend on its partitions. [`Selector`] selects among the
+//! alignments.
 
 mod hitlist;
 pub(crate) mod linking;

@@ -1,5 +1,5 @@
-//! Long query batches are cut into overlapping chunks that are searched on their own (rules 2.3, 8.3; facts from
-//! `split_query_aux_priv.cpp`, `split_query_cxx.cpp` and `Blast_HSPListsMerge`).
+//! Cuts long batches into overlapping chunks that are searched separately (rules 2.3, 8.3; facts
+//! from `split_query_aux_priv.cpp`, `split_query_cxx.cpp` and `Blast_HSPListsMerge`).
 
 use std::ops::Range;
 
@@ -8,31 +8,35 @@ use serde::{Deserialize, Serialize};
 use crate::hits::{PrelimHit, PrelimHsp};
 use crate::order;
 
-/// Letters shared by neighbouring chunks.
+/// Number of letters that neighbouring chunks share.
 const OVERLAP: u32 = 100;
-/// Diagonals nearer than this may be joined.
+/// HSPs may be joined if their diagonals differ by less than this.
 const CLOSE_DIAGONALS: i64 = 10;
 
-/// A part of a query that lies in one chunk.
+/// The part of a query in one chunk of its batch. A query that is not cut is a single part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Piece {
     /// Number of the query.
     pub query: usize,
-    /// Part of the query.
+    /// Range in the query.
     pub range: Range<u32>,
-    /// The batch is searched in chunks, whether or not this query is cut.
+    /// Whether the batch is searched in chunks, even if this query is not cut.
     pub chunked: bool,
-    /// Number of the chunk in the block, or of the batch where that is searched whole: what BLAST+ searches together.
+    /// Number of the chunk in the block, or of the batch if that is not cut: BLAST+ searches these
+    /// parts together.
     pub search: usize,
-    /// The effective search space of each context. BLAST+ counts the queries of a chunk afresh, but not the spaces: they are those of
-    /// the first queries of the batch (`SplitQuery_SetEffectiveSearchSpace`, split_query_aux_priv.cpp).
+    /// The effective search space of each context. BLAST+ numbers the queries of a chunk anew, but
+    /// not the spaces: they are those of the first queries of the batch
+    /// (`SplitQuery_SetEffectiveSearchSpace`, split_query_aux_priv.cpp).
     pub spaces: Vec<i64>,
-    /// What masks it in the plus strand, relative to its start, of nucleotides that are searched in chunks.
+    /// Its masks on the plus strand, relative to its start, for nucleotides that are searched in
+    /// chunks.
     pub masks: Option<Vec<Range<u32>>>,
 }
 
 impl Piece {
-    /// Which part of a strand of a query of so many letters it is: the minus strand counts from the other end.
+    /// The range in a strand of a query of `length` letters; positions on the minus strand count
+    /// from the other end.
     pub fn part_of(&self, length: u32, strand: u8) -> Range<u32> {
         match strand {
             0 => self.range.clone(),
@@ -41,13 +45,14 @@ impl Piece {
     }
 }
 
-/// The masks of a query that mask a piece of it, relative to its start. `from` is where in its record the query starts
-/// (`-query_loc`).
+/// The masks of a query that apply to a part of it, relative to its start. `from` is the start of
+/// the query in its record (`-query_loc`).
 ///
-/// BLAST+ makes each mask one letter longer, but for those that end with the piece, and drops one that starts with its last letter
-/// (`TMaskedQueryRegions::RestrictToSeqInt` takes ends after the last letter for last letters, and the other way round). It looks
-/// for the masks, which count in the record, where the piece lies in the query (`x_ComputeQueryIndicesForChunks`,
-/// split_query_cxx.cpp).
+/// BLAST+ makes each mask one letter longer, except those that end with the part, and drops one
+/// that starts with its last letter. (`TMaskedQueryRegions::RestrictToSeqInt` takes ends after the
+/// last letter for last letters, and the other way round.) Positions of masks count in the record,
+/// but BLAST+ compares them with positions of the part in the query
+/// (`x_ComputeQueryIndicesForChunks`, split_query_cxx.cpp).
 pub(crate) fn masks_of_piece(
     masks: &[Range<u32>],
     from: u32,
@@ -63,8 +68,8 @@ pub(crate) fn masks_of_piece(
         .collect()
 }
 
-/// The pieces of one batch of queries of the given lengths, chunk by chunk, which are as long as `chunk` where the batch is cut at
-/// all. `spaces` tells the search spaces of a query.
+/// Cuts one batch of queries of the given lengths, chunk by chunk. Chunks have `chunk` letters if
+/// the batch is cut at all. `spaces` returns the search spaces of a query.
 pub(crate) fn split(
     lengths: &[u32],
     chunk: Option<u64>,
@@ -110,7 +115,7 @@ pub(crate) fn split(
     pieces
 }
 
-/// The chunks of the concatenated residues of a batch.
+/// The chunks of the concatenated letters of a batch.
 fn chunk_ranges(total: u64, chunks: u64) -> Vec<Range<u64>> {
     let overlap = u64::from(OVERLAP);
     let mut size = (total + (chunks - 1) * overlap) / chunks;
@@ -130,8 +135,8 @@ fn chunk_ranges(total: u64, chunks: u64) -> Vec<Range<u64>> {
     ranges
 }
 
-/// Where a query's next piece starts in each strand that is searched, the minus strand counted from the other end; a protein has
-/// one, which counts as plus.
+/// Start of a query's next part in each strand that is searched, on the minus strand counted from
+/// the other end. A protein has one, which counts as plus.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Starts {
     pub plus: Option<u32>,
@@ -139,27 +144,27 @@ pub(super) struct Starts {
 }
 
 impl Starts {
-    fn of(self, hsp: &PrelimHsp) -> Start {
+    fn start_for(self, hsp: &PrelimHsp) -> Start {
         match (hsp.context, self.minus) {
             (1, Some(start)) => Start::Minus(start),
             _ => Start::Plus(self.plus.unwrap_or(0)),
         }
     }
 
-    /// Whether BLAST+ sees that the query is cut.
+    /// Whether BLAST+ notices that the query is cut.
     fn is_cut(self) -> bool {
         [self.plus, self.minus].iter().flatten().any(|&start| start > 0)
     }
 }
 
-/// Where a piece starts in the strand of an HSP.
+/// Start of a part in the strand of an HSP.
 enum Start {
     Plus(u32),
     Minus(u32),
 }
 
-/// Adds the hits of a query's next piece to those of its earlier pieces; both in ascending OID order, coordinates of
-/// the whole query.
+/// Adds the hits of a query's next part to those of its earlier parts. Both are in ascending OID
+/// order, with coordinates of the whole query.
 pub(super) fn merge(old: Vec<PrelimHit>, new: Vec<PrelimHit>, starts: Starts) -> Vec<PrelimHit> {
     let mut merged = Vec::with_capacity(old.len() + new.len());
     let (mut old, mut new) = (old.into_iter().peekable(), new.into_iter().peekable());
@@ -178,21 +183,22 @@ pub(super) fn merge(old: Vec<PrelimHit>, new: Vec<PrelimHit>, starts: Starts) ->
     merged
 }
 
-/// Joins the HSPs of one subject: those that meet in the overlap become one. In the minus strand the next piece lies before the
-/// others, but BLAST+ looks for HSPs of these near its start, not near its end, so that they hardly ever meet.
+/// Joins the HSPs of one subject: those that meet in the overlap become one. On the minus strand
+/// the next part is before the others. But BLAST+ looks for HSPs of these near its start, not near
+/// its end, so that they hardly ever meet.
 fn join(mut old: PrelimHit, new: PrelimHit, starts: Starts) -> PrelimHit {
-    let meet = Meet {
-        reaches: |hsp: &PrelimHsp| match starts.of(hsp) {
+    let meet = MeetingHsps {
+        reaches: |hsp: &PrelimHsp| match starts.start_for(hsp) {
             Start::Plus(start) => hsp.q_end > start,
             Start::Minus(start) => hsp.q_start < start + OVERLAP,
         },
-        begins: |hsp: &PrelimHsp| match starts.of(hsp) {
+        begins: |hsp: &PrelimHsp| match starts.start_for(hsp) {
             Start::Plus(start) => hsp.q_start < start + OVERLAP,
             Start::Minus(start) => hsp.q_end > start,
         },
     };
     let together = |left: &mut PrelimHsp, right: &PrelimHsp| {
-        let is_near = match starts.of(left) {
+        let is_near = match starts.start_for(left) {
             Start::Plus(_) => are_near(left, right),
             Start::Minus(_) => are_near(right, left),
         };
@@ -203,15 +209,15 @@ fn join(mut old: PrelimHit, new: PrelimHit, starts: Starts) -> PrelimHit {
     old
 }
 
-/// Joins the HSPs of a chunk of a subject that starts at `start` to those of the chunks before; those that meet in the overlap become
-/// one, without gaps only where they lie on the same diagonal.
+/// Joins the HSPs of a segment of a subject that starts at `start` to those of the segments before.
+/// Those that meet in the overlap become one; ungapped ones only if they are on the same diagonal.
 pub(crate) fn join_subject_chunks(
     old: Vec<PrelimHsp>,
     new: Vec<PrelimHsp>,
     start: u32,
     gapped: bool,
 ) -> Vec<PrelimHsp> {
-    let meet = Meet {
+    let meet = MeetingHsps {
         reaches: |hsp: &PrelimHsp| hsp.s_end > start,
         begins: |hsp: &PrelimHsp| hsp.s_start < start + OVERLAP,
     };
@@ -222,20 +228,21 @@ pub(crate) fn join_subject_chunks(
     joined(old, new, Some(meet), together)
 }
 
-/// Which HSPs may meet those of another chunk: of earlier chunks those that reach the next one, of that those that begin in the overlap.
-struct Meet<A, B> {
+/// Selects the HSPs that may meet those of another chunk: of earlier chunks those that reach the
+/// next one, of that those that begin in the overlap.
+struct MeetingHsps<A, B> {
     reaches: A,
     begins: B,
 }
 
-/// Both lists in ORDER-S, HSPs that meet as one.
+/// Joins both lists. The result is in ORDER-S, with HSPs that meet as one.
 fn joined(
     mut old: Vec<PrelimHsp>,
     mut new: Vec<PrelimHsp>,
-    meet: Option<Meet<impl Fn(&PrelimHsp) -> bool, impl Fn(&PrelimHsp) -> bool>>,
+    meet: Option<MeetingHsps<impl Fn(&PrelimHsp) -> bool, impl Fn(&PrelimHsp) -> bool>>,
     unite: impl Fn(&mut PrelimHsp, &PrelimHsp) -> bool,
 ) -> Vec<PrelimHsp> {
-    if let Some(Meet { reaches, begins }) = meet {
+    if let Some(MeetingHsps { reaches, begins }) = meet {
         let in_old = to_front(&mut old, reaches);
         let in_new = to_front(&mut new, begins);
         let rest = new.split_off(in_new);
@@ -255,7 +262,8 @@ fn joined(
     old
 }
 
-/// Swaps each HSP that `wanted` accepts with the first one it did not; returns how many it accepted.
+/// Moves the HSPs that `wanted` accepts to the front by swapping each with the first that it
+/// rejected. Returns the number of accepted HSPs.
 fn to_front(hsps: &mut [PrelimHsp], wanted: impl Fn(&PrelimHsp) -> bool) -> usize {
     let mut count = 0;
     for i in 0..hsps.len() {
@@ -267,14 +275,14 @@ fn to_front(hsps: &mut [PrelimHsp], wanted: impl Fn(&PrelimHsp) -> bool) -> usiz
     count
 }
 
-/// Whether one HSP ends nearly on the diagonal on which another begins.
+/// Whether one HSP ends near the diagonal on which another begins.
 fn are_near(first: &PrelimHsp, second: &PrelimHsp) -> bool {
     let end_diagonal = i64::from(first.q_end) - i64::from(first.s_end);
     let start_diagonal = i64::from(second.q_start) - i64::from(second.s_start);
     (end_diagonal - start_diagonal).abs() < CLOSE_DIAGONALS
 }
 
-/// Makes `left` the union of both if they are of the same context and frame, and touch.
+/// Makes `left` the union of both if they have the same context and frame, and touch.
 fn unite(left: &mut PrelimHsp, right: &PrelimHsp) -> bool {
     if (left.context, left.frame) != (right.context, right.frame) {
         return false;

@@ -1,20 +1,21 @@
-//! Which candidates become hits, and in which order (rules 6.1, 6.9).
+//! Selects the candidates that become hits, and their order (rules 6.1, 6.9).
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeSet, BinaryHeap};
 
 use crate::filters::{
-    Written, by_evalue, final_filter, final_order_h, query_coverage, subject_best_hit,
+    WrittenQuery, by_evalue, final_filter, final_order_h, query_coverage, subject_best_hit,
 };
 use crate::hits::{Candidate, HitKey, PrelimHit, SubjectHit};
 use crate::order::order_r;
 use crate::params::{HspFilter, Method, Params};
 
-/// How far a preliminary e-value may lie above that up to which the heap grows without limit for a match to be worth a try (`EVALUE_STRETCH`).
+/// A preliminary e-value may exceed the inclusion threshold by this factor before its hit is not
+/// aligned any more (`EVALUE_STRETCH`).
 const STRETCH: f64 = 5.0;
 
-/// Length P of the preliminary list of a query: how many subjects go into the traceback (`GetPrelimHitlistSize`,
-/// `hspfilter_collector.c`).
+/// Length P of the preliminary list of a query: the number of subjects that go into the traceback
+/// (`GetPrelimHitlistSize`, `hspfilter_collector.c`).
 pub fn preliminary_capacity(params: &Params) -> usize {
     let wanted = params.common().hitlist_size;
     if params.common().ungapped {
@@ -28,7 +29,7 @@ pub fn preliminary_capacity(params: &Params) -> usize {
     }
 }
 
-/// How many subjects of a query stay.
+/// Number of subjects of a query that are kept.
 fn final_capacity(params: &Params) -> usize {
     let common = params.common();
     if common.keeps_preliminary { preliminary_capacity(params) } else { common.hitlist_size }
@@ -36,12 +37,13 @@ fn final_capacity(params: &Params) -> usize {
 
 /// Collects the candidates of one batch of queries, as BLAST+ cuts its input into batches.
 ///
-/// Candidates may be computed in any order, and are then taken in BLAST+'s: [`Selector::replay`]. Unless that is
-/// [by subject](Selector::by_subject) they may also be offered one by one: query by query, within a query in the order of
-/// [`Merger::choose`](super::Merger::choose), and only those that [`Selector::wants`] at that moment.
+/// Candidates may be computed in any order; [`Selector::replay`] processes them in BLAST+'s. Unless
+/// that is [by subject](Selector::by_subject) they may also be offered one by one. Then the order
+/// is query by query, within a query that of [`Merger::choose`](super::Merger::choose). Only
+/// candidates that [`Selector::wants`] at that moment may be offered.
 #[derive(Debug)]
 pub struct Selector {
-    /// Composition adjustment or Smith–Waterman: candidates pass through result heaps.
+    /// Whether candidates pass through result heaps: with composition adjustment or Smith–Waterman.
     heaps: bool,
     by_subject: bool,
     queries: Vec<QueryHits>,
@@ -52,13 +54,13 @@ pub struct Selector {
 
 #[derive(Debug)]
 struct QueryHits {
-    query: Written,
+    query: WrittenQuery,
     kept: BinaryHeap<Record>,
-    /// More were kept once, of which only those that stay are offered here.
+    /// Whether there were more candidates; only those that are kept are offered here.
     overflowed: bool,
 }
 
-/// What decides on final hits.
+/// Limits for final hits.
 #[derive(Clone, Debug)]
 struct Rules {
     hitlist_size: usize,
@@ -68,7 +70,7 @@ struct Rules {
     max_hsps: Option<usize>,
     qcov_hsp_perc: f64,
     subject_besthit: bool,
-    /// E-value up to which the heap of matches grows without limit.
+    /// E-value up to which the heap of hits grows without limit.
     inclusion: f64,
 }
 
@@ -100,12 +102,12 @@ impl Ord for Record {
 }
 
 impl Selector {
-    /// A selector for queries of the given lengths in residues.
+    /// Creates a selector for queries of the given lengths in residues.
     pub fn new(params: &Params, query_lengths: &[u32]) -> Self {
         let queries = query_lengths
             .iter()
             .map(|&length| QueryHits {
-                query: Written::new(params, length),
+                query: WrittenQuery::new(params, length),
                 kept: BinaryHeap::new(),
                 overflowed: false,
             })
@@ -128,20 +130,20 @@ impl Selector {
         }
     }
 
-    /// True if the matches of all queries are taken by ascending OID: without composition adjustment BLAST+ does not sort them
-    /// by score (`BlastHSPStreamNew`, `blast_hspstream.c`).
+    /// Whether the hits of all queries are processed by ascending OID: without composition
+    /// adjustment BLAST+ does not sort them by score (`BlastHSPStreamNew`, `blast_hspstream.c`).
     pub fn by_subject(&self) -> bool {
         self.by_subject
     }
 
-    /// How many of the queries, from the first on, have matches that are all wanted: all of them, or all but the last, which ends
-    /// when each has its fill.
+    /// Number of queries, from the first on, whose hits are all wanted: all of them, or all but the
+    /// last, which ends when each query has enough.
     pub fn unconditional(&self) -> usize {
         self.queries.len().saturating_sub(usize::from(self.heaps))
     }
 
-    /// Takes the candidates of all `chosen` preliminary hits of the batch, by query and place, in BLAST+'s order; `None` for hits
-    /// that are not aligned.
+    /// Processes the candidates of all `chosen` preliminary hits of the batch in BLAST+'s order.
+    /// Candidates are addressed by query and index; `None` for hits that are not aligned.
     pub fn replay(
         &mut self,
         chosen: &[Vec<PrelimHit>],
@@ -152,7 +154,8 @@ impl Selector {
         };
         let mut order: Vec<(usize, usize)> = chosen.iter().enumerate().flat_map(of_query).collect();
         if self.by_subject {
-            // Of a subject's matches the last query's is read first (`BlastHSPStreamRead`).
+            // Of the hits to one subject BLAST+ reads the last query's first
+            // (`BlastHSPStreamRead`).
             order.sort_by_key(|&(query, place)| (chosen[query][place].oid, Reverse(query)));
         }
         for (query, place) in order {
@@ -164,8 +167,9 @@ impl Selector {
         }
     }
 
-    /// Whether the next match, with this preliminary e-value, is to be aligned at all. It is not once every query of the batch
-    /// has its fill of matches below the inclusion threshold, and the preliminary e-value lies far above it.
+    /// Whether the next hit, with this preliminary e-value, must be aligned. It need not be once
+    /// every query of the batch has enough hits below the inclusion threshold, and the preliminary
+    /// e-value is far above it.
     pub fn wants(&self, prelim_evalue: f64) -> bool {
         let full = |query: &QueryHits| {
             query.kept.len() >= self.rules.hitlist_size
@@ -175,7 +179,7 @@ impl Selector {
         !(self.heaps && self.queries.iter().all(full))
     }
 
-    /// Takes the next candidate of query number `query` of the batch.
+    /// Processes the next candidate of query number `query` of the batch.
     ///
     /// # Panics
     /// If there is no such query.
@@ -200,14 +204,14 @@ impl Selector {
         }
     }
 
-    /// For each query whether it has more hits than stay. Whoever finds only those that stay must
-    /// [know](Selector::overflow): it changes their order.
+    /// Whether each query has more hits than are kept. A selector that gets only the kept ones must
+    /// be [informed](Selector::overflow): it changes their order.
     pub fn overflowing(&self) -> Vec<bool> {
         let limit = self.rules.hitlist_size;
         self.queries.iter().map(|query| query.overflowed || query.kept.len() > limit).collect()
     }
 
-    /// The candidates of this query are those that stayed of more.
+    /// Declares that the candidates of this query are those kept out of more.
     ///
     /// # Panics
     /// If there is no such query.
@@ -262,11 +266,12 @@ impl Rules {
     fn finish(
         &self,
         mut hits: Vec<SubjectHit>,
-        query: Written,
+        query: WrittenQuery,
         overflowed: bool,
     ) -> Vec<SubjectHit> {
         if overflowed || hits.len() > self.hitlist_size {
-            // A hit list that overflows sorts the alignments of its subjects anew (`Blast_HitListUpdate`, `blast_hits.c`).
+            // A hit list that overflows sorts the alignments of its subjects anew
+            // (`Blast_HitListUpdate`, `blast_hits.c`).
             for hit in &mut hits {
                 hit.alignments.sort_by(by_evalue);
             }
@@ -281,7 +286,8 @@ impl Rules {
         hits.retain(|hit| !hit.alignments.is_empty());
         hits.truncate(self.hitlist_size);
         for hit in &mut hits {
-            // An alignment whose score rounds to 0 is not reported (`s_BlastHSP2SeqAlign`, `blast_seqalign.cpp`).
+            // An alignment whose score rounds to 0 is not reported (`s_BlastHSP2SeqAlign`,
+            // `blast_seqalign.cpp`).
             hit.alignments.retain(|alignment| alignment.score != 0);
             hit.alignments.sort_by(by_evalue);
         }
@@ -289,8 +295,9 @@ impl Rules {
         hits
     }
 
-    /// `-max_hsps`, `-qcov_hsp_perc`, `-subject_besthit`, in this order (`s_FilterBlastResults`, `blast_traceback.c`).
-    fn trim(&self, hit: &mut SubjectHit, query: Written) {
+    /// Applies `-max_hsps`, `-qcov_hsp_perc`, `-subject_besthit`, in this order
+    /// (`s_FilterBlastResults`, `blast_traceback.c`).
+    fn trim(&self, hit: &mut SubjectHit, query: WrittenQuery) {
         if let Some(limit) = self.max_hsps {
             hit.alignments.truncate(limit);
         }

@@ -1,10 +1,10 @@
-//! The traceback of nucleotides: chosen hits to alignments.
+//! The traceback of nucleotide searches: aligns selected hits.
 
 use std::sync::Arc;
 
 use fleetblast_seq::mask;
 
-use super::company::Finals;
+use super::batch_context::TracebackContext;
 use super::greedy::Scoring;
 use super::limits::{ContextLimits, Statistics};
 use super::traceback::{self, Context};
@@ -17,10 +17,10 @@ use crate::scores::ScoreRows;
 use crate::subjects::{PlacedLetters, SubjectLetters};
 use crate::xdrop::GapCosts;
 
-/// Letters of a subject near HSPs that are looked at together.
+/// Number of subject letters near the HSPs that are decoded at once.
 const SHORT: u32 = 6000;
 
-/// What is fixed of the traceback for all queries and subjects.
+/// Parameters of the traceback that all queries and subjects share.
 #[derive(Debug)]
 pub(crate) struct Traceback {
     params: NucleotideParams,
@@ -32,22 +32,23 @@ pub(crate) struct Traceback {
 #[derive(Debug)]
 pub(crate) struct Aligner<'a> {
     params: &'a NucleotideParams,
-    /// Letters of the query.
+    /// Number of letters of the query.
     length: u32,
     contexts: Vec<Context>,
     limits: Vec<Option<ContextLimits>>,
     traceback: traceback::Traceback,
 }
 
-/// What alignments of a query are worth, by its contexts.
+/// Score statistics of a query's contexts.
 #[derive(Debug)]
-pub(crate) struct QueryWorth(Vec<Option<Statistics>>);
+pub(crate) struct QueryStatistics(Vec<Option<Statistics>>);
 
-impl QueryWorth {
-    /// Bit score and e-value of a score in a context; `None` for one that is not searched.
-    pub fn of(&self, context: u8, score: i32) -> Option<(f64, f64)> {
-        let worth = self.0.get(usize::from(context))?.as_ref()?.worth(score);
-        Some((worth.bit_score, worth.evalue))
+impl QueryStatistics {
+    /// Returns the bit score and e-value of a score in a context; `None` if the context is not
+    /// searched.
+    pub fn evaluate(&self, context: u8, score: i32) -> Option<(f64, f64)> {
+        let evaluation = self.0.get(usize::from(context))?.as_ref()?.evaluate(score);
+        Some((evaluation.bit_score, evaluation.evalue))
     }
 }
 
@@ -59,7 +60,7 @@ pub(crate) struct AlignScratch {
 }
 
 impl AlignScratch {
-    /// An empty work space for these instructions.
+    /// Creates an empty work space for these instructions.
     pub fn new(kernel: Kernel) -> AlignScratch {
         AlignScratch {
             traceback: traceback::Scratch::new(kernel),
@@ -69,14 +70,14 @@ impl AlignScratch {
 }
 
 impl Traceback {
-    /// For a search of a database with these totals.
+    /// Prepares a search of a database with these totals.
     pub fn new(params: &NucleotideParams, totals: &DatabaseTotals) -> Traceback {
         let scores = ScoreRows::of_blastna(&params.scoring.scores);
         Traceback { params: params.clone(), totals: *totals, scores }
     }
 
-    /// Makes a query ready to be aligned, with what is taken of its batch.
-    pub fn aligner(&self, query: &Query, finals: Finals) -> Aligner<'_> {
+    /// Prepares a query for alignment, with the parameters of its batch.
+    pub fn aligner(&self, query: &Query, finals: TracebackContext) -> Aligner<'_> {
         let (params, limits) = (&self.params, self.limits(query, finals.mean_length));
         let contexts = query.contexts.iter().zip(&limits).map(|(context, limits)| {
             let cutoff = limits.as_ref().map_or(0, |limits| limits.cutoff_gapped);
@@ -86,11 +87,11 @@ impl Traceback {
         Aligner { params, length: query.length, contexts: contexts.collect(), limits, traceback }
     }
 
-    /// What alignments of a query are worth.
-    pub fn worth(&self, query: &Query) -> QueryWorth {
-        // What they are worth does not depend on the lengths of others.
+    /// Returns the score statistics of a query.
+    pub fn statistics(&self, query: &Query) -> QueryStatistics {
+        // E-values and bit scores do not depend on the lengths of other contexts.
         let limits = self.limits(query, 0).into_iter();
-        QueryWorth(limits.map(|limits| limits.map(|limits| limits.statistics)).collect())
+        QueryStatistics(limits.map(|limits| limits.map(|limits| limits.statistics)).collect())
     }
 
     /// The limits of the contexts that are searched.
@@ -107,7 +108,7 @@ impl Traceback {
         let params = &self.params;
         let scoring = &params.scoring;
         let gaps = match params.common.ungapped {
-            // Any costs are taken then, even those that overflow in extensions.
+            // In this case any costs are allowed, even those that overflow in extensions.
             true => GapCosts { open: 0, extend: 0 },
             false => GapCosts { open: scoring.gap_open, extend: scoring.gap_extend },
         };
@@ -134,21 +135,21 @@ impl Aligner<'_> {
         hit: &PrelimHit,
         scratch: &mut AlignScratch,
     ) -> Candidate {
-        let worth = |context: u8, score| match &self.limits[usize::from(context)] {
-            Some(limits) => limits.statistics.worth(score),
-            None => traceback::Worth { evalue: f64::INFINITY, bit_score: 0.0 },
+        let evaluate = |context: u8, score| match &self.limits[usize::from(context)] {
+            Some(limits) => limits.statistics.evaluate(score),
+            None => traceback::Evaluation { evalue: f64::INFINITY, bit_score: 0.0 },
         };
         let mut alignments = if self.params.common.ungapped {
-            traceback::Traceback::ungapped(&hit.hsps, worth)
+            traceback::Traceback::ungapped(&hit.hsps, evaluate)
         } else {
-            match self.align_near(subject, &hit.hsps, worth, &mut scratch.traceback) {
+            match self.align_near(subject, &hit.hsps, evaluate, &mut scratch.traceback) {
                 Some(alignments) => alignments,
-                None => self.align_within_reach(subject, &hit.hsps, worth, scratch),
+                None => self.align_within_reach(subject, &hit.hsps, evaluate, scratch),
             }
         };
         if !self.params.common.ungapped {
             if self.params.sum_stats {
-                // As BLAST+ does here, without sets of small gaps.
+                // As in BLAST+, without sets with small gaps.
                 linking::link(&mut alignments, |context| {
                     let linking = self.limits[usize::from(context)].as_ref()?.linking?;
                     Some(linking.rules(subject.length(), None))
@@ -163,12 +164,13 @@ impl Aligner<'_> {
         Candidate::new(hit.oid, key, alignments)
     }
 
-    /// Aligns in a part of the subject near the HSPs, which is enough if no path comes to its ends; otherwise `None`.
+    /// Aligns with the part of the subject near the HSPs. That suffices if no path reaches the ends
+    /// of the part; otherwise returns `None`.
     fn align_near(
         &self,
         subject: &impl SubjectLetters,
         hsps: &[PrelimHsp],
-        worth: impl Fn(u8, i32) -> traceback::Worth,
+        evaluate: impl Fn(u8, i32) -> traceback::Evaluation,
         scratch: &mut traceback::Scratch,
     ) -> Option<Vec<Alignment>> {
         let near = traceback::near_hsps(self.length, hsps, subject.length())?;
@@ -185,7 +187,8 @@ impl Aligner<'_> {
         let hsps: Vec<PrelimHsp> = hsps.iter().map(moved).collect();
         scratch.take_met_subject_end();
         let letters = subject.part(near.clone());
-        let mut alignments = self.traceback.align(&self.contexts, &letters, &hsps, worth, scratch);
+        let mut alignments =
+            self.traceback.align(&self.contexts, &letters, &hsps, evaluate, scratch);
         for Alignment { subject, .. } in &mut alignments {
             *subject = subject.start + near.start..subject.end + near.start;
         }
@@ -197,13 +200,13 @@ impl Aligner<'_> {
         &self,
         subject: &impl SubjectLetters,
         hsps: &[PrelimHsp],
-        worth: impl Fn(u8, i32) -> traceback::Worth,
+        evaluate: impl Fn(u8, i32) -> traceback::Evaluation,
         scratch: &mut AlignScratch,
     ) -> Vec<Alignment> {
         let (q_len, s_len) = (self.length, subject.length());
         let reached = hsps.iter().map(|hsp| traceback::reach(q_len, hsp, s_len));
         let AlignScratch { traceback, letters } = scratch;
         let subject = letters.place(subject, &mask::combine(reached.collect()));
-        self.traceback.align(&self.contexts, subject, hsps, worth, traceback)
+        self.traceback.align(&self.contexts, subject, hsps, evaluate, traceback)
     }
 }

@@ -3,7 +3,7 @@
 use fleetblast_stats::karlin::KarlinBlock;
 use fleetblast_stats::sums::{PairSpace, decay_divisor};
 
-use super::traceback::Worth;
+use super::traceback::Evaluation;
 use crate::lists::linking::{self, DECAY};
 use crate::params::{DatabaseTotals, NucleotideParams, truncate_to_i32};
 use crate::query::QueryRules;
@@ -15,7 +15,7 @@ const UNGAPPED_EVALUE: f64 = 0.05;
 /// E-value, in one subject, of an HSP that may be linked to others.
 const LINKED_EVALUE: f64 = 1.0;
 
-/// What holds for one context.
+/// Limits and statistics of one context.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ContextLimits {
     /// Ungapped X-drop, raw.
@@ -24,16 +24,16 @@ pub(super) struct ContextLimits {
     pub cutoff_ungapped: i32,
     /// Least score of a gapped HSP that is kept.
     pub cutoff_gapped: i32,
-    /// What tells e-values and bit scores.
+    /// Converts scores to e-values and bit scores.
     pub statistics: Statistics,
-    /// With sum statistics.
+    /// Present with sum statistics.
     pub linking: Option<Linking>,
 }
 
-/// What tells e-values of sets of HSPs.
+/// Parameters for e-values of linked sets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Linking {
-    /// Letters of the context, and of them those that do not count for what is long.
+    /// Number of letters of the context, and the length adjustment.
     length: i32,
     adjustment: i32,
     lambda: f64,
@@ -41,18 +41,18 @@ pub(super) struct Linking {
     search_space: i64,
 }
 
-/// What a score of a context is worth.
+/// Converts the scores of a context to bit scores and e-values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Statistics {
     block: KarlinBlock,
     search_space: f64,
-    /// E-values are those of the even score just below.
+    /// E-values are those of the next lower even score.
     even_scores: bool,
 }
 
 impl ContextLimits {
-    /// Of a context of so many letters with these ungapped statistics. With sum statistics the mean length of the contexts that are
-    /// searched together counts too.
+    /// Limits of a context of `length` letters with these ungapped statistics. With sum statistics
+    /// they also depend on the mean length of the contexts searched together.
     pub fn new(
         length: u32,
         karlin: &KarlinBlock,
@@ -78,7 +78,10 @@ impl ContextLimits {
         let x_drop = if common.xdrop_ungapped_bits == 0.0 {
             cutoff_ungapped
         } else {
-            held(truncate_to_i32((common.xdrop_ungapped_bits * LN_2 / karlin.lambda).ceil())).max(0)
+            limit_x_drop(truncate_to_i32(
+                (common.xdrop_ungapped_bits * LN_2 / karlin.lambda).ceil(),
+            ))
+            .max(0)
         };
         let even_scores = params.scoring.even_scores && !common.ungapped;
         let statistics = Statistics { block, search_space: search_space as f64, even_scores };
@@ -98,7 +101,7 @@ impl ContextLimits {
 }
 
 impl Linking {
-    /// How HSPs of this context in a subject of so many bases are linked.
+    /// Rules to link the HSPs of this context in a subject of `subject_length` bases.
     pub fn rules(&self, subject_length: u32, small_cutoff: Option<i32>) -> linking::Rules {
         let &Linking { length, adjustment, lambda, log_k, search_space } = self;
         let space = PairSpace {
@@ -111,24 +114,25 @@ impl Linking {
 }
 
 impl Statistics {
-    /// The e-value of a score. BLAST+ rounds odd scores down for it, but not for bits (`Blast_HSPListGetEvalues`, blast_hits.c).
+    /// The e-value of a score. BLAST+ rounds odd scores down for it, but not for bits
+    /// (`Blast_HSPListGetEvalues`, blast_hits.c).
     pub fn evalue(&self, score: i32) -> f64 {
         let score = if self.even_scores { score & !1 } else { score };
         self.block.evalue(score, self.search_space)
     }
 
-    /// The same, with the bit score.
-    pub fn worth(&self, score: i32) -> Worth {
-        Worth { evalue: self.evalue(score), bit_score: self.block.bit_score(score) }
+    /// E-value and bit score.
+    pub fn evaluate(&self, score: i32) -> Evaluation {
+        Evaluation { evalue: self.evalue(score), bit_score: self.block.bit_score(score) }
     }
 }
 
-/// The parameters by which e-values are told.
+/// The Karlin-Altschul parameters for e-values.
 fn block(karlin: &KarlinBlock, params: &NucleotideParams) -> KarlinBlock {
     if params.common.ungapped { *karlin } else { params.scoring.gapped(karlin).0 }
 }
 
-/// The cut-off of an ungapped search by the mean length of the subjects.
+/// The cut-off of an ungapped search, from the mean length of the subjects.
 fn ungapped_cutoff(
     length: u32,
     karlin: &KarlinBlock,
@@ -140,7 +144,7 @@ fn ungapped_cutoff(
     karlin.cutoff_score(UNGAPPED_EVALUE * decay, mean.min(2 * i64::from(length)) * mean)
 }
 
-/// The cut-off of HSPs that may be linked, by the mean lengths of queries and subjects.
+/// The cut-off of HSPs that may be linked, from the mean lengths of queries and subjects.
 fn linked_cutoff(block: &KarlinBlock, mean_length: i32, totals: &DatabaseTotals) -> i32 {
     let subject = totals.mean_length;
     let space = i64::from(mean_length).min(subject) * subject;
@@ -154,13 +158,15 @@ pub(super) fn gapped_x_drops<'a>(
 ) -> (i32, i32) {
     let lambdas = contexts.into_iter().map(|karlin| params.scoring.gapped(karlin).0.lambda);
     let lambda = lambdas.fold(f64::MAX, f64::min);
-    let preliminary = held(truncate_to_i32(params.common.xdrop_gapped_bits * LN_2 / lambda));
+    let preliminary =
+        limit_x_drop(truncate_to_i32(params.common.xdrop_gapped_bits * LN_2 / lambda));
     let last = params.common.xdrop_final_bits * LN_2 / lambda;
-    (preliminary, held(truncate_to_i32(last.max(f64::from(preliminary)))))
+    (preliminary, limit_x_drop(truncate_to_i32(last.max(f64::from(preliminary)))))
 }
 
-/// A raw X-drop that sums with scores in 32 bits; the largest gives nothing up.
-fn held(x_drop: i32) -> i32 {
+/// Limits a raw X-drop such that sums with scores fit 32 bits; the largest X-drop never stops an
+/// extension.
+fn limit_x_drop(x_drop: i32) -> i32 {
     const MOST: i32 = 1 << 29;
     x_drop.clamp(-MOST, MOST)
 }

@@ -1,7 +1,8 @@
-//! Searches of nucleotides with nucleotides, both strands of a query: seeds, greedy extension or dynamic programming.
+//! Searches of nucleotides with nucleotides, both strands of a query: seeds, greedy extension or
+//! dynamic programming.
 
 mod align;
-mod company;
+mod batch_context;
 mod gapped;
 mod greedy;
 mod limits;
@@ -16,6 +17,6 @@ pub(crate) mod testing;
 mod traceback;
 mod ungapped;
 
-pub(crate) use align::{AlignScratch, Aligner, QueryWorth, Traceback};
-pub(crate) use company::{Company, Finals};
-pub(crate) use searcher::{SearchScratch, Searcher};
+pub(crate) use align::{AlignScratch, Aligner, QueryStatistics, Traceback};
+pub(crate) use batch_context::{BatchContext, TracebackContext};
+pub(crate) use searcher::{NucleotideSearcher, SearchScratch};

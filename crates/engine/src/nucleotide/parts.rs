@@ -1,13 +1,13 @@
-//! The parts of a subject that are searched one after another: chunks of a long one, and what lies between hard masks
-//! (`s_GetNextSubjectChunk`, `blast_engine.c`).
+//! Divides a subject into the parts that are searched one after another: overlapping segments of a
+//! long one, and the ranges between hard masks (`s_GetNextSubjectChunk`, `blast_engine.c`).
 
 use std::ops::Range;
 
 use crate::subjects::Masks;
 
-/// Bases of a long subject that are searched together.
+/// Number of bases in a segment of a long subject.
 const CHUNK: u32 = 5_000_000;
-/// Bases that two neighbouring chunks share.
+/// Number of bases that two neighbouring segments share.
 const OVERLAP: u32 = 100;
 /// Parts start at whole bytes.
 const IN_BYTE: u32 = 4;
@@ -15,28 +15,30 @@ const IN_BYTE: u32 = 4;
 /// A part of a subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
-    /// Its bases.
+    /// Its range of bases.
     pub range: Range<u32>,
-    /// Where in it words are looked for, if the search has masks of subjects: not all of it, or all of it but with a later start.
+    /// Ranges in which words are searched, if the database has masks. They do not cover the whole
+    /// part, or start later.
     pub regions: Option<Vec<Range<u32>>>,
 }
 
-/// The parts of a subject of so many bases.
+/// The parts of a subject of `length` bases.
 pub(super) fn parts(length: u32, masks: Masks<'_>) -> Vec<Part> {
     let whole = 0..length;
     match masks {
         Masks::None => chunks(whole).map(|(range, _)| Part { range, regions: None }).collect(),
-        Masks::Soft(stretches) => softly_masked(&between(stretches, length), whole),
+        Masks::Soft(stretches) => soft_masked_parts(&between(stretches, length), whole),
         Masks::Hard(stretches) => {
             let unmasked = between(stretches, length).into_iter();
             // Masks that overlap or touch leave nothing between them.
             let searched = unmasked.filter(|stretch| stretch.start < stretch.end);
-            searched.flat_map(chunks).map(|(range, lead)| hardly_masked(range, lead)).collect()
+            searched.flat_map(chunks).map(|(range, lead)| hard_masked_part(range, lead)).collect()
         }
     }
 }
 
-/// The chunks of a stretch, each from a whole byte on, with the number of bases in that byte that are not meant.
+/// The segments of a range. Each starts at a whole byte and comes with the number of extra bases in
+/// that byte before the range.
 fn chunks(stretch: Range<u32>) -> impl Iterator<Item = (Range<u32>, u32)> {
     let mut next = Some(stretch.start);
     std::iter::from_fn(move || {
@@ -49,16 +51,17 @@ fn chunks(stretch: Range<u32>) -> impl Iterator<Item = (Range<u32>, u32)> {
     })
 }
 
-/// What lies between masked stretches, which ascend by their starts; the end comes before the start where two overlap.
+/// The ranges between masks, which ascend by their starts. Where two masks overlap, the end comes
+/// before the start.
 fn between(stretches: &[Range<u32>], length: u32) -> Vec<Range<u32>> {
     let starts = std::iter::once(0).chain(stretches.iter().map(|stretch| stretch.end));
     let ends = stretches.iter().map(|stretch| stretch.start).chain([length]);
     starts.zip(ends).map(|(start, end)| start..end).collect()
 }
 
-/// The parts that have unmasked stretches. Each takes those from the last one on that began in the part before, although others
-/// before it may lie in what both share.
-fn softly_masked(unmasked: &[Range<u32>], whole: Range<u32>) -> Vec<Part> {
+/// The parts with unmasked ranges. Each part takes them from the last one that began in the part
+/// before; earlier ones are left out even if they reach into the overlap.
+fn soft_masked_parts(unmasked: &[Range<u32>], whole: Range<u32>) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut from = 0;
     for (range, _) in chunks(whole) {
@@ -76,14 +79,14 @@ fn softly_masked(unmasked: &[Range<u32>], whole: Range<u32>) -> Vec<Part> {
     parts
 }
 
-/// A part between hard masks, the first bases of which are not meant.
-fn hardly_masked(range: Range<u32>, lead: u32) -> Part {
+/// A part between hard masks. Its first `lead` bases are not searched.
+fn hard_masked_part(range: Range<u32>, lead: u32) -> Part {
     let meant = lead..range.end - range.start;
     Part { range, regions: Some(std::iter::once(meant).collect()) }
 }
 
 #[cfg(test)]
-// Lists of parts, of which some have one.
+// Lists of ranges with one element are intended.
 #[allow(clippy::single_range_in_vec_init)]
 mod tests {
     use super::*;
@@ -101,7 +104,7 @@ mod tests {
 
     #[test]
     fn soft_masks_part_regions() {
-        // What masks nothing parts them, too.
+        // An empty mask also divides the subject.
         let masks = [10..20, 30..30, 4_999_950..5_000_010];
         let parts = parts(5_000_100, Masks::Soft(&masks));
         assert_eq!(parts[0].regions.as_deref(), Some(&[0..10, 20..30, 30..4_999_950][..]));

@@ -1,4 +1,4 @@
-//! How nucleotide queries are read, masked and judged.
+//! Reads nucleotide queries, masks them and computes their statistics.
 
 use std::ops::Range;
 
@@ -14,7 +14,8 @@ use crate::lists;
 use crate::params::{CommonParams, NucleotideParams, Strands};
 use crate::query::{Context, Query, QueryInput, QueryRules};
 
-/// Masks as far apart, or closer, are one where there are repeats (`REPEAT_MASK_LINK_VALUE`, repeats_filter.hpp).
+/// Masks at most this many letters apart are joined if there are repeats (`REPEAT_MASK_LINK_VALUE`,
+/// repeats_filter.hpp).
 const REPEAT_LINK: u32 = 5;
 
 impl QueryRules for NucleotideParams {
@@ -22,7 +23,7 @@ impl QueryRules for NucleotideParams {
         &self.common
     }
 
-    /// Both strands, of which one may be without letters: it keeps its number.
+    /// Both strands. One that is not searched has no letters but keeps its number.
     fn readings(&self, input: &QueryInput) -> Vec<(Frame, Vec<u8>)> {
         let plus = match self.strands {
             Strands::Minus => Vec::new(),
@@ -61,7 +62,8 @@ impl QueryRules for NucleotideParams {
 
     fn length_model(&self, karlin: &KarlinBlock) -> LengthModel {
         let (block, alpha, beta) = if !self.scoring.is_known {
-            // BLAST+ looks for α and β among those of known scores first (`Blast_GetNuclAlphaBeta`, blast_stat.c).
+            // BLAST+ first looks for α and β in its table of known scores
+            // (`Blast_GetNuclAlphaBeta`, blast_stat.c).
             (*karlin, 0.0, 0.0)
         } else if self.common.ungapped {
             (*karlin, karlin.lambda / karlin.h, self.scoring.ungapped_beta())
@@ -78,7 +80,8 @@ impl QueryRules for NucleotideParams {
 }
 
 impl NucleotideParams {
-    /// The masked intervals of the plus strand: DUST and, if asked for, lower case and repeats; or what WindowMasker masks.
+    /// The masked ranges of the plus strand: DUST and, on request, lower case and repeats; or those
+    /// of WindowMasker alone.
     fn masks_of(&self, input: &QueryInput) -> Vec<Range<u32>> {
         let QueryInput { letters, lower_case, repeats } = input;
         if let Some(masks) = self.window_masked(letters) {
@@ -97,8 +100,9 @@ impl NucleotideParams {
 }
 
 impl NucleotideParams {
-    /// The masked intervals of a piece of a query that is searched on its own, in the plus strand and relative to its start. BLAST+ masks
-    /// it again, besides what is masked of the whole query (`Blast_FindDustFilterLoc` of the queries of a chunk, dust_filter.cpp).
+    /// The masked ranges of a chunk of a query, on the plus strand, relative to its start. BLAST+
+    /// masks a chunk anew, in addition to the masks of the whole query (`Blast_FindDustFilterLoc`
+    /// of the queries of a chunk, dust_filter.cpp).
     pub(crate) fn masks_of_piece(&self, query: &Query, piece: &Range<u32>) -> Vec<Range<u32>> {
         let length = query.length;
         let of = |context: &'_ Context, range: Range<u32>| {
@@ -118,20 +122,22 @@ impl NucleotideParams {
         })
     }
 
-    /// What WindowMasker masks, if it does: in the place of all others (`Blast_FindWindowMaskerLoc`, winmask_filter.cpp).
+    /// The ranges that WindowMasker masks, if it is used. They replace all others
+    /// (`Blast_FindWindowMaskerLoc`, winmask_filter.cpp).
     fn window_masked(&self, letters: &[u8]) -> Option<Vec<Range<u32>>> {
         let masker = self.window_masker.as_ref()?;
         Some(match self.strands {
             Strands::Plus | Strands::Both => windowmasker::mask(letters, &masker.counts),
-            // It reads the minus strand, too, if that is the only one, but takes places in it for those of the other.
+            // If only the minus strand is searched, BLAST+ masks that strand, but takes the
+            // positions as those of the plus strand.
             Strands::Minus => {
                 windowmasker::mask(&blastna::reverse_complement(letters), &masker.counts)
             }
         })
     }
 
-    /// What DUST masks of the plus strand. It reads the minus strand where only that is searched, which matters to where an interval starts
-    /// and ends.
+    /// The DUST ranges of the plus strand. If only the minus strand is searched, DUST reads that
+    /// one, which changes the ends of ranges.
     fn dusted(&self, letters: &[u8]) -> Vec<Range<u32>> {
         let Some(dust) = &self.dust else { return Vec::new() };
         match self.strands {
@@ -144,7 +150,7 @@ impl NucleotideParams {
     }
 }
 
-/// Intervals as they lie in the opposite strand.
+/// Converts ranges to positions on the opposite strand.
 pub(super) fn mirrored(intervals: &[Range<u32>], length: u32) -> Vec<Range<u32>> {
     intervals.iter().rev().map(|interval| length - interval.end..length - interval.start).collect()
 }

@@ -1,4 +1,4 @@
-//! A strand of a piece of a query, as it is searched.
+//! A strand of a chunk of a query, prepared for the search.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,23 +12,23 @@ use crate::lists::Piece;
 use crate::params::{NucleotideParams, Template, TemplateKind};
 use crate::query::{Query, QueryRules as _};
 
-/// A strand of a piece of a query.
+/// A strand of a chunk of a query.
 #[derive(Debug)]
 pub(super) struct Reading<'a> {
-    /// Where the piece starts in the strand.
+    /// Start of the chunk in the strand.
     pub offset: u32,
-    /// Blastna letters for scoring; none if the strand is not searched.
+    /// Blastna letters for scoring; empty if the strand is not searched.
     pub letters: Cow<'a, [u8]>,
-    /// Its letters as they were.
+    /// Its letters without masks.
     pub unmasked: &'a [u8],
-    /// Its ungapped statistics; `None` if it finds nothing.
+    /// Its ungapped statistics; `None` if it cannot have hits.
     pub karlin: Option<KarlinBlock>,
-    /// Where words may be indexed.
+    /// Ranges where words may be indexed.
     pub regions: Vec<Range<u32>>,
 }
 
 impl Reading<'_> {
-    /// A strand, by number, of a piece.
+    /// Prepares a strand, by number, of a chunk.
     pub fn new<'a>(
         query: &'a Query,
         piece: &Piece,
@@ -53,7 +53,7 @@ impl Reading<'_> {
     }
 }
 
-/// The letters for scoring of a strand of a piece; none if it is not searched.
+/// The letters for scoring of a strand of a chunk; empty if it is not searched.
 pub(super) fn letters<'a>(
     query: &'a Query,
     piece: &Piece,
@@ -74,14 +74,14 @@ pub(super) fn letters<'a>(
     }
 }
 
-/// What masks a strand of a piece with masks of its own.
+/// The masks of a strand of a chunk that has its own masks.
 fn masks(piece: &Piece, context: u8) -> Option<Cow<'_, [Range<u32>]>> {
     let plus = piece.masks.as_deref()?;
     let length = piece.range.end - piece.range.start;
     Some(if context == 0 { Cow::Borrowed(plus) } else { Cow::Owned(mirrored(plus, length)) })
 }
 
-/// How seeds are found.
+/// The rules for finding seeds.
 pub(super) fn seed_rules(params: &NucleotideParams) -> SeedRules {
     let template = params.template.map(|Template { kind, length }| seeds::Template {
         weight: params.word_size,

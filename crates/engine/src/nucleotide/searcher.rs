@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use fleetblast_seq::nucleotide::Packed;
 
-use super::company::{Company, STRANDS};
+use super::batch_context::{BatchContext, STRANDS};
 use super::limits::ContextLimits;
 use super::reading::{Reading, seed_rules};
 use super::seeds::{self, Contexts, Limits, Seeds};
@@ -15,15 +15,15 @@ use crate::params::{DatabaseTotals, NucleotideParams};
 use crate::query::Query;
 use crate::subjects::Subjects;
 
-/// A wave of a block of queries ready to be searched, shared by all threads.
+/// A group of chunks of a block of queries prepared for the search, shared by all threads.
 #[derive(Debug)]
-pub(crate) struct Searcher {
-    /// What BLAST+ searches together: batches, or chunks of long ones.
+pub(crate) struct NucleotideSearcher {
+    /// The sets that BLAST+ searches together: batches, or chunks of long queries.
     chunks: Vec<Chunk>,
     merger: Merger,
 }
 
-/// Pieces of queries that share a table of words.
+/// Chunks of queries that share a lookup table.
 #[derive(Debug)]
 struct Chunk {
     contexts: Contexts,
@@ -38,25 +38,26 @@ pub(crate) struct SearchScratch {
     stage: StageScratch,
 }
 
-impl Searcher {
-    /// Prepares the pieces `wave` of a block of queries; `companies` are by [`Piece::search`].
+impl NucleotideSearcher {
+    /// Prepares the chunks `range` of a block of queries. `batch_contexts` has the batches by
+    /// [`Piece::search`].
     pub fn new(
         queries: &[Query],
-        (pieces, wave): (&[Piece], Range<usize>),
-        companies: &[Company],
+        (pieces, range): (&[Piece], Range<usize>),
+        batch_contexts: &[BatchContext],
         merger: Merger,
         params: &NucleotideParams,
         totals: &DatabaseTotals,
         kernel: Kernel,
-    ) -> Searcher {
+    ) -> NucleotideSearcher {
         let numbered: Vec<(usize, &Piece)> = pieces.iter().enumerate().collect();
-        let numbered = &numbered[wave];
+        let numbered = &numbered[range];
         let together = numbered.chunk_by(|(_, a), (_, b)| a.search == b.search);
         let chunk = |pieces: &[(usize, &Piece)]| {
-            let company = &companies[pieces[0].1.search];
-            Chunk::new(queries, pieces, company, params, totals, kernel)
+            let batch_context = &batch_contexts[pieces[0].1.search];
+            Chunk::new(queries, pieces, batch_context, params, totals, kernel)
         };
-        Searcher { chunks: together.map(chunk).collect(), merger }
+        NucleotideSearcher { chunks: together.map(chunk).collect(), merger }
     }
 
     /// Searches the subjects with these OIDs.
@@ -93,7 +94,7 @@ impl Searcher {
         lists
     }
 
-    /// What puts lists of several ranges together.
+    /// Merges hit lists of several partitions.
     pub fn merger(&self) -> &Merger {
         &self.merger
     }
@@ -103,7 +104,7 @@ impl Chunk {
     fn new(
         queries: &[Query],
         pieces: &[(usize, &Piece)],
-        company: &Company,
+        batch_context: &BatchContext,
         params: &NucleotideParams,
         totals: &DatabaseTotals,
         kernel: Kernel,
@@ -114,7 +115,7 @@ impl Chunk {
                 let reading = Reading::new(&queries[piece.query], piece, context, params);
                 let space = piece.spaces[usize::from(context)];
                 let length = reading.letters.len() as u32;
-                let mean_length = company.linking.map_or(0, |linking| linking.mean_length);
+                let mean_length = batch_context.linking.map_or(0, |linking| linking.mean_length);
                 let limits = |karlin| {
                     let rules = (params, totals);
                     ContextLimits::new(length, &karlin, space, mean_length, rules)
@@ -134,12 +135,12 @@ impl Chunk {
             let limits = strand.limits.as_ref()?;
             Some(Limits { x_drop: limits.x_drop, cutoff: limits.cutoff_ungapped })
         };
-        let contexts = Contexts::beside(
-            &company.before,
+        let contexts = Contexts::with_neighbours(
+            &batch_context.before,
             strands.iter().map(|strand| (&strand.letters[..], limits(strand))),
-            &company.after,
+            &batch_context.after,
         );
-        let others = company.before.others.iter();
+        let others = batch_context.before.others.iter();
         let mut regions: Vec<_> = others.flat_map(|other| other.regions.clone()).collect();
         for (number, reading) in readings.iter().enumerate() {
             let start = contexts.own_start(number);
@@ -147,8 +148,14 @@ impl Chunk {
             regions.extend(reading.regions.iter().map(moved));
         }
         Chunk {
-            seeds: Seeds::new(&contexts, &regions, &seed_rules(params), company.indexing, kernel),
-            stage: Stage::new(strands, company, params, kernel),
+            seeds: Seeds::new(
+                &contexts,
+                &regions,
+                &seed_rules(params),
+                batch_context.indexing,
+                kernel,
+            ),
+            stage: Stage::new(strands, batch_context, params, kernel),
             contexts,
         }
     }

@@ -1,4 +1,5 @@
-//! From the ungapped segments of a subject to its preliminary hits: gapped extension, common ends, the chunks of long subjects.
+//! The gapped stage: from the ungapped segments of a subject to its preliminary hits. It extends
+//! with gaps, removes HSPs with common ends, and joins the segments of long subjects.
 
 mod extending;
 
@@ -7,15 +8,15 @@ use std::ops::Range;
 
 use fleetblast_seq::{mask, nucleotide::Packed};
 
-use super::company::Company;
-use super::gapped::{Apart, Extender, GappedScratch, QueryLetters};
+use super::batch_context::BatchContext;
+use super::gapped::{DistantSegments, Extender, GappedScratch, QueryLetters};
 use super::greedy::{self, GreedyScratch, Packing, Scoring};
 use super::limits::ContextLimits;
 use super::parts::{Part, parts};
 use super::seeds::{Contexts, Segment};
 use super::ungapped::{self, Reevaluation};
 use crate::containment::ContainmentTree;
-use crate::filters::{self, Written};
+use crate::filters::{self, WrittenQuery};
 use crate::hits::{PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
 use crate::lists::join_subject_chunks;
@@ -26,40 +27,40 @@ use crate::scores::ScoreRows;
 use crate::subjects::Masks;
 use crate::xdrop::GapCosts;
 
-/// A strand of a piece of a query.
+/// A strand of a chunk of a query.
 #[derive(Clone, Debug)]
 pub(super) struct Strand {
-    /// Number of the piece in the block.
+    /// Number of the chunk in the block.
     pub piece: usize,
-    /// Its number among the contexts of its query.
+    /// Its context number within the query.
     pub context: u8,
-    /// Where the piece starts in the context of the whole query.
+    /// Start of the chunk in the context of the whole query.
     pub offset: u32,
-    /// Blastna letters for scoring; none if it is not searched.
+    /// Blastna letters for scoring; empty if it is not searched.
     pub letters: Vec<u8>,
-    /// Letters as they were, by which identities are counted.
+    /// Letters without masks, for counting identities.
     pub unmasked: Vec<u8>,
-    /// What it is measured by; `None` if it finds nothing.
+    /// Score limits and statistics; `None` if the strand cannot have hits.
     pub limits: Option<ContextLimits>,
 }
 
-/// A strand as extensions read it.
+/// A strand in the form that extensions read.
 #[derive(Debug)]
 enum ExtensionQuery {
     Greedy(Packing),
     Dynamic(QueryLetters),
 }
 
-/// What extends segments.
+/// How segments are extended.
 #[derive(Debug)]
 enum Method {
-    /// Segments are HSPs.
+    /// Without gaps: segments are HSPs.
     Ungapped(Reevaluation),
     Greedy(greedy::Extender),
     Dynamic(Extender),
 }
 
-/// The gapped stage of the queries that are searched together.
+/// The gapped stage for queries that are searched together.
 #[derive(Debug)]
 pub(super) struct Stage {
     strands: Vec<Strand>,
@@ -72,33 +73,33 @@ pub(super) struct Stage {
     linking: Option<Option<i32>>,
 }
 
-/// Memory of a thread.
+/// Work space of a thread.
 #[derive(Debug, Default)]
 pub(super) struct StageScratch {
     segments: Vec<Segment>,
-    /// A tree for each strand, of which only `touched` ones have members.
+    /// A containment tree for each strand. Only the trees in `touched` have members.
     trees: Vec<ContainmentTree>,
     touched: Vec<u32>,
-    /// HSPs by number of their strand.
+    /// HSPs with the number of their strand.
     found: Vec<(u32, PrelimHsp)>,
     gapped: GappedScratch,
-    apart: Apart,
+    apart: DistantSegments,
     greedy: GreedyScratch,
-    /// The pieces of the segments, by which BLAST+ makes its batches: one for each.
+    /// For each extended segment the number of its chunk. BLAST+ forms its batches by them.
     pub extended: Vec<usize>,
-    /// What was found in the subject, by number of the piece.
+    /// Hits in the subject, with the number of their chunk.
     pub hits: Vec<(usize, PrelimHit)>,
 }
 
 impl Stage {
-    /// For strands in the order of the contexts.
+    /// Creates the stage for strands in the order of the contexts.
     pub fn new(
         strands: Vec<Strand>,
-        company: &Company,
+        batch_context: &BatchContext,
         params: &NucleotideParams,
         kernel: Kernel,
     ) -> Stage {
-        let (scoring, x_drop) = (&params.scoring, company.x_drop);
+        let (scoring, x_drop) = (&params.scoring, batch_context.x_drop);
         let gaps = GapCosts { open: scoring.gap_open, extend: scoring.gap_extend };
         let method = if params.common.ungapped {
             Method::Ungapped(Reevaluation::new(params))
@@ -125,14 +126,15 @@ impl Stage {
             separation: params.diagonal_separation.max(0) as u32,
             subject_besthit: params.common.subject_besthit,
             evalue: params.common.evalue,
-            linking: company
+            linking: batch_context
                 .linking
                 .map(|linking| Some(linking.least_cutoff).filter(|&cutoff| cutoff != 0)),
         }
     }
 
-    /// Searches a subject; `find` finds segments in a part of it, `letters` gives its true letters
-    /// in some parts, `None` to drop its hits. Leaves the hits in the scratch, and what was extended.
+    /// Searches a subject. `find` finds segments in a part of it. `letters` returns its true
+    /// letters in some ranges, or `None` to drop its hits. Leaves the hits and the extended
+    /// segments in the scratch.
     pub fn subject<'s>(
         &self,
         subject: Subject<'_>,
@@ -157,7 +159,8 @@ impl Stage {
         self.finish((oid, bases.length()), lists, scratch);
     }
 
-    /// Judges HSPs without gaps by the true letters of their subject. Such searches have no pieces.
+    /// Scores ungapped HSPs again with the true letters of their subject. Such searches have no
+    /// chunks.
     fn reevaluate<'s>(
         &self,
         rules: &Reevaluation,
@@ -166,7 +169,7 @@ impl Stage {
         letters: impl FnOnce(&[Range<u32>]) -> Option<Cow<'s, [u8]>>,
     ) {
         for (piece, hsps) in lists.iter_mut() {
-            self.judge(*piece, hsps, s_len);
+            self.evaluate(*piece, hsps, s_len);
         }
         let all = lists.iter().flat_map(|(_, hsps)| hsps);
         let reached: Vec<_> = all.map(|hsp| hsp.s_start..hsp.s_end).collect();
@@ -190,14 +193,14 @@ impl Stage {
         }
     }
 
-    /// Adds what was found in a part that starts at `start` to the lists of the pieces.
+    /// Adds the HSPs of a part of the subject that starts at `start` to the lists of the chunks.
     fn collect(
         &self,
         start: u32,
         scratch: &mut StageScratch,
         lists: &mut Vec<(u32, Vec<PrelimHsp>)>,
     ) {
-        // Strands of a piece follow each other.
+        // The strands of a chunk are consecutive.
         let piece = |number: u32| self.strands[number as usize].piece;
         scratch.found.sort_by_key(|&(number, _)| piece(number));
         for found in scratch.found.chunk_by(|a, b| piece(a.0) == piece(b.0)) {
@@ -219,7 +222,7 @@ impl Stage {
                     lists[at].1 = join_subject_chunks(old, hsps, start, gapped);
                     at
                 }
-                // What is equal stays in order.
+                // Equal items stay in order.
                 Err(at) => {
                     lists.insert(at, (number, hsps));
                     at
@@ -227,19 +230,20 @@ impl Stage {
             };
             if self.subject_besthit {
                 let length = self.strands[found[0].0 as usize].letters.len() as u32;
-                filters::subject_best_hit(&mut lists[at].1, Written { length, strands: true });
+                filters::subject_best_hit(&mut lists[at].1, WrittenQuery { length, strands: true });
             }
         }
     }
 
     fn strand(&self, piece: u32, context: u8) -> &Strand {
-        // Strands lie in the order of their pieces, two for each.
+        // Strands are in the order of their chunks, two for each.
         let first = self.strands.first().map_or(0, |strand| strand.piece);
         &self.strands[2 * (piece as usize - first) + usize::from(context)]
     }
 
-    /// Tells what the HSPs of a piece are worth, alone or together, and drops what is worth too little.
-    fn judge(&self, piece: u32, hsps: &mut Vec<PrelimHsp>, s_len: u32) {
+    /// Computes e-values of the HSPs of a chunk, singly or in linked sets, and drops those above
+    /// the limit.
+    fn evaluate(&self, piece: u32, hsps: &mut Vec<PrelimHsp>, s_len: u32) {
         for hsp in hsps.iter_mut() {
             if let Some(limits) = &self.strand(piece, hsp.context).limits {
                 hsp.evalue = limits.statistics.evalue(hsp.score);
@@ -254,7 +258,8 @@ impl Stage {
         hsps.retain(|hsp| hsp.evalue <= self.evalue);
     }
 
-    /// Drops what is worth too little and makes hits of the rest, with positions in whole queries.
+    /// Drops HSPs above the e-value limit and makes hits of the rest, with positions in whole
+    /// queries.
     fn finish(
         &self,
         (oid, s_len): (u32, u32),
@@ -262,7 +267,7 @@ impl Stage {
         scratch: &mut StageScratch,
     ) {
         for (piece, mut hsps) in lists {
-            self.judge(piece, &mut hsps, s_len);
+            self.evaluate(piece, &mut hsps, s_len);
             if let Method::Ungapped(rules) = &self.method {
                 let length = |hsp: &PrelimHsp| self.strand(piece, hsp.context).letters.len();
                 hsps.retain(|hsp| rules.is_wide(hsp, length(hsp)));

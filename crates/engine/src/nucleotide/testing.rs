@@ -4,7 +4,7 @@ use fleetblast_seq::nucleotide::blastna;
 
 use crate::scores::{NEVER, ScoreRows};
 
-/// A small generator (xorshift*), so that a failing test can be repeated.
+/// A small pseudo-random generator (xorshift*), so that a failing test can be repeated.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -20,7 +20,7 @@ impl Random {
         ((self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) % end as u64) as usize
     }
 
-    /// So many bases.
+    /// Random bases.
     pub fn bases(&mut self, len: usize) -> Vec<u8> {
         (0..len).map(|_| self.below(4) as u8).collect()
     }
@@ -42,7 +42,7 @@ impl Random {
         out
     }
 
-    /// The sequence with a change at one of so many places.
+    /// The sequence with one of `one_in` positions changed.
     pub fn mutated(&mut self, bases: &[u8], one_in: usize) -> Vec<u8> {
         let mut out = Vec::new();
         for &base in bases {
@@ -61,7 +61,7 @@ impl Random {
         out
     }
 
-    /// Makes one of so many letters ambiguous.
+    /// Makes one of `one_in` letters ambiguous.
     pub fn blur(&mut self, letters: &mut [u8], one_in: usize) {
         for letter in letters {
             if self.below(one_in) == 0 {
@@ -71,7 +71,7 @@ impl Random {
     }
 }
 
-/// Packs bases; ambiguous ones as one of four.
+/// Packs bases; ambiguous ones become an arbitrary base.
 pub(crate) fn packed(letters: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0; letters.len().div_ceil(4)];
     for (at, letter) in letters.iter().enumerate() {
@@ -80,7 +80,7 @@ pub(crate) fn packed(letters: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// What the blastna codes score against each other (`BlastScoreBlkNuclMatrixCreate`, `blast_stat.c`).
+/// Scores between the blastna codes (`BlastScoreBlkNuclMatrixCreate`, `blast_stat.c`).
 pub(super) fn scores(reward: i32, penalty: i32) -> ScoreRows {
     let mut rows = vec![[NEVER; 32]; blastna::SIZE];
     for (a, row) in (0u8..15).zip(&mut rows) {

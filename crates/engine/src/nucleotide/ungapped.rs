@@ -1,5 +1,5 @@
-//! Searches without gaps: HSPs are scored on the true letters of their subject before hits are chosen, and alignments are what they are
-//! (`Blast_HSPListReevaluateUngapped`, `blast_hits.c`).
+//! Ungapped searches: HSPs are scored again on the true letters of their subject before hits are
+//! selected, and alignments are these HSPs (`Blast_HSPListReevaluateUngapped`, `blast_hits.c`).
 
 use crate::filters;
 use crate::hits::PrelimHsp;
@@ -7,7 +7,7 @@ use crate::order::{Bounds, Hsp};
 use crate::params::NucleotideParams;
 use crate::scores::ScoreRows;
 
-/// What an HSP without gaps must be on the true letters.
+/// Limits that an ungapped HSP must reach on the true letters.
 #[derive(Debug)]
 pub(super) struct Reevaluation {
     scores: ScoreRows,
@@ -17,12 +17,12 @@ pub(super) struct Reevaluation {
     coverage: f64,
 }
 
-/// A context of a query that lies in no pieces.
+/// A context of a query that is not cut into chunks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Letters<'a> {
-    /// Blastna letters by which it is scored, masked ones as N.
+    /// Blastna letters for scoring, masked ones as N.
     pub scored: &'a [u8],
-    /// Letters as they were, by which identities are counted.
+    /// Letters without masks, for counting identities.
     pub unmasked: &'a [u8],
     /// Least score of an HSP.
     pub cutoff: i32,
@@ -37,7 +37,8 @@ impl Reevaluation {
         }
     }
 
-    /// The HSP scored on the true letters of its subject, and cut to its best stretch; `None` if that is too little.
+    /// Scores the HSP on the true letters of its subject and trims it to its best range. Returns
+    /// `None` if it falls below a limit.
     pub fn apply(&self, hsp: &PrelimHsp, query: Letters<'_>, subject: &[u8]) -> Option<PrelimHsp> {
         let (score, bounds) =
             rescore(hsp.bounds(), query.scored, subject, &self.scores, query.cutoff)?;
@@ -57,13 +58,14 @@ impl Reevaluation {
         })
     }
 
-    /// Whether an HSP covers enough of a query of so many letters.
+    /// Whether an HSP covers enough of a query of `length` letters.
     pub fn is_wide(&self, hsp: &PrelimHsp, length: usize) -> bool {
         filters::query_coverage(hsp.q_start, hsp.q_end, length as u32) >= self.coverage
     }
 }
 
-/// Scores an alignment without gaps anew and cuts it to its best stretch; `None` if that scores less than the cut-off.
+/// Scores an ungapped alignment and trims it to its best range. Returns `None` if that scores less
+/// than the cut-off.
 fn rescore(
     bounds: Bounds,
     query: &[u8],
@@ -82,7 +84,7 @@ fn rescore(
         if sum < 0 {
             sum = 0;
             begin = at;
-            // A stretch that has reached the cut-off stays.
+            // A range that has reached the cut-off stays.
             if best < cutoff {
                 (best, range) = (0, at..at);
             }
@@ -131,7 +133,7 @@ mod tests {
         };
         let mut subject = query.clone();
         subject[15..17].fill(blastna::N);
-        // 15 pairs score 30, two Ns lose 4, three pairs win 6.
+        // 15 pairs score 30, two Ns lose 4, three pairs gain 6.
         let whole = rules(90.0).apply(&hsp, letters, &subject).expect("enough");
         assert_eq!((whole.score, whole.q_end), (32, 20));
         assert_eq!(rules(90.1).apply(&hsp, letters, &subject), None);

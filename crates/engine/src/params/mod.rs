@@ -1,4 +1,4 @@
-//! What to search for: every choice of the command line that changes the result, resolved to its meaning.
+//! Parameters of a search: every option of the command line that changes the result.
 
 mod nucleotide;
 mod protein;
@@ -15,13 +15,13 @@ pub use protein::{CompositionMode, ProteinParams};
 /// Residues in a chunk of a long batch of proteins.
 const PROTEIN_CHUNK: u64 = 10_000;
 
-/// `-inclusion_ethresh` unless something else is typed (`PSI_INCLUSION_ETHRESH`, blast_options.h).
+/// Default of `-inclusion_ethresh` (`PSI_INCLUSION_ETHRESH`, blast_options.h).
 pub const INCLUSION_EVALUE: f64 = 0.002;
 
 /// How preliminary hits become alignments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
-    /// As they are: ungapped search.
+    /// Unchanged: ungapped search.
     Ungapped,
     /// Gapped alignment from the same seeds with the same scores.
     Plain,
@@ -31,7 +31,7 @@ pub(crate) enum Method {
     SmithWaterman,
 }
 
-/// What decides which preliminary and final HSPs a query keeps.
+/// Filter of preliminary and final HSPs of a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum HspFilter {
     /// The best subjects by e-value.
@@ -47,20 +47,20 @@ pub enum HspFilter {
     },
 }
 
-/// Everything that steers a search, by the kind of what is searched for.
+/// Parameters of a search, by the kind of sequences.
 #[expect(clippy::large_enum_variant, reason = "a job has one")]
 #[derive(Clone, Debug)]
 pub enum Params {
     /// Proteins.
     Protein(ProteinParams),
-    /// Nucleotides as they are.
+    /// Nucleotides.
     Nucleotide(NucleotideParams),
 }
 
-/// What steers a search of any kind.
+/// Parameters of any kind of search.
 #[derive(Clone, Debug)]
 pub struct CommonParams {
-    /// The release of BLAST+ whose rules hold.
+    /// The release of BLAST+ whose rules apply.
     pub release: &'static Release,
     /// Ungapped X-drop in bits.
     pub xdrop_ungapped_bits: f64,
@@ -76,8 +76,8 @@ pub struct CommonParams {
     pub ungapped: bool,
     /// Number of subjects kept for each query, H.
     pub hitlist_size: usize,
-    /// As many subjects stay as the preliminary list holds, for the matrices of psiblast; its reports show H of them
-    /// (`CBlastTracebackSearch::Run`, traceback_stage.cpp).
+    /// Whether as many subjects are kept as the preliminary list holds, for the matrices of
+    /// psiblast; its reports show H of them (`CBlastTracebackSearch::Run`, traceback_stage.cpp).
     pub keeps_preliminary: bool,
     /// `-max_hsps`.
     pub max_hsps: Option<usize>,
@@ -85,22 +85,22 @@ pub struct CommonParams {
     pub qcov_hsp_perc: f64,
     /// `-subject_besthit`.
     pub subject_besthit: bool,
-    /// Which HSPs are kept.
+    /// The filter of HSPs.
     pub filter: HspFilter,
-    /// Masks keep letters out of the look-up table only.
+    /// Whether masks keep letters out of the look-up table only.
     pub soft_masking: bool,
-    /// Lower-case query letters are masked.
+    /// Whether lower-case query letters are masked.
     pub lcase_masking: bool,
-    /// Where in their records queries start (`-query_loc`), from 0.
+    /// Start of the queries in their records (`-query_loc`), from 0.
     pub query_from: u32,
     /// `-searchsp`, when given and not 0: replaces the search space.
     pub search_space: Option<i64>,
-    /// Matches with an e-value up to this one are kept however many there are (`-inclusion_ethresh`).
+    /// All hits with an e-value up to this one are kept (`-inclusion_ethresh`).
     pub inclusion_evalue: f64,
 }
 
 impl Params {
-    /// What steers a search of any kind.
+    /// Parameters of any kind of search.
     pub fn common(&self) -> &CommonParams {
         match self {
             Params::Protein(params) => &params.common,
@@ -108,7 +108,7 @@ impl Params {
         }
     }
 
-    /// The same search of queries that start there in their records.
+    /// The same search for queries that start at this position of their records.
     #[must_use]
     pub fn of_queries_from(mut self, start: u32) -> Params {
         match &mut self {
@@ -118,7 +118,7 @@ impl Params {
         self
     }
 
-    /// The pattern from which alignments begin, if that is asked for.
+    /// The pattern that seeds alignments, if there is one.
     pub fn pattern(&self) -> Option<&Pattern> {
         match self {
             Params::Protein(params) => params.pattern.as_ref().map(|search| &search.pattern),
@@ -153,14 +153,15 @@ impl Params {
         }
     }
 
-    /// Whether HSPs of different scores may have e-values in another order, or of equal scores others: those that are linked have
-    /// those of their set, and without gaps each strand has statistics of its own, which differ in what was rounded. Then the order
-    /// of a subject's HSPs depends on how many subjects are found (`Blast_HitListUpdate`, blast_hits.c).
+    /// Whether e-values may differ from the order of scores. Linked HSPs have the e-value of their
+    /// set. Without gaps each strand has its own statistics, which differ by rounding. Then the
+    /// order of a subject's HSPs depends on how many subjects are found (`Blast_HitListUpdate`,
+    /// blast_hits.c).
     pub fn evalues_decide(&self) -> bool {
         matches!(self, Params::Nucleotide(params) if params.sum_stats || params.common.ungapped)
     }
 
-    /// Letters of a long batch of queries that are searched together, where such a batch is cut into chunks at all.
+    /// Number of letters in a chunk of a long batch of queries, if such a batch is cut at all.
     pub(crate) fn chunk(&self) -> Option<u64> {
         match self {
             Params::Protein(params) => params.pattern.is_none().then_some(PROTEIN_CHUNK),
@@ -168,7 +169,8 @@ impl Params {
         }
     }
 
-    /// Whether alignments are scored by the composition of both sequences, so that preliminary scores say little.
+    /// Whether alignments are scored by the composition of both sequences, so that preliminary
+    /// scores say little.
     pub(crate) fn is_adjusted(&self) -> bool {
         matches!(self, Params::Protein(params) if params.composition != CompositionMode::Off)
     }
@@ -179,13 +181,13 @@ impl Params {
 pub struct DatabaseTotals {
     /// Residues, or `-dbsize`.
     pub residues: i64,
-    /// The same for effective search spaces, for which a negative `-dbsize` does not count (`BLAST_CalcEffLengths`,
-    /// blast_setup.c).
+    /// The same for effective search spaces, which ignore a negative `-dbsize`
+    /// (`BLAST_CalcEffLengths`, blast_setup.c).
     pub space_residues: i64,
     /// Number of sequences.
     pub sequences: i64,
-    /// Mean length of the sequences, whatever `-dbsize` and aliases say of statistics.
+    /// Mean length of the sequences, independent of `-dbsize` and of the statistics in aliases.
     pub mean_length: i64,
-    /// Shortest subject as BLAST+ believes it: 10 for an unfiltered database (rules 5.1).
+    /// Shortest subject as BLAST+ assumes it: 10 for an unfiltered database (rules 5.1).
     pub min_length: i32,
 }

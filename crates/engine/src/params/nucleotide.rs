@@ -1,4 +1,4 @@
-//! What steers a search of nucleotides.
+//! Parameters of a search of nucleotides.
 
 use std::sync::Arc;
 
@@ -20,16 +20,16 @@ pub enum Strands {
     Minus,
 }
 
-/// A pattern of positions that must agree in a discontiguous word.
+/// A pattern of positions that must match in a discontiguous word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Template {
     /// Which pattern of this length.
     pub kind: TemplateKind,
-    /// Positions from the first that must agree to the last: 16, 18 or 21.
+    /// Positions from the first that must match to the last: 16, 18 or 21.
     pub length: u32,
 }
 
-/// Which patterns of a length are looked for (`-template_type`).
+/// Which patterns of a length are used (`-template_type`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TemplateKind {
     /// The one for coding sequences.
@@ -40,49 +40,50 @@ pub enum TemplateKind {
     Both,
 }
 
-/// What masks queries by how frequent their parts are in a genome.
+/// Masks queries by the frequency of their parts in a genome.
 #[derive(Clone, Debug)]
 pub struct WindowMasker {
-    /// How often units occur.
+    /// Counts of the units.
     pub counts: Arc<Counts>,
-    /// What reports call it.
+    /// Its name in reports.
     pub name: String,
 }
 
-/// Everything that steers a search of nucleotides with nucleotides.
+/// Parameters of a search of nucleotides with nucleotides.
 #[derive(Clone, Debug)]
 pub struct NucleotideParams {
-    /// What steers a search of any kind.
+    /// Parameters of any kind of search.
     pub common: CommonParams,
     /// Scores, gap costs and their statistical parameters.
     pub scoring: NucleotideScoring,
-    /// Bases of a word that must agree.
+    /// Number of bases that must match in a word.
     pub word_size: u32,
     /// Discontiguous words.
     pub template: Option<Template>,
     /// Two-hit window in bases, 0 for one-hit mode.
     pub window: i32,
-    /// How far from the diagonal of a word another may lie to be its second hit.
+    /// The other hit of two may be this many diagonals away.
     pub off_diagonal_range: i32,
-    /// Extensions are greedy; otherwise by dynamic programming.
+    /// Whether extensions are greedy; otherwise they use dynamic programming.
     pub greedy: bool,
-    /// An HSP within another is dropped only if their diagonals differ by less.
+    /// An HSP within another is dropped only if their diagonals differ by less than this.
     pub diagonal_separation: i32,
-    /// `-min_raw_gapped_score`: replaces the cut-off that belongs to the e-value.
+    /// `-min_raw_gapped_score`: replaces the cut-off that follows from the e-value.
     pub least_score: Option<i32>,
     /// `-perc_identity`, 0 for none.
     pub percent_identity: f64,
-    /// HSPs that follow each other are judged together (`-sum_stats`).
+    /// Whether HSPs that follow each other share an e-value (`-sum_stats`).
     pub sum_stats: bool,
     /// DUST of the queries.
     pub dust: Option<DustParams>,
     /// WindowMasker instead of all other masks of the queries.
     pub window_masker: Option<WindowMasker>,
-    /// The database of repeats whose likes are masked as well, as typed (`-filtering_db`). Who makes the queries finds them.
+    /// Name of the database of repeats whose matches are masked as well (`-filtering_db`). The
+    /// caller that reads the queries searches them.
     pub repeats: Option<String>,
     /// Which strands are searched.
     pub strands: Strands,
-    /// Longest part of a batch of queries that is searched on its own (rules of blastn, 6.1).
+    /// Number of letters in a chunk of a long batch of queries (rules of blastn, 6.1).
     pub chunk: u32,
 }
 
@@ -91,7 +92,8 @@ impl NucleotideParams {
     pub fn megablast(release: &'static Release, scoring: NucleotideScoring) -> NucleotideParams {
         let common = CommonParams {
             release,
-            // As far as an extension may fall to be kept at all (`SetMBInitialWordOptionsDefaults` says nothing of it).
+            // No default; the drop follows from the cut-off (`SetMBInitialWordOptionsDefaults` does
+            // not set it).
             xdrop_ungapped_bits: 0.0,
             xdrop_gapped_bits: 25.0,
             xdrop_final_bits: 100.0,
@@ -144,7 +146,8 @@ impl NucleotideParams {
         }
     }
 
-    /// How repeats are looked for in queries (`s_CreateRepeatsSearchOptions`, repeats_filter_cxx.cpp).
+    /// Parameters for finding repeats in queries (`s_CreateRepeatsSearchOptions`,
+    /// repeats_filter_cxx.cpp).
     ///
     /// # Errors
     /// None, as long as the statistics of its scores are known.

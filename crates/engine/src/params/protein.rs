@@ -1,4 +1,4 @@
-//! What steers a search of proteins.
+//! Parameters of a search of proteins.
 
 use fleetblast_release::Release;
 use fleetblast_seq::seg::SegParams;
@@ -20,14 +20,14 @@ pub enum CompositionMode {
     Always,
 }
 
-/// Everything that steers a blastp search. Built by the command line layer from the options.
+/// Parameters of a protein search, built from the options of the command line.
 #[derive(Clone, Debug)]
 pub struct ProteinParams {
-    /// What steers a search of any kind.
+    /// Parameters of any kind of search.
     pub common: CommonParams,
     /// Matrix, gap costs and their statistical parameters.
     pub scoring: ScoringSystem,
-    /// λ of alignments with gaps of the matrix of positions with which a search begins.
+    /// Gapped λ of the PSSM with which a search begins.
     pub start_lambda: Option<f64>,
     /// Letters per word; long words are of a compressed alphabet ([`Release::compressed_from`]).
     pub word_size: usize,
@@ -35,7 +35,8 @@ pub struct ProteinParams {
     pub threshold: f64,
     /// Two-hit window A in residues, 0 for one-hit mode.
     pub window: i32,
-    /// Extensions are tried with few places for gaps first, where that may do (`restricted_align`, blast_parameters.c).
+    /// Whether extensions are first tried with few positions for gaps, where that may suffice
+    /// (`restricted_align`, blast_parameters.c).
     pub restricted: bool,
     /// Composition-based statistics.
     pub composition: CompositionMode,
@@ -45,9 +46,11 @@ pub struct ProteinParams {
     pub smith_waterman: bool,
     /// SEG of the queries.
     pub seg: Option<SegParams>,
-    /// Finite-size statistics (Spouge). Without them, which `-searchsp` brings about, plain Karlin–Altschul e-values hold.
+    /// Whether finite-size statistics (Spouge) apply. `-searchsp` disables them; then plain
+    /// Karlin–Altschul e-values apply.
     pub finite_size: bool,
-    /// The pattern from which alignments begin, if that is asked for. The rest has to go with it: statistics, and no adjusted matrices.
+    /// The pattern that seeds alignments, if there is one. Then statistics must be set accordingly,
+    /// and matrices must not be adjusted.
     pub pattern: Option<PatternSearch>,
 }
 
@@ -96,7 +99,7 @@ impl ProteinParams {
         ProteinParams { restricted: false, ..ProteinParams::blastp(release, scoring) }
     }
 
-    /// λ by which bits of X-drops of alignments with gaps become scores.
+    /// λ that converts gapped X-drops from bits to scores.
     pub(crate) fn gapped_lambda(&self) -> f64 {
         self.start_lambda.unwrap_or(self.scoring.gapped.lambda)
     }

@@ -1,14 +1,17 @@
-//! Alignment of two short stretches from end to end, near their diagonal (`s_BandedAlign` and `s_Align`, phi_gapalign.c).
+//! End-to-end alignment of two short ranges, near their diagonal (`s_BandedAlign` and `s_Align`,
+//! phi_gapalign.c).
 
 use crate::hits::{Edit, EditOp};
 use crate::scores::{NEVER, RowNumber, ScoreRows};
 use crate::xdrop::GapCosts;
 use crate::xdrop::traced::push;
 
-/// Diagonals beside the main one in which alignments stay, as far as the ends of both stretches allow.
+/// Alignments stay within this many diagonals of the main one, as far as the ends of both ranges
+/// allow.
 const BAND: i64 = 5;
 
-/// A cell: what the best alignment up to here scores, and the best that ends with a gap in the subject and goes on to the next row.
+/// A cell: the score of the best alignment that ends here, and of the best one whose gap in the
+/// subject continues to the next row.
 #[derive(Clone, Copy)]
 struct Cell {
     best: i32,
@@ -16,21 +19,22 @@ struct Cell {
     step: Step,
 }
 
-/// How a cell was reached, and what may end there and go on.
+/// How a cell was reached, and which gaps continue from it.
 #[derive(Clone, Copy)]
 struct Step {
     op: EditOp,
-    /// The gap in the query that goes on to the right was open before.
+    /// Whether the gap in the query that leaves to the right was open before.
     extends_right: bool,
-    /// The gap in the subject that goes on downwards was open before.
+    /// Whether the gap in the subject that leaves downwards was open before.
     extends_down: bool,
 }
 
 const OPENED: Step = Step { op: EditOp::GapInQuery, extends_right: false, extends_down: false };
 const DEAD: Cell = Cell { best: NEVER, gap: NEVER, step: OPENED };
 
-/// Adds the columns of the alignment of all of `query` with all of `subject`. Where equal scores allow a choice a pair comes before a
-/// gap in the query, and that before one in the subject; gaps rather go on than begin.
+/// Appends the columns of the alignment of all of `query` with all of `subject`. Among equal scores
+/// a pair is preferred to a gap in the query, and that to one in the subject. Extending a gap is
+/// preferred to opening one.
 pub(super) fn align(
     query: &[RowNumber],
     subject: &[u8],
@@ -64,7 +68,7 @@ pub(super) fn align(
     columns.iter().rev().for_each(|&op| push(edits, op, 1));
 }
 
-/// All cells, by rows of the query.
+/// Computes all cells, by rows of the query.
 fn fill(query: &[RowNumber], subject: &[u8], scores: &ScoreRows, gaps: GapCosts) -> Vec<Vec<Cell>> {
     let (m, n) = (query.len() as i64, subject.len() as i64);
     let low = (-m).max(-BAND).min((n - m).min(0));
@@ -73,7 +77,7 @@ fn fill(query: &[RowNumber], subject: &[u8], scores: &ScoreRows, gaps: GapCosts)
     let mut cells = vec![vec![DEAD; subject.len() + 1]; query.len() + 1];
     for (j, cell) in cells[0].iter_mut().enumerate().take(high.min(n) as usize + 1) {
         let best = if j == 0 { 0 } else { -gaps.open - gaps.extend * j as i32 };
-        // Beyond the band there is no row below.
+        // Below the band there is no row.
         let gap = if (j as i64) < high { best - first_gap } else { NEVER };
         *cell = Cell { best, gap, step: OPENED };
     }
@@ -92,7 +96,8 @@ fn fill(query: &[RowNumber], subject: &[u8], scores: &ScoreRows, gaps: GapCosts)
     cells
 }
 
-/// A cell from its three neighbours; `right` is the best alignment that ends with a gap in the query, here and then in the next column.
+/// Computes a cell from its three neighbours. `right` is the best alignment that ends with a gap in
+/// the query, here and then in the next column.
 fn cell(pair: i32, down: i32, right: &mut i32, (first_gap, extend): (i32, i32)) -> Cell {
     let through = |op| Step { op, extends_right: true, extends_down: true };
     let (best, step) = if down > pair && down > *right {

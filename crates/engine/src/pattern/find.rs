@@ -1,29 +1,30 @@
-//! Where a pattern occurs (`FindPatternHits`, pattern.c).
+//! Finds the occurrences of a pattern (`FindPatternHits`, pattern.c).
 
 use std::ops::Range;
 
-use super::{ANY, MOST_PLACES, Place};
+use super::{ANY, MAX_POSITIONS, Place};
 
-/// Places of a word of a very long pattern at most (`PHI_BITS_PACKED_PER_WORD`).
+/// Positions in a word of a very long pattern, at most (`PHI_BITS_PACKED_PER_WORD`).
 const WORD: usize = 30;
-/// Occurrences in a sequence at most (`PHI_MAX_HIT`, of which each takes two).
-const MOST: usize = 10_000;
-/// Bits for all places.
-const LANES: usize = MOST_PLACES.div_ceil(64);
+/// Occurrences in a sequence, at most (`PHI_MAX_HIT`; each uses two entries).
+const MAX_OCCURRENCES: usize = 10_000;
+/// Number of words of 64 bits that hold a bit for each position.
+const LANES: usize = MAX_POSITIONS.div_ceil(64);
 
 type Bits = [u64; LANES];
 
-/// What finds a pattern.
+/// Finds a pattern.
 #[derive(Clone, Debug)]
 pub(super) enum Finder {
-    /// Each pattern of fixed length that it stands for, one after the other.
+    /// Tries every fixed-length pattern that the pattern stands for.
     Variants(Variants),
-    /// Where there are too many of these: words with wildcards between them.
+    /// Used if there are too many of these: searches words with wildcards between them.
     Words(Words),
 }
 
 impl Finder {
-    /// For a pattern whose ends are fixed; `None` for one that is too long and has neighbouring wildcards of variable length.
+    /// Creates a finder for a pattern whose ends are fixed. Returns `None` for a pattern that is
+    /// too long and has neighbouring wildcards of variable length.
     pub fn new(places: &[Place]) -> Option<Finder> {
         if let Some(variants) = expand(places) {
             return Some(Finder::Variants(Variants::new(variants)));
@@ -31,7 +32,7 @@ impl Finder {
         Words::new(places).map(Finder::Words)
     }
 
-    /// Where the pattern occurs.
+    /// Finds the occurrences of the pattern.
     pub fn find(&self, letters: &[u8]) -> Vec<Range<u32>> {
         match self {
             Finder::Variants(variants) => variants.find(letters),
@@ -40,8 +41,9 @@ impl Finder {
     }
 }
 
-/// Patterns of fixed length that one stands for, in the order of BLAST+: one letter for the first variable wildcard, none, and then ever
-/// more. `None` if they have too many places (`s_ExpandPattern`, phi_lookup.c).
+/// Expands a pattern to patterns of fixed length, in the order of BLAST+: one letter for the first
+/// variable wildcard, then none, then more and more. Returns `None` if they have too many positions
+/// (`s_ExpandPattern`, phi_lookup.c).
 fn expand(places: &[Place]) -> Option<Vec<Vec<u32>>> {
     let (mut done, mut open, mut total) = (Vec::new(), vec![places.to_vec()], 0);
     while let Some(pattern) = open.pop() {
@@ -51,14 +53,14 @@ fn expand(places: &[Place]) -> Option<Vec<Vec<u32>>> {
         });
         let Some((at, most)) = variable else {
             total += pattern.len();
-            if total >= MOST_PLACES && !(done.is_empty() && open.is_empty()) {
+            if total >= MAX_POSITIONS && !(done.is_empty() && open.is_empty()) {
                 return None;
             }
             done.push(pattern.iter().map(|place| place.set()).collect());
             continue;
         };
-        // All of them have that much, and more.
-        if total + open.len() + most > MOST_PLACES {
+        // Each of them has at least that many positions.
+        if total + open.len() + most > MAX_POSITIONS {
             return None;
         }
         let with = |count: usize| {
@@ -72,7 +74,7 @@ fn expand(places: &[Place]) -> Option<Vec<Vec<u32>>> {
 }
 
 impl Place {
-    /// The letters that it takes; none where it takes some number of them.
+    /// The letters that match here; none for a wildcard of variable length.
     pub fn set(self) -> u32 {
         match self {
             Place::Letter(set) => set,
@@ -81,16 +83,16 @@ impl Place {
     }
 }
 
-/// Patterns of fixed length, searched for side by side.
+/// Patterns of fixed length, searched in parallel.
 #[derive(Clone, Debug)]
 pub(super) struct Variants {
     patterns: Vec<Vec<u32>>,
-    /// Of each pattern its first and its last bit.
+    /// Bits of the first and of the last position of each pattern.
     first: Bits,
     last: Bits,
-    /// Of each letter the places that take it.
+    /// For each letter, bits of the positions that it matches.
     of_letter: Vec<Bits>,
-    /// Lanes in use.
+    /// Number of words in use.
     lanes: usize,
 }
 
@@ -128,7 +130,7 @@ impl Variants {
                 && let Some(length) = self.first_ending(&state)
             {
                 found.push(end - length..end);
-                if found.len() == MOST {
+                if found.len() == MAX_OCCURRENCES {
                     break;
                 }
             }
@@ -146,24 +148,24 @@ impl Variants {
         })
     }
 
-    /// The first pattern that the letters, an occurrence, are.
-    pub fn of(&self, letters: &[u8]) -> Option<&[u32]> {
-        self.patterns.iter().map(Vec::as_slice).find(|pattern| is(pattern, letters))
+    /// The first pattern that matches the letters of an occurrence.
+    pub fn matching(&self, letters: &[u8]) -> Option<&[u32]> {
+        self.patterns.iter().map(Vec::as_slice).find(|pattern| matches_sets(pattern, letters))
     }
 }
 
-/// Whether letters are what sets take, one by one.
-fn is(sets: &[u32], letters: &[u8]) -> bool {
+/// Whether each letter is in the corresponding set.
+fn matches_sets(sets: &[u32], letters: &[u8]) -> bool {
     sets.len() == letters.len()
         && sets.iter().zip(letters).all(|(set, &letter)| set >> (letter & 31) & 1 != 0)
 }
 
-/// A pattern too long to be written as others of fixed length.
+/// A pattern too long to be expanded to patterns of fixed length.
 #[derive(Clone, Debug)]
 pub(super) struct Words {
-    /// Words and how many letters may follow before the next.
+    /// Words, and how many letters may follow each before the next.
     pub words: Vec<(Vec<u32>, usize)>,
-    /// The word that is searched for first.
+    /// Index of the word that is searched first.
     rarest: usize,
 }
 
@@ -196,13 +198,16 @@ impl Words {
         Some(Words { words, rarest })
     }
 
-    /// Starts of a word within a range.
+    /// Start positions of a word within a range.
     fn starts(&self, word: usize, letters: &[u8], within: Range<usize>) -> Vec<usize> {
         let sets = &self.words[word].0;
         let within = within.start.min(letters.len())..within.end.min(letters.len());
         let Some(part) = letters.get(within.clone()) else { return Vec::new() };
         let windows = part.windows(sets.len()).enumerate();
-        windows.filter(|(_, window)| is(sets, window)).map(|(at, _)| within.start + at).collect()
+        windows
+            .filter(|(_, window)| matches_sets(sets, window))
+            .map(|(at, _)| within.start + at)
+            .collect()
     }
 
     fn find(&self, letters: &[u8]) -> Vec<Range<u32>> {
@@ -216,7 +221,7 @@ impl Words {
                 let starts = self.starts(word, letters, place.end..place.end + reach);
                 starts.into_iter().map(|start| place.start..start + length(word))
             });
-            found = on.take(MOST).collect();
+            found = on.take(MAX_OCCURRENCES).collect();
         }
         for word in (0..self.rarest).rev() {
             let reach = self.words[word].1 + length(word);
@@ -225,12 +230,16 @@ impl Words {
                 let starts = self.starts(word, letters, from..place.start);
                 starts.into_iter().map(|start| start..place.end)
             });
-            found = back.take(MOST).collect();
+            found = back.take(MAX_OCCURRENCES).collect();
         }
-        found.into_iter().take(MOST).map(|place| place.start as u32..place.end as u32).collect()
+        found
+            .into_iter()
+            .take(MAX_OCCURRENCES)
+            .map(|place| place.start as u32..place.end as u32)
+            .collect()
     }
 
-    /// Where the words end in an occurrence: the first way in which they fill it.
+    /// The ends of the words in an occurrence, for the first combination that fills it.
     pub fn ends(&self, letters: &[u8]) -> Option<Vec<usize>> {
         let mut ends = vec![self.words[0].0.len()];
         self.fill(letters, &mut ends).then_some(ends)

@@ -1,5 +1,6 @@
-//! Two occurrences of a pattern laid on each other (`s_PHIBlastAlignPatterns`, phi_gapalign.c): what it takes letter by letter is
-//! aligned so; between, what its wildcards take, however different that is.
+//! Aligns two occurrences of a pattern with each other (`s_PHIBlastAlignPatterns`, phi_gapalign.c).
+//! Letters that match the same position are paired; the letters of wildcards between them are
+//! aligned, however different their number.
 
 use super::find::{Finder, Variants, Words};
 use super::{ANY, Pattern, Place, banded};
@@ -18,13 +19,13 @@ pub(crate) struct Pair<'a> {
 }
 
 impl Pattern {
-    /// Adds the columns of two occurrences.
-    pub(crate) fn lay(&self, pair: &Pair, edits: &mut Vec<Edit>) {
+    /// Appends the columns of two occurrences.
+    pub(crate) fn append_columns(&self, pair: &Pair, edits: &mut Vec<Edit>) {
         let runs = match &self.finder {
             Finder::Variants(variants) => fixed(variants, pair),
             Finder::Words(words) => long(&self.places, words, pair),
         };
-        // An occurrence is found as what it is.
+        // An occurrence always matches some variant.
         let Some(runs) = runs else { return };
         let (mut q, mut s) = (0, 0);
         for [in_query, in_subject] in runs {
@@ -41,9 +42,9 @@ impl Pattern {
     }
 }
 
-/// Letters of both, run by run, of patterns of fixed length.
+/// Numbers of letters of both, run by run, for patterns of fixed length.
 fn fixed(variants: &Variants, pair: &Pair) -> Option<Vec<[usize; 2]>> {
-    let mut rests = [variants.of(pair.letters)?, variants.of(pair.subject)?];
+    let mut rests = [variants.matching(pair.letters)?, variants.matching(pair.subject)?];
     let mut runs = Vec::new();
     while rests.iter().any(|rest| !rest.is_empty()) {
         let wild = rests.map(|rest| rest.iter().take_while(|&&set| set == ANY).count());
@@ -57,11 +58,11 @@ fn fixed(variants: &Variants, pair: &Pair) -> Option<Vec<[usize; 2]>> {
     Some(runs)
 }
 
-/// The same of a very long pattern.
+/// Numbers of letters of both, run by run, for a very long pattern.
 fn long(places: &[Place], words: &Words, pair: &Pair) -> Option<Vec<[usize; 2]>> {
     let ends = [words.ends(pair.letters)?, words.ends(pair.subject)?];
     let length = |word: usize| words.words[word].0.len();
-    // Of each wildcard of variable length what it takes.
+    // Number of letters that each wildcard of variable length takes.
     let taken = |word: usize| [0, 1].map(|of| ends[of][word] - ends[of][word - 1] - length(word));
     let (mut runs, mut wild, mut word, mut left) = (Vec::new(), [0, 0], 0, length(0));
     for place in places {
@@ -81,7 +82,7 @@ fn long(places: &[Place], words: &Words, pair: &Pair) -> Option<Vec<[usize; 2]>>
             }
         }
         left -= 1;
-        // A word is cut where it gets too long.
+        // A word that got too long was cut; go on with the next.
         if left == 0 && word + 1 < words.words.len() && words.words[word].1 == 0 {
             word += 1;
             left = length(word);

@@ -1,5 +1,5 @@
-//! Patterns of letters: from text to places, where they occur, and how an occurrence is laid on
-//! another (pattern.c, phi_lookup.c).
+//! Patterns of letters: parsing, finding occurrences, and aligning two occurrences (pattern.c,
+//! phi_lookup.c).
 
 mod banded;
 mod find;
@@ -16,65 +16,66 @@ use thiserror::Error;
 
 use self::find::Finder;
 
-/// Places of a pattern at most, and characters of its text (`PHI_MAX_PATTERN_LENGTH`).
-const MOST_PLACES: usize = 330;
-/// Every letter, as a set.
+/// Positions of a pattern, and characters of its text, at most (`PHI_MAX_PATTERN_LENGTH`).
+const MAX_POSITIONS: usize = 330;
+/// The set of all letters.
 const ANY: u32 = (1 << fleetblast_seq::alphabet::SIZE) - 1;
 
-/// What a place of a pattern takes.
+/// A position of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// One of a set of letters, by the bits of their codes.
+    /// One letter of a set, given by the bits of the codes.
     Letter(u32),
-    /// From none to so many letters of any kind.
+    /// From none to this many letters of any kind.
     Some(usize),
 }
 
 /// A pattern of letters.
 #[derive(Clone, Debug)]
 pub struct Pattern {
-    /// As read.
+    /// The text.
     typed: String,
     places: Vec<Place>,
-    /// Letters that it takes at least.
+    /// Least number of letters in an occurrence.
     least: usize,
-    /// How probable it is at a place of a random sequence.
+    /// Probability of an occurrence at a position of a random sequence.
     probability: f64,
     finder: Finder,
 }
 
-/// Why a text is no pattern. Where BLAST+ says so as well, it uses these words.
+/// Reason why a text is not a pattern. Where BLAST+ reports it as well, the message is the same.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PatternError {
     /// The text is too long.
-    #[error("Pattern is too long ({length} but only {MOST_PLACES} supported)")]
+    #[error("Pattern is too long ({length} but only {MAX_POSITIONS} supported)")]
     TooLong {
-        /// Its characters.
+        /// Number of characters.
         length: usize,
     },
-    /// There are too many places.
+    /// There are too many positions.
     #[error("Pattern too long")]
     TooManyPlaces,
-    /// A set holds something else than letters.
+    /// A set contains something else than letters.
     #[error("pattern description has a non-alphabeticcharacter inside a bracket")]
     NoLetter,
-    /// A bracket, brace or parenthesis is not closed or does not hold what it should; BLAST+ reads beyond the text then.
+    /// A bracket, brace or parenthesis is not closed or has invalid contents. BLAST+ then reads
+    /// beyond the text.
     #[error("the pattern cannot be read from character {at} on")]
     Malformed {
-        /// The character, from 1.
+        /// Number of the character, from 1.
         at: usize,
     },
 }
 
 impl PatternError {
-    /// Whether BLAST+ says so too, rather than to crash or to search for something else.
-    pub fn is_told(&self) -> bool {
+    /// Whether BLAST+ reports the error too, instead of crashing or searching for something else.
+    pub fn is_reported(&self) -> bool {
         !matches!(self, PatternError::Malformed { .. })
     }
 }
 
 impl Pattern {
-    /// The text as read.
+    /// The text as the user wrote it.
     pub fn typed(&self) -> &str {
         &self.typed
     }
@@ -84,17 +85,18 @@ impl Pattern {
         self.typed.to_ascii_uppercase()
     }
 
-    /// How probable it is at a place of a random sequence.
+    /// Probability of an occurrence at a position of a random sequence.
     pub fn probability(&self) -> f64 {
         self.probability
     }
 
-    /// Letters that it takes at least.
+    /// Least number of letters in an occurrence.
     pub fn least_length(&self) -> usize {
         self.least
     }
 
-    /// Where it occurs in a sequence of NCBIstdaa codes: at each end once, unless it is a very long one.
+    /// Finds the occurrences in a sequence of NCBIstdaa codes: one for each end position, unless
+    /// the pattern is very long.
     pub fn occurrences(&self, letters: &[u8]) -> Vec<Range<u32>> {
         self.finder.find(letters)
     }
@@ -107,6 +109,6 @@ pub struct PatternSearch {
     pub pattern: Pattern,
     /// The statistics.
     pub statistics: PatternStatistics,
-    /// What judges searches with what was found, which are without the pattern.
+    /// Scoring system of later iterations, which do without the pattern.
     pub next: Box<ScoringSystem>,
 }

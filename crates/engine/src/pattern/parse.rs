@@ -1,12 +1,12 @@
-//! From the text of a pattern to its places (`SPHIPatternSearchBlkNew`, phi_lookup.c).
+//! Parses the text of a pattern (`SPHIPatternSearchBlkNew`, phi_lookup.c).
 
 use fleetblast_seq::alphabet;
 use fleetblast_stats::frequencies::background;
 
 use super::find::Finder;
-use super::{ANY, MOST_PLACES, Pattern, PatternError, Place};
+use super::{ANY, MAX_POSITIONS, Pattern, PatternError, Place};
 
-/// What is read so far.
+/// State of the parser.
 struct Reading<'a> {
     text: &'a [u8],
     at: usize,
@@ -17,7 +17,7 @@ struct Reading<'a> {
 }
 
 impl Pattern {
-    /// Reads a pattern as PROSITE writes them, in any case.
+    /// Parses a pattern in PROSITE syntax, in upper or lower case.
     ///
     /// # Errors
     /// A text that is too long or malformed.
@@ -29,7 +29,7 @@ impl Pattern {
     /// # Ok::<(), fleetblast_engine::pattern::PatternError>(())
     /// ```
     pub fn parse(typed: &str) -> Result<Pattern, PatternError> {
-        if typed.len() >= MOST_PLACES {
+        if typed.len() >= MAX_POSITIONS {
             return Err(PatternError::TooLong { length: typed.len() });
         }
         let upper = typed.to_ascii_uppercase();
@@ -57,19 +57,19 @@ impl Reading<'_> {
                 b'\r' | b'\n' => break,
                 b'-' | b'.' | b'>' | b'<' | b' ' => {}
                 b'X' if self.variable()? => {}
-                b'X' => self.take(ANY, 1.0)?,
-                b'U' => self.take(ANY << 1 | 1, 1.0)?,
+                b'X' => self.add_positions(ANY, 1.0)?,
+                b'U' => self.add_positions(ANY << 1 | 1, 1.0)?,
                 b'[' => {
                     let (set, probability) = self.set()?;
-                    self.take(set, probability)?;
+                    self.add_positions(set, probability)?;
                 }
                 b'{' => {
                     let (set, probability) = self.others()?;
-                    self.take(set, probability)?;
+                    self.add_positions(set, probability)?;
                 }
                 letter => {
                     let code = self.code(letter)?;
-                    self.take(1 << code, self.background[code])?;
+                    self.add_positions(1 << code, self.background[code])?;
                 }
             }
         }
@@ -86,7 +86,7 @@ impl Reading<'_> {
         PatternError::Malformed { at: self.at + 1 }
     }
 
-    /// The code of a letter; what is none stands for a gap, which no sequence has.
+    /// The code of a letter. Other characters become a gap, which no sequence contains.
     fn code(&self, letter: u8) -> Result<usize, PatternError> {
         if !letter.is_ascii() {
             return Err(PatternError::Malformed { at: self.at });
@@ -94,7 +94,7 @@ impl Reading<'_> {
         Ok(usize::from(alphabet::encode(letter).unwrap_or_default()))
     }
 
-    /// What is in parentheses from here on, if there are any.
+    /// Reads text in parentheses, if there is any here.
     fn parentheses(&mut self) -> Result<Option<&str>, PatternError> {
         if self.text.get(self.at) != Some(&b'(') {
             return Ok(None);
@@ -105,7 +105,7 @@ impl Reading<'_> {
         Ok(Some(std::str::from_utf8(&rest[..end]).unwrap_or_default()))
     }
 
-    /// A wildcard of variable length, as in `x(2,5)`, if there is one.
+    /// Reads a wildcard of variable length, such as `x(2,5)`, if there is one.
     fn variable(&mut self) -> Result<bool, PatternError> {
         let before = self.at;
         let malformed = self.malformed();
@@ -119,7 +119,7 @@ impl Reading<'_> {
             return Err(malformed);
         };
         let more = most.checked_sub(least).ok_or(malformed)?;
-        if self.places.len() + least >= MOST_PLACES {
+        if self.places.len() + least >= MAX_POSITIONS {
             return Err(PatternError::TooManyPlaces);
         }
         self.least += least;
@@ -131,7 +131,7 @@ impl Reading<'_> {
         Ok(true)
     }
 
-    /// The letters of a set up to its bracket.
+    /// Reads the letters of a set up to its bracket.
     fn set(&mut self) -> Result<(u32, f64), PatternError> {
         let (mut set, mut probability) = (0, 0.0);
         loop {
@@ -147,7 +147,7 @@ impl Reading<'_> {
         }
     }
 
-    /// All letters but those up to a brace.
+    /// Reads excluded letters up to a brace; returns all others.
     fn others(&mut self) -> Result<(u32, f64), PatternError> {
         let (mut set, mut probability) = (ANY, 1.0);
         loop {
@@ -163,11 +163,11 @@ impl Reading<'_> {
         }
     }
 
-    /// Adds a place that takes a set of letters, as often as it says.
-    fn take(&mut self, set: u32, probability: f64) -> Result<(), PatternError> {
+    /// Adds positions that match a set of letters, as often as the number in parentheses says.
+    fn add_positions(&mut self, set: u32, probability: f64) -> Result<(), PatternError> {
         let malformed = self.malformed();
         let count = match self.parentheses()? {
-            // What follows the number is not read.
+            // Characters after the number are ignored.
             Some(inner) => {
                 let digits = inner.trim_start();
                 let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
@@ -175,8 +175,8 @@ impl Reading<'_> {
             }
             None => 1,
         };
-        // BLAST+ writes beyond its array then.
-        if self.places.len().saturating_add(count) > MOST_PLACES {
+        // BLAST+ then writes beyond its array.
+        if self.places.len().saturating_add(count) > MAX_POSITIONS {
             return Err(PatternError::Malformed { at: self.at });
         }
         self.least += count;
@@ -188,7 +188,8 @@ impl Reading<'_> {
     }
 }
 
-/// Without wildcards of variable length at either end: at the start they go from behind those of fixed length.
+/// Removes wildcards of variable length at either end; at the start also those behind wildcards of
+/// fixed length.
 fn fixed_ends(mut places: Vec<Place>) -> Vec<Place> {
     while let Some(Place::Some(_)) = places.last() {
         places.pop();

@@ -10,7 +10,7 @@ fn found(pattern: &str, text: &str) -> Vec<(u32, u32)> {
     pattern.occurrences(&codes(text)).into_iter().map(|place| (place.start, place.end)).collect()
 }
 
-/// Golden: `psiblast -phi_pattern` prints probability and least length.
+/// From the oracle: `psiblast -phi_pattern` prints probability and least length.
 #[test]
 fn patterns_are_read() {
     let pattern = Pattern::parse(" [AG]-x(4)-G-K-[ST].").unwrap();
@@ -48,13 +48,13 @@ fn many_variants_are_searched_for_by_words() {
 }
 
 #[test]
-fn what_is_no_pattern_is_told() {
-    let told = |text: &str| Pattern::parse(text).unwrap_err();
-    assert_eq!(told(&"A".repeat(330)), PatternError::TooLong { length: 330 });
-    assert_eq!(told("G-K-[s1]"), PatternError::NoLetter);
-    assert_eq!(told("G-K-[ST"), PatternError::NoLetter);
-    assert_eq!(told("A-x(400,401)-A"), PatternError::TooManyPlaces);
+fn invalid_patterns_are_reported() {
+    let reported = |text: &str| Pattern::parse(text).unwrap_err();
+    assert_eq!(reported(&"A".repeat(330)), PatternError::TooLong { length: 330 });
+    assert_eq!(reported("G-K-[s1]"), PatternError::NoLetter);
+    assert_eq!(reported("G-K-[ST"), PatternError::NoLetter);
+    assert_eq!(reported("A-x(400,401)-A"), PatternError::TooManyPlaces);
     for text in ["G-{ST", "G-x(2", "G-x(4,2)-K", "G(400)", "x(,)"] {
-        assert!(!told(text).is_told(), "{text}");
+        assert!(!reported(text).is_reported(), "{text}");
     }
 }

@@ -1,4 +1,4 @@
-//! Where a pattern occurs in a query.
+//! Occurrences of a pattern in a query.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use crate::pattern::Pattern;
 use crate::query::Query;
 
 impl Pattern {
-    /// Where it occurs in what is not masked of a query.
+    /// Finds the occurrences in the unmasked ranges of a query.
     pub fn occurrences_in(&self, query: &Query) -> Vec<Range<u32>> {
         let context = query.first();
         let mut found = Vec::new();
@@ -23,8 +23,8 @@ impl Pattern {
         found
     }
 
-    /// Why a query cannot be searched (`Blast_SetPHIPatternInfo`, blast_setup.c).
-    pub fn fault(&self, query: &Query) -> Option<String> {
+    /// Reason why a query cannot be searched (`Blast_SetPHIPatternInfo`, blast_setup.c).
+    pub fn unsearchable_reason(&self, query: &Query) -> Option<String> {
         let found = self.occurrences_in(query);
         let shown = self.shown();
         if found.iter().any(|place| place.start == 0 && place.end == query.length) {

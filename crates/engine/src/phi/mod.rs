@@ -1,8 +1,7 @@
-//! Searches that begin where a pattern occurs (PHI-BLAST; pattern.c, phi_lookup.c, phi_gapalign.c,
-//! blast_hits.c): each occurrence in the query is laid on each one in a subject, and extended to
-//! both sides.
+//! Searches seeded by a pattern (PHI-BLAST; pattern.c, phi_lookup.c, phi_gapalign.c, blast_hits.c).
+//! Each occurrence in the query is aligned with each one in a subject, and extended to both sides.
 //!
-//! The hits depend on how often the pattern occurs in the whole database, which the caller counts
+//! The hits depend on the number of occurrences in the whole database, which the caller counts
 //! ([`Search::with_occurrences`](crate::search::Search::with_occurrences)).
 
 mod in_query;
@@ -13,11 +12,11 @@ mod traceback;
 use crate::hits::SubjectHit;
 use crate::order::order_h;
 
-pub(crate) use self::searcher::{Scratch as SearchScratch, Searcher};
-pub(crate) use self::traceback::{Aligner, QueryWorth, Scratch as AlignScratch, Traceback};
+pub(crate) use self::searcher::{PatternSearcher, Scratch as SearchScratch};
+pub(crate) use self::traceback::{Aligner, QueryStatistics, Scratch as AlignScratch, Traceback};
 
-/// Splits the hits of a query by the `count` occurrences in it through which the alignments go. Each
-/// part is in the order of its own scores (`PHIBlast_HSPResultsSplit`, blast_hits.c).
+/// Splits the hits of a query by the `count` occurrences that the alignments contain. Each part is
+/// sorted by its own scores (`PHIBlast_HSPResultsSplit`, blast_hits.c).
 pub fn split(hits: &[SubjectHit], count: usize) -> Vec<Vec<SubjectHit>> {
     let part = |number: usize| {
         let of = |hit: &SubjectHit| {

@@ -1,4 +1,5 @@
-//! The preliminary search: every occurrence in a subject is laid on every one in the query (`PHIGetGappedScore`, phi_gapalign.c).
+//! The preliminary search: extends every pair of occurrences in a subject and in the query
+//! (`PHIGetGappedScore`, phi_gapalign.c).
 
 use std::ops::Range;
 
@@ -16,9 +17,9 @@ use crate::xdrop::traced::DpScratch;
 use crate::xdrop::{GapCosts, Scheme};
 use fleetblast_seq::frame::Frame;
 
-/// A block of queries ready to be searched.
+/// A block of queries prepared for the search.
 #[derive(Debug)]
-pub(crate) struct Searcher {
+pub(crate) struct PatternSearcher {
     search: PatternSearch,
     queries: Vec<(Seeds, i32)>,
     scores: ScoreRows,
@@ -35,7 +36,7 @@ pub(crate) struct Scratch {
     letters: Letters,
 }
 
-impl Searcher {
+impl PatternSearcher {
     pub fn new(
         search: &PatternSearch,
         queries: &[Query],
@@ -51,7 +52,7 @@ impl Searcher {
             let cutoff = search.cutoff(params.common.evalue, query, &seeds.occurrences);
             (seeds, cutoff)
         };
-        Searcher {
+        PatternSearcher {
             search: search.clone(),
             queries: merger.pieces().iter().map(|piece| seeds(&queries[piece.query])).collect(),
             scores: ScoreRows::of_matrix(&scoring.scores),
@@ -62,7 +63,7 @@ impl Searcher {
         }
     }
 
-    /// What puts lists together.
+    /// Merges hit lists of several partitions.
     pub fn merger(&self) -> &Merger {
         &self.merger
     }
@@ -116,8 +117,8 @@ impl Searcher {
                 if left.score + right.score < cutoff {
                     continue;
                 }
-                // BLAST+ counts the left end from one letter further on, if there is anything before, and the right one from the last
-                // letter of the pattern.
+                // BLAST+ counts the left end from one letter further on, if there is a letter
+                // before, and the right end from the last letter of the pattern.
                 let start = |seed: u32, other: u32, used: usize| match (seed, other) {
                     (0, _) | (_, 0) => seed,
                     _ => seed - used as u32 + 1,

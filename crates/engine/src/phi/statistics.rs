@@ -1,4 +1,4 @@
-//! What is told of a query and of the cut-offs where a search begins with a pattern.
+//! Statistics of queries and cut-offs in searches seeded by a pattern.
 
 use std::ops::Range;
 
@@ -7,8 +7,8 @@ use crate::pattern::PatternSearch;
 use crate::query::Query;
 
 impl PatternSearch {
-    /// Gives a query the statistics of the search.
-    pub(crate) fn judge(&self, mut query: Query, totals: &DatabaseTotals) -> Query {
+    /// Sets the statistics of a query.
+    pub(crate) fn with_statistics(&self, mut query: Query, totals: &DatabaseTotals) -> Query {
         let least = self.pattern.least_length();
         for context in &mut query.contexts {
             context.karlin = Some(self.statistics.block());
@@ -18,7 +18,8 @@ impl PatternSearch {
         query
     }
 
-    /// Least score, of the letters beside the pattern, with which an alignment is kept (`s_PhiBlastCutoffScore`, blast_parameters.c).
+    /// Least score that keeps an alignment, not counting the letters of the pattern
+    /// (`s_PhiBlastCutoffScore`, blast_parameters.c).
     pub(super) fn cutoff(&self, evalue: f64, query: &Query, occurrences: &[Range<u32>]) -> i32 {
         let space = query.first().search_space as f64;
         let count = self.effective(occurrences);
@@ -36,7 +37,7 @@ impl PatternSearch {
         low
     }
 
-    /// Occurrences in the query, of which those count as one that begin near each other
+    /// Effective number of occurrences in the query: those that begin near each other count as one
     /// (`PhiBlastGetEffectiveNumberOfPatterns`, blast_hits.c).
     pub(super) fn effective(&self, occurrences: &[Range<u32>]) -> f64 {
         let (mut count, mut last) = (0, None);

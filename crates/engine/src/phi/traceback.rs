@@ -1,5 +1,6 @@
-//! From preliminary hits to alignments (`PHIGappedAlignmentWithTraceback`, phi_gapalign.c; `s_PHITracebackFromHSPList`,
-//! blast_traceback.c). The letters of the pattern count for nothing in the score.
+//! From preliminary hits to alignments (`PHIGappedAlignmentWithTraceback`, phi_gapalign.c;
+//! `s_PHITracebackFromHSPList`, blast_traceback.c). The letters of the pattern do not count in the
+//! score.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -40,7 +41,7 @@ impl Letters {
     }
 }
 
-/// A query, and where its pattern occurs.
+/// A query and the occurrences of the pattern in it.
 #[derive(Debug)]
 pub(super) struct Seeds {
     letters: Arc<[u8]>,
@@ -58,8 +59,8 @@ impl Seeds {
         Seeds { letters, rows, reversed_rows, occurrences }
     }
 
-    /// Extends to the left and to the right of two occurrences; `edits` are those to the left and those to the right, from the pattern
-    /// on.
+    /// Extends two occurrences to the left and to the right. `edits` receives the columns of both
+    /// sides, outwards from the pattern.
     pub fn beside(
         &self,
         of_query: &Range<u32>,
@@ -78,7 +79,7 @@ impl Seeds {
     }
 }
 
-/// What the traceback of a search needs.
+/// Parameters of the traceback of a search.
 #[derive(Debug)]
 pub(crate) struct Traceback {
     search: PatternSearch,
@@ -91,22 +92,22 @@ pub(crate) struct Traceback {
     pub occurrences: u64,
 }
 
-/// A query ready to be aligned.
+/// A query prepared for alignment.
 #[derive(Debug)]
 pub(crate) struct Aligner<'a> {
     seeds: Seeds,
     cutoff: i32,
-    worth: QueryWorth<'a>,
+    statistics: QueryStatistics<'a>,
 }
 
-/// What alignments of a query are worth.
+/// Score statistics of a query.
 #[derive(Debug)]
-pub(crate) struct QueryWorth<'a> {
+pub(crate) struct QueryStatistics<'a> {
     traceback: &'a Traceback,
     effective: f64,
 }
 
-impl QueryWorth<'_> {
+impl QueryStatistics<'_> {
     /// E-value of a score.
     pub fn evalue(&self, score: i32) -> f64 {
         // BLAST+ counts in 32 bits.
@@ -156,29 +157,29 @@ impl Traceback {
     pub fn aligner(&self, query: &Query) -> Aligner<'_> {
         let seeds = Seeds::new(&self.search, query);
         let cutoff = self.search.cutoff(self.limit, query, &seeds.occurrences);
-        let worth = self.worth_of(&seeds.occurrences);
-        Aligner { seeds, cutoff, worth }
+        let statistics = self.prepared_statistics(&seeds.occurrences);
+        Aligner { seeds, cutoff, statistics }
     }
 
-    pub fn worth(&self, query: &Query) -> QueryWorth<'_> {
-        self.worth_of(&self.search.pattern.occurrences_in(query))
+    pub fn statistics(&self, query: &Query) -> QueryStatistics<'_> {
+        self.prepared_statistics(&self.search.pattern.occurrences_in(query))
     }
 
-    fn worth_of(&self, occurrences: &[Range<u32>]) -> QueryWorth<'_> {
-        QueryWorth { traceback: self, effective: self.search.effective(occurrences) }
+    fn prepared_statistics(&self, occurrences: &[Range<u32>]) -> QueryStatistics<'_> {
+        QueryStatistics { traceback: self, effective: self.search.effective(occurrences) }
     }
 }
 
 impl Aligner<'_> {
-    /// Aligns the query and a subject. `hit` is a preliminary hit of this query in it.
+    /// Aligns the query with a subject. `hit` is a preliminary hit of this query in it.
     pub fn align(&self, subject: &[u8], hit: &PrelimHit, scratch: &mut Scratch) -> Candidate {
-        let (worth, traceback) = (&self.worth, self.worth.traceback);
+        let (statistics, traceback) = (&self.statistics, self.statistics.traceback);
         let places = traceback.search.pattern.occurrences(subject);
         scratch.letters.load(subject);
         let of = |hsp: &PrelimHsp| {
             let mut alignment = self.alignment(hsp, subject, &places, scratch)?;
-            alignment.evalue = worth.evalue(alignment.score);
-            alignment.bit_score = worth.bits(alignment.score);
+            alignment.evalue = statistics.evalue(alignment.score);
+            alignment.bit_score = statistics.bits(alignment.score);
             Some(alignment)
         };
         let mut alignments: Vec<Alignment> = hit.hsps.iter().filter_map(of).collect();
@@ -198,7 +199,7 @@ impl Aligner<'_> {
         places: &[Range<u32>],
         scratch: &mut Scratch,
     ) -> Option<Alignment> {
-        let Traceback { search, scores, gaps, x_drop, .. } = self.worth.traceback;
+        let Traceback { search, scores, gaps, x_drop, .. } = self.statistics.traceback;
         let (gaps, x_drop) = (*gaps, *x_drop);
         let of_query = self.seeds.occurrences.get(hsp.q_seed as usize)?;
         let of_subject = places.get(hsp.s_seed as usize)?;
@@ -220,7 +221,7 @@ impl Aligner<'_> {
             scores,
             gaps,
         };
-        search.pattern.lay(&pair, &mut edits);
+        search.pattern.append_columns(&pair, &mut edits);
         right.iter().for_each(|edit| push(&mut edits, edit.op, edit.len));
         let reach = |place: &Range<u32>, before: usize, behind: usize| {
             place.start - before as u32..place.end + behind as u32

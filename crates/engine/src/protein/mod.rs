@@ -1,4 +1,4 @@
-//! Searches of protein with protein: words of the neighbourhood, a matrix or rows by position, composition adjustment.
+//! Protein searches: neighbourhood words, scores by matrix or by position, composition adjustment.
 
 mod composition;
 pub(crate) mod prelim;

@@ -1,4 +1,4 @@
-//! How protein queries are read, masked and judged (rules 2).
+//! Reads protein queries, masks them and computes their statistics (rules 2).
 
 use std::ops::Range;
 
@@ -57,12 +57,12 @@ impl QueryRules for ProteinParams {
     }
 }
 
-/// Residues that the matrices know.
+/// Replaces residues that the matrices do not contain.
 fn searchable(residues: &[u8]) -> Vec<u8> {
     residues.iter().map(|&code| if code == alphabet::O { alphabet::X } else { code }).collect()
 }
 
-/// The masked intervals of a query: SEG and, if asked for, lower case.
+/// The masked ranges of a query: SEG and, on request, lower case.
 pub(super) fn masks(
     residues: &[u8],
     lower_case: &[Range<u32>],

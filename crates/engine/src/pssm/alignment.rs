@@ -1,4 +1,4 @@
-//! Subjects laid on the query: for each of its positions what stands there in each of them.
+//! Subjects aligned with the query: the letter of each of them at each position of the query.
 
 use fleetblast_seq::alphabet;
 
@@ -8,16 +8,16 @@ use crate::hits::{Alignment, EditOp};
 /// The code of a gap.
 pub const GAP: u8 = 0;
 
-/// What of a sequence stands at a position of the query.
+/// The letter of a sequence at a position of the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell(u8);
 
 impl Cell {
     const ALIGNED: u8 = 0x80;
-    /// Nothing.
+    /// No letter.
     pub const NONE: Cell = Cell(GAP);
 
-    /// A letter, or [`GAP`], that is aligned.
+    /// An aligned letter, or [`GAP`].
     pub fn aligned(letter: u8) -> Cell {
         Cell(letter & !Self::ALIGNED | Self::ALIGNED)
     }
@@ -27,49 +27,49 @@ impl Cell {
         Cell(letter & !Self::ALIGNED)
     }
 
-    /// The letter, [`GAP`] where there is none.
+    /// The letter; [`GAP`] if there is none.
     #[inline]
     pub fn letter(self) -> u8 {
         self.0 & !Self::ALIGNED
     }
 
-    /// Whether the sequence is aligned there.
+    /// Whether the sequence is aligned at the position.
     #[inline]
     pub fn is_aligned(self) -> bool {
         self.0 & Self::ALIGNED != 0
     }
 }
 
-/// A sequence laid on the query.
+/// A sequence, by position of the query.
 pub type Row = Vec<Cell>;
 
-/// Sequences laid on the query. The query itself is the first of them.
+/// Sequences aligned with the query, which is the first of them.
 #[derive(Clone, Debug)]
 pub struct QueryAlignment {
     rows: Vec<Row>,
 }
 
 impl QueryAlignment {
-    /// The query alone.
+    /// Creates an alignment of the query alone.
     pub fn new(query: &[u8]) -> Self {
         QueryAlignment { rows: vec![query.iter().map(|&letter| Cell::aligned(letter)).collect()] }
     }
 
-    /// Rows as they are. The first is the query.
+    /// Creates an alignment of these rows. The first is the query.
     ///
     /// # Panics
-    /// If there is none.
+    /// If there is no row.
     pub fn of_rows(rows: Vec<Row>) -> Self {
         assert!(!rows.is_empty(), "an alignment has a query");
         QueryAlignment { rows }
     }
 
-    /// Adds a subject, as some of its alignments lay it on the query: at each position the first of them that covers it holds. `letters`
-    /// has the subject's residues from where an alignment starts.
+    /// Adds a subject by some of its alignments. At each position the first alignment that covers
+    /// it counts. `letters` has the subject's residues from the start of an alignment on.
     pub fn add<'a>(&mut self, alignments: impl IntoIterator<Item = (&'a Alignment, &'a [u8])>) {
         let mut row = vec![Cell::NONE; self.rows[0].len()];
         for (alignment, letters) in alignments {
-            lay(alignment, letters, &mut row);
+            align_to_row(alignment, letters, &mut row);
         }
         self.rows.push(row);
     }
@@ -88,22 +88,22 @@ impl QueryAlignment {
         self.rows[0].iter().map(|cell| cell.letter()).collect()
     }
 
-    /// The query's letter, or none if the query does not count.
+    /// The query's letter; [`GAP`] if the query does not count.
     pub(super) fn query_letter(&self, position: usize) -> u8 {
         self.rows[0][position].letter()
     }
 
-    /// Lets the query count for nothing.
+    /// Excludes the query from all statistics.
     pub(super) fn hide_query(&mut self) {
         self.rows[0].fill(Cell::NONE);
     }
 
-    /// Positions of the query.
+    /// Number of positions of the query.
     pub(super) fn columns(&self) -> usize {
         self.rows[0].len()
     }
 
-    /// What BLAST+ wants of an alignment (`_PSIValidateMSA`, blast_psi_priv.c).
+    /// Checks the requirements of BLAST+ on an alignment (`_PSIValidateMSA`, blast_psi_priv.c).
     pub(super) fn check(&self, bare_columns: bool) -> Result<(), PssmError> {
         let starts_with_gap = |row: &Row| {
             row.iter().find(|cell| cell.is_aligned()).is_some_and(|c| c.letter() == GAP)
@@ -132,8 +132,8 @@ impl QueryAlignment {
     }
 }
 
-/// Lays one alignment on a row. BLAST+ reads `O` of a database as it is, and so it stays here.
-fn lay(alignment: &Alignment, letters: &[u8], row: &mut [Cell]) {
+/// Writes one alignment to a row. BLAST+ leaves `O` of a database unchanged, and so does this.
+fn align_to_row(alignment: &Alignment, letters: &[u8], row: &mut [Cell]) {
     let mut position = alignment.query.start as usize;
     let mut letters = letters.iter();
     for edit in &alignment.edits {

@@ -1,5 +1,5 @@
-//! Blocks: the columns around each position in which all sequences are aligned that are aligned there
-//! (`_PSIComputeAlignmentBlocks`, blast_psi_priv.c).
+//! The block of each position: the columns around it in which all sequences that are aligned there
+//! are aligned (`_PSIComputeAlignmentBlocks`, blast_psi_priv.c).
 
 use fleetblast_seq::alphabet::X;
 
@@ -12,7 +12,8 @@ pub(super) struct Blocks {
     pub left: Vec<i32>,
     /// Last column; the number of columns where no sequence but the query is aligned.
     pub right: Vec<i32>,
-    /// Columns, without those where the query has an `X`; 2 more than the query where no other sequence is aligned.
+    /// Number of columns, without those where the query has an `X`; 2 more than the query where no
+    /// other sequence is aligned.
     pub sizes: Vec<u32>,
 }
 
@@ -33,9 +34,9 @@ impl Blocks {
         blocks
     }
 
-    /// Narrows the blocks to a row's stretches.
+    /// Narrows the blocks to a row's aligned ranges.
     fn narrow(&mut self, row: &Row) {
-        // Where a row begins or ends with a gap at the query's own end, BLAST+ knows no bound.
+        // Where a row begins or ends with a gap at the query's own end, BLAST+ sets no bound.
         let mut bound = -1;
         for (position, cell) in row.iter().enumerate() {
             if !cell.is_aligned() {

@@ -1,8 +1,10 @@
-//! Position-specific scoring matrices (PSSMs): from what a round found to the matrix of the next (rules of psiblast, 3 and 4).
+//! Position-specific scoring matrices (PSSMs): from the hits of an iteration to the matrix of the
+//! next (rules of psiblast, 3 and 4).
 //!
-//! The subjects that are taken are laid on the query ([`alignment`]), copies of others are taken out (`purge`), each is weighed
-//! in each column (`weights`), the weights become frequencies of letters (`ratios`) and these become scores (`scores`). What is
-//! found of a column on the way is kept for those who want to see it ([`Observed`]).
+//! The included subjects are aligned with the query ([`alignment`]), and copies of others are
+//! removed (`purge`). Each sequence gets a weight in each column (`weights`). The weights become
+//! frequencies of letters (`ratios`), and these become scores (`scores`). Intermediate results by
+//! column are kept for reports ([`Observed`]).
 
 pub mod alignment;
 mod blocks;
@@ -26,104 +28,108 @@ use self::blocks::Blocks;
 use self::ratios::Pseudocounts;
 use self::weights::Weights;
 
-/// A probability that is not larger counts for none.
+/// Probabilities up to this value count as 0.
 pub(crate) const EPSILON: f64 = 0.0001;
 
 /// A number for each NCBIstdaa code.
 pub type ByCode = [f64; SIZE];
 
-/// What each position of a query scores against each letter, and where that comes from.
+/// Scores of each position of a query against each letter, and the frequencies that they are made
+/// from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pssm {
     /// The letters of the query, NCBIstdaa.
     pub query: Vec<u8>,
-    /// Scores by position and code; [`fleetblast_stats::matrix::NEVER`] where a letter must not stand.
+    /// Scores by position and code; [`fleetblast_stats::matrix::NEVER`] where a letter must not
+    /// occur.
     pub scores: Vec<[i32; SIZE]>,
-    /// Estimated frequencies by position and code, from which the scores follow. BLAST+ calls them ratios.
+    /// Estimated frequencies by position and code, from which the scores follow. BLAST+ calls them
+    /// ratios.
     pub frequencies: Vec<ByCode>,
-    /// Parameters of alignments without gaps.
+    /// Parameters of ungapped alignments.
     pub ungapped: KarlinBlock,
-    /// Parameters of alignments with gaps.
+    /// Parameters of gapped alignments.
     pub gapped: KarlinBlock,
-    /// What was found of the columns; of a matrix that was read, nothing may be known.
+    /// Intermediate results by column; a matrix read from a file may have none.
     pub observed: Option<Observed>,
 }
 
-/// What was found of each column of the query.
+/// Intermediate results for each column of the query.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Observed {
     /// Weighted shares of the letters.
     pub weighted: Vec<ByCode>,
     /// Information in bits.
     pub information: Vec<f64>,
-    /// Weight of letters, not gaps, against pseudocounts.
+    /// Weight of observed letters (not gaps) relative to pseudocounts.
     pub gapless: Vec<f64>,
-    /// Different letters in the columns of the block, in sum.
+    /// Sum of the numbers of different letters in the columns of the block.
     pub sigma: Vec<f64>,
-    /// Columns of the block, without those where the query has an `X`.
+    /// Number of columns of the block, without those where the query has an `X`.
     pub intervals: Vec<u32>,
-    /// Sequences aligned, the query among them.
+    /// Number of aligned sequences, including the query.
     pub matching: Vec<u32>,
 }
 
 impl Pssm {
-    /// Nothing but the statistics of a matrix, which is all that reports tell of it: nothing can be searched with that.
+    /// Creates a PSSM with nothing but statistics, for reports; it cannot be used for a search.
     pub fn of_statistics(ungapped: KarlinBlock, gapped: KarlinBlock) -> Pssm {
         let (query, scores, frequencies) = (Vec::new(), Vec::new(), Vec::new());
         Pssm { query, scores, frequencies, ungapped, gapped, observed: None }
     }
 }
 
-/// Why there is no matrix. The text is that of BLAST+.
+/// Reason why there is no matrix. The text is that of BLAST+.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum PssmError {
     /// Chance alignments would score above 0.
     #[error("PSSM has positive average score")]
     PositiveAverage,
-    /// Weights that do not add up to 1.
+    /// Weights do not add up to 1.
     #[error("Error computing sequence weights")]
     Weights,
-    /// A sequence that starts with a gap.
+    /// A sequence starts with a gap.
     #[error("Found flanking gap at start of alignment")]
     StartingGap,
-    /// A sequence that ends with a gap.
+    /// A sequence ends with a gap.
     #[error("Found flanking gap at end of alignment")]
     EndingGap,
-    /// A column in which nothing is aligned.
+    /// No sequence is aligned in a column.
     #[error("Found column with no sequences aligned in it")]
     UnalignedColumn,
-    /// A column of gaps.
+    /// All letters of a column are gaps.
     #[error("Found column with only GAP residues")]
     ColumnOfGaps,
-    /// A gap in the query.
+    /// The query has a gap.
     #[error("Gap found in query sequence")]
     GapInQuery,
 }
 
-/// Makes matrices for searches with a scoring system.
+/// Computes matrices for searches with a scoring system.
 #[derive(Clone, Debug)]
 pub struct PssmMaker {
     scoring: ScoringSystem,
     data: FrequencyData,
     standard: ByCode,
     pseudocounts: Pseudocounts,
-    /// Bits of a score of 1 to the power of -1 where scores come from the matrix alone.
+    /// Unit of scores in bits where scores come from the matrix alone.
     bit_scale: f64,
 }
 
-/// What differs between alignments of a round and one that was typed.
+/// Differences between alignments of an iteration and one that the user provides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Habits {
-    /// Columns may have nothing aligned.
+pub struct AlignmentRules {
+    /// Whether columns without aligned sequences are allowed.
     pub bare_columns: bool,
-    /// The query does not count (`-ignore_msa_master`).
+    /// Whether the query is excluded (`-ignore_msa_master`).
     pub without_query: bool,
-    /// What is found of the columns is kept.
+    /// Whether intermediate results by column are kept.
     pub observes: bool,
 }
 
 impl PssmMaker {
-    /// With so many pseudocounts, 0 for as many as suit each column; `None` if the matrix has no frequencies behind it (IDENTITY).
+    /// Creates a maker with this pseudocount, or 0 to choose it for each column. Returns `None` if
+    /// the matrix has no frequency data (IDENTITY).
     pub fn new(scoring: &ScoringSystem, pseudocount: i32) -> Option<Self> {
         let data = FrequencyData::for_matrix(scoring.name)?;
         Some(PssmMaker {
@@ -135,27 +141,31 @@ impl PssmMaker {
         })
     }
 
-    /// The matrix of an alignment.
+    /// Computes the matrix of an alignment.
     ///
     /// # Errors
-    /// An alignment of which none can be made.
-    pub fn make(&self, mut alignment: QueryAlignment, habits: Habits) -> Result<Pssm, PssmError> {
+    /// If the alignment is not suitable.
+    pub fn make(
+        &self,
+        mut alignment: QueryAlignment,
+        rules: AlignmentRules,
+    ) -> Result<Pssm, PssmError> {
         let query = alignment.query();
         purge::purge(&mut alignment);
-        if habits.without_query {
+        if rules.without_query {
             alignment.hide_query();
         } else {
-            alignment.check(habits.bare_columns)?;
+            alignment.check(rules.bare_columns)?;
         }
         let blocks = Blocks::new(&alignment, &query);
-        let least = if habits.without_query { 1 } else { 2 };
+        let least = if rules.without_query { 1 } else { 2 };
         let weights = Weights::new(&alignment, &blocks, least, &self.standard)?;
         let (frequencies, pseudocounts) =
             self.pseudocounts.frequencies(&alignment, &blocks, &weights, self);
         let (scores, ungapped) = self.scores(&query, &frequencies)?;
         let gapped = self.gapped(&ungapped);
         let pssm = Pssm { query, scores, frequencies, ungapped, gapped, observed: None };
-        if !habits.observes {
+        if !rules.observes {
             return Ok(pssm);
         }
         let is_seen =
@@ -178,10 +188,10 @@ impl PssmMaker {
         Ok(Pssm { observed: Some(observed), ..pssm })
     }
 
-    /// The matrix of frequencies that were read, with its scores.
+    /// Computes the matrix of given frequencies, with its scores.
     ///
     /// # Errors
-    /// Frequencies of which there are none.
+    /// If the frequencies give no valid matrix.
     pub fn of_frequencies(
         &self,
         query: Vec<u8>,
@@ -192,7 +202,7 @@ impl PssmMaker {
         Ok(Pssm { query, scores, frequencies, ungapped, gapped, observed: None })
     }
 
-    /// Parameters of alignments with gaps, from those without.
+    /// Parameters of gapped alignments, derived from the ungapped ones.
     pub(crate) fn gapped(&self, ungapped: &KarlinBlock) -> KarlinBlock {
         let standard = self.scoring.gapped.block();
         let k = ungapped.k * standard.k / self.scoring.ideal.k;

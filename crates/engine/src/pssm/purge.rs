@@ -1,7 +1,9 @@
-//! Takes out of an alignment what others show already (`_PSIPurgeBiasedSegments`, blast_psi_priv.c).
+//! Removes sequences from an alignment that are nearly copies of others (`_PSIPurgeBiasedSegments`,
+//! blast_psi_priv.c).
 //!
-//! Two sequences are compared region by region; a region goes on as long as one of the two is aligned. Where they are alike, the
-//! second loses the region. What counts of a region in BLAST+ are a few counters, and so it does here.
+//! Two sequences are compared region by region; a region continues as long as one of the two is
+//! aligned. Where they are alike, the second loses the region. As in BLAST+, a region is
+//! represented by a few counters.
 
 use std::ops::Range;
 
@@ -9,15 +11,15 @@ use fleetblast_seq::alphabet::X;
 
 use super::alignment::{Cell, QueryAlignment, Row};
 
-/// Share of identical pairs from which a sequence shows nothing that another does not.
+/// From this share of identical pairs on a sequence is redundant.
 const NEAR_IDENTICAL: f64 = 0.94;
-/// The same for the query itself.
+/// The same for comparison with the query itself.
 const IDENTICAL: f64 = 1.0;
 
-/// A sequence, and where it is aligned at all.
+/// A sequence, and its aligned range.
 struct Sequence {
     row: Row,
-    /// Where it is aligned if that is one stretch; empty if nowhere.
+    /// The aligned range if there is just one; empty if there is none.
     stretch: Option<Range<usize>>,
 }
 
@@ -37,21 +39,22 @@ impl Sequence {
     }
 }
 
-/// The one stretch that is aligned; `None` if there are several.
+/// The aligned range; `None` if there are several.
 fn stretch(row: &Row) -> Option<Range<usize>> {
     let Some(start) = row.iter().position(|cell| cell.is_aligned()) else { return Some(0..0) };
     let end = row.iter().rposition(|cell| cell.is_aligned()).map_or(start, |last| last + 1);
     row[start..end].iter().all(|cell| cell.is_aligned()).then_some(start..end)
 }
 
-/// Takes copies of the query out, and then copies of each other: of two the one further down goes, and pairs near each other are
-/// looked at first.
+/// Removes copies of the query, and then copies of each other: the second of two is removed, and
+/// neighbouring pairs are compared first.
 pub(super) fn purge(alignment: &mut QueryAlignment) {
     let rows = std::mem::take(alignment.rows_mut());
     let mut rows = rows.into_iter();
     let query = rows.next().unwrap_or_default();
     let mut others: Vec<Sequence> = rows.map(Sequence::new).collect();
-    // Even one that is aligned nowhere is dropped by BLAST+ only when a region of it goes; it shows nothing in either case.
+    // BLAST+ drops a sequence that is nowhere aligned only when a region of it is removed; the
+    // result is the same.
     for other in &mut others {
         if !other.is_gone() {
             for region in alike(&query, other, true, IDENTICAL) {
@@ -63,7 +66,7 @@ pub(super) fn purge(alignment: &mut QueryAlignment) {
         for first in 0..others.len() - distance {
             let (before, after) = others.split_at_mut(first + distance);
             let (one, other) = (&before[first], &mut after[0]);
-            if one.is_gone() || other.is_gone() || surely_unlike(one, other) {
+            if one.is_gone() || other.is_gone() || certainly_different(one, other) {
                 continue;
             }
             for region in alike(&one.row, other, false, NEAR_IDENTICAL) {
@@ -75,11 +78,12 @@ pub(super) fn purge(alignment: &mut QueryAlignment) {
     *alignment.rows_mut() = std::iter::once(query).chain(kept).collect();
 }
 
-/// A quick look, which finds most pairs unlike: true if for certain no region of the second goes.
-fn surely_unlike(one: &Sequence, other: &Sequence) -> bool {
+/// A quick test that finds most pairs different: returns true if the second certainly loses no
+/// region.
+fn certainly_different(one: &Sequence, other: &Sequence) -> bool {
     let (Some(a), Some(b)) = (&one.stretch, &other.stretch) else { return false };
     if a.end < b.start || b.end < a.start {
-        // They do not touch, and nothing is identical.
+        // They do not touch, and no pair is identical.
         return true;
     }
     let both = a.start.min(b.start)..a.end.max(b.end);
@@ -92,11 +96,11 @@ fn surely_unlike(one: &Sequence, other: &Sequence) -> bool {
     f64::from(identical) < NEAR_IDENTICAL * f64::from(counted) - 0.001
 }
 
-/// What is counted of a region.
+/// Counters of a region.
 #[derive(Default)]
 struct Region {
     start: usize,
-    /// Pairs without an `X`.
+    /// Number of pairs without an `X`.
     counted: usize,
     unknown: usize,
     identical: usize,
@@ -110,11 +114,12 @@ impl Region {
     }
 }
 
-/// The regions that the second of two sequences loses. The query counts as if it were aligned nowhere, so that regions are those of the
-/// other.
+/// The regions that the second of two sequences loses. The query counts as nowhere aligned, so that
+/// regions are those of the other.
 fn alike(one: &Row, other: &Sequence, is_query: bool, limit: f64) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    // BLAST+ counts from the start on; after a place where neither is aligned, from the next pair without an `X`.
+    // BLAST+ counts from the start on; after a position where neither is aligned, from the next
+    // pair without an `X` on.
     let mut region = Some(Region::default());
     for (position, (&one, &other)) in one.iter().zip(&other.row).enumerate() {
         if (!one.is_aligned() || is_query) && !other.is_aligned() {

@@ -1,5 +1,5 @@
-//! From weighted shares to estimated frequencies: how many observations a column is worth, and how much the matrix counts beside them
-//! (`_PSIComputeFreqRatios`, blast_psi_priv.c).
+//! From weighted shares to estimated frequencies: computes the number of observations of a column
+//! and the weight of the matrix relative to them (`_PSIComputeFreqRatios`, blast_psi_priv.c).
 
 use fleetblast_seq::alphabet::{SIZE, X};
 use fleetblast_stats::frequencies::{CODES, TRUE_RESIDUES};
@@ -10,26 +10,27 @@ use super::blocks::Blocks;
 use super::weights::{KINDS, Weights};
 use super::{ByCode, EPSILON, PssmMaker};
 
-/// Observations that are told apart.
-const MOST_OBSERVATIONS: usize = 400;
-/// Pseudocounts that stand for infinitely many.
+/// Largest number of observations in the table.
+const MAX_OBSERVATIONS: usize = 400;
+/// From this number on pseudocounts count as infinite.
 const INFINITE: f64 = 1_000_000.0;
-/// What stands for them: a column that shows nothing has no observations and so many pseudocounts.
+/// Replaces infinite pseudocounts: such a column has no observations and this number of
+/// pseudocounts.
 const NOTHING_SEEN: f64 = 30.0;
-/// The method by entropy.
+/// Constant of the entropy method.
 const MULTIPLIER: f64 = 500.0;
 const NUMERATOR: f64 = 0.0457;
 const EXPONENT: f64 = 0.8;
-/// Pseudocounts that keep its frequencies from 0.
+/// Pseudocounts of the entropy method that keep frequencies above 0.
 const INITIAL: f64 = 5.5;
 
-/// How much the matrix counts beside what is seen.
+/// Computes the weight of the matrix relative to the observations.
 #[derive(Clone, Debug)]
 pub(super) struct Pseudocounts {
     background: [f64; TRUE_RESIDUES],
-    /// Kinds of letters that so many observations are expected to show.
+    /// Expected number of different letters, by number of observations.
     expected: Vec<f64>,
-    /// As wished; 0 for what suits each column.
+    /// The pseudocount that the user requested; 0 to choose it for each column.
     wished: i32,
 }
 
@@ -44,12 +45,12 @@ impl Pseudocounts {
         };
         Pseudocounts {
             background: *background,
-            expected: (0..MOST_OBSERVATIONS).map(expected).collect(),
+            expected: (0..MAX_OBSERVATIONS).map(expected).collect(),
             wished,
         }
     }
 
-    /// Estimated frequencies of each column, and the pseudocounts behind them.
+    /// Estimated frequencies of each column, and the pseudocounts used for them.
     pub fn frequencies(
         &self,
         alignment: &QueryAlignment,
@@ -75,7 +76,8 @@ impl Pseudocounts {
         (0..alignment.columns()).map(column).unzip()
     }
 
-    /// How many observations a column is worth, less one, by the kinds of letters in the better half of its block.
+    /// Number of observations of a column, less one, from the numbers of different letters in the
+    /// better half of its block.
     fn observations(&self, blocks: &Blocks, weights: &Weights, position: usize) -> f64 {
         let (left, right) = (blocks.left[position], blocks.right[position]);
         if left < 0 || right as usize >= blocks.left.len() {
@@ -90,15 +92,15 @@ impl Pseudocounts {
         }
         let average = f64::from(letters) / f64::from(columns);
         let expected = &self.expected;
-        let beyond = (1..MOST_OBSERVATIONS).find(|&i| expected[i] > average);
-        let worth = match beyond {
+        let beyond = (1..MAX_OBSERVATIONS).find(|&i| expected[i] > average);
+        let observed = match beyond {
             Some(i) => i as f64 - (expected[i] - average) / (expected[i] - expected[i - 1]),
-            None => MOST_OBSERVATIONS as f64,
+            None => MAX_OBSERVATIONS as f64,
         };
-        (worth.min(f64::from(weights.weighed[position])) - 1.0).max(0.0)
+        (observed.min(f64::from(weights.weighed[position])) - 1.0).max(0.0)
     }
 
-    /// The pseudocounts that suit a column: the less its letters differ from the background, the more.
+    /// The pseudocounts for a column: the less its letters differ from the background, the more.
     fn of_column(&self, shares: &ByCode, observations: f64) -> f64 {
         let mut letters = [0.0; TRUE_RESIDUES];
         let mut sum = 0.0;
@@ -121,7 +123,7 @@ impl Pseudocounts {
 }
 
 impl PssmMaker {
-    /// Frequencies of a column by its observations and by the matrix.
+    /// Frequencies of a column, from its observations and from the matrix.
     fn estimate(&self, shares: &ByCode, observations: f64, pseudocounts: f64) -> ByCode {
         std::array::from_fn(|code| {
             if self.standard[code] <= EPSILON {

@@ -1,5 +1,5 @@
-//! From estimated frequencies to scores, stretched so that chance scores as with the matrix (`_PSIConvertFreqRatiosToPSSM`,
-//! `_PSIScaleMatrix`, blast_psi_priv.c).
+//! From estimated frequencies to scores, scaled such that chance alignments score as with the
+//! matrix (`_PSIConvertFreqRatiosToPSSM`, `_PSIScaleMatrix`, blast_psi_priv.c).
 
 use fleetblast_seq::alphabet::{SIZE, STOP, X, is_standard};
 use fleetblast_stats::karlin::KarlinBlock;
@@ -11,11 +11,11 @@ use super::{ByCode, EPSILON, PssmError, PssmMaker};
 /// Scores by position and code.
 pub(crate) type Positions = Vec<[i32; SIZE]>;
 
-/// Factor of scores that are not rounded yet to whole ones.
+/// Factor of scores before rounding to whole numbers.
 pub(crate) const FINE: f64 = 200.0;
 /// First step away from a factor of 1.
 const FIRST_STEP: f64 = 0.05;
-/// Halvings of the steps around the factor.
+/// Number of bisection steps for the factor.
 const HALVINGS: u32 = 10;
 
 /// The nearest whole number, halves away from zero (`BLAST_Nint`, ncbi_math.c).
@@ -23,7 +23,7 @@ pub(crate) fn nearest(x: f64) -> i32 {
     (x + if x >= 0.0 { 0.5 } else { -0.5 }) as i32
 }
 
-/// Scores times a factor.
+/// Multiplies scores by a factor.
 pub(crate) fn times(scores: &[[i32; SIZE]], factor: impl Fn(i32) -> f64) -> Positions {
     let one = |score: i32| if score == NEVER { NEVER } else { nearest(factor(score)) };
     scores.iter().map(|row| row.map(one)).collect()
@@ -34,8 +34,8 @@ fn scaled(score: i32, factor: f64) -> f64 {
     factor * f64::from(score) / FINE
 }
 
-/// The scores of a letter of the background with any position whose letter is known, and their probabilities, in the order in which
-/// BLAST+ adds these up.
+/// The scores of a background letter with any position whose letter is known, and their
+/// probabilities, in the order in which BLAST+ adds these up.
 struct Chance {
     scores: Vec<(i32, f64)>,
     lowest: i32,
@@ -43,7 +43,8 @@ struct Chance {
 }
 
 impl Chance {
-    /// Uses how often each comes by chance, as a whole score; `at` must rise or fall with the score. `None` if there are none.
+    /// Passes the probability of each whole score to a function. `at` converts scores and must be
+    /// monotonic. Returns `None` without scores.
     fn with_distribution<T>(
         &self,
         at: impl Fn(i32) -> i32,
@@ -116,7 +117,7 @@ impl PssmMaker {
         Chance { lowest, highest, scores }
     }
 
-    /// Scores [`FINE`] times as large as they will be.
+    /// Scores at [`FINE`] times their final size.
     pub(crate) fn fine_scores(&self, query: &[u8], frequencies: &[ByCode]) -> Positions {
         query.iter().zip(frequencies).map(|(&letter, column)| self.fine(letter, column)).collect()
     }
@@ -128,7 +129,7 @@ impl PssmMaker {
             if standard > EPSILON { frequencies[code] / standard } else { 0.0 }
         };
         if (0..SIZE).all(|code| ratio(code) == 0.0) {
-            // Nothing is known: the matrix, unrounded.
+            // Without data: the matrix, unrounded.
             return self.data.ratios[usize::from(letter)].map(|ratio| match ratio {
                 0.0 => NEVER,
                 ratio => nearest(FINE * self.bit_scale * ratio.ln() / std::f64::consts::LN_2),
@@ -146,7 +147,7 @@ impl PssmMaker {
         })
     }
 
-    /// Parameters of scores without gaps (`_PSIUpdateLambdaK`).
+    /// Parameters of ungapped scores (`_PSIUpdateLambdaK`).
     pub(crate) fn parameters(&self, query: &[u8], scores: &[[i32; SIZE]]) -> Option<KarlinBlock> {
         self.chance(query, scores).with_distribution(|score| score, |scores| scores.parameters())
     }

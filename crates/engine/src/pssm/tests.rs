@@ -11,7 +11,7 @@ fn maker(pseudocount: i32) -> PssmMaker {
     PssmMaker::new(&scoring, pseudocount).expect("a matrix with frequencies")
 }
 
-/// A row of letters, gaps (`-`) and places where nothing is aligned (`.`).
+/// A row of letters, gaps (`-`) and positions without alignment (`.`).
 fn row(text: &str) -> Row {
     let cell = |letter: u8| match letter {
         b'.' => Cell::NONE,
@@ -41,8 +41,8 @@ const TYPED: [&str; 5] = [
 // `psiblast -in_msa TYPED -num_iterations 1 -out_pssm FILE -out_ascii_pssm FILE`.
 #[test]
 fn the_matrix_of_a_typed_alignment() {
-    let habits = Habits { bare_columns: true, observes: true, ..Habits::default() };
-    let pssm = maker(0).make(rows(&TYPED), habits).expect("a matrix");
+    let rules = AlignmentRules { bare_columns: true, observes: true, ..AlignmentRules::default() };
+    let pssm = maker(0).make(rows(&TYPED), rules).expect("a matrix");
     let KarlinBlock { lambda, k, h, .. } = pssm.ungapped;
     assert_eq!(digits(lambda), "3.14889114871081e-1");
     assert_eq!(digits(k), "1.42648005893008e-1");
@@ -72,7 +72,7 @@ fn the_matrix_of_a_typed_alignment() {
 #[test]
 fn a_query_alone_scores_as_the_matrix_before_it_is_stretched() {
     let maker = maker(0);
-    let pssm = maker.make(rows(&TYPED[..1]), Habits::default()).expect("a matrix");
+    let pssm = maker.make(rows(&TYPED[..1]), AlignmentRules::default()).expect("a matrix");
     assert_eq!(pssm.frequencies, vec![[0.0; SIZE]; 20]);
     let fine = maker.fine_scores(&pssm.query, &pssm.frequencies);
     let whole = scores::times(&fine, |score| f64::from(score) / scores::FINE);
@@ -97,10 +97,10 @@ fn what_equals_the_query_is_dropped_region_by_region() {
     let query = "MKVLAWGDEF";
     assert_eq!(purged(&[query, query]), [query]);
     assert_eq!(purged(&[query, "MKVL..GDEW"]), [query, "......GDEW"]);
-    // An `X` tells nothing, unless nothing else is there.
+    // An `X` does not count, unless there is nothing else.
     assert_eq!(purged(&[query, "MKXL......"]), [query]);
     assert_eq!(purged(&[query, "XX........"]), [query, "XX........"]);
-    // After a place with nothing, a region begins with the first known pair.
+    // After a position without alignment, a region begins with the first known pair.
     assert_eq!(purged(&[query, "..XLAWGDEF"]), [query, "..X......."]);
 }
 
@@ -118,9 +118,9 @@ fn of_two_alike_the_later_one_goes() {
 
 #[test]
 fn alignments_that_blast_refuses() {
-    let make = |texts: &[&str], habits| maker(0).make(rows(texts), habits).map(|_| ());
+    let make = |texts: &[&str], rules| maker(0).make(rows(texts), rules).map(|_| ());
     let query = "MKVLAW";
-    let plain = Habits::default();
+    let plain = AlignmentRules::default();
     assert_eq!(make(&[query, "-RVLAW"], plain), Err(PssmError::StartingGap));
     assert_eq!(make(&[query, "MRVLA-"], plain), Err(PssmError::EndingGap));
     assert_eq!(make(&["MK.LAW", "MR.LAW"], plain), Err(PssmError::UnalignedColumn));

@@ -1,38 +1,40 @@
-//! An alignment that was typed, laid on one of its sequences (`CPsiBlastInputClustalW`, msa_pssm_input.cpp).
+//! Converts a multiple alignment from the user to one with one of its sequences as the query
+//! (`CPsiBlastInputClustalW`, msa_pssm_input.cpp).
 
 use fleetblast_seq::alphabet::{U, X, encode};
 use thiserror::Error;
 
 use super::alignment::{Cell, GAP, QueryAlignment, Row};
 
-/// A gap in a sequence that is as long counts as a place where nothing is aligned.
+/// A gap of at least this length counts as not aligned.
 const LONG_GAP: usize = 10;
 
-/// Why no sequence can be the query.
+/// Reason why no sequence can be the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum TypedError {
-    /// No such row. The text is that of BLAST+.
+    /// The row does not exist. The text is that of BLAST+.
     #[error("Invalid master sequence index, please use a value between 1 and {0}")]
     NoRow(usize),
-    /// A row of gaps. The text is that of BLAST+.
+    /// The row has only gaps. The text is that of BLAST+.
     #[error("Query length provided by IPssmInputData is 0")]
     Empty,
-    /// A row that holds no letter of a query.
+    /// The row contains a character that no query can have.
     #[error("sequence {0} of the alignment, which is to be the query, has a '*'")]
     Stop(usize),
-    /// BLAST+ takes the first row that begins with the query's letters for it, and writes beyond its end if that one goes on.
+    /// BLAST+ takes the first row that begins with the query's letters for the query, and writes
+    /// beyond its end if that row is longer.
     #[error(
         "sequence {0} of the alignment begins with the letters of the query, which is another one, and goes on"
     )]
     Longer(usize),
 }
 
-/// Lays the sequences of an alignment on that of a row, from 0: in each column a letter, of which lower case of the query does not
-/// count as aligned, or `-`.
+/// Aligns the sequences with that of row `master`, from 0. A column has a letter or `-`; lower-case
+/// letters of the query do not count as aligned.
 ///
 /// # Errors
-/// A row that cannot be the query.
-pub fn lay(rows: &[&[u8]], master: usize) -> Result<QueryAlignment, TypedError> {
+/// If the row cannot be the query.
+pub fn align_rows(rows: &[&[u8]], master: usize) -> Result<QueryAlignment, TypedError> {
     let Some(typed) = rows.get(master) else { return Err(TypedError::NoRow(rows.len())) };
     let query: Vec<u8> = letters(typed).collect();
     if query.is_empty() {
@@ -41,7 +43,7 @@ pub fn lay(rows: &[&[u8]], master: usize) -> Result<QueryAlignment, TypedError> 
     if typed.contains(&b'*') {
         return Err(TypedError::Stop(master + 1));
     }
-    // What stands for the query may be gapped otherwise.
+    // The row that BLAST+ takes for the query may have other gaps.
     let first = rows.iter().position(|row| begins_with(row, &query)).unwrap_or(master);
     let typed = rows[first];
     if letters(typed).count() > query.len() {
@@ -53,7 +55,7 @@ pub fn lay(rows: &[&[u8]], master: usize) -> Result<QueryAlignment, TypedError> 
         false => Cell::unaligned(code),
     };
     let mut laid: Vec<Row> = vec![query.iter().zip(&columns).map(cell).collect()];
-    // The first row takes the place of the one that is taken.
+    // The first row takes the place of the row that is the query.
     let others = (1..rows.len()).map(|row| if row == first { 0 } else { row });
     laid.extend(others.map(|row| lay_row(rows[row], &columns)));
     Ok(QueryAlignment::of_rows(laid))
@@ -68,7 +70,7 @@ fn code(letter: u8) -> u8 {
     encode(letter.to_ascii_uppercase()).unwrap_or(X)
 }
 
-/// Whether the letters of a row begin with a query, in which an `X` may stand for a `U`.
+/// Whether the letters of a row begin with a query; an `X` may replace a `U`.
 fn begins_with(row: &[u8], query: &[u8]) -> bool {
     let mut letters = letters(row);
     query.iter().all(|&code| {
@@ -76,7 +78,8 @@ fn begins_with(row: &[u8], query: &[u8]) -> bool {
     })
 }
 
-/// A row in these columns. Where it has not begun yet or has ended, and in long gaps, nothing is aligned.
+/// The letters of a row in these columns. Before its start, after its end, and in long gaps it is
+/// not aligned.
 fn lay_row(row: &[u8], columns: &[usize]) -> Row {
     let cell = |&column: &usize| match row[column] {
         b'-' => Cell::aligned(GAP),
@@ -102,7 +105,7 @@ mod tests {
 
     use super::*;
 
-    /// Aligned letters as they are, others as lower case, places where nothing is aligned as dots.
+    /// Aligned letters unchanged, others in lower case, dots for positions without alignment.
     fn shown(rows: &[&str], master: usize) -> Vec<String> {
         let rows: Vec<&[u8]> = rows.iter().map(|row| row.as_bytes()).collect();
         let letter = |cell: &Cell| match (cell.is_aligned(), decode(cell.letter()) as char) {
@@ -110,13 +113,13 @@ mod tests {
             (false, '-') => '.',
             (false, letter) => letter.to_ascii_lowercase(),
         };
-        let laid = lay(&rows, master).expect("an alignment");
+        let laid = align_rows(&rows, master).expect("an alignment");
         laid.rows().iter().map(|row| row.iter().map(letter).collect()).collect()
     }
 
     fn refusal(rows: &[&str], master: usize) -> TypedError {
         let rows: Vec<&[u8]> = rows.iter().map(|row| row.as_bytes()).collect();
-        lay(&rows, master).expect_err("no alignment")
+        align_rows(&rows, master).expect_err("no alignment")
     }
 
     #[test]
@@ -135,13 +138,13 @@ mod tests {
 
     #[test]
     fn the_first_row_with_the_letters_of_the_query_stands_for_it() {
-        // Row 2 is laid on, in its columns; row 1 comes in its place.
+        // Row 2 is the query, with its columns; row 1 takes its place.
         assert_eq!(shown(&["A-KV", "MKV-", "M-KV"], 2), ["MKV", "A-K", "M-K"]);
         assert_eq!(shown(&["MKU", "MKX"], 1), ["MKX", "MKX"]);
     }
 
     #[test]
-    fn rows_that_cannot_be_the_query_are_told() {
+    fn rows_that_cannot_be_the_query_are_reported() {
         assert_eq!(refusal(&["MKV", "MKL"], 2), TypedError::NoRow(2));
         assert_eq!(refusal(&["---", "MKL"], 0), TypedError::Empty);
         assert_eq!(refusal(&["MK*", "MKL"], 0), TypedError::Stop(1));

@@ -1,5 +1,5 @@
-//! How much each sequence counts in each column, by the letters of the block around it (`_PSIComputeSequenceWeights`,
-//! blast_psi_priv.c; Henikoff & Henikoff).
+//! Computes the weight of each sequence in each column, from the letters of the block around it
+//! (`_PSIComputeSequenceWeights`, blast_psi_priv.c; Henikoff & Henikoff).
 
 use fleetblast_seq::alphabet::{SIZE, X};
 
@@ -7,27 +7,27 @@ use super::alignment::{GAP, QueryAlignment};
 use super::blocks::Blocks;
 use super::{ByCode, EPSILON, PssmError};
 
-/// Kinds of letters that are told apart.
+/// Number of different letters that are distinguished.
 pub(super) const KINDS: usize = 20;
 
-/// What the sequences show of each column.
+/// Weighted statistics of each column.
 #[derive(Debug)]
 pub(super) struct Weights {
-    /// Weighted shares of the letters; gaps are spread over them.
+    /// Weighted shares of the letters, among which the share of gaps is distributed.
     pub shares: Vec<ByCode>,
-    /// Weight of the sequences that have a letter there.
+    /// Total weight of the sequences with a letter in the column.
     pub gapless: Vec<f64>,
-    /// Kinds of letters in the columns of the block, gaps among them, in sum.
+    /// Sum of the numbers of different letters, including gaps, in the columns of the block.
     pub sigma: Vec<f64>,
-    /// So many columns of the block have so many kinds of letters.
+    /// Number of columns of the block by their number of different letters.
     pub kinds: Vec<[u32; KINDS + 1]>,
-    /// Sequences aligned.
+    /// Number of aligned sequences.
     pub matching: Vec<u32>,
-    /// Sequences that were weighed.
+    /// Number of sequences with a weight.
     pub weighed: Vec<u32>,
 }
 
-/// The letters of an alignment by column: those of a column lie together.
+/// The letters of an alignment, stored by column.
 struct Columns {
     letters: Vec<u8>,
     rows: usize,
@@ -50,7 +50,7 @@ impl Columns {
     }
 }
 
-/// What a block tells of its sequences.
+/// Statistics of the sequences in a block.
 struct Block {
     /// Weight of each sequence.
     weights: Vec<f64>,
@@ -59,7 +59,7 @@ struct Block {
 }
 
 impl Weights {
-    /// Weighs in all columns where at least so many sequences are aligned.
+    /// Computes weights in all columns where at least `least` sequences are aligned.
     pub fn new(
         alignment: &QueryAlignment,
         blocks: &Blocks,
@@ -89,13 +89,13 @@ impl Weights {
                 continue;
             }
             let bounds = (blocks.left[position], blocks.right[position]);
-            // The same sequences in the same block weigh the same.
+            // The same sequences in the same block have the same weights.
             let same = known.as_ref().is_some_and(|&(left, right, _)| (left, right) == bounds);
             if !same || aligned != last {
                 known = Some((bounds.0, bounds.1, weigh(&columns, &aligned, bounds)));
             }
             let Some((_, _, block)) = &known else { continue };
-            weights.take(position, &aligned, columns.column(position), block);
+            weights.set_column(position, &aligned, columns.column(position), block);
         }
         weights.check(alignment, least)?;
         weights.spread_gaps(alignment, least, standard);
@@ -103,7 +103,7 @@ impl Weights {
         Ok(weights)
     }
 
-    fn take(&mut self, position: usize, aligned: &[usize], letters: &[u8], block: &Block) {
+    fn set_column(&mut self, position: usize, aligned: &[usize], letters: &[u8], block: &Block) {
         self.sigma[position] = f64::from(block.sigma);
         self.kinds[position] = block.kinds;
         self.weighed[position] = aligned.len() as u32;
@@ -116,7 +116,7 @@ impl Weights {
         }
     }
 
-    /// The columns that were weighed and whose letter the query knows.
+    /// The columns with weights in which the query has a known letter.
     fn seen<'a>(
         &'a self,
         alignment: &'a QueryAlignment,
@@ -134,7 +134,7 @@ impl Weights {
         if self.seen(alignment, least).all(whole) { Ok(()) } else { Err(PssmError::Weights) }
     }
 
-    /// Gives the share of gaps to the letters.
+    /// Distributes the share of gaps among the letters.
     fn spread_gaps(&mut self, alignment: &QueryAlignment, least: u32, standard: &ByCode) {
         let seen: Vec<usize> = self.seen(alignment, least).collect();
         for position in seen {
@@ -149,7 +149,7 @@ impl Weights {
     }
 }
 
-/// The weights of the sequences `aligned` by the columns of a block.
+/// The weights of the sequences `aligned`, from the columns of a block.
 fn weigh(columns: &Columns, aligned: &[usize], (left, right): (i32, i32)) -> Block {
     let mut block = Block { weights: Vec::new(), sigma: 0, kinds: [0; KINDS + 1] };
     let mut sums = vec![0.0; aligned.len()];

@@ -1,7 +1,8 @@
-//! The whole way from queries to final alignments, against BLAST+.
+//! All steps from queries to final alignments, compared with BLAST+.
 //!
-//! `tests/golden.tsv` holds the lines of BLAST+ 2.12.0 under the command that made them, to be run in `tests/`. All sequences are
-//! synthetic: mutated copies, repeats, low complexity, odd letters.
+//! `tests/golden.tsv` holds the output of BLAST+ 2.12.0 under the command that made it, to be run
+//! in `tests/`. All sequences are synthetic: mutated copies, repeats, low complexity, unusual
+//! letters.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -139,7 +140,7 @@ fn search(params: &ProteinParams, queries: &[Record], subjects: &[Record]) -> Ve
         .map(|input| search.query(&input))
         .collect();
     let grouping = search.grouping(&queries, &[queries.len()]);
-    let searcher = search.waves(&queries, &grouping).next().expect("a wave");
+    let searcher = search.searchers(&queries, &grouping).next().expect("a searcher");
     let oids = 0..database.0.len() as u32;
     let found = searcher.search(&database, oids, &mut SearchScratch::default());
     let mut selector = search.selector(&queries);
@@ -157,7 +158,7 @@ fn search(params: &ProteinParams, queries: &[Record], subjects: &[Record]) -> Ve
     selector.finish()
 }
 
-/// Columns of an alignment as BLAST+ writes them in `btop`.
+/// The columns of an alignment in the form of BLAST+'s `btop`.
 fn btop(query: &[u8], subject: &[u8], alignment: &Alignment) -> String {
     let mut q = query[alignment.query.start as usize..].iter();
     let mut s = subject[alignment.subject.start as usize..].iter();
@@ -281,7 +282,7 @@ fn candidates_do_not_depend_on_what_was_aligned_before() {
     let query = search.query(&QueryInput { letters: queries[0].clone(), ..Default::default() });
     let queries = [query];
     let grouping = search.grouping(&queries, &[1]);
-    let searcher = search.waves(&queries, &grouping).next().expect("a wave");
+    let searcher = search.searchers(&queries, &grouping).next().expect("a searcher");
     let database = Database(subjects);
     let found = searcher.search(&database, 0..25, &mut SearchScratch::default());
     let aligner = search.aligner(&queries, &grouping, 0);

@@ -38,13 +38,13 @@ pub(crate) fn moved_up<const BY: usize>(proof: Avx2, chunk: &Chunk, below: &Chun
     window::moved_up::<Halves, BY>(proof, chunk, below)
 }
 
-/// A chunk in two registers. That there is one is proof of the instructions.
+/// A chunk in two registers. Its existence proves that the CPU has the instructions.
 #[derive(Clone, Copy)]
 struct Halves(__m256i, __m256i);
 
 impl Lanes for Halves {
     type Proof = Avx2;
-    /// All bits of a chosen lane.
+    /// All bits of each selected lane are set.
     type Mask = Halves;
 
     #[inline(always)]
@@ -57,7 +57,8 @@ impl Lanes for Halves {
     #[inline(always)]
     fn load(_: Avx2, chunk: &Chunk) -> Self {
         let (halves, _) = chunk.as_chunks::<8>();
-        // SAFETY: by the proof the CPU has the instructions; the loads are of 32 bytes and need no alignment.
+        // SAFETY: by the proof the CPU has the instructions; the loads are of 32 bytes and need no
+        // alignment.
         let load = |half: &[i32; 8]| unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
         Halves(load(&halves[0]), load(&halves[1]))
     }
@@ -65,7 +66,8 @@ impl Lanes for Halves {
     #[inline(always)]
     fn store_to(self, chunk: &mut Chunk) {
         let (halves, _) = chunk.as_chunks_mut::<8>();
-        // SAFETY: the lanes are proof that the CPU has the instructions; the stores are of 32 bytes and need no alignment.
+        // SAFETY: the lanes are proof that the CPU has the instructions; the stores are of 32 bytes
+        // and need no alignment.
         unsafe {
             _mm256_storeu_si256(halves[0].as_mut_ptr().cast(), self.0);
             _mm256_storeu_si256(halves[1].as_mut_ptr().cast(), self.1);
@@ -75,7 +77,8 @@ impl Lanes for Halves {
     #[inline(always)]
     fn look_up(_: Avx2, table: &[i32; 32], codes: &[u8; LANES]) -> Self {
         let (halves, _) = codes.as_chunks::<8>();
-        // SAFETY: by the proof the CPU has the instructions; the loads are of 8 bytes and need no alignment, and codes of five bits are within the table.
+        // SAFETY: by the proof the CPU has the instructions; the loads are of 8 bytes and need no
+        // alignment, and codes of five bits are within the table.
         let look = |codes: &[u8; 8]| unsafe {
             let codes = _mm256_cvtepu8_epi32(_mm_loadl_epi64(codes.as_ptr().cast()));
             let codes = _mm256_and_si256(codes, _mm256_set1_epi32(31));
@@ -154,7 +157,8 @@ impl Lanes for Halves {
 
     #[inline(always)]
     fn narrow_to(self, bytes: &mut [u8; LANES]) {
-        // SAFETY: the lanes are proof that the CPU has the instructions; the store is of 16 bytes and needs no alignment.
+        // SAFETY: the lanes are proof that the CPU has the instructions; the store is of 16 bytes
+        // and needs no alignment.
         unsafe {
             let pairs = _mm256_packs_epi32(self.0, self.1);
             let pairs = _mm256_permute4x64_epi64::<0b11_01_10_00>(pairs);

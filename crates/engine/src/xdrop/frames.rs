@@ -1,22 +1,27 @@
-//! Score-only extensions with the cells of a row in vector registers, where small numbers and a narrow window suffice
-//! (`Blast_SemiGappedAlign` and `s_BlastAlignPackedNucl`, `blast_gapalign.c`).
+//! Score-only extensions with the cells of a row in vector registers. They apply where small
+//! numbers and a narrow window suffice (`Blast_SemiGappedAlign` and `s_BlastAlignPackedNucl`,
+//! `blast_gapalign.c`).
 //!
-//! Rows are those of one sequence (here the query, for nucleotides the subject), columns the letters of the other (here the
-//! subject), lanes are diagonals. The frame of lanes moves on by one column from row to row, so that a pair
-//! stays in its lane, a gap in the subject comes from the lane above in the row before, and a gap in the query from lanes
-//! below in the same row: a running maximum, in steps of doubling length.
+//! Rows are letters of one sequence (here the query, for nucleotides the subject), columns the
+//! letters of the other, lanes are diagonals. The frame of lanes advances by one column from row to
+//! row, so that a diagonal stays in its lane. A gap in the subject comes from the lane above in the
+//! row before. A gap in the query comes from lanes below in the same row; it is a running maximum,
+//! computed in steps of doubling length.
 //!
-//! * **Bytes.** A cell counts only if it is not more than the X-drop below the best score so far, so a byte relative to a base
-//!   that moves along with the best score holds it. A dropped cell is [`NEVER`], and anything below the floor in a gap: the
-//!   floor only rises and a gap only loses, so such a gap never counts again. For the same reason nothing comes of the gaps that
-//!   the scalar code leaves behind in dropped cells.
-//! * **Order.** The best score is that of the cells so far, those to the left in the same row included. In most rows no cell
-//!   exceeds it. In the others each record is taken in turn, and what is to its right is held against the new floor.
-//! * **Window.** It has no bounds but the frame's. When the first or the last lane comes alive, the row is done again in a
-//!   shifted frame; where no frame is wide enough, the scalar code has to do the extension. Columns beyond the end of
-//!   the subject hold sentinels: nothing pairs with them, and a gap that runs into them never comes back.
-//! * **First row.** One limit of BLAST+'s window shows: it does not follow the pair after the last cell of the row before
-//!   (`Blast_SemiGappedAlign`, blast_gapalign.c).
+//! * **Bytes.** A cell is kept only if it is at most the X-drop below the best score. So a byte
+//!   suffices, relative to a base that moves along with the best score. A dropped cell is
+//!   [`NEVER`]; a gap below the floor is as good as dropped, since the floor only rises and a gap
+//!   only loses. For the same reason the gaps that the scalar code leaves in dropped cells have no
+//!   effect.
+//! * **Order.** The best score includes the cells to the left in the same row. In most rows no cell
+//!   exceeds it. In the other rows each new maximum is processed in turn, and the cells to its
+//!   right are compared with the new floor.
+//! * **Window.** It has no bounds but those of the frame. When the first or the last lane becomes
+//!   live, the row is repeated in a shifted frame. If no frame is wide enough, the scalar code must
+//!   do the extension. Columns beyond the end of the subject hold sentinels: nothing pairs with
+//!   them, and a gap that runs into them never comes back.
+//! * **First row.** One limit of BLAST+'s window has an effect: it does not compute the pair after
+//!   the last cell of the row before (`Blast_SemiGappedAlign`, blast_gapalign.c).
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
@@ -26,12 +31,12 @@ pub(crate) mod avx512;
 use super::Extent;
 use crate::scores::{RowNumber, ScoreRows};
 
-/// Bytes before and after the subject that a row of vectors may look at.
+/// Number of bytes before and after the subject that a row of vectors may read.
 pub(crate) const MARGIN: usize = 128;
 
-/// The rows that an extension goes through.
+/// The rows of an extension.
 pub(crate) trait Rows: Copy {
-    /// The row after so many; `None` after the last.
+    /// The row after `taken` others; `None` after the last.
     fn number(&self, taken: usize) -> Option<RowNumber>;
 }
 
@@ -42,7 +47,8 @@ impl Rows for &[RowNumber] {
     }
 }
 
-/// Where an extension goes: the query's rows, and the subject's residues with [`MARGIN`] bytes around them, from `at` on.
+/// The sequences of an extension in one direction: the query's rows, and the subject's residues
+/// from `at` on, with [`MARGIN`] bytes around them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Direction<'a, Q = &'a [RowNumber]> {
     /// Rows of the query in the order of the extension.
@@ -53,7 +59,7 @@ pub(crate) struct Direction<'a, Q = &'a [RowNumber]> {
     pub at: usize,
 }
 
-/// Costs and drop-off of gapped extensions.
+/// Gap costs and X-drop of gapped extensions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ExtensionCosts {
     /// Cost of opening a gap, its first residue included.
@@ -64,56 +70,60 @@ pub(crate) struct ExtensionCosts {
     pub x_drop: i32,
 }
 
-/// Diagonals in the frame.
+/// Number of diagonals in the frame.
 pub(super) const LANES: usize = 128;
-/// Lanes that moves within a register do not cross.
+/// Number of lanes in a section. Shifts within a register do not cross sections.
 pub(super) const SECTION: usize = 16;
 /// The score of a dropped cell.
 pub(super) const NEVER: i8 = i8::MIN;
 /// Lane of the start's diagonal at first.
 const CENTRE: usize = 54;
-/// Longest gap in the query that a row follows everywhere.
+/// Longest gap in the query that a row considers in every lane.
 const LONGEST_GAP: i32 = 2 * SECTION as i32;
-/// A shift of the frame is of use as long as so many lanes are free.
+/// Shifting the frame helps only if at least this many lanes are free.
 const LEAST_ROOM: u32 = 4;
 
-// A frame that meets residues may hang over at both ends.
+// A frame with residues in it may extend beyond them by less than the margin.
 const _: () = assert!(LANES <= MARGIN);
 
 /// Bytes of the lanes.
 pub(super) type Cells = [i8; LANES];
 
-/// What extensions with the same scores and costs have in common.
+/// Parameters that extensions with the same scores and costs share.
 #[derive(Clone, Debug)]
 pub(crate) struct Frames {
-    /// Scores by row, per subject residue code.
+    /// Scores by row and subject residue code.
     scores: Vec<[i8; 32]>,
     costs: ExtensionCosts,
-    /// The byte of a score of zero at first.
+    /// The byte that stands for a score of zero at first.
     zero: i8,
-    /// A best score above this byte moves the base.
+    /// When the best score exceeds this byte, the base moves.
     highest: i8,
     /// The row before the first query residue.
     first: Cells,
-    /// The same cells after the opening of a gap in the subject.
+    /// The same cells less the cost of opening a gap in the subject.
     first_gaps: Cells,
-    /// By lane of a section, what a gap in the query costs, counted from the start of the section: when it is opened.
+    /// Cost by which a gap in the query reaches a lane, counted from the start of the section,
+    /// before the gap is opened.
     opening: Cells,
-    /// The same when it has come to a lane.
+    /// The same after the gap has reached the lane.
     arriving: Cells,
 }
 
 impl Frames {
-    /// Prepares extensions over subjects with such sentinels; `None` where bytes do not suffice for the scores and costs.
+    /// Prepares extensions over subjects with this sentinel. Returns `None` if bytes do not suffice
+    /// for the scores and costs.
     pub(crate) fn new(scores: &ScoreRows, costs: ExtensionCosts, sentinel: u8) -> Option<Frames> {
         let ExtensionCosts { open_extend, extend, x_drop } = costs;
         let (never, most) =
             (i32::from(NEVER), scores.all().iter().flatten().copied().max()?.max(0));
-        // The lowest floor. A dropped cell stays below it with the best pair, and with what gap costs counted from the start of a
-        // section add. A cell that is kept although the floor has risen above it stays above `NEVER` when the base moves.
+        // `lowest` is the lowest floor. A dropped cell stays below it even after the best pair, and
+        // with gap costs counted from the start of a section. A cell kept although the floor rose
+        // above it stays above `NEVER` when the base moves.
         let lowest = never + 1 + most.max(extend);
         let zero = lowest + x_drop;
-        // No score, nor what a section adds to it, exceeds a byte in the row that brings the best score here.
+        // In the row that brings the best score here, no score exceeds a byte, not even with the
+        // gap costs of a section added.
         let highest = i32::from(i8::MAX) - most - SECTION as i32 * extend;
         let fits = zero <= highest
             && x_drop < i32::from(i8::MAX)
@@ -141,7 +151,8 @@ impl Frames {
     }
 }
 
-/// The row before the first query residue, and the same after the opening of a gap in the subject.
+/// The row before the first query residue, and the same less the cost of opening a gap in the
+/// subject.
 fn first_row(zero: i32, costs: ExtensionCosts) -> [Cells; 2] {
     let gaps = (0..).map(|gap| -costs.open_extend - gap * costs.extend);
     let row = std::iter::once(0).chain(gaps).take_while(|&score| score >= -costs.x_drop);
@@ -152,46 +163,47 @@ fn first_row(zero: i32, costs: ExtensionCosts) -> [Cells; 2] {
         opened[lane] = clipped(zero + score - costs.open_extend);
         last = lane;
     }
-    // The pair after the last cell is not followed.
+    // The pair after the last cell is not computed.
     cells[last] = NEVER;
     [cells, opened]
 }
 
-/// A score as a byte; what is too low for one is dropped.
+/// Converts a score to a byte; a score that is too low becomes [`NEVER`].
 fn clipped(score: i32) -> i8 {
     score.max(i32::from(NEVER)) as i8
 }
 
-/// The lanes of a row. Sums and differences stop at the ends of a byte's range.
+/// A row of lanes. Sums and differences saturate.
 pub(super) trait Row: Copy {
-    /// Proof of the instructions.
+    /// Proof that the CPU has the instructions.
     type Proof: Copy;
     fn splat(proof: Self::Proof, byte: i8) -> Self;
     fn load(proof: Self::Proof, cells: &Cells) -> Self;
     fn store(self) -> Cells;
-    /// Scores of the codes by a table of 32; no code is above 31.
+    /// Looks up the scores of the codes in a table of 32; no code is above 31.
     fn look_up(proof: Self::Proof, table: &[i8; 32], codes: &[u8; LANES]) -> Self;
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn max(self, other: Self) -> Self;
-    /// Which lanes are greater than those of the other.
+    /// Bits of the lanes that are greater than those of the other row.
     fn above(self, other: Self) -> u128;
-    /// The row with lanes below `floor` dropped, and which ones were kept.
+    /// Drops the lanes below `floor`. Returns the row and the bits of the lanes that were kept.
     fn keep(self, floor: Self) -> (Self, u128);
-    /// The row with all but these lanes dropped.
+    /// Drops all lanes but these.
     fn select(self, lanes: u128) -> Self;
     /// Each lane's byte moves `BY` (1, 2, 4 or 8) lanes up in its section; [`NEVER`] enters.
     fn up<const BY: usize>(self) -> Self;
     /// Each lane's byte moves one lane down; [`NEVER`] enters.
     fn down(self) -> Self;
-    /// The last byte of each section in all lanes of the section.
+    /// Copies the last byte of each section to all its lanes.
     fn spread_ends(self) -> Self;
     /// Each lane's byte moves `BY` (1 or 2) sections up; [`NEVER`] enters.
     fn sections_up<const BY: usize>(self) -> Self;
 }
 
-/// Extends in two directions side by side, as each waits for its own results most of the time. Sentinels fill the margin that
-/// a direction goes to. `None` for a direction whose window does not fit the frame.
+/// Extends in two directions at once, as each alone waits for its own results most of the time.
+/// Sentinels fill the margin in the direction of extension. The result is `None` for a direction
+/// whose window does not fit the frame.
 #[inline(always)]
 pub(super) fn run<R: Row, Q: Rows>(
     proof: R::Proof,
@@ -221,7 +233,7 @@ struct Costs<R> {
     /// See [`Frames`].
     opening: R,
     arriving: R,
-    /// Of going on through a section.
+    /// Cost of extending a gap through a section.
     section: R,
 }
 
@@ -238,11 +250,11 @@ impl<R: Row> Costs<R> {
         }
     }
 
-    /// What comes to each lane by a gap in the query, given the scores without one: as opening costs no less than extending, a
-    /// gap opened from a gap is never better.
+    /// Score of each lane by a gap in the query, from scores without one. Opening costs no less
+    /// than extending, so a gap is never opened from another gap.
     #[inline(always)]
     fn across(&self, scores: R) -> R {
-        // With costs counted from the start of the section, the running maximum takes no subtractions.
+        // Costs count from the start of the section, so the running maximum needs no subtractions.
         let opened = scores.minus(self.opening);
         let two = opened.max(opened.up::<1>());
         let four = two.max(two.up::<2>());
@@ -255,27 +267,27 @@ impl<R: Row> Costs<R> {
     }
 }
 
-/// An extension on its way.
+/// State of an extension.
 struct Extension<'a, R: Row, Q> {
     proof: R::Proof,
     direction: Direction<'a, Q>,
-    /// Query residues that were taken.
+    /// Number of query residues that were used.
     taken: usize,
-    /// Index in the subject's bytes of what the first lane pairs next.
+    /// Index in the subject's bytes of the residue that the first lane pairs next.
     position: usize,
     scores: R,
     /// Scores after a gap in the subject that goes on.
     gaps: R,
-    /// The best score and the least that is not dropped, in all lanes.
+    /// The best score, and the least score that is not dropped, in all lanes.
     best: R,
     floor: R,
-    /// The best score as a byte, and what to add to bytes.
+    /// The best score as a byte, and the score that a byte of 0 stands for.
     top: i8,
     base: i32,
     extent: Extent,
-    /// There is more to extend to.
+    /// Whether there are live cells and more residues.
     alive: bool,
-    /// The frame was too narrow.
+    /// Whether the frame was too narrow.
     strayed: bool,
 }
 
@@ -305,11 +317,11 @@ impl<'a, R: Row, Q: Rows> Extension<'a, R, Q> {
         (!self.strayed).then_some(self.extent)
     }
 
-    /// Takes a query residue, or shifts the frame, or ends.
+    /// Uses the next query residue, or shifts the frame, or ends.
     #[inline(always)]
     fn step(&mut self, frames: &Frames, costs: &Costs<R>) {
         let number = self.direction.query.number(self.taken);
-        // Beyond the margin no lane meets a residue any more.
+        // Beyond the margin no lane has a residue.
         let codes = self.direction.subject.get(self.position..);
         let (Some(number), Some(codes)) = (number, codes.and_then(|codes| codes.first_chunk()))
         else {
@@ -337,8 +349,8 @@ impl<'a, R: Row, Q: Rows> Extension<'a, R, Q> {
         }
     }
 
-    /// Ends a row in which the best score rises; `lanes` are those not below the floor of the row before, `records` those above
-    /// its best score.
+    /// Completes a row in which the best score rises. `lanes` are those not below the floor of the
+    /// row before, `records` those above its best score.
     #[inline(always)]
     fn record(&mut self, frames: &Frames, scores: R, gaps: R, lanes: u128, records: u128) {
         let cells = scores.store();
@@ -374,11 +386,11 @@ impl<'a, R: Row, Q: Rows> Extension<'a, R, Q> {
         self.floor = R::splat(self.proof, top - x_drop);
     }
 
-    /// Moves the base up, and all scores down by as much.
+    /// Moves the base up and subtracts the difference from all scores.
     #[inline(always)]
     fn lower(&mut self, by: i32) {
         self.base += by;
-        // A byte holds the halves only.
+        // A byte cannot hold the whole difference, only its halves.
         for part in [by / 2, by - by / 2] {
             self.scores = self.scores.minus(R::splat(self.proof, part as i8));
             self.gaps = self.gaps.minus(R::splat(self.proof, part as i8));
@@ -409,7 +421,7 @@ fn at_edge(lanes: u128) -> bool {
     lanes & (1 | 1 << (LANES - 1)) != 0
 }
 
-/// The cells so many lanes down, or up if negative.
+/// The cells shifted `by` lanes down, or up if negative.
 fn shifted(cells: &Cells, by: isize) -> Cells {
     let mut out = [NEVER; LANES];
     let distance = by.unsigned_abs();

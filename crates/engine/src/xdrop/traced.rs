@@ -1,8 +1,9 @@
-//! The gapped X-drop dynamic programming with traceback (rules 7.1).
+//! Gapped X-drop dynamic programming with traceback (rules 7.1).
 //!
-//! Rows are those of the query, columns are subject residues, and a window of live columns moves along as in the score-only pass. What
-//! the alignment looks like depends on the exact growth of that window and on which of several equal predecessors wins, so both are
-//! part of the contract (`ALIGN_EX`, `blast_gapalign.c`).
+//! Rows are residues of the query, columns are residues of the subject, and a window of live
+//! columns moves along as in the score-only pass. The alignment depends on the exact growth of that
+//! window and on which of several equal predecessors wins. So both are part of the contract
+//! (`ALIGN_EX`, `blast_gapalign.c`).
 
 mod scalar;
 #[cfg(test)]
@@ -20,21 +21,21 @@ use crate::xdrop::{
 
 pub(crate) use super::{GapCosts, Scheme};
 
-/// Where a row of trace bytes lies: its place in the arena, and the column of its first byte.
+/// Location of a row of trace bytes: its index in the arena, and the column of its first byte.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     at: usize,
     first: usize,
 }
 
-/// How each cell was reached, in the rows of an extension.
+/// How each cell was reached, for all rows of an extension.
 #[derive(Debug, Default)]
 struct Trace {
     steps: Vec<u8>,
     rows: Vec<Row>,
 }
 
-/// Memory of the dynamic programming, reused from one alignment to the next.
+/// Work space of the dynamic programming, reused for all alignments.
 #[derive(Debug)]
 pub(crate) struct DpScratch {
     kernel: Kernel,
@@ -66,8 +67,8 @@ pub(crate) struct Sequences<'a> {
     pub subject_back: &'a [u8],
 }
 
-/// Aligns from a pair of residues in both directions (`BLAST_GappedAlignmentWithTraceback`). The seed is part of the left half. Gaps
-/// at the ends are cut off and their cost given back.
+/// Aligns from a pair of residues in both directions (`BLAST_GappedAlignmentWithTraceback`). The
+/// seed is part of the left half. Gaps at the ends are removed and their cost is added back.
 pub(crate) fn align_from(
     sequences: &Sequences<'_>,
     q_seed: usize,
@@ -91,8 +92,8 @@ pub(crate) fn align_from(
     traced
 }
 
-/// The alignment of two halves, the left one with the seed at its start; both have their edits from the end back to the start. Those
-/// of the right one are added to the others.
+/// Joins two halves to an alignment; the left one has the seed at its start. Both have their edits
+/// from the end back to the start. The edits of the right half are appended to `left_edits`.
 pub(crate) fn joined(
     (q_seed, s_seed): (usize, usize),
     [left, right]: [Extent; 2],
@@ -117,8 +118,8 @@ pub(crate) fn joined(
     traced
 }
 
-/// Aligns forwards only, from the first residue of both slices; `subject` ends with one residue that is not to be aligned. Appends the
-/// columns to `edits` in order.
+/// Aligns forwards only, from the first residue of both slices. `subject` ends with one residue
+/// that is not aligned. Appends the columns to `edits` in order.
 pub(crate) fn align_forward(
     query: &[RowNumber],
     subject: &[u8],
@@ -132,7 +133,7 @@ pub(crate) fn align_forward(
     extent
 }
 
-/// Takes gaps at either end off the score and the box; returns which edits remain.
+/// Removes gaps at either end from the score and the box. Returns the range of the remaining edits.
 fn cut_end_gaps(traced: &mut Traced, edits: &[Edit], gaps: GapCosts) -> std::ops::Range<usize> {
     let (mut from, mut to) = (0, edits.len());
     while from < to && edits[from].op != EditOp::Substitution {
@@ -156,7 +157,7 @@ fn cut_end_gaps(traced: &mut Traced, edits: &[Edit], gaps: GapCosts) -> std::ops
     from..to
 }
 
-/// Adds columns at the end.
+/// Appends columns.
 pub(crate) fn push(edits: &mut Vec<Edit>, op: EditOp, len: u32) {
     match edits.last_mut() {
         Some(last) if last.op == op => last.len += len,
@@ -165,7 +166,7 @@ pub(crate) fn push(edits: &mut Vec<Edit>, op: EditOp, len: u32) {
 }
 
 impl DpScratch {
-    /// Memory for these instructions.
+    /// Creates the work space for these instructions.
     pub fn new(kernel: Kernel) -> Self {
         DpScratch {
             kernel,
@@ -177,7 +178,8 @@ impl DpScratch {
         }
     }
 
-    /// Best alignment of a prefix of `query` with a prefix of `subject`, whose last residue is not aligned. Leaves the trace behind.
+    /// The best alignment of a prefix of `query` with a prefix of `subject`, whose last residue is
+    /// not aligned. Leaves its trace.
     fn extend(&mut self, query: &[RowNumber], subject: &[u8], scheme: &Scheme<'_>) -> Extent {
         if query.is_empty() || subject.len() == 1 {
             return Extent::default();
@@ -201,8 +203,8 @@ impl Record for Trace {
     }
 
     #[inline(always)]
-    fn take(&mut self, steps: impl FnOnce(&mut [u8; LANES])) {
-        // Written in their place: bytes that are copied again wait for the cells to arrive in memory.
+    fn append(&mut self, steps: impl FnOnce(&mut [u8; LANES])) {
+        // Written in place: copying bytes again would wait for the cells to reach memory.
         self.steps.extend_from_slice(&[0; LANES]);
         if let Some(place) = self.steps.last_chunk_mut() {
             steps(place);
@@ -211,7 +213,7 @@ impl Record for Trace {
 }
 
 impl Trace {
-    /// Columns from the end of an alignment back to its start.
+    /// Appends the columns from the end of an alignment back to its start.
     fn back(&self, extent: Extent, edits: &mut Vec<Edit>) {
         edits.clear();
         let (mut a, mut b) = (extent.query, extent.subject);

@@ -1,13 +1,14 @@
 //! Rows of an extension in vectors: the same results as the scalar rows.
 //!
-//! A row is computed in chunks of columns. What comes down or along the diagonal depends on the row before only. What comes
-//! along the row is a running maximum, with the cost of the way counted from the first column: within a chunk in steps of
-//! doubling length, and from chunk to chunk one number is passed on.
+//! A row is computed in chunks of columns. Scores from above or along the diagonal depend on the
+//! row before only. Scores along the row are a running maximum, with gap costs counted from the
+//! first column. Within a chunk it is computed in steps of doubling length; one number is passed
+//! from chunk to chunk.
 //!
-//! Whole chunks are computed, although the scalar window may end within: a cell that the scalar code does not look at has no live
-//! neighbour which leads to it, so it is dropped here, with one exception ([`Window::start`]). Gaps that leave a dropped cell
-//! are lower than what is dropped, and stay so, since the best score only rises. Steps to and from such cells may differ, but no
-//! alignment takes them.
+//! Whole chunks are computed, although the scalar window may end within one. A cell that the scalar
+//! code skips has no live neighbour that leads to it. So it is dropped here, with one exception
+//! ([`Window::start`]). Gaps that leave a dropped cell are below the floor, and stay so, since the
+//! best score only rises. Steps to and from such cells may differ, but no alignment uses them.
 
 use super::{
     EXTENDS_GAP_IN_QUERY, EXTENDS_GAP_IN_SUBJECT, Extent, GAP_IN_QUERY, GAP_IN_SUBJECT, NEVER,
@@ -15,7 +16,7 @@ use super::{
 };
 use crate::scores::RowNumber;
 
-/// Columns in a chunk.
+/// Number of columns in a chunk.
 pub(crate) const LANES: usize = 16;
 /// Scores of a chunk.
 pub(crate) type Chunk = [i32; LANES];
@@ -24,9 +25,9 @@ const DROPPED: Chunk = [NEVER; LANES];
 
 /// The lanes of a chunk in registers.
 pub(super) trait Lanes: Copy {
-    /// A choice of lanes.
+    /// A set of lanes.
     type Mask: Copy;
-    /// Proof of the instructions.
+    /// Proof that the CPU has the instructions.
     type Proof: Copy;
     fn splat(proof: Self::Proof, score: i32) -> Self;
     fn load(proof: Self::Proof, chunk: &Chunk) -> Self;
@@ -37,26 +38,26 @@ pub(super) trait Lanes: Copy {
         self.store_to(&mut chunk);
         chunk
     }
-    /// Scores of the codes, none of which is above 31.
+    /// Looks up the scores of codes, which are at most 31.
     fn look_up(proof: Self::Proof, table: &[i32; 32], codes: &[u8; LANES]) -> Self;
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn max(self, other: Self) -> Self;
-    /// Where the lanes are greater than those of the other.
+    /// The lanes that are greater than those of the other chunk.
     fn above(self, other: Self) -> Self::Mask;
-    /// The other's lanes where chosen.
+    /// Replaces the selected lanes by those of the other chunk.
     fn replace(self, chosen: Self::Mask, other: Self) -> Self;
-    /// The first lane in the lowest bit.
+    /// Converts a mask to bits, the first lane in the lowest.
     fn bits(mask: Self::Mask) -> u16;
     /// Each lane moves `BY` (1, 2, 4 or 8) lanes up; the last ones of `below` enter.
     fn up<const BY: usize>(self, below: Self) -> Self;
-    /// The last lane in all lanes.
+    /// Copies the last lane to all lanes.
     fn spread_last(self) -> Self;
-    /// The lanes as bytes; none is above 127.
+    /// Converts the lanes to bytes; none is above 127.
     fn narrow_to(self, bytes: &mut [u8; LANES]);
 }
 
-/// A chunk whose lanes have moved up, see [`Lanes::up`].
+/// Moves the lanes of a chunk up; see [`Lanes::up`].
 #[inline(always)]
 pub(super) fn moved_up<L: Lanes, const BY: usize>(
     proof: L::Proof,
@@ -66,17 +67,18 @@ pub(super) fn moved_up<L: Lanes, const BY: usize>(
     L::load(proof, chunk).up::<BY>(L::load(proof, below)).store()
 }
 
-/// What all rows of an extension have in common.
+/// Parameters that all rows of an extension share.
 struct Rules<'a, L: Lanes> {
     proof: L::Proof,
-    /// Residues, and one that is not aligned.
+    /// The residues, followed by one that is not aligned.
     subject: &'a [u8],
-    /// What of them does not fill a chunk.
+    /// The residues after the last full chunk.
     tail: [u8; LANES],
     open_extend: i32,
     extend: i32,
     x_drop: i32,
-    /// The same costs in all lanes; of the way along a chunk up to each lane, and of a gap's opening apart from its way.
+    /// The costs in all lanes: of the gap from the chunk's start to each lane, and of opening a gap
+    /// without its length.
     first_residue: L,
     residue: L,
     way: L,
@@ -107,13 +109,14 @@ impl<'a, L: Lanes> Rules<'a, L> {
         }
     }
 
-    /// The residues that the cells of a chunk pair on their way to the next column.
+    /// The residues that the cells of a chunk pair on the diagonal to the next column.
     #[inline(always)]
     fn letters(&self, chunk: usize) -> &[u8; LANES] {
         self.subject[chunk * LANES..].first_chunk().unwrap_or(&self.tail)
     }
 
-    /// The least scores that are not dropped. There are as many columns as residues, with that before the first one.
+    /// The least scores that are not dropped. There is one column for each residue, and one before
+    /// the first.
     #[inline(always)]
     fn floor(&self, chunk: usize, top: i32) -> L {
         let floor = top - self.x_drop;
@@ -125,7 +128,7 @@ impl<'a, L: Lanes> Rules<'a, L> {
     }
 }
 
-/// Scores in memory, none of which two lines of the cache share.
+/// Scores aligned in memory, so that a chunk does not straddle cache lines.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Cells(Chunk);
@@ -137,7 +140,7 @@ pub(crate) struct Window {
     best: Vec<Cells>,
     /// Best score of one that goes on with a gap in the subject.
     gaps: Vec<Cells>,
-    /// The chunks that the next row starts from.
+    /// First of the chunks that the next row starts from.
     first: usize,
     end: usize,
 }
@@ -170,8 +173,8 @@ pub(super) fn extend<L: Lanes, R: Record>(
 }
 
 impl Window {
-    /// The row before the first query residue: a gap from the start. In the row after it BLAST+ does not follow the pair after
-    /// the last of its cells.
+    /// The row before the first query residue: a gap from the start. In the row after it BLAST+
+    /// does not compute the pair after the last of its cells.
     #[inline(always)]
     fn start<L: Lanes>(&mut self, rules: &Rules<'_, L>, record: &mut impl Record) {
         self.best.clear();
@@ -192,8 +195,8 @@ impl Window {
         record.start(column);
     }
 
-    /// Goes on by a query residue with these scores; records the steps to the columns from the first chunk on. `top` is the best
-    /// score so far; returns the column that raised it last.
+    /// Advances by a query residue with these scores. Records the steps to the columns from the
+    /// first chunk on. `top` is the best score up to now. Returns the column that last raised it.
     #[inline(always)]
     fn advance<L: Lanes>(
         &mut self,
@@ -207,7 +210,8 @@ impl Window {
         let mut top_at = None;
         let (mut chunk, reach) = (self.first, self.end);
         (self.first, self.end) = (usize::MAX, 0);
-        // What leaves the chunk before along the diagonal; the running maximum so far; the cost of the way to each lane.
+        // Scores that leave the chunk before along the diagonal; the running maximum; the gap cost
+        // to each lane.
         let (mut leaving, mut running, mut way) = (dropped, dropped, rules.way);
         let mut goes_on = false;
         while chunk * LANES < rules.subject.len() && (chunk < reach || goes_on) {
@@ -230,7 +234,7 @@ impl Window {
             let (longer_down, longer_across) =
                 (down.minus(rules.residue), across.minus(rules.residue));
             longer_down.max(opened).store_to(gaps);
-            record.take(|steps| {
+            record.append(|steps| {
                 let flag = |flag: u8| L::splat(proof, i32::from(flag));
                 let none = flag(0);
                 flag(SUBSTITUTION)
@@ -259,7 +263,7 @@ impl Window {
     }
 }
 
-/// The highest of each lane and those below it.
+/// The maximum of each lane and those below it.
 #[inline(always)]
 fn running_maximum<L: Lanes>(proof: L::Proof, scores: L) -> L {
     let dropped = L::splat(proof, NEVER);
@@ -269,8 +273,9 @@ fn running_maximum<L: Lanes>(proof: L::Proof, scores: L) -> L {
     eight.max(eight.up::<8>(dropped))
 }
 
-/// Takes the cells of a chunk in their order, of which one at least raises the best score: what comes after it is held against the
-/// new one. Returns what is left, and the last lane that raised it.
+/// Processes the cells of a chunk in their order; at least one of them raises the best score. Each
+/// later cell is compared with the new best score. Returns the remaining cells, and the last lane
+/// that raised the score.
 #[inline(always)]
 fn raise<L: Lanes>(proof: L::Proof, cells: L, top: &mut i32, x_drop: i32) -> (L, usize) {
     let best = running_maximum(proof, cells).max(L::splat(proof, *top));

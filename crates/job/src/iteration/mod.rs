@@ -16,7 +16,7 @@ use fleetblast_engine::params::CompositionMode;
 use fleetblast_engine::pattern::Pattern;
 use fleetblast_engine::phi;
 use fleetblast_engine::pssm::alignment::QueryAlignment;
-use fleetblast_engine::pssm::{Habits, Pssm, PssmMaker};
+use fleetblast_engine::pssm::{AlignmentRules, Pssm, PssmMaker};
 use fleetblast_engine::query::{Query, QueryInput};
 use fleetblast_engine::search::Search;
 use fleetblast_report::model::SubjectSource;
@@ -180,8 +180,11 @@ impl<'a> Rules<'a> {
             Error::engine("No matrix frequency ratios were found for requested matrix")
         })?;
         // Only tables, and files beside them, show what is found of the columns.
-        let habits = Habits { observes: self.iteration.table.is_some(), ..Habits::default() };
-        maker.make(alignment, habits).map_err(Error::engine)
+        let rules = AlignmentRules {
+            observes: self.iteration.table.is_some(),
+            ..AlignmentRules::default()
+        };
+        maker.make(alignment, rules).map_err(Error::engine)
     }
 
     fn refuse_pieces(&self, query: &Query) -> Result<(), Error> {
@@ -247,7 +250,7 @@ impl<'a> Rules<'a> {
     /// A query that was not searched yet.
     pub fn course(&self, query: Query) -> Course {
         let mut course = Course::new(query);
-        let missing = || self.pattern()?.fault(&course.query).map(Error::warning);
+        let missing = || self.pattern()?.unsearchable_reason(&course.query).map(Error::warning);
         if let Some(fault) = self.iteration.fault.clone().or_else(missing) {
             course.fail(fault);
         }

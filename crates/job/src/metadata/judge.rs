@@ -11,7 +11,7 @@ use crate::subjects::Target;
 /// The statistics of a block.
 pub struct Judge<'a> {
     queries: &'a [Query],
-    worths: Vec<search::Worth<'a>>,
+    worths: Vec<search::ScoreStatistics<'a>>,
     target: &'a Target,
 }
 
@@ -27,7 +27,7 @@ impl<'a> Judge<'a> {
         queries: &'a [Query],
         target: &'a Target,
     ) -> Self {
-        let worths = queries.iter().map(|query| engine(query).worth(query)).collect();
+        let worths = queries.iter().map(|query| engine(query).score_statistics(query)).collect();
         Judge { queries, worths, target }
     }
 }

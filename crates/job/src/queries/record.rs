@@ -75,7 +75,7 @@ impl QueryRecord {
 
     /// The same, from what was found when it was prepared before.
     pub fn prepare_again(&self, engine: &Search, findings: Findings) -> Query {
-        engine.query_again(&self.input(), findings)
+        engine.query_from_findings(&self.input(), findings)
     }
 
     /// What the engine searches.

@@ -137,7 +137,7 @@ impl Positions {
     pub fn query(self, engine: &Search, findings: Findings) -> Prepared {
         let Positions { unmasked, lower_case, pssm } = self;
         let input = QueryInput { letters: unmasked, lower_case, ..QueryInput::default() };
-        engine.query_again(&input, findings).with_pssm(Arc::new(pssm))
+        engine.query_from_findings(&input, findings).with_pssm(Arc::new(pssm))
     }
 }
 

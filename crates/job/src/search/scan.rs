@@ -286,7 +286,7 @@ impl<'a> Scan<'a> {
                 || Lent::take(&self.scratches),
                 |scratch, &(aligner, hit)| {
                     // One search may follow another of other kind.
-                    scratch.0 = scratch.0.take().filter(|scratch| aligner.suits(scratch));
+                    scratch.0 = scratch.0.take().filter(|scratch| aligner.accepts_scratch(scratch));
                     let scratch = scratch.0.get_or_insert_with(|| aligner.scratch());
                     let mut candidate = aligner.align(&self.letters(hit.oid), hit, scratch);
                     candidate.is_reported = !self.target.is(hit.oid, Visibility::Unreported);

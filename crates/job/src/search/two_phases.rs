@@ -180,7 +180,7 @@ impl<'a> TwoPhases<'a> {
     ) -> Result<Vec<Vec<SubjectHit>>, DbError> {
         let grouping = self.engine.grouping(queries, batches);
         let (merger, waves) =
-            (self.engine.merger(&grouping), self.engine.waves(queries, &grouping));
+            (self.engine.merger(&grouping), self.engine.searchers(queries, &grouping));
         let oids: BTreeSet<u32> = shown.iter().flat_map(|shown| &shown.oids).copied().collect();
         self.audience.stage(Stage::Search, (oids.len() * waves.len()) as u64);
         self.target.searched.will_need(oids.iter().copied().collect::<BTreeSet<_>>());
@@ -199,7 +199,8 @@ impl<'a> TwoPhases<'a> {
         queries: &[Query],
         grouping: &Grouping,
     ) -> Result<Vec<Vec<PrelimHit>>, DbError> {
-        let (merger, waves) = (self.engine.merger(grouping), self.engine.waves(queries, grouping));
+        let (merger, waves) =
+            (self.engine.merger(grouping), self.engine.searchers(queries, grouping));
         let before = self.loader().statistics().bytes;
         self.audience.stage(Stage::Search, self.scan.subjects() * waves.len() as u64);
         let lists = self.scan.search(&merger, waves)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fleetblast_engine::pssm::alignment::QueryAlignment;
 use fleetblast_engine::pssm::typed::{self, TypedError};
-use fleetblast_engine::pssm::{Habits, PssmMaker};
+use fleetblast_engine::pssm::{AlignmentRules, PssmMaker};
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::plan::Start;
 use fleetblast_report::scoremat::{self, Checkpoint};
@@ -37,7 +37,8 @@ impl Typed {
             msa::read(&bytes(IN_MSA.name(), file)?).map_err(|error| refusal(&name, &error))?;
         let columns: Vec<&[u8]> = rows.iter().map(|row| &row.columns[..]).collect();
         let master = options.msa_master_idx.map_or(0, |number| number - 1);
-        let alignment = typed::lay(&columns, master).map_err(|error| no_query(&name, error))?;
+        let alignment =
+            typed::align_rows(&columns, master).map_err(|error| no_query(&name, error))?;
         let query = described(&name, &rows, &rows[master])?;
         let [SeqId::Local(id)] = &query.ids[..] else {
             let what = "-in_msa with a query whose identifier is not local";
@@ -52,9 +53,12 @@ impl Typed {
         let maker = PssmMaker::new(scoring, 0).ok_or_else(|| {
             Error::engine("No matrix frequency ratios were found for requested matrix")
         })?;
-        let habits =
-            Habits { bare_columns: true, without_query: options.ignore_msa_master, observes: true };
-        let pssm = Arc::new(maker.make(self.alignment, habits).map_err(Error::engine)?);
+        let rules = AlignmentRules {
+            bare_columns: true,
+            without_query: options.ignore_msa_master,
+            observes: true,
+        };
+        let pssm = Arc::new(maker.make(self.alignment, rules).map_err(Error::engine)?);
         let mut checkpoint = Vec::new();
         let whole = Checkpoint {
             id: &self.id,

@@ -35,7 +35,7 @@ impl Typed {
         let text = text.ok_or_else(|| Error::query_options("the PHI pattern is not in ASCII"))?;
         match Pattern::parse(text) {
             Ok(pattern) => Ok(Typed { pattern: Some(pattern), fault: None }),
-            Err(error) if error.is_told() => {
+            Err(error) if error.is_reported() => {
                 Ok(Typed { pattern: None, fault: Some(Error::warning(error)) })
             }
             Err(error) => Err(Error::query_options(format_args!("PHI pattern: {error}"))),

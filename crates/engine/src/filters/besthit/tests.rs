@@ -1,6 +1,6 @@
 use super::*;
 
-/// The list as BLAST+ has it, each entry of which is looked at, as the reference.
+/// The list of BLAST+; every entry is examined. It is the reference.
 struct Naive<'a> {
     items: &'a [Item],
     overhang: f64,

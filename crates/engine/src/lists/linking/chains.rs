@@ -1,43 +1,43 @@
-//! The best chains of HSPs, as HSPs are taken away.
+//! Maintains the best chains of HSPs while HSPs are removed.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::points::{Points, Question};
+use super::points::{Points, Region};
 use super::{Method, Rules, Trimmed};
 
 /// The best chain that begins with an HSP.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Chain {
-    /// The HSP after it: one before it in the list.
+    /// The next HSP: one before it in the list.
     pub next: Option<usize>,
     pub count: u32,
-    /// Scores, less the cut-off for each.
+    /// Sum of the scores, less the cut-off for each.
     pub sum: i32,
     pub normalised: f64,
 }
 
-/// The best chain that begins with each of the HSPs that are left.
+/// The best chain that begins with each of the remaining HSPs.
 ///
-/// A chain stays the best one until one of its HSPs is taken away, as that makes no other chain
-/// better. So only the chains through those are looked for anew.
+/// A chain stays the best one until one of its HSPs is removed, as removing makes no other chain
+/// better. So only the chains through removed HSPs are searched again.
 #[derive(Debug)]
 pub(super) struct Chains<'a> {
     method: Method,
     rules: &'a Rules,
     hsps: &'a [Trimmed],
     chains: Vec<Chain>,
-    /// The HSPs that are left, where they begin, with the sums of their chains.
+    /// The starts of the remaining HSPs, with the sums of their chains.
     points: Points,
-    /// Of each HSP those that it follows, or that it followed once.
+    /// For each HSP those whose best chain continues, or once continued, with it.
     before: Vec<Vec<usize>>,
-    /// Whose chains are looked for anew, and a mark for each.
+    /// The HSPs whose chains must be searched again, and a mark for each.
     stale: BinaryHeap<Reverse<usize>>,
     is_stale: Vec<bool>,
 }
 
 impl<'a> Chains<'a> {
-    /// The chains of HSPs, of which the last in the query comes first.
+    /// Creates the chains of HSPs, which are sorted from the last in the query to the first.
     pub fn new(method: Method, hsps: &'a [Trimmed], rules: &'a Rules) -> Chains<'a> {
         let mut chains = Chains {
             method,
@@ -53,7 +53,7 @@ impl<'a> Chains<'a> {
         chains
     }
 
-    /// Where the best of all chains begins; of equal ones that of the first in the query.
+    /// The first HSP of the best of all chains; among equal ones the first in the query.
     pub fn best(&self) -> Option<usize> {
         self.points.highest()
     }
@@ -62,7 +62,7 @@ impl<'a> Chains<'a> {
         &self.chains[place]
     }
 
-    /// Takes HSPs away.
+    /// Removes HSPs.
     pub fn remove(&mut self, places: &[usize]) {
         for &place in places {
             self.points.set(place, None);
@@ -71,7 +71,7 @@ impl<'a> Chains<'a> {
         for &place in places {
             self.mark_before(place);
         }
-        // Those that follow come first, so that a chain is made of chains that are up to date.
+        // HSPs further right come first, so that a chain is built from chains that are up to date.
         while let Some(Reverse(place)) = self.stale.pop() {
             self.is_stale[place] = false;
             self.search(place);
@@ -79,7 +79,7 @@ impl<'a> Chains<'a> {
         }
     }
 
-    /// Marks the chains that go on with that of an HSP. Those taken away keep their marks.
+    /// Marks the chains that continue with an HSP. Removed HSPs keep their marks.
     fn mark_before(&mut self, place: usize) {
         let Chains { chains, before, stale, is_stale, .. } = self;
         before[place].retain(|&other| {
@@ -92,7 +92,7 @@ impl<'a> Chains<'a> {
         });
     }
 
-    /// Looks for the best chain that begins with an HSP.
+    /// Searches the best chain that begins with an HSP.
     fn search(&mut self, place: usize) {
         let hsp = &self.hsps[place];
         let mut next = None;
@@ -116,13 +116,13 @@ impl<'a> Chains<'a> {
 }
 
 impl Method {
-    /// The HSPs that may follow one in a chain.
-    fn followers(self, hsp: &Trimmed, place: usize) -> Question {
+    /// The region of the HSPs that may follow one in a chain.
+    fn followers(self, hsp: &Trimmed, place: usize) -> Region {
         let after = [hsp.q_end, hsp.s_end];
         let last = match self.is_near {
             true => after.map(|position| position + super::WINDOW),
             false => [i32::MAX; 2],
         };
-        Question { after, last, numbers: place }
+        Region { after, last, numbers: place }
     }
 }

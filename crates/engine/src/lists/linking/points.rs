@@ -1,16 +1,16 @@
-//! Points of a plane with values that change: which one in a rectangle has the highest?
+//! Finds the point with the highest value in a rectangle; values change.
 //!
 //! A k-d tree of all points, made once. Each node has the highest value below it and the rectangle
-//! around its points, so that a question leaves out most nodes.
+//! around its points, so that a query skips most nodes.
 
 use std::ops::Range;
 
-/// Points in a leaf, at most.
+/// Number of points in a leaf, at most.
 const LEAF: usize = 8;
 /// Less than any value.
 const NONE: Value = Value(i64::MIN);
 
-/// A score and the number of a point; of equal scores that of the larger number is higher.
+/// A score and the number of a point; among equal scores a larger number gives a higher value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Value(i64);
 
@@ -27,16 +27,16 @@ impl Value {
 /// Positions in both sequences.
 type Point = [i32; 2];
 
-/// The points beyond `after` in both directions, but not beyond `last`, whose numbers are below
-/// `numbers` and whose scores are positive.
+/// A region: the points beyond `after` in both directions, but not beyond `last`, with numbers
+/// below `numbers` and positive scores.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Question {
+pub(super) struct Region {
     pub after: Point,
     pub last: Point,
     pub numbers: usize,
 }
 
-impl Question {
+impl Region {
     fn accepts(&self, point: Point) -> bool {
         (0..2).all(|axis| point[axis] > self.after[axis] && point[axis] <= self.last[axis])
     }
@@ -62,14 +62,14 @@ pub(super) struct Points {
     values: Vec<Value>,
     /// The root is number 1; the children of node `n` are `2n` and `2n + 1`.
     nodes: Vec<Node>,
-    /// Numbers of points, those of a leaf together, and where those of each leaf are.
+    /// Numbers of points, grouped by leaf, and the range of each leaf.
     order: Vec<usize>,
     leaves: Vec<Range<usize>>,
     leaf_of: Vec<usize>,
 }
 
 impl Points {
-    /// Points without values.
+    /// Creates points without values.
     pub fn new(points: Vec<Point>) -> Points {
         let count = points.len();
         let leaves = count.div_ceil(LEAF).next_power_of_two();
@@ -85,7 +85,7 @@ impl Points {
         all
     }
 
-    /// Divides the points of a node among its children, and makes the rectangles.
+    /// Divides the points of a node among its children, and computes the rectangles.
     fn split(&mut self, node: usize, range: Range<usize>, axis: usize) {
         let part = &mut self.order[range.clone()];
         for &number in part.iter() {
@@ -110,7 +110,7 @@ impl Points {
         self.split(2 * node + 1, middle..range.end, 1 - axis);
     }
 
-    /// Gives a point a score, or takes it away.
+    /// Sets or removes the score of a point.
     pub fn set(&mut self, number: usize, score: Option<i32>) {
         self.values[number] = score.map_or(NONE, |score| Value::new(score, number));
         let mut node = self.leaf_of[number];
@@ -129,8 +129,8 @@ impl Points {
         self.nodes[1].highest.number()
     }
 
-    /// The point with the highest value that the question asks for.
-    pub fn highest_of(&self, question: &Question) -> Option<usize> {
+    /// The point with the highest value in a region.
+    pub fn highest_of(&self, question: &Region) -> Option<usize> {
         // The last value whose score is not positive.
         let mut best = Value::new(0, u32::MAX as usize);
         let least = best;
@@ -138,7 +138,7 @@ impl Points {
         (best != least).then(|| best.number()).flatten()
     }
 
-    fn search(&self, node: usize, question: &Question, best: &mut Value) {
+    fn search(&self, node: usize, question: &Region, best: &mut Value) {
         if self.nodes[node].highest <= *best || !question.meets(&self.nodes[node]) {
             return;
         }
@@ -184,7 +184,7 @@ mod tests {
                 assert_eq!(points.highest(), valued().max_by_key(by_value), "seed {seed}");
                 let after = [below(span as u64), below(span as u64)];
                 let width = if below(2) == 0 { span } else { 1 + below(span as u64) };
-                let question = Question {
+                let question = Region {
                     after,
                     last: after.map(|position| position + width),
                     numbers: below(count as u64 + 1) as usize,

@@ -1,4 +1,4 @@
-//! Sets of HSPs.
+//! Tests of linked sets.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn rules(small_cutoff: Option<i32>) -> Rules {
     Rules { space, lambda: 1.28, log_k: 0.46f64.ln(), small_cutoff }
 }
 
-/// A run of pairs at these places of query and subject.
+/// A run of pairs at these positions of query and subject.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Run {
     q: u32,
@@ -27,14 +27,14 @@ impl Hsp for Run {
     }
 }
 
-impl OfContext for Run {
+impl InContext for Run {
     fn context(&self) -> u8 {
         0
     }
 }
 
 impl Linkable for Run {
-    fn take(&mut self, evalue: f64, count: u32) {
+    fn set_linked(&mut self, evalue: f64, count: u32) {
         self.set = (evalue, count);
     }
 }
@@ -59,7 +59,7 @@ fn copies_are_in_the_order_of_their_sets() {
 fn what_follows_in_both_is_one_set() {
     let hsps = [hsp(100, 5000, 20), hsp(0, 200, 22), hsp(50, 700, 21), hsp(60, 90, 25)];
     let counts = |rules| sets(&hsps, &rules).iter().map(|set| set.count).collect::<Vec<_>>();
-    // The last one lies before the second in the subject.
+    // The last one is before the second in the subject.
     assert_eq!(counts(rules(None)), [3, 3, 3, 1]);
     let made = sets(&hsps, &rules(None));
     assert!(made[0].evalue == made[1].evalue && made[0].evalue < made[3].evalue);
@@ -67,7 +67,7 @@ fn what_follows_in_both_is_one_set() {
     assert_eq!(counts(rules(Some(13))), [3, 3, 3, 1]);
     let near = [hsp(0, 200, 22), hsp(30, 240, 20), hsp(60, 9000, 20)];
     let made = sets(&near, &rules(Some(13)));
-    // The gap between the first two is small, and so their set is worth more than one of all three.
+    // The gap between the first two is small, so their set scores higher than one of all three.
     assert_eq!(made.iter().map(|set| set.count).collect::<Vec<_>>(), [2, 2, 1]);
     assert!(sets::<Run>(&[], &rules(None)).is_empty());
 }
@@ -101,7 +101,7 @@ fn sets_are_those_of_chains_looked_for_anew_for_each() {
     assert!(linked > 1000, "{linked}");
 }
 
-/// The sets by the rule taken literally, as the reference.
+/// The sets by the literal rule, as the reference.
 fn sets_one_by_one(hsps: &[Run], rules: &Rules) -> Vec<(f64, u32)> {
     let mut left: Vec<usize> = (0..hsps.len()).collect();
     let mut linked = vec![(0.0, 0); hsps.len()];
@@ -143,7 +143,7 @@ fn first_set(hsps: &[Run], rules: &Rules) -> (Vec<usize>, f64) {
     (set.map(|place| all[place].number).collect(), evalue)
 }
 
-/// The best chain from each HSP on; of equal ones that whose next HSP is the nearest.
+/// The best chain from each HSP on; among equal ones the one whose next HSP is the nearest.
 fn chains_one_by_one(method: Method, hsps: &[Trimmed], rules: &Rules) -> Vec<Chain> {
     let mut chains: Vec<Chain> = Vec::new();
     for (place, hsp) in hsps.iter().enumerate() {

@@ -1,4 +1,4 @@
-// Lists of pieces, of which some have one.
+// Lists of ranges with one element are intended.
 #![allow(clippy::single_range_in_vec_init)]
 
 use fleetblast_seq::frame::{Frame, Strand};
@@ -65,7 +65,7 @@ fn boundaries_fall_on_the_concatenation() {
     assert_eq!(pieces[2], piece(1, 4_951..15_000, 0, 1));
 }
 
-/// An HSP without gaps.
+/// An ungapped HSP.
 fn hsp(context: u8, score: i32, q: Range<u32>, s_start: u32) -> PrelimHsp {
     PrelimHsp {
         score,
@@ -96,7 +96,8 @@ fn pieces_of_the_plus_strand_meet() {
     let starts = Starts { plus: Some(900), minus: Some(0) };
     let (old, new) = (hsp(0, 300, 700..1000, 0), hsp(0, 400, 900..1300, 200));
     assert_eq!(merged(old, new, starts), [700..1300]);
-    // Nobody sees that a query is cut of which only the minus strand is searched, up to its end.
+    // BLAST+ does not notice that a query is cut if only its minus strand is searched up to its
+    // end.
     let starts = Starts { plus: None, minus: Some(0) };
     assert_eq!(merged(old, new, starts), [900..1300, 700..1000]);
 }

@@ -5,7 +5,7 @@ use crate::hits::{Adjustment, Alignment};
 use crate::params::INCLUSION_EVALUE;
 
 fn selector(limit: usize, queries: usize) -> Selector {
-    let query = Written { length: 100, strands: false };
+    let query = WrittenQuery { length: 100, strands: false };
     Selector {
         heaps: true,
         by_subject: false,
@@ -75,7 +75,7 @@ fn by_subject_a_query_may_be_stopped_while_another_goes_on() {
     let found = |by_subject| {
         let mut selector = Selector { by_subject, ..selector(1, 2) };
         let of = |hits: &Vec<PrelimHit>| {
-            // The larger OID is the better match.
+            // The larger OID is the better hit.
             let made = |hit: &PrelimHit| {
                 Some(candidate(hit.oid, 1e-3 / f64::from(hit.oid), hit.oid as i32, 0))
             };
@@ -84,7 +84,7 @@ fn by_subject_a_query_may_be_stopped_while_another_goes_on() {
         selector.replay(&chosen, chosen.iter().map(of).collect());
         selector.finish().iter().map(|hits| oids(hits)).collect::<Vec<_>>()
     };
-    // Subject 9 comes last and is not wanted any more, both queries having their fill.
+    // Subject 9 comes last and is not wanted any more, as both queries have enough.
     assert_eq!(found(true), [[1], [2]]);
     assert_eq!(found(false), [[9], [9]]);
 }
@@ -167,7 +167,7 @@ fn trimming_takes_the_first_alignments_and_printing_orders_the_rest() {
             ],
         ),
     ];
-    let kept = rules.finish(hits, Written { length: 100, strands: false }, false);
+    let kept = rules.finish(hits, WrittenQuery { length: 100, strands: false }, false);
     assert_eq!(oids(&kept), [2], "29.5 per cent are not 30");
     let ranges: Vec<_> = kept[0].alignments.iter().map(|a| a.query.clone()).collect();
     assert_eq!(ranges, [40..99, 0..60]);
@@ -181,7 +181,7 @@ fn scores_that_round_to_zero_are_not_reported() {
         of(1, vec![alignment(1, 1e-2, 0..9), alignment(0, 2e-2, 20..29)]),
         of(2, vec![alignment(0, 1e-2, 0..9)]),
     ];
-    let kept = rules.finish(hits, Written { length: 100, strands: false }, false);
+    let kept = rules.finish(hits, WrittenQuery { length: 100, strands: false }, false);
     assert_eq!(oids(&kept), [1]);
     assert_eq!(kept[0].alignments.len(), 1);
 }

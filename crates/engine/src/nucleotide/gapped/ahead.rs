@@ -1,12 +1,12 @@
-//! Extensions ahead of their turn, many side by side.
+//! Gapped extensions ahead of their turn, many side by side.
 //!
-//! Whether a segment is extended depends on what those before it have found, as what lies within that is not. So only those are taken
-//! ahead that none before could enclose, and what was found counts when it is their turn.
+//! A segment is not extended if an HSP of an earlier segment contains it. So only segments that no
+//! earlier one can contain are extended ahead. Their results are used when their turn comes.
 
 use fleetblast_seq::nucleotide::Packed;
 
 #[cfg(target_arch = "x86_64")]
-use super::lanes::{Found, Task};
+use super::lanes::{LaneResult, Task};
 #[cfg(target_arch = "x86_64")]
 use super::side_by_side::SideBySide;
 use super::{Extender, Extension, GappedScratch, QueryLetters, Segment};
@@ -15,29 +15,30 @@ use super::{Start, directions, narrow, row};
 #[cfg(target_arch = "x86_64")]
 use crate::xdrop::Extent;
 
-/// Segments looked at together.
+/// Number of segments that are examined together.
 const SEGMENTS: usize = 2048;
-/// Bits of the filter.
+/// Size of the filter in bits.
 const BITS: usize = 128 * SEGMENTS;
-/// Diagonals that share a bit.
+/// Number of diagonals that share a bit.
 const DIAGONALS: i64 = 64;
 
-/// Tells which segments lie apart from those before them: on other strands or far diagonals. It may miss some.
+/// A filter for segments that are far from all earlier ones: on other strands or distant diagonals.
+/// It may miss some of them.
 #[derive(Debug, Default)]
-pub(crate) struct Apart(Vec<u64>);
+pub(crate) struct DistantSegments(Vec<u64>);
 
-impl Apart {
-    /// Of how many segments it tells before it is to be cleared.
+impl DistantSegments {
+    /// Number of segments after which the filter must be cleared.
     pub const SEGMENTS: usize = SEGMENTS;
 
-    /// Forgets all.
+    /// Removes all segments.
     pub fn clear(&mut self) {
         self.0.clear();
         self.0.resize(BITS / 64, 0);
     }
 
-    /// Takes a segment of a strand; whether it lies apart.
-    pub fn take(&mut self, strand: usize, segment: &Segment) -> bool {
+    /// Adds a segment of a strand. Returns whether it is far from all earlier ones.
+    pub fn insert(&mut self, strand: usize, segment: &Segment) -> bool {
         let diagonal = i64::from(segment.s_start) - i64::from(segment.q_start);
         let group = diagonal.div_euclid(DIAGONALS);
         let place = |group: i64| {
@@ -57,13 +58,14 @@ impl Apart {
 }
 
 impl Extender {
-    /// Whether there is a way to extend many side by side.
+    /// Whether many segments can be extended side by side.
     #[cfg(target_arch = "x86_64")]
     pub fn looks_ahead(&self) -> bool {
         self.lanes.is_some()
     }
 
-    /// Extends segments of the subject, each with its query; `None` for one that has to be extended by itself.
+    /// Extends segments of the subject, each with its query. Returns `None` for a segment that must
+    /// be extended singly.
     #[cfg(target_arch = "x86_64")]
     pub fn extend_all(
         &self,
@@ -72,8 +74,10 @@ impl Extender {
         scratch: &mut GappedScratch,
     ) -> Vec<Option<Extension>> {
         let Some(lanes) = &self.lanes else { return vec![None; segments.len()] };
-        let starts: Vec<Start> =
-            segments.iter().map(|(query, segment)| Start::of(segment, query, subject)).collect();
+        let starts: Vec<Start> = segments
+            .iter()
+            .map(|(query, segment)| Start::from_segment(segment, query, subject))
+            .collect();
         let mut tasks = Vec::with_capacity(2 * segments.len());
         for ((query, segment), start) in segments.iter().zip(&starts) {
             let x_drop = self.x_drop_of(segment);
@@ -90,7 +94,7 @@ impl Extender {
         self.go_on(&tasks, found);
         let mut found = found.iter();
         let mut take = || match found.next() {
-            Some(Found::Whole(extent)) => Some(*extent),
+            Some(LaneResult::Complete(extent)) => Some(*extent),
             _ => None,
         };
         let extensions = segments.iter().zip(&starts).map(|((query, _), start)| {
@@ -100,10 +104,10 @@ impl Extender {
         extensions.collect()
     }
 
-    /// Ends what lanes have begun, two extensions with the same X-drop at a time.
+    /// Completes extensions that lanes have begun, two with the same X-drop at a time.
     #[cfg(target_arch = "x86_64")]
-    fn go_on(&self, tasks: &[Task], found: &mut [Found]) {
-        let is_partly = |number: &usize| matches!(found[*number], Found::Partly(_));
+    fn go_on(&self, tasks: &[Task], found: &mut [LaneResult]) {
+        let is_partly = |number: &usize| matches!(found[*number], LaneResult::Unfinished(_));
         let mut numbers: Vec<usize> = (0..tasks.len()).filter(is_partly).collect();
         numbers.sort_by_key(|&number| tasks[number].x_drop);
         for pair in numbers.chunk_by(|&a, &b| tasks[a].x_drop == tasks[b].x_drop) {
@@ -111,36 +115,39 @@ impl Extender {
                 let pair = [pair[0], pair[pair.len() - 1]];
                 let ends = self.ends(tasks, found, pair);
                 for (number, end) in pair.into_iter().zip(ends) {
-                    found[number] = end.map_or(Found::Not, Found::Whole);
+                    found[number] = end.map_or(LaneResult::Unsuitable, LaneResult::Complete);
                 }
             }
         }
     }
 
     #[cfg(target_arch = "x86_64")]
-    fn ends(&self, tasks: &[Task], found: &[Found], pair: [usize; 2]) -> [Option<Extent>; 2] {
+    fn ends(&self, tasks: &[Task], found: &[LaneResult], pair: [usize; 2]) -> [Option<Extent>; 2] {
         let x_drop = usize::try_from(tasks[pair[0]].x_drop).ok();
         let vectors = x_drop.and_then(|x_drop| self.vectors.get(x_drop));
         let Some(narrow) = vectors.and_then(|vectors| vectors.narrow.as_ref()) else {
             return [None; 2];
         };
-        let [Found::Partly(left), Found::Partly(right)] = pair.map(|number| &found[number]) else {
+        let [LaneResult::Unfinished(left), LaneResult::Unfinished(right)] =
+            pair.map(|number| &found[number])
+        else {
             return [None; 2];
         };
         let directions = pair.map(|number| tasks[number].direction);
-        let work = narrow::Rest { narrow, directions, progress: [left, right] };
+        let work = narrow::ResumedExtensions { narrow, directions, progress: [left, right] };
         row::perform(self.kernel, work).unwrap_or_default()
     }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
 impl Extender {
-    /// Whether there is a way to extend many side by side.
+    /// Whether many segments can be extended side by side.
     pub fn looks_ahead(&self) -> bool {
         false
     }
 
-    /// Extends segments of the subject, each with its query; `None` for one that has to be extended by itself.
+    /// Extends segments of the subject, each with its query. Returns `None` for a segment that must
+    /// be extended singly.
     pub fn extend_all(
         &self,
         segments: &[(&QueryLetters, Segment)],

@@ -1,13 +1,15 @@
-//! What score-only extensions side by side ([`super::side_by_side`]) have in common: a lane of bytes for each, so that what waits for
-//! other results in one does not in another.
+//! Score-only extensions side by side ([`super::side_by_side`]): one byte lane for each. While one
+//! extension waits for its own results, the others go on.
 //!
-//! Each lane follows a band of diagonals of its own, cell by cell in BLAST+'s order, with the best score and the floor of that
-//! moment. Between some rows the lanes are looked at: those that have ended take the next extension, and a band
-//! whose live cells come near its end is moved. An extension whose window leaves its band meanwhile is not for lanes. When nothing
-//! waits any more and few lanes are busy, these go on in [`super::narrow`].
+//! Each lane follows its own band of diagonals, cell by cell in BLAST+'s order, with the best score
+//! and the floor at that moment. After some rows all lanes are examined. Lanes that have ended take
+//! the next extension; a band whose live cells come near its end is moved. An extension whose live
+//! cells leave its band in between cannot be done here. When no extension waits any more and few
+//! lanes are busy, these go on in [`super::narrow`].
 //!
-//! A letter pairs by what it differs from the base in, as all pairs and all mismatches score the same. What follows the last base or the
-//! last letter scores as an N does: that never raises the best score, and nothing before the end comes of it.
+//! Scores are looked up by the bits in which letter and base differ, as all matches and all
+//! mismatches score the same. Positions after the last base or the last letter score as an N does.
+//! That never raises the best score, and no result depends on it.
 
 use super::UNKNOWN;
 use super::narrow::Progress;
@@ -18,52 +20,55 @@ use crate::scores::ScoreRows;
 use crate::xdrop::Extent;
 use crate::xdrop::frames::{Direction, ExtensionCosts};
 
-/// Diagonals that a lane follows.
+/// Number of diagonals that a lane follows.
 pub(super) const BAND: usize = 48;
-/// Rows from one look at the lanes to the next.
+/// Number of rows between two examinations of the lanes.
 pub(super) const ROWS: usize = 16;
-/// The start's diagonal at first.
+/// Cell of the start's diagonal at first.
 pub(super) const CENTRE: usize = 22;
-/// A band with live cells in so many at one end is moved by as many, if all at the other end are dropped.
-pub(super) const NEAR: usize = 6;
-/// What a base after the last one differs from letters in: all of them pair as Ns do, or worse.
-pub(super) const BEYOND: u8 = 12;
+/// A band moves by this many cells if as many at one end have live cells and as many at the other
+/// end are dropped.
+pub(super) const BAND_SHIFT: usize = 6;
+/// Stands for the bits in which a base after the last one differs from letters: all of them score
+/// as Ns do, or worse.
+pub(super) const PAST_END: u8 = 12;
 
 const _: () = assert!(LANES == SIZE && BAND + ROWS == SIZE);
 const _: () = assert!(SIZE <= crate::xdrop::frames::MARGIN);
 
-/// What extensions in lanes have in common.
+/// Parameters that extensions in lanes share.
 #[derive(Clone, Debug)]
 pub(super) struct Lanes {
-    /// Scores by what letter and base differ in.
+    /// Scores by the bits in which letter and base differ.
     pub pairs: Table,
     pub costs: ExtensionCosts,
-    /// The byte of a score of zero at first.
+    /// The byte that stands for a score of zero at first.
     pub zero: i8,
     /// A best score above this byte moves the base.
     pub highest: i8,
 }
 
-/// An extension to be made.
+/// An extension to be computed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task<'a> {
     pub direction: Direction<'a, Bases<'a>>,
-    /// No more than that of the search.
+    /// At most the X-drop of the search.
     pub x_drop: i32,
 }
 
-/// What became of an extension.
+/// Result of an extension in a lane.
 #[derive(Clone, Debug)]
-pub(super) enum Found {
-    Whole(Extent),
-    /// It goes on from here.
-    Partly(Box<Progress>),
-    /// It is not for lanes.
-    Not,
+pub(super) enum LaneResult {
+    Complete(Extent),
+    /// Unfinished: it goes on from here.
+    Unfinished(Box<Progress>),
+    /// It cannot be done in lanes.
+    Unsuitable,
 }
 
 impl Lanes {
-    /// Prepares extensions; `None` where bytes or the band do not suffice for the scores and costs. `costs` has the search's X-drop.
+    /// Prepares extensions. Returns `None` if bytes or the band do not suffice for the scores and
+    /// costs. `costs` has the X-drop of the search.
     pub fn new(scores: &ScoreRows, costs: ExtensionCosts) -> Option<Lanes> {
         let ExtensionCosts { open_extend, extend, x_drop } = costs;
         let bases = [0, 1, 2, 3].map(|base| scores.row(base));
@@ -86,7 +91,7 @@ impl Lanes {
             && (extend..=highest).contains(&open_extend)
             && (open_extend..highest).contains(&x_drop)
             && zero + 2 * rise + pair <= highest
-            && 2 * reach + 1 + 2 * NEAR as i32 <= BAND as i32;
+            && 2 * reach + 1 + 2 * BAND_SHIFT as i32 <= BAND as i32;
         if !fits {
             return None;
         }
@@ -103,7 +108,7 @@ impl Lanes {
         })
     }
 
-    /// What a gap of so many letters costs.
+    /// Cost of a gap of `length` letters.
     pub fn gap(&self, length: usize) -> i32 {
         match length {
             0 => 0,

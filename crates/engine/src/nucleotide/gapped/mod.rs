@@ -1,5 +1,5 @@
-//! Preliminary gapped extension by dynamic programming, score only (`s_BlastDynProgNtGappedAlignment` and
-//! `s_BlastAlignPackedNucl`, `blast_gapalign.c`).
+//! Preliminary gapped extension by dynamic programming, score only
+//! (`s_BlastDynProgNtGappedAlignment` and `s_BlastAlignPackedNucl`, `blast_gapalign.c`).
 //!
 //! Rows are bases of the packed subject, columns are letters of the query.
 
@@ -25,15 +25,15 @@ mod twin;
 
 use fleetblast_seq::nucleotide::{Packed, blastna};
 
-pub(super) use self::ahead::Apart;
+pub(super) use self::ahead::DistantSegments;
 #[cfg(target_arch = "x86_64")]
-use self::lanes::{Found, Lanes};
+use self::lanes::{LaneResult, Lanes};
 #[cfg(target_arch = "x86_64")]
 use self::narrow::Narrow;
 use self::rows::Bases;
 use self::scalar::Cell;
 #[cfg(target_arch = "x86_64")]
-use self::side_by_side::Busy;
+use self::side_by_side::BusyLanes;
 use crate::kernel::Kernel;
 use crate::order::Bounds;
 use crate::scores::ScoreRows;
@@ -42,16 +42,16 @@ use crate::xdrop::frames::{self, ExtensionCosts, Frames};
 use crate::xdrop::frames::{Direction, MARGIN};
 use crate::xdrop::{Extent, GapCosts};
 
-/// Fewer segments are not worth being extended side by side.
-pub(crate) const WORTH_LANES: usize = 16;
+/// Fewer segments are extended singly, which is faster.
+pub(crate) const MIN_SEGMENTS_FOR_LANES: usize = 16;
 
 /// Bases in a byte of a packed sequence.
 const IN_BYTE: u32 = 4;
 
-/// The blastna code of a base of which nothing is known.
+/// The blastna code of an unknown base (N).
 const UNKNOWN: u8 = 14;
 
-/// What a preliminary extension found, and from where the alignment will be made.
+/// A preliminary gapped extension, and the position from which its alignment will start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extension {
     pub score: i32,
@@ -60,31 +60,32 @@ pub(crate) struct Extension {
     pub s_seed: u32,
 }
 
-/// A segment without gaps from which to extend; positions count in the query's context and in the chunk.
+/// A segment without gaps to be extended. Positions count from the start of the query's context and
+/// of the segment of the subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub score: i32,
     pub q_start: u32,
     pub s_start: u32,
     pub length: u32,
-    /// Where the word was found that the segment comes from.
+    /// Position of the seed in the query and in the subject.
     pub q_seed: u32,
     pub s_seed: u32,
 }
 
-/// The letters of a context of a query as extensions read them.
+/// The letters of a context in the form that extensions read.
 #[derive(Clone, Debug)]
 pub(crate) struct QueryLetters {
     /// Blastna letters, with [`MARGIN`] sentinels before and after them.
     forward: Vec<u8>,
-    /// The same backwards.
+    /// The same letters, reversed.
     backward: Vec<u8>,
     /// Whether all are bases or unknown.
     plain: bool,
 }
 
 impl QueryLetters {
-    /// Of the blastna letters of a whole context.
+    /// Creates them from the blastna letters of a whole context.
     pub fn new(letters: &[u8]) -> QueryLetters {
         let margin = [blastna::SENTINEL; MARGIN];
         let forward = [&margin[..], letters, &margin].concat();
@@ -98,34 +99,35 @@ impl QueryLetters {
     }
 }
 
-/// Extends segments; fixed for a search.
+/// Extends segments with gaps; the same for a whole search.
 #[derive(Debug)]
 pub(crate) struct Extender {
-    /// What each base scores against each letter of a query.
+    /// Scores of each base against each letter of a query.
     scores: ScoreRows,
     gaps: GapCosts,
     x_drop: i32,
     kernel: Kernel,
-    /// By X-drop: that of a segment is its score, but no more than the search's and no less than a gap.
+    /// Parameters by X-drop. The X-drop of a segment is its score, but at most that of the search
+    /// and at least the cost of a gap.
     #[cfg(target_arch = "x86_64")]
     vectors: Vec<Vectors>,
-    /// For many extensions at once; none where lanes do not suffice.
+    /// For many extensions at once; `None` if lanes do not suffice.
     #[cfg(target_arch = "x86_64")]
     lanes: Option<Lanes>,
 }
 
-/// Memory of extensions, reused from one to the next.
+/// Work space that extensions reuse.
 #[derive(Debug, Default)]
 pub(crate) struct GappedScratch {
     cells: Vec<Cell>,
     #[cfg(target_arch = "x86_64")]
-    busy: Box<Busy>,
+    busy: Box<BusyLanes>,
     #[cfg(target_arch = "x86_64")]
-    found: Vec<Found>,
+    found: Vec<LaneResult>,
 }
 
 impl Extender {
-    /// Extensions with these scores of the blastna codes.
+    /// Creates an extender with these scores of the blastna codes.
     pub fn new(scores: &ScoreRows, gaps: GapCosts, x_drop: i32, kernel: Kernel) -> Extender {
         Extender {
             scores: scores.clone(),
@@ -139,7 +141,8 @@ impl Extender {
         }
     }
 
-    /// Extends a segment in both directions; `subject` is a chunk.
+    /// Extends a segment in both directions. `subject` is a segment of a long subject, or a whole
+    /// one.
     pub fn extend(
         &self,
         query: &QueryLetters,
@@ -147,18 +150,19 @@ impl Extender {
         segment: &Segment,
         scratch: &mut GappedScratch,
     ) -> Extension {
-        let start = Start::of(segment, query, subject);
+        let start = Start::from_segment(segment, query, subject);
         let x_drop = self.x_drop_of(segment);
-        start.extension(self.both_ways(query, subject, start.at, x_drop, scratch))
+        start.extension(self.extend_both_ways(query, subject, start.at, x_drop, scratch))
     }
 
-    /// That of a segment is its score, but no more than the search's and no less than a gap.
+    /// X-drop of a segment: its score, but at most that of the search and at least the cost of a
+    /// gap.
     fn x_drop_of(&self, segment: &Segment) -> i32 {
         self.x_drop.min(segment.score).max(self.gaps.open + self.gaps.extend)
     }
 
-    /// Best extensions to the left and to the right of a place between letters.
-    fn both_ways(
+    /// The best extensions to the left and to the right of a position between letters.
+    fn extend_both_ways(
         &self,
         query: &QueryLetters,
         subject: Packed<'_>,
@@ -177,7 +181,7 @@ impl Extender {
         [0, 1].map(|way| found[way].unwrap_or_else(|| in_turn(directions[way])))
     }
 
-    /// The extensions in vectors; `None` for one for which they do not suffice.
+    /// Extends with vectors. Returns `None` for a direction that needs more room than vectors have.
     #[cfg(target_arch = "x86_64")]
     fn in_vectors(&self, x_drop: i32, directions: [Direction<Bases>; 2]) -> [Option<Extent>; 2] {
         let vectors = usize::try_from(x_drop).ok().and_then(|x| self.vectors.get(x));
@@ -206,7 +210,7 @@ impl Extender {
             Kernel::Avx2(proof) => frames::avx2::extend(proof, frames, directions),
             Kernel::Portable => [None; 2],
         };
-        // There the rows are called the query's; here they are the subject's.
+        // The vector code calls its rows the query; here they are the subject.
         found.map(|extent| {
             extent.map(|e| Extent { score: e.score, query: e.subject, subject: e.query })
         })
@@ -218,24 +222,24 @@ impl Extender {
     }
 }
 
-/// Where extensions of a segment start.
+/// The starting point of a segment's extensions.
 #[derive(Clone, Copy, Debug)]
 struct Start {
-    /// Where the alignment will be made from.
+    /// Position from which the alignment will start.
     q_seed: u32,
     s_seed: u32,
-    /// Between which letters, in the query and in the subject.
+    /// Position between letters, in the query and in the subject.
     at: (u32, u32),
 }
 
 impl Start {
-    fn of(segment: &Segment, query: &QueryLetters, subject: Packed<'_>) -> Start {
+    fn from_segment(segment: &Segment, query: &QueryLetters, subject: Packed<'_>) -> Start {
         let (q_seed, s_seed) = seed(segment);
         let at = start(q_seed, s_seed, query.length() as u32, subject.length());
         Start { q_seed, s_seed, at }
     }
 
-    /// What was found to the left and to the right.
+    /// Combines the extensions to the left and to the right.
     fn extension(&self, [left, right]: [Extent; 2]) -> Extension {
         let Start { q_seed, s_seed, at: (q, s) } = *self;
         Extension {
@@ -252,7 +256,7 @@ impl Start {
     }
 }
 
-/// To the left and to the right of a place between letters.
+/// The directions to the left and to the right of a position between letters.
 fn directions<'a>(
     query: &'a QueryLetters,
     subject: Packed<'a>,
@@ -266,7 +270,7 @@ fn directions<'a>(
     [left, right]
 }
 
-/// What extensions in vectors need; none where vectors of small numbers do not suffice.
+/// Parameters of extensions with vectors; empty if small numbers do not suffice.
 #[cfg(target_arch = "x86_64")]
 #[derive(Debug)]
 struct Vectors {
@@ -275,11 +279,11 @@ struct Vectors {
     wide: Option<Frames>,
 }
 
-/// What vectors need, by X-drop.
+/// Prepares the parameters by X-drop.
 #[cfg(target_arch = "x86_64")]
 fn vectors(scores: &ScoreRows, gaps: GapCosts, x_drop: i32, kernel: Kernel) -> Vec<Vectors> {
     let open_extend = gaps.open + gaps.extend;
-    // Larger ones do not fit into a byte.
+    // Larger ones do not fit a byte.
     let most = x_drop.max(open_extend).min(i32::from(i8::MAX));
     if kernel == Kernel::Portable {
         return Vec::new();
@@ -295,7 +299,7 @@ fn vectors(scores: &ScoreRows, gaps: GapCosts, x_drop: i32, kernel: Kernel) -> V
     (0..=most).map(of).collect()
 }
 
-/// What lanes need.
+/// Prepares the parameters of lanes.
 #[cfg(target_arch = "x86_64")]
 fn lanes(scores: &ScoreRows, gaps: GapCosts, x_drop: i32, kernel: Kernel) -> Option<Lanes> {
     let open_extend = gaps.open + gaps.extend;
@@ -304,18 +308,20 @@ fn lanes(scores: &ScoreRows, gaps: GapCosts, x_drop: i32, kernel: Kernel) -> Opt
     if kernel == Kernel::Portable { None } else { Lanes::new(scores, costs) }
 }
 
-/// From where the alignment will be made: within the first byte of the word that is all pairs, if the segment is long enough.
+/// Position from which the alignment will start: within the first subject byte of the seed whose
+/// bases all match, if the segment is long enough.
 fn seed(segment: &Segment) -> (u32, u32) {
     let within = if segment.s_start + segment.length >= segment.s_seed + 8 { 3 } else { 0 };
     (segment.q_seed + within, segment.s_seed + within)
 }
 
-/// Where the extensions start: at the next byte of the subject, unless that is beyond an end.
+/// The starting point of the extensions: the next byte of the subject, unless that is beyond an
+/// end.
 fn start(q_seed: u32, s_seed: u32, q_len: u32, s_len: u32) -> (u32, u32) {
     let on = IN_BYTE - s_seed % IN_BYTE;
     let (q, s) = (q_seed + on, s_seed + on);
     if q > q_len || s > s_len {
-        // A query position before its first letter is not possible for a word of a context.
+        // The seed lies within a context, so the query position cannot be before its first letter.
         return (q.saturating_sub(IN_BYTE), s - IN_BYTE);
     }
     (q, s)

@@ -1,15 +1,18 @@
 //! Score-only extensions whose window fits 64 diagonals: a row of cells in one register of bytes.
 //!
-//! Cells, lanes, and the frame that moves on are those of [`crate::xdrop::frames`], which take what is wider. What differs is how the best
-//! score is followed. Between nucleotides it rises in most rows of an alignment, so nothing may branch on that:
+//! Cells, lanes and the moving frame are those of [`crate::xdrop::frames`], which handles wider
+//! windows. Only the best score is updated in another way. Between nucleotides it rises in most
+//! rows of an alignment, so no branch may depend on it:
 //!
-//! * Only pairs raise the best score, and what they bring is known before the gaps in the query are, which take longest. A
-//!   running maximum over the pairs tells the best score before each cell in BLAST+'s order, hence the floor of each lane.
-//! * The base of the bytes moves after a fixed number of rows, in which no score can leave the range of a byte.
+//! * Only pairs raise the best score, and their scores are known before those of gaps in the query,
+//!   which take longest. A running maximum over the pairs gives the best score before each cell in
+//!   BLAST+'s order. From it follows the floor of each lane.
+//! * The base of the bytes moves after a fixed number of rows, in which no score can leave the
+//!   range of a byte.
 
 use fleetblast_seq::nucleotide::blastna;
 
-use super::row::{Cells, LANES, NEVER, Row, SECTION, Table, Work, clipped};
+use super::row::{Cells, Computation, LANES, NEVER, Row, SECTION, Table, clipped};
 use super::rows::Bases;
 use crate::scores::ScoreRows;
 use crate::xdrop::Extent;
@@ -17,49 +20,52 @@ use crate::xdrop::frames::{Direction, ExtensionCosts, MARGIN, Rows};
 
 /// Lane of the start's diagonal at first.
 const CENTRE: usize = 26;
-/// Longest gap in the query that a row follows everywhere.
+/// Longest gap in the query that a row considers in every lane.
 const LONGEST_GAP: i32 = 2 * SECTION as i32;
-/// A shift of the frame is of use as long as so many lanes are free.
+/// Shifting the frame helps only if at least this many lanes are free.
 pub(super) const LEAST_ROOM: u32 = 4;
-/// The base is not worth moving after fewer rows.
+/// With fewer rows between two moves of the base this method is too slow.
 pub(super) const FEWEST_ROWS: i32 = 8;
-/// The first lane and the last.
+/// The first and the last lane.
 const EDGES: u64 = 1 | 1 << (LANES - 1);
 
-// A frame that meets letters may hang over at both ends.
+// A frame with letters in it may extend beyond them by less than the margin.
 const _: () = assert!(LANES <= MARGIN);
 
-/// What extensions with the same scores and costs have in common.
+/// Parameters that extensions with the same scores and costs share.
 #[derive(Clone, Debug)]
 pub(super) struct Narrow {
     /// Scores by base of the subject.
     scores: [Table; 4],
     costs: ExtensionCosts,
-    /// The byte of a score of zero at first.
+    /// The byte that stands for a score of zero at first.
     zero: i8,
-    /// Rows until the base moves.
+    /// Number of rows until the base moves.
     rows: u32,
     /// The row before the first base.
     first: Cells,
-    /// The same cells after the opening of a gap downwards.
+    /// The same cells less the cost of opening a gap downwards.
     first_gaps: Cells,
-    /// By lane of a section, what a gap in the query costs, counted from the start of the section: when it is opened.
+    /// Cost by which a gap in the query reaches a lane, counted from the start of the section,
+    /// before the gap is opened.
     opening: Cells,
-    /// The same when it has come to a lane.
+    /// The same after the gap has reached the lane.
     arriving: Cells,
 }
 
 impl Narrow {
-    /// Prepares extensions; `None` where bytes or lanes do not suffice for the scores and costs.
+    /// Prepares extensions. Returns `None` if bytes or lanes do not suffice for the scores and
+    /// costs.
     pub fn new(scores: &ScoreRows, costs: ExtensionCosts) -> Option<Narrow> {
         let ExtensionCosts { open_extend, extend, x_drop } = costs;
         let (never, highest) = (i32::from(NEVER), i32::from(i8::MAX));
         let tables = [0, 1, 2, 3].map(|base| scores.row(base));
         let most = tables.iter().flat_map(|row| &row[..16]).copied().max()?.max(1);
-        // The lowest floor: a dropped cell stays below it with the best pair. A cell that is kept although the floor has risen above it
-        // stays above `NEVER` when the base moves.
+        // `zero` is the lowest floor such that a dropped cell stays below it even after the best
+        // pair. A cell kept although the floor rose above it stays above `NEVER` when the base
+        // moves.
         let zero = never + 1 + most.max(extend) + x_drop;
-        // Neither the rise, nor a score with what a section adds to it, may exceed a byte.
+        // Neither the rise of scores, nor a score plus the cost of a section, may exceed a byte.
         let rise = (highest - most - SECTION as i32 * extend - zero).min(highest);
         let rows = rise / most;
         let fits = rows >= FEWEST_ROWS
@@ -89,7 +95,7 @@ impl Narrow {
     }
 }
 
-/// The row before the first base, and the same after the opening of a gap downwards.
+/// The row before the first base, and the same less the cost of opening a gap downwards.
 fn first_row(zero: i32, costs: ExtensionCosts) -> [Cells; 2] {
     let gaps = (0..).map(|gap| -costs.open_extend - gap * costs.extend);
     let row = std::iter::once(0).chain(gaps).take_while(|&score| score >= -costs.x_drop);
@@ -100,23 +106,23 @@ fn first_row(zero: i32, costs: ExtensionCosts) -> [Cells; 2] {
         opened[lane] = clipped(zero + score - costs.open_extend);
         last = lane;
     }
-    // BLAST+ does not follow the pair after the last cell.
+    // BLAST+ does not compute the pair after the last cell.
     cells[last] = NEVER;
     [cells, opened]
 }
 
-/// Two extensions from their start. Sentinels fill the margin that a direction goes to. What is found is `None` for a direction whose
-/// window does not fit the frame.
+/// Two extensions from their start. Sentinels fill the margin in the direction of extension. The
+/// result is `None` for a direction whose window does not fit the frame.
 pub(super) struct Start<'a> {
     pub narrow: &'a Narrow,
     pub directions: [Direction<'a, Bases<'a>>; 2],
 }
 
-impl Work for Start<'_> {
-    type Found = [Option<Extent>; 2];
+impl Computation for Start<'_> {
+    type Output = [Option<Extent>; 2];
 
     #[inline(always)]
-    fn run<R: Row>(self, proof: R::Proof) -> Self::Found {
+    fn run<R: Row>(self, proof: R::Proof) -> Self::Output {
         let Start { narrow, directions } = self;
         let left = Extension::<R>::new(proof, narrow, directions[0]);
         let right = Extension::<R>::new(proof, narrow, directions[1]);
@@ -124,26 +130,26 @@ impl Work for Start<'_> {
     }
 }
 
-/// The same from where they have come to.
-pub(super) struct Rest<'a> {
+/// Two extensions that go on from a saved state.
+pub(super) struct ResumedExtensions<'a> {
     pub narrow: &'a Narrow,
     pub directions: [Direction<'a, Bases<'a>>; 2],
     pub progress: [&'a Progress; 2],
 }
 
-impl Work for Rest<'_> {
-    type Found = [Option<Extent>; 2];
+impl Computation for ResumedExtensions<'_> {
+    type Output = [Option<Extent>; 2];
 
     #[inline(always)]
-    fn run<R: Row>(self, proof: R::Proof) -> Self::Found {
-        let Rest { narrow, directions, progress } = self;
+    fn run<R: Row>(self, proof: R::Proof) -> Self::Output {
+        let ResumedExtensions { narrow, directions, progress } = self;
         let left = Extension::<R>::resumed(proof, narrow, directions[0], progress[0]);
         let right = Extension::<R>::resumed(proof, narrow, directions[1], progress[1]);
         run(narrow, [left, right])
     }
 }
 
-/// Extends side by side, as each waits for its own results most of the time.
+/// Extends two at once, as each alone waits for its own results most of the time.
 #[inline(always)]
 fn run<R: Row>(narrow: &Narrow, extensions: [Extension<'_, R>; 2]) -> [Option<Extent>; 2] {
     let [mut left, mut right] = extensions;
@@ -161,19 +167,19 @@ fn run<R: Row>(narrow: &Narrow, extensions: [Extension<'_, R>; 2]) -> [Option<Ex
     [left.result(), right.result()]
 }
 
-/// How far an extension has come.
+/// Saved state of an extension.
 #[derive(Clone, Debug)]
 pub(super) struct Progress {
-    /// By lane, how far the cells are above the best score; the least number for dropped ones.
+    /// For each lane, the score relative to the best one; the least number for dropped cells.
     pub scores: [i16; LANES],
-    /// The same of gaps downwards that go on.
+    /// The same for gaps downwards that go on.
     pub gaps: [i16; LANES],
     pub best: i32,
-    /// Bases that were taken.
+    /// Number of bases that were used.
     pub taken: usize,
-    /// Index in the query's letters of what the first lane pairs next.
+    /// Index of the query letter that the first lane pairs next.
     pub position: usize,
-    /// Bases up to the best score, and the index of the letter after it.
+    /// Number of bases up to the best score, and the index of the query letter after it.
     pub best_taken: usize,
     pub best_position: usize,
 }
@@ -187,7 +193,7 @@ struct Costs<R> {
     /// See [`Narrow`].
     opening: R,
     arriving: R,
-    /// Of going on through a section.
+    /// Cost of extending a gap through a section.
     section: R,
 }
 
@@ -206,11 +212,11 @@ impl<R: Row> Costs<R> {
         }
     }
 
-    /// What comes to each lane by a gap in the query, given the scores without one: as opening costs no less than extending, a
-    /// gap opened from a gap is never better.
+    /// Score of each lane by a gap in the query, from scores without one. Opening costs no less
+    /// than extending, so a gap is never opened from another gap.
     #[inline(always)]
     fn across(&self, scores: R) -> R {
-        // With costs counted from the start of the section, the running maximum takes no subtractions.
+        // Costs count from the start of the section, so the running maximum needs no subtractions.
         let all = scores.minus(self.opening).running_maximum();
         let ends = all.spread_ends().minus(self.section);
         let from_second = ends.sections_up::<2>().minus(self.section);
@@ -219,29 +225,29 @@ impl<R: Row> Costs<R> {
     }
 }
 
-/// An extension on its way.
+/// State of an extension.
 struct Extension<'a, R: Row> {
     proof: R::Proof,
     direction: Direction<'a, Bases<'a>>,
-    /// Bases that were taken.
+    /// Number of bases that were used.
     taken: usize,
-    /// Index in the query's letters of what the first lane pairs next.
+    /// Index of the query letter that the first lane pairs next.
     position: usize,
     scores: R,
     /// Scores after a gap downwards that goes on.
     gaps: R,
     /// The best score in all lanes.
     best: R,
-    /// What to add to bytes.
+    /// Score that a byte of 0 stands for.
     base: i32,
-    /// Rows until the base moves.
+    /// Number of rows until the base moves.
     rows: u32,
-    /// Bases up to the best score, and the index of the letter after it.
+    /// Number of bases up to the best score, and the index of the query letter after it.
     best_taken: usize,
     best_position: usize,
-    /// There is more to extend to.
+    /// Whether there are live cells and more bases.
     alive: bool,
-    /// The frame was too narrow.
+    /// Whether the frame was too narrow.
     strayed: bool,
 }
 
@@ -265,7 +271,7 @@ impl<'a, R: Row> Extension<'a, R> {
         }
     }
 
-    /// Goes on from where another has come to.
+    /// Resumes from a saved state.
     #[inline(always)]
     fn resumed(
         proof: R::Proof,
@@ -295,11 +301,11 @@ impl<'a, R: Row> Extension<'a, R> {
         })
     }
 
-    /// Takes a base, or shifts the frame, or ends.
+    /// Uses the next base, or shifts the frame, or ends.
     #[inline(always)]
     fn step(&mut self, narrow: &Narrow, costs: &Costs<R>) {
         let number = self.direction.query.number(self.taken);
-        // Beyond the margin no lane meets a letter any more.
+        // Beyond the margin no lane has a letter.
         let letters = self.direction.subject.get(self.position..);
         let (Some(number), Some(letters)) = (number, letters.and_then(|all| all.first_chunk()))
         else {
@@ -333,7 +339,7 @@ impl<'a, R: Row> Extension<'a, R> {
         }
     }
 
-    /// Moves the base to the best score, and all scores down by as much.
+    /// Moves the base to the best score, and subtracts the difference from all scores.
     #[inline(always)]
     fn move_base(&mut self, narrow: &Narrow, costs: &Costs<R>) {
         let by = self.best.minus(costs.zero);
@@ -344,7 +350,8 @@ impl<'a, R: Row> Extension<'a, R> {
         self.rows = narrow.rows;
     }
 
-    /// Ends without any lanes alive; or moves the frame so that those which the next row brings alive come to its middle.
+    /// Ends if no lane is alive. Otherwise centres the frame on the lanes that the next row will
+    /// make live.
     #[inline(always)]
     fn end_or_shift(&mut self, lanes: u64) {
         let (below, above) = (lanes.trailing_zeros(), lanes.leading_zeros());
@@ -353,7 +360,7 @@ impl<'a, R: Row> Extension<'a, R> {
         self.alive = lanes != 0 && !self.strayed;
         if self.alive {
             let by = below as isize - (room / 2) as isize;
-            // Not beyond the margin, as a live lane stands for a letter of the query.
+            // It stays within the margin, as a live lane has a letter of the query.
             self.position = self.position.wrapping_add_signed(by);
             self.scores = R::load(self.proof, &shifted(&self.scores.store(), by));
             self.gaps = R::load(self.proof, &shifted(&self.gaps.store(), by));
@@ -361,7 +368,7 @@ impl<'a, R: Row> Extension<'a, R> {
     }
 }
 
-/// The cells so many lanes down, or up if negative.
+/// The cells shifted `by` lanes down, or up if negative.
 #[cold]
 fn shifted(cells: &Cells, by: isize) -> Cells {
     let mut out = [NEVER; LANES];

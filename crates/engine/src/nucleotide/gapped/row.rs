@@ -1,30 +1,30 @@
-//! Rows of 64 bytes in vector registers, and what works with them.
+//! Rows of 64 bytes in vector registers, and computations that use them.
 
 mod avx2;
 mod avx512;
 
 use crate::kernel::Kernel;
 
-/// Lanes of a row.
+/// Number of lanes in a row.
 pub(super) const LANES: usize = 64;
-/// Lanes that moves within a register do not cross.
+/// Number of lanes in a section. Shifts within a register do not cross sections.
 pub(super) const SECTION: usize = 16;
 /// The score of a dropped cell.
 pub(super) const NEVER: i8 = i8::MIN;
 
 /// Bytes of the lanes.
 pub(super) type Cells = [i8; LANES];
-/// What a base scores against each letter of a query.
+/// Scores of a base against each letter of a query.
 pub(super) type Table = [i8; 16];
 
-/// A score as a byte; what is too low for one is dropped.
+/// Converts a score to a byte; a score that is too low becomes [`NEVER`].
 pub(super) fn clipped(score: i32) -> i8 {
     score.max(i32::from(NEVER)) as i8
 }
 
-/// The lanes of a row. Sums and differences stop at the ends of a byte's range.
+/// A row of lanes. Sums and differences saturate.
 pub(super) trait Row: Copy {
-    /// Proof of the instructions.
+    /// Proof that the CPU has the instructions.
     type Proof: Copy;
     fn splat(proof: Self::Proof, byte: i8) -> Self;
     fn load(proof: Self::Proof, cells: &Cells) -> Self;
@@ -36,30 +36,31 @@ pub(super) trait Row: Copy {
         self.store_to(&mut cells);
         cells
     }
-    /// Scores of letters, which are below 16.
+    /// Looks up the scores of letters, which are below 16.
     fn look_up(proof: Self::Proof, table: &Table, letters: &[u8; LANES]) -> Self;
-    /// Scores by what the letters of two rows differ in, which is below 16.
+    /// Looks up scores by the bits in which the letters of two rows differ; they are below 16.
     fn differing(self, other: Self, table: &Table) -> Self;
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn max(self, other: Self) -> Self;
-    /// Which lanes are greater than those of the other.
+    /// Bits of the lanes that are greater than those of the other row.
     fn above(self, other: Self) -> u64;
-    /// Which lanes are equal to those of the other.
+    /// Bits of the lanes that are equal to those of the other row.
     fn equal(self, other: Self) -> u64;
     /// The lanes of `other` where those of `high` are greater than those of `low`.
     fn where_above(self, high: Self, low: Self, other: Self) -> Self;
-    /// The row with lanes below those of `floor` dropped, and which ones were kept.
+    /// Drops the lanes below those of `floor`. Returns the row and the bits of the lanes that were
+    /// kept.
     fn keep(self, floor: Self) -> (Self, u64);
     /// Each lane's byte moves `BY` (1, 2, 4 or 8) lanes up in its section; [`NEVER`] enters.
     fn up<const BY: usize>(self) -> Self;
     /// Each lane's byte moves one lane down; the first of `above` enters.
     fn down_from(self, above: Self) -> Self;
-    /// The last byte of each section in all lanes of the section.
+    /// Copies the last byte of each section to all its lanes.
     fn spread_ends(self) -> Self;
     /// Each lane's byte moves `BY` (1 or 2) sections up; the last of `below` enter.
     fn sections_up_from<const BY: usize>(self, below: Self) -> Self;
-    /// The last section in all sections.
+    /// Copies the last section to all sections.
     fn spread_last(self) -> Self;
     /// [`NEVER`] in all lanes.
     fn never(self) -> Self;
@@ -76,7 +77,7 @@ pub(super) trait Row: Copy {
         self.sections_up_from::<BY>(self.never())
     }
 
-    /// The highest of each lane and those below it in its section.
+    /// The maximum of each lane and those below it in its section.
     #[inline(always)]
     fn running_maximum(self) -> Self {
         let two = self.max(self.up::<1>());
@@ -85,7 +86,8 @@ pub(super) trait Row: Copy {
         eight.max(eight.up::<8>())
     }
 
-    /// The highest of each lane and all those below it, and the highest of all in all lanes.
+    /// The maximum of each lane and all those below it, and the maximum of the whole row in all
+    /// lanes.
     #[inline(always)]
     fn running_maximum_of_all(self) -> (Self, Self) {
         let within = self.running_maximum();
@@ -96,16 +98,16 @@ pub(super) trait Row: Copy {
     }
 }
 
-/// What is done with rows, whatever instructions they take.
-pub(super) trait Work {
-    /// What it finds.
-    type Found;
-    /// Does it; to be inlined, so that it is compiled for the instructions.
-    fn run<R: Row>(self, proof: R::Proof) -> Self::Found;
+/// A computation with rows, generic over the instructions.
+pub(super) trait Computation {
+    /// Its result.
+    type Output;
+    /// Runs it. Must be inlined, so that it is compiled for the instructions.
+    fn run<R: Row>(self, proof: R::Proof) -> Self::Output;
 }
 
-/// Does work with these instructions; `None` where there are no vectors.
-pub(super) fn perform<W: Work>(kernel: Kernel, work: W) -> Option<W::Found> {
+/// Runs a computation with these instructions; returns `None` without vectors.
+pub(super) fn perform<W: Computation>(kernel: Kernel, work: W) -> Option<W::Output> {
     match kernel {
         Kernel::Avx512(proof) => Some(avx512::perform(proof, work)),
         Kernel::Avx2(proof) => Some(avx2::perform(proof, work)),

@@ -1,40 +1,41 @@
-//! The bases of a packed subject, one after the other from a start.
+//! The bases of a packed subject, in either direction from a start.
 
 use fleetblast_seq::nucleotide::Packed;
 
 use crate::scores::RowNumber;
 use crate::xdrop::frames::Rows;
 
-/// The bases from a place on, or those before it, the nearest first.
+/// The bases from a position on, or those before it, the nearest first.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bases<'a> {
     bytes: &'a [u8],
-    /// Place of the first one.
+    /// Position of the first base.
     first: u32,
     count: u32,
-    /// From a place to the next, modulo 2^32.
+    /// Distance from a base to the next, modulo 2^32.
     step: u32,
 }
 
 impl<'a> Bases<'a> {
-    /// From a place on.
+    /// The bases from a position on.
     pub fn forward(subject: Packed<'a>, start: u32) -> Self {
         let count = subject.length().saturating_sub(start);
         Bases { bytes: subject.bytes(), first: start, count, step: 1 }
     }
 
-    /// Before a place.
+    /// The bases before a position.
     pub fn backward(subject: Packed<'a>, start: u32) -> Self {
         let first = start.wrapping_sub(1);
         Bases { bytes: subject.bytes(), first, count: start, step: u32::MAX }
     }
 
-    /// How many there are.
+    /// Number of bases.
     pub fn count(self) -> usize {
         self.count as usize
     }
 
-    /// Sixteen bases after so many, the first one in the lowest two bits; anything after the last one.
+    /// Sixteen bases after the first `taken` ones, the first in the lowest two bits; arbitrary
+    /// after the last base.
     #[inline(always)]
     pub fn word(self, taken: usize) -> u32 {
         let taken = taken as u32;
@@ -54,13 +55,13 @@ impl<'a> Bases<'a> {
         (0..16).fold(0, |word, base| word | number(base) << (2 * base))
     }
 
-    /// One after the other.
+    /// Iterates over the bases.
     pub fn iter(self) -> impl Iterator<Item = u8> {
         (0..).map_while(move |taken| self.number(taken)).map(|base| base as u8)
     }
 }
 
-/// The bases of a word, the last one first.
+/// Reverses the bases of a word.
 #[inline(always)]
 fn reversed(word: u32) -> u32 {
     let bits = word.reverse_bits();

@@ -1,4 +1,5 @@
-//! Rows cell by cell, and the window of live columns: what vectors are held against, and what does the work where there are none.
+//! Rows cell by cell, with a window of live columns: the reference for vectors, and the code for
+//! CPUs without them.
 
 use crate::scores::{ScoreRow, ScoreRows};
 use crate::xdrop::{Extent, GapCosts, NEVER};
@@ -8,29 +9,30 @@ use crate::xdrop::{Extent, GapCosts, NEVER};
 pub(super) struct Cell {
     /// Best score of an alignment that ends here.
     best: i32,
-    /// Best score of one that goes on with a gap in the query's place, downwards.
+    /// Best score of an alignment that goes on with a gap in the query, downwards.
     gap: i32,
 }
 
 const DEAD: Cell = Cell { best: NEVER, gap: NEVER };
 
-/// Costs of an extension.
+/// Costs of gaps, and the X-drop.
 struct Costs {
-    /// Of a gap's first base.
+    /// Of the first base of a gap.
     open: i32,
     /// Of each further one.
     extend: i32,
     x_drop: i32,
 }
 
-/// Columns that may be alive, and the best cell so far.
+/// Range of columns that may be alive, and the best cell up to now.
 struct Window {
     first: usize,
     size: usize,
     best: Extent,
 }
 
-/// Best extension over a prefix of the query's `letters`, whose last one is not aligned, and a prefix of the subject's `bases`.
+/// The best extension over a prefix of the query's `letters` (never all of them) and a prefix of
+/// the subject's `bases`.
 pub(super) fn extend(
     letters: &[u8],
     bases: impl Iterator<Item = u8>,
@@ -57,7 +59,7 @@ pub(super) fn extend(
     window.best
 }
 
-/// The row before the first base: a gap from the start. Returns its number of cells.
+/// Fills the row before the first base: a gap from the start. Returns its number of cells.
 fn first_row(columns: usize, costs: &Costs, cells: &mut Vec<Cell>) -> usize {
     cells.clear();
     cells.push(Cell { best: 0, gap: -costs.open });
@@ -69,7 +71,7 @@ fn first_row(columns: usize, costs: &Costs, cells: &mut Vec<Cell>) -> usize {
     cells.len()
 }
 
-/// Makes a row; returns the last live column, and the score of a gap that goes on from there.
+/// Computes a row. Returns the last live column, and the score of a gap that goes on from there.
 #[inline(always)]
 fn advance(
     row: usize,

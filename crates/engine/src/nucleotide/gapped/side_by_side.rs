@@ -1,87 +1,88 @@
-//! The lanes of extensions side by side, from their tasks to what they found.
+//! Runs extensions side by side in lanes, from tasks to results.
 
-use super::lanes::{BAND, BEYOND, CENTRE, Found, Lanes, NEAR, ROWS, Task};
+use super::lanes::{BAND, BAND_SHIFT, CENTRE, LaneResult, Lanes, PAST_END, ROWS, Task};
 use super::narrow::Progress;
-use super::row::{Cells, LANES, NEVER, Row, Work};
+use super::row::{Cells, Computation, LANES, NEVER, Row};
 use super::transpose::{SIZE, transpose};
 use crate::xdrop::Extent;
 use crate::xdrop::frames::Direction;
 
-/// With fewer lanes an extension on its own is faster.
-const FEWEST: usize = 12;
-/// Extensions to be made; what is found has their order.
+/// Fewer busy lanes are slower than single extensions.
+const MIN_LANES: usize = 12;
+/// A computation of extensions; the results have the order of the tasks.
 pub(super) struct SideBySide<'a> {
     pub lanes: &'a Lanes,
     pub tasks: &'a [Task<'a>],
-    pub busy: &'a mut Busy,
-    pub found: &'a mut Vec<Found>,
+    pub busy: &'a mut BusyLanes,
+    pub found: &'a mut Vec<LaneResult>,
 }
 
-impl Work for SideBySide<'_> {
-    type Found = ();
+impl Computation for SideBySide<'_> {
+    type Output = ();
 
     #[inline(always)]
     fn run<R: Row>(self, proof: R::Proof) {
         let SideBySide { lanes, tasks, busy, found } = self;
         found.clear();
-        found.resize(tasks.len(), Found::Not);
+        found.resize(tasks.len(), LaneResult::Unsuitable);
         let (mut free, mut next) = (u64::MAX, 0);
         loop {
-            let fresh = busy.admit(lanes, tasks, free, &mut next);
+            let fresh = busy.assign_tasks(lanes, tasks, free, &mut next);
             free &= !fresh;
-            if (!free).count_ones() < FEWEST as u32 && next == tasks.len() {
+            if (!free).count_ones() < MIN_LANES as u32 && next == tasks.len() {
                 break;
             }
             busy.load(tasks, !free);
             let alive = busy.block::<R>(proof, lanes);
-            free |= busy.look(tasks, alive, !free, found);
+            free |= busy.examine(tasks, alive, !free, found);
             busy.recentre::<R>(proof, lanes, alive, !free);
         }
         for lane in set(!free) {
-            found[busy.ways[lane].task] = Found::Partly(Box::new(busy.progress(lane)));
+            found[busy.states[lane].task] = LaneResult::Unfinished(Box::new(busy.progress(lane)));
         }
     }
 }
 
-/// The lanes on their way; memory is reused.
+/// State of the busy lanes; the memory is reused.
 #[derive(Debug)]
-pub(super) struct Busy {
-    /// By cell of the band.
+pub(super) struct BusyLanes {
+    /// Scores, by cell of the band.
     scores: [Cells; BAND],
-    /// Scores after a gap downwards that goes on; the last ones are those of no cell.
+    /// Scores after a gap downwards that goes on. The last entry belongs to no cell and stays
+    /// dropped.
     gaps: [Cells; BAND + 1],
     best: Cells,
     x_drop: Cells,
     /// Letters that the cells of the next rows pair, from the first cell on.
     letters: [[u8; LANES]; SIZE],
     bases: [[u8; LANES]; ROWS],
-    /// Rows of the last block in which the best score rose last, or -1, and the cell.
+    /// The row of the last block in which the best score last rose, or -1, and its cell.
     best_row: Cells,
     best_cell: Cells,
     /// The same as `letters`, by lane.
     windows: [[u8; SIZE]; LANES],
-    ways: [Way; LANES],
+    states: [LaneState; LANES],
 }
 
-/// How far the extension of a lane has come.
+/// State of the extension in a lane.
 #[derive(Clone, Copy, Debug, Default)]
-struct Way {
+struct LaneState {
     /// Number of its task.
     task: usize,
     /// Index of the letter that the first cell pairs next.
     position: usize,
-    /// Bases that were taken.
+    /// Number of bases that were used.
     taken: usize,
-    /// What to add to bytes.
+    /// Score that a byte of 0 stands for.
     base: i32,
-    /// Bases up to the best score, and the index of the letter after it.
+    /// Number of bases up to the best score, and the index of the letter after it.
     best_taken: usize,
     best_position: usize,
 }
 
-impl Default for Busy {
-    fn default() -> Busy {
-        Busy {
+impl Default for BusyLanes {
+    fn default() -> BusyLanes {
+        BusyLanes {
             scores: [[NEVER; LANES]; BAND],
             gaps: [[NEVER; LANES]; BAND + 1],
             best: [0; LANES],
@@ -91,15 +92,15 @@ impl Default for Busy {
             best_row: [0; LANES],
             best_cell: [0; LANES],
             windows: [[0; SIZE]; LANES],
-            ways: [Way::default(); LANES],
+            states: [LaneState::default(); LANES],
         }
     }
 }
 
-/// Lanes with live cells after some rows.
+/// Bits of the lanes with live cells after some rows.
 #[derive(Clone, Copy, Debug, Default)]
-struct Alive {
-    /// In any cell, in the first ones, in the last ones.
+struct LiveLanes {
+    /// In any cell, in the first cells, in the last cells.
     any: u64,
     low: u64,
     high: u64,
@@ -107,7 +108,7 @@ struct Alive {
     strayed: u64,
 }
 
-/// The numbers of the bits that are set.
+/// Indexes of the set bits.
 fn set(mut bits: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let next = (bits != 0).then(|| bits.trailing_zeros() as usize);
@@ -116,20 +117,20 @@ fn set(mut bits: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// A byte of ones for each lane of a mask.
+/// Expands a mask to a byte of ones for each of its lanes.
 #[inline(always)]
 fn spread(lanes: u64) -> Cells {
     std::array::from_fn(|lane| -((lanes >> lane & 1) as i8))
 }
 
-impl Busy {
-    /// Gives the next tasks to free lanes; returns those that have got one.
+impl BusyLanes {
+    /// Assigns the next tasks to free lanes. Returns the lanes that got one.
     #[inline(always)]
-    fn admit(&mut self, lanes: &Lanes, tasks: &[Task], free: u64, next: &mut usize) -> u64 {
+    fn assign_tasks(&mut self, lanes: &Lanes, tasks: &[Task], free: u64, next: &mut usize) -> u64 {
         let mut fresh = 0;
         for (lane, task) in set(free).zip(&tasks[*next..]) {
             let at = task.direction.at;
-            self.ways[lane] = Way {
+            self.states[lane] = LaneState {
                 task: *next,
                 position: at - CENTRE,
                 taken: 0,
@@ -148,7 +149,7 @@ impl Busy {
         fresh
     }
 
-    /// The row before the first base in these lanes.
+    /// Fills the row before the first base in these lanes.
     #[inline(always)]
     fn start(&mut self, lanes: &Lanes, fresh: u64) {
         let fresh = spread(fresh);
@@ -156,7 +157,8 @@ impl Busy {
         for cell in 0..BAND {
             let score = |length| zero - lanes.gap(length);
             let length = cell.wrapping_sub(CENTRE);
-            // The X-drops from which on the cell is alive, its gap and, since BLAST+ does not follow the pair after the last cell, its score.
+            // The least X-drops that keep the cell alive: for its gap and for its score. BLAST+
+            // does not compute the pair after the last cell.
             let [(score, needed), (gap, gap_needed)] = if cell < CENTRE {
                 [(i32::from(NEVER), 0); 2]
             } else {
@@ -176,31 +178,31 @@ impl Busy {
         }
     }
 
-    /// Letters and bases for the next rows.
+    /// Loads letters and bases for the next rows.
     #[inline(always)]
     fn load(&mut self, tasks: &[Task], lanes: u64) {
         let (mut words, mut left) = ([0; LANES], [0; LANES]);
         for lane in set(lanes) {
-            let way = &self.ways[lane];
-            let Direction { query: bases, subject: letters, .. } = tasks[way.task].direction;
-            // From the last window on there are sentinels only.
-            let at = way.position.min(letters.len() - SIZE);
+            let state = &self.states[lane];
+            let Direction { query: bases, subject: letters, .. } = tasks[state.task].direction;
+            // Beyond the last window there are only sentinels.
+            let at = state.position.min(letters.len() - SIZE);
             self.windows[lane].copy_from_slice(&letters[at..at + SIZE]);
-            words[lane] = bases.word(way.taken);
-            left[lane] = (bases.count() - way.taken).min(ROWS) as u32;
+            words[lane] = bases.word(state.taken);
+            left[lane] = (bases.count() - state.taken).min(ROWS) as u32;
         }
         transpose(&self.windows, &mut self.letters);
         for (row, bases) in (0u32..).zip(&mut self.bases) {
             for lane in 0..LANES {
                 let base = (words[lane] >> (2 * row) & 3) as u8;
-                bases[lane] = base | if row < left[lane] { 0 } else { BEYOND };
+                bases[lane] = base | if row < left[lane] { 0 } else { PAST_END };
             }
         }
     }
 
-    /// Takes so many rows.
+    /// Computes a block of rows.
     #[inline(always)]
-    fn block<R: Row>(&mut self, proof: R::Proof, lanes: &Lanes) -> Alive {
+    fn block<R: Row>(&mut self, proof: R::Proof, lanes: &Lanes) -> LiveLanes {
         let costs = lanes.costs;
         let open_extend = R::splat(proof, costs.open_extend as i8);
         let extend = R::splat(proof, costs.extend as i8);
@@ -209,7 +211,7 @@ impl Busy {
         let mut best = R::load(proof, &self.best);
         let (mut best_row, mut best_cell) = (none, none);
         let mut number = one.minus(one);
-        let mut alive = Alive::default();
+        let mut alive = LiveLanes::default();
         for row in 0..ROWS {
             let base = R::load_letters(proof, &self.bases[row]);
             let before = best;
@@ -243,51 +245,57 @@ impl Busy {
         for (at, cells) in self.scores.iter().enumerate() {
             let live = R::load(proof, cells).above(one.never());
             alive.any |= live;
-            alive.low |= if at < NEAR { live } else { 0 };
-            alive.high |= if at >= BAND - NEAR { live } else { 0 };
+            alive.low |= if at < BAND_SHIFT { live } else { 0 };
+            alive.high |= if at >= BAND - BAND_SHIFT { live } else { 0 };
         }
         alive
     }
 
-    /// Looks at busy lanes after some rows; returns those that have ended.
+    /// Examines busy lanes after a block of rows. Returns those that have ended.
     #[inline(always)]
-    fn look(&mut self, tasks: &[Task], alive: Alive, busy: u64, found: &mut [Found]) -> u64 {
+    fn examine(
+        &mut self,
+        tasks: &[Task],
+        alive: LiveLanes,
+        busy: u64,
+        found: &mut [LaneResult],
+    ) -> u64 {
         let mut ended = 0;
         for lane in set(busy) {
-            let way = &mut self.ways[lane];
+            let state = &mut self.states[lane];
             if let Ok(row) = usize::try_from(self.best_row[lane]) {
-                way.best_taken = way.taken + row + 1;
-                way.best_position = way.position + row + 1 + self.best_cell[lane] as usize;
+                state.best_taken = state.taken + row + 1;
+                state.best_position = state.position + row + 1 + self.best_cell[lane] as usize;
             }
-            way.taken += ROWS;
-            way.position += ROWS;
-            let Direction { query: bases, subject: letters, at } = tasks[way.task].direction;
+            state.taken += ROWS;
+            state.position += ROWS;
+            let Direction { query: bases, subject: letters, at } = tasks[state.task].direction;
             let strayed = alive.strayed >> lane & 1 != 0;
             let goes_on = alive.any >> lane & 1 != 0
-                && way.taken < bases.count()
-                && way.position <= letters.len() - SIZE;
+                && state.taken < bases.count()
+                && state.position <= letters.len() - SIZE;
             if strayed || !goes_on {
                 ended |= 1 << lane;
             }
             if !strayed && !goes_on {
-                found[way.task] = Found::Whole(Extent {
-                    score: way.base + i32::from(self.best[lane]),
-                    query: way.best_position - at,
-                    subject: way.best_taken,
+                found[state.task] = LaneResult::Complete(Extent {
+                    score: state.base + i32::from(self.best[lane]),
+                    query: state.best_position - at,
+                    subject: state.best_taken,
                 });
             }
         }
         ended
     }
 
-    /// Moves bands and bases of bytes where it is time.
+    /// Moves bands, and the bases of bytes, where needed.
     #[inline(always)]
-    fn recentre<R: Row>(&mut self, proof: R::Proof, lanes: &Lanes, alive: Alive, busy: u64) {
+    fn recentre<R: Row>(&mut self, proof: R::Proof, lanes: &Lanes, alive: LiveLanes, busy: u64) {
         let (to_low, to_high) = (alive.high & !alive.low & busy, alive.low & !alive.high & busy);
         if to_low != 0 {
             let moved = spread(to_low);
             for at in 0..BAND {
-                let from = at + NEAR;
+                let from = at + BAND_SHIFT;
                 let (scores, gaps) = match from < BAND {
                     true => (self.scores[from], self.gaps[from]),
                     false => ([NEVER; LANES], [NEVER; LANES]),
@@ -295,19 +303,19 @@ impl Busy {
                 replace(&mut self.scores[at], &scores, &moved);
                 replace(&mut self.gaps[at], &gaps, &moved);
             }
-            set(to_low).for_each(|lane| self.ways[lane].position += NEAR);
+            set(to_low).for_each(|lane| self.states[lane].position += BAND_SHIFT);
         }
         if to_high != 0 {
             let moved = spread(to_high);
             for at in (0..BAND).rev() {
-                let (scores, gaps) = match at.checked_sub(NEAR) {
+                let (scores, gaps) = match at.checked_sub(BAND_SHIFT) {
                     Some(from) => (self.scores[from], self.gaps[from]),
                     None => ([NEVER; LANES], [NEVER; LANES]),
                 };
                 replace(&mut self.scores[at], &scores, &moved);
                 replace(&mut self.gaps[at], &gaps, &moved);
             }
-            set(to_high).for_each(|lane| self.ways[lane].position -= NEAR);
+            set(to_high).for_each(|lane| self.states[lane].position -= BAND_SHIFT);
         }
         let (best, zero) = (R::load(proof, &self.best), R::splat(proof, lanes.zero));
         if best.above(R::splat(proof, lanes.highest)) & busy != 0 {
@@ -315,16 +323,16 @@ impl Busy {
             for cells in self.scores.iter_mut().chain(&mut self.gaps) {
                 R::load(proof, cells).minus(by).store_to(cells);
             }
-            // Not always down to zero: a byte does not hold the whole difference.
+            // The best score may stay above zero: a byte cannot hold every difference.
             self.best = best.minus(by).store();
             let by = by.store();
-            set(busy).for_each(|lane| self.ways[lane].base += i32::from(by[lane]));
+            set(busy).for_each(|lane| self.states[lane].base += i32::from(by[lane]));
         }
     }
 
-    /// How far a lane has come, for who goes on from there.
+    /// Saves the state of a lane, so that the extension can go on elsewhere.
     fn progress(&self, lane: usize) -> Progress {
-        let way = &self.ways[lane];
+        let state = &self.states[lane];
         let best = self.best[lane];
         let below = (LANES - BAND) / 2;
         let below_best = |cells: &[Cells]| {
@@ -339,16 +347,16 @@ impl Busy {
         Progress {
             scores: below_best(&self.scores),
             gaps: below_best(&self.gaps[..BAND]),
-            best: way.base + i32::from(best),
-            taken: way.taken,
-            position: way.position - below,
-            best_taken: way.best_taken,
-            best_position: way.best_position,
+            best: state.base + i32::from(best),
+            taken: state.taken,
+            position: state.position - below,
+            best_taken: state.best_taken,
+            best_position: state.best_position,
         }
     }
 }
 
-/// The other cells where the mask has ones.
+/// Replaces the cells where the mask has ones.
 #[inline(always)]
 fn replace(cells: &mut Cells, other: &Cells, mask: &Cells) {
     for lane in 0..LANES {

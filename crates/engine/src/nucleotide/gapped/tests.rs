@@ -1,7 +1,7 @@
 use super::*;
 use crate::nucleotide::testing::{self, Random, packed};
 
-/// Both extensions cell by cell.
+/// Computes both extensions cell by cell.
 fn in_turn(
     query: &[u8],
     subject: &[u8],
@@ -52,7 +52,7 @@ fn vectors_find_what_the_cells_in_turn_do() {
                 let s = s.min(subject.len());
                 let x_drop = (open + extend).max(random.below(x_drop as usize + 1) as i32);
                 let bytes = packed(&subject);
-                let found = extender.both_ways(
+                let found = extender.extend_both_ways(
                     &QueryLetters::new(&query),
                     Packed::new(&bytes, subject.len() as u32),
                     (q as u32, s as u32),
@@ -118,7 +118,7 @@ fn many_side_by_side_find_what_each_does_alone() {
             for kernel in Kernel::available() {
                 let extender = Extender::new(&scores, gaps, x_drop, kernel);
                 let mut scratch = GappedScratch::default();
-                // Twice, as the memory is used again.
+                // Twice, as the memory is reused.
                 for _ in 0..2 {
                     let found = extender.extend_all(&segments, subject, &mut scratch);
                     for ((query, segment), found) in segments.iter().zip(found) {
@@ -142,13 +142,13 @@ fn many_side_by_side_find_what_each_does_alone() {
 fn segments_are_apart_on_other_strands_or_far_diagonals() {
     let segment =
         Segment { score: 40, q_start: 10, s_start: 1000, length: 20, q_seed: 12, s_seed: 1002 };
-    let mut apart = Apart::default();
+    let mut apart = DistantSegments::default();
     apart.clear();
-    assert!(apart.take(0, &segment));
-    assert!(!apart.take(0, &Segment { s_start: 1060, ..segment }));
-    assert!(!apart.take(0, &Segment { q_start: 70, ..segment }));
-    assert!(apart.take(1, &segment));
-    assert!(apart.take(0, &Segment { s_start: 5000, ..segment }));
+    assert!(apart.insert(0, &segment));
+    assert!(!apart.insert(0, &Segment { s_start: 1060, ..segment }));
+    assert!(!apart.insert(0, &Segment { q_start: 70, ..segment }));
+    assert!(apart.insert(1, &segment));
+    assert!(apart.insert(0, &Segment { s_start: 5000, ..segment }));
     apart.clear();
-    assert!(apart.take(0, &segment));
+    assert!(apart.insert(0, &segment));
 }

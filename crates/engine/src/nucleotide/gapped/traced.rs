@@ -1,11 +1,13 @@
-//! Extensions with traceback (`ALIGN_EX`, `blast_gapalign.c`) whose window fits 128 diagonals: a row of cells in registers of bytes.
+//! Extensions with traceback (`ALIGN_EX`, `blast_gapalign.c`) whose window fits 128 diagonals: a
+//! row of cells in registers of bytes.
 //!
-//! Rows are letters of the query, columns those of the subject. All else is as in [`super::narrow`]; besides, each row leaves a trail:
-//! how its cells were reached, a bit for each lane. Steps to and from dropped cells may differ from what the cells
-//! one by one would tell, but no alignment takes them.
+//! Rows are letters of the query, columns those of the subject. The method is that of
+//! [`super::narrow`]. In addition each row records how its cells were reached, one bit for each
+//! lane. Steps to and from dropped cells may differ from those of the scalar code, but no alignment
+//! uses them.
 
 use super::narrow::{FEWEST_ROWS, LEAST_ROOM};
-use super::row::{self, Cells, NEVER, Row, SECTION, Table, Work, clipped};
+use super::row::{self, Cells, Computation, NEVER, Row, SECTION, Table, clipped};
 use super::twin::{LANES, Twin};
 use crate::hits::EditOp;
 use crate::kernel::Kernel;
@@ -16,48 +18,50 @@ use crate::xdrop::{Extent, GapCosts};
 
 /// Lane of the start's diagonal at first.
 const CENTRE: usize = 60;
-/// Longest gap in the query that a row follows everywhere.
+/// Longest gap in the query that a row considers in every lane.
 const LONGEST_GAP: i32 = 4 * SECTION as i32;
-/// The first lane and the last.
+/// The first and the last lane.
 const EDGES: u128 = 1 | 1 << (LANES - 1);
 
-// A frame that meets letters may hang over at both ends.
+// A frame with letters in it may extend beyond them by less than the margin.
 const _: () = assert!(LANES <= MARGIN);
 
 /// Rows of the query, and letters of the subject with [`MARGIN`] sentinels before and after them.
-pub(crate) type Way<'a> = Direction<'a, &'a [RowNumber]>;
+pub(crate) type TracedDirection<'a> = Direction<'a, &'a [RowNumber]>;
 
-/// What extensions with the same scores and costs have in common.
+/// Parameters that extensions with the same scores and costs share.
 #[derive(Clone, Debug)]
 pub(crate) struct Tracer {
-    /// Scores by row, against each letter.
+    /// Scores of each row's letter against each letter.
     scores: [Table; 16],
     costs: ExtensionCosts,
-    /// The byte of a score of zero at first.
+    /// The byte that stands for a score of zero at first.
     zero: i8,
-    /// Rows until the base moves.
+    /// Number of rows until the base moves.
     rows: u32,
-    /// The row before the query's first letter, and the same after the opening of a gap in the subject.
+    /// The row before the query's first letter, and the same less the cost of opening a gap in the
+    /// subject.
     first: [Cells; 2],
     first_gaps: [Cells; 2],
-    /// By lane of a section, what a gap in the query costs, counted from the start of the section: when it is opened.
+    /// Cost by which a gap in the query reaches a lane, counted from the start of the section,
+    /// before the gap is opened.
     opening: Cells,
-    /// The same when it has come to a lane.
+    /// The same after the gap has reached the lane.
     arriving: Cells,
 }
 
-/// How the cells of a row were reached.
+/// How the cells of a row were reached, one bit for each lane.
 #[derive(Clone, Copy, Debug)]
 struct Steps {
     /// Column of the first lane.
     column: isize,
-    /// By a gap in the subject, unless by one in the query.
+    /// By a gap in the subject, unless `from_left` is set.
     from_above: u128,
     /// By a gap in the query.
     from_left: u128,
-    /// A gap in the subject that leaves the cell is opened there.
+    /// A gap in the subject that leaves the cell opens there.
     opens_down: u128,
-    /// So is one in the query.
+    /// A gap in the query that leaves the cell opens there.
     opens_across: u128,
 }
 
@@ -66,7 +70,8 @@ struct Steps {
 pub(crate) struct Trail(Vec<Steps>);
 
 impl Tracer {
-    /// Prepares extensions; `None` where bytes or lanes do not suffice for the scores and costs.
+    /// Prepares extensions. Returns `None` if bytes or lanes do not suffice for the scores and
+    /// costs.
     pub fn new(scores: &ScoreRows, gaps: GapCosts, x_drop: i32, sentinel: u8) -> Option<Tracer> {
         let (open_extend, extend) = (gaps.open + gaps.extend, gaps.extend);
         let x_drop = x_drop.max(open_extend);
@@ -102,18 +107,20 @@ impl Tracer {
         })
     }
 
-    /// Extends both ways and leaves how in the trails; `None` where there are no vectors or the frame does not suffice.
+    /// Extends both directions and records the steps in the trails. Returns `None` if there are no
+    /// vectors or the frame does not suffice.
     pub fn extend(
         &self,
         kernel: Kernel,
-        ways: [Way<'_>; 2],
+        directions: [TracedDirection<'_>; 2],
         trails: &mut [Trail; 2],
     ) -> Option<[Extent; 2]> {
-        row::perform(kernel, Trace { tracer: self, ways, trails })?
+        row::perform(kernel, Trace { tracer: self, directions, trails })?
     }
 }
 
-/// The row before the query's first letter, and the same after the opening of a gap in the subject.
+/// The row before the query's first letter, and the same less the cost of opening a gap in the
+/// subject.
 fn first_row(zero: i32, costs: ExtensionCosts) -> [[Cells; 2]; 2] {
     let gaps = (0..).map(|gap| -costs.open_extend - gap * costs.extend);
     let row = std::iter::once(0).chain(gaps).take_while(|&score| score >= -costs.x_drop);
@@ -124,7 +131,7 @@ fn first_row(zero: i32, costs: ExtensionCosts) -> [[Cells; 2]; 2] {
         opened[lane] = clipped(zero + score - costs.open_extend);
         last = lane;
     }
-    // BLAST+ does not follow the pair after the last cell.
+    // BLAST+ does not compute the pair after the last cell.
     cells[last] = NEVER;
     [cells, opened].map(halves)
 }
@@ -134,22 +141,22 @@ fn halves(cells: [i8; LANES]) -> [Cells; 2] {
     [halves[0], halves[1]]
 }
 
-/// Two extensions side by side, as each waits for its own results most of the time.
+/// Two extensions at once, as each alone waits for its own results most of the time.
 struct Trace<'a> {
     tracer: &'a Tracer,
-    ways: [Way<'a>; 2],
+    directions: [TracedDirection<'a>; 2],
     trails: &'a mut [Trail; 2],
 }
 
-impl Work for Trace<'_> {
-    type Found = Option<[Extent; 2]>;
+impl Computation for Trace<'_> {
+    type Output = Option<[Extent; 2]>;
 
     #[inline(always)]
-    fn run<R: Row>(self, proof: R::Proof) -> Self::Found {
-        let Trace { tracer, ways, trails } = self;
+    fn run<R: Row>(self, proof: R::Proof) -> Self::Output {
+        let Trace { tracer, directions, trails } = self;
         let costs = Costs::<R>::new(proof, tracer);
-        let mut left = Extension::<R>::new(proof, tracer, ways[0]);
-        let mut right = Extension::<R>::new(proof, tracer, ways[1]);
+        let mut left = Extension::<R>::new(proof, tracer, directions[0]);
+        let mut right = Extension::<R>::new(proof, tracer, directions[1]);
         let [left_trail, right_trail] = trails;
         left_trail.0.clear();
         right_trail.0.clear();
@@ -176,7 +183,7 @@ struct Costs<R> {
     /// See [`Tracer`].
     opening: Twin<R>,
     arriving: Twin<R>,
-    /// Of going on through a section.
+    /// Cost of extending a gap through a section.
     section: Twin<R>,
 }
 
@@ -195,11 +202,11 @@ impl<R: Row> Costs<R> {
         }
     }
 
-    /// What comes to each lane by a gap in the query, given the scores without one: as opening costs no less than extending, a
-    /// gap opened from a gap is never better.
+    /// Score of each lane by a gap in the query, from scores without one. Opening costs no less
+    /// than extending, so a gap is never opened from another gap.
     #[inline(always)]
     fn across(&self, scores: Twin<R>) -> Twin<R> {
-        // With costs counted from the start of the section, the running maximum takes no subtractions.
+        // Costs count from the start of the section, so the running maximum needs no subtractions.
         let all = scores.minus(self.opening).running_maximum();
         let ends = all.spread_ends().minus(self.section);
         let two = ends.max(ends.sections_up::<1>().minus(self.section));
@@ -208,47 +215,47 @@ impl<R: Row> Costs<R> {
     }
 }
 
-/// An extension on its way.
+/// State of an extension.
 struct Extension<'a, R: Row> {
     proof: R::Proof,
-    way: Way<'a>,
-    /// Letters of the query that were taken.
+    direction: TracedDirection<'a>,
+    /// Number of query letters that were used.
     taken: usize,
-    /// Index in the subject's letters of what the first lane pairs next.
+    /// Index of the subject letter that the first lane pairs next.
     position: usize,
     scores: Twin<R>,
     /// Scores after a gap in the subject that goes on.
     gaps: Twin<R>,
     /// The best score in all lanes.
     best: Twin<R>,
-    /// What to add to bytes.
+    /// Score that a byte of 0 stands for.
     base: i32,
-    /// Rows until the base moves.
+    /// Number of rows until the base moves.
     rows: u32,
-    /// Letters up to the best score, and the index of the letter after it.
+    /// Number of letters up to the best score, and the index of the subject letter after it.
     best_taken: usize,
     best_position: usize,
-    /// There is more to extend to.
+    /// Whether there are live cells and more letters.
     alive: bool,
-    /// The frame was too narrow.
+    /// Whether the frame was too narrow.
     strayed: bool,
 }
 
 impl<'a, R: Row> Extension<'a, R> {
     #[inline(always)]
-    fn new(proof: R::Proof, tracer: &Tracer, way: Way<'a>) -> Self {
+    fn new(proof: R::Proof, tracer: &Tracer, direction: TracedDirection<'a>) -> Self {
         Extension {
             proof,
-            way,
+            direction,
             taken: 0,
-            position: way.at - CENTRE,
+            position: direction.at - CENTRE,
             scores: Twin::load(proof, &tracer.first),
             gaps: Twin::load(proof, &tracer.first_gaps),
             best: Twin::splat(proof, tracer.zero),
             base: -i32::from(tracer.zero),
             rows: tracer.rows,
             best_taken: 0,
-            best_position: way.at,
+            best_position: direction.at,
             alive: true,
             strayed: false,
         }
@@ -259,16 +266,16 @@ impl<'a, R: Row> Extension<'a, R> {
         (!self.strayed).then(|| Extent {
             score: self.base + i32::from(self.best.store()[0][0]),
             query: self.best_taken,
-            subject: self.best_position - self.way.at,
+            subject: self.best_position - self.direction.at,
         })
     }
 
-    /// Takes a letter of the query, or shifts the frame, or ends.
+    /// Uses the next letter of the query, or shifts the frame, or ends.
     #[inline(always)]
     fn step(&mut self, tracer: &Tracer, costs: &Costs<R>, trail: &mut Trail) {
-        let number = self.way.query.get(self.taken);
-        // Beyond the margin no lane meets a letter any more.
-        let letters = self.way.subject.get(self.position..);
+        let number = self.direction.query.get(self.taken);
+        // Beyond the margin no lane has a letter.
+        let letters = self.direction.subject.get(self.position..);
         let (Some(&number), Some(letters)) = (number, letters.and_then(|all| all.first_chunk()))
         else {
             self.alive = false;
@@ -297,7 +304,7 @@ impl<'a, R: Row> Extension<'a, R> {
         let opened = scores.minus(costs.open_extend);
         let (longer_down, longer_across) = (down.minus(costs.extend), across.minus(costs.extend));
         trail.0.push(Steps {
-            column: self.position as isize - self.way.at as isize,
+            column: self.position as isize - self.direction.at as isize,
             from_above: down.above(pairs),
             from_left: across.above(without),
             opens_down: opened.above(longer_down),
@@ -311,7 +318,7 @@ impl<'a, R: Row> Extension<'a, R> {
         }
     }
 
-    /// Moves the base to the best score, and all scores down by as much.
+    /// Moves the base to the best score, and subtracts the difference from all scores.
     #[inline(always)]
     fn move_base(&mut self, tracer: &Tracer, costs: &Costs<R>) {
         let by = self.best.minus(costs.zero);
@@ -322,7 +329,8 @@ impl<'a, R: Row> Extension<'a, R> {
         self.rows = tracer.rows;
     }
 
-    /// Ends without any lanes alive; or moves the frame so that those which the next row brings alive come to its middle.
+    /// Ends if no lane is alive. Otherwise centres the frame on the lanes that the next row will
+    /// make live.
     #[inline(always)]
     fn end_or_shift(&mut self, lanes: u128) {
         let (below, above) = (lanes.trailing_zeros(), lanes.leading_zeros());
@@ -331,7 +339,7 @@ impl<'a, R: Row> Extension<'a, R> {
         self.alive = lanes != 0 && !self.strayed;
         if self.alive {
             let by = below as isize - (room / 2) as isize;
-            // Not beyond the margin, as a live lane stands for a letter of the subject.
+            // It stays within the margin, as a live lane has a letter of the subject.
             self.position = self.position.wrapping_add_signed(by);
             self.scores = Twin::load(self.proof, &shifted(&self.scores.store(), by));
             self.gaps = Twin::load(self.proof, &shifted(&self.gaps.store(), by));
@@ -339,7 +347,7 @@ impl<'a, R: Row> Extension<'a, R> {
     }
 }
 
-/// The cells so many lanes down, or up if negative.
+/// The cells shifted `by` lanes down, or up if negative.
 #[cold]
 fn shifted(cells: &[Cells; 2], by: isize) -> [Cells; 2] {
     let cells = cells.as_flattened();
@@ -354,7 +362,7 @@ fn shifted(cells: &[Cells; 2], by: isize) -> [Cells; 2] {
 }
 
 impl Trail {
-    /// Columns from the end of an alignment back to its start.
+    /// Appends the columns of the alignment, from its end back to its start.
     pub fn back(&self, extent: Extent, edits: &mut Vec<crate::hits::Edit>) {
         edits.clear();
         let (mut row, mut column) = (extent.query, extent.subject);

@@ -1,19 +1,19 @@
-//! Bytes of many lanes, from rows by lane to rows by place.
+//! Transposes bytes from one row for each lane to one row for each position.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
 
-/// Lanes, and places of each.
+/// Number of lanes, and of positions in each.
 pub(super) const SIZE: usize = 64;
-/// Bytes of a register.
+/// Number of bytes in a register.
 const TILE: usize = 16;
 
-/// The matrix with rows and columns exchanged.
+/// Transposes a matrix.
 pub(super) fn transpose(from: &[[u8; SIZE]; SIZE], to: &mut [[u8; SIZE]; SIZE]) {
     for row in (0..SIZE).step_by(TILE) {
         for column in (0..SIZE).step_by(TILE) {
-            // SAFETY: all x86-64 CPUs have SSE2; the loads and stores are of 16 bytes within a row, as both numbers are multiples of
-            // 16 below 64, and need no alignment.
+            // SAFETY: all x86-64 CPUs have SSE2; the loads and stores are of 16 bytes within a row,
+            // as both numbers are multiples of 16 below 64, and need no alignment.
             unsafe {
                 let load = |i: usize| _mm_loadu_si128(from[row + i][column..].as_ptr().cast());
                 let tile = transposed(std::array::from_fn(load));
@@ -25,7 +25,7 @@ pub(super) fn transpose(from: &[[u8; SIZE]; SIZE], to: &mut [[u8; SIZE]; SIZE]) 
     }
 }
 
-/// A tile with rows and columns exchanged: four times, each row is mixed with that half the rows away.
+/// Transposes a tile in four steps. Each step interleaves each row with the row half the tile away.
 #[inline(always)]
 fn transposed(mut tile: [__m128i; TILE]) -> [__m128i; TILE] {
     for _ in 0..4 {

@@ -1,17 +1,17 @@
-//! Rows of 128 lanes, in two rows of 64.
+//! Rows of 128 lanes, as two rows of 64.
 //!
-//! Nothing goes through function values, which would not be compiled for the instructions.
+//! No closures: they would not be compiled for the instructions.
 
 use super::row::{self, Cells, Row, Table};
 
-/// Diagonals in the frame.
+/// Number of diagonals in the frame.
 pub(super) const LANES: usize = 2 * row::LANES;
 
 /// The lanes of a row, the lower half first.
 #[derive(Clone, Copy)]
 pub(super) struct Twin<R>(pub [R; 2]);
 
-/// A mask of lanes from those of the halves.
+/// Joins the lane masks of the halves.
 #[inline(always)]
 fn joined([low, high]: [u64; 2]) -> u128 {
     u128::from(low) | u128::from(high) << 64
@@ -33,7 +33,7 @@ impl<R: Row> Twin<R> {
         [self.0[0].store(), self.0[1].store()]
     }
 
-    /// Scores of letters, which are below 16.
+    /// Looks up the scores of letters, which are below 16.
     #[inline(always)]
     pub fn look_up(proof: R::Proof, table: &Table, letters: &[u8; LANES]) -> Self {
         let (halves, _) = letters.as_chunks();
@@ -55,19 +55,20 @@ impl<R: Row> Twin<R> {
         Twin([self.0[0].max(other.0[0]), self.0[1].max(other.0[1])])
     }
 
-    /// Which lanes are greater than those of the other.
+    /// Bits of the lanes that are greater than those of the other row.
     #[inline(always)]
     pub fn above(self, other: Self) -> u128 {
         joined([self.0[0].above(other.0[0]), self.0[1].above(other.0[1])])
     }
 
-    /// Which lanes are equal to those of the other.
+    /// Bits of the lanes that are equal to those of the other row.
     #[inline(always)]
     pub fn equal(self, other: Self) -> u128 {
         joined([self.0[0].equal(other.0[0]), self.0[1].equal(other.0[1])])
     }
 
-    /// The row with lanes below those of `floor` dropped, and which ones were kept.
+    /// Drops the lanes below those of `floor`. Returns the row and the bits of the lanes that were
+    /// kept.
     #[inline(always)]
     pub fn keep(self, floor: Self) -> (Self, u128) {
         let [(low, low_lanes), (high, high_lanes)] =
@@ -75,7 +76,7 @@ impl<R: Row> Twin<R> {
         (Twin([low, high]), joined([low_lanes, high_lanes]))
     }
 
-    /// Each lane's byte moves one lane down; dropped cells enter, as in all that moves.
+    /// Each lane's byte moves one lane down. Here and in the other shifts dropped cells enter.
     #[inline(always)]
     pub fn down(self) -> Self {
         let [low, high] = self.0;
@@ -88,7 +89,7 @@ impl<R: Row> Twin<R> {
         Twin([self.0[0].up::<1>(), self.0[1].up::<1>()])
     }
 
-    /// The last byte of each section in all lanes of the section.
+    /// Copies the last byte of each section to all its lanes.
     #[inline(always)]
     pub fn spread_ends(self) -> Self {
         Twin([self.0[0].spread_ends(), self.0[1].spread_ends()])
@@ -101,13 +102,14 @@ impl<R: Row> Twin<R> {
         Twin([low.sections_up::<BY>(), high.sections_up_from::<BY>(low)])
     }
 
-    /// The highest of each lane and those below it in its section.
+    /// The maximum of each lane and those below it in its section.
     #[inline(always)]
     pub fn running_maximum(self) -> Self {
         Twin([self.0[0].running_maximum(), self.0[1].running_maximum()])
     }
 
-    /// The highest of each lane and all those below it, and the highest of all in all lanes.
+    /// The maximum of each lane and all those below it, and the maximum of the whole row in all
+    /// lanes.
     #[inline(always)]
     pub fn running_maximum_of_all(self) -> (Self, Self) {
         let (low, lowest) = self.0[0].running_maximum_of_all();

@@ -1,43 +1,44 @@
-//! Greedy extension where opening a gap costs more than extending it (`BLAST_AffineGreedyAlign`, `greedy_align.c`).
+//! Greedy extension where opening a gap costs more than extending it (`BLAST_AffineGreedyAlign`,
+//! `greedy_align.c`).
 
 use super::pairs::Walk;
-use super::{Found, NOWHERE, Run, Scoring, divide_up, push};
+use super::{BestEnd, NOWHERE, Run, Scoring, divide_up, push};
 use crate::hits::{Edit, EditOp};
 
-/// How far a diagonal gets at a distance, by what its path ends with.
+/// How far a diagonal reaches at a distance, by the last step of its path.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
-    /// Pairs; [`NOWHERE`] as well if the cell was dropped.
+    /// Ends with a pair; [`NOWHERE`] also if the cell was dropped.
     pair: i32,
-    /// A gap in the subject.
+    /// Ends with a gap in the subject.
     gap_in_subject: i32,
-    /// A gap in the query.
+    /// Ends with a gap in the query.
     gap_in_query: i32,
 }
 
-/// The diagonals that go on from a distance.
+/// The diagonals that continue at a distance.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     distance: i32,
     /// Best score up to this distance.
     best: i32,
-    /// Place of the first diagonal's cell among all cells.
+    /// Index of the first diagonal's cell among all cells.
     at: usize,
     first: i32,
     last: i32,
 }
 
-/// The rows of an extension, in the order of their distances. A distance at which no diagonal goes
-/// on has none, so that costs of millions take no more time and memory than small ones.
+/// The rows of an extension, in the order of their distances. A distance at which no diagonal
+/// continues has no row. So time and memory do not grow with the size of costs.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     cells: Vec<Cell>,
     rows: Vec<Row>,
-    /// Distances of the extension, for the way back.
+    /// Distances of the extension, needed for the traceback.
     steps: Steps,
 }
 
-/// The rows from which a distance is reached, as places among the rows.
+/// The rows from which a distance is reached, as indexes.
 #[derive(Clone, Copy, Debug, Default)]
 struct SourceRows {
     mismatch: Option<usize>,
@@ -45,7 +46,7 @@ struct SourceRows {
     extend: Option<usize>,
 }
 
-/// For each step the first row from which it has not been taken yet.
+/// For each kind of step the first row that has not been its source yet.
 #[derive(Debug, Default)]
 struct Cursors {
     mismatch: usize,
@@ -54,7 +55,7 @@ struct Cursors {
 }
 
 impl Cursors {
-    /// The next distance that can be reached, and from where.
+    /// The next distance that can be reached, and its source rows.
     fn advance(&mut self, rows: &[Row], steps: &Steps) -> Option<(i32, SourceRows)> {
         let to = |row: usize, step| rows.get(row).map(|row| row.distance + step);
         let mismatch = to(self.mismatch, steps.mismatch);
@@ -75,7 +76,7 @@ impl Cursors {
     }
 }
 
-/// Distances that differences add, divided by what they have in common.
+/// Distances of the kinds of differences, divided by their greatest common divisor.
 #[derive(Clone, Copy, Debug, Default)]
 struct Steps {
     mismatch: i32,
@@ -101,7 +102,7 @@ fn divisor(a: i32, b: i32) -> i32 {
     if b == 0 { a.abs() } else { divisor(b, a % b) }
 }
 
-/// The diagonals that the next row looks at, and which it may not look at any more.
+/// The diagonals that the next row examines, and the limits that it must not cross.
 struct Range {
     low: i32,
     high: i32,
@@ -121,13 +122,14 @@ impl Rows {
         self.cell_in(row.ok(), diagonal)
     }
 
-    /// Extends from the start of both sequences; scores and X-drop are in units in which the reward is even.
+    /// Extends from the start of both sequences. Scores and X-drop are in units in which the reward
+    /// is even.
     pub fn extend<const BACK: bool>(
         &mut self,
         walk: &Walk<'_, BACK>,
         scoring: &Scoring,
         x_drop: i32,
-    ) -> Found {
+    ) -> BestEnd {
         let steps = Steps::new(scoring);
         let half = scoring.reward / 2;
         let back = (x_drop + half) / steps.common + 1;
@@ -139,7 +141,7 @@ impl Rows {
         let longest = Run { length: run, ..Run::default() };
         let mut best = run * scoring.reward;
         let mut found =
-            Found { value: best, query: run, subject: run, longest, ..Found::default() };
+            BestEnd { value: best, query: run, subject: run, longest, ..BestEnd::default() };
         self.cells.push(Cell { pair: run, gap_in_subject: NOWHERE, gap_in_query: NOWHERE });
         self.rows.push(Row { distance: 0, best, at: 0, first: 0, last: 0 });
         if run == q_len || run == s_len {
@@ -149,7 +151,7 @@ impl Rows {
         let (mut cursors, mut behind) = (Cursors::default(), 0);
         while let Some((distance, sources)) = cursors.advance(&self.rows, &steps) {
             let before = self.best_before(distance - back, &mut behind);
-            // An X-drop below zero asks for rows to come.
+            // An X-drop below zero refers to rows that do not exist yet.
             let before = if back > 0 { before } else { 0 };
             let least = divide_up(before + steps.common * distance - x_drop, half).max(0);
             self.widen(&sources, &mut range);
@@ -159,7 +161,7 @@ impl Rows {
             let score = (query + subject) * half - distance * steps.common;
             if score > best {
                 best = score;
-                found = Found { value: score, distance, query, subject, ..found };
+                found = BestEnd { value: score, distance, query, subject, ..found };
             }
             if range.low <= range.high {
                 let at = start + (range.low - from) as usize;
@@ -171,7 +173,7 @@ impl Rows {
     }
 
     /// The best score up to a distance, 0 below the first. `behind` counts the rows up to the last
-    /// distance asked for, which was no larger.
+    /// distance asked for. Distances must not decrease from call to call.
     fn best_before(&self, distance: i32, behind: &mut usize) -> i32 {
         while self.rows.get(*behind).is_some_and(|row| row.distance <= distance) {
             *behind += 1;
@@ -179,7 +181,7 @@ impl Rows {
         behind.checked_sub(1).map_or(0, |last| self.rows[last].best)
     }
 
-    /// The diagonals to which a distance's sources lead.
+    /// Extends the range to the diagonals that the source rows reach.
     fn widen(&self, sources: &SourceRows, range: &mut Range) {
         let reach = |row: Option<usize>, aside: i32| {
             row.map(|row| (self.rows[row].first - aside, self.rows[row].last + aside))
@@ -192,7 +194,7 @@ impl Rows {
         range.high = range.most.map_or(range.high, |most| range.high.min(most));
     }
 
-    /// What leads to a cell, before its run of pairs, and where that begins in the subject.
+    /// The cell before its run of pairs, and the start of that run in the subject.
     fn arrive(&self, sources: &SourceRows, diagonal: i32) -> (Cell, i32) {
         let &SourceRows { mismatch, open, extend } = sources;
         let pair = |diagonal| self.cell_in(open, diagonal).map_or(NOWHERE, |c| c.pair);
@@ -208,8 +210,8 @@ impl Rows {
         (Cell { pair: NOWHERE, gap_in_subject, gap_in_query }, from)
     }
 
-    /// Makes the cells of a distance; returns where its largest extent ends, and leaves in `range`
-    /// the diagonals that go on.
+    /// Computes the cells of a distance. Returns the end of its largest extent, and leaves in
+    /// `range` the diagonals that continue.
     fn next<const BACK: bool>(
         &mut self,
         walk: &Walk<'_, BACK>,
@@ -252,8 +254,8 @@ impl Rows {
         furthest
     }
 
-    /// Appends the columns up to what was found, the last one first.
-    pub fn trace(&self, found: &Found, edits: &mut Vec<Edit>) {
+    /// Appends the columns up to the best end, the last one first.
+    pub fn trace(&self, found: &BestEnd, edits: &mut Vec<Edit>) {
         let (mut distance, mut subject) = (found.distance, found.subject);
         let mut diagonal = found.query - found.subject;
         let mut op = EditOp::Substitution;
@@ -274,7 +276,8 @@ impl Rows {
         push(edits, EditOp::Substitution, self.cells[0].pair);
     }
 
-    /// What comes before a run of pairs (or before a mismatch at its start), and where that ends in the subject.
+    /// The step before a run of pairs (or before a mismatch at its start), and the end of that step
+    /// in the subject.
     fn before_pairs(&self, distance: &mut i32, diagonal: i32) -> (EditOp, i32) {
         let cell = self.cell(*distance, diagonal);
         let (gap_in_subject, gap_in_query) =
@@ -290,7 +293,7 @@ impl Rows {
         }
     }
 
-    /// What comes before a base opposite a gap; `aside` is the diagonal from which it came.
+    /// The step before a base opposite a gap. `aside` is the diagonal from which the gap came.
     fn before_gap(&self, distance: &mut i32, aside: i32, op: EditOp) -> EditOp {
         let longer = self.cell(*distance - self.steps.extend, aside).map_or(NOWHERE, |cell| {
             if op == EditOp::GapInSubject { cell.gap_in_subject } else { cell.gap_in_query }

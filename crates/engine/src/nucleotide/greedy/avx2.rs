@@ -1,10 +1,10 @@
-//! Rows with AVX2, as the compiler makes them.
+//! Rows with AVX2, vectorised by the compiler.
 #![allow(unsafe_code)]
 
 use super::linear::Rows;
 use super::pairs::Walk;
 use super::rows::Portable;
-use super::{Found, Scoring};
+use super::{BestEnd, Scoring};
 use crate::kernel::Avx2;
 
 /// [`Rows::extend`] with AVX2.
@@ -15,7 +15,7 @@ pub(super) fn extend<const BACK: bool>(
     scoring: &Scoring,
     x_drop: i32,
     keeps: bool,
-) -> Found {
+) -> BestEnd {
     #[target_feature(enable = "avx2")]
     fn inner<const BACK: bool>(
         rows: &mut Rows,
@@ -23,7 +23,7 @@ pub(super) fn extend<const BACK: bool>(
         scoring: &Scoring,
         x_drop: i32,
         keeps: bool,
-    ) -> Found {
+    ) -> BestEnd {
         rows.extend(Portable, walk, scoring, x_drop, keeps)
     }
     // SAFETY: the proof says that the CPU has the instructions.

@@ -1,5 +1,6 @@
-//! Rows with AVX-512: a chunk of diagonals at a time. The least extent that is followed tells where the bases lie that they read next:
-//! a register has 256 of each sequence from there on, and the word of each diagonal is looked up in it.
+//! Rows with AVX-512, a chunk of diagonals at a time. The least extent that is followed determines
+//! which bases the diagonals read next. A register holds 256 bases of each sequence from there on,
+//! and each diagonal looks up its word in it.
 #![allow(unsafe_code)]
 
 mod narrow;
@@ -7,27 +8,27 @@ mod narrow;
 use std::arch::x86_64::*;
 
 use super::linear::Rows;
-use super::pairs::{Side, Walk};
+use super::pairs::{OutwardBases, Walk};
 use super::rows::{Chunk, Front, Furthest, LANES, Narrow, Path, Row, Stepper};
 use super::rules::Rules;
-use super::{Found, NOWHERE, Run, Scoring};
+use super::{BestEnd, NOWHERE, Run, Scoring};
 use crate::kernel::Avx512;
 
-/// Bases that are compared at once: those of a word of 32 bits.
+/// Number of bases that are compared at once: a word of 32 bits.
 const AT_ONCE: i32 = 16;
 /// Bases in a byte.
 const IN_BYTE: i64 = 4;
-/// Bytes of a register.
+/// Number of bytes in a register.
 const BYTES: i64 = 64;
-/// Words that begin at bases of a register before this one lie in it.
+/// Words that begin before this base of a register lie completely in it.
 const SEEN: i32 = (BYTES * IN_BYTE) as i32 - AT_ONCE;
 
-/// Proof of AVX-512CD beside AVX-512BW.
+/// Proof of AVX-512CD in addition to AVX-512BW.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Proof(Avx512);
 
 impl Proof {
-    /// The proof, if this CPU has the instructions.
+    /// Returns the proof if this CPU has the instructions.
     pub fn detect(proof: Avx512) -> Option<Proof> {
         is_x86_feature_detected!("avx512cd").then_some(Proof(proof))
     }
@@ -41,7 +42,7 @@ pub(super) fn extend<const BACK: bool>(
     scoring: &Scoring,
     x_drop: i32,
     keeps: bool,
-) -> Found {
+) -> BestEnd {
     #[target_feature(enable = "avx512bw,avx512cd")]
     fn inner<const BACK: bool>(
         proof: Proof,
@@ -50,7 +51,7 @@ pub(super) fn extend<const BACK: bool>(
         scoring: &Scoring,
         x_drop: i32,
         keeps: bool,
-    ) -> Found {
+    ) -> BestEnd {
         rows.extend(proof, walk, scoring, x_drop, keeps)
     }
     // SAFETY: the proof says that the CPU has the instructions.
@@ -115,11 +116,11 @@ fn make<const BACK: bool>(
         if goes_on == 0 {
             *cells = Chunk::NOWHERE;
         } else {
-            // Half of extent plus diagonal, and half of extent less diagonal.
+            // Half of (extent plus diagonal), and half of (extent minus diagonal).
             let last = first + LANES as i32 - 1;
             let reach =
                 [(least_extent + first) >> 1, (least_extent - last) >> 1].map(|at| at.max(0));
-            let met = runs.of(walk, reach, query, subject, goes_on);
+            let met = runs.find(walk, reach, query, subject, goes_on);
             let longer =
                 _mm512_mask_cmpgt_epi32_mask(goes_on, met.run, _mm512_set1_epi32(longest.length));
             if longer != 0 {
@@ -131,14 +132,14 @@ fn make<const BACK: bool>(
             let further = _mm512_mask_cmpgt_epi32_mask(goes_on, extent, largest);
             largest = _mm512_mask_mov_epi32(largest, further, extent);
             places = _mm512_mask_mov_epi32(places, further, diagonals);
-            // An end is reached where there was no room for a longer run.
+            // A path reaches an end if there was no room for a longer run.
             let (mut query_end, mut subject_end) = (0, 0);
             if _mm512_mask_cmpge_epi32_mask(goes_on, met.run, met.room) != 0 {
                 let q_end = _mm512_add_epi32(query, met.run);
                 query_end = _mm512_mask_cmpeq_epi32_mask(goes_on, q_end, runs.query.length);
                 subject_end = _mm512_mask_cmpeq_epi32_mask(goes_on, end, runs.subject.length);
             }
-            front.note(first, goes_on.into(), query_end.into(), subject_end.into());
+            front.update(first, goes_on.into(), query_end.into(), subject_end.into());
         }
         diagonals = _mm512_add_epi32(diagonals, _mm512_set1_epi32(LANES as i32));
         first += LANES as i32;
@@ -148,7 +149,7 @@ fn make<const BACK: bool>(
     Furthest { extent, diagonal: _mm512_mask_reduce_min_epi32(furthest, places) }
 }
 
-/// Takes the first of the longest runs.
+/// Replaces `longest` by the first of the longest runs.
 #[cold]
 #[target_feature(enable = "avx512bw,avx512cd")]
 fn lengthen(longest: &mut Run, longer: u16, query: __m512i, subject: __m512i, run: __m512i) {
@@ -161,12 +162,12 @@ fn lengthen(longest: &mut Run, longer: u16, query: __m512i, subject: __m512i, ru
 }
 
 /// Runs of equal bases, and the room that there was for them.
-struct Met {
+struct MeasuredRuns {
     run: __m512i,
     room: __m512i,
 }
 
-/// What finds runs.
+/// Finds runs of equal bases.
 struct Runs<'a, const BACK: bool> {
     query: Words<'a, BACK>,
     subject: Words<'a, BACK>,
@@ -179,17 +180,18 @@ impl<'a, const BACK: bool> Runs<'a, BACK> {
         Runs { query: Words::new(&walk.query), subject: Words::new(&walk.subject) }
     }
 
-    /// The runs from these positions on, where they go on; `reach` has the least of them in the query and in the subject.
+    /// The runs from these positions on, in the lanes that continue. `reach` has the least position
+    /// of them in the query and in the subject.
     #[inline]
     #[target_feature(enable = "avx512bw,avx512cd")]
-    fn of(
+    fn find(
         &self,
         walk: &Walk<'_, BACK>,
         reach: [i32; 2],
         query: __m512i,
         subject: __m512i,
         goes_on: u16,
-    ) -> Met {
+    ) -> MeasuredRuns {
         let (equal, seen) = self.equal::<false>(reach, query, subject);
         let room = _mm512_min_epi32(
             _mm512_sub_epi32(self.query.length, query),
@@ -208,11 +210,12 @@ impl<'a, const BACK: bool> Runs<'a, BACK> {
                 rest &= rest - 1;
             }
         }
-        Met { run, room }
+        MeasuredRuns { run, room }
     }
 
-    /// How many bases are equal from these positions on, at most [`AT_ONCE`], whatever ends there; and of which lanes that is known.
-    /// Each caller has its own, as only what is called from one place is compiled into it.
+    /// Number of equal bases from these positions on, at most [`AT_ONCE`], not limited by the ends;
+    /// and the lanes for which it is known. Each caller has its own copy, as only code with one
+    /// caller is inlined.
     #[inline]
     #[target_feature(enable = "avx512bw,avx512cd")]
     fn equal<const NARROW: bool>(
@@ -225,14 +228,14 @@ impl<'a, const BACK: bool> Runs<'a, BACK> {
         let [q, s] = [windows[0].places(query), windows[1].places(subject)];
         let seen =
             _mm512_cmplt_epu32_mask(_mm512_max_epu32(q.first, s.first), _mm512_set1_epi32(SEEN));
-        let bases = [q.of(windows[0].bases), s.of(windows[1].bases)];
+        let bases = [q.extract(windows[0].bases), s.extract(windows[1].bases)];
         let mut different = _mm512_xor_si512(bases[0], bases[1]);
         if self.query.ambiguous.is_some() || self.subject.ambiguous.is_some() {
-            different = _mm512_or_si512(different, q.of(self.query.ambiguous(&windows[0])));
-            different = _mm512_or_si512(different, s.of(self.subject.ambiguous(&windows[1])));
+            different = _mm512_or_si512(different, q.extract(self.query.ambiguous(&windows[0])));
+            different = _mm512_or_si512(different, s.extract(self.subject.ambiguous(&windows[1])));
         }
         let equal = if BACK {
-            // All bits below the lowest one that is set.
+            // All bits below the lowest set bit.
             let less = _mm512_add_epi32(different, _mm512_set1_epi32(-1));
             let below = _mm512_andnot_si512(different, less);
             _mm512_sub_epi32(_mm512_set1_epi32(32), _mm512_lzcnt_epi32(below))
@@ -247,7 +250,8 @@ impl<'a, const BACK: bool> Runs<'a, BACK> {
 struct Words<'a, const BACK: bool> {
     bytes: &'a [u8],
     ambiguous: Option<&'a [u8]>,
-    /// Which of the bases in the bytes is at position zero, and begins the word there; that of a word backwards is its last one.
+    /// Index in the bytes of the base at position zero, with which the word there begins; a
+    /// backward word ends with it.
     start: i64,
     length: __m512i,
 }
@@ -255,12 +259,12 @@ struct Words<'a, const BACK: bool> {
 impl<'a, const BACK: bool> Words<'a, BACK> {
     #[inline]
     #[target_feature(enable = "avx512bw,avx512cd")]
-    fn new(side: &Side<'a, BACK>) -> Self {
-        let Side { bytes, ambiguous, start, length } = *side;
+    fn new(side: &OutwardBases<'a, BACK>) -> Self {
+        let OutwardBases { bytes, ambiguous, start, length } = *side;
         Words { bytes, ambiguous, start: start as i64, length: _mm512_set1_epi32(length) }
     }
 
-    /// What is read at positions from this one on, or back from it.
+    /// Loads the bases at positions from this one on, or backward from it.
     #[inline]
     #[target_feature(enable = "avx512bw,avx512cd")]
     fn window(&self, reach: i32) -> Window<BACK> {
@@ -283,17 +287,17 @@ impl<'a, const BACK: bool> Words<'a, BACK> {
     }
 }
 
-/// Part of a sequence that a register has.
+/// Part of a sequence, held in a register.
 struct Window<const BACK: bool> {
-    /// Its first byte.
+    /// Index of its first byte.
     at: usize,
-    /// Which of its bases is the first of the word of position zero.
+    /// Index in it of the first base of the word of position zero.
     start: __m512i,
     bases: __m512i,
 }
 
 impl<const BACK: bool> Window<BACK> {
-    /// Where the words of these positions are.
+    /// Locates the words of these positions.
     #[inline]
     #[target_feature(enable = "avx512bw,avx512cd")]
     fn places(&self, positions: __m512i) -> Places {
@@ -306,18 +310,18 @@ impl<const BACK: bool> Window<BACK> {
     }
 }
 
-/// Where in a window words begin.
+/// Locations of words in a window.
 struct Places {
     first: __m512i,
-    /// Bits before them in a word of the window.
+    /// Number of bits before them in a word of the window.
     shift: __m512i,
 }
 
 impl Places {
-    /// The words of a window: bits that tell the bases apart, the first in the highest bits.
+    /// Extracts the words from a window: two bits a base, the first in the highest bits.
     #[inline]
     #[target_feature(enable = "avx512bw,avx512cd")]
-    fn of(&self, window: __m512i) -> __m512i {
+    fn extract(&self, window: __m512i) -> __m512i {
         let at = _mm512_srli_epi32::<4>(self.first);
         let after = _mm512_add_epi32(at, _mm512_set1_epi32(1));
         let high = _mm512_permutexvar_epi32(at, window);
@@ -327,13 +331,13 @@ impl Places {
     }
 }
 
-/// Words of 16 bases from a byte on; zeros beyond the last one.
+/// Words of 16 bases from a byte on; zeros beyond the last byte.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512cd")]
 fn words(bytes: &[u8], at: usize) -> __m512i {
     let rest = bytes.get(at..).unwrap_or(&[]);
     let there = u64::MAX.checked_shr(64 - rest.len().min(64) as u32).unwrap_or(0);
-    // SAFETY: so many bytes are there.
+    // SAFETY: as many bytes as the mask has bits are there.
     let bytes = unsafe { _mm512_maskz_loadu_epi8(there, rest.as_ptr().cast()) };
     _mm512_shuffle_epi8(bytes, swapped())
 }
@@ -344,7 +348,7 @@ fn lanes() -> __m512i {
     _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 }
 
-/// The order of the bytes of words with the last byte first.
+/// The order of bytes that reverses each word.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512cd")]
 fn swapped() -> __m512i {
@@ -354,7 +358,7 @@ fn swapped() -> __m512i {
 #[inline]
 #[target_feature(enable = "avx512bw,avx512cd")]
 fn load(chunk: &Chunk) -> __m512i {
-    // SAFETY: a chunk is 64 bytes and aligned to as many.
+    // SAFETY: a chunk has 64 bytes and is aligned to 64.
     unsafe { _mm512_load_si512(std::ptr::from_ref(chunk).cast()) }
 }
 
@@ -362,7 +366,7 @@ fn load(chunk: &Chunk) -> __m512i {
 #[target_feature(enable = "avx512bw,avx512cd")]
 fn store(cells: __m512i) -> Chunk {
     let mut chunk = Chunk::NOWHERE;
-    // SAFETY: a chunk is 64 bytes and aligned to as many.
+    // SAFETY: a chunk has 64 bytes and is aligned to 64.
     unsafe { _mm512_store_si512(std::ptr::from_mut(&mut chunk).cast(), cells) };
     chunk
 }

@@ -1,20 +1,21 @@
-//! Greedy extension where a mismatch and a base opposite a gap count the same (`BLAST_GreedyAlign`, `greedy_align.c`).
+//! Greedy extension where a mismatch and a base opposite a gap cost the same (`BLAST_GreedyAlign`,
+//! `greedy_align.c`).
 
 use super::pairs::Walk;
 use super::rows::{Chunk, Front, LANES, Narrow, PAD, Path, Row, Stepper, ZERO, chunk_of, first_of};
 use super::rules::{Next, Rules};
-use super::{Found, NOWHERE, Run, Scoring, push};
+use super::{BestEnd, NOWHERE, Run, Scoring, push};
 use crate::hits::{Edit, EditOp};
 
-/// Chunks that are not needed any more are not kept beyond so many.
-const FEW: usize = 256;
+/// Memory of at most this many chunks is kept when they are no longer needed.
+const MAX_KEPT_CHUNKS: usize = 256;
 
-/// Where the cells of a row are.
+/// Location of the cells of a row.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    /// Place of the first chunk among all.
+    /// Index of its first chunk among all chunks.
     at: usize,
-    /// Number of the first chunk.
+    /// Number of its first chunk, by diagonal.
     first: i32,
     chunks: usize,
 }
@@ -22,19 +23,20 @@ struct Place {
 /// The rows of an extension, by number of differences.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
-    /// [`PAD`] chunks before and after each row.
+    /// The cells, with [`PAD`] chunks before and after each row.
     cells: Vec<Chunk>,
     /// The rows that are kept.
     rows: Vec<Place>,
-    /// Best score with at most so many differences.
+    /// Best score by number of differences, at most.
     best: Vec<i32>,
-    /// Some path of the last extension came to the end of the subject. Otherwise there might as well be more of it.
+    /// Whether some path of the last extension reached the end of the subject. Otherwise a longer
+    /// subject gives the same result.
     pub met_subject_end: bool,
 }
 
 impl Rows {
-    /// Extends from the start of both sequences; scores and X-drop are in units in which the reward is even. All rows are kept
-    /// only if they will be traced, and the longest run is sought only if not.
+    /// Extends from the start of both sequences. Scores and X-drop are in units in which the reward
+    /// is even. `keeps` keeps all rows for a traceback; otherwise the longest run is determined.
     #[inline(always)]
     pub fn extend<const BACK: bool, S: Stepper>(
         &mut self,
@@ -43,32 +45,32 @@ impl Rows {
         scoring: &Scoring,
         x_drop: i32,
         keeps: bool,
-    ) -> Found {
+    ) -> BestEnd {
         let rules = Rules::new(scoring, x_drop);
         let run = walk.run(0, 0, 0);
         self.start(run, run * scoring.reward);
         let longest = Run { length: run, ..Run::default() };
-        let found = Found { query: run, subject: run, longest, ..Found::default() };
+        let found = BestEnd { query: run, subject: run, longest, ..BestEnd::default() };
         self.met_subject_end = run == walk.subject.length;
         if run == walk.query.length || self.met_subject_end {
             return found;
         }
         let front = Front { low: -1, high: 1, query_end: false, subject_end: false };
         let mut path = Path { front, before: 2 * run, longest, found };
-        // Most rows of those that are not kept are narrow.
+        // Most rows are narrow if they need not be kept.
         if !keeps && S::NARROW {
             let mut row = Narrow { first: -ZERO, cells: self.cells[PAD] };
             if stepper.narrow(walk, &rules, &mut self.best, &mut path, &mut row) {
-                return Found { longest: path.longest, ..path.found };
+                return BestEnd { longest: path.longest, ..path.found };
             }
             self.widen(&path.front, &row);
         }
         self.go_on(stepper, walk, &rules, &mut path, keeps);
         self.met_subject_end = path.front.subject_end;
-        Found { longest: path.longest, ..path.found }
+        BestEnd { longest: path.longest, ..path.found }
     }
 
-    /// Makes rows until there is nothing to follow.
+    /// Computes rows until no diagonal continues.
     #[inline(always)]
     fn go_on<const BACK: bool>(
         &mut self,
@@ -91,7 +93,7 @@ impl Rows {
             *before = furthest.extent;
             let score = rules.score(furthest.extent, distance);
             if score >= best {
-                found.take(distance, furthest);
+                found.replace(distance, furthest);
             }
             self.best.push(best.max(score));
             if front.low > front.high {
@@ -101,7 +103,7 @@ impl Rows {
         }
     }
 
-    /// Goes on from a narrow row, which need not begin where a chunk does.
+    /// Continues from a narrow row, which need not begin at the start of a chunk.
     #[cold]
     fn widen(&mut self, front: &Front, row: &Narrow) {
         let first = chunk_of(front.low);
@@ -117,7 +119,7 @@ impl Rows {
         }
     }
 
-    /// The first row: one cell.
+    /// The first row, of one cell.
     fn start(&mut self, run: i32, score: i32) {
         self.cells.clear();
         self.cells.resize(2 * PAD + 1, Chunk::NOWHERE);
@@ -128,11 +130,11 @@ impl Rows {
         self.best.push(score);
     }
 
-    /// Room for the next row, which looks at these diagonals.
+    /// Makes room for the next row, which examines these diagonals.
     #[inline(always)]
     fn next(&mut self, front: &Front, least: i32, keeps: bool) -> Row<'_> {
-        if !keeps && self.cells.len() > FEW {
-            self.forget();
+        if !keeps && self.cells.len() > MAX_KEPT_CHUNKS {
+            self.drop_old_rows();
         }
         let last = self.rows[self.rows.len() - 1];
         let first = chunk_of(front.low);
@@ -155,17 +157,17 @@ impl Rows {
         }
     }
 
-    /// Forgets all rows but the last one.
+    /// Drops all rows but the last one.
     #[cold]
-    fn forget(&mut self) {
+    fn drop_old_rows(&mut self) {
         let last = self.rows.len() - 1;
         let at = self.rows[last].at;
         self.cells.drain(..at - PAD);
         self.rows[last].at = PAD;
     }
 
-    /// Forgets what lies beside the diagonals that go on, and widens these. Where the end of a sequence was reached, the
-    /// outermost of these is forgotten too, as BLAST+ does.
+    /// Drops the cells next to the diagonals that continue, and extends the range by one on each
+    /// side. At the end of a sequence it also drops the outermost of them, as BLAST+ does.
     #[inline(always)]
     fn close(&mut self, front: &mut Front) {
         if !front.subject_end && !front.query_end {
@@ -194,8 +196,8 @@ impl Rows {
         &mut lanes[at.wrapping_add_signed((chunk - first) as isize)].0[lane % LANES]
     }
 
-    /// Appends the columns up to what was found, the last one first.
-    pub fn trace(&mut self, found: &Found, edits: &mut Vec<Edit>) {
+    /// Appends the columns up to the best end, the last one first.
+    pub fn trace(&mut self, found: &BestEnd, edits: &mut Vec<Edit>) {
         let mut diagonal = found.query - found.subject;
         let mut subject = found.subject;
         for distance in (0..found.distance as usize).rev() {

@@ -1,9 +1,10 @@
-//! Greedy extension: instead of scores, how far each diagonal gets with so many differences (`greedy_align.c`; Zhang et al.,
-//! J Comput Biol 7:203).
+//! Greedy extension. It computes how far each diagonal reaches with a number of differences,
+//! instead of scores (`greedy_align.c`; Zhang et al., J Comput Biol 7:203).
 //!
-//! An extension runs in one direction from a start, which is part of the right one. Positions count outwards from there, and
-//! the diagonal of a pair is its query position minus its subject position. Without gap costs ([`linear`]) a difference is a
-//! mismatch or a base opposite a gap, with them ([`affine`]) each has a distance of its own.
+//! An extension runs in one direction from a start, which belongs to the right one. Positions count
+//! outwards from there. The diagonal of a pair is its query position minus its subject position.
+//! Without gap costs ([`linear`]) a difference is a mismatch or a base opposite a gap. With gap
+//! costs ([`affine`]) each kind of difference has its own distance.
 
 mod affine;
 #[cfg(target_arch = "x86_64")]
@@ -27,13 +28,13 @@ use crate::kernel::Kernel;
 use crate::order::Bounds;
 use crate::xdrop::GapCosts;
 
-/// How far a diagonal gets that nothing leads to.
+/// The reach of a diagonal on which there is no path.
 const NOWHERE: i32 = -2;
 
-/// An X-drop that nothing reaches, with room for what is added to it.
+/// An X-drop that never stops an extension, with room for additions.
 const NEVER: i32 = i32::MAX / 2;
 
-/// The X-drop that stands for one which is no `int`.
+/// Stands for an X-drop beyond the range of an `int`.
 const TOO_LARGE: i32 = i32::MIN;
 
 /// Scores of pairs and costs of gaps.
@@ -43,17 +44,17 @@ pub(crate) struct Scoring {
     pub reward: i32,
     /// Score of different ones, below zero.
     pub penalty: i32,
-    /// Without any cost, a base opposite a gap costs `reward / 2 - penalty`.
+    /// If both costs are 0, a base opposite a gap costs `reward / 2 - penalty`.
     pub gaps: GapCosts,
 }
 
 impl Scoring {
-    /// Whether gaps cost only what follows from the scores of pairs.
+    /// Whether the cost of gaps follows from the scores of pairs.
     pub fn is_linear(&self) -> bool {
         self.gaps == GapCosts { open: 0, extend: 0 }
     }
 
-    /// The same in units in which the reward is even, and what an X-drop is in these.
+    /// Scores, costs and an X-drop in units in which the reward is even.
     fn even(&self, x_drop: i32) -> (Scoring, i32) {
         let by = if self.reward % 2 == 0 { 1 } else { 2 };
         let Scoring { reward, penalty, gaps } = *self;
@@ -76,29 +77,29 @@ struct Run {
 
 /// The best end of an extension.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Found {
-    /// Differences, or with gap costs the score.
+struct BestEnd {
+    /// Number of differences; with gap costs the score.
     value: i32,
-    /// At which distance it is.
+    /// Its distance.
     distance: i32,
     query: i32,
     subject: i32,
-    /// The first of the longest runs that were met, whether it is part of the best path or not. Means nothing where columns are
-    /// asked for.
+    /// The first of the longest runs, whether or not the best path contains it. Not set if columns
+    /// are requested.
     longest: Run,
 }
 
-/// Memory of extensions, reused from one to the next.
+/// Work space that extensions reuse.
 #[derive(Debug, Default)]
 pub(crate) struct GreedyScratch {
     linear: linear::Rows,
     affine: affine::Rows,
-    /// Some path came to an end of the subject, or may have, since somebody set this to false. Where none did, there might as well be
-    /// more of the subject.
+    /// Whether a path reached, or may have reached, an end of the subject since this was set to
+    /// false. If none did, a longer subject gives the same result.
     pub met_subject_end: bool,
 }
 
-/// An alignment with its columns, gaps as the extension put them.
+/// An alignment with its columns. Gaps are where the extension put them.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Traced {
     pub score: i32,
@@ -106,7 +107,7 @@ pub(crate) struct Traced {
     pub edits: Vec<Edit>,
 }
 
-/// Extends alignments; fixed for a search.
+/// Extends alignments; the same for a whole search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extender {
     scoring: Scoring,
@@ -115,13 +116,13 @@ pub(crate) struct Extender {
 }
 
 impl Extender {
-    /// Extensions with these scores.
+    /// Creates an extender with these scores.
     pub fn new(scoring: Scoring, x_drop: i32, kernel: Kernel) -> Extender {
         Extender { scoring, x_drop, kernel }
     }
 
-    /// Extends in both directions from before a pair of bases and tells from where to extend again
-    /// (`BLAST_GreedyGappedAlignment` without traceback).
+    /// Extends in both directions from before a pair of bases. Also returns the start for the final
+    /// alignment (`BLAST_GreedyGappedAlignment` without traceback).
     pub fn extend(
         &self,
         query: Bases<'_>,
@@ -131,9 +132,9 @@ impl Extender {
         scratch: &mut GreedyScratch,
     ) -> Extension {
         let right = Walk::<false>::new(query, subject, q_start, s_start);
-        let right = self.one_way(&right, scratch, None);
+        let right = self.extend_one_way(&right, scratch, None);
         let left = Walk::<true>::new(query, subject, q_start, s_start);
-        let left = self.one_way(&left, scratch, None);
+        let left = self.extend_one_way(&left, scratch, None);
         let (score, bounds) = self.join(&left, &right, q_start, s_start);
         let (right_seed, left_seed) = (seed(&right), seed(&left));
         let (q_seed, s_seed) = if right_seed.length > left_seed.length {
@@ -146,8 +147,8 @@ impl Extender {
         Extension { score, bounds, q_seed, s_seed }
     }
 
-    /// Extends in both directions from before a pair of bases, with columns (`BLAST_GreedyGappedAlignment`, before
-    /// `s_ReduceGaps`).
+    /// Extends in both directions from before a pair of bases, with columns
+    /// (`BLAST_GreedyGappedAlignment`, before `s_ReduceGaps`).
     pub fn align(
         &self,
         query: Bases<'_>,
@@ -158,10 +159,10 @@ impl Extender {
     ) -> Traced {
         let right = Walk::<false>::new(query, subject, q_start, s_start);
         let mut tail = Vec::new();
-        let right = self.one_way(&right, scratch, Some(&mut tail));
+        let right = self.extend_one_way(&right, scratch, Some(&mut tail));
         let left = Walk::<true>::new(query, subject, q_start, s_start);
         let mut edits = Vec::new();
-        let left = self.one_way(&left, scratch, Some(&mut edits));
+        let left = self.extend_one_way(&left, scratch, Some(&mut edits));
         for edit in tail.iter().rev() {
             push(&mut edits, edit.op, edit.len as i32);
         }
@@ -170,12 +171,12 @@ impl Extender {
     }
 
     /// Extends in one direction; appends the columns to `edits`, the last one first.
-    fn one_way<const BACK: bool>(
+    fn extend_one_way<const BACK: bool>(
         &self,
         walk: &Walk<'_, BACK>,
         scratch: &mut GreedyScratch,
         edits: Option<&mut Vec<Edit>>,
-    ) -> Found {
+    ) -> BestEnd {
         let (even, x_drop) = self.scoring.even(self.x_drop);
         if self.scoring.is_linear() {
             let rows = &mut scratch.linear;
@@ -202,7 +203,7 @@ impl Extender {
         scoring: &Scoring,
         x_drop: i32,
         keeps: bool,
-    ) -> Found {
+    ) -> BestEnd {
         #[cfg(target_arch = "x86_64")]
         {
             let widest = match self.kernel {
@@ -220,7 +221,7 @@ impl Extender {
     }
 
     /// The score of both directions together, and the box.
-    fn join(&self, left: &Found, right: &Found, q: u32, s: u32) -> (i32, Bounds) {
+    fn join(&self, left: &BestEnd, right: &BestEnd, q: u32, s: u32) -> (i32, Bounds) {
         let scoring = &self.scoring;
         let value = left.value + right.value;
         let score = if scoring.is_linear() {
@@ -241,9 +242,9 @@ impl Extender {
     }
 }
 
-/// Where the longest run of an extension starts, and half of what of it lies in the box. A run that starts at the box's end
-/// or beyond does not count.
-fn seed(found: &Found) -> Run {
+/// The start of an extension's longest run, and half of the length within the box. A run that
+/// starts at the end of the box or beyond does not count.
+fn seed(found: &BestEnd) -> Run {
     let Run { query, subject, length } = found.longest;
     let room = (found.query - query).min(found.subject - subject);
     if room <= 0 {
@@ -252,7 +253,7 @@ fn seed(found: &Found) -> Run {
     Run { query, subject, length: room.min(length) / 2 }
 }
 
-/// Appends columns, unless there are none.
+/// Appends columns; `len` may be 0.
 fn push(edits: &mut Vec<Edit>, op: EditOp, len: i32) {
     if len <= 0 {
         return;
@@ -263,7 +264,7 @@ fn push(edits: &mut Vec<Edit>, op: EditOp, len: i32) {
     }
 }
 
-/// The quotient, rounded up.
+/// Quotient, rounded up.
 fn divide_up(value: i32, by: i32) -> i32 {
     -(-value).div_euclid(by)
 }

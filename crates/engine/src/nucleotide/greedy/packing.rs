@@ -1,4 +1,4 @@
-//! Letters to bases with two bits each.
+//! Packs letters as bases of two bits each.
 
 use std::ops::Range;
 
@@ -9,25 +9,25 @@ use crate::ranges::RangeSet;
 
 /// Bases in a byte.
 const IN_BYTE: usize = 4;
-/// Bytes around the bases, so that a word is there wherever a base is.
+/// Bytes of padding around the bases, so that a whole word can be read at any base.
 const PAD: usize = 8;
-/// Letters that are packed together.
+/// Number of letters that are packed together.
 const BLOCK: usize = 1 << 10;
 
-/// Letters of a sequence, packed when they are first asked for.
+/// The letters of a sequence, packed on demand.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Packing {
     bytes: Vec<u8>,
-    /// Bits that are set where a base is ambiguous.
+    /// Bits that are set at ambiguous bases.
     ambiguous: Vec<u8>,
     any_ambiguous: bool,
     length: usize,
-    /// Numbers of the blocks that are packed.
+    /// Numbers of the packed blocks.
     packed: RangeSet,
 }
 
 impl Packing {
-    /// All letters (blastna).
+    /// Packs all letters (blastna).
     pub fn whole(letters: &[u8]) -> Packing {
         let mut packing = Packing::default();
         packing.start(letters.len());
@@ -35,11 +35,11 @@ impl Packing {
         packing
     }
 
-    /// Another sequence, of so many letters.
+    /// Prepares for another sequence of `length` letters.
     pub fn start(&mut self, length: usize) {
         let bytes = length.div_ceil(IN_BYTE) + 2 * PAD;
         if self.bytes.len() < bytes {
-            // Anew, as memory of zeros costs nothing before it is used.
+            // Allocate anew: zeroed memory costs nothing before it is used.
             let bytes = if self.bytes.is_empty() { bytes } else { bytes.next_power_of_two() };
             self.bytes = vec![0; bytes];
             self.ambiguous = vec![0; bytes];
@@ -49,7 +49,8 @@ impl Packing {
         self.packed.clear();
     }
 
-    /// Packs the letters of a part of the sequence, of which all are given, unless they are already.
+    /// Packs the letters of a range of the sequence, as far as they are not packed yet. `letters`
+    /// are those of the range.
     pub fn pack(&mut self, letters: &[u8], part: Range<usize>) {
         let Packing { bytes, ambiguous, any_ambiguous, packed, .. } = self;
         packed.add(part.start / BLOCK..part.end.div_ceil(BLOCK), |blocks| {
@@ -60,12 +61,12 @@ impl Packing {
         });
     }
 
-    /// The whole sequence, if it is packed.
+    /// The whole sequence, which must be packed.
     pub fn all(&self) -> Bases<'_> {
         self.part(0..self.length)
     }
 
-    /// A part, which is packed.
+    /// A range of the sequence, which must be packed.
     pub fn part(&self, part: Range<usize>) -> Bases<'_> {
         Bases {
             bytes: &self.bytes,
@@ -76,10 +77,10 @@ impl Packing {
     }
 }
 
-/// Packs letters; returns whether any is ambiguous.
+/// Packs letters. Returns whether any of them is ambiguous.
 fn pack(letters: &[u8], bytes: &mut [u8], ambiguous: &mut [u8]) -> bool {
     const { assert!(blastna::BASES == 4 && blastna::SIZE == 16) };
-    // Four letters, whose lowest two bits count, to a byte.
+    // The lowest two bits of four letters become a byte.
     let joined = |letters: u32| (letters >> 18 | letters >> 12 | letters >> 6 | letters) as u8;
     let mut any = 0;
     let mut pack = |four: [u8; IN_BYTE], byte: &mut u8, mask: &mut u8| {

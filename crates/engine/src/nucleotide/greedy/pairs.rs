@@ -1,47 +1,47 @@
-//! Runs of equal bases, many at a time.
+//! Finds runs of equal bases, many at a time.
 //!
-//! An extension goes away from a start, forwards or backwards; positions count outwards from there. Bases are equal if both are
-//! single and the same: what is ambiguous equals nothing.
+//! An extension leaves a start forwards or backwards; positions count outwards from there. Bases
+//! are equal if both are single bases and the same. An ambiguous letter equals nothing.
 
 use fleetblast_seq::nucleotide::{Packed, blastna};
 
-/// Bases of a word of packed ones that are there wherever in its first byte they begin.
+/// Number of valid bases in a packed word, wherever in its first byte they begin.
 const IN_WORD: u32 = 29;
 /// Bases in a byte.
 const IN_BYTE: usize = 4;
 
-/// Bases with two bits each, the first in the high bits of a byte, and beside them which are ambiguous.
+/// Bases with two bits each, the first in the high bits of a byte, and separate bits for ambiguity.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bases<'a> {
     pub(super) bytes: &'a [u8],
-    /// As many bytes, with the bits set where a base is ambiguous; `None` if none is.
+    /// As many bytes, with bits set at ambiguous bases; `None` if there are none.
     pub(super) ambiguous: Option<&'a [u8]>,
-    /// Which of the bases in the bytes is the first of these.
+    /// Index in the bytes of the first base.
     pub(super) first: usize,
     pub(super) length: usize,
 }
 
 impl<'a> Bases<'a> {
-    /// Bases of a database, of which none counts as ambiguous.
+    /// Bases of a database; none counts as ambiguous.
     pub fn of_database(bases: Packed<'a>) -> Bases<'a> {
         let length = bases.length() as usize;
         Bases { bytes: bases.bytes(), ambiguous: None, first: 0, length }
     }
 }
 
-/// One of two sequences on which an extension walks, away from a start.
+/// One of the two sequences of an extension, read outwards from a start.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Side<'a, const BACK: bool> {
+pub(super) struct OutwardBases<'a, const BACK: bool> {
     pub bytes: &'a [u8],
     pub ambiguous: Option<&'a [u8]>,
-    /// Which of the bases in the bytes is at position zero. Means nothing if there is no base.
+    /// Index in the bytes of the base at position zero. Meaningless if there is no base.
     pub start: usize,
-    /// How far it may go.
+    /// Number of bases that may be read.
     pub length: i32,
 }
 
-impl<'a, const BACK: bool> Side<'a, BACK> {
-    /// From before the base at `at`, or backwards from there.
+impl<'a, const BACK: bool> OutwardBases<'a, BACK> {
+    /// Reads from before the base at `at`, or backwards from there.
     fn new(bases: Bases<'a>, at: usize) -> Self {
         let Bases { bytes, ambiguous, first, length } = bases;
         assert!(at <= length && first + length <= IN_BYTE * bytes.len());
@@ -50,10 +50,11 @@ impl<'a, const BACK: bool> Side<'a, BACK> {
             true => ((first + at).wrapping_sub(1), at),
             false => (first + at, length - at),
         };
-        Side { bytes, ambiguous, start, length: length as i32 }
+        OutwardBases { bytes, ambiguous, start, length: length as i32 }
     }
 
-    /// Bits that tell bases apart, from a position on that there is: the first in the highest bits, or backwards in the lowest.
+    /// Two bits a base from an existing position on: the first base in the highest bits, or
+    /// backwards in the lowest.
     #[inline(always)]
     fn word(&self, bytes: &[u8], position: usize) -> u64 {
         if BACK {
@@ -76,7 +77,7 @@ impl<'a, const BACK: bool> Side<'a, BACK> {
     }
 }
 
-/// Eight bytes from `at` on; zeros beyond the last one.
+/// Eight bytes from `at` on; zeros beyond the last byte.
 #[inline(always)]
 fn word_from(bytes: &[u8], at: usize) -> u64 {
     match bytes.get(at..).and_then(|rest| rest.first_chunk()) {
@@ -92,7 +93,7 @@ fn last_word(rest: &[u8]) -> u64 {
     u64::from_be_bytes(word)
 }
 
-/// Eight bytes up to `at`, which is the last; zeros before the first one.
+/// Eight bytes up to and with `at`; zeros before the first byte.
 #[inline(always)]
 fn word_to(bytes: &[u8], at: usize) -> u64 {
     let head = &bytes[..=at];
@@ -109,21 +110,24 @@ fn first_word(head: &[u8]) -> u64 {
     u64::from_be_bytes(word)
 }
 
-/// Two sequences on which an extension walks.
+/// The two sequences of an extension.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Walk<'a, const BACK: bool> {
-    pub query: Side<'a, BACK>,
-    pub subject: Side<'a, BACK>,
+    pub query: OutwardBases<'a, BACK>,
+    pub subject: OutwardBases<'a, BACK>,
 }
 
 impl<'a, const BACK: bool> Walk<'a, BACK> {
-    /// From before the pair at these places, or backwards from there.
+    /// Reads from before the pair at these positions, or backwards from there.
     pub fn new(query: Bases<'a>, subject: Bases<'a>, q: u32, s: u32) -> Self {
-        Walk { query: Side::new(query, q as usize), subject: Side::new(subject, s as usize) }
+        Walk {
+            query: OutwardBases::new(query, q as usize),
+            subject: OutwardBases::new(subject, s as usize),
+        }
     }
 
-    /// How many bases are equal in a row, from these positions on, if the first `taken` are known to be; none where a position
-    /// is beyond an end.
+    /// Length of the run of equal bases from these positions on, if the first `taken` are known to
+    /// be equal. Returns zero if a position is beyond an end.
     #[inline(always)]
     pub fn run(&self, query: i32, subject: i32, mut taken: i32) -> i32 {
         let limit = (self.query.length - query).min(self.subject.length - subject);
@@ -150,7 +154,7 @@ pub(crate) struct Letters<'a> {
 }
 
 impl Letters<'_> {
-    /// How many letters are equal in a row, from these positions on.
+    /// Length of the run of equal letters from these positions on.
     #[inline]
     pub fn run(&self, query: i32, subject: i32) -> i32 {
         let (Some(mut q), Some(mut s)) =
@@ -174,7 +178,7 @@ impl Letters<'_> {
     }
 }
 
-/// Bytes that are set where letters differ or the one of the query is ambiguous.
+/// Bytes that are set where the letters differ, or where the query's is ambiguous.
 #[inline(always)]
 fn different(query: [u8; 16], subject: [u8; 16]) -> u128 {
     const NO_BASE: u128 = u128::from_le_bytes([!(blastna::BASES - 1); 16]);

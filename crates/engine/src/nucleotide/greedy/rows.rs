@@ -1,24 +1,24 @@
-//! Rows of cells, as vectors make them: chunks of diagonals that lie in the same lanes in each row.
+//! Rows of cells for vectors: chunks of diagonals; a diagonal has the same lane in all rows.
 
 use super::pairs::Walk;
 use super::rules::Rules;
-use super::{Found, NOWHERE, Run};
+use super::{BestEnd, NOWHERE, Run};
 
-/// Diagonals in a chunk.
+/// Number of diagonals in a chunk.
 pub(super) const LANES: usize = 16;
-/// Chunks around a row that say [`NOWHERE`]: a row may have one chunk more at each side than the one before, and looks at one
-/// more.
+/// Number of chunks around a row that contain [`NOWHERE`]. A row may have one chunk more on each
+/// side than the row before, and reads one more.
 pub(super) const PAD: usize = 2;
-/// Lane of diagonal zero, so that narrow rows need a single chunk.
+/// Lane of diagonal zero, such that a narrow row needs a single chunk.
 pub(super) const ZERO: i32 = LANES as i32 / 2;
 
-/// How far neighbouring diagonals get, in positions of the subject.
+/// How far neighbouring diagonals reach, in positions of the subject.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Chunk(pub [i32; LANES]);
 
 impl Chunk {
-    /// Where nothing leads.
+    /// A chunk without any path.
     pub const NOWHERE: Chunk = Chunk([NOWHERE; LANES]);
 }
 
@@ -32,32 +32,34 @@ pub(super) fn first_of(chunk: i32) -> i32 {
     chunk * LANES as i32 - ZERO
 }
 
-/// The largest extent of a row, query and subject together, and its first diagonal; zero if there is none.
+/// The largest extent of a row (query and subject together), and its first diagonal; zero if there
+/// is none.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Furthest {
     pub extent: i32,
     pub diagonal: i32,
 }
 
-/// Which diagonals go on.
+/// The range of diagonals that continue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Front {
     pub low: i32,
     pub high: i32,
-    /// Whether the end of the query was ever reached.
+    /// Whether a path ever reached the end of the query.
     pub query_end: bool,
-    /// The same of the subject.
+    /// Whether a path ever reached the end of the subject.
     pub subject_end: bool,
 }
 
-/// Lanes of a chunk, the first in the lowest bit.
+/// A set of lanes of a chunk, the first in the lowest bit.
 pub(super) type Choice = u32;
 
 impl Front {
-    /// No diagonal has been found yet that goes on.
+    /// No continuing diagonal has been found yet.
     const NONE: i32 = i32::MAX;
 
-    /// Makes a row between the lowest and the highest diagonal, which then are those of its diagonals that go on.
+    /// Computes a row between the lowest and the highest diagonal, and then limits these to the
+    /// diagonals that continue.
     #[inline(always)]
     pub fn advance<const BACK: bool>(
         &mut self,
@@ -75,10 +77,11 @@ impl Front {
         furthest
     }
 
-    /// Takes note of a chunk of the row: which lanes go on, and which have reached an end. What reaches the subject's end is
-    /// the last of the low diagonals; what reaches the query's end is not one of the high ones, unless others follow.
+    /// Updates the range with a chunk of the row: the lanes that continue, and those that have
+    /// reached an end. A path at the subject's end is the last of the low diagonals. A path at the
+    /// query's end is not one of the high ones, unless others follow.
     #[inline(always)]
-    pub fn note(&mut self, first: i32, goes_on: Choice, query_end: Choice, subject_end: Choice) {
+    pub fn update(&mut self, first: i32, goes_on: Choice, query_end: Choice, subject_end: Choice) {
         if goes_on == 0 {
             return;
         }
@@ -97,9 +100,9 @@ impl Front {
     }
 }
 
-/// A row to be made.
+/// A row to be computed.
 pub(super) struct Row<'a> {
-    /// The row before, with a chunk more at each side.
+    /// The row before, with one more chunk on each side.
     pub before: &'a [Chunk],
     pub cells: &'a mut [Chunk],
     /// The first diagonal of the first chunk.
@@ -108,27 +111,27 @@ pub(super) struct Row<'a> {
     pub least: i32,
 }
 
-/// What is known between two rows.
+/// State between two rows.
 pub(super) struct Path {
-    /// The diagonals that the next row looks at.
+    /// The diagonals that the next row examines.
     pub front: Front,
     /// The largest extent of the row before.
     pub before: i32,
     pub longest: Run,
-    pub found: Found,
+    pub found: BestEnd,
 }
 
 /// A row of few diagonals.
 pub(super) struct Narrow {
-    /// The first of them.
+    /// Its first diagonal.
     pub first: i32,
     pub cells: Chunk,
 }
 
-impl Found {
-    /// Takes the furthest end of a row for the best one.
+impl BestEnd {
+    /// Makes the furthest end of a row the best one.
     #[inline(always)]
-    pub fn take(&mut self, distance: i32, furthest: Furthest) {
+    pub fn replace(&mut self, distance: i32, furthest: Furthest) {
         self.value = distance;
         self.distance = distance;
         self.query = (furthest.extent + furthest.diagonal) / 2;
@@ -136,12 +139,13 @@ impl Found {
     }
 }
 
-/// Makes rows.
+/// Computes rows.
 pub(super) trait Stepper: Copy {
-    /// Whether it makes narrow rows in a way of their own.
+    /// Whether it has separate code for narrow rows.
     const NARROW: bool = false;
 
-    /// Makes a row, tells `front` which of its diagonals go on, and `longest` of runs that are longer.
+    /// Computes a row. Updates `front` with the diagonals that continue, and `longest` if there is
+    /// a longer run.
     fn row<const BACK: bool>(
         self,
         walk: &Walk<'_, BACK>,
@@ -150,8 +154,8 @@ pub(super) trait Stepper: Copy {
         longest: &mut Run,
     ) -> Furthest;
 
-    /// Makes rows as long as they are narrow and no path comes near an end of a sequence. Returns whether nothing is left to follow;
-    /// else `row` is the last one.
+    /// Computes rows as long as they are narrow and no path comes near an end of a sequence.
+    /// Returns whether no diagonal continues; otherwise `row` is the last row.
     fn narrow<const BACK: bool>(
         self,
         _walk: &Walk<'_, BACK>,
@@ -164,7 +168,7 @@ pub(super) trait Stepper: Copy {
     }
 }
 
-/// Whatever the compiler makes of plain Rust.
+/// Plain Rust, vectorised as the compiler can.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Portable;
 
@@ -205,14 +209,14 @@ impl Stepper for Portable {
                 subject_end |= Choice::from(subject == s_len) << lane;
             }
             *cells = out;
-            front.note(first, goes_on, query_end, subject_end);
+            front.update(first, goes_on, query_end, subject_end);
             first += LANES as i32;
         }
         furthest
     }
 }
 
-/// How far a difference leads, and which lanes go on from there.
+/// How far each diagonal gets with one more difference, and the lanes that continue.
 #[inline(always)]
 fn arrivals(near: &[Chunk], first: i32, least: i32) -> ([i32; LANES], Choice) {
     let [Chunk(left), Chunk(here), Chunk(right)] = near else { return ([0; LANES], 0) };

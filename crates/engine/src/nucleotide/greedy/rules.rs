@@ -1,16 +1,16 @@
-//! What scores and X-drop mean for the rows of an extension without gap costs.
+//! Converts scores and the X-drop to extents, for rows of an extension without gap costs.
 
 use super::pairs::Walk;
 use super::{Scoring, divide_up};
 
-/// What does not change from row to row.
+/// Constants of an extension.
 pub(super) struct Rules {
-    /// What a base on a path scores.
+    /// Score of a base on a path.
     half: i32,
-    /// What a difference costs.
+    /// Cost of a difference.
     cost: i32,
     x_drop: i32,
-    /// As many differences fewer had the best score against which a cell is held.
+    /// A cell is compared with the best score of this many fewer differences.
     back: usize,
 }
 
@@ -20,26 +20,28 @@ impl Rules {
         Rules { half, cost, x_drop, back: ((x_drop + half) / cost + 1) as usize }
     }
 
-    /// The least extent, query and subject together, that is followed.
+    /// The least extent (query and subject together) that is followed.
     #[inline(always)]
     pub fn least_extent(&self, best: &[i32]) -> i32 {
         let before = best.len().checked_sub(self.back).map_or(0, |at| best[at]);
         divide_up(before + self.cost * best.len() as i32 - self.x_drop, self.half)
     }
 
-    /// The score of a path of this extent with so many differences.
+    /// The score of a path of this extent with `distance` differences.
     #[inline(always)]
     pub fn score(&self, extent: i32, distance: i32) -> i32 {
         extent * self.half - distance * self.cost
     }
 
-    /// Whether what has been found stays, whatever this row and all after it are: before a path can score as much as the best one, before
-    /// a run can be longer than the longest, and before anything comes to the subject's end, paths come to that of the query.
+    /// Whether the result is final, whatever this row and all later ones contain. It is if paths
+    /// reach the end of the query before three things can happen: a path scores as much as the best
+    /// one, a run becomes longer than the longest, or a path reaches the end of the subject.
     ///
-    /// The n-th row after this one has no diagonal below `low - n`, on which the query's end is at an extent that is larger by n. Its least
-    /// extent, and what a path must have to be the best, are larger by `n * cost / half`, which is more than 2 n. So what holds for this
-    /// row holds for those after it. Paths that leave the query behind, as those between two others may, gain 2 with each row, and score
-    /// less each time.
+    /// The n-th row after this one has no diagonal below `low - n`; there the query's end is at an
+    /// extent that is larger by n. Its least extent, and the extent needed to be the best, are
+    /// larger by `n * cost / half`, which is more than 2 n. So a condition that holds for this row
+    /// holds for those after it. Paths beyond the end of the query, which may arise between two
+    /// others, gain 2 with each row, and score less each time.
     pub fn is_settled<const BACK: bool>(&self, walk: &Walk<'_, BACK>, next: &Next) -> bool {
         let &Next { distance, low, best, before, least, run } = next;
         // The largest extent on any diagonal within the query.
@@ -54,17 +56,17 @@ impl Rules {
     }
 }
 
-/// What is known before a row is made.
+/// State before a row is computed.
 pub(super) struct Next {
     pub distance: i32,
     /// Its lowest diagonal.
     pub low: i32,
-    /// The best score so far.
+    /// The best score up to now.
     pub best: i32,
     /// The largest extent of the row before.
     pub before: i32,
     /// The least extent that is followed.
     pub least: i32,
-    /// The length of the longest run so far, if it is sought.
+    /// The length of the longest run up to now, if it is needed.
     pub run: Option<i32>,
 }

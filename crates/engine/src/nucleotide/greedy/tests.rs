@@ -4,7 +4,7 @@ use super::*;
 use crate::nucleotide::testing::{Random, packed};
 use fleetblast_seq::nucleotide::Packed;
 
-/// Reads the rules of `greedy_align.c` literally: cells by distance and diagonal, letter by letter.
+/// The literal rules of `greedy_align.c`: cells by distance and diagonal, letter by letter.
 mod plain {
     use super::*;
 
@@ -26,12 +26,12 @@ mod plain {
             n
         }
 
-        pub fn linear(&self, scoring: &Scoring, x: i32) -> (Found, Vec<Edit>) {
+        pub fn linear(&self, scoring: &Scoring, x: i32) -> (BestEnd, Vec<Edit>) {
             let (m, cost) = (scoring.reward, scoring.reward - scoring.penalty);
             let (q_len, s_len) = (self.query.len() as i32, self.subject.len() as i32);
             let run = self.run(0, 0);
             let mut longest = Run { query: 0, subject: 0, length: run };
-            let mut found = Found { query: run, subject: run, longest, ..Found::default() };
+            let mut found = BestEnd { query: run, subject: run, longest, ..BestEnd::default() };
             let mut far: HashMap<(i32, i32), i32> = [((0, 0), run)].into();
             let mut edits = Vec::new();
             if run == q_len || run == s_len {
@@ -87,7 +87,7 @@ mod plain {
                 let score = extent * (m / 2) - d * cost;
                 if score >= best[d as usize - 1] {
                     best.push(score);
-                    found = Found {
+                    found = BestEnd {
                         value: d,
                         distance: d,
                         query: s_best + k_best,
@@ -111,7 +111,7 @@ mod plain {
 
         fn trace_linear(
             &self,
-            found: &Found,
+            found: &BestEnd,
             far: &HashMap<(i32, i32), i32>,
             edits: &mut Vec<Edit>,
         ) {
@@ -155,7 +155,7 @@ fn pair(random: &mut Random, round: usize) -> (Vec<u8>, Vec<u8>) {
     let one_in = 2 + random.below(30);
     let mut subject = random.mutated(&query, one_in);
     if round.is_multiple_of(3) {
-        // Where there is more of the subject than can be reached, extensions end earlier.
+        // Where the subject is longer than paths can reach, extensions end earlier.
         let more = random.below(if round.is_multiple_of(2) { 400 } else { 60 });
         subject.extend(random.bases(more));
     }
@@ -167,19 +167,19 @@ fn reversed(letters: &[u8]) -> Vec<u8> {
     letters.iter().rev().copied().collect()
 }
 
-/// Extends in one direction with each kernel; all must find the same.
+/// Extends in one direction with each kernel; all must return the same.
 fn with_all_kernels<const BACK: bool>(
     walk: &Walk<'_, BACK>,
     scoring: Scoring,
     x_drop: i32,
     scratch: &mut GreedyScratch,
-) -> (Found, Vec<Edit>) {
+) -> (BestEnd, Vec<Edit>) {
     let mut found = Kernel::available().map(|kernel| {
         let extender = Extender::new(scoring, x_drop, kernel);
-        let untraced = extender.one_way(walk, scratch, None);
+        let untraced = extender.extend_one_way(walk, scratch, None);
         let mut edits = Vec::new();
-        let traced = extender.one_way(walk, scratch, Some(&mut edits));
-        assert_eq!(untraced, Found { longest: untraced.longest, ..traced }, "{kernel:?}");
+        let traced = extender.extend_one_way(walk, scratch, Some(&mut edits));
+        assert_eq!(untraced, BestEnd { longest: untraced.longest, ..traced }, "{kernel:?}");
         (untraced, edits)
     });
     let first = found.next().unwrap();
@@ -187,7 +187,7 @@ fn with_all_kernels<const BACK: bool>(
     first
 }
 
-/// Score of the columns, and the letters that they cover.
+/// Score of the columns, and the number of letters that they cover.
 fn columns(query: &[u8], subject: &[u8], edits: &[Edit], scoring: &Scoring) -> (i32, usize, usize) {
     let (mut q, mut s, mut twice) = (0, 0, 0);
     for edit in edits {
@@ -212,14 +212,14 @@ fn columns(query: &[u8], subject: &[u8], edits: &[Edit], scoring: &Scoring) -> (
     (twice, q, s)
 }
 
-/// An extension in both directions against the literal rules; returns what was found.
+/// Compares an extension in both directions with the literal rules. Returns its result.
 fn check(
     query: &[u8],
     subject: &[u8],
     scoring: Scoring,
     x_drop: i32,
     scratch: &mut GreedyScratch,
-) -> (Found, Vec<Edit>) {
+) -> (BestEnd, Vec<Edit>) {
     let (even, x) = scoring.even(x_drop);
     let expected = plain::Plain { query, subject }.linear(&even, x);
     let packed = [query, subject].map(Packing::whole);
@@ -297,7 +297,7 @@ fn the_largest_x_drop_gives_nothing_up() {
                 .map(|x_drop| with_all_kernels(&walk, scoring, x_drop, &mut scratch));
             assert_eq!(most, enough, "{scoring:?}");
             assert_eq!(beyond, enough, "{scoring:?}");
-            // Nothing but the first run goes on.
+            // Nothing but the first run continues.
             let (found, _) = with_all_kernels(&walk, scoring, -i32::MAX, &mut scratch);
             assert_eq!((found.distance, found.query), (0, found.longest.length), "{scoring:?}");
             // Kernels agree.
@@ -323,7 +323,8 @@ fn columns_score_what_the_extension_says() {
             let (twice, q_len, s_len) = columns(q_part, s_part, &traced.edits, &scoring);
             assert_eq!(b.q_start as usize + q_len, b.q_end as usize, "{scoring:?}");
             assert_eq!(b.s_start as usize + s_len, b.s_end as usize, "{scoring:?}");
-            // Half scores are lost where the directions are put together, and two gaps may become one there.
+            // Half scores are lost where the directions are joined, and two gaps may become one
+            // there.
             let more = twice - 2 * traced.score;
             let saved = if more > 1 { 2 * scoring.gaps.open } else { 0 };
             assert!((more - saved).abs() <= 1, "{scoring:?} {twice} {}", traced.score);
@@ -340,7 +341,7 @@ fn bases_of_a_database_extend_like_letters() {
         if round % 2 == 0 {
             random.blur(&mut query, 25);
         }
-        // Nothing lies around these.
+        // The subject without anything around it.
         let bytes = packed(&subject);
         let bases = Bases::of_database(Packed::new(&bytes, subject.len() as u32));
         let (query, letters) = (Packing::whole(&query), Packing::whole(&subject));

@@ -1,6 +1,7 @@
-//! Bases at two bits each in machine words.
+//! Bases packed at two bits each in machine words.
 
-/// The bases from a place on, the first in the highest bits. At least 29 of them count; those after the last one are A.
+/// Returns the bases from `at` on, the first in the highest bits. At least 29 of them are valid;
+/// bases after the last one read as A.
 #[inline]
 pub(super) fn window(bytes: &[u8], at: usize) -> u64 {
     let first = at / 4;
@@ -19,17 +20,18 @@ fn last_window(bytes: &[u8], first: usize) -> u64 {
     u64::from_be_bytes(chunk)
 }
 
-/// Number of bases beside a word that [`Flanks`] hold, on each side.
+/// Number of bases on each side of a word that [`Flanks`] holds.
 pub(super) const FLANK: usize = 8;
 
-/// The bases just beside a word. Where there are none they may be any, which is why what they tell is only that a pair cannot match.
+/// The bases next to a word, on both sides. Beyond the ends of the sequence they are arbitrary.
+/// Therefore they can only prove that a pair cannot match, never that it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Flanks(pub u32);
 
 impl Flanks {
-    /// Those of the word of `width` bases at a place.
+    /// Reads the flanks of the word of `width` bases at `at`.
     #[inline]
-    pub fn of(bytes: &[u8], at: usize, width: u32) -> Flanks {
+    pub fn read(bytes: &[u8], at: usize, width: u32) -> Flanks {
         let from_left = match at.checked_sub(FLANK) {
             Some(left) => window(bytes, left),
             None => window(bytes, 0) >> (2 * (FLANK - at)),
@@ -39,7 +41,7 @@ impl Flanks {
         Flanks(left << 16 | right)
     }
 
-    /// Whether so many more bases may match, beside two equal words.
+    /// Whether `extra` more bases may match next to two equal words.
     #[inline]
     pub fn may_match(self, other: Flanks, extra: u32) -> bool {
         let differences = self.0 ^ other.0;
@@ -51,12 +53,12 @@ impl Flanks {
     }
 }
 
-/// A bit for each place.
+/// A set of bits, one for each position.
 #[derive(Clone, Debug)]
 pub(super) struct Bits(Vec<u64>);
 
 impl Bits {
-    /// So many bits, none of them set.
+    /// Creates `count` bits, none of them set.
     pub fn new(count: usize) -> Bits {
         Bits(vec![0; count / 64 + 1])
     }
@@ -67,13 +69,13 @@ impl Bits {
         self.0[at / 64] |= 1 << (at % 64);
     }
 
-    /// Whether a bit is set; those beyond the last one are not.
+    /// Whether a bit is set. Bits beyond the last one are not.
     #[inline]
     pub fn has(&self, at: usize) -> bool {
         self.0.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 != 0)
     }
 
-    /// Where bits are set, ascending.
+    /// Positions of the set bits, ascending.
     pub fn places(&self) -> impl Iterator<Item = u32> {
         (0..).step_by(64).zip(&self.0).flat_map(|(start, &word)| {
             let mut left = word;
@@ -85,7 +87,8 @@ impl Bits {
         })
     }
 
-    /// The next 64 bits from a place on, the first in the lowest; those beyond the last one are not set.
+    /// Returns the 64 bits from `at` on, the first in the lowest bit. Bits beyond the last one are
+    /// not set.
     #[inline(always)]
     pub fn from(&self, at: usize) -> u64 {
         let word = |i: usize| self.0.get(i).copied().unwrap_or(0);
@@ -93,13 +96,13 @@ impl Bits {
         (bits >> (at % 64)) as u64
     }
 
-    /// Whether so many bits, fewer than 64, are all set from a place on.
+    /// Whether all of the `count` bits from `at` on are set. `count` is below 64.
     #[inline]
     pub fn has_all(&self, at: usize, count: u32) -> bool {
         (!self.from(at)) << (64 - count) == 0
     }
 
-    /// The bits by 64, the first in the lowest.
+    /// The bits in words of 64, the first in the lowest bit.
     #[inline]
     pub fn words(&self) -> &[u64] {
         &self.0

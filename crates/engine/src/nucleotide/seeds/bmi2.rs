@@ -1,4 +1,4 @@
-//! The search of a subject with instructions for bits.
+//! The scan of a subject with BMI2 instructions.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::_pext_u64;
@@ -8,7 +8,7 @@ use super::finder::Finder;
 use super::scan::{Candidates, Places};
 use crate::kernel::Avx512;
 
-/// Searches these places of the subject, with BMI2.
+/// Scans these positions of the subject with BMI2.
 pub(super) fn scan<D: Diagonals>(
     _: Avx512,
     finder: &mut Finder<'_, D>,

@@ -1,4 +1,5 @@
-//! Which table BLAST+ would index the queries with: pairs come in another order, and its way of comparing bases differs.
+//! Predicts which lookup table BLAST+ would use for the queries. The tables differ in the order of
+//! their matches and in how they compare bases.
 
 use std::ops::Range;
 
@@ -6,64 +7,65 @@ use serde::{Deserialize, Serialize};
 
 use super::SeedRules;
 
-/// Kinds of tables of BLAST+.
+/// Lookup tables of BLAST+.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Kind {
-    /// For short queries. Pairs of a word come with the place in the query ascending; only two bits of an ambiguous code count in
-    /// what surrounds the word, and a seed is always looked up again in the table.
+pub(crate) enum TableKind {
+    /// Small table, for short queries. The matches of a word come by ascending query position. Of
+    /// an ambiguity code next to the word only two bits are compared. A seed is always looked up
+    /// again.
     Small,
-    /// Pairs as in the small one.
+    /// Standard table. Its matches have the order of the small table's.
     Standard,
-    /// The last indexed place comes first.
+    /// Megablast table. Its matches come by descending query position.
     Megablast,
 }
 
-/// A table.
+/// The chosen lookup table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Choice {
-    pub kind: Kind,
+pub(super) struct TableChoice {
+    pub kind: TableKind,
     /// Number of bases that an indexed word spans.
     pub span: u32,
-    /// It is a small table that words may not fit in, if many of them are the same.
+    /// Whether a small table may overflow, which happens if many of its words are equal.
     pub may_overflow: bool,
 }
 
-/// The small table holds places and overflow cells below this.
+/// Positions and overflow cells of the small table are below this limit.
 const SMALL_LIMIT: i64 = 32768;
 
-impl Choice {
-    /// The table for these unmasked regions of the queries.
-    pub fn new(rules: &SeedRules, regions: &[Range<u32>]) -> Choice {
+impl TableChoice {
+    /// Chooses the table for these unmasked regions of the queries.
+    pub fn new(rules: &SeedRules, regions: &[Range<u32>]) -> TableChoice {
         if let Some(template) = rules.template {
-            let (kind, span) = (Kind::Megablast, template.length);
-            return Choice { kind, span, may_overflow: false };
+            let (kind, span) = (TableKind::Megablast, template.length);
+            return TableChoice { kind, span, may_overflow: false };
         }
         let length = |region: &Range<u32>| i64::from(region.end) - i64::from(region.start);
         let entries: i64 = regions.iter().map(|region| length(region) - 1).sum();
         let last = regions.iter().map(|region| i64::from(region.end) - 1).max().unwrap_or(0);
         let (mut kind, span) = by_entries(rules.word_size, entries);
-        if kind == Kind::Small && (entries >= SMALL_LIMIT - 1 || last >= SMALL_LIMIT) {
-            kind = Kind::Standard;
+        if kind == TableKind::Small && (entries >= SMALL_LIMIT - 1 || last >= SMALL_LIMIT) {
+            kind = TableKind::Standard;
         }
         // At most every other word needs a cell for its end.
         let most_cells = entries.max(0) + entries.max(0) / 2;
-        let may_overflow = kind == Kind::Small && most_cells + 2 >= SMALL_LIMIT;
-        Choice { kind, span, may_overflow }
+        let may_overflow = kind == TableKind::Small && most_cells + 2 >= SMALL_LIMIT;
+        TableChoice { kind, span, may_overflow }
     }
 
-    /// The kind, given the number of overflow cells that a small table would need.
-    pub fn with_overflow(self, cells: usize) -> Kind {
-        if self.kind == Kind::Small && cells as i64 + 2 >= SMALL_LIMIT {
-            return Kind::Standard;
+    /// The kind of table, given the number of overflow cells that a small table would need.
+    pub fn with_overflow(self, cells: usize) -> TableKind {
+        if self.kind == TableKind::Small && cells as i64 + 2 >= SMALL_LIMIT {
+            return TableKind::Standard;
         }
         self.kind
     }
 }
 
-/// Kind and width of a table by word size and number of words, about.
-fn by_entries(word_size: u32, entries: i64) -> (Kind, u32) {
-    use Kind::{Megablast, Small};
-    let below = |steps: &[(i64, Kind, u32)], otherwise: (Kind, u32)| {
+/// TableKind and width of a table by word size and approximate number of words.
+fn by_entries(word_size: u32, entries: i64) -> (TableKind, u32) {
+    use TableKind::{Megablast, Small};
+    let below = |steps: &[(i64, TableKind, u32)], otherwise: (TableKind, u32)| {
         let step = steps.iter().find(|step| entries < step.0);
         step.map_or(otherwise, |&(_, kind, width)| (kind, width))
     };

@@ -1,56 +1,58 @@
-//! The contexts of a batch of queries, one after another.
+//! The contexts of a batch of queries, concatenated.
 
 use std::ops::Range;
 
 use fleetblast_seq::nucleotide::blastna::SENTINEL;
 use serde::{Deserialize, Serialize};
 
-/// Beyond this BLAST+ remembers diagonals in a hash.
+/// With more letters than this BLAST+ keeps its diagonals in a hash.
 const LONG: u32 = 8000;
 
-/// The contexts of a batch, of a chunk of it, or of a run of its queries, laid one after another with a sentinel before, between and
-/// after them, and perhaps with letters of the others beside them.
+/// Concatenated contexts of a batch, of a chunk of it, or of a run of its queries. A sentinel
+/// stands before, between and after them. Letters of neighbouring contexts may surround them.
 ///
-/// The first context starts at 0, or after what is beside it; the next one after the sentinel that follows it, or at the same place if it is
-/// empty.
+/// The first context starts at 0, or after the neighbours before it. The next one starts after the
+/// sentinel that follows, or at the same position if the context is empty.
 #[derive(Clone, Debug)]
 pub(crate) struct Contexts {
     letters: Vec<u8>,
     spans: Vec<Span>,
     bounds: Bounds,
-    /// There is more than these letters, before and after them.
+    /// Whether the batch goes on before and after these letters.
     more: (bool, bool),
-    /// So many spans are of others beside them.
+    /// Number of neighbouring contexts before the first one of our own.
     others: usize,
 }
 
-/// What lies beside contexts: letters of others, with their sentinels.
+/// Letters of other contexts on one side of the contexts that are searched, with their sentinels.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Beside {
-    /// The nearest letters, in their order; those before a context end with its sentinel, those after it begin after its sentinel.
+pub(crate) struct Neighbours {
+    /// The nearest letters, in sequence order. Letters before a context end with its sentinel;
+    /// letters after it begin after its sentinel.
     pub letters: Vec<u8>,
-    /// There are more.
+    /// Whether the batch goes on beyond these letters.
     pub more: bool,
-    /// Contexts before, whose words may be the first hits of pairs; their segments are of no interest.
-    pub others: Vec<Other>,
+    /// Neighbouring contexts before. Their words may be the first of two hits; their segments are
+    /// dropped.
+    pub others: Vec<NeighbourContext>,
 }
 
-/// A context beside others, or the end of it.
+/// A neighbouring context, or the end of one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Other {
-    /// Where it starts among the letters.
+pub(crate) struct NeighbourContext {
+    /// Its start among the letters.
     pub start: u32,
-    /// Its letters.
+    /// Its number of letters.
     pub length: u32,
-    /// Where among the letters words may be indexed.
+    /// Ranges of the letters where words may be indexed.
     pub regions: Vec<Range<u32>>,
-    /// What it is measured by, if it is valid.
+    /// Its score limits, if the context is valid.
     pub limits: Option<Limits>,
 }
 
-impl Beside {
-    /// Adds further letters, as long as there are not more than so many.
-    pub fn take<'a>(&mut self, letters: impl Iterator<Item = &'a u8>, most: usize) {
+impl Neighbours {
+    /// Appends letters until there are `most`; then notes whether more were left.
+    pub fn extend_to<'a>(&mut self, letters: impl Iterator<Item = &'a u8>, most: usize) {
         for &letter in letters {
             if self.letters.len() == most {
                 self.more = true;
@@ -61,18 +63,19 @@ impl Beside {
     }
 }
 
-/// Whether contexts that end there are so long that BLAST+ remembers diagonals in a hash. If the last context is empty, the sentinel
-/// before it counts as well.
+/// Whether BLAST+ uses the hash of diagonals for contexts that end at `end`. If the last context is
+/// empty, the sentinel before it counts as well.
 pub(super) fn are_long(end: u32) -> bool {
     end > LONG
 }
 
-/// What can be said of the limits of all valid contexts, so that nobody must find the context of what comes to nothing.
+/// Bounds that hold for the limits of every valid context. With them most seeds are rejected
+/// without finding their context.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// The drop, if it is the same for all.
+    /// The X-drop, if it is the same for all contexts.
     pub x_drop: Option<i32>,
-    /// The lowest of the limits.
+    /// The lowest of each limit.
     pub lowest: Limits,
 }
 
@@ -83,24 +86,24 @@ struct Span {
     limits: Option<Limits>,
 }
 
-/// What an ungapped extension in a context is measured by.
+/// Score limits of ungapped extensions in a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Limits {
-    /// An extension stops where its score has fallen by more than this.
+    /// An extension stops when its score has fallen by more than this.
     pub x_drop: i32,
-    /// A segment is kept from this score on.
+    /// The least score of a segment that is kept.
     pub cutoff: i32,
 }
 
 impl Limits {
-    /// From this score on an approximate extension is done again exactly.
+    /// From this score on an approximate extension is repeated exactly.
     pub fn reduced_cutoff(&self) -> i32 {
         (0.8 * f64::from(self.cutoff)) as i32
     }
 }
 
 impl Bounds {
-    fn of(limits: impl Iterator<Item = Limits>) -> Bounds {
+    fn from_limits(limits: impl Iterator<Item = Limits>) -> Bounds {
         let mut lowest = Limits { x_drop: i32::MAX, cutoff: i32::MAX };
         let mut highest = i32::MIN;
         for limits in limits {
@@ -113,23 +116,24 @@ impl Bounds {
 }
 
 impl Contexts {
-    /// Lays contexts one after another. Each is its blastna codes, empty for a strand that was not asked for, and its limits if it
-    /// is valid.
+    /// Concatenates contexts. Each has its blastna codes, empty for a strand that is not searched,
+    /// and its limits if it is valid.
     pub fn new<'a>(contexts: impl IntoIterator<Item = (&'a [u8], Option<Limits>)>) -> Contexts {
-        let nothing = Beside::default();
-        Contexts::beside(&nothing, contexts, &nothing)
+        let nothing = Neighbours::default();
+        Contexts::with_neighbours(&nothing, contexts, &nothing)
     }
 
-    /// The same with what lies beside them.
-    pub fn beside<'a>(
-        before: &Beside,
+    /// Concatenates contexts between their neighbours.
+    pub fn with_neighbours<'a>(
+        before: &Neighbours,
         contexts: impl IntoIterator<Item = (&'a [u8], Option<Limits>)>,
-        after: &Beside,
+        after: &Neighbours,
     ) -> Contexts {
         let mut letters = vec![SENTINEL];
         letters.extend_from_slice(&before.letters);
-        let other =
-            |&Other { start: offset, length, limits, .. }: &Other| Span { offset, length, limits };
+        let other = |&NeighbourContext { start: offset, length, limits, .. }: &NeighbourContext| {
+            Span { offset, length, limits }
+        };
         let mut spans: Vec<Span> = before.others.iter().map(other).collect();
         let others = spans.len();
         for (codes, limits) in contexts {
@@ -146,11 +150,11 @@ impl Contexts {
                 letters.push(SENTINEL);
             }
         }
-        let bounds = Bounds::of(spans.iter().filter_map(|span| span.limits));
+        let bounds = Bounds::from_limits(spans.iter().filter_map(|span| span.limits));
         Contexts { letters, spans, bounds, more: (before.more, after.more), others }
     }
 
-    /// What can be said of the limits of all contexts.
+    /// Bounds that hold for the limits of every context.
     pub(super) fn bounds(&self) -> Bounds {
         self.bounds
     }
@@ -160,37 +164,38 @@ impl Contexts {
         (self.letters.len() as u32).saturating_sub(2)
     }
 
-    /// The letters, from that of place 0 on; a sentinel is the last one.
+    /// The letters from position 0 on, ending with a sentinel.
     pub fn letters(&self) -> &[u8] {
         &self.letters[1..]
     }
 
-    /// Whether there is more than the letters that are known, before and after them.
+    /// Whether the batch goes on before and after the known letters.
     pub(super) fn more(&self) -> (bool, bool) {
         self.more
     }
 
-    /// Which of the contexts, without those beside them, a place lies in; `None` if it is one of those.
+    /// The context of a position, not counting neighbours; `None` if a neighbour is there.
     pub fn own(&self, place: u32) -> Option<usize> {
-        self.at(place).checked_sub(self.others)
+        self.context_at(place).checked_sub(self.others)
     }
 
-    /// Where one of the contexts starts, without counting those beside them.
+    /// Start of a context, not counting neighbours.
     pub fn own_start(&self, context: usize) -> u32 {
         self.start(self.others + context)
     }
 
-    /// Number of the context of a place: the last one that starts there or before. The place just after a context belongs to it.
-    pub fn at(&self, place: u32) -> usize {
+    /// Number of the context of a position: the last one that starts there or before. The position
+    /// just after a context belongs to it.
+    pub fn context_at(&self, place: u32) -> usize {
         self.spans.partition_point(|span| span.offset <= place).saturating_sub(1)
     }
 
-    /// Where a context starts.
+    /// Start of a context.
     pub fn start(&self, context: usize) -> u32 {
         self.spans[context].offset
     }
 
-    /// Where a context ends.
+    /// End of a context.
     pub fn end(&self, context: usize) -> u32 {
         let span = &self.spans[context];
         span.offset + span.length

@@ -1,64 +1,72 @@
-//! What is remembered of diagonals while a subject is searched.
+//! The state of diagonals during the search of a subject.
 //!
-//! BLAST+ keeps it from subject to subject, with places of the subject shifted by a running origin that grows by the length of each
-//! subject and the window. So whatever was remembered ends `window` before the origin or earlier, hence is
+//! BLAST+ keeps this state from subject to subject. It shifts positions of the subject by an origin
+//! that grows by the length of each subject plus the window. All state of earlier subjects thus
+//! ends at least `window` before the origin. Therefore it holds
 //!
-//! * no explored stretch that reaches to the subject,
-//! * no first hit within the window of any hit, nor beside one (it would have to end after the origin, less the window).
+//! * no explored range that reaches into the subject,
+//! * no first hit within the window of any hit, nor on a nearby diagonal (it would have to end
+//!   after the origin minus the window).
 //!
-//! Hence [`Direct`] forgets by construction, as BLAST+ does.
+//! Hence [`DirectDiagonals`] forgets earlier subjects by construction, as BLAST+ does.
 //!
-//! The hash of BLAST+ for long queries ([`Lossy`]) forgets what it knew in the same sense, but not the cells, and they are what
-//! is *not* the same: a cell that is out of date is used again for another diagonal, otherwise a new one is put before all others of
-//! its bucket. With a window of 0 a cell counts as out of date already when its explored stretch ends less than a word after the
-//! present seed, although it could still stop a seed that starts before that end. Which one of *several* such cells of a
-//! bucket is given up depends on their order, and that on how many cells earlier subjects left. It takes three diagonals equal modulo
-//! 512 with seeds within about one word size, and then one more seed at the same place on the one that was given up; what changes
-//! then is that an explored stretch is extended once more. (With several threads it depends in BLAST+ on which subjects a thread
-//! gets.) Here each subject starts without cells, as the first one of a search does in BLAST+.
+//! The hash of BLAST+ for long queries ([`HashedDiagonals`]) also forgets the state, but not the
+//! cells. Here results of BLAST+ can depend on earlier subjects. An outdated cell is reused for
+//! another diagonal; if there is none, a new cell is put in front of its bucket. With a window of 0
+//! a cell is outdated once its explored range ends less than a word after the present seed. Such a
+//! cell could still reject a seed that starts before that end. Which of *several* outdated cells is
+//! reused depends on their order, and so on the number of cells that earlier subjects left. For a
+//! difference there must be three diagonals equal modulo 512 with seeds within about one word size.
+//! Then one more seed must follow at the same position on the diagonal that lost its cell; the
+//! explored range is extended once more. (With several threads it depends in BLAST+ on which
+//! subjects a thread gets.) Here each subject starts without cells, as the first subject of a
+//! search does in BLAST+.
 //!
-//! With a window of at least the word size nothing is lost: a cell is out of date only when no seed can ask for it any more.
+//! With a window of at least the word size no information is lost: a cell is outdated only when no
+//! seed can need it any more.
 
-/// What is remembered of a diagonal.
+/// State of a diagonal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Known {
-    /// Up to here it is explored, or here the last hit ends: a place of the subject, counted from the origin.
+pub(super) struct DiagonalState {
+    /// End of the explored range or of the last hit: a position of the subject plus the origin.
     pub last: i32,
-    /// The last seed became a segment.
+    /// Whether the last seed became a segment.
     pub saved: bool,
     /// Length of the last hit; 0 if it became a segment.
     pub length: i32,
 }
 
-/// A memory of diagonals. A diagonal is a place in the subject less the one in the queries.
+/// Stores the state of diagonals. A diagonal is the subject position minus the query position.
 pub(super) trait Diagonals {
-    /// Place 0 of the subject.
+    /// Position 0 of the subject, in stored coordinates.
     fn origin(&self) -> i32;
 
-    /// What is known of a diagonal; of one not seen yet, that its last hit was long ago.
-    fn get(&self, diagonal: i32) -> Known;
+    /// The state of a diagonal. A diagonal without state has its last hit long ago.
+    fn get(&self, diagonal: i32) -> DiagonalState;
 
-    /// Remembers a seed that starts at `at`. What ended more than `stale` before that may be forgotten.
-    fn put(&mut self, diagonal: i32, known: Known, at: i32, stale: i32);
+    /// Stores the state after a seed that starts at `at`. State that ends more than `stale` before
+    /// that may be forgotten.
+    fn put(&mut self, diagonal: i32, known: DiagonalState, at: i32, stale: i32);
 }
 
-/// A place for each diagonal, modulo a power of two that is not less than the length of the queries and the window: diagonals with
-/// the same place are never of interest at the same time.
+/// An array with an entry for each diagonal, modulo a power of two. The power is at least the
+/// length of the queries plus the window. Diagonals that share an entry are never needed at the
+/// same time.
 #[derive(Debug, Default)]
-pub(super) struct Direct {
-    /// `last`, and in the lowest bit `saved`.
+pub(super) struct DirectDiagonals {
+    /// `last`, with `saved` in the lowest bit.
     lasts: Vec<u32>,
-    /// Lengths of hits, modulo 256 as in BLAST+. None in one-hit mode, where nobody asks.
+    /// Lengths of hits, modulo 256 as in BLAST+. Empty in one-hit mode, which does not need them.
     lengths: Vec<u8>,
-    /// Number of places in use, less one.
+    /// Number of entries in use, less one.
     mask: usize,
     origin: i32,
-    /// Where what earlier subjects left behind ends.
+    /// End of the state that earlier subjects left.
     end: i32,
 }
 
-impl Direct {
-    /// Gets ready for a subject that is searched with this window, and for queries of this length.
+impl DirectDiagonals {
+    /// Prepares for a subject, searched with this window and with queries of this length.
     pub fn start(&mut self, length: u32, window: i32) {
         let window = window.max(0);
         let size = (length as usize + window as usize).next_power_of_two();
@@ -77,7 +85,7 @@ impl Direct {
         self.origin = self.end + window;
     }
 
-    /// Puts what was remembered behind the next origin.
+    /// Moves the origin beyond all stored state.
     pub fn finish(&mut self, subject_length: u32) {
         self.end = self.origin.saturating_add_unsigned(subject_length);
     }
@@ -88,22 +96,22 @@ impl Direct {
     }
 }
 
-impl Diagonals for Direct {
+impl Diagonals for DirectDiagonals {
     #[inline]
     fn origin(&self) -> i32 {
         self.origin
     }
 
     #[inline]
-    fn get(&self, diagonal: i32) -> Known {
+    fn get(&self, diagonal: i32) -> DiagonalState {
         let place = self.place(diagonal);
         let last = self.lasts[place];
         let length = self.lengths.get(place).map_or(0, |&length| i32::from(length));
-        Known { last: (last >> 1) as i32, saved: last & 1 != 0, length }
+        DiagonalState { last: (last >> 1) as i32, saved: last & 1 != 0, length }
     }
 
     #[inline]
-    fn put(&mut self, diagonal: i32, known: Known, _at: i32, _stale: i32) {
+    fn put(&mut self, diagonal: i32, known: DiagonalState, _at: i32, _stale: i32) {
         let place = self.place(diagonal);
         self.lasts[place] = (known.last as u32) << 1 | u32::from(known.saved);
         if let Some(length) = self.lengths.get_mut(place) {
@@ -115,12 +123,12 @@ impl Diagonals for Direct {
 /// Number of buckets of the hash.
 const BUCKETS: usize = 512;
 
-/// The hash of BLAST+, which forgets a bit too much: chains of cells, the newest one first.
+/// The hash of BLAST+, which forgets a little too much: chains of cells, the newest first.
 #[derive(Debug, Default)]
-pub(super) struct Lossy {
-    /// The first cell of each bucket, 0 for none.
+pub(super) struct HashedDiagonals {
+    /// First cell of each bucket, 0 for none.
     heads: Vec<u32>,
-    /// The cells after cell 0, which is none.
+    /// The cells. Cell 0 is unused.
     cells: Vec<Cell>,
     origin: i32,
 }
@@ -128,12 +136,12 @@ pub(super) struct Lossy {
 #[derive(Clone, Copy, Debug, Default)]
 struct Cell {
     diagonal: i32,
-    known: Known,
+    known: DiagonalState,
     next: u32,
 }
 
-impl Lossy {
-    /// Gets ready for a subject: forgets everything.
+impl HashedDiagonals {
+    /// Prepares for a subject: forgets all state.
     pub fn start(&mut self, window: i32) {
         if self.cells.len() != 1 {
             self.heads.clear();
@@ -144,22 +152,23 @@ impl Lossy {
         self.origin = window;
     }
 
-    /// The bucket of a diagonal: BLAST+ multiplies by a number that is 1 modulo that of the buckets.
+    /// The bucket of a diagonal. BLAST+ multiplies by a number that is 1 modulo the number of
+    /// buckets.
     #[inline]
     fn bucket(diagonal: i32) -> usize {
         diagonal as u32 as usize % BUCKETS
     }
 }
 
-impl Diagonals for Lossy {
+impl Diagonals for HashedDiagonals {
     #[inline]
     fn origin(&self) -> i32 {
         self.origin
     }
 
     #[inline]
-    fn get(&self, diagonal: i32) -> Known {
-        let mut at = self.heads[Lossy::bucket(diagonal)];
+    fn get(&self, diagonal: i32) -> DiagonalState {
+        let mut at = self.heads[HashedDiagonals::bucket(diagonal)];
         while at != 0 {
             let cell = &self.cells[at as usize];
             if cell.diagonal == diagonal {
@@ -167,11 +176,11 @@ impl Diagonals for Lossy {
             }
             at = cell.next;
         }
-        Known::default()
+        DiagonalState::default()
     }
 
-    fn put(&mut self, diagonal: i32, known: Known, at: i32, stale: i32) {
-        let bucket = Lossy::bucket(diagonal);
+    fn put(&mut self, diagonal: i32, known: DiagonalState, at: i32, stale: i32) {
+        let bucket = HashedDiagonals::bucket(diagonal);
         let mut number = self.heads[bucket];
         while number != 0 {
             let cell = &mut self.cells[number as usize];

@@ -6,31 +6,32 @@ use fleetblast_seq::nucleotide::blastna::{BASES, SENTINEL};
 use super::SeedRules;
 use super::bases::{Bits, window};
 use super::contexts::Contexts;
-use super::fours::Fours;
-use super::short::{Around, Short};
-use super::sides::{RUN, Side, ToTheLeft, ToTheRight, Way, differences, one_side};
+use super::quads::PackedQuads;
+use super::short::{ShortContexts, SubjectFlanks};
+use super::sides::{PairOrder, RUN, SideExtension, ToTheLeft, ToTheRight, differences, one_side};
 
-/// Seeds of at least so many bases are first extended four bases at a time.
+/// Seeds of at least this many bases are first extended four bases at a time.
 pub(super) const LONG_WORD: u32 = 11;
 
-/// No score falls by as much but at a sentinel.
+/// Only at a sentinel does a score fall by as much as this.
 const SENTINEL_DROP: i32 = 1 << 29;
 
-/// How ungapped extensions score.
+/// Extends seeds without gaps.
 #[derive(Debug)]
 pub(super) struct Extender {
-    /// Scores of the codes of queries against single bases.
+    /// Scores by the code of the query and the base of the subject.
     matrix: [[i32; 4]; 16],
-    /// The scores of two equal bases and of two that differ, above 0 and below, if that is all that counts of bases.
+    /// The reward of two equal bases and the penalty of two different ones (positive and negative),
+    /// if the matrix has no other scores for bases.
     simple: Option<(i32, i32)>,
-    /// Which letters are single bases.
+    /// Which letters are single bases (not ambiguous).
     plain: Bits,
     /// Scores of four pairs of bases, by the bits that differ.
     four_scores: [i32; 256],
-    /// Of seeds that are first extended four bases at a time.
-    fours: Option<Fours>,
-    /// Of contexts whose ends are near, where bases are compared one at a time and only whether they are equal counts.
-    short: Option<Short>,
+    /// For seeds that are first extended four bases at a time.
+    quads: Option<PackedQuads>,
+    /// For short contexts, where bases are compared singly and only equality counts.
+    short: Option<ShortContexts>,
 }
 
 /// An ungapped extension.
@@ -40,35 +41,35 @@ pub(super) struct Extension {
     pub s_start: u32,
     pub length: u32,
     pub score: i32,
-    /// It came to the end of the letters that are known beside the contexts, and might have gone on.
+    /// Whether it reached the end of the known neighbouring letters and might have gone on.
     pub strayed: bool,
 }
 
-/// What the pairs near a seed tell.
-enum Near {
-    /// The whole extension.
-    All(Extension),
-    /// Not enough.
-    Part,
+/// An extension that looked at a bounded number of pairs.
+enum Bounded {
+    /// It ended within them.
+    Complete(Extension),
+    /// It may go on beyond them.
+    Incomplete,
 }
 
-/// Pairs of bases, or groups of four, to one side of a seed.
+/// Pairs of bases, or groups of four, on one side of a seed.
 struct Groups {
-    /// Number of those with the best score.
+    /// Number of pairs or groups up to the best score.
     best: u32,
     score: i32,
-    /// The score fell too far; otherwise the sequences ended.
+    /// Whether the score fell too far. Otherwise a sequence ended.
     ended: bool,
 }
 
 impl Groups {
-    fn of(side: Side, ended: bool) -> Groups {
+    fn from_side(side: SideExtension, ended: bool) -> Groups {
         Groups { best: side.best, score: side.score, ended }
     }
 }
 
 impl Extender {
-    /// For seeds that are first extended four bases at a time, or not.
+    /// Creates an extender; with `four_at_a_time` seeds are first extended by groups of four bases.
     pub fn new(contexts: &Contexts, rules: &SeedRules, four_at_a_time: bool) -> Extender {
         let matrix = rules.matrix.map(|row| [row[0], row[1], row[2], row[3]]);
         let (equal, other) = (rules.reward, rules.penalty);
@@ -85,36 +86,36 @@ impl Extender {
         let short = simple.filter(|_| !four_at_a_time);
         Extender {
             matrix,
-            short: short.and_then(|(equal, _)| Short::new(contexts, equal)),
+            short: short.and_then(|(equal, _)| ShortContexts::new(contexts, equal)),
             simple,
             plain,
             four_scores,
-            fours: four_at_a_time.then(|| Fours::new(contexts, (equal, other))),
+            quads: four_at_a_time.then(|| PackedQuads::new(contexts, (equal, other))),
         }
     }
 
-    /// What tells of seeds at a place of a subject that they score less than `least`, of some of those with this drop, if it is the same
-    /// for all.
+    /// Prepares the rejection of seeds at a subject position that must score less than `least`. It
+    /// works for some of the seeds with this X-drop, if all contexts have the same.
     #[inline(always)]
-    pub fn around<'a>(
+    pub fn prepare_screen<'a>(
         &'a self,
         query: &'a [u8],
         subject: Packed<'_>,
         at: u32,
         (x_drop, least): (Option<i32>, i32),
-    ) -> Option<Around<'a>> {
+    ) -> Option<SubjectFlanks<'a>> {
         let short = self.short.as_ref()?;
         x_drop.filter(|&x_drop| x_drop < SENTINEL_DROP)?;
-        short.around(query, subject, at, least)
+        short.prepare_screen(query, subject, at, least)
     }
 
-    /// Groups of four letters, if seeds are first extended by these.
-    pub fn fours(&self) -> Option<&Fours> {
-        self.fours.as_ref()
+    /// Groups of four letters, if seeds are first extended by them.
+    pub fn quads(&self) -> Option<&PackedQuads> {
+        self.quads.as_ref()
     }
 
-    /// The extension of a seed. Up to `match_end` of the subject it is known to
-    /// match. `is_high` tells of which scores an approximate extension is done again exactly.
+    /// Extends a seed, which is known to match up to `match_end` of the subject. `is_high` says for
+    /// which scores an approximate extension is repeated exactly.
     #[inline(always)]
     pub fn extend(
         &self,
@@ -125,23 +126,23 @@ impl Extender {
         x_drop: i32,
         is_high: impl FnOnce(i32) -> bool,
     ) -> Extension {
-        if let Some(fours) = &self.fours {
-            let queries = (queries.0, fours);
+        if let Some(quads) = &self.quads {
+            let queries = (queries.0, quads);
             let extension = self.approximate(queries, subject, seed, match_end, x_drop);
             if !is_high(extension.score) {
                 return extension;
             }
         }
-        match self.near(queries, subject, seed, x_drop) {
-            Near::All(extension) => extension,
-            Near::Part => self.exact(queries, subject, seed, x_drop),
+        match self.extend_bounded(queries, subject, seed, x_drop) {
+            Bounded::Complete(extension) => extension,
+            Bounded::Incomplete => self.exact(queries, subject, seed, x_drop),
         }
     }
 
-    /// The extension by groups of four bases from the first multiple of four in the subject on.
+    /// Extends by groups of four bases, aligned to multiples of four in the subject.
     fn approximate(
         &self,
-        (contexts, fours): (&Contexts, &Fours),
+        (contexts, quads): (&Contexts, &PackedQuads),
         subject: Packed<'_>,
         (q, s): (u32, u32),
         match_end: u32,
@@ -152,19 +153,19 @@ impl Extender {
         let (before, after) = subject.bytes().split_at(s as usize / 4);
 
         let (known, most) = (q as usize / 4, s as usize / 4);
-        let groups = fours.before(q).iter().rev().zip(before.iter().rev());
+        let groups = quads.before(q).iter().rev().zip(before.iter().rev());
         let left = groups.map(|(query, subject)| query ^ subject);
         let Groups { best: left, score: left_score, ended } = self.best_groups(left, x_drop);
         let left_strayed = contexts.more().0 && !ended && known < most;
         let room = |length: u32, from: u32| length.saturating_sub(from) as usize / 4;
         let (known, most) = (room(contexts.length(), q), room(subject.length(), s));
-        let groups = fours.from(q).iter().zip(after).take(known.min(most));
+        let groups = quads.from(q).iter().zip(after).take(known.min(most));
         let right = groups.map(|(query, subject)| query ^ subject);
         let Groups { best: right, score: right_score, ended } = self.best_groups(right, x_drop);
         let right_strayed = contexts.more().1 && !ended && known < most;
 
         let s_start = s - 4 * left;
-        // Without a gain to the right one base counts nevertheless.
+        // Without a gain to the right, one base counts nevertheless.
         let length = 4 * left + (4 * right).max(1);
         Extension {
             q_start: q - 4 * left,
@@ -175,7 +176,7 @@ impl Extender {
         }
     }
 
-    /// The best groups from the first on. Groups are told by the bits that differ.
+    /// The best groups from the first on. A group is given as the bits that differ.
     #[inline]
     fn best_groups(&self, groups: impl Iterator<Item = u8>, x_drop: i32) -> Groups {
         let (mut score, mut sum, mut best) = (0, 0, 0);
@@ -193,7 +194,7 @@ impl Extender {
         Groups { best, score, ended: false }
     }
 
-    /// The extension base by base. To the right it may not fall below what it has gained, either.
+    /// Extends base by base. To the right the total score must not fall below 0, either.
     fn exact(
         &self,
         (contexts, query): (&Contexts, &[u8]),
@@ -224,38 +225,41 @@ impl Extender {
             s_start: s - left,
             length: left + right,
             score: left_score + right_score,
-            // It stops at the sentinel of its context, unless that begins before what is known of it.
+            // It stops at the sentinel of its context, unless that begins before what is known of
+            // it.
             strayed: contexts.more().0 && !ended && q < s,
         }
     }
 
-    /// Which of the [`RUN`] pairs from a place on differ, the first of them in the highest two bits; `None` if some are no single bases.
+    /// Bits for those of the [`RUN`] pairs from a position on that differ, the first pair in the
+    /// highest two bits. Returns `None` if some letters are not single bases.
     #[inline(always)]
     fn differences(&self, query: &[u8], subject: Packed<'_>, (q, s): (u32, u32)) -> Option<u64> {
         let bits = differences(window(query, q as usize), window(subject.bytes(), s as usize));
         self.plain.has_all(q as usize, RUN).then_some(bits & u64::MAX << (64 - 2 * RUN))
     }
 
-    /// As [`Extender::exact`], if it ends within [`RUN`] pairs to each side, or at a sentinel.
+    /// Does the same as [`Extender::exact`] if the extension ends within [`RUN`] pairs to each
+    /// side, or at a sentinel.
     #[inline(always)]
-    fn near(
+    fn extend_bounded(
         &self,
         (contexts, query): (&Contexts, &[u8]),
         subject: Packed<'_>,
         (q, s): (u32, u32),
         x_drop: i32,
-    ) -> Near {
-        let Some((equal, other)) = self.simple else { return Near::Part };
+    ) -> Bounded {
+        let Some((equal, other)) = self.simple else { return Bounded::Incomplete };
         let room = q.min(s).min(contexts.length() - q).min(subject.length() - s);
         if room < RUN || x_drop >= SENTINEL_DROP {
-            return Near::Part;
+            return Bounded::Incomplete;
         }
         let plain = self.plain.from((q - RUN) as usize);
         let left = (plain << (64 - RUN)).leading_ones();
         let right = (plain >> RUN).trailing_ones().min(RUN);
         let is_end = |at: u32| contexts.letters()[at as usize] == SENTINEL;
         if left < RUN && !is_end(q - 1 - left) || right < RUN && !is_end(q + right) {
-            return Near::Part;
+            return Bounded::Incomplete;
         }
         let differences = |q: u32, s: u32| {
             differences(window(query, q as usize), window(subject.bytes(), s as usize))
@@ -265,11 +269,11 @@ impl Extender {
         let after = differences(q, s) & !(u64::MAX >> (2 * right));
         let scores = (equal, other);
         let left = one_side::<ToTheLeft>((before, left), scores, |_| x_drop);
-        let Some((left, left_score)) = left else { return Near::Part };
+        let Some((left, left_score)) = left else { return Bounded::Incomplete };
         let limit = |score: i32| right_limit(x_drop, left_score, score);
         let right = one_side::<ToTheRight>((after, right), scores, limit);
-        let Some((right, right_score)) = right else { return Near::Part };
-        Near::All(Extension {
+        let Some((right, right_score)) = right else { return Bounded::Incomplete };
+        Bounded::Complete(Extension {
             q_start: q - left,
             s_start: s - left,
             length: left + right,
@@ -278,17 +282,18 @@ impl Extender {
         })
     }
 
-    /// The best pairs from the first on. `one` scores a pair, `run` tells which of the next [`RUN`] differ, if all are single bases;
-    /// `limit` by the score gained so far how far it may fall.
+    /// The best pairs from the first on. `one` scores a pair. `run` returns which of the next
+    /// [`RUN`] pairs differ, if all are single bases. `limit` maps the score gained so far to the
+    /// drop that ends the extension.
     #[inline]
-    fn best<W: Way>(
+    fn best<W: PairOrder>(
         &self,
         most: u32,
         one: impl Fn(u32) -> i32,
         run: impl Fn(u32) -> Option<u64>,
         limit: impl Fn(i32) -> i32,
     ) -> Groups {
-        let mut side = Side::default();
+        let mut side = SideExtension::default();
         let mut i = 0;
         while i < most {
             if let Some((equal, other)) = self.simple
@@ -296,10 +301,10 @@ impl Extender {
                 && let Some(differences) = run(i)
             {
                 let end = i + RUN;
-                if side.follow::<W>(differences, &mut i, (equal, other), &limit) {
-                    return Groups::of(side, true);
+                if side.add_run::<W>(differences, &mut i, (equal, other), &limit) {
+                    return Groups::from_side(side, true);
                 }
-                side.gain((end - i) as i32 * equal, end);
+                side.add_pairs((end - i) as i32 * equal, end);
                 i = end;
                 continue;
             }
@@ -307,17 +312,18 @@ impl Extender {
                 let score = one(i);
                 i += 1;
                 if score > 0 {
-                    side.gain(score, i);
-                } else if side.falls(score, limit(side.score)) {
-                    return Groups::of(side, true);
+                    side.add_pairs(score, i);
+                } else if side.add_mismatch(score, limit(side.score)) {
+                    return Groups::from_side(side, true);
                 }
             }
         }
-        Groups::of(side, false)
+        Groups::from_side(side, false)
     }
 }
 
-/// How far an extension to the right may fall: not below what it has gained to both sides, either.
+/// The drop that ends an extension to the right. The score must not fall below 0 for both sides
+/// together either.
 #[inline(always)]
 fn right_limit(x_drop: i32, left_score: i32, score: i32) -> i32 {
     if score > 0 { x_drop.min(left_score + score) } else { x_drop }

@@ -1,41 +1,41 @@
-//! From places of a subject with words of the queries to segments.
+//! From subject positions whose words occur in the queries to ungapped segments.
 
 use fleetblast_seq::nucleotide::Packed;
 
 use super::bases::window;
 use super::contexts::{Contexts, Limits};
-use super::diagonals::{Diagonals, Known};
-use super::goal::{Goal, SIDE_BY_SIDE};
+use super::diagonals::{DiagonalState, Diagonals};
 use super::scan::{Candidates, Places};
+use super::screen_goal::{SIDE_BY_SIDE, ScreenGoal};
 use super::table::{Gathered, Table};
 use super::{Seeds, Segment};
 
-/// The places of so many words are looked up together.
-const TOGETHER: usize = 32;
+/// Number of words whose query positions are looked up together.
+const WORDS_AT_ONCE: usize = 32;
 
 /// The search of one subject.
 pub(super) struct Finder<'a, D> {
     pub seeds: &'a Seeds,
     pub contexts: &'a Contexts,
     pub subject: Packed<'a>,
-    /// The window of two hits, no longer than the subject needs.
+    /// The window of two hits, limited to what the subject needs.
     pub window: i32,
-    /// Where the subject ends, or the unmasked stretch that is searched.
+    /// The end of the subject, or of the unmasked range that is searched.
     pub end: u32,
     pub diagonals: &'a mut D,
     pub out: &'a mut Vec<Segment>,
-    /// An extension came to the end of the letters that are known, and might have gone on.
+    /// Whether an extension reached the end of the known letters and might have gone on.
     pub strayed: bool,
 }
 
-/// Seeds that are judged side by side: their places in the queries and in the subject.
-struct Waiting {
+/// Seeds that wait to be screened together: query and subject positions.
+struct WaitingSeeds {
     seeds: [[u32; 2]; SIDE_BY_SIDE],
     count: usize,
 }
 
 impl<D: Diagonals> Finder<'_, D> {
-    /// Searches these places of the subject; `cell` closes up the bits of a template.
+    /// Scans these positions of the subject. `cell` gathers the bits that a template selects.
     #[inline(always)]
     pub(super) fn scan_with(
         &mut self,
@@ -44,9 +44,9 @@ impl<D: Diagonals> Finder<'_, D> {
         cell: impl Fn(&Gathered, u64) -> usize + Copy,
     ) {
         let seeds = self.seeds;
-        // Nothing is beyond words, and one is enough.
+        // Plain: the indexed word is the whole seed, and one hit is enough.
         let is_plain = seeds.words.extra == 0 && seeds.window == 0;
-        let mut waiting = Waiting { seeds: [[0; 2]; SIDE_BY_SIDE], count: 0 };
+        let mut waiting = WaitingSeeds { seeds: [[0; 2]; SIDE_BY_SIDE], count: 0 };
         while places.start < places.end {
             let bytes = self.subject.bytes();
             let hits = candidates.next(
@@ -57,9 +57,10 @@ impl<D: Diagonals> Finder<'_, D> {
                 &mut places,
                 cell,
             );
-            for hits in hits.chunks(TOGETHER) {
-                // What stands at several places lies far apart in memory: first all is read that says where and how many.
-                let mut places: [&[u32]; TOGETHER] = [&[]; TOGETHER];
+            for hits in hits.chunks(WORDS_AT_ONCE) {
+                // The query positions of a word lie far apart in memory. So first read all entries
+                // that say where and how many.
+                let mut places: [&[u32]; WORDS_AT_ONCE] = [&[]; WORDS_AT_ONCE];
                 for (places, hit) in places.iter_mut().zip(hits) {
                     *places = seeds.tables[hit.table as usize].places(hit);
                 }
@@ -72,10 +73,10 @@ impl<D: Diagonals> Finder<'_, D> {
                 }
             }
         }
-        self.judge(&mut waiting);
+        self.process_waiting(&mut waiting);
     }
 
-    /// Takes the pairs of a word of the subject.
+    /// Processes the matches of a subject word.
     #[inline(always)]
     fn pairs(&mut self, table: &Table, at: u32, places: &[u32]) {
         for &place in places {
@@ -85,53 +86,54 @@ impl<D: Diagonals> Finder<'_, D> {
         }
     }
 
-    /// Takes the pairs of a word of the subject, where words are seeds, and one is enough; some of them later.
+    /// Processes the matches of a subject word where words are seeds and one hit is enough. Some
+    /// are left in `waiting`.
     #[inline(always)]
-    fn plain_pairs(&mut self, places: &[u32], at: u32, waiting: &mut Waiting) {
+    fn plain_pairs(&mut self, places: &[u32], at: u32, waiting: &mut WaitingSeeds) {
         let (seeds, bounds) = (self.seeds, self.contexts.bounds());
-        if seeds.extender.fours().is_some() {
+        if seeds.extender.quads().is_some() {
             for &place in places {
                 waiting.seeds[waiting.count % SIDE_BY_SIDE] = [place, at];
                 waiting.count += 1;
                 if waiting.count == SIDE_BY_SIDE {
-                    self.judge(waiting);
+                    self.process_waiting(waiting);
                 }
             }
             return;
         }
         let limits = (bounds.x_drop, bounds.lowest.cutoff);
-        let around = seeds.extender.around(&seeds.words.query, self.subject, at, limits);
+        let around = seeds.extender.prepare_screen(&seeds.words.query, self.subject, at, limits);
         for &place in places {
-            if around.is_none_or(|around| !around.is_hopeless(place)) {
+            if around.is_none_or(|around| !around.is_too_weak(place)) {
                 self.plain_pair(place, at, false);
             }
         }
     }
 
-    /// Takes the pairs that wait, in their order.
-    fn judge(&mut self, waiting: &mut Waiting) {
+    /// Screens and processes the waiting seeds, in their order.
+    fn process_waiting(&mut self, waiting: &mut WaitingSeeds) {
         let count = std::mem::take(&mut waiting.count);
         let (seeds, lowest) = (self.seeds, self.contexts.bounds().lowest);
         let goal = self
             .contexts
             .bounds()
             .x_drop
-            .map(|x_drop| Goal { x_drop, least: lowest.reduced_cutoff().min(lowest.cutoff) });
+            .map(|x_drop| ScreenGoal { x_drop, least: lowest.reduced_cutoff().min(lowest.cutoff) });
         let pairs = &waiting.seeds[..count];
-        let hopeless = match seeds.extender.fours().zip(goal) {
-            Some((fours, goal)) => fours.hopeless(seeds.kernel, pairs, self.subject, goal),
+        let too_weak = match seeds.extender.quads().zip(goal) {
+            Some((quads, goal)) => quads.screen(seeds.kernel, pairs, self.subject, goal),
             None => 0,
         };
         for (number, &[q, s]) in pairs.iter().enumerate() {
-            self.plain_pair(q, s, hopeless >> number & 1 != 0);
+            self.plain_pair(q, s, too_weak >> number & 1 != 0);
         }
     }
 
-    /// Takes a place of an indexed word in the queries and in the subject.
+    /// Processes one match of an indexed word: query and subject position.
     fn pair(&mut self, q: u32, s: u32) {
         let diagonal = s as i32 - q as i32;
         let known = self.diagonals.get(diagonal);
-        // Its seed would not start later.
+        // The seed would not start later.
         if s as i32 + self.diagonals.origin() < known.last {
             return;
         }
@@ -141,27 +143,29 @@ impl<D: Diagonals> Finder<'_, D> {
         }
     }
 
-    /// As [`Finder::pair`], where words are seeds, and one is enough. It may be known that its extension is worth nothing.
+    /// Does what [`Finder::pair`] does where words are seeds and one hit is enough. `is_too_weak`
+    /// says that the extension cannot reach the least useful score.
     #[inline(always)]
-    fn plain_pair(&mut self, q: u32, s: u32, is_hopeless: bool) {
+    fn plain_pair(&mut self, q: u32, s: u32, is_too_weak: bool) {
         let diagonal = s as i32 - q as i32;
         let at = s as i32 + self.diagonals.origin();
         if at < self.diagonals.get(diagonal).last {
             return;
         }
         let length = self.seeds.words.length;
-        let mut known = Known { last: at + length as i32, saved: false, length: length as i32 };
-        if !is_hopeless && let Some(segment) = self.extend((q, s), s + length, false) {
+        let mut known =
+            DiagonalState { last: at + length as i32, saved: false, length: length as i32 };
+        if !is_too_weak && let Some(segment) = self.extend((q, s), s + length, false) {
             let last = (segment.s_start + segment.length) as i32 + self.diagonals.origin();
-            known = Known { last, saved: true, length: 0 };
+            known = DiagonalState { last, saved: true, length: 0 };
             self.out.push(segment);
         }
         let range = self.seeds.off_diagonal_range.min(-(length as i32));
         self.diagonals.put(diagonal, known, at, range + 1);
     }
 
-    /// Takes a seed.
-    fn seed(&mut self, (q, s): (u32, u32), diagonal: i32, known: Known) {
+    /// Processes a seed.
+    fn seed(&mut self, (q, s): (u32, u32), diagonal: i32, known: DiagonalState) {
         let (window, words) = (self.window, &self.seeds.words);
         let length = words.length as i32;
         let at = s as i32 + self.diagonals.origin();
@@ -175,16 +179,16 @@ impl<D: Diagonals> Finder<'_, D> {
         let Some(checked) = checked else { return };
         let mut last = at + length + checked.extended as i32;
         let mut range = self.seeds.off_diagonal_range.min(window - length);
-        let (mut is_ready, mut is_beside) = (true, false);
+        let (mut is_ready, mut has_neighbours) = (true, false);
         if is_first && !checked.double {
             range = range.max(0);
-            is_beside = self.has_hit_beside(diagonal, at, last, range);
-            is_ready = is_beside;
+            has_neighbours = self.has_hit_nearby(diagonal, at, last, range);
+            is_ready = has_neighbours;
         }
         if is_ready {
             let seed = (q + checked.shift, s + checked.shift);
             let match_end = s + words.length + checked.extended;
-            let segment = self.extend(seed, match_end, is_beside);
+            let segment = self.extend(seed, match_end, has_neighbours);
             is_ready = segment.is_some();
             if let Some(segment) = segment {
                 last = (segment.s_start + segment.length) as i32 + self.diagonals.origin();
@@ -192,12 +196,13 @@ impl<D: Diagonals> Finder<'_, D> {
             }
         }
         let length = if is_ready { 0 } else { last - at };
-        let known = Known { last, saved: is_ready, length };
+        let known = DiagonalState { last, saved: is_ready, length };
         self.diagonals.put(diagonal, known, at, window + range + 1);
     }
 
-    /// Whether something may have been before a seed that is not known, and makes it what it is: words one after another, each near
-    /// enough to the next, or, with few letters known, a single one. `is_far` tells that of what is known nothing is near enough.
+    /// Whether unknown letters before a seed may decide its fate: a row of words, each close enough
+    /// to the next; or a single one, if few letters are known. `is_far` says that no known hit is
+    /// close enough.
     fn follows_unknown(&self, (q, s): (u32, u32), is_far: bool) -> bool {
         let (seeds, first) = (self.seeds, self.contexts.own_start(0));
         let near = first..first.saturating_add(seeds.window as u32);
@@ -225,8 +230,9 @@ impl<D: Diagonals> Finder<'_, D> {
         q < s
     }
 
-    /// Whether a diagonal near by remembers a hit that makes a seed, together with the one from `at` to `end`.
-    fn has_hit_beside(&self, diagonal: i32, at: i32, end: i32, range: i32) -> bool {
+    /// Whether a nearby diagonal has a hit that makes a seed together with the hit from `at` to
+    /// `end`.
+    fn has_hit_nearby(&self, diagonal: i32, at: i32, end: i32, range: i32) -> bool {
         let length = self.seeds.words.length as i32;
         let (from, until) = (at + length - self.window, end - 2 * length);
         (1..=range).any(|distance| {
@@ -241,11 +247,11 @@ impl<D: Diagonals> Finder<'_, D> {
         })
     }
 
-    /// Extends a seed; its segment, if that is good enough, or `whatever` its score.
+    /// Extends a seed. Returns its segment if that reaches the cut-off, or with `whatever` always.
     #[inline(always)]
     fn extend(&mut self, (q, s): (u32, u32), match_end: u32, whatever: bool) -> Option<Segment> {
         let bounds = self.contexts.bounds();
-        let limits = || self.contexts.limits(self.contexts.at(q));
+        let limits = || self.contexts.limits(self.contexts.context_at(q));
         let x_drop = match bounds.x_drop {
             Some(x_drop) => x_drop,
             None => limits()?.x_drop,

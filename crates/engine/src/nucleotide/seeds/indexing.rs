@@ -1,34 +1,35 @@
-//! Which table the words of queries that are searched together are in, and how diagonals are remembered.
+//! Properties of queries searched together: their lookup table and their memory of diagonals.
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
 use super::SeedRules;
-use super::choice::{Choice, Kind};
+use super::choice::{TableChoice, TableKind};
 use super::contexts::{Contexts, are_long};
 use super::extension::LONG_WORD;
 use super::table::Table;
 use super::words;
 
-/// What the contexts that are searched together decide for all of them.
+/// Properties that depend on all contexts searched together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Indexing {
-    pub(super) kind: Kind,
+    pub(super) kind: TableKind,
     /// Number of bases that an indexed word spans.
     pub(super) span: u32,
-    /// The contexts are so long that BLAST+ remembers diagonals in a hash.
+    /// Whether BLAST+ uses the hash of diagonals, as for long contexts.
     pub(super) long: bool,
-    /// Ungapped extensions go by groups of bases, of which they take those beside a context for its own.
+    /// Whether ungapped extensions advance by groups of bases. Such groups also contain letters of
+    /// neighbouring contexts.
     pub(super) in_groups: bool,
 }
 
 impl Indexing {
-    /// For contexts with these letters and unmasked regions.
+    /// Derives the properties from the letters and unmasked regions of the contexts.
     ///
-    /// The regions are those that `BLAST_ComplementMaskLocations` makes: in order, and the empty one that it leaves of a context
-    /// that is masked from its start to its end is there, too, since it counts (by -1) when the table is chosen. A context that is not
-    /// valid has none.
+    /// The regions are those of `BLAST_ComplementMaskLocations`, in order. For a context that is
+    /// masked from start to end they include an empty one. It matters, as it counts by -1 when the
+    /// table is chosen. A context that is not valid has no regions.
     pub fn new<'a>(
         contexts: impl Iterator<Item = (&'a [u8], &'a [Range<u32>])> + Clone,
         rules: &SeedRules,
@@ -41,21 +42,21 @@ impl Indexing {
             end = offset + letters.len() as u32;
             offset = end + u32::from(!letters.is_empty());
         }
-        let choice = Choice::new(rules, &all);
+        let choice = TableChoice::new(rules, &all);
         let cells = || {
             let laid = Contexts::new(contexts.map(|(letters, _)| (letters, None)));
             let places = words::places(&laid, &all, rules.word_size, choice.span);
             Table::new(&laid.packed(), &places, choice.span, None, false).overflow()
         };
         let kind = if choice.may_overflow { choice.with_overflow(cells()) } else { choice.kind };
-        // Of bases from the start of a seed to its end.
+        // The word length in bases from the start of a seed to its end.
         let word_length = if rules.template.is_some() { choice.span } else { rules.word_size };
         let in_groups = word_length >= LONG_WORD;
         Indexing { kind, span: choice.span, long: are_long(end), in_groups }
     }
 
-    /// Whether what lies beside the contexts matters.
-    pub fn looks_beside(self) -> bool {
+    /// Whether neighbouring contexts can change the results.
+    pub fn depends_on_neighbours(self) -> bool {
         self.in_groups
     }
 }

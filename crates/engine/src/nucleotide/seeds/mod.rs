@@ -1,13 +1,17 @@
-//! Seeds of nucleotide searches and their ungapped extensions: from queries and a packed subject to ungapped segments.
+//! Seeds of nucleotide searches and their ungapped extensions: from queries and a packed subject to
+//! ungapped segments.
 //!
-//! Facts are from `na_ungapped.c`, `blast_nalookup.c`, `blast_nascan.c` and `blast_extend.c` of BLAST+ 2.12.0. The way of a seed:
+//! Facts are from `na_ungapped.c`, `blast_nalookup.c`, `blast_nascan.c` and `blast_extend.c` of
+//! BLAST+ 2.12.0. The steps:
 //!
-//! 1. Places of the subject, a stride apart, whose word some query has ([`scan`], [`table`]).
-//! 2. The pairs of such a place whose surroundings match up to a whole word, which lies in what is not masked ([`words`]).
-//! 3. What the diagonal of the pair remembers tells whether it is news, or the second hit that was waited for ([`diagonals`]).
-//! 4. Its ungapped extension is a segment if its score reaches the cut-off ([`extension`]).
+//! 1. Find the subject positions, a stride apart, whose word occurs in a query ([`scan`],
+//!    [`table`]).
+//! 2. Keep the matches whose flanks complete the word size within unmasked letters ([`words`]).
+//! 3. Compare with the state of the diagonal: is the range new, or the match the second hit
+//!    ([`diagonals`])?
+//! 4. Extend without gaps; keep the segment if its score reaches the cut-off ([`extension`]).
 //!
-//! Nothing depends on which subjects were searched before: see [`diagonals`] for what that says about BLAST+.
+//! Results do not depend on earlier subjects. [`diagonals`] explains what that means for BLAST+.
 
 mod bases;
 #[cfg(target_arch = "x86_64")]
@@ -17,15 +21,15 @@ mod contexts;
 mod diagonals;
 mod extension;
 mod finder;
-mod fours;
-mod goal;
-#[cfg(target_arch = "x86_64")]
-mod hopeless;
 mod indexing;
 #[cfg(target_arch = "x86_64")]
+mod prescreen;
+#[cfg(target_arch = "x86_64")]
 mod presence;
+mod quads;
 mod runs;
 mod scan;
+mod screen_goal;
 mod short;
 mod sides;
 mod table;
@@ -42,9 +46,9 @@ use std::ops::Range;
 
 use fleetblast_seq::nucleotide::Packed;
 
-use choice::Kind;
-pub(crate) use contexts::{Beside, Contexts, Limits, Other};
-use diagonals::{Diagonals, Direct, Lossy};
+use choice::TableKind;
+pub(crate) use contexts::{Contexts, Limits, NeighbourContext, Neighbours};
+use diagonals::{Diagonals, DirectDiagonals, HashedDiagonals};
 use extension::Extender;
 use finder::Finder;
 pub(crate) use indexing::Indexing;
@@ -55,46 +59,48 @@ use words::Words;
 
 use crate::kernel::Kernel;
 
-/// How seeds are found, for a whole search.
+/// Rules for finding seeds, the same for a whole search.
 #[derive(Clone, Debug)]
 pub(crate) struct SeedRules {
-    /// So many bases match in a seed; with a template its weight. At least 4.
+    /// Number of bases that match in a seed, at least 4; with a template, its weight.
     pub word_size: u32,
-    /// The places that count, for discontiguous megablast.
+    /// The positions that must match, for discontiguous megablast.
     pub template: Option<Template>,
-    /// Two hits on a diagonal within so many bases make a seed; 0 if one is enough.
+    /// Two hits on a diagonal within this many bases make a seed; 0 if one hit is enough.
     pub window: i32,
-    /// The other hit may lie so many diagonals beside.
+    /// The first hit may be this many diagonals away.
     pub off_diagonal_range: i32,
-    /// Masks of the queries are soft: seeds must lie in what is not masked. With hard masks there is nothing to check.
+    /// Whether masks of the queries are soft, so that seeds must lie outside of them. Hard masks
+    /// need no check.
     pub checks_masks: bool,
     /// Score of two equal bases.
     pub reward: i32,
-    /// Score of two bases that differ.
+    /// Score of two different bases.
     pub penalty: i32,
-    /// Scores by the blastna codes of query and subject; those of sentinels far below 0.
+    /// Scores by the blastna codes of query and subject. Scores of sentinels are far below 0.
     pub matrix: [[i32; 16]; 16],
 }
 
-/// An ungapped segment. Its places in the query are those of the concatenated contexts, its places in the subject those of the chunk.
+/// An ungapped segment. Query positions are those of the concatenated contexts; subject positions
+/// are those of the segment that is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
-    /// Where it starts in the queries.
+    /// Start in the queries.
     pub q_start: u32,
-    /// Where it starts in the subject.
+    /// Start in the subject.
     pub s_start: u32,
     /// Number of bases.
     pub length: u32,
-    /// Its score: by the approximate extension if that was below the reduced cut-off.
+    /// Score. It is from the approximate extension if that was below the reduced cut-off.
     pub score: i32,
-    /// Where its seed starts in the queries.
+    /// Start of its seed in the queries.
     pub q_seed: u32,
-    /// Where its seed starts in the subject.
+    /// Start of its seed in the subject.
     pub s_seed: u32,
 }
 
 impl SeedRules {
-    /// Which places count in the words of each table; all of them in that of contiguous words.
+    /// The mask of selected positions of each table. The table of contiguous words selects all.
     fn masks(&self) -> Vec<Option<u64>> {
         match self.template {
             None => vec![None],
@@ -104,39 +110,39 @@ impl SeedRules {
 }
 
 impl Segment {
-    /// Sort key of segments; what is equal by it stays as found.
+    /// Sort key of segments. Segments with equal keys stay in the order in which they were found.
     fn order(&self) -> (Reverse<i32>, u32, Reverse<u32>, u32) {
         (Reverse(self.score), self.s_start, Reverse(self.length), self.q_start)
     }
 }
 
-/// What is made of the queries once and shared by all threads.
+/// The index of the queries, made once and shared by all threads.
 #[derive(Debug)]
 pub(crate) struct Seeds {
     window: i32,
     off_diagonal_range: i32,
-    /// The contexts and those beside them are so long that BLAST+ remembers diagonals in a hash.
+    /// Whether BLAST+ uses the hash of diagonals, given the contexts and their neighbours.
     long: bool,
     words: Words,
-    /// One for each template, or the one of contiguous words.
+    /// One table for each template, or the table of contiguous words.
     tables: Vec<Table>,
     extender: Extender,
     kernel: Kernel,
 }
 
-/// The work space of a searching thread, for any number of subjects and [`Seeds`].
+/// Work space of a search thread, for any number of subjects and [`Seeds`].
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
-    direct: Direct,
-    lossy: Lossy,
+    direct: DirectDiagonals,
+    lossy: HashedDiagonals,
     candidates: Candidates,
 }
 
 impl Seeds {
-    /// Indexes what is not masked of the contexts.
+    /// Indexes the unmasked regions of the contexts.
     ///
-    /// `regions` are the unmasked stretches of the valid contexts in concatenated coordinates, as `BLAST_ComplementMaskLocations`
-    /// makes them: in order.
+    /// `regions` are those of the valid contexts in concatenated coordinates, in order, as
+    /// `BLAST_ComplementMaskLocations` makes them.
     pub fn new(
         contexts: &Contexts,
         regions: &[Range<u32>],
@@ -147,7 +153,7 @@ impl Seeds {
         let Indexing { kind, span, long, in_groups } = indexing;
         let places = words::places(contexts, regions, rules.word_size, span);
         let query = contexts.packed();
-        let descending = kind == Kind::Megablast;
+        let descending = kind == TableKind::Megablast;
         let table = |mask| Table::new(&query, &places, span, mask, descending);
         Seeds {
             window: rules.window,
@@ -160,12 +166,13 @@ impl Seeds {
         }
     }
 
-    /// The ungapped segments of a subject, or of a chunk of it, as they are sorted: by score, falling; by start in the subject; by length,
-    /// falling; by start in the queries.
+    /// Finds the ungapped segments of a subject or of a segment of it. They are sorted by score,
+    /// descending; start in the subject; length, descending; start in the queries.
     ///
-    /// `contexts` are those of [`Seeds::new`]. `regions` are the unmasked stretches of the subject, ascending, if it is one with masks
-    /// (also if nothing of it is masked: seeds then start a bit later). Returns whether an extension might have gone on beyond what is
-    /// known to lie beside the contexts.
+    /// `contexts` are those of [`Seeds::new`]. `regions` are the unmasked ranges of the subject,
+    /// ascending, if the database has masks (even if none applies: seeds then start a little
+    /// later). Returns whether an extension might have gone on beyond the known neighbouring
+    /// letters.
     pub fn search(
         &self,
         contexts: &Contexts,
@@ -190,7 +197,8 @@ impl Seeds {
         strayed
     }
 
-    /// The window, but no longer than hits of a subject lie apart: [`Direct`] has room for it.
+    /// The window, limited to the distance that hits of a subject can have: [`DirectDiagonals`] has
+    /// room for it.
     fn window_within(&self, subject_length: u32) -> i32 {
         let beside = self.off_diagonal_range.max(0).unsigned_abs();
         let longest = subject_length.saturating_add(beside).saturating_add(self.words.length);
@@ -208,7 +216,7 @@ impl Seeds {
     ) -> bool {
         let whole = 0..subject.length();
         let (regions, lead) = match regions {
-            // Words reach into what precedes them, hence into no mask.
+            // Words reach to the left by `extra`, but not into a mask.
             Some(regions) => (regions, self.words.extra),
             None => (std::slice::from_ref(&whole), 0),
         };

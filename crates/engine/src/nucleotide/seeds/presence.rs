@@ -1,4 +1,4 @@
-//! Which words of a subject are among those of the queries, for sixteen places at a time.
+//! Finds which words of a subject occur in the queries, sixteen positions at a time.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
@@ -6,16 +6,18 @@ use std::arch::x86_64::*;
 use super::bases::Bits;
 use crate::kernel::Avx512;
 
-/// Places in a register, which start in so many bytes; and bytes that their words reach into, at most.
+/// Number of positions in a register; also the number of bytes in which they and their words lie.
 const LANES: usize = 16;
 const STEP: usize = LANES / 4;
 const REACH: usize = 8;
 
-/// The widest words that fit a lane, wherever in a byte they start.
+/// The widest words, in bases, that fit a lane at any offset within a byte.
 pub(super) const WIDEST: u32 = 13;
 
-/// Finds the places of words of so many bases, at most [`WIDEST`], that are present: of the places in a row from `at` on, where a byte
-/// starts that is the first of `bytes`, at most `most`, and no more than there is room for. Returns how many were looked at, perhaps none, and how many are found.
+/// Finds the positions whose words of `width` bases (at most [`WIDEST`]) are present. It looks at
+/// consecutive positions from `at` on, at most `most` of them and as far as there is room. Position
+/// `at` is at the start of the first of `bytes`. Returns how many positions were examined, perhaps
+/// none, and how many were found.
 pub(super) fn find(
     _: Avx512,
     (present, width): (&Bits, u32),
@@ -25,7 +27,8 @@ pub(super) fn find(
 ) -> (usize, usize) {
     assert!(width <= WIDEST && present.words().len() * 64 >= 1 << (2 * width));
     let windows = bytes.windows(REACH).step_by(STEP).take(most.min(found.len()) / LANES);
-    // SAFETY: the proof says that the CPU has the instructions, and words have no more bits than there are cells.
+    // SAFETY: the proof says that the CPU has the instructions, and words have no more bits than
+    // there are cells.
     unsafe { inner((present, width), windows, at, found) }
 }
 
@@ -38,7 +41,7 @@ unsafe fn inner<'a>(
     at: u32,
     found: &mut [u32],
 ) -> (usize, usize) {
-    // The four places in a byte share the four bytes from it on, the first in the high bits.
+    // The four positions in a byte share the four bytes from it on, the first in the high bits.
     let of_byte = |byte: i32| _mm_set1_epi32(byte * 0x0101_0101 + 0x0001_0203);
     let mut bytes = _mm512_castsi128_si512(of_byte(0));
     bytes = _mm512_inserti32x4::<1>(bytes, of_byte(1));
@@ -57,7 +60,8 @@ unsafe fn inner<'a>(
         let eight = _mm512_set1_epi64(i64::from_le_bytes(*eight));
         let bases = _mm512_sllv_epi32(_mm512_shuffle_epi8(eight, bytes), before);
         let cells = _mm512_srlv_epi32(bases, beyond);
-        // SAFETY: the number of a cell has twice as many bits as the word has bases, and there is a bit for each.
+        // SAFETY: the number of a cell has twice as many bits as the word has bases, and there is a
+        // bit for each.
         let bits = unsafe {
             let of_cells = _mm512_srli_epi32::<5>(cells);
             _mm512_i32gather_epi32::<4>(of_cells, present.words().as_ptr().cast())

@@ -1,4 +1,4 @@
-//! The rules read literally: slow, with one base after another, maps and lists, to compare with.
+//! The literal rules of BLAST+, with single bases, maps and lists. Slow, for comparison in tests.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -7,7 +7,7 @@ use std::ops::Range;
 mod extension;
 mod memory;
 
-use super::choice::{Choice, Kind};
+use super::choice::{TableChoice, TableKind};
 use super::contexts::Contexts;
 use super::{SeedRules, Segment, TemplateKind};
 use memory::Cell;
@@ -17,12 +17,12 @@ pub(super) use memory::Memory;
 pub(super) struct Reference<'a> {
     contexts: &'a Contexts,
     rules: &'a SeedRules,
-    pub kind: Kind,
+    pub kind: TableKind,
     span: usize,
     length: usize,
     patterns: Vec<Vec<bool>>,
     tables: Vec<HashMap<Vec<u8>, Vec<usize>>>,
-    /// How often the rarer things happened.
+    /// How often the rarer cases occurred.
     pub events: RefCell<BTreeMap<&'static str, usize>>,
 }
 
@@ -60,7 +60,7 @@ impl<'a> Reference<'a> {
         regions: &[Range<u32>],
         rules: &'a SeedRules,
     ) -> Reference<'a> {
-        let Choice { mut kind, span, .. } = Choice::new(rules, regions);
+        let TableChoice { mut kind, span, .. } = TableChoice::new(rules, regions);
         let span = span as usize;
         let letters = contexts.letters();
         let patterns = patterns(rules, span);
@@ -82,8 +82,8 @@ impl<'a> Reference<'a> {
         }
         let cells: usize =
             tables[0].values().filter(|list| list.len() > 1).map(|list| list.len() + 1).sum();
-        if kind == Kind::Small && cells + 2 >= 32768 {
-            kind = Kind::Standard;
+        if kind == TableKind::Small && cells + 2 >= 32768 {
+            kind = TableKind::Standard;
         }
         let length = if rules.template.is_some() { span } else { rules.word_size as usize };
         Reference {
@@ -98,7 +98,7 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// The segments of a subject, given base by base.
+    /// Finds the segments of a subject, given base by base.
     pub fn search(
         &self,
         subject: &[u8],
@@ -140,7 +140,7 @@ impl Run<'_> {
         for (table, pattern) in of.tables.iter().zip(&of.patterns) {
             let there = &self.subject[s..s + of.span];
             let mut list = table.get(&word(there, pattern)).cloned().unwrap_or_default();
-            if of.kind == Kind::Megablast {
+            if of.kind == TableKind::Megablast {
                 list.reverse();
             }
             for q in list {
@@ -154,8 +154,8 @@ impl Run<'_> {
         let extra = of.length - of.span;
         let (mut q_first, mut q_end) = (0, usize::MAX);
         let mut bits = 255;
-        if of.kind == Kind::Small {
-            let context = of.contexts.at(q as u32);
+        if of.kind == TableKind::Small {
+            let context = of.contexts.context_at(q as u32);
             q_first = of.contexts.start(context) as usize;
             q_end = of.contexts.end(context) as usize;
             bits = 3;
@@ -179,14 +179,14 @@ impl Run<'_> {
         self.seed(q - left, s - left);
     }
 
-    /// Whether the table has the word of the subject at this place of the queries.
+    /// Whether the lookup table has the word of the subject at this query position.
     fn good(&self, q: usize, s: usize) -> bool {
         let of = self.of;
         let there = word(&self.subject[s..s + of.span], &of.patterns[0]);
         of.tables[0].get(&there).is_some_and(|list| list.contains(&q))
     }
 
-    /// The type of a word (0, 1 or 2), its start moved, and by how much its end is.
+    /// The type of a word (0, 1 or 2), its start after moving, and the distance that its end moved.
     fn kind_of_word(
         &self,
         q_off: &mut usize,
@@ -201,8 +201,8 @@ impl Run<'_> {
             return 1;
         }
         let (mut q_end, mut s_end) = (*q_off + length, *s_off + length);
-        let q_range = of.contexts.end(of.contexts.at(q_end as u32)) as usize;
-        let checks = of.rules.checks_masks || of.kind == Kind::Small;
+        let q_range = of.contexts.end(of.contexts.context_at(q_end as u32)) as usize;
+        let checks = of.rules.checks_masks || of.kind == TableKind::Small;
         if checks {
             if !self.good(q_end - span, s_end - span) {
                 return 0;
@@ -318,7 +318,7 @@ impl Run<'_> {
             end_pos += extended as i32;
         }
         if ready {
-            let limits = self.of.contexts.limits(self.of.contexts.at(q as u32)).unwrap();
+            let limits = self.of.contexts.limits(self.of.contexts.context_at(q as u32)).unwrap();
             let segment = if length < 11 {
                 self.exact(q, s, limits.x_drop)
             } else {

@@ -1,22 +1,24 @@
-//! Words sorted by runs of cells.
+//! Sorts words by runs of cells, so that the writes to one run stay in cache.
 
 use std::ops::Range;
 
-/// At most so many runs, as a number of bits: what is written of one of them fits the nearest caches.
+/// Binary logarithm of the number of runs, at most: the part of the table that one run writes fits
+/// the nearest caches.
 const RUNS_BITS: u32 = 10;
-/// Cells in a run, at least, as a number of bits: those of a machine word with a bit for each.
+/// Binary logarithm of the cells in a run, at least: one machine word of presence bits.
 const LEAST_BITS: u32 = 6;
 /// A word of the queries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Word {
     /// Its cell.
     pub cell: u32,
-    /// Where it stands.
+    /// Its position.
     pub place: u32,
 }
 
-/// Gives the words, which are the same each time that they are asked for, run by run: the cells of the run, which ascend, and its words
-/// in their order. Cells have so many bits; at most so many words are sorted together, unless one run has more.
+/// Calls back for each run, in ascending order, with its range of cells and its words in their
+/// order. Cell numbers have `bits` bits. At most `most` words are sorted together, unless one run
+/// has more. The iterator of words must yield the same words each time.
 pub(super) fn of_words<Words: Iterator<Item = Word>>(
     bits: u32,
     most: usize,
@@ -32,7 +34,7 @@ pub(super) fn of_words<Words: Iterator<Item = Word>>(
         let together = together(&counts[first..], most);
         let counts = &counts[first..first + together];
         sort(&mut sorted, words(), counts, |cell| {
-            // Runs before the first one are beyond all of them.
+            // For runs before the first one the difference wraps to a number beyond all runs.
             ((cell >> shift) as usize).wrapping_sub(first)
         });
         let mut rest = &mut sorted[..];
@@ -54,7 +56,7 @@ fn together(counts: &[usize], most: usize) -> usize {
     counts.iter().take_while(fits).count().max(1)
 }
 
-/// Sorts those of the words that are in runs with these counts; those of a run stay in order.
+/// Sorts the words that are in runs with these counts; the words of a run stay in order.
 fn sort(
     sorted: &mut Vec<Word>,
     words: impl Iterator<Item = Word>,
@@ -85,7 +87,7 @@ mod tests {
     fn words_come_by_cell_ranges_in_their_order() {
         let mut random = Random::new(5);
         for bits in [8, 14, 16, 24] {
-            // Of 16 bits one run and another one in turn are empty.
+            // With 16 bits, every other run is empty.
             let mask = if bits == 16 { !0x40 } else { !0 };
             let cell = |_| random.below(1 << bits) as u32 & mask;
             let cells: Vec<u32> = (0..5000).map(cell).collect();

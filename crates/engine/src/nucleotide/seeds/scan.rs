@@ -1,4 +1,4 @@
-//! From place to place of a subject, to words that the queries have.
+//! Scans positions of a subject for words that occur in the queries.
 
 use super::bases::{Bits, window};
 #[cfg(target_arch = "x86_64")]
@@ -7,7 +7,7 @@ use super::table::{Gathered, Hit, Numbering, Table};
 use super::words::Words;
 use crate::kernel::Kernel;
 
-/// Places of a subject: each `stride` bases from `start` on, before `end`.
+/// Positions of a subject: every `stride` bases from `start` on, before `end`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Places {
     pub start: u32,
@@ -15,13 +15,13 @@ pub(super) struct Places {
     pub stride: u32,
 }
 
-/// So many places are looked at before their words are looked up.
+/// Number of positions that are scanned before their words are looked up.
 pub(super) const AT_ONCE: usize = 1024;
 
-/// Places of a part of a subject, from all of them to those worth a closer look.
+/// Positions of a part of a subject that passed each step of the scan.
 ///
-/// Each step is free of branches that depend on the bases: what is found is written always, and stays only if it is of interest.
-/// So the memory of many places is read at the same time.
+/// No step has branches that depend on the bases: every position is written, and the count advances
+/// only if it passed. So the CPU reads memory for many positions at the same time.
 #[derive(Debug)]
 pub(super) struct Candidates {
     places: Box<[u32; AT_ONCE]>,
@@ -35,8 +35,8 @@ impl Default for Candidates {
 }
 
 impl Candidates {
-    /// Looks at the next places, and returns the words of the queries that stand there and may be part of seeds. `cell` closes up the
-    /// bits of a template.
+    /// Scans the next positions. Returns the query words found there that may be part of seeds.
+    /// `cell` gathers the bits that a template selects.
     #[inline(always)]
     pub fn next(
         &mut self,
@@ -53,14 +53,14 @@ impl Candidates {
             [table] => self.slots_of(table, bytes, count),
             tables => self.slots(tables, bytes, count),
         };
-        let mut worth = 0;
+        let mut count = 0;
         for i in 0..found {
             let hit = self.hits[i];
-            self.hits[worth] = hit;
+            self.hits[count] = hit;
             let table = &tables[hit.table as usize];
-            worth += usize::from(table.is_worth(hit, bytes, words));
+            count += usize::from(table.may_be_in_seed(hit, bytes, words));
         }
-        &self.hits[..worth]
+        &self.hits[..count]
     }
 
     /// Reads the slots of words that are all in one table.
@@ -72,7 +72,7 @@ impl Candidates {
         count
     }
 
-    /// Reads the slots of words that are in one of the tables or in several.
+    /// Reads the slots of words that are in at least one of the tables.
     #[inline(always)]
     fn slots(&mut self, tables: &[Table], bytes: &[u8], count: usize) -> usize {
         let mut found = 0;
@@ -88,7 +88,7 @@ impl Candidates {
         found
     }
 
-    /// Finds the next places whose words are in one of the tables.
+    /// Finds the next positions whose words are in one of the tables.
     #[inline(always)]
     fn present(
         &mut self,
@@ -117,7 +117,8 @@ impl Candidates {
         }
     }
 
-    /// Looks at next places side by side, if they follow each other and the CPU has the instructions.
+    /// Examines the next positions with vectors, if they are consecutive and the CPU has the
+    /// instructions.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
     fn side_by_side(
@@ -159,7 +160,7 @@ impl Candidates {
         if places.start > start { count } else { self.gather_any(bytes, places, has) }
     }
 
-    /// Takes four bases after four, as long as there are enough bytes after them.
+    /// Scans positions four bases apart, as long as enough bytes follow.
     #[inline(always)]
     fn gather_aligned<const STRIDE: usize>(
         &mut self,
@@ -167,8 +168,8 @@ impl Candidates {
         places: &mut Places,
         has: impl Fn(u64) -> bool,
     ) -> usize {
-        let fours = (places.end.saturating_sub(places.start) / 4) as usize;
-        let most = fours.min(AT_ONCE / (4 / STRIDE));
+        let quads = (places.end.saturating_sub(places.start) / 4) as usize;
+        let most = quads.min(AT_ONCE / (4 / STRIDE));
         let bytes = bytes.get(places.start as usize / 4..).unwrap_or_default();
         let (mut count, mut at) = (0, places.start);
         for eight in bytes.windows(8).take(most) {

@@ -1,8 +1,8 @@
-//! Contexts that end near a word to both sides, as those of primers do everywhere: the number of equal bases alone tells of most pairs
-//! that they come to nothing.
+//! Screens seeds in short contexts, such as primers: their ends are near on both sides. The number
+//! of equal bases alone proves most pairs too weak.
 //!
-//! Such a pair need not be remembered on its diagonal, either: what would be passed over because of it lies in the same context, beside
-//! the same bases.
+//! The diagonal of such a pair needs no update either. Any pair that the update would reject lies
+//! in the same context, with the same flanking bases.
 
 use fleetblast_seq::nucleotide::Packed;
 use fleetblast_seq::nucleotide::blastna::{BASES, SENTINEL};
@@ -11,32 +11,32 @@ use super::bases::window;
 use super::contexts::Contexts;
 use super::sides::{RUN, differences};
 
-/// No sentinel is near, or something else before it.
+/// No sentinel is near, or an ambiguous letter comes before it.
 const FAR: u8 = u8::MAX;
 
-/// How far it is from each place to the ends of its context.
+/// Distances from each position to the ends of its context.
 #[derive(Debug)]
-pub(super) struct Short {
-    /// Bases before a place, and from it on; below [`RUN`], or [`FAR`].
+pub(super) struct ShortContexts {
+    /// Number of bases before a position, and from it on; below [`RUN`], or [`FAR`].
     ends: Vec<[u8; 2]>,
     /// Score of two equal bases.
     equal: i32,
 }
 
-/// A place of a subject, with the queries.
+/// A subject position with its flanking bases, to be compared with the queries.
 #[derive(Clone, Copy)]
-pub(super) struct Around<'a> {
+pub(super) struct SubjectFlanks<'a> {
     ends: &'a [[u8; 2]],
     query: &'a [u8],
-    /// The [`RUN`] bases before the place, and those from it on.
+    /// The [`RUN`] bases before the position, and those from it on.
     subject: [u64; 2],
-    /// The fewest equal bases that are worth anything.
+    /// The least number of equal bases of a useful seed.
     least: i32,
 }
 
-impl Short {
-    /// `None` if nothing is near both ends of its context.
-    pub fn new(contexts: &Contexts, equal: i32) -> Option<Short> {
+impl ShortContexts {
+    /// Returns `None` if no position is near both ends of its context.
+    pub fn new(contexts: &Contexts, equal: i32) -> Option<ShortContexts> {
         let letters = contexts.letters();
         let mut ends = vec![[FAR; 2]; letters.len()];
         let mut left = FAR;
@@ -55,28 +55,29 @@ impl Short {
                 *end = [FAR; 2];
             }
         }
-        ends.iter().any(|end| end[0] != FAR).then_some(Short { ends, equal })
+        ends.iter().any(|end| end[0] != FAR).then_some(ShortContexts { ends, equal })
     }
 
-    /// What tells of pairs with a place of a subject that they score less than `least`; `None` near the ends of the subject.
+    /// Prepares the rejection of pairs at a subject position that score less than `least`. Returns
+    /// `None` near the ends of the subject.
     #[inline(always)]
-    pub fn around<'a>(
+    pub fn prepare_screen<'a>(
         &'a self,
         query: &'a [u8],
         subject: Packed<'_>,
         at: u32,
         least: i32,
-    ) -> Option<Around<'a>> {
+    ) -> Option<SubjectFlanks<'a>> {
         if at < RUN || subject.length() - at < RUN {
             return None;
         }
         let base = |at: u32| window(subject.bytes(), at as usize);
         let least = least.saturating_add(self.equal - 1) / self.equal;
-        Some(Around { ends: &self.ends, query, subject: [base(at - RUN), base(at)], least })
+        Some(SubjectFlanks { ends: &self.ends, query, subject: [base(at - RUN), base(at)], least })
     }
 }
 
-/// The number of bases up to a sentinel, with one letter more.
+/// Counts one more letter towards a sentinel.
 fn next(bases: u8, code: u8) -> u8 {
     match code {
         SENTINEL => 0,
@@ -85,10 +86,10 @@ fn next(bases: u8, code: u8) -> u8 {
     }
 }
 
-impl Around<'_> {
-    /// Whether the pair with this place of the queries is known to come to nothing.
+impl SubjectFlanks<'_> {
+    /// Whether the pair with this query position cannot reach the least score.
     #[inline(always)]
-    pub fn is_hopeless(&self, place: u32) -> bool {
+    pub fn is_too_weak(&self, place: u32) -> bool {
         let [left, right] = self.ends[place as usize];
         if left == FAR {
             return false;
@@ -110,7 +111,7 @@ mod tests {
     use crate::nucleotide::testing::{Random, packed};
 
     #[test]
-    fn pairs_are_hopeless_by_the_number_of_equal_bases() {
+    fn pairs_are_too_weak_by_the_number_of_equal_bases() {
         let mut random = Random::new(7);
         let mut queries = [20, 27, 5, 60, 1, 20, 30, 26].map(|count| random.bases(count));
         queries[5][3] = 14;
@@ -118,24 +119,24 @@ mod tests {
         let letters = random.bases(200);
         let bytes = packed(&letters);
         let subject = Packed::new(&bytes, 200);
-        let (short, query) = (Short::new(&contexts, 2).unwrap(), contexts.packed());
-        assert!(short.around(&query, subject, RUN - 1, 9).is_none());
-        assert!(short.around(&query, subject, 200 - RUN + 1, 9).is_none());
-        let (mut hopeless, mut others) = (0, 0);
+        let (short, query) = (ShortContexts::new(&contexts, 2).unwrap(), contexts.packed());
+        assert!(short.prepare_screen(&query, subject, RUN - 1, 9).is_none());
+        assert!(short.prepare_screen(&query, subject, 200 - RUN + 1, 9).is_none());
+        let (mut too_weak, mut others) = (0, 0);
         for (number, of) in queries.iter().enumerate() {
             let start = contexts.start(number);
             for (q, s) in (0..of.len() as u32).flat_map(|q| (60..=172).map(move |s| (q, s))) {
-                let around = short.around(&query, subject, s, 17).unwrap();
+                let around = short.prepare_screen(&query, subject, s, 17).unwrap();
                 let pairs = of.iter().zip(&letters[(s - q) as usize..]);
                 let is_known = of.len() - (q as usize) < RUN as usize
                     && q < RUN
                     && of.iter().all(|&code| code < BASES)
                     && (RUN..=contexts.length() - RUN).contains(&(start + q));
                 let equal = pairs.filter(|(a, b)| a == b).count();
-                assert_eq!(around.is_hopeless(start + q), is_known && 2 * equal < 17, "{q} {s}");
-                *if is_known && 2 * equal < 17 { &mut hopeless } else { &mut others } += 1;
+                assert_eq!(around.is_too_weak(start + q), is_known && 2 * equal < 17, "{q} {s}");
+                *if is_known && 2 * equal < 17 { &mut too_weak } else { &mut others } += 1;
             }
         }
-        assert!(hopeless > 1000 && others > 1000, "{hopeless} {others}");
+        assert!(too_weak > 1000 && others > 1000, "{too_weak} {others}");
     }
 }

@@ -1,4 +1,4 @@
-//! Words of the queries and where they stand.
+//! Lookup table: the words of the queries and their positions.
 
 use std::ops::Range;
 
@@ -6,11 +6,12 @@ use super::bases::{Bits, Flanks, window};
 use super::runs::{self, Word};
 use super::words::Words;
 
-/// Cells with the places of words; the number of a cell is the word itself.
+/// Cells with the positions of words. The number of a cell is the word itself.
 ///
-/// A bit for each cell tells whether there are any, so that most of a subject is passed over in little memory; the number of such
-/// cells before, counted from these bits, where its slot is. What is found there is the one place itself, as most words stand at one.
-/// Whether the bases around agree is read from the queries, which are small at two bits a base.
+/// One bit for each cell says whether it is in use; so little memory is read for most of a subject.
+/// The number of used cells before it, counted from these bits, is the index of its slot. The slot
+/// holds the query position itself if there is just one, as for most words. Flanking bases are
+/// compared with the queries, which are small at two bits a base.
 #[derive(Debug)]
 pub(super) struct Table {
     numbering: Numbering,
@@ -20,34 +21,36 @@ pub(super) struct Table {
 #[derive(Debug)]
 struct Cells {
     present: Bits,
-    /// Number of cells in use before each 64 of them.
+    /// Number of used cells before each 64 cells.
     before: Vec<u32>,
-    /// Of each cell in use the one place, or with [`SEVERAL`] where in `several` its places are.
+    /// For each used cell its only position, or [`SEVERAL`] plus the index of its positions in
+    /// `several`.
     slots: Vec<u32>,
-    /// The number of places of a cell, and the places.
+    /// For each cell with several positions: their number, then the positions.
     several: Vec<u32>,
 }
 
-/// The mark of a cell with several places.
+/// Marks a cell with several positions.
 const SEVERAL: u32 = 1 << 31;
 
-/// Words that are sorted together while a table is made: all of a genome would be much memory.
-const TOGETHER: usize = 1 << 22;
+/// Number of words that are sorted together while a table is made. It limits the memory for
+/// genomes.
+const SORTED_AT_ONCE: usize = 1 << 22;
 
 /// How words are numbered.
 #[derive(Debug)]
 pub(super) enum Numbering {
-    /// The bases in a row, of which so many bits are none of the word.
+    /// Consecutive bases; the lowest `shift` bits do not belong to the word.
     Contiguous { shift: u32 },
-    /// The bases that count.
+    /// The bases that a template selects.
     Template(Box<Gathered>),
 }
 
-/// The bits of a mask, closed up.
+/// The bits that a mask selects, gathered next to each other.
 #[derive(Debug)]
 pub(super) struct Gathered {
     mask: u64,
-    /// What each nine bits of the bases contribute.
+    /// The contribution of each nine bits of the bases.
     parts: [[u32; 512]; 5],
 }
 
@@ -65,12 +68,12 @@ impl Gathered {
         Gathered { mask, parts: chunks }
     }
 
-    /// The bits that count.
+    /// The bits that the mask selects.
     pub fn mask(&self) -> u64 {
         self.mask
     }
 
-    /// Where a chunk lies in the bases.
+    /// Offset of a chunk in the bases.
     fn shift(chunk: usize) -> u32 {
         55 - 9 * chunk as u32
     }
@@ -82,7 +85,7 @@ impl Gathered {
     }
 }
 
-/// Those bits that a mask has, next to each other.
+/// Gathers the bits that a mask selects.
 fn close_up(bits: u32, mask: u32) -> u32 {
     let places = (0..9).filter(|place| mask >> place & 1 != 0);
     (0..).zip(places).map(|(to, from)| (bits >> from & 1) << to).sum()
@@ -98,21 +101,23 @@ impl Numbering {
     }
 }
 
-/// A word of the queries at a place of a subject.
+/// A query word at a position of a subject.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hit {
-    /// The place.
+    /// The position in the subject.
     pub at: u32,
     /// The number of the table.
     pub table: u32,
-    /// Where the word stands in the queries, as its slot tells it.
+    /// The slot of the word's cell.
     pub slot: u32,
 }
 
 impl Table {
-    /// A table of the words at these places, below 2^31. `mask` is that of a template. Places of a word ascend, or descend.
+    /// Creates a table of the words at these positions, which are below 2^31. `mask` is that of a
+    /// template. The positions of a word ascend or descend.
     ///
-    /// Words are sorted by runs of cells first, so that all that is written of a run stays in the nearest caches.
+    /// Words are first sorted by runs of cells, so that all writes to a run stay in the nearest
+    /// caches.
     pub fn new(
         query: &[u8],
         places: &Bits,
@@ -129,7 +134,7 @@ impl Table {
             places.places().map(move |place| Word { cell: cell(place), place })
         };
         let mut cells = Cells::new(bits);
-        runs::of_words(bits, TOGETHER, words, |run, words| {
+        runs::of_words(bits, SORTED_AT_ONCE, words, |run, words| {
             if descending {
                 words.reverse();
             }
@@ -139,7 +144,7 @@ impl Table {
         Table { numbering, cells }
     }
 
-    /// Which cells are in use.
+    /// The cells in use.
     pub fn present(&self) -> &Bits {
         &self.cells.present
     }
@@ -149,18 +154,18 @@ impl Table {
         &self.numbering
     }
 
-    /// Whether the word that these bases start with is one of the queries.
+    /// Whether the word at the start of these bases occurs in the queries.
     #[inline(always)]
     pub fn has(&self, bases: u64) -> bool {
         self.cells.present.has(self.numbering.cell(bases))
     }
 
-    /// Whether words are the same that bases start with.
+    /// Whether two windows of bases start with the same word.
     pub fn same(&self, one: u64, other: u64) -> bool {
         self.numbering.cell(one) == self.numbering.cell(other)
     }
 
-    /// The slot of the word that these bases start with, which must be one of the queries.
+    /// The slot of the word at the start of these bases, which must occur in the queries.
     #[inline(always)]
     pub fn slot(&self, bases: u64) -> u32 {
         self.cells.slots[self.cells.rank(self.numbering.cell(bases))]
@@ -168,11 +173,11 @@ impl Table {
 
     /// Whether the word of a subject may be part of a seed.
     #[inline(always)]
-    pub fn is_worth(&self, hit: Hit, subject: &[u8], words: &Words) -> bool {
+    pub fn may_be_in_seed(&self, hit: Hit, subject: &[u8], words: &Words) -> bool {
         hit.slot & SEVERAL != 0 || self.may_match(hit.slot, subject, hit.at, words)
     }
 
-    /// The places of a word of a subject.
+    /// The query positions of a subject word.
     #[inline]
     pub fn places<'a>(&'a self, hit: &'a Hit) -> &'a [u32] {
         if hit.slot & SEVERAL == 0 {
@@ -182,32 +187,32 @@ impl Table {
         &several[start + 1..][..several[start] as usize]
     }
 
-    /// Whether what is beside the same word in the queries and in a subject allows for a seed.
+    /// Whether the flanks of the same word in the queries and in a subject allow for a seed.
     #[inline(always)]
     pub fn may_match(&self, place: u32, subject: &[u8], at: u32, words: &Words) -> bool {
         if words.extra == 0 {
             return true;
         }
-        let flanks = |bytes: &[u8], at: u32| Flanks::of(bytes, at as usize, words.span);
+        let flanks = |bytes: &[u8], at: u32| Flanks::read(bytes, at as usize, words.span);
         flanks(&words.query, place).may_match(flanks(subject, at), words.extra)
     }
 
-    /// Number of overflow cells that the small table of BLAST+ would need: those of words that stand at more than one place, and one
-    /// for the end of each.
+    /// Number of overflow cells in BLAST+'s small table: the positions of each word with more than
+    /// one, and an end for each such word.
     pub fn overflow(&self) -> usize {
         self.cells.several.len()
     }
 }
 
 impl Cells {
-    /// Cells with numbers of so many bits, to which words are added by ascending runs of them.
+    /// Creates cells whose numbers have this many bits. Words are added by ascending runs of cells.
     fn new(bits: u32) -> Cells {
         let present = Bits::new(1 << bits);
         let before = Vec::with_capacity(present.words().len());
         Cells { present, before, slots: Vec::new(), several: Vec::new() }
     }
 
-    /// Adds the words of the next cells.
+    /// Adds the words of a run of cells.
     fn add(&mut self, run: Range<usize>, words: &[Word]) {
         words.iter().for_each(|word| self.present.set(word.cell as usize));
         let first = self.slots.len();
@@ -223,7 +228,8 @@ impl Cells {
         }
     }
 
-    /// Makes room for cells with several places, from this slot on; a slot counts the places of its cell meanwhile.
+    /// Makes room for cells with several positions, from this slot on. Meanwhile a slot counts the
+    /// positions of its cell.
     fn make_room(&mut self, first: usize, words: &[Word]) {
         for word in words {
             let rank = self.rank(word.cell as usize);
@@ -239,7 +245,7 @@ impl Cells {
         }
     }
 
-    /// Puts a word where there is room for it. Cells with several places count what they have.
+    /// Stores a word in its prepared cell. A cell with several positions counts those it has.
     fn place(&mut self, word: &Word) {
         let rank = self.rank(word.cell as usize);
         let slot = &mut self.slots[rank];
@@ -253,7 +259,7 @@ impl Cells {
         self.several[start + count as usize] = word.place;
     }
 
-    /// Number of cells in use before this one.
+    /// Number of used cells before this one.
     #[inline(always)]
     fn rank(&self, cell: usize) -> usize {
         let below = self.present.words()[cell / 64] & ((1 << (cell % 64)) - 1);

@@ -1,29 +1,29 @@
 //! Templates of discontiguous megablast.
 
-/// Which places of a discontiguous word count.
+/// The positions of a discontiguous word that must match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Template {
-    /// Number of places that count, 11 or 12.
+    /// Number of positions that must match, 11 or 12.
     pub weight: u32,
-    /// Number of places, 16, 18 or 21.
+    /// Length in positions, 16, 18 or 21.
     pub length: u32,
     /// The template, or both.
     pub kind: TemplateKind,
 }
 
-/// A kind of templates.
+/// Kinds of templates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TemplateKind {
-    /// For coding sequences: the third place of a codon counts less.
+    /// For coding sequences: the third position of a codon matters less.
     Coding,
-    /// For others.
+    /// For other sequences.
     Optimal,
     /// Both: a word of either is a hit.
     CodingAndOptimal,
 }
 
 impl Template {
-    /// Of each template a mask of the bases that count, the first one in the highest bits.
+    /// A mask of the selected bases for each template, the first base in the highest bits.
     ///
     /// # Panics
     /// If there is no such template.

@@ -1,14 +1,14 @@
-//! The fast search and the literal one agree.
+//! The fast search agrees with the literal one.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use super::choice::Choice;
+use super::choice::TableChoice;
 use super::reference::{Memory, Reference};
 use super::*;
 use crate::protein::prelim::testing::Random;
 
-/// A case: queries, what is masked of them, rules.
+/// A test case: queries, their masks, and the rules.
 struct Case {
     contexts: Contexts,
     /// Number of contexts.
@@ -27,7 +27,7 @@ impl Case {
     }
 }
 
-/// How so many contexts are indexed.
+/// How these contexts are indexed.
 fn indexing(
     contexts: &Contexts,
     count: usize,
@@ -36,7 +36,7 @@ fn indexing(
 ) -> Indexing {
     let of = |context: usize| {
         let start = contexts.start(context);
-        let own = regions.iter().filter(|region| contexts.at(region.start) == context);
+        let own = regions.iter().filter(|region| contexts.context_at(region.start) == context);
         let moved = own.map(|region| region.start - start..region.end - start);
         let letters = &contexts.letters()[start as usize..contexts.end(context) as usize];
         (letters, moved.collect::<Vec<_>>())
@@ -45,21 +45,21 @@ fn indexing(
     Indexing::new(all.iter().map(|(letters, regions)| (*letters, &regions[..])), rules)
 }
 
-/// How sequences look.
+/// Character of the random sequences.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Look {
+enum SequenceStyle {
     Plain,
     /// Few letters, so that many diagonals are hit.
     Repetitive,
-    /// Copies of the same thing a multiple of 512 apart.
+    /// Repeats a multiple of 512 apart.
     Copies,
 }
 
-fn bases(random: &mut Random, length: usize, look: Look) -> Vec<u8> {
+fn bases(random: &mut Random, length: usize, look: SequenceStyle) -> Vec<u8> {
     let unit = match look {
-        Look::Plain => return (0..length).map(|_| random.below(4) as u8).collect(),
-        Look::Repetitive => 1 + random.below(7) as usize,
-        Look::Copies => 512,
+        SequenceStyle::Plain => return (0..length).map(|_| random.below(4) as u8).collect(),
+        SequenceStyle::Repetitive => 1 + random.below(7) as usize,
+        SequenceStyle::Copies => 512,
     };
     let unit: Vec<u8> = (0..unit).map(|_| random.below(4) as u8).collect();
     let mut all: Vec<u8> = unit.iter().cycle().take(length).copied().collect();
@@ -67,7 +67,7 @@ fn bases(random: &mut Random, length: usize, look: Look) -> Vec<u8> {
     all
 }
 
-/// Changes one base of so many.
+/// Changes one base of `one_of`.
 fn mutate(random: &mut Random, bases: &mut [u8], one_of: u64) {
     for base in bases {
         if random.below(one_of) == 0 {
@@ -118,18 +118,18 @@ fn rules(random: &mut Random) -> SeedRules {
     }
 }
 
-/// Contexts of about `length` letters, and the subject that they are like.
-fn case(random: &mut Random, length: usize, look: Look) -> (Case, Vec<u8>) {
+/// Creates contexts of about `length` letters, and the subject that they resemble.
+fn case(random: &mut Random, length: usize, look: SequenceStyle) -> (Case, Vec<u8>) {
     let rules = rules(random);
     case_of(random, length, length, look, rules)
 }
 
-/// Contexts of `longest` letters at most, of about `length` together.
+/// Creates contexts of at most `longest` letters, with about `length` letters together.
 fn case_of(
     random: &mut Random,
     length: usize,
     longest: usize,
-    look: Look,
+    look: SequenceStyle,
     rules: SeedRules,
 ) -> (Case, Vec<u8>) {
     let source = bases(random, length, look);
@@ -185,19 +185,19 @@ fn unmasked(random: &mut Random, length: usize) -> Option<Vec<Range<u32>>> {
     Some(vec![cuts[0]..cuts[1], cuts[2]..cuts[3]])
 }
 
-/// What happened in a test.
+/// Counts of the cases that occurred in a test.
 type Events = BTreeMap<&'static str, usize>;
 
-/// A subject like a source.
+/// Creates a subject that resembles a source.
 fn subject(random: &mut Random, source: &[u8]) -> Vec<u8> {
     let mut subject = source[random.below(source.len() as u64) as usize..].to_vec();
     mutate(random, &mut subject, 20);
     let lead = random.below(50) as usize;
-    subject.splice(0..0, bases(random, lead, Look::Plain));
+    subject.splice(0..0, bases(random, lead, SequenceStyle::Plain));
     subject
 }
 
-/// Searches some subjects of a case both ways.
+/// Searches some subjects of a case with both implementations.
 fn compare(
     random: &mut Random,
     case: &Case,
@@ -240,7 +240,7 @@ fn short_queries_agree() {
     let mut scratch = Scratch::default();
     let mut events = Events::new();
     for round in 0..1000 {
-        let look = [Look::Plain, Look::Repetitive][round % 2];
+        let look = [SequenceStyle::Plain, SequenceStyle::Repetitive][round % 2];
         let length = 20 + random.below(if round % 2 == 0 { 900 } else { 250 }) as usize;
         let (case, source) = case(&mut random, length, look);
         compare(&mut random, &case, &source, &mut scratch, &mut events);
@@ -262,7 +262,7 @@ fn primers_agree() {
         let rules = SeedRules { word_size, template: None, window: 0, ..rules(&mut random) };
         // The diagonals of the longer ones are kept in a hash.
         let length = [400, 9000][usize::from(round % 12 == 0)];
-        let (case, source) = case_of(&mut random, length, 45, Look::Plain, rules);
+        let (case, source) = case_of(&mut random, length, 45, SequenceStyle::Plain, rules);
         let source = &source[..1500.min(source.len())];
         compare(&mut random, &case, source, &mut scratch, &mut events);
     }
@@ -276,7 +276,7 @@ fn long_queries_agree() {
     let mut events = Events::new();
     for round in 0..60 {
         let length = [9000, 14_000, 40_000][round % 3];
-        let (mut case, source) = case(&mut random, length, Look::Plain);
+        let (mut case, source) = case(&mut random, length, SequenceStyle::Plain);
         case.rules.word_size = case.rules.word_size.max(7);
         if round % 6 == 2 {
             (case.rules.word_size, case.rules.template) = (7 + round as u32 % 2, None);
@@ -293,18 +293,19 @@ fn colliding_diagonals_agree() {
     let mut scratch = Scratch::default();
     let mut events = Events::new();
     for _ in 0..60 {
-        let (mut case, source) = case(&mut random, 8300, Look::Copies);
+        let (mut case, source) = case(&mut random, 8300, SequenceStyle::Copies);
         case.rules.word_size = case.rules.word_size.max(11);
         compare(&mut random, &case, &source[..1500.min(source.len())], &mut scratch, &mut events);
     }
     assert_happened(&events, &["segment", "lost cell"]);
 }
 
-/// Searches subjects with the memory of the subjects before, and without. Returns how many there were, and how many differed.
+/// Searches subjects with and without state from the subjects before. Returns their number, and how
+/// many differed.
 fn history(
     random: &mut Random,
     rounds: usize,
-    look: Look,
+    look: SequenceStyle,
     window: i32,
     (word_size, length): (u32, usize),
 ) -> (usize, usize) {
@@ -335,13 +336,13 @@ fn history(
 #[test]
 fn subjects_before_matter_only_where_diagonals_collide() {
     let mut random = Random::new(4);
-    assert_eq!(history(&mut random, 10, Look::Plain, 40, (11, 8300)).1, 0);
-    assert_eq!(history(&mut random, 20, Look::Copies, 40, (11, 8300)).1, 0);
+    assert_eq!(history(&mut random, 10, SequenceStyle::Plain, 40, (11, 8300)).1, 0);
+    assert_eq!(history(&mut random, 20, SequenceStyle::Copies, 40, (11, 8300)).1, 0);
     // With this window cells are lost; random sequences do not show it.
     for cells_are_lost in [(7, 20_000), (8, 40_000)] {
-        assert_eq!(history(&mut random, 10, Look::Plain, 0, cells_are_lost).1, 0);
+        assert_eq!(history(&mut random, 10, SequenceStyle::Plain, 0, cells_are_lost).1, 0);
     }
-    assert_eq!(history(&mut random, 10, Look::Copies, 0, (11, 40_000)).1, 0);
+    assert_eq!(history(&mut random, 10, SequenceStyle::Copies, 0, (11, 40_000)).1, 0);
 }
 
 #[test]
@@ -350,29 +351,29 @@ fn tables_are_chosen_by_words_and_places() {
     let choose = |word_size, regions: &[(u32, u32)]| {
         let regions: Vec<_> = regions.iter().map(|&(start, end)| start..end).collect();
         let rules = SeedRules { word_size, template: None, ..rules(&mut Random::new(7)) };
-        let Choice { kind, span, .. } = Choice::new(&rules, &regions);
+        let TableChoice { kind, span, .. } = TableChoice::new(&rules, &regions);
         (kind, span)
     };
-    assert_eq!(choose(11, &[(0, 12_000)]), (Kind::Small, 8));
-    assert_eq!(choose(11, &[(0, 12_001)]), (Kind::Megablast, 10));
-    // What is left of a context that is masked throughout counts by -1.
-    assert_eq!(choose(11, &[(0, 12_001), (14_000, 14_000)]), (Kind::Small, 8));
-    assert_eq!(choose(28, &[(0, 300_000)]), (Kind::Megablast, 11));
-    assert_eq!(choose(28, &[(0, 300_001)]), (Kind::Megablast, 12));
-    assert_eq!(choose(7, &[(0, 250)]), (Kind::Small, 6));
-    assert_eq!(choose(7, &[(0, 32_767)]), (Kind::Small, 7));
-    assert_eq!(choose(7, &[(0, 32_768)]), (Kind::Standard, 7));
-    assert_eq!(choose(8, &[(32_000, 32_769)]), (Kind::Standard, 7));
+    assert_eq!(choose(11, &[(0, 12_000)]), (TableKind::Small, 8));
+    assert_eq!(choose(11, &[(0, 12_001)]), (TableKind::Megablast, 10));
+    // A completely masked context counts by -1.
+    assert_eq!(choose(11, &[(0, 12_001), (14_000, 14_000)]), (TableKind::Small, 8));
+    assert_eq!(choose(28, &[(0, 300_000)]), (TableKind::Megablast, 11));
+    assert_eq!(choose(28, &[(0, 300_001)]), (TableKind::Megablast, 12));
+    assert_eq!(choose(7, &[(0, 250)]), (TableKind::Small, 6));
+    assert_eq!(choose(7, &[(0, 32_767)]), (TableKind::Small, 7));
+    assert_eq!(choose(7, &[(0, 32_768)]), (TableKind::Standard, 7));
+    assert_eq!(choose(8, &[(32_000, 32_769)]), (TableKind::Standard, 7));
 
-    // Words that stand at two places need three cells.
+    // Words with two positions need three cells.
     let limits = Some(Limits { x_drop: 10, cutoff: 14 });
-    let half = bases(&mut random, 13_000, Look::Plain);
+    let half = bases(&mut random, 13_000, SequenceStyle::Plain);
     let contexts = Contexts::new([(&half[..], limits), (&half[..], limits)]);
     let regions = [0..13_000, 13_001..26_001];
     let rules = SeedRules { word_size: 7, template: None, ..rules(&mut random) };
-    assert_eq!(Choice::new(&rules, &regions).kind, Kind::Small);
-    assert_eq!(Reference::new(&contexts, &regions, &rules).kind, Kind::Standard);
-    assert_eq!(indexing(&contexts, 2, &regions, &rules).kind, Kind::Standard);
+    assert_eq!(TableChoice::new(&rules, &regions).kind, TableKind::Small);
+    assert_eq!(Reference::new(&contexts, &regions, &rules).kind, TableKind::Standard);
+    assert_eq!(indexing(&contexts, 2, &regions, &rules).kind, TableKind::Standard);
 }
 
 #[test]
@@ -386,11 +387,11 @@ fn nanoseconds_for_a_base() {
         ("dc-megablast", 11, Some(template), 2, -3, 40, Limits { x_drop: 22, cutoff: 28 }),
         ("blastn-short", 7, None, 1, -3, 0, Limits { x_drop: 10, cutoff: 14 }),
     ];
-    let subject = bases(&mut random, 8_000_000, Look::Plain);
+    let subject = bases(&mut random, 8_000_000, SequenceStyle::Plain);
     let packed = pack(&subject);
     for (name, word_size, template, reward, penalty, window, limits) in tasks {
         for length in [50, 1000, 5000, 50_000] {
-            let query = bases(&mut random, length, Look::Plain);
+            let query = bases(&mut random, length, SequenceStyle::Plain);
             let other = fleetblast_seq::nucleotide::blastna::reverse_complement(&query);
             let strands = [(&query[..], Some(limits)), (&other[..], Some(limits))];
             let contexts = Contexts::new(strands);

@@ -1,4 +1,4 @@
-//! From a word in a table to a seed of the whole word size, outside of masks.
+//! Completes indexed words to seeds of the whole word size, outside of masks.
 
 use std::ops::Range;
 
@@ -7,10 +7,11 @@ use fleetblast_seq::nucleotide::blastna::{BASES, SENTINEL};
 
 use super::SeedRules;
 use super::bases::{Bits, window};
-use super::choice::Kind;
+use super::choice::TableKind;
 use super::contexts::Contexts;
 
-/// The places of all words to be indexed: without ambiguities, in regions of at least the word size.
+/// The positions of all indexed words: without ambiguity codes, in regions of at least the word
+/// size.
 pub(super) fn places(
     contexts: &Contexts,
     regions: &[Range<u32>],
@@ -34,39 +35,45 @@ pub(super) fn places(
     places
 }
 
-/// What is known of the words of the queries.
+/// The query words, to complete and check seeds.
 #[derive(Debug)]
 pub(super) struct Words {
     /// Number of bases from the start of a seed to its end.
     pub length: u32,
     /// Number of bases of an indexed word.
     pub span: u32,
-    /// So many bases a seed has beyond the indexed word.
+    /// Number of bases by which a seed is longer than the indexed word.
     pub extra: u32,
     /// The queries at two bits a letter.
     pub query: Vec<u8>,
-    /// Where indexed words start.
+    /// Start positions of indexed words.
     indexed: Bits,
-    /// Two bits of a letter are compared, within a context.
+    /// Whether only two bits of a letter are compared, within a context.
     two_bits: bool,
-    /// Seeds must lie in indexed words.
+    /// Whether seeds must lie in indexed words.
     checks: bool,
 }
 
-/// What the check of a seed found.
+/// Result of checking a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Checked {
-    /// The seed starts so many bases later.
+pub(super) struct CheckedSeed {
+    /// The seed starts this many bases later.
     pub shift: u32,
-    /// Its end is known to lie so many bases later.
+    /// Its end is known to be this many bases later.
     pub extended: u32,
-    /// Another whole word follows it.
+    /// Whether another whole word follows it.
     pub double: bool,
 }
 
 impl Words {
-    /// The words at these places.
-    pub fn new(indexed: Bits, query: Vec<u8>, kind: Kind, span: u32, rules: &SeedRules) -> Words {
+    /// Stores the words at these positions.
+    pub fn new(
+        indexed: Bits,
+        query: Vec<u8>,
+        kind: TableKind,
+        span: u32,
+        rules: &SeedRules,
+    ) -> Words {
         let length = if rules.template.is_some() { span } else { rules.word_size.max(span) };
         Words {
             length,
@@ -74,13 +81,13 @@ impl Words {
             extra: length - span,
             query,
             indexed,
-            two_bits: kind == Kind::Small,
-            checks: rules.checks_masks || kind == Kind::Small,
+            two_bits: kind == TableKind::Small,
+            checks: rules.checks_masks || kind == TableKind::Small,
         }
     }
 
-    /// Where the seed around an indexed word starts, told as the number of bases before that, if there are bases enough that match.
-    /// `end` is where the subject ends, or its unmasked stretch.
+    /// Number of bases from the start of the seed to the indexed word, if enough flanking bases
+    /// match. `end` is the end of the subject or of its unmasked range.
     pub fn seed_start(
         &self,
         contexts: &Contexts,
@@ -104,8 +111,8 @@ impl Words {
         (0..missing).all(|i| matches(q + i, s + i)).then_some(left)
     }
 
-    /// Checks that the bases of a seed lie in indexed words, and moves it to the right as far as needed for that. If asked for, a
-    /// whole word that follows is found as well.
+    /// Checks that the bases of a seed lie in indexed words, and moves it to the right until they
+    /// do. On request also looks for a whole word that follows.
     pub fn check(
         &self,
         contexts: &Contexts,
@@ -113,14 +120,14 @@ impl Words {
         end: u32,
         (q, s): (u32, u32),
         for_double: bool,
-    ) -> Option<Checked> {
+    ) -> Option<CheckedSeed> {
         if self.extra == 0 {
-            return Some(Checked { shift: 0, extended: 0, double: false });
+            return Some(CheckedSeed { shift: 0, extended: 0, double: false });
         }
         let indexed = |at: u32| self.is_indexed(subject, q + at, s + at);
         let (length, span) = (self.length, self.span);
         let room = || {
-            let q_end = contexts.end(contexts.at(q + length));
+            let q_end = contexts.end(contexts.context_at(q + length));
             q_end.saturating_sub(q + length).min(end.saturating_sub(s + length))
         };
         let mut shift = 0;
@@ -134,12 +141,17 @@ impl Words {
                 return None;
             }
         }
-        let checked = Checked { shift, extended: shift, double: false };
+        let checked = CheckedSeed { shift, extended: shift, double: false };
         if for_double { Some(self.follow(checked, room(), indexed)) } else { Some(checked) }
     }
 
-    /// Goes on from a checked seed to the end of a second word, or as far as words are indexed.
-    fn follow(&self, mut checked: Checked, room: u32, indexed: impl Fn(u32) -> bool) -> Checked {
+    /// Continues from a checked seed to the end of a second word, or as far as words are indexed.
+    fn follow(
+        &self,
+        mut checked: CheckedSeed,
+        room: u32,
+        indexed: impl Fn(u32) -> bool,
+    ) -> CheckedSeed {
         let goal = checked.shift + self.length;
         let most = room.min(goal);
         let mut at = goal;
@@ -159,12 +171,12 @@ impl Words {
         checked
     }
 
-    /// Whether an indexed word starts at a place of the queries.
+    /// Whether an indexed word starts at a query position.
     pub fn starts_at(&self, q: u32) -> bool {
         self.indexed.has(q as usize)
     }
 
-    /// Whether the word of the subject at a place is indexed at a place of the queries.
+    /// Whether the subject word at `s` is indexed at query position `q`.
     #[inline]
     fn is_indexed(&self, subject: Packed<'_>, q: u32, s: u32) -> bool {
         let same = || {

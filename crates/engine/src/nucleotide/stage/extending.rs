@@ -1,4 +1,4 @@
-//! The segments of a part of a subject in their turn, and many of them ahead of it.
+//! Extends the segments of a part of a subject in order, and many of them ahead of their turn.
 
 use fleetblast_seq::frame::{self, Frame};
 use fleetblast_seq::nucleotide::Packed;
@@ -6,14 +6,14 @@ use fleetblast_seq::nucleotide::Packed;
 use super::{ExtensionQuery, Method, Stage, StageScratch};
 use crate::containment::ContainmentTree;
 use crate::hits::PrelimHsp;
-use crate::nucleotide::gapped::{self, Apart, Extension};
+use crate::nucleotide::gapped::{self, DistantSegments, Extension};
 use crate::nucleotide::greedy::Bases;
 use crate::nucleotide::limits::ContextLimits;
 use crate::nucleotide::seeds::{Contexts, Segment};
 use crate::order::Bounds;
 
 impl Stage {
-    /// Extends the segments of a part of a subject; leaves what was found in the scratch.
+    /// Extends the segments of a part of a subject; leaves the HSPs in the scratch.
     pub(super) fn extend(
         &self,
         part: Packed<'_>,
@@ -25,7 +25,7 @@ impl Stage {
         if scratch.trees.len() < self.strands.len() {
             scratch.trees.resize_with(self.strands.len(), ContainmentTree::new);
         }
-        for segments in segments.chunks(Apart::SEGMENTS) {
+        for segments in segments.chunks(DistantSegments::SEGMENTS) {
             let local = |segment| self.local(contexts, segment);
             let segments: Vec<_> = segments.iter().filter_map(local).collect();
             scratch.extended.extend(segments.iter().map(|&(number, _)| self.strands[number].piece));
@@ -42,7 +42,7 @@ impl Stage {
         scratch.touched.clear();
     }
 
-    /// The strand of a segment that can be found there, and the segment in it.
+    /// The strand of a segment and the segment relative to it, if the strand can have hits.
     fn local(&self, contexts: &Contexts, segment: &Segment) -> Option<(usize, gapped::Segment)> {
         let number = contexts.own(segment.q_start)?;
         self.strands[number].limits.as_ref()?;
@@ -58,7 +58,8 @@ impl Stage {
         Some((number, segment))
     }
 
-    /// Extends many segments side by side that those before them do not enclose: numbers of segments, rising, and what was found.
+    /// Extends many segments side by side that earlier HSPs do not contain. Yields ascending
+    /// numbers of segments and their extensions.
     fn extend_ahead(
         &self,
         part: Packed<'_>,
@@ -66,14 +67,14 @@ impl Stage {
         scratch: &mut StageScratch,
     ) -> Vec<(usize, Option<Extension>)> {
         let Method::Dynamic(extender) = &self.method else { return Vec::new() };
-        if segments.len() < gapped::WORTH_LANES || !extender.looks_ahead() {
+        if segments.len() < gapped::MIN_SEGMENTS_FOR_LANES || !extender.looks_ahead() {
             return Vec::new();
         }
         scratch.apart.clear();
         let (mut numbers, mut taken) = (Vec::new(), Vec::new());
         for (at, (number, segment)) in segments.iter().enumerate() {
             let ExtensionQuery::Dynamic(query) = &self.queries[*number] else { continue };
-            let is_apart = scratch.apart.take(*number, segment);
+            let is_apart = scratch.apart.insert(*number, segment);
             let bounds = box_of(segment);
             let tree = &scratch.trees[*number];
             if is_apart
@@ -84,14 +85,15 @@ impl Stage {
                 taken.push((query, *segment));
             }
         }
-        if taken.len() < gapped::WORTH_LANES {
+        if taken.len() < gapped::MIN_SEGMENTS_FOR_LANES {
             return Vec::new();
         }
         let found = extender.extend_all(&taken, part, &mut scratch.gapped);
         numbers.into_iter().zip(found).collect()
     }
 
-    /// Extends a segment, unless it lies in what was found before; `early` is what has been found by it ahead of its turn.
+    /// Extends a segment, unless an earlier HSP contains it. `early` is its extension if that was
+    /// computed ahead of its turn.
     fn extend_in_turn(
         &self,
         part: Packed<'_>,
@@ -119,8 +121,9 @@ impl Stage {
         }
     }
 
-    /// Whether a segment would be extended from a place after its context. One that is kept whatever its score may have come over the
-    /// end into its context; from there BLAST+ goes back to that end at most, which comes to nothing.
+    /// Whether a segment would be extended from a position after its context. A segment that is
+    /// kept whatever its score may have entered its context across the end. From there BLAST+ goes
+    /// back to that end at most, which yields no HSP.
     fn is_beyond(&self, number: usize, segment: &gapped::Segment) -> bool {
         let from = match self.method {
             Method::Greedy(_) => segment.q_start + segment.length / 2,

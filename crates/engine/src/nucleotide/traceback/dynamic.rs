@@ -1,4 +1,4 @@
-//! Alignments by dynamic programming: in frames of bytes, or else in wider numbers.
+//! Alignments by dynamic programming, with bytes where they suffice, otherwise with wider numbers.
 
 #[cfg(test)]
 mod tests;
@@ -9,13 +9,13 @@ use super::Traceback;
 use super::window::SubjectWindow;
 use crate::kernel::Kernel;
 #[cfg(target_arch = "x86_64")]
-use crate::nucleotide::gapped::traced::{Tracer, Trail, Way};
+use crate::nucleotide::gapped::traced::{TracedDirection, Tracer, Trail};
 use crate::scores::{RowNumber, ScoreRows};
 use crate::xdrop::GapCosts;
 use crate::xdrop::frames::MARGIN;
 use crate::xdrop::traced::{DpScratch, Scheme, Sequences, Traced, align_from, joined};
 
-/// What vectors of bytes need; nothing where they do not suffice.
+/// Parameters of extensions with bytes; empty if bytes do not suffice.
 #[derive(Clone, Debug)]
 pub(crate) struct Vectors {
     #[cfg(target_arch = "x86_64")]
@@ -23,7 +23,7 @@ pub(crate) struct Vectors {
 }
 
 impl Vectors {
-    /// For these scores of blastna codes.
+    /// Prepares them for these scores of blastna codes.
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
     pub fn new(scores: &ScoreRows, gaps: GapCosts, x_drop: i32) -> Vectors {
         Vectors {
@@ -33,7 +33,7 @@ impl Vectors {
     }
 }
 
-/// Memory of alignments, reused from one to the next.
+/// Work space that alignments reuse.
 #[derive(Debug)]
 pub(super) struct DynamicScratch {
     dp: DpScratch,
@@ -53,7 +53,8 @@ impl DynamicScratch {
     }
 }
 
-/// Aligns a query, given as rows forwards and backwards, with what the window holds, both ways from a pair.
+/// Aligns a query with the letters of the window, both ways from a pair. The query is given as
+/// rows, forwards and backwards.
 pub(super) fn align(
     traceback: &Traceback,
     kernel: Kernel,
@@ -92,12 +93,13 @@ fn in_bytes(
 ) -> Option<Traced> {
     let tracer = traceback.vectors.tracer.as_ref()?;
     let before = window.length() - 1 - s;
-    let left = Way {
+    let left = TracedDirection {
         query: &rows_back[rows.len() - 1 - q..],
         subject: window.backward(),
         at: MARGIN + before,
     };
-    let right = Way { query: &rows[q + 1..], subject: window.forward(), at: MARGIN + s + 1 };
+    let right =
+        TracedDirection { query: &rows[q + 1..], subject: window.forward(), at: MARGIN + s + 1 };
     let DynamicScratch { trails, edits: [edits, tail], .. } = scratch;
     let extents = tracer.extend(kernel, [left, right], trails)?;
     trails[0].back(extents[0], edits);

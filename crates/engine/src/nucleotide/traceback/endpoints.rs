@@ -1,64 +1,69 @@
-//! Alignments that begin or end at the same pair (`Blast_HSPListPurgeHSPsWithCommonEndpoints`, `blast_hits.c`): the best of
-//! them stays, and of others maybe what lies beyond it.
+//! Removes alignments that begin or end at the same pair as a better one
+//! (`Blast_HSPListPurgeHSPsWithCommonEndpoints`, `blast_hits.c`). The part beyond the better one
+//! may be kept.
 
 use std::cmp::Ordering;
 
 use super::Hsp;
 use crate::hits::{Edit, EditOp};
 
-/// Begins first, then ends.
+/// First starts are compared, then ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum EndPoint {
     Begin,
     End,
 }
 
-impl Side {
-    fn of(self, hsp: &Hsp) -> (u8, u32, u32) {
+impl EndPoint {
+    fn position(self, hsp: &Hsp) -> (u8, u32, u32) {
         let b = hsp.bounds;
         match self {
-            Side::Begin => (hsp.context, b.q_start, b.s_start),
-            Side::End => (hsp.context, b.q_end, b.s_end),
+            EndPoint::Begin => (hsp.context, b.q_start, b.s_start),
+            EndPoint::End => (hsp.context, b.q_end, b.s_end),
         }
     }
 
-    /// By common end points, the best of each group first.
+    /// Orders by end point, the best HSP of each group first.
     fn order(self, a: &Hsp, b: &Hsp) -> Ordering {
         let wide = |hsp: &Hsp| match self {
-            Side::Begin => (hsp.bounds.q_end, hsp.bounds.s_end),
-            Side::End => (hsp.bounds.q_start, hsp.bounds.s_start),
+            EndPoint::Begin => (hsp.bounds.q_end, hsp.bounds.s_end),
+            EndPoint::End => (hsp.bounds.q_start, hsp.bounds.s_start),
         };
-        self.of(a).cmp(&self.of(b)).then(b.score.cmp(&a.score)).then(wide(b).cmp(&wide(a)))
+        self.position(a)
+            .cmp(&self.position(b))
+            .then(b.score.cmp(&a.score))
+            .then(wide(b).cmp(&wide(a)))
     }
 
-    /// Whether an HSP reaches beyond another that has this end point in common with it.
+    /// Whether an HSP extends beyond another one with the same end point.
     fn reaches_beyond(self, hsp: &Hsp, other: &Hsp) -> bool {
         match self {
-            Side::Begin => hsp.bounds.q_end > other.bounds.q_end,
-            Side::End => hsp.bounds.q_start < other.bounds.q_start,
+            EndPoint::Begin => hsp.bounds.q_end > other.bounds.q_end,
+            EndPoint::End => hsp.bounds.q_start < other.bounds.q_start,
         }
     }
 
-    /// Cuts off an HSP what it has in common with another.
+    /// Cuts off the part that an HSP shares with another.
     fn cut(self, hsp: &mut Hsp, other: &Hsp) {
         match self {
-            Side::Begin => cut(hsp, other.bounds.q_end, other.bounds.s_end, self),
-            Side::End => cut(hsp, other.bounds.q_start, other.bounds.s_start, self),
+            EndPoint::Begin => cut(hsp, other.bounds.q_end, other.bounds.s_end, self),
+            EndPoint::End => cut(hsp, other.bounds.q_start, other.bounds.s_start, self),
         }
     }
 }
 
-/// Drops all but the best of those that begin or that end at the same pair.
+/// Drops all but the best of the HSPs that begin or end at the same pair.
 pub(super) fn purge(hsps: &mut Vec<Hsp>) {
-    for side in [Side::Begin, Side::End] {
+    for side in [EndPoint::Begin, EndPoint::End] {
         group(hsps, side, |_, _| None);
     }
 }
 
-/// The same, but what reaches beyond the best is cut and kept: behind all others, whose number is returned.
+/// Does the same, but keeps the parts that extend beyond the best HSP. They follow all others,
+/// whose number is returned.
 pub(super) fn purge_keeping_tails(hsps: &mut Vec<Hsp>) -> usize {
     let mut cut_off = Vec::new();
-    for side in [Side::Begin, Side::End] {
+    for side in [EndPoint::Begin, EndPoint::End] {
         let mut tails = Vec::new();
         group(hsps, side, |mut hsp, best| {
             if side.reaches_beyond(&hsp, best) {
@@ -67,7 +72,7 @@ pub(super) fn purge_keeping_tails(hsps: &mut Vec<Hsp>) -> usize {
             }
             None
         });
-        // BLAST+ puts each before those that it put aside earlier.
+        // BLAST+ puts each before those that it set aside earlier.
         tails.reverse();
         tails.append(&mut cut_off);
         cut_off = tails;
@@ -77,21 +82,25 @@ pub(super) fn purge_keeping_tails(hsps: &mut Vec<Hsp>) -> usize {
     whole
 }
 
-/// Sorts by end points and hands each HSP that is not the best of its group to `rest`, together with that one.
-fn group(hsps: &mut Vec<Hsp>, side: Side, mut rest: impl FnMut(Hsp, &Hsp) -> Option<Hsp>) {
+/// Sorts by end points and passes each HSP that is not the best of its group to `rest`, together
+/// with the best.
+fn group(hsps: &mut Vec<Hsp>, side: EndPoint, mut rest: impl FnMut(Hsp, &Hsp) -> Option<Hsp>) {
     hsps.sort_by(|a, b| side.order(a, b));
     let mut kept: Vec<Hsp> = Vec::with_capacity(hsps.len());
     for hsp in hsps.drain(..) {
         match kept.last() {
-            Some(best) if side.of(best) == side.of(&hsp) => kept.extend(rest(hsp, best)),
+            Some(best) if side.position(best) == side.position(&hsp) => {
+                kept.extend(rest(hsp, best))
+            }
             _ => kept.push(hsp),
         }
     }
     *hsps = kept;
 }
 
-/// Cuts an alignment where its columns have passed a place in both sequences, a gap as a whole. It stays as it is if they never do.
-fn cut(hsp: &mut Hsp, q_cut: u32, s_cut: u32, side: Side) {
+/// Cuts an alignment after the first column that is beyond a position in both sequences; a gap is
+/// cut as a whole. Without such a column it stays unchanged.
+fn cut(hsp: &mut Hsp, q_cut: u32, s_cut: u32, side: EndPoint) {
     let (q_cut, s_cut) = (
         i64::from(q_cut) - i64::from(hsp.bounds.q_start),
         i64::from(s_cut) - i64::from(hsp.bounds.s_start),
@@ -112,13 +121,13 @@ fn cut(hsp: &mut Hsp, q_cut: u32, s_cut: u32, side: Side) {
         }
         let (q, s) = (q as u32, s as u32);
         match side {
-            Side::Begin => {
+            EndPoint::Begin => {
                 hsp.edits[at].len -= taken as u32;
                 hsp.edits.drain(..at + usize::from(taken == len));
                 hsp.bounds.q_start += q;
                 hsp.bounds.s_start += s;
             }
-            Side::End => {
+            EndPoint::End => {
                 hsp.edits[at].len = taken as u32;
                 hsp.edits.truncate(at + 1);
                 hsp.bounds.q_end = hsp.bounds.q_start + q;

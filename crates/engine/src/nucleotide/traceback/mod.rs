@@ -25,7 +25,7 @@ use crate::kernel::Kernel;
 use crate::order::{self, Bounds, order_s};
 use crate::scores::{RowNumber, ScoreRows, rows_of_letters};
 
-/// How alignments are made.
+/// The algorithm for alignments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Aligner {
     /// By greedy extension, scored afterwards.
@@ -34,41 +34,42 @@ pub(crate) enum Aligner {
     Dynamic,
 }
 
-/// What the traceback of a search needs, fixed for all queries and subjects.
+/// Parameters of the traceback, the same for all queries and subjects.
 #[derive(Clone, Debug)]
 pub(crate) struct Traceback {
     pub aligner: Aligner,
     pub scoring: Scoring,
-    /// What the blastna codes score against each other.
+    /// Scores between the blastna codes.
     pub scores: ScoreRows,
-    /// The same for dynamic programming in vectors, where those suffice.
+    /// Parameters for dynamic programming in vectors, where bytes suffice.
     pub vectors: Vectors,
     /// Final X-drop.
     pub x_drop: i32,
     /// `-perc_identity`.
     pub perc_identity: f64,
-    /// From so many diagonals apart on nothing encloses anything; 0 for none.
+    /// HSPs that are at least this many diagonals apart never contain each other; 0 for no limit.
     pub separation: u32,
 }
 
-/// A strand of a query as the traceback needs it.
+/// A strand of a query, prepared for the traceback.
 #[derive(Clone, Debug)]
 pub(crate) struct Context {
-    /// Blastna letters by which it is scored, masked ones as N.
+    /// Blastna letters for scoring, masked ones as N.
     scored: Arc<[u8]>,
-    /// Letters as they were, by which identities are counted.
+    /// Letters without masks, for counting identities.
     unmasked: Arc<[u8]>,
     /// The scored letters, packed.
     packed: Packing,
-    /// The rows of the scored letters, and the same backwards: only where dynamic programming asks for them, as of a genome they are
-    /// much.
+    /// The rows of the scored letters, and the same backwards. Made on demand, as those of a genome
+    /// are large.
     rows: OnceLock<[Vec<RowNumber>; 2]>,
     /// Least score of an alignment.
     cutoff: i32,
 }
 
 impl Context {
-    /// A whole context: letters for scoring and for counting, and its gapped cut-off.
+    /// Prepares a whole context from its letters for scoring and for counting, and its gapped
+    /// cut-off.
     pub fn new(scored: Arc<[u8]>, unmasked: Arc<[u8]>, cutoff: i32) -> Context {
         let packed = Packing::whole(&scored);
         Context { scored, unmasked, packed, rows: OnceLock::new(), cutoff }
@@ -85,28 +86,28 @@ impl Context {
     }
 }
 
-/// What a score is worth.
+/// Bit score and e-value of a score.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Worth {
+pub(crate) struct Evaluation {
     pub evalue: f64,
     pub bit_score: f64,
 }
 
-/// The work space of one thread.
+/// Work space of a thread.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     kernel: Kernel,
     greedy: GreedyScratch,
-    /// The subject as the greedy aligner reads it.
+    /// The subject in the form that the greedy aligner reads.
     packed: Packing,
     dynamic: DynamicScratch,
-    /// A tree for each context.
+    /// A containment tree for each context.
     trees: Vec<ContainmentTree>,
     window: SubjectWindow,
 }
 
 impl Scratch {
-    /// An empty work space for these instructions.
+    /// Creates an empty work space for these instructions.
     pub fn new(kernel: Kernel) -> Scratch {
         Scratch {
             kernel,
@@ -118,12 +119,12 @@ impl Scratch {
         }
     }
 
-    /// Whether a greedy alignment since the last question may have been another one had the subject gone on beyond its ends.
+    /// Whether a longer subject might have changed a greedy alignment since the last call.
     pub fn take_met_subject_end(&mut self) -> bool {
         std::mem::take(&mut self.greedy.met_subject_end)
     }
 
-    /// Empty trees for so many contexts.
+    /// Empties the trees of the contexts.
     fn clear_trees(&mut self, contexts: usize) {
         self.trees.iter_mut().for_each(ContainmentTree::clear);
         if self.trees.len() < contexts {
@@ -132,7 +133,7 @@ impl Scratch {
     }
 }
 
-/// An alignment on its way.
+/// An alignment in progress.
 #[derive(Clone, Debug, PartialEq)]
 struct Hsp {
     context: u8,
@@ -151,14 +152,15 @@ impl order::Hsp for Hsp {
 }
 
 impl Traceback {
-    /// Aligns a query's contexts with a subject, given in blastna letters as far as [`reach`] tells of the HSPs, from preliminary HSPs
-    /// in ORDER-S. `worth` tells what a score of a context is worth. The alignments are in ORDER-S.
+    /// Aligns a query's contexts with a subject, from preliminary HSPs in ORDER-S. The subject is
+    /// in blastna letters, at least within the [`reach`] of the HSPs. `evaluate` returns the bit
+    /// score and e-value of a score in a context. The alignments are in ORDER-S.
     pub fn align(
         &self,
         contexts: &[Context],
         subject: &[u8],
         hsps: &[PrelimHsp],
-        worth: impl Fn(u8, i32) -> Worth,
+        evaluate: impl Fn(u8, i32) -> Evaluation,
         scratch: &mut Scratch,
     ) -> Vec<Alignment> {
         scratch.window.start(subject.len());
@@ -184,10 +186,10 @@ impl Traceback {
             }
             keep
         });
-        made.into_iter().map(|hsp| finished(hsp, &worth)).collect()
+        made.into_iter().map(|hsp| finished(hsp, &evaluate)).collect()
     }
 
-    /// Makes the alignments of all HSPs that do not lie in one made before.
+    /// Aligns all HSPs that no earlier alignment contains.
     fn trace(
         &self,
         contexts: &[Context],
@@ -206,7 +208,8 @@ impl Traceback {
             }
             let start = start::revised(&context.scored, subject, prelim, &self.scores);
             let Some((q_start, s_start)) = start else { continue };
-            // Where the only pair of true letters is the last one, it starts after that: nothing scores more than 0 there.
+            // If the only pair of true letters is the last one, the alignment would start after it:
+            // nothing scores more than 0 there.
             let is_beyond =
                 q_start as usize >= context.scored.len() || s_start as usize >= subject.len();
             let hsp = match self.aligner {
@@ -216,7 +219,7 @@ impl Traceback {
                     self.dynamic(prelim, context, subject, q_start, s_start, scratch)
                 }
             };
-            // What the greedy aligner made is looked at when its score is known.
+            // Greedy alignments are checked once their score is known.
             if self.aligner == Aligner::Greedy
                 || self.is_similar(hsp.bounds, &hsp.edits, &context.unmasked, subject)
             {
@@ -274,9 +277,9 @@ impl Traceback {
         Hsp { context: prelim.context, score: traced.score, bounds, edits: traced.edits }
     }
 
-    /// Whether enough columns are identical; letters count as they are, ambiguous or not.
+    /// Whether enough columns are identical. Letters are compared without masks, ambiguous or not.
     fn is_similar(&self, bounds: Bounds, edits: &[Edit], query: &[u8], subject: &[u8]) -> bool {
-        // Every alignment has so many; there is no need to count.
+        // Every alignment passes; skip the count.
         if self.perc_identity <= 0.0 {
             return true;
         }
@@ -300,13 +303,13 @@ impl Traceback {
     }
 }
 
-/// The same box in the whole subject.
+/// Moves a box to positions in the whole subject.
 fn moved(bounds: Bounds, by: u32) -> Bounds {
     Bounds { s_start: bounds.s_start + by, s_end: bounds.s_end + by, ..bounds }
 }
 
-fn finished(hsp: Hsp, worth: &impl Fn(u8, i32) -> Worth) -> Alignment {
-    let Worth { evalue, bit_score } = worth(hsp.context, hsp.score);
+fn finished(hsp: Hsp, evaluate: &impl Fn(u8, i32) -> Evaluation) -> Alignment {
+    let Evaluation { evalue, bit_score } = evaluate(hsp.context, hsp.score);
     let Bounds { q_start, q_end, s_start, s_end } = hsp.bounds;
     Alignment {
         score: hsp.score,

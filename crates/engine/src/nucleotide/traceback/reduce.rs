@@ -1,13 +1,14 @@
-//! Fewer gaps in greedy alignments: runs of pairs grow over gaps beside them, and short runs between gaps of different kinds are
-//! given up (`s_ReduceGaps`, `blast_gapalign.c`). No score is looked at.
+//! Reduces the gaps of greedy alignments (`s_ReduceGaps`, `blast_gapalign.c`). Runs of pairs grow
+//! over neighbouring gaps; short runs between gaps of different kinds are removed. Scores play no
+//! role.
 
 use crate::hits::{Edit, EditOp};
 use crate::order::Bounds;
 
-/// Runs of at least so many pairs grow; as many columns may be rearranged between two gaps.
+/// Runs of at least this many pairs grow. As many columns may be rearranged between two gaps.
 const LONG: u32 = 12;
 
-/// The letters that are aligned, and those before them.
+/// The aligned letters, and those before them.
 #[derive(Clone, Copy)]
 struct Letters<'a> {
     query: &'a [u8],
@@ -16,7 +17,8 @@ struct Letters<'a> {
 }
 
 impl Letters<'_> {
-    /// Whether two letters, counted from the alignment's start, are equal; none beyond a sequence is.
+    /// Whether two letters, counted from the start of the alignment, are equal. Letters beyond a
+    /// sequence are not.
     fn equal(&self, q: i64, s: i64) -> bool {
         let at = |letters: &[u8], start: u32, at: i64| {
             usize::try_from(i64::from(start) + at).ok().and_then(|at| letters.get(at).copied())
@@ -25,12 +27,14 @@ impl Letters<'_> {
         letter.is_some() && letter == at(self.subject, self.bounds.s_start, s)
     }
 
-    /// How many pairs are equal before a place on the diagonal, not before the query's first aligned letter.
+    /// Number of equal pairs before a position on the diagonal, from the query's first aligned
+    /// letter on.
     fn equal_before(&self, q: i64, s: i64) -> u32 {
         (1..=q).take_while(|i| self.equal(q - i, s - i)).count() as u32
     }
 
-    /// How many pairs are equal from a place on. The last letters are not looked at; true if that was the end.
+    /// Number of equal pairs from a position on. The last letters are excluded; returns true if
+    /// they were reached.
     fn equal_after(&self, q: i64, s: i64) -> (u32, bool) {
         let Bounds { q_start, q_end, s_start, s_end } = self.bounds;
         let room = (i64::from(q_end - q_start) - q).min(i64::from(s_end - s_start) - s) - 1;
@@ -48,7 +52,7 @@ pub(super) fn reduce_gaps(edits: &mut Vec<Edit>, bounds: Bounds, query: &[u8], s
     rebuild(edits);
 }
 
-/// Lets each long run of pairs grow over what lies beside it.
+/// Extends each long run of pairs over its neighbours.
 fn grow_runs(edits: &mut [Edit], letters: &Letters) {
     let (mut q, mut s) = (0, 0);
     for at in 0..edits.len() {
@@ -65,11 +69,12 @@ fn grow_runs(edits: &mut [Edit], letters: &Letters) {
                 if at + 1 < edits.len() {
                     (after, at_end) = letters.equal_after(q, s);
                 }
-                // A run that cannot grow to the left as it should does not grow to the right either.
+                // A run that cannot grow to the left as far as it should does not grow to the right
+                // either.
                 if grow_left(edits, at, before).is_some() {
                     grow_right(edits, at, after);
                 }
-                // BLAST+ stands one letter before the place if it came to the end.
+                // BLAST+ is one letter before the position if it reached the end.
                 let on = i64::from(after) - i64::from(at_end);
                 (q, s) = (q + on, s + on);
             }
@@ -77,15 +82,15 @@ fn grow_runs(edits: &mut [Edit], letters: &Letters) {
     }
 }
 
-/// Letters of the query and of the subject that a run has still to take from its neighbours.
+/// Number of query and subject letters that a run still takes from its neighbours.
 #[derive(Clone, Copy)]
-struct Wanted {
+struct MissingLetters {
     query: i64,
     subject: i64,
 }
 
-impl Wanted {
-    fn take(&mut self, edit: Edit) {
+impl MissingLetters {
+    fn subtract(&mut self, edit: Edit) {
         let len = i64::from(edit.len);
         match edit.op {
             EditOp::Substitution => {
@@ -100,13 +105,13 @@ impl Wanted {
         self.query <= 0 && self.subject <= 0
     }
 
-    /// What is left of the edit that was taken last, as pairs.
+    /// The rest of the last edit that was taken, as pairs.
     fn rest(self) -> Edit {
         let len = -self.query.max(self.subject);
         Edit { op: EditOp::Substitution, len: len as u32 }
     }
 
-    /// The gap between that and the grown run.
+    /// The gap between that rest and the grown run.
     fn gap(self) -> Edit {
         let more = self.query - self.subject;
         let op = if more > 0 { EditOp::GapInQuery } else { EditOp::GapInSubject };
@@ -114,16 +119,16 @@ impl Wanted {
     }
 }
 
-/// Lets a run take so many pairs from before it; `None` if there are not as many.
+/// Extends a run by `by` pairs to the left; returns `None` if there are not as many.
 fn grow_left(edits: &mut [Edit], at: usize, by: u32) -> Option<()> {
     if by == 0 {
         return Some(());
     }
-    let mut wanted = Wanted { query: by.into(), subject: by.into() };
+    let mut wanted = MissingLetters { query: by.into(), subject: by.into() };
     let mut reached = at;
     while !wanted.is_met() {
         reached = reached.checked_sub(1)?;
-        wanted.take(edits[reached]);
+        wanted.subtract(edits[reached]);
     }
     edits[reached] = wanted.rest();
     for edit in &mut edits[reached + 1..at.max(reached + 2) - 1] {
@@ -134,16 +139,16 @@ fn grow_left(edits: &mut [Edit], at: usize, by: u32) -> Option<()> {
     Some(())
 }
 
-/// The same with what comes after it.
+/// Extends a run by `by` pairs to the right; returns `None` if there are not as many.
 fn grow_right(edits: &mut [Edit], at: usize, by: u32) -> Option<()> {
     if by == 0 {
         return Some(());
     }
-    let mut wanted = Wanted { query: by.into(), subject: by.into() };
+    let mut wanted = MissingLetters { query: by.into(), subject: by.into() };
     let mut reached = at;
     while !wanted.is_met() {
         reached += 1;
-        wanted.take(*edits.get(reached)?);
+        wanted.subtract(*edits.get(reached)?);
     }
     edits[reached] = wanted.rest();
     for edit in &mut edits[(at + 2).min(reached)..reached] {
@@ -154,7 +159,8 @@ fn grow_right(edits: &mut [Edit], at: usize, by: u32) -> Option<()> {
     Some(())
 }
 
-/// Drops empty edits, joins equal neighbours, and makes pairs of what two gaps of different kinds have in common.
+/// Drops empty edits, joins equal neighbours, and replaces the common length of two gaps of
+/// different kinds by pairs.
 fn rebuild(edits: &mut Vec<Edit>) {
     let mut kept: Vec<Edit> = Vec::with_capacity(edits.len());
     for &edit in edits.iter() {
@@ -168,7 +174,7 @@ fn rebuild(edits: &mut Vec<Edit>) {
             {
                 let common = last.len.min(edit.len);
                 kept.pop();
-                // Without anything before the gaps BLAST+ writes beside its memory.
+                // Without an edit before the gaps, BLAST+ writes outside of its memory.
                 if let Some(before) = kept.last_mut() {
                     before.len += common;
                 }
@@ -183,7 +189,7 @@ fn rebuild(edits: &mut Vec<Edit>) {
     *edits = kept;
 }
 
-/// Gives up short runs of pairs between gaps of different kinds where other pairs are as good.
+/// Removes short runs of pairs between gaps of different kinds where other pairs are as good.
 fn drop_short_runs(edits: &mut [Edit], letters: &Letters) {
     let (mut q, mut s) = (0, 0);
     for at in 0..edits.len() {
@@ -207,7 +213,7 @@ fn drop_short_runs(edits: &mut [Edit], letters: &Letters) {
             edits[at - 2].len -= less;
             edits[at - 1].len += less;
             edits[at].len -= less;
-            // The other gap ends as much earlier as the pairs begin.
+            // The other gap ends earlier by the number of columns by which the pairs begin earlier.
             match edit.op {
                 EditOp::GapInSubject => q += i64::from(less),
                 _ => s += i64::from(less),
@@ -220,8 +226,8 @@ fn drop_short_runs(edits: &mut [Edit], letters: &Letters) {
     }
 }
 
-/// Whether pairs on the diagonal `less` columns aside are about as good as those of the run between two gaps, which starts at
-/// `(q, s)`; `op` is the later gap's.
+/// Whether the pairs on the diagonal `less` columns away are about as good as those of the run
+/// between two gaps. The run starts at `(q, s)`; `op` is the kind of the later gap.
 fn is_as_good(letters: &Letters, (q, s): (i64, i64), op: EditOp, middle: u32, less: u32) -> bool {
     let count = |q: i64, s: i64, len: u32| {
         (0..i64::from(len)).filter(|i| letters.equal(q + i, s + i)).count() as i64

@@ -1,5 +1,5 @@
-//! Scores of alignments from their columns, with what the subject's ambiguous letters score
-//! (`Blast_HSPReevaluateWithAmbiguitiesGapped`, `blast_hits.c`).
+//! Computes scores of alignments from their columns, with the scores of the subject's ambiguous
+//! letters (`Blast_HSPReevaluateWithAmbiguitiesGapped`, `blast_hits.c`).
 
 use super::Hsp;
 use crate::hits::{Edit, EditOp};
@@ -10,12 +10,12 @@ use crate::xdrop::GapCosts;
 
 use fleetblast_seq::nucleotide::blastna;
 
-/// What columns score, in units in which all scores and costs are whole.
+/// Scores of columns, in units in which all scores and costs are whole numbers.
 struct Costs<'a> {
     scores: &'a ScoreRows,
     reward: i32,
     gaps: GapCosts,
-    /// So many units are a score of one.
+    /// Number of units in a score of one.
     units: i32,
 }
 
@@ -31,7 +31,7 @@ impl<'a> Costs<'a> {
     }
 }
 
-/// A place in an alignment: in the query, in the subject, and which edit comes next.
+/// A position in an alignment: in the query, in the subject, and the number of the next edit.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     q: i64,
@@ -39,18 +39,20 @@ struct Place {
     edit: usize,
 }
 
-/// A stretch of an alignment.
+/// A range of an alignment.
 #[derive(Clone, Copy, Debug)]
-struct Stretch {
+struct ColumnRange {
     from: Place,
-    /// With the number of the edit that it ends in.
+    /// Its end, with the number of the edit that it ends in.
     to: Place,
-    /// Columns of that edit, counted from where it starts or, if the stretch starts in it, from there.
+    /// Number of columns of that edit, counted from its start or, if the range starts in it, from
+    /// there.
     columns: u32,
     score: i32,
 }
 
-/// Scores an alignment anew and cuts it to its best stretch; false if that scores less than the cut-off.
+/// Scores an alignment anew and trims it to its best range. Returns false if that scores less than
+/// the cut-off.
 pub(super) fn rescore(
     hsp: &mut Hsp,
     query: &[u8],
@@ -60,13 +62,13 @@ pub(super) fn rescore(
     cutoff: i32,
 ) -> bool {
     let costs = Costs::new(scoring, scores);
-    let mut best = best_stretch(hsp, query, subject, &costs, cutoff);
+    let mut best = best_range(hsp, query, subject, &costs, cutoff);
     best.score /= costs.units;
     if best.from.edit < hsp.edits.len() && best.to.edit < hsp.edits.len() {
         lengthen(&mut best, &mut hsp.edits, query, subject, scoring.reward);
     }
     hsp.score = best.score;
-    // What begins after its end can come of a score that only the lengthening has raised.
+    // Its start can be after its end if only the lengthening raised the score to the cut-off.
     if best.score < cutoff || best.to.q < best.from.q || best.to.s < best.from.s {
         return false;
     }
@@ -85,19 +87,19 @@ pub(super) fn rescore(
     true
 }
 
-/// The best stretch; takes the columns before it off the edit that it begins in.
-fn best_stretch(
+/// Finds the best range. Removes the columns before it from the edit that it begins in.
+fn best_range(
     hsp: &mut Hsp,
     query: &[u8],
     subject: &[u8],
     costs: &Costs<'_>,
     cutoff: i32,
-) -> Stretch {
+) -> ColumnRange {
     let letters = Letters { query, subject };
     let edits = &mut hsp.edits;
     let mut at = Place { q: hsp.bounds.q_start.into(), s: hsp.bounds.s_start.into(), edit: 0 };
     let mut begin = at;
-    let mut best = Stretch { from: at, to: at, columns: 0, score: 0 };
+    let mut best = ColumnRange { from: at, to: at, columns: 0, score: 0 };
     let mut sum = 0;
     while at.edit < edits.len() {
         let mut column = 0;
@@ -113,14 +115,14 @@ fn best_stretch(
                 } else {
                     begin.edit += 1;
                 }
-                // A stretch that has reached the cut-off stays.
+                // A range that has reached the cut-off stays.
                 if best.score < cutoff {
                     best.from = begin;
                     best.to.edit = begin.edit;
                     best.score = 0;
                 }
             } else if sum > best.score {
-                best = Stretch { from: begin, to: at, columns: column, score: sum };
+                best = ColumnRange { from: begin, to: at, columns: column, score: sum };
             }
         }
         at.edit += 1;
@@ -128,7 +130,8 @@ fn best_stretch(
     best
 }
 
-/// Takes some pairs of which none but the last may lower the sum, or a whole gap; returns the number of columns.
+/// Advances by some pairs, only the last of them may lower the sum, or by a whole gap. Returns the
+/// number of columns.
 #[inline(always)]
 fn step(
     edit: Edit,
@@ -152,7 +155,7 @@ fn step(
             return edit.len;
         }
     }
-    // As long as the sum only rises, only where that ends can be best.
+    // While the sum only rises, only the last position can be best.
     let equal = (letters.run(at.q as i32, at.s as i32) as u32).min(left);
     let taken = equal.max(1);
     if equal > 0 {
@@ -167,8 +170,8 @@ fn step(
     taken
 }
 
-/// Lengthens a stretch at both ends as long as letters are single bases and equal.
-fn lengthen(best: &mut Stretch, edits: &mut [Edit], query: &[u8], subject: &[u8], reward: i32) {
+/// Extends a range at both ends while letters are single bases and equal.
+fn lengthen(best: &mut ColumnRange, edits: &mut [Edit], query: &[u8], subject: &[u8], reward: i32) {
     let is_pair = |q: i64, s: i64| {
         let at = |letters: &[u8], at: i64| {
             usize::try_from(at).ok().and_then(|at| letters.get(at).copied())
@@ -176,7 +179,7 @@ fn lengthen(best: &mut Stretch, edits: &mut [Edit], query: &[u8], subject: &[u8]
         let letter = at(query, q).filter(|&letter| letter < blastna::BASES);
         letter.is_some() && letter == at(subject, s)
     };
-    let Stretch { from, to, .. } = *best;
+    let ColumnRange { from, to, .. } = *best;
     let mut before = 0;
     while is_pair(from.q - 1 - i64::from(before), from.s - 1 - i64::from(before)) {
         before += 1;

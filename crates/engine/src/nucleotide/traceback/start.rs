@@ -1,16 +1,16 @@
-//! From where an alignment is made (`BlastGetOffsetsForGappedAlignment`, `BlastGetStartForGappedAlignmentNucl` and
-//! `AdjustSubjectRange`, `blast_gapalign.c`).
+//! Selects the position from which an alignment starts (`BlastGetOffsetsForGappedAlignment`,
+//! `BlastGetStartForGappedAlignmentNucl` and `AdjustSubjectRange`, `blast_gapalign.c`).
 
 use std::ops::Range;
 
 use crate::hits::PrelimHsp;
 use crate::scores::ScoreRows;
 
-/// A start in a run of more letters than this stays where it is.
+/// A start stays where it is if it lies in a run of more letters than this.
 const RUN: i32 = 10;
 /// A start that is moved goes into a run of more letters than this, if there is one.
 const LONG_RUN: i32 = 15;
-/// Letters of the window in which a start is sought that is not known.
+/// Number of letters in the window in which an unknown start is sought.
 const WINDOW: usize = 11;
 
 /// Subjects of at least this length are aligned only near the start.
@@ -18,13 +18,14 @@ const LONG_SUBJECT: u32 = 90_000;
 /// Estimated largest total length of gaps.
 const MAX_TOTAL_GAPS: u32 = 3000;
 
-/// How far a query may go beyond a preliminary HSP whose alignment is looked for near it, and how much more of the subject it may look
-/// at. Beyond ends that lie further away extensions run until they have fallen by the X-drop, over most such parts.
+/// Limit, in letters, for aligning in a part of the subject: how far the query may extend beyond a
+/// preliminary HSP, and how much more of the subject is read. If the ends are further away,
+/// extensions often run through the whole part until they have fallen by the X-drop.
 const FAR: u32 = 192;
 const SLACK: u32 = 64;
 
-/// The start of an HSP's alignment in the query and in the subject; `None` drops the HSP. A preliminary one at the very first
-/// pair stands for one that is not known.
+/// The start of an HSP's alignment in the query and in the subject; `None` drops the HSP. A
+/// preliminary start at the very first pair means that it is unknown.
 pub(super) fn revised(
     query: &[u8],
     subject: &[u8],
@@ -41,24 +42,26 @@ pub(super) fn revised(
     Some(((i64::from(hsp.q_seed) + by) as u32, (i64::from(hsp.s_seed) + by) as u32))
 }
 
-/// Whether two letters are there and equal, ambiguous or not.
+/// Whether two letters exist and are equal, ambiguous or not.
 fn is_equal(query: &[u8], subject: &[u8], q: i64, s: i64) -> bool {
     let at =
         |letters: &[u8], at: i64| usize::try_from(at).ok().and_then(|at| letters.get(at).copied());
     at(query, q).is_some_and(|letter| at(subject, s) == Some(letter))
 }
 
-/// Whether the start lies in a long enough run of equal letters. The letters at the start count twice, and one not at all.
+/// Whether the start lies in a long enough run of equal letters. BLAST+ counts the letters at the
+/// start twice, and one not at all.
 fn in_run(query: &[u8], subject: &[u8], hsp: &PrelimHsp) -> bool {
     let (q, s) = (i64::from(hsp.q_seed), i64::from(hsp.s_seed));
     let right =
         (0..i64::from(hsp.q_end) - q).take_while(|i| is_equal(query, subject, q + i, s + i));
     let left = (0..=q).take_while(|i| is_equal(query, subject, q - i, s - i));
-    // No more are needed than are told apart.
+    // Longer runs need not be distinguished.
     right.map(|_| ()).chain(left.map(|_| ())).take(RUN as usize + 2).count() as i32 > RUN + 1
 }
 
-/// How far from the start the middle of the longest run of equal letters on its diagonal is, or of the first long one.
+/// Distance from the start to the middle of the longest run of equal letters on its diagonal, or of
+/// the first long one.
 fn longest_run(query: &[u8], subject: &[u8], hsp: &PrelimHsp) -> Option<i64> {
     let [q_seed, s_seed, q_start, s_start, q_end, s_end] =
         [hsp.q_seed, hsp.s_seed, hsp.q_start, hsp.s_start, hsp.q_end, hsp.s_end].map(i64::from);
@@ -86,7 +89,8 @@ fn longest_run(query: &[u8], subject: &[u8], hsp: &PrelimHsp) -> Option<i64> {
     best.1
 }
 
-/// The end of the window with the best score on the diagonal of the HSP's begin, or else the middle of the window at its end.
+/// The end of the window with the best score on the diagonal of the HSP's begin, or else the middle
+/// of the window at its end.
 fn best_window(
     query: &[u8],
     subject: &[u8],
@@ -127,7 +131,7 @@ pub(super) fn near(q_start: u32, q_len: u32, s_start: u32, s_len: u32) -> Range<
     start..s_len.min(s_start + (q_len - q_start) + MAX_TOTAL_GAPS)
 }
 
-/// Whatever alignments from an HSP read of a subject lies in here.
+/// The range of a subject that contains all letters that alignments from an HSP can read.
 pub(crate) fn reach(q_len: u32, hsp: &PrelimHsp, s_len: u32) -> Range<u32> {
     if s_len < LONG_SUBJECT {
         return 0..s_len;
@@ -142,8 +146,8 @@ pub(crate) fn reach(q_len: u32, hsp: &PrelimHsp, s_len: u32) -> Range<u32> {
     within(start).min(hsp.s_start)..within(end).max(hsp.s_end)
 }
 
-/// The part of a subject that alignments from these HSPs mostly lie in: around them, as far as the query goes beyond them and a bit
-/// more. `None` where it goes far.
+/// The part of a subject that contains most alignments from these HSPs: around them, as far as the
+/// query extends beyond them and a little more. Returns `None` if that is far.
 pub(crate) fn near_hsps(q_len: u32, hsps: &[PrelimHsp], s_len: u32) -> Option<Range<u32>> {
     let mut near: Option<Range<u32>> = None;
     for hsp in hsps {

@@ -28,7 +28,7 @@ fn traceback(
     }
 }
 
-/// A preliminary HSP that is a run of pairs.
+/// A preliminary HSP that consists of a run of pairs.
 fn run(q: u32, s: u32, length: u32) -> PrelimHsp {
     PrelimHsp {
         score: length as i32,
@@ -45,8 +45,8 @@ fn run(q: u32, s: u32, length: u32) -> PrelimHsp {
     }
 }
 
-fn worth(_: u8, _: i32) -> Worth {
-    Worth { evalue: 0.0, bit_score: 0.0 }
+fn evaluate(_: u8, _: i32) -> Evaluation {
+    Evaluation { evalue: 0.0, bit_score: 0.0 }
 }
 
 /// The columns as BLAST+ prints them in `btop`.
@@ -77,7 +77,8 @@ fn btop(query: &[u8], subject: &[u8], alignment: &Alignment) -> String {
     text + &equal.to_string()
 }
 
-/// Query, subject (after `ACGTTG`), a run of pairs in both, its length, and what `blastn` 2.12.0 makes of them: score and columns.
+/// Query, subject (after `ACGTTG`), a run of pairs in both, its length, and the alignment of
+/// `blastn` 2.12.0: score and columns.
 type Case = (&'static str, &'static str, (u32, u32, u32), i32, &'static str);
 
 fn check(traceback: &Traceback, cases: &[Case]) {
@@ -89,7 +90,7 @@ fn check(traceback: &Traceback, cases: &[Case]) {
                 &contexts,
                 &subject,
                 &[run(q, s, length)],
-                worth,
+                evaluate,
                 &mut Scratch::new(kernel),
             );
             assert_eq!(made.len(), 1);
@@ -191,7 +192,7 @@ fn alignments_score_what_their_columns_do() {
             (0..5).map(|_| run(random.below(40) as u32, random.below(40) as u32, 10)).collect();
         for kind in &kinds {
             let mut scratch = Scratch::new(Kernel::detect());
-            for made in kind.align(&contexts, &subject, &seeds, worth, &mut scratch) {
+            for made in kind.align(&contexts, &subject, &seeds, evaluate, &mut scratch) {
                 let Scoring { reward, penalty, gaps } = kind.scoring;
                 let linear = reward - 2 * penalty;
                 let (mut q, mut s) = (made.query.start as usize, made.subject.start as usize);
@@ -211,7 +212,8 @@ fn alignments_score_what_their_columns_do() {
                     s += if edit.op == EditOp::GapInSubject { 0 } else { len };
                 }
                 assert_eq!((q, s), (made.query.end as usize, made.subject.end as usize));
-                // At a start that is no pair two gaps may become one; the greedy ones are scored after that.
+                // At a start that is no pair two gaps may become one; greedy alignments are scored
+                // after that.
                 let saved = twice / 2 - made.score;
                 let joined = kind.aligner == Aligner::Dynamic && saved == gaps.open;
                 assert!(saved == 0 || joined, "{kind:?} {saved}");
@@ -257,7 +259,7 @@ fn an_hsp_whose_only_pair_is_its_last_has_no_alignment() {
     let contexts = [Context::new(query[..].into(), query[..].into(), 1)];
     let traceback = traceback(Aligner::Dynamic, (2, -3), (5, 2), 110);
     let mut scratch = Scratch::new(Kernel::detect());
-    let made = traceback.align(&contexts, &subject, &[run(0, 2, 7)], worth, &mut scratch);
+    let made = traceback.align(&contexts, &subject, &[run(0, 2, 7)], evaluate, &mut scratch);
     assert_eq!(made, []);
 }
 
@@ -289,7 +291,7 @@ fn nothing_is_read_of_a_long_subject_beyond_the_reach_of_its_hsps() {
         let traceback = traceback(aligner, (2, -3), gaps, 60);
         let [whole, part] = [&subject, &near].map(|subject| {
             let mut scratch = Scratch::new(Kernel::detect());
-            traceback.align(&contexts, subject, &hsps, worth, &mut scratch)
+            traceback.align(&contexts, subject, &hsps, evaluate, &mut scratch)
         });
         assert!(!whole.is_empty());
         assert_eq!(whole, part);
@@ -320,10 +322,10 @@ fn a_part_of_a_subject_is_enough_if_no_path_comes_to_its_ends() {
         };
         for kernel in Kernel::available() {
             let mut scratch = Scratch::new(kernel);
-            let whole = traceback.align(&contexts, &subject, &[hsp], worth, &mut scratch);
+            let whole = traceback.align(&contexts, &subject, &[hsp], evaluate, &mut scratch);
             scratch.take_met_subject_end();
             let letters = &subject[near.start as usize..near.end as usize];
-            let mut part = traceback.align(&contexts, letters, &[moved], worth, &mut scratch);
+            let mut part = traceback.align(&contexts, letters, &[moved], evaluate, &mut scratch);
             if scratch.take_met_subject_end() {
                 not += 1;
                 continue;

@@ -13,15 +13,15 @@ use crate::xdrop::frames::MARGIN;
 pub(super) struct SubjectWindow {
     forward: Strip,
     backward: Strip,
-    /// Letters of the subject.
+    /// Number of letters of the subject.
     length: usize,
     copied: RangeSet,
-    /// The window.
+    /// The present window.
     range: Option<Range<usize>>,
 }
 
 impl SubjectWindow {
-    /// Another subject comes, with so many letters.
+    /// Prepares for another subject, of `length` letters.
     pub fn start(&mut self, length: usize) {
         self.length = length;
         self.copied.clear();
@@ -34,8 +34,8 @@ impl SubjectWindow {
     /// Moves the window to a part of the subject.
     ///
     /// # Panics
-    /// If the subject is not as long as [`SubjectWindow::start`] was called for, or the part lies
-    /// outside it.
+    /// If the subject's length differs from that given to [`SubjectWindow::start`], or the part
+    /// lies outside of it.
     pub fn load(&mut self, subject: &[u8], range: Range<u32>) {
         assert_eq!(subject.len(), self.length, "another subject");
         let range = range.start as usize..range.end as usize;
@@ -66,16 +66,16 @@ impl SubjectWindow {
         self.forward.fenced()
     }
 
-    /// The same, the last letter first.
+    /// The same letters, the last one first.
     pub fn backward(&self) -> &[u8] {
         self.backward.fenced()
     }
 }
 
-/// Letters, of which a part is fenced: sentinels stand for the [`MARGIN`] letters on both sides.
+/// Letters with a fenced part: sentinels replace the [`MARGIN`] letters on both sides.
 #[derive(Debug, Default)]
 struct Strip {
-    /// With room for the fences of a part at either end.
+    /// The letters, with room for the fences of a part at either end.
     letters: Vec<u8>,
     fenced: Option<Fenced>,
 }
@@ -83,36 +83,36 @@ struct Strip {
 #[derive(Debug)]
 struct Fenced {
     part: Range<usize>,
-    /// The letters behind the fences.
+    /// The letters that the fences replace.
     hidden: [[u8; MARGIN]; 2],
 }
 
 impl Strip {
-    /// Other letters come, so many.
+    /// Prepares for `length` other letters.
     fn start(&mut self, length: usize) {
         self.fenced = None;
         let needed = length + 2 * MARGIN;
         if self.letters.len() < needed {
-            // Anew, as memory of zeros costs nothing before it is used.
+            // Allocate anew: zeroed memory costs nothing before it is used.
             self.letters = vec![0; needed.next_power_of_two()];
         }
     }
 
-    /// Puts letters at their place.
+    /// Stores the letters of a part.
     fn place(&mut self, part: Range<usize>, letters: &[u8]) -> &mut [u8] {
         let place = &mut self.letters[part.start + MARGIN..part.end + MARGIN];
         place.copy_from_slice(letters);
         place
     }
 
-    /// The places of both fences of a part.
-    fn beside(part: &Range<usize>) -> [Range<usize>; 2] {
+    /// The ranges of both fences of a part.
+    fn fences(part: &Range<usize>) -> [Range<usize>; 2] {
         [part.start, part.end + MARGIN].map(|start| start..start + MARGIN)
     }
 
     fn fence(&mut self, part: Range<usize>) {
         let mut hidden = [[0; MARGIN]; 2];
-        for (place, hidden) in Strip::beside(&part).into_iter().zip(&mut hidden) {
+        for (place, hidden) in Strip::fences(&part).into_iter().zip(&mut hidden) {
             hidden.copy_from_slice(&self.letters[place.clone()]);
             self.letters[place].fill(blastna::SENTINEL);
         }
@@ -121,7 +121,7 @@ impl Strip {
 
     fn lift_fences(&mut self) {
         let Some(Fenced { part, hidden }) = self.fenced.take() else { return };
-        for (place, hidden) in Strip::beside(&part).into_iter().zip(&hidden) {
+        for (place, hidden) in Strip::fences(&part).into_iter().zip(&hidden) {
             self.letters[place].copy_from_slice(hidden);
         }
     }
@@ -165,7 +165,7 @@ mod tests {
         let mut window = SubjectWindow::default();
         window.start(subject.len());
         window.load(&subject, 100..4000);
-        // What is there is not read again.
+        // Letters that were copied are not read again.
         let other = vec![14; subject.len()];
         window.load(&other, 90..4010);
         let letters = &window.forward()[MARGIN..MARGIN + window.length()];

@@ -8,14 +8,16 @@ pub(super) type Half = [f64; HALF];
 
 /// The matrix (D Bᵀ; B C) with diagonal D; after [`System::factor`] its Cholesky factor.
 ///
-/// Loops run over whole rows, the zeros of a triangle included, because that is what fits vector registers.
+/// Loops run over whole rows, including the zeros of a triangle, because that fits vector
+/// registers.
 #[derive(Clone, Debug)]
 pub(super) struct System {
     /// D; then the reciprocal of its square root.
     pub diagonal: Half,
-    /// Bᵀ: row k holds column k of B. Then the same of the factor.
+    /// Bᵀ: row k holds column k of B. After factoring, the same of the factor.
     pub across: [Half; HALF],
-    /// C, lower triangle; the upper one is zero. Then the transpose of its factor, a clean upper triangle.
+    /// C, lower triangle; the upper one is zero. After factoring, the transpose of its factor, an
+    /// upper triangle.
     pub corner: [Half; HALF],
     /// Reciprocals of the diagonal of the factor of C.
     pivots: Half,
@@ -52,7 +54,8 @@ impl System {
         }
     }
 
-    /// Replaces the matrix by its Cholesky factor; entries become NaN if it is not positive definite.
+    /// Replaces the matrix by its Cholesky factor; entries become NaN if it is not positive
+    /// definite.
     #[inline(always)]
     pub(super) fn factor(&mut self) {
         for (diagonal, across) in self.diagonal.iter_mut().zip(&mut self.across) {

@@ -1,13 +1,13 @@
 //! Natural logarithms of many numbers at once.
 
-/// ln 2 in two parts, of which the first has trailing zeros: its product with an exponent is exact.
+/// ln 2 in two parts. The first has trailing zeros, so that its product with an exponent is exact.
 const LN_2_HIGH: f64 = f64::from_bits(0x3FE6_2E42_FEE0_0000);
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
-/// Bits of 1/√2: mantissas are taken from there to √2.
+/// Bits of 1/√2: mantissas range from there to √2.
 const LEAST_MANTISSA: u64 = std::f64::consts::FRAC_1_SQRT_2.to_bits();
 
-/// 1.5·2⁵², whose lowest bits take up a small integer.
+/// 1.5·2⁵²: adding it puts a small integer into the lowest bits.
 const SHIFTER: f64 = 6_755_399_441_055_744.0;
 
 /// Coefficients 2/3, 2/5, ... of the series of 2 artanh after the first.
@@ -21,7 +21,8 @@ const SERIES: [f64; 10] = {
     series
 };
 
-/// ln of a positive normal number, within two units in the last place; without branches, so that a loop over it runs in lanes.
+/// ln of a positive normal number, within two units in the last place. It has no branches, so that
+/// a loop over it can be vectorised.
 #[inline(always)]
 pub(super) fn ln_of_normal(x: f64) -> f64 {
     let above = x.to_bits().wrapping_sub(LEAST_MANTISSA) as i64;
@@ -31,7 +32,7 @@ pub(super) fn ln_of_normal(x: f64) -> f64 {
     // ln m = 2 artanh((m - 1)/(m + 1)).
     let s = (mantissa - 1.0) / (mantissa + 1.0);
     let z = s * s;
-    // Written out, in pairs: a loop here would keep the caller's loop out of the lanes.
+    // Written out in pairs: a loop here would prevent vectorising the caller's loop.
     let [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10] = SERIES;
     let z2 = z * z;
     let low = (c1 + z * c2) + z2 * (c3 + z * c4);
@@ -41,7 +42,7 @@ pub(super) fn ln_of_normal(x: f64) -> f64 {
     exponent * LN_2_HIGH + (2.0 * s + (s * series + exponent * LN_2_LOW))
 }
 
-/// Writes ln(x·factor) of each x to `out`; the three have the same length.
+/// Writes ln(x·factor) of each x to `out`. The three have the same length.
 #[inline(always)]
 pub(super) fn ln_of_products(x: &[f64], factor: &[f64], out: &mut [f64]) {
     let mut least = f64::INFINITY;

@@ -1,8 +1,9 @@
-//! Compositional adjustment: the matrix of one query and one subject, corrected for their residue compositions.
+//! Compositional adjustment: corrects the matrix of a query and a subject for their residue
+//! compositions.
 //!
-//! An [`Adjuster`] holds what depends on the scoring system alone; a [`Workspace`] holds the arrays of the computation,
-//! so that adjusting a matrix allocates nothing. Scores come out multiplied by a scale (32), which gives
-//! alignment scores a resolution finer than one raw score unit.
+//! An [`Adjuster`] holds data that depend on the scoring system alone. A [`Workspace`] holds the
+//! arrays of the computation, so that adjusting a matrix allocates no memory. The resulting scores
+//! are multiplied by a scale (32), for a resolution finer than one raw score unit.
 
 mod cholesky;
 mod logs;
@@ -35,7 +36,7 @@ use self::scores::Real;
 /// Frequencies of the true residues, in the order of [`fleetblast_stats::frequencies::LETTERS`].
 type Letters = [f64; TRUE_RESIDUES];
 
-/// Observations that the background counts for in a composition (redo_alignment.c).
+/// Weight of the background in a composition, in observations (redo_alignment.c).
 const PSEUDOCOUNTS: f64 = 20.0;
 
 /// The residue composition of a sequence.
@@ -47,7 +48,8 @@ pub struct Composition {
     pub true_residues: usize,
 }
 
-/// The composition of a sequence of NCBIstdaa codes (`Blast_ReadAaComposition`, composition_adjustment.c).
+/// The composition of a sequence of NCBIstdaa codes (`Blast_ReadAaComposition`,
+/// composition_adjustment.c).
 pub fn composition_of(residues: &[u8]) -> Composition {
     let mut counts = [0_usize; 256];
     for &residue in residues {
@@ -83,7 +85,7 @@ impl Composition {
     }
 }
 
-/// Arrays of an adjustment, used again and again.
+/// Arrays of an adjustment, reused.
 #[derive(Clone, Debug)]
 pub struct Workspace {
     kernel: Kernel,
@@ -93,7 +95,7 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Fresh arrays, for computing with these instructions.
+    /// Creates arrays for computing with these instructions.
     pub fn new(kernel: Kernel) -> Self {
         Self {
             kernel,
@@ -115,9 +117,10 @@ pub struct Adjuster {
     plain: Scores,
     /// Ungapped λ of the background composition, per unit of the scaled scores.
     lambda: f64,
-    /// The matrix at the scale of the results, made from the frequency ratios.
+    /// The matrix at the scale of the results, computed from the frequency ratios.
     start: Scores,
-    /// Smallest and largest score of `start` in the columns of the true residues, both counted from 0.
+    /// Smallest and largest score of `start` in the columns of the true residues, both counted from
+    /// 0.
     start_range: (i32, i32),
     /// ln of the frequency ratios, [`NEVER`] where the ratio is 0.
     log_ratios: Real,
@@ -129,9 +132,10 @@ pub struct Adjuster {
 }
 
 impl Adjuster {
-    /// An adjuster whose matrices are `scale` times as large as those of `scoring`.
+    /// Creates an adjuster whose matrices are `scale` times as large as those of `scoring`.
     ///
-    /// `None` if the matrix has no frequencies behind it (IDENTITY): BLAST+ then warns and searches without adjustment.
+    /// Returns `None` if the matrix has no frequency data (IDENTITY): BLAST+ then warns and
+    /// searches without adjustment.
     pub fn new(scoring: &ScoringSystem, scale: f64) -> Option<Self> {
         let data = FrequencyData::for_matrix(scoring.name)?;
         let lambda = scoring.ideal.lambda / scale;
@@ -164,11 +168,12 @@ impl Adjuster {
         Self { unified: true, ..self }
     }
 
-    /// Writes the matrix of a query (rows) and a subject (columns) to `out`, and tells how it was made
-    /// (`Blast_AdjustScores`, composition_adjustment.c).
+    /// Writes the matrix of a query (rows) and a subject (columns) to `out`, and returns the kind
+    /// of adjustment (`Blast_AdjustScores`, composition_adjustment.c).
     ///
-    /// Lengths are those of the whole sequences, in residues. With [`CompositionMode::Off`] the matrix is the
-    /// plain one, not scaled. `None`, and no matrix, if a sequence has no true residues: its alignments are dropped.
+    /// Lengths are those of the whole sequences, in residues. With [`CompositionMode::Off`] the
+    /// matrix is the plain one, not scaled. Returns `None`, and no matrix, if a sequence has no
+    /// true residues: its alignments are dropped.
     #[allow(clippy::too_many_arguments)]
     pub fn adjust(
         &self,
@@ -197,8 +202,9 @@ impl Adjuster {
         Some(Adjustment::Scaled)
     }
 
-    /// The matrix of the joint probabilities nearest to the original ones that have the compositions of the two sequences
-    /// (`Blast_CompositionMatrixAdj`, composition_adjustment.c); false if they were not found.
+    /// Computes the matrix from joint probabilities that have the compositions of the two sequences
+    /// and are nearest to the original ones (`Blast_CompositionMatrixAdj`,
+    /// composition_adjustment.c). Returns false if they were not found.
     fn optimize(
         &self,
         query: &Composition,
@@ -219,7 +225,8 @@ impl Adjuster {
         true
     }
 
-    /// The original matrix scaled to the λ of the two compositions (`Blast_CompositionBasedStats`, composition_adjustment.c).
+    /// Scales the original matrix to the λ of the two compositions (`Blast_CompositionBasedStats`,
+    /// composition_adjustment.c).
     fn scale(
         &self,
         query: &Composition,
@@ -237,7 +244,7 @@ impl Adjuster {
         self.keep_stop(out);
     }
 
-    /// A stop scores as in the original matrix.
+    /// Keeps the scores of stops from the original matrix.
     fn keep_stop(&self, out: &mut Scores) {
         let stop = usize::from(alphabet::STOP);
         out[stop] = self.start[stop];

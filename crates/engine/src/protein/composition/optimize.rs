@@ -1,10 +1,12 @@
-//! The joint probabilities nearest to given ones that have given marginals and a given relative entropy.
+//! The joint probabilities nearest to given ones that have given marginals and a given relative
+//! entropy.
 //!
-//! Minimises Σ x ln(x/q) over the 20 × 20 joint probabilities x, with q those of the original matrix, subject to 20 column
-//! sums, 19 row sums (the last follows), and Σ x ln(x/(r c)) = 0.44, by Newton's method on the Lagrangian
-//! (`Blast_OptimizeTargetFrequencies`, optimize_target_freq.c). D, the second derivative of the Lagrangian, is diagonal, so a step
-//! costs one system of 40 unknowns. Sums run in lanes and quotients by way of reciprocals: what that changes is
-//! of the order of 1e-15, far from what rounding to scores could show.
+//! Minimises Σ x ln(x/q) over the 20 × 20 joint probabilities x, with q those of the original
+//! matrix. The constraints are 20 column sums, 19 row sums (the last follows), and Σ x ln(x/(r c))
+//! = 0.44. The method is Newton's on the Lagrangian (`Blast_OptimizeTargetFrequencies`,
+//! optimize_target_freq.c). D, the second derivative of the Lagrangian, is diagonal, so that a step
+//! costs one system of 40 unknowns. Sums run in lanes, and quotients use reciprocals. That changes
+//! results by about 1e-15, far too little to show in rounded scores.
 
 use fleetblast_stats::frequencies::{Joint, TRUE_RESIDUES};
 
@@ -16,27 +18,29 @@ use super::logs::ln_of_products;
 const RELATIVE_ENTROPY: f64 = 0.44;
 /// Norm of the residuals at which the iteration has converged.
 const TOLERANCE: f64 = 1.0e-8;
-/// Most Newton steps.
+/// Maximum number of Newton steps.
 const ITERATIONS: u32 = 2000;
-/// Share of the way to the boundary x = 0 that a step may go.
+/// Share of the distance to the boundary x = 0 that a step may go.
 const STEP: f64 = 0.95;
 
-/// Lanes of a long sum.
+/// Number of lanes of a long sum.
 const LANES: usize = 4;
-/// Index of the relative entropy in the second half of the constraints, after the rows but the first.
+/// Index of the relative entropy in the second half of the constraints, after the rows but the
+/// first.
 const ENTROPY: usize = HALF - 1;
 
-/// 400 numbers without their rows and columns.
+/// 400 numbers, regardless of rows and columns.
 type Lanes<'a> = &'a [[f64; LANES]];
 
-/// The constraints, or numbers that belong to them: columns, then rows from the second on and the relative entropy.
+/// The constraints, or numbers that belong to them: columns, then rows from the second on, then the
+/// relative entropy.
 #[derive(Clone, Copy, Debug)]
 struct Constraints {
     columns: Half,
     others: Half,
 }
 
-/// The probabilities to start from, with what can be computed from them beforehand.
+/// The probabilities to start from, with quantities derived from them.
 #[derive(Clone, Debug)]
 pub(super) struct Start {
     q: Joint,
@@ -47,7 +51,7 @@ pub(super) struct Start {
 }
 
 impl Start {
-    /// A start at `q`, all of it positive.
+    /// Creates a start at `q`, all of whose entries are positive.
     pub(super) fn new(q: Joint) -> Self {
         Self { inverse: q.map(|row| row.map(f64::recip)), log: q.map(|row| row.map(f64::ln)), q }
     }
@@ -125,7 +129,7 @@ fn sums(cells: &Joint) -> Constraints {
 }
 
 impl Optimizer {
-    /// Fresh arrays.
+    /// Creates the arrays.
     pub(super) fn new() -> Self {
         let zero = [[0.0; TRUE_RESIDUES]; TRUE_RESIDUES];
         Self {
@@ -141,9 +145,10 @@ impl Optimizer {
         }
     }
 
-    /// Optimises from `start` for given sums of rows and columns (all positive). True if the optimum is found: then `x` holds
-    /// it, and `new_scores` its logarithmic ratios. Inlined with all that it calls, so that it is compiled for the instructions
-    /// of its caller, [`super::vectors`].
+    /// Optimises from `start` for given sums of rows and columns (all positive). Returns true if
+    /// the optimum is found: then `x` holds it, and `new_scores` its logarithmic ratios. Inlined
+    /// with all that it calls, so that it is compiled for the instructions of its caller,
+    /// [`super::vectors`].
     #[inline(always)]
     pub(super) fn iterate(&mut self, start: &Start, rows: &Letters, columns: &Letters) -> bool {
         self.begin(start, rows, columns);
@@ -242,7 +247,8 @@ impl Optimizer {
         system.factor();
     }
 
-    /// Turns the residuals of x (in `step`) and of the constraints into the Newton step of x and the multipliers.
+    /// Turns the residuals of x (in `step`) and of the constraints into the Newton step of x and
+    /// the multipliers.
     #[inline(always)]
     fn solve(&mut self, residuals: &mut Constraints) {
         let mut entropy = [0.0; LANES];
@@ -273,10 +279,10 @@ impl Optimizer {
         }
     }
 
-    /// Goes along the step as far as x stays positive.
+    /// Moves along the step as far as x stays positive.
     #[inline(always)]
     fn advance(&mut self, multipliers: &Constraints) {
-        // The boundary lies where the largest -step/x is reached.
+        // The boundary is at the largest -step/x.
         let mut fastest = [STEP; LANES];
         for (x, step) in lanes(&self.x).iter().zip(lanes(&self.step)) {
             for lane in 0..LANES {

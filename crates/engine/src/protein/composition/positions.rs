@@ -1,7 +1,8 @@
-//! The scores of a PSSM, scaled to the composition of a subject (`s_ScalePosMatrix`, blast_kappa.c; `s_ScalePSSM`,
-//! composition_adjustment.c).
+//! Scales the scores of a PSSM to the composition of a subject (`s_ScalePosMatrix`, blast_kappa.c;
+//! `s_ScalePSSM`, composition_adjustment.c).
 //!
-//! They are made anew from the frequencies behind the PSSM, without the factor by which the PSSM was stretched.
+//! The scores are computed anew from the frequencies of the PSSM, without the factor by which it
+//! was stretched.
 
 use fleetblast_seq::alphabet::{self, SIZE, is_standard};
 use fleetblast_stats::frequencies::{CODES, FrequencyData, background};
@@ -20,18 +21,19 @@ pub struct PositionAdjuster {
     /// Scores at the scale of the results.
     start: Positions,
     start_range: (i32, i32),
-    /// Logarithms of frequency ratios, [`NEVER`] of none.
+    /// Logarithms of frequency ratios; [`NEVER`] where the ratio is 0.
     log_ratios: Vec<[f64; SIZE]>,
-    /// λ of letters of the background per unit of the scaled scores.
+    /// λ of background residues per unit of the scaled scores.
     lambda: f64,
-    /// Parameters of alignments with gaps in raw units.
+    /// Parameters of gapped alignments in raw units.
     pub gapped: KarlinBlock,
 }
 
 impl PositionAdjuster {
-    /// For results `scale` times as large as plain scores. `letters` are those of the query as it is searched.
+    /// Creates an adjuster for results `scale` times as large as plain scores. `letters` are those
+    /// of the query as it is searched.
     ///
-    /// `None` if there are no parameters.
+    /// Returns `None` if there are no parameters.
     pub fn new(
         maker: &PssmMaker,
         scoring: &ScoringSystem,
@@ -42,7 +44,8 @@ impl PositionAdjuster {
         let fine = maker.fine_scores(letters, &pssm.frequencies);
         let mut whole = times(&fine, |score| f64::from(score) / FINE);
         for (row, frequencies) in whole.iter_mut().zip(&pssm.frequencies) {
-            // BLAST+ judges what must not stand there as if it scored 0, but in columns that show nothing.
+            // BLAST+ takes a residue that cannot occur here as one that scores 0, except in columns
+            // without data.
             if frequencies.iter().any(|&frequency| frequency != 0.0) {
                 row.iter_mut().filter(|score| **score == NEVER).for_each(|score| *score = 0);
             }
@@ -58,8 +61,8 @@ impl PositionAdjuster {
         })
     }
 
-    /// Appends the scores of all positions for a subject to `out`, which is emptied before. False, and no scores, if one of the sequences has
-    /// no true residues. `table` is scratch memory.
+    /// Writes the scores of all positions for a subject to `out`. Returns false, and no scores, if
+    /// one of the sequences has no true residues. `table` is scratch memory.
     pub fn adjust(
         &self,
         query: &Composition,
@@ -89,7 +92,8 @@ impl PositionAdjuster {
         true
     }
 
-    /// λ of the subject's letters over the λ that the scores were made for; negative if it does not exist.
+    /// λ of the subject's residues over the λ that the scores were made for; negative if it does
+    /// not exist.
     fn ratio(&self, shares: &[f64; SIZE], table: &mut Vec<f64>) -> f64 {
         let (low, high) = self.start_range;
         table.clear();
@@ -121,7 +125,7 @@ const CODES_ASCENDING: [usize; 20] = {
     codes
 };
 
-/// Logarithms of the frequency ratios of each position, or of its letter where nothing is known.
+/// Logarithms of the frequency ratios of each position, or of its residue where there are no data.
 fn log_ratios(scoring: &ScoringSystem, pssm: &Pssm, letters: &[u8]) -> Option<Vec<[f64; SIZE]>> {
     let matrix = FrequencyData::for_matrix(scoring.name)?.ratios;
     let standard = background();

@@ -1,4 +1,4 @@
-//! Which kind of adjustment a pair of sequences gets (compo_mode_condition.c).
+//! Chooses the kind of adjustment for a pair of sequences (compo_mode_condition.c).
 
 use crate::params::CompositionMode;
 
@@ -6,13 +6,14 @@ use super::Letters;
 
 /// Distance of query and subject above which adjusting the matrix may mislead.
 const FAR_APART: f64 = 0.16;
-/// Ratio of lengths from which that is so.
+/// Ratio of lengths from which this applies.
 const LENGTH_RATIO: f64 = 3.0;
 /// Angle between the deviations of query and subject from the background, in degrees.
 const ANGLE: f64 = 70.0;
 /// π with the digits of compo_mode_condition.c.
 const PI: f64 = 3.1415926543;
-/// A sequence longer than this is of low complexity if its two most frequent residues are more than 40 % of it.
+/// A sequence longer than this is of low complexity if its two most frequent residues are more than
+/// 40 % of it.
 const SHORT: usize = 50;
 const TWO_RESIDUES: f64 = 0.4;
 
@@ -25,7 +26,7 @@ pub(super) enum Rule {
     RelativeEntropy,
 }
 
-/// The rule for two compositions with the given lengths of query and subject.
+/// Chooses the rule for two compositions and the lengths of query and subject.
 pub(super) fn choose(
     mode: CompositionMode,
     query: &Letters,
@@ -40,7 +41,7 @@ pub(super) fn choose(
     }
 }
 
-/// Every condition must hold for scaling, so the cheap ones go first.
+/// Tests all conditions for scaling, the cheap ones first.
 fn conditional(
     query: &Letters,
     subject: &Letters,
@@ -59,7 +60,7 @@ fn conditional(
     if scale { Rule::Scale } else { Rule::RelativeEntropy }
 }
 
-/// True if a sequence of some length consists to a large part of two residues.
+/// Whether a large part of a sequence of this length consists of two residues.
 fn is_of_two_residues(composition: &Letters, length: usize) -> bool {
     let (mut most, mut second) = (0.0, 0.0);
     for &share in composition {
@@ -72,7 +73,8 @@ fn is_of_two_residues(composition: &Letters, length: usize) -> bool {
     length > SHORT && most + second > TWO_RESIDUES
 }
 
-/// Square root of the Jensen–Shannon divergence (`Blast_GetRelativeEntropy`, composition_adjustment.c).
+/// Square root of the Jensen–Shannon divergence (`Blast_GetRelativeEntropy`,
+/// composition_adjustment.c).
 fn distance(a: &Letters, b: &Letters) -> f64 {
     let mut sum = 0.0_f64;
     for (&a, &b) in a.iter().zip(b) {
@@ -87,7 +89,7 @@ fn distance(a: &Letters, b: &Letters) -> f64 {
     sum.max(0.0).sqrt()
 }
 
-/// The angle at the background, in degrees; NaN where there is none.
+/// The angle at the background, in degrees; NaN if it is undefined.
 fn angle(query: &Letters, subject: &Letters, background: &Letters, apart: f64) -> f64 {
     let to_subject = distance(subject, background);
     let to_query = distance(query, background);

@@ -1,4 +1,4 @@
-//! How much a matrix must be scaled to suit two compositions.
+//! How much a matrix must be scaled to fit two compositions.
 
 use fleetblast_seq::alphabet::SIZE;
 use fleetblast_stats::frequencies::CODES;

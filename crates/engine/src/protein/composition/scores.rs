@@ -1,4 +1,4 @@
-//! From frequencies to scores, and their rounding.
+//! Converts frequencies to scores, and rounds these.
 
 use fleetblast_seq::alphabet::{self, SIZE};
 use fleetblast_stats::frequencies::{CODES, Joint};
@@ -15,13 +15,13 @@ pub(super) const LARGEST_X_SCORE: f64 = -1.0;
 /// Codes that stand for one of two residues: `B`, `Z` and `J`, with those residues.
 const AMBIGUOUS: [(usize, usize, usize); 3] = [(2, 4, 13), (23, 5, 15), (27, 9, 11)];
 
-/// Scores at a given λ from the logarithms of frequency ratios; [`NEVER`] stays.
+/// Scores at a given λ from the logarithms of frequency ratios. [`NEVER`] stays.
 pub(super) fn at_lambda(log_ratios: &Real, lambda: f64) -> Real {
     let never = f64::from(NEVER);
     log_ratios.map(|row| row.map(|log| if log == never { never } else { log / lambda }))
 }
 
-/// Spreads frequencies of the true residues over NCBIstdaa, `B`, `Z` and `J` as sums.
+/// Converts frequencies of the true residues to NCBIstdaa, with sums for `B`, `Z` and `J`.
 fn spread(letters: &Letters) -> [f64; SIZE] {
     let mut all = [0.0; SIZE];
     for (&code, &value) in CODES.iter().zip(letters) {
@@ -33,8 +33,9 @@ fn spread(letters: &Letters) -> [f64; SIZE] {
     all
 }
 
-/// Scores at λ of joint probabilities with the given row and column sums, from these and the logarithms of their ratios
-/// (`s_ScoresStdAlphabet`, composition_adjustment.c, up to its rounding).
+/// Scores at λ of joint probabilities with the given row and column sums, from these and the
+/// logarithms of their ratios (`s_ScoresStdAlphabet`, composition_adjustment.c, up to its
+/// rounding).
 pub(super) fn of_joint(
     joint: &Joint,
     logs: &Joint,
@@ -72,7 +73,8 @@ pub(super) fn of_joint(
     set_averages(out, &rows, &columns);
 }
 
-/// Scores of `B`, `Z` and `J` in a row of joint probabilities over NCBIstdaa with the given sum of the row.
+/// Scores of `B`, `Z` and `J` in a row of joint probabilities over NCBIstdaa with the given sum of
+/// the row.
 fn set_ambiguous_columns(
     values: &[f64; SIZE],
     row_sum: f64,
@@ -86,13 +88,13 @@ fn set_ambiguous_columns(
     }
 }
 
-/// Place of the code of a true residue among the letters.
+/// Index of a true residue's code among the letters.
 fn place(code: usize) -> usize {
     CODES.iter().position(|&known| known == code).unwrap_or_default()
 }
 
-/// Scores of `X` as averages over true residues, at most -1; then `U` as `C` and `O` as `X`
-/// (`s_SetXUOScores`, composition_adjustment.c). Shares are over NCBIstdaa.
+/// Sets the scores of `X` to averages over true residues, at most -1; then those of `U` to `C`'s
+/// and of `O` to `X`'s (`s_SetXUOScores`, composition_adjustment.c). Shares are over NCBIstdaa.
 pub(super) fn set_averages(real: &mut Real, rows: &[f64; SIZE], columns: &[f64; SIZE]) {
     let x = usize::from(alphabet::X);
     let mut pair = 0.0;
@@ -115,7 +117,7 @@ pub(super) fn set_averages(real: &mut Real, rows: &[f64; SIZE], columns: &[f64; 
     }
 }
 
-/// The codes of the true residues, ascending: the order in which averages are summed up.
+/// The codes of the true residues, ascending: the order in which averages are summed.
 fn true_codes() -> impl Iterator<Item = usize> {
     (0..SIZE).filter(|&code| alphabet::is_standard(code as u8))
 }

@@ -1,4 +1,5 @@
-//! Adjusted matrices against the oracle: cells from its library, scores and e-values from its reports.
+//! Compares adjusted matrices with the oracle: cells from its library, scores and e-values from its
+//! reports.
 
 use fleetblast_release::Release;
 use fleetblast_seq::alphabet::encode;
@@ -46,7 +47,8 @@ const QUERY: &str = "MKVLAAGIVGLLLAQPSWERTYHKLCNDEFGHIKLMNPQRSTVWY";
 const GLYCINE_RICH: &str = "GGSGGASSGDUKKKLEEXWWYPPAAGGSSGGSG";
 const CHARGED: &str = "KKKKEEEEDDDDRRRRNNNNQQQQSSSS";
 
-// `Blast_AdjustScores` of the oracle's libblast.so, called through Python's ctypes: way, row of A, sum of the finite cells.
+// `Blast_AdjustScores` of the oracle's libblast.so, called through Python's ctypes: rule, row of A,
+// sum of the finite cells.
 #[test]
 fn matrices_are_those_of_the_oracle() {
     use CompositionMode::{Always, Conditional, Scale};
@@ -84,7 +86,7 @@ fn matrices_are_those_of_the_oracle() {
     }
 }
 
-// The same with its compositional test on, which is what `2u` does.
+// The same with the compositional test on, as `2u` does.
 #[test]
 fn unified_p_values_let_scaling_raise_scores() {
     let adjuster = Adjuster::new(&blosum62(), 32.0).unwrap().with_unified_p_values();
@@ -118,7 +120,8 @@ fn smith_waterman(query: &[u8], subject: &[u8], scores: &Scores, open: i32, exte
     best
 }
 
-// `blastp -query Q -subject S -comp_based_stats N -evalue 1000 -outfmt '6 score evalue'`; the database has 222 residues.
+// `blastp -query Q -subject S -comp_based_stats N -evalue 1000 -outfmt '6 score evalue'`; the
+// database has 222 residues.
 #[test]
 fn scores_and_e_values_are_those_of_reports() {
     use CompositionMode::{Always, Conditional, Scale};
@@ -148,7 +151,7 @@ fn scores_and_e_values_are_those_of_reports() {
     }
 }
 
-/// Seeded random compositions, from even to lopsided.
+/// Seeded random compositions, from even to very uneven.
 fn random_letters(seed: &mut u64) -> Letters {
     let mut next = || {
         *seed =

@@ -1,10 +1,11 @@
-//! The optimisation with the instructions at hand.
+//! The optimisation, compiled for each instruction set.
 
 use super::Letters;
 use super::optimize::{Optimizer, Start};
 use crate::kernel::Kernel;
 
-/// [`Optimizer::iterate`] with the instructions of a kernel. Whatever the kernel, the numbers are the same to the last bit.
+/// [`Optimizer::iterate`] with the instructions of a kernel. All kernels give the same numbers to
+/// the last bit.
 pub(super) fn optimize(
     kernel: Kernel,
     optimizer: &mut Optimizer,
@@ -21,13 +22,14 @@ pub(super) fn optimize(
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    //! With instructions that not every CPU has.
+    //! Instructions that not every CPU has.
     #![allow(unsafe_code)]
 
     use super::{Letters, Optimizer, Start};
     use crate::kernel::Avx2;
 
-    /// With AVX2: sums have four lanes, a register of it. Without fused operations, which would round otherwise.
+    /// With AVX2: a sum has four lanes, one register. Fused operations are off, as they round
+    /// differently.
     pub(super) fn avx2(
         _: Avx2,
         optimizer: &mut Optimizer,

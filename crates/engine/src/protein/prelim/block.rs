@@ -1,39 +1,40 @@
-//! Subjects that are scanned together, cut where hard masks part them (facts from `s_GetNextSubjectChunk` in
+//! Subjects that are scanned together, divided at hard masks (facts from `s_GetNextSubjectChunk` in
 //! `blast_engine.c`).
 
 use std::ops::Range;
 
 use crate::subjects::Masks;
 
-/// A stretch of a subject that is searched on its own: all of it, or what lies between two hard masks.
+/// A part of a subject that is searched separately: all of it, or the range between two hard masks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part<'a> {
     /// The subject.
     pub oid: u32,
     /// Residues of the whole subject.
     pub subject_len: usize,
-    /// Where in the subject the part begins.
+    /// Start of the part in the subject.
     pub start: u32,
-    /// Where words are looked for.
+    /// The residues in which words are searched.
     pub residues: &'a [u8],
-    /// Extensions to the right end here, if not before.
+    /// Extensions to the right end here at the latest.
     pub reach: usize,
     /// Soft masks.
     masks: &'a [Range<u32>],
 }
 
 impl<'a> Part<'a> {
-    /// A whole subject.
+    /// Creates the part for a whole subject.
     fn whole(oid: u32, residues: &'a [u8], masks: &'a [Range<u32>]) -> Part<'a> {
         let len = residues.len();
         Part { oid, subject_len: len, start: 0, residues, reach: len, masks }
     }
 
-    /// True if the word at `start` is looked up, in one-hit mode or two-hit mode.
+    /// Whether the word at `start` is looked up, in one-hit or two-hit mode.
     ///
-    /// No soft mask may touch it. But where the residues before the first mask are too few for a word, BLAST+ looks up the
-    /// one at the start all the same, or, in one-hit mode, none in the whole subject (`s_BlastAaWordFinder_TwoHit` and
-    /// `_OneHit`, `aa_ungapped.c`).
+    /// No soft mask may touch it. There is an exception if the residues before the first mask are
+    /// too few for a word. Then BLAST+ looks up the word at the start all the same, or, in one-hit
+    /// mode, no word of the whole subject (`s_BlastAaWordFinder_TwoHit` and `_OneHit`,
+    /// `aa_ungapped.c`).
     #[inline]
     pub fn allows(&self, start: usize, word_size: usize, one_hit: bool) -> bool {
         let Some(first) = self.masks.first() else { return true };
@@ -52,12 +53,12 @@ pub(super) struct SubjectBlock<'a> {
     pub parts: Vec<Part<'a>>,
     /// The residues of each part.
     pub residues: Vec<&'a [u8]>,
-    /// Residues of all parts.
+    /// Number of residues of all parts.
     pub size: usize,
 }
 
 impl<'a> SubjectBlock<'a> {
-    /// Adds a subject. Parts that are too short for a word are left out.
+    /// Adds a subject. Parts that are too short for a word are dropped.
     pub fn push(&mut self, oid: u32, residues: &'a [u8], masks: Masks<'a>, word_size: usize) {
         let stretches = match masks {
             Masks::Soft(stretches) => return self.add(Part::whole(oid, residues, stretches)),
@@ -66,8 +67,8 @@ impl<'a> SubjectBlock<'a> {
         };
         let len = residues.len();
         if stretches[0].end as usize >= len {
-            // BLAST+ takes a subject without a second part for one without masks when it looks for words, but not when it
-            // extends them to the right.
+            // If a subject has no second part, BLAST+ ignores its masks when it searches words, but
+            // not when it extends them to the right.
             let reach = len.min(stretches[0].start as usize);
             return self.add(Part { reach, ..Part::whole(oid, residues, &[]) });
         }
@@ -82,7 +83,7 @@ impl<'a> SubjectBlock<'a> {
         }
     }
 
-    /// Takes all subjects out.
+    /// Removes all subjects.
     pub fn clear(&mut self) {
         self.parts.clear();
         self.residues.clear();
@@ -123,7 +124,7 @@ mod tests {
         }
     }
 
-    /// Start, end and reach of each part of 20 residues, in the subject's own positions.
+    /// Start, end and reach of each part of 20 residues, in positions of the subject.
     fn parts(masks: &[Range<u32>]) -> Vec<(usize, usize, usize)> {
         let residues = [1; 20];
         let mut block = SubjectBlock::default();

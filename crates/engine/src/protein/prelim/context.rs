@@ -1,4 +1,5 @@
-//! Contexts: the queries, or the pieces of long queries, that the word finder searches (rules 2.3, 3.3, 5.1).
+//! Contexts: the queries, or the chunks of long queries, that the word finder searches (rules 2.3,
+//! 3.3, 5.1).
 
 use std::ops::Range;
 
@@ -15,22 +16,22 @@ use crate::scores::{RowNumber, rows_of_letters};
 
 const LN_2: f64 = std::f64::consts::LN_2;
 
-/// A context of a query, or of a piece of one, with the thresholds that hold for it.
+/// A context of a query, or of a chunk of one, with its thresholds.
 #[derive(Clone, Debug)]
 pub(super) struct PieceContext {
-    /// Number of the piece in the block.
+    /// Number of the chunk in the block.
     pub piece: usize,
-    /// Its number among the contexts of its query.
+    /// Its context number within the query.
     pub number: u8,
-    /// Where the piece starts in the context of the whole query.
+    /// Start of the chunk in the context of the whole query.
     pub offset: u32,
-    /// Residues, sentinel.
+    /// Residues, followed by a sentinel.
     letters: Vec<u8>,
-    /// The rows by which the residues are scored, and that of the sentinel.
+    /// Row numbers of the residues and of the sentinel.
     rows: Vec<RowNumber>,
-    /// The rows of the residues backwards.
+    /// Row numbers of the residues, backwards.
     pub reversed_rows: Vec<RowNumber>,
-    /// Where words may be indexed.
+    /// Ranges where words may be indexed.
     pub regions: Vec<Range<u32>>,
     /// Ungapped X-drop, raw.
     pub x_drop: i32,
@@ -40,17 +41,18 @@ pub(super) struct PieceContext {
     pub cutoff_gapped: i32,
     /// Ungapped statistics.
     pub karlin: KarlinBlock,
-    /// Gapped statistics, plain and with the correction for finite size.
+    /// Gapped statistics, with and without the correction for finite size.
     pub gapped: KarlinBlock,
     pub gumbel: Gumbel,
-    /// Words match by their score alone, and not because they are equal: those of a PSSM.
+    /// Whether words match by their score alone, as with a PSSM. Otherwise equal words match too.
     pub by_score: bool,
-    /// Effective search space of a whole query: this one, unless its batch is searched in chunks.
+    /// Effective search space of a whole query: the present one, unless its batch is searched in
+    /// chunks.
     pub search_space: i64,
 }
 
 impl PieceContext {
-    /// The contexts of the piece with this number of one of the `queries`, without those that cannot be searched (rules 1.4).
+    /// The contexts of a chunk, except those that cannot be searched (rules 1.4).
     pub fn of_piece(
         queries: &[Query],
         number: usize,
@@ -82,7 +84,7 @@ impl PieceContext {
             (context.letters.to_vec(), context.masks.clone(), context.karlin?)
         };
         let len = residues.len() as u32;
-        // Which extensions are worth gaps is judged by the letters all the same.
+        // The trigger for gapped extension still uses the statistics of the letters.
         let trigger =
             truncate_to_i32((params.common.gap_trigger_bits * LN_2 + karlin.log_k) / karlin.lambda);
         let (karlin, gapped) = match pssm {
@@ -96,7 +98,7 @@ impl PieceContext {
         let x_drop = if params.common.xdrop_ungapped_bits == 0.0 {
             cutoff_ungapped
         } else {
-            // None below 0 is more than the drop before a walk has begun.
+            // A value below 0 would end an extension before it begins.
             truncate_to_i32((params.common.xdrop_ungapped_bits * LN_2 / karlin.lambda).ceil())
                 .max(0)
         };
@@ -120,14 +122,14 @@ impl PieceContext {
         })
     }
 
-    /// Lets the residues be scored by their positions: by the rows from `first` on.
+    /// Scores the residues by position: with the rows from `first` on.
     pub fn score_by_position(&mut self, first: RowNumber) {
         let len = self.len() as RowNumber;
         self.rows = (first..first + len).chain([RowNumber::from(alphabet::SENTINEL)]).collect();
         self.reversed_rows = (first..first + len).rev().collect();
     }
 
-    /// A context of these residues, with cut-offs to be set.
+    /// Creates a context of these residues; the test sets the cut-offs.
     #[cfg(test)]
     pub fn for_test(residues: &[u8]) -> PieceContext {
         let karlin = KarlinBlock { lambda: 0.3, k: 0.1, log_k: 0.1f64.ln(), h: 0.4 };
@@ -161,23 +163,24 @@ impl PieceContext {
         &self.letters[..self.len()]
     }
 
-    /// The residues and the sentinel after them.
+    /// The residues, followed by the sentinel.
     pub fn residues_with_end(&self) -> &[u8] {
         &self.letters
     }
 
-    /// The rows by which the residues are scored.
+    /// The row numbers of the residues.
     pub fn rows(&self) -> &[RowNumber] {
         &self.rows[..self.len()]
     }
 
-    /// The same, and that of the sentinel after them.
+    /// The row numbers of the residues and of the sentinel.
     pub fn rows_with_end(&self) -> &[RowNumber] {
         &self.rows
     }
 }
 
-/// Residues with a sentinel after them, their rows with its, and their rows backwards.
+/// Residues with a sentinel, their row numbers with the sentinel's, and their row numbers
+/// backwards.
 fn laid_out(residues: &[u8]) -> (Vec<u8>, Vec<RowNumber>, Vec<RowNumber>) {
     let letters = [residues, &[alphabet::SENTINEL]].concat();
     let rows = rows_of_letters(&letters);
@@ -185,7 +188,7 @@ fn laid_out(residues: &[u8]) -> (Vec<u8>, Vec<RowNumber>, Vec<RowNumber>) {
     (letters, rows, reversed)
 }
 
-/// Residues, masks and statistics of a part of a query, which BLAST+ treats as a query of its own.
+/// Masks and statistics of a part of a query, which BLAST+ treats as a query of its own.
 fn piece_masks(
     query: &query::Context,
     range: Range<usize>,
@@ -200,7 +203,7 @@ fn piece_masks(
     Some((residues, masks, karlin))
 }
 
-/// The least score that can reach the preliminary e-value limit.
+/// The least score that reaches the preliminary e-value limit.
 fn cutoff_score(
     len: u32,
     (karlin, gapped, gumbel): (&KarlinBlock, &KarlinBlock, &Gumbel),

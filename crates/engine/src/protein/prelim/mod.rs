@@ -1,15 +1,16 @@
 //! The preliminary search: words, ungapped and score-only gapped extensions (rules 4 and 5).
 //!
-//! [`Searcher`] holds what is fixed for a block of queries and is shared by all threads. It searches any range of OIDs.
+//! [`ProteinSearcher`] holds data of a block of queries and is shared by all threads. It searches
+//! any range of OIDs.
 
 mod block;
 mod context;
 mod dense;
+mod filtered_diagonal;
 mod gapped;
 mod searcher;
 mod sparse;
 mod stage;
-mod stretch;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
@@ -17,4 +18,4 @@ mod tests;
 mod ungapped;
 mod words;
 
-pub use searcher::{Scratch, Searcher};
+pub use searcher::{ProteinScratch, ProteinSearcher};

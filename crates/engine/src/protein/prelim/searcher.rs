@@ -5,9 +5,9 @@ use fleetblast_stats::gumbel::Gumbel;
 use super::block::SubjectBlock;
 use super::context::PieceContext;
 use super::dense::{self, Candidate, FilterScratch};
+use super::filtered_diagonal::{FilteredDiagonal, WordHit};
 use super::sparse::{self, Diagonals};
 use super::stage::{GappedScratch, GappedStage};
-use super::stretch::{Stretch, WordHit};
 use super::ungapped::{DiagonalRule, UngappedHsp};
 use super::words::{self, Alphabet, Limit, WordRule};
 use crate::kernel::Kernel;
@@ -17,23 +17,26 @@ use crate::query::Query;
 use crate::scores::ScoreRows;
 use crate::subjects::Subjects;
 
-/// Query residues that are scanned together; more do not stay in the cache.
+/// Number of query residues that are scanned together; more do not fit the cache.
 const GROUP_RESIDUES: usize = 16_000;
-/// Contexts whose cut-offs differ by more are filtered apart.
+/// Contexts whose cut-offs differ by more than this are filtered separately.
 const GROUP_CUTOFF_SPREAD: i32 = 3;
-/// Subject residues that are filtered together, so that they and the profile stay in the cache.
+/// Number of subject residues that are filtered together, so that they and the profile fit the
+/// cache.
 const BLOCK_RESIDUES: usize = 64 * 1024;
-/// The filter pays off while chance brings fewer lanes than this over the cut-off, for each pair of average sequences.
+/// The filter is faster if fewer lanes than this reach the cut-off by chance, for each pair of
+/// average sequences.
 const MAX_CHANCE_LANES: f64 = 0.5;
-/// Residues of a pair of average sequences, for that estimate.
+/// Number of residue pairs of two average sequences, for that estimate.
 const AVERAGE_PAIR: f64 = 350.0 * 350.0;
 
-/// Longer than any sequence, and short enough that offsets can be added: windows of more residues are the same.
+/// Longer than any sequence, and small enough that offsets can be added. Larger windows have the
+/// same effect.
 const MOST_WINDOW: i32 = 1 << 30;
 
-/// A block of queries ready to be searched, shared by all threads.
+/// A block of queries prepared for the search, shared by all threads.
 #[derive(Debug)]
-pub struct Searcher {
+pub struct ProteinSearcher {
     contexts: Vec<PieceContext>,
     /// The words of each context.
     words: Vec<Vec<Limit>>,
@@ -48,11 +51,11 @@ pub struct Searcher {
 
 /// Scratch memory of one thread.
 #[derive(Debug, Default)]
-pub struct Scratch {
+pub struct ProteinScratch {
     filter: FilterScratch,
     candidates: Vec<Candidate>,
     hits: Vec<WordHit>,
-    found: Vec<Found>,
+    found: Vec<BlockHsp>,
     ungapped: Vec<UngappedHsp>,
     diagonals: Diagonals,
     gapped: GappedScratch,
@@ -60,23 +63,23 @@ pub struct Scratch {
 
 /// An ungapped HSP of a context in a part of a subject of the block.
 #[derive(Clone, Copy, Debug)]
-struct Found {
+struct BlockHsp {
     part: u32,
     context: u32,
     hsp: UngappedHsp,
 }
 
-impl Searcher {
-    /// Prepares a block of queries, whose pieces `merger` knows.
+impl ProteinSearcher {
+    /// Prepares a block of queries, whose chunks `merger` knows.
     ///
-    /// `kernel` chooses the instructions of the filters; `None` switches them off.
+    /// `kernel` selects the instructions of the filters; `None` switches them off.
     pub fn new(
         queries: &[Query],
         merger: Merger,
         params: &ProteinParams,
         totals: &DatabaseTotals,
         kernel: Option<Kernel>,
-    ) -> Searcher {
+    ) -> ProteinSearcher {
         let gumbel = Gumbel::new(&params.scoring);
         let of_piece = |(number, piece)| {
             PieceContext::of_piece(queries, number, piece, params, totals, &gumbel)
@@ -87,7 +90,7 @@ impl Searcher {
         let word =
             WordRule { size: params.word_size, threshold: truncate_to_i32(params.threshold) };
         let gapped = GappedStage::new(params, totals, &scores, kernel);
-        let mut searcher = Searcher {
+        let mut searcher = ProteinSearcher {
             merger,
             words: contexts.iter().map(|c| word.limits(c, &scores)).collect(),
             contexts,
@@ -102,7 +105,7 @@ impl Searcher {
         searcher
     }
 
-    /// Distributes the contexts over groups that are scanned together.
+    /// Divides the contexts into groups that are scanned together.
     fn group(&mut self, params: &ProteinParams, kernel: Option<Kernel>) {
         let mut order: Vec<usize> = (0..self.contexts.len())
             .filter(|&i| self.contexts[i].len() >= self.word.size)
@@ -146,21 +149,21 @@ impl Searcher {
         }
     }
 
-    /// True if the dense filter loses nothing of a context's HSPs and pays off.
+    /// Whether the dense filter loses none of a context's HSPs and is faster.
     fn filterable(&self, context: &PieceContext) -> bool {
         // A word that matches by its score has a pair above 0.
         let has_pairs = context.by_score && self.word.threshold > 0
-            || !words::any_worthless(context, self.word.size, &self.scores);
+            || !words::has_scoreless_word(context, self.word.size, &self.scores);
         let sums = self.window > 0 || has_pairs;
         sums && chance_lanes(context) < MAX_CHANCE_LANES
     }
 
-    /// Searches the subjects with these OIDs, which ascend; a range of them, or a choice.
+    /// Searches the subjects with these OIDs, which ascend: a range or a selection.
     pub fn search(
         &self,
         subjects: &impl Subjects,
         oids: impl IntoIterator<Item = u32>,
-        scratch: &mut Scratch,
+        scratch: &mut ProteinScratch,
     ) -> HitLists {
         let mut lists = self.merger.empty_lists();
         let mut block = SubjectBlock::default();
@@ -178,10 +181,15 @@ impl Searcher {
     }
 
     /// Searches a few subjects.
-    fn search_block(&self, block: &SubjectBlock, scratch: &mut Scratch, lists: &mut HitLists) {
+    fn search_block(
+        &self,
+        block: &SubjectBlock,
+        scratch: &mut ProteinScratch,
+        lists: &mut HitLists,
+    ) {
         let rule =
             DiagonalRule { scores: &self.scores, word_size: self.word.size, window: self.window };
-        let Scratch { filter, candidates, hits, found, diagonals, .. } = scratch;
+        let ProteinScratch { filter, candidates, hits, found, diagonals, .. } = scratch;
         found.clear();
         for group in &self.dense {
             candidates.clear();
@@ -190,7 +198,7 @@ impl Searcher {
             for rises in candidates.chunk_by(|a, b| place(a) == place(b)) {
                 let (part, context, diagonal) = place(&rises[0]);
                 let index = context as usize;
-                let stretch = Stretch::new(
+                let stretch = FilteredDiagonal::new(
                     &self.contexts[index],
                     &self.words[index],
                     &block.parts[part as usize],
@@ -200,28 +208,33 @@ impl Searcher {
                 );
                 let offsets = rises.iter().map(|c| c.rise as usize);
                 stretch.scan(offsets, group.cutoff(), hits, |hsp| {
-                    found.push(Found { part, context, hsp });
+                    found.push(BlockHsp { part, context, hsp });
                 });
             }
         }
         for group in &self.sparse {
             for (index, part) in block.parts.iter().enumerate() {
                 group.scan(&self.contexts, &rule, part, diagonals, |context, hsp| {
-                    found.push(Found { part: index as u32, context: context as u32, hsp });
+                    found.push(BlockHsp { part: index as u32, context: context as u32, hsp });
                 });
             }
         }
         self.extend_found(block, scratch, lists);
     }
 
-    /// The gapped stage for all that was found in a block.
-    fn extend_found(&self, block: &SubjectBlock, scratch: &mut Scratch, lists: &mut HitLists) {
+    /// Runs the gapped stage for all ungapped HSPs of a block.
+    fn extend_found(
+        &self,
+        block: &SubjectBlock,
+        scratch: &mut ProteinScratch,
+        lists: &mut HitLists,
+    ) {
         let mut found = std::mem::take(&mut scratch.found);
-        let oid = |found: &Found| block.parts[found.part as usize].oid;
+        let oid = |found: &BlockHsp| block.parts[found.part as usize].oid;
         found.sort_unstable_by_key(|f| (oid(f), f.context, f.part, f.hsp.order()));
         let mut loaded = None;
-        // The contexts of a piece follow each other.
-        let piece = |found: &Found| self.contexts[found.context as usize].piece;
+        // The contexts of a chunk are consecutive.
+        let piece = |found: &BlockHsp| self.contexts[found.context as usize].piece;
         for of_piece in found.chunk_by(|a, b| (oid(a), piece(a)) == (oid(b), piece(b))) {
             for of_context in of_piece.chunk_by(|a, b| a.context == b.context) {
                 let context = &self.contexts[of_context[0].context as usize];
@@ -233,7 +246,7 @@ impl Searcher {
                     }
                     scratch.ungapped.clear();
                     scratch.ungapped.extend(hits.iter().map(|f| f.hsp));
-                    let Scratch { ungapped, gapped, .. } = scratch;
+                    let ProteinScratch { ungapped, gapped, .. } = scratch;
                     self.gapped.extend(part, context, ungapped, &self.scores, gapped);
                 }
                 let length = block.parts[of_context[0].part as usize].subject_len;
@@ -246,16 +259,17 @@ impl Searcher {
         scratch.found = found;
     }
 
-    /// What puts lists of several ranges together.
+    /// Merges hit lists of several partitions.
     pub fn merger(&self) -> &Merger {
         &self.merger
     }
 }
 
-/// The rows that score the contexts: those of the matrix, and behind them those of the positions of queries that have a PSSM.
+/// The score rows of the contexts: those of the matrix, followed by those of the positions of
+/// queries that have a PSSM.
 ///
 /// # Panics
-/// If a query with a PSSM is searched in pieces.
+/// If a query with a PSSM is searched in chunks.
 fn rows(
     queries: &[Query],
     merger: &Merger,
@@ -272,13 +286,13 @@ fn rows(
     scores
 }
 
-/// Expected number of lanes that chance brings over the cut-off between average sequences.
+/// Expected number of lanes that reach the cut-off by chance, between average sequences.
 fn chance_lanes(context: &PieceContext) -> f64 {
     let karlin = &context.karlin;
     karlin.k * AVERAGE_PAIR * (-karlin.lambda * f64::from(context.cutoff_ungapped)).exp()
 }
 
-/// Runs of `members`, given by ascending cut-off, that are scanned together.
+/// Divides `members`, given by ascending cut-off, into runs that are scanned together.
 fn chunks(members: &[usize], contexts: &[PieceContext], spread: i32) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut residues = 0;

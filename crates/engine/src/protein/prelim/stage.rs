@@ -1,4 +1,4 @@
-//! From the ungapped HSPs of one query in one subject to its preliminary hit (rules 5.3–5.7; facts from
+//! From the ungapped HSPs of a query in a subject to its preliminary hit (rules 5.3–5.7; facts from
 //! `BLAST_GetGappedScore` in `blast_gapalign.c`).
 
 use super::block::Part;
@@ -6,7 +6,7 @@ use super::context::{self, PieceContext};
 use super::gapped::{self, Cell, Direction, Extender, ExtensionCosts, LastRow, MARGIN, Wide};
 use super::ungapped::UngappedHsp;
 use crate::containment::ContainmentTree;
-use crate::filters::{self, Written};
+use crate::filters::{self, WrittenQuery};
 use crate::hits::{PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
 use crate::order::{self, Bounds};
@@ -16,30 +16,31 @@ use crate::xdrop::Window;
 use fleetblast_seq::alphabet;
 use fleetblast_seq::frame::Frame;
 
-/// Residues scored to find the start of a gapped extension.
+/// Number of residues scored to find the start of a gapped extension.
 const START_WINDOW: usize = 11;
-/// Share of the cut-off below which an ungapped score, and an approximate gapped score, counts as hopeless.
+/// Share of the cut-off below which an ungapped score, and an approximate gapped score, counts as
+/// too low.
 const RESTRICTED_SHARE: f64 = 0.68;
 /// Largest e-value with which approximate extensions are used.
 const RESTRICTED_MAX_EVALUE: f64 = 10.0;
-/// Subjects of at least this length are extended only so far.
+/// In subjects of at least this length, in residues, extensions are limited.
 const LONG_SUBJECT: usize = 90_000;
-/// How far beyond the query's own length.
+/// The limit: the query's length plus this many residues.
 const LONG_SUBJECT_GAPS: usize = 3_000;
 
-/// The part of a subject at hand, ready for extensions in both directions.
+/// A part of a subject, ready for extensions in both directions.
 #[derive(Debug, Default)]
 pub(super) struct SubjectBuffer {
     /// Residues between margins of sentinels.
     forward: Vec<u8>,
-    /// The same backwards.
+    /// The same residues, reversed.
     backward: Vec<u8>,
-    /// Where extensions to the right end, if not before.
+    /// Extensions to the right end here at the latest.
     reach: usize,
 }
 
 impl SubjectBuffer {
-    /// Takes another part.
+    /// Loads another part.
     pub fn load(&mut self, part: &Part) {
         let margin = [alphabet::SENTINEL; MARGIN];
         self.forward.clear();
@@ -66,16 +67,17 @@ pub(super) struct GappedScratch {
     row: LastRow,
     window: Window,
     tree: ContainmentTree,
-    /// HSPs in the part at hand.
+    /// HSPs in the part in progress.
     hsps: Vec<PrelimHsp>,
-    /// Those of a context in the parts so far of a subject.
+    /// HSPs of a context in earlier parts of the subject.
     gathered: Vec<PrelimHsp>,
-    /// Those of all contexts so far of a piece.
+    /// HSPs of earlier contexts of a chunk.
     finished: Vec<PrelimHsp>,
 }
 
 impl GappedScratch {
-    /// The preliminary hit of a piece in a subject, from the HSPs of all its contexts; `None` if none is left.
+    /// The preliminary hit of a chunk in a subject, from the HSPs of all its contexts; `None` if
+    /// none is left.
     pub fn hit(&mut self, oid: u32) -> Option<PrelimHit> {
         if self.finished.is_empty() {
             return None;
@@ -88,12 +90,12 @@ impl GappedScratch {
     }
 }
 
-/// What the gapped stage needs to know of a search.
+/// Parameters of the gapped stage.
 #[derive(Debug)]
 pub(super) struct GappedStage {
-    /// Extends in vectors; `None` where that is switched off or impossible.
+    /// Extends in vectors; `None` if they are off or impossible.
     extender: Option<Extender>,
-    /// Extends where that one cannot; `None` where vectors are switched off.
+    /// Extends if `extender` cannot; `None` if vectors are off.
     wide: Option<Wide>,
     costs: ExtensionCosts,
     restricted: bool,
@@ -107,7 +109,8 @@ pub(super) struct GappedStage {
 }
 
 impl GappedStage {
-    /// `kernel` chooses the instructions of extensions; `None` has them done without vectors.
+    /// Creates the stage. `kernel` selects the instructions of extensions; `None` switches vectors
+    /// off.
     pub fn new(
         params: &ProteinParams,
         totals: &DatabaseTotals,
@@ -139,9 +142,9 @@ impl GappedStage {
         }
     }
 
-    /// Finds the HSPs of a context in the loaded part of a subject and adds them to those in its earlier parts (rules 5.3–5.7;
-    /// `Blast_HSPListsMerge` in `blast_hits.c`, which has nothing to join where parts do not overlap). `ungapped` is in the
-    /// order of [`UngappedHsp::order`] and not empty.
+    /// Finds the HSPs of a context in the loaded part of a subject. Adds them to those of earlier
+    /// parts (rules 5.3–5.7; `Blast_HSPListsMerge` in `blast_hits.c`, which joins nothing if parts
+    /// do not overlap). `ungapped` is in the order of [`UngappedHsp::order`] and not empty.
     pub fn extend(
         &self,
         part: &Part,
@@ -152,7 +155,7 @@ impl GappedStage {
     ) {
         scratch.hsps.clear();
         if self.ungapped {
-            // One with a length below 0 is not shown; one without any pair is (rules 4.4).
+            // An HSP with a length below 0 is dropped; one without any pair is kept (rules 4.4).
             let shown = ungapped.iter().filter(|hsp| hsp.len >= 0);
             scratch.hsps.extend(shown.map(|hsp| ungapped_hit(hsp, context.number)));
         } else {
@@ -170,12 +173,13 @@ impl GappedStage {
         scratch.gathered.append(&mut scratch.hsps);
         scratch.gathered.sort_by(order::order_s);
         if self.subject_besthit {
-            let written = Written { length: context.len() as u32, strands: false };
+            let written = WrittenQuery { length: context.len() as u32, strands: false };
             filters::subject_best_hit(&mut scratch.gathered, written);
         }
     }
 
-    /// Takes what was found of a context in all parts of a subject of so many residues: only what is significant stays.
+    /// Completes the HSPs of a context in all parts of a subject of `subject_len` residues: drops
+    /// insignificant ones.
     pub fn finish_context(
         &self,
         context: &PieceContext,
@@ -216,7 +220,7 @@ impl GappedStage {
         }
     }
 
-    /// Gapped extensions of all ungapped HSPs that no earlier extension encloses.
+    /// Extends with gaps all ungapped HSPs that no earlier extension contains.
     fn extend_all(
         &self,
         context: &PieceContext,
@@ -224,23 +228,23 @@ impl GappedStage {
         scores: &ScoreRows,
         scratch: &mut GappedScratch,
     ) {
-        let hopeless = (RESTRICTED_SHARE * f64::from(context.cutoff_gapped)) as i32;
-        let restricted = self.restricted && ungapped[0].score < hopeless;
-        if restricted && self.pass(context, ungapped, scores, scratch, Some(hopeless)) {
+        let too_low = (RESTRICTED_SHARE * f64::from(context.cutoff_gapped)) as i32;
+        let restricted = self.restricted && ungapped[0].score < too_low;
+        if restricted && self.pass(context, ungapped, scores, scratch, Some(too_low)) {
             return;
         }
         self.pass(context, ungapped, scores, scratch, None);
     }
 
-    /// One pass over the ungapped HSPs, approximate if `hopeless` is given; then false tells that an approximate score was
-    /// inconclusive and the pass has to be repeated exactly.
+    /// One pass over the ungapped HSPs, approximate if `too_low` is given. Then false means that
+    /// an approximate score was inconclusive and the pass must be repeated exactly.
     fn pass(
         &self,
         context: &PieceContext,
         ungapped: &[UngappedHsp],
         scores: &ScoreRows,
         scratch: &mut GappedScratch,
-        hopeless: Option<i32>,
+        too_low: Option<i32>,
     ) -> bool {
         scratch.tree.clear();
         scratch.hsps.clear();
@@ -252,11 +256,11 @@ impl GappedStage {
                 continue;
             }
             let (q, s) = start_point(hsp, context, &scratch.subject, scores);
-            let new = self.extend_both(context, q, s, scores, scratch, hopeless.is_some());
+            let new = self.extend_both(context, q, s, scores, scratch, too_low.is_some());
             if new.score >= cutoff {
                 scratch.hsps.push(new);
                 scratch.tree.add(&order::Hsp::bounds(&new), new.score);
-            } else if hopeless.is_some_and(|hopeless| new.score >= hopeless) {
+            } else if too_low.is_some_and(|too_low| new.score >= too_low) {
                 return false;
             }
         }
@@ -281,7 +285,7 @@ impl GappedStage {
         }
         let at_end = q + 1 >= m || right_len == 0;
         let directions = directions(context, &scratch.subject, q, s);
-        // Vectors go as far as the sentinels around the subject.
+        // Vectors extend as far as the sentinels around the subject.
         let whole = left_len == s + 1 && right_len == n - 1 - s;
         let extents = match &self.extender {
             Some(extender) if whole && !restricted => extender.extend(directions, &mut scratch.row),
@@ -298,7 +302,7 @@ impl GappedStage {
         };
         let left = extents[0].unwrap_or_else(|| extend(directions[0], left_len));
         let right = extents[1].unwrap_or_else(|| extend(directions[1], right_len));
-        // BLAST+ records the start point itself as the end where there is nothing to extend to.
+        // If there is nothing to extend to, BLAST+ records the start point itself as the end.
         let step = usize::from(!at_end);
         PrelimHsp {
             score: left.score + right.score,
@@ -316,7 +320,7 @@ impl GappedStage {
     }
 }
 
-/// An ungapped HSP as a preliminary one.
+/// Converts an ungapped HSP to a preliminary one.
 fn ungapped_hit(hsp: &UngappedHsp, context: u8) -> PrelimHsp {
     let (q_end, s_end) = hsp.ends();
     PrelimHsp {
@@ -334,7 +338,7 @@ fn ungapped_hit(hsp: &UngappedHsp, context: u8) -> PrelimHsp {
     }
 }
 
-/// The ways from the pair (`q`, `s`), which belongs to the first one.
+/// The two directions from the pair (`q`, `s`), which belongs to the first one.
 fn directions<'a>(
     context: &'a PieceContext,
     subject: &'a SubjectBuffer,
@@ -355,7 +359,7 @@ fn directions<'a>(
     [left, right]
 }
 
-/// Where the gapped extension of an ungapped HSP starts: amid its best stretch (rules 5.4).
+/// Start of the gapped extension of an ungapped HSP: the middle of its best window (rules 5.4).
 fn start_point(
     hsp: &UngappedHsp,
     context: &PieceContext,
@@ -363,7 +367,8 @@ fn start_point(
     scores: &ScoreRows,
 ) -> (usize, usize) {
     let (q, s) = (hsp.q_start as usize, hsp.s_start as usize);
-    // BLAST+ takes a length below 0 for a large one, adds up the first stretch, and finds no other.
+    // BLAST+ takes a length below 0 for a large number: it adds up the first window and finds no
+    // other.
     let len = usize::try_from(hsp.len).unwrap_or(START_WINDOW + 1);
     if len <= START_WINDOW {
         return (q + len / 2, s + len / 2);

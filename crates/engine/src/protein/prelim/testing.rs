@@ -6,7 +6,7 @@ use fleetblast_stats::scoring::ScoringSystem;
 
 use crate::kernel::Kernel;
 
-/// A small generator (xorshift*), so that a failing test can be repeated.
+/// A small pseudo-random generator (xorshift*), so that a failing test can be repeated.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -22,7 +22,7 @@ impl Random {
         (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) % end
     }
 
-    /// So many residues, mostly standard ones.
+    /// Random residues, mostly standard ones.
     pub fn protein(&mut self, len: usize) -> Vec<u8> {
         (0..len).map(|_| self.residue()).collect()
     }
@@ -38,7 +38,7 @@ impl Random {
     }
 }
 
-/// Two sequences that share a mutated stretch with gaps.
+/// Two sequences that share a mutated range with gaps.
 pub(super) fn related(random: &mut Random, len: usize) -> (Vec<u8>, Vec<u8>) {
     let shared = random.protein(len);
     let mut mutated = Vec::new();

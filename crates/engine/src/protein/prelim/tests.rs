@@ -1,4 +1,4 @@
-//! The filters lose nothing, whatever the instructions and the options, and partitions merge to the whole.
+//! The filters lose nothing with any instructions and options, and partitions merge to the whole.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -19,7 +19,7 @@ use crate::params::{CompositionMode, DatabaseTotals, HspFilter, Params, ProteinP
 use crate::query::{Query, QueryInput};
 use crate::subjects::{Masks, Subjects};
 
-/// Residues, and hard masks of the first of them.
+/// Residues of each sequence, and hard masks of the first sequences.
 struct Sequences(Vec<Vec<u8>>, Vec<Vec<Range<u32>>>);
 
 impl Subjects for Sequences {
@@ -51,7 +51,8 @@ fn params(matrix: &str) -> ProteinParams {
     )
 }
 
-/// Queries and subjects of which some are related, and statistics as of a database of `db_length` residues.
+/// Queries and subjects, some of them related, and statistics of a database of `db_length`
+/// residues.
 fn data(seed: u64, db_length: i64) -> (Vec<QueryInput>, Sequences, DatabaseTotals) {
     let mut random = Random::new(seed);
     let (mut queries, mut subjects) = (Vec::new(), Vec::new());
@@ -84,13 +85,13 @@ fn search(
     let queries: Vec<Query> = queries.iter().map(|q| Query::new(q, params, totals)).collect();
     let all = Params::Protein(params.clone());
     let merger = merger(&Grouping::of_batches(&queries, &[queries.len()], (&all, totals)), &all);
-    let searcher = Searcher::new(&queries, merger, params, totals, kernel);
+    let searcher = ProteinSearcher::new(&queries, merger, params, totals, kernel);
     let mut lists = searcher.merger().empty_lists();
     let count = subjects.0.len();
-    // Last part first: the order of arrival must not matter.
+    // The last part first: the order of arrival must not matter.
     for part in (0..parts).rev() {
         let oids = (count * part / parts) as u32..(count * (part + 1) / parts) as u32;
-        let part = searcher.search(subjects, oids, &mut Scratch::default());
+        let part = searcher.search(subjects, oids, &mut ProteinScratch::default());
         searcher.merger().absorb(&mut lists, part);
     }
     searcher.merger().choose(lists)
@@ -155,7 +156,7 @@ fn one_hit_extensions_from_words_of_x_alone_lose_nothing() {
     assert!(found > 20, "{found} hits are too few to show anything");
 }
 
-/// Up to three stretches of a sequence, in order.
+/// Up to three ranges of a sequence, in order.
 fn stretches(random: &mut Random, len: usize) -> Vec<Range<u32>> {
     let mut stretches: Vec<Range<u32>> = Vec::new();
     for _ in 0..random.below(4) {
@@ -188,7 +189,7 @@ fn filters_lose_nothing_between_hard_masks() {
             }
             for hit in unfiltered.iter().flatten() {
                 let (masks, len) = (&data.1.1[hit.oid as usize], data.1.0[hit.oid as usize].len());
-                // Words are looked for in a single mask that reaches the end.
+                // Words are searched in a single mask that reaches the end.
                 let open = masks.first().is_some_and(|mask| mask.end as usize == len);
                 let apart = hit.hsps.iter().all(|hsp| {
                     masks.iter().all(|mask| mask.end <= hsp.s_start || hsp.s_end <= mask.start)
@@ -213,8 +214,8 @@ fn a_choice_of_subjects_is_searched_like_each_by_itself() {
         data.0.iter().map(|query| Query::new(query, &params, &data.2)).collect();
     let all = Params::Protein(params.clone());
     let merger = merger(&Grouping::of_batches(&queries, &[queries.len()], (&all, &data.2)), &all);
-    let searcher = Searcher::new(&queries, merger, &params, &data.2, Some(Kernel::detect()));
-    let mut scratch = Scratch::default();
+    let searcher = ProteinSearcher::new(&queries, merger, &params, &data.2, Some(Kernel::detect()));
+    let mut scratch = ProteinScratch::default();
     let oids: Vec<u32> =
         (0..data.1.0.len() as u32).filter(|oid| oid % 8 == 0 || oid % 3 == 0).collect();
     let together = searcher.search(&data.1, oids.iter().copied(), &mut scratch);

@@ -1,11 +1,11 @@
-//! Word hits to ungapped HSPs on one diagonal (rules 4.3, 4.4; facts from `aa_ungapped.c`).
+//! From word hits to ungapped HSPs on one diagonal (rules 4.3, 4.4; facts from `aa_ungapped.c`).
 
 use super::block::Part;
 use super::context::PieceContext;
 use crate::scores::{RowNumber, ScoreRows};
 
-/// An ungapped HSP: `len` residues of query and subject from the starts on. One-hit extensions of words that do not score may have
-/// a length below 0 (rules 4.4).
+/// An ungapped HSP: `len` residues of query and subject from the starts on. One-hit extensions of
+/// words that do not score may have a length below 0 (rules 4.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct UngappedHsp {
     pub score: i32,
@@ -20,14 +20,14 @@ impl UngappedHsp {
         (-self.score, self.s_start, std::cmp::Reverse(self.len), self.q_start)
     }
 
-    /// Where it ends in the query and in the subject: before its start if its length is below 0.
+    /// Its end in the query and in the subject; before its start if its length is below 0.
     pub fn ends(&self) -> (u32, u32) {
         let end = |start: u32| start.saturating_add_signed(self.len);
         (end(self.q_start), end(self.s_start))
     }
 }
 
-/// What is the same for all diagonals of a search.
+/// The diagonal rule, the same for all diagonals of a search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DiagonalRule<'a> {
     pub scores: &'a ScoreRows,
@@ -36,31 +36,32 @@ pub(super) struct DiagonalRule<'a> {
     pub window: i32,
 }
 
-/// What is remembered of a diagonal: an offset in the subject, and whether it is the end of an extension.
+/// State of a diagonal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Diagonal {
-    /// Subject offset of the last hit, or up to which hits are covered by an extension.
+    /// Subject offset of the last hit, or the end of the range that an extension covers.
     pub last: i32,
-    /// `last` comes from an extension.
+    /// Whether `last` comes from an extension.
     pub extended: bool,
 }
 
 impl Diagonal {
-    /// A diagonal on which nothing was seen yet, in a search with the given window.
+    /// The state of a diagonal without hits, in a search with the given window.
     pub fn fresh(window: i32) -> Diagonal {
         Diagonal { last: -window.max(1), extended: false }
     }
 }
 
 impl DiagonalRule<'_> {
-    /// The same rule for a subject of `len` residues, whose hits lie no farther apart: with a window
-    /// no longer than it needs, as a table of diagonals has room for the window.
+    /// The same rule for a subject of `len` residues. The window is limited to the distance that
+    /// its hits can have, as a table of diagonals must have room for the window.
     pub fn within(&self, len: usize) -> Self {
         let longest = i32::try_from(len + self.word_size).unwrap_or(i32::MAX);
         DiagonalRule { window: self.window.min(longest), ..*self }
     }
 
-    /// Takes the word hit at query offset `q` and subject offset `s`; returns an HSP if it reaches the cut-off.
+    /// Processes the word hit at query offset `q` and subject offset `s`. Returns an HSP if it
+    /// reaches the cut-off.
     #[inline]
     pub fn hit(
         &self,
@@ -114,7 +115,8 @@ impl DiagonalRule<'_> {
         self.scores.score(q, s)
     }
 
-    /// Best score and length to the left from the pair (`q`, `s`) on, both included; `(q, s)` may lie before the start.
+    /// Best score and length to the left from the pair (`q`, `s`) on, both inclusive; `(q, s)` may
+    /// be before the start.
     fn left(
         &self,
         context: &PieceContext,
@@ -141,7 +143,8 @@ impl DiagonalRule<'_> {
         (best, len)
     }
 
-    /// Best score, its length and the subject offset at which the walk to the right from (`q`, `s`) stopped.
+    /// Best score, its length and the subject offset at which the extension to the right from (`q`,
+    /// `s`) stopped.
     fn right(
         &self,
         context: &PieceContext,
@@ -151,7 +154,7 @@ impl DiagonalRule<'_> {
         from: i32,
     ) -> (i32, usize, usize) {
         let (mut run, mut best, mut len) = (from, from, 0);
-        // The sentinel after the query takes part: it ends the walk with its offset.
+        // The sentinel after the query takes part: it ends the extension with its offset.
         let query = context.rows_with_end().get(q..).unwrap_or_default();
         let rest = part.residues.get(s..part.reach).unwrap_or_default();
         for (i, (&a, &b)) in query.iter().zip(rest).enumerate() {
@@ -167,8 +170,8 @@ impl DiagonalRule<'_> {
         (best, len, s + rest.len())
     }
 
-    /// Two-hit extension: `left_end` is the subject offset after the first word. Returns the HSP and where the right
-    /// extension stopped, if there was one.
+    /// Two-hit extension. `left_end` is the subject offset after the first word. Returns the HSP
+    /// and the end of the right extension, if there was one.
     fn two_hit(
         &self,
         context: &PieceContext,
@@ -203,7 +206,7 @@ impl DiagonalRule<'_> {
         (hsp, stop)
     }
 
-    /// One-hit extension. Returns the HSP and where the right extension stopped.
+    /// One-hit extension. Returns the HSP and the end of the right extension.
     fn one_hit(
         &self,
         context: &PieceContext,

@@ -1,4 +1,4 @@
-//! Which words of a query are looked for, and which subject words match them (rules 4.1, 4.2).
+//! The indexed words of a query, and the subject words that match them (rules 4.1, 4.2).
 
 use fleetblast_release::Release;
 use fleetblast_seq::alphabet::{self, SIZE};
@@ -10,20 +10,22 @@ use super::context::PieceContext;
 use crate::params::truncate_to_i32;
 use crate::scores::{RowNumber, ScoreRows};
 
-/// The rule of the standard table: a subject word matches if it scores `threshold` or more, or if it equals a query
-/// word that scores less than that with itself.
+/// The rule of the standard table: a subject word matches if it scores `threshold` or more, or if
+/// it equals a query word that scores less than that with itself.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WordRule {
     pub size: usize,
-    /// Truncated T; 0 asks for equal words only.
+    /// Truncated T; with 0 only equal words match.
     pub threshold: i32,
 }
 
-/// What a subject word must score to match the word at an offset of a context, or one of the two limits below.
+/// Least score of a subject word that matches the word at an offset of a context, or one of the two
+/// special limits below.
 pub(super) type Limit = i16;
-/// The limit where no word starts: the end of the context, or a mask.
+/// The limit where no word starts: at the end of the context or in a mask.
 const NEVER_MATCHES: Limit = Limit::MAX;
-/// The limit of a word whose own score is below the threshold, so that the same word matches as well.
+/// The limit of a word whose own score is below the threshold. So the same word also matches,
+/// whatever its score.
 const OR_EQUAL: Limit = Limit::MIN;
 
 impl WordRule {
@@ -46,7 +48,8 @@ impl WordRule {
         limits
     }
 
-    /// True if a subject word that scores `sum`, and at least `limit`, matches; `equal` tells whether both words are equal.
+    /// Whether a subject word with the score `sum`, which is at least `limit`, matches; `equal`
+    /// compares the two words.
     #[inline]
     pub fn matches(&self, limit: Limit, sum: i32, equal: impl FnOnce() -> bool) -> bool {
         limit > OR_EQUAL || self.threshold != 0 && sum >= self.threshold || equal()
@@ -61,13 +64,14 @@ pub(super) fn word_starts(context: &PieceContext, size: usize) -> impl Iterator<
     })
 }
 
-/// True if some word of a context scores nothing with itself anywhere, like `XXX`. From such a word the one-hit extension goes on
-/// to both sides and leaves out what is between, so that the HSP's score is no sum along the diagonal.
-pub(super) fn any_worthless(context: &PieceContext, size: usize, scores: &ScoreRows) -> bool {
+/// Whether some word of a context scores nothing with itself at any of its positions, as `XXX`.
+/// From such a word the one-hit extension goes on to both sides and leaves out the pairs between.
+/// So the score of the HSP is no sum along the diagonal.
+pub(super) fn has_scoreless_word(context: &PieceContext, size: usize, scores: &ScoreRows) -> bool {
     word_starts(context, size).any(|at| own_scores(context, at, size, scores).all(|own| own <= 0))
 }
 
-/// What each place of the word at an offset of a context scores with its own residue.
+/// Scores of each position of the word at an offset of a context with its own residue.
 fn own_scores(
     context: &PieceContext,
     start: usize,
@@ -85,7 +89,7 @@ const GROUPS_7: &str = "IJLMV AST BDENZ KQR G FY P H C W";
 /// Compressed scores are scaled by this and rounded.
 const COMPRESSED_SCALE: f64 = 100.0;
 
-/// The letters of the look-up table's words, and how query letters score against them.
+/// The letters of words in the look-up table, and their scores against query letters.
 #[derive(Clone, Debug)]
 pub(super) struct Alphabet {
     /// Digit of each residue code; `None` for residues that no word contains.
@@ -93,14 +97,15 @@ pub(super) struct Alphabet {
     radix: usize,
     /// Score of each row of the query against each digit.
     scores: Vec<[i32; SIZE]>,
-    /// For each row the scores and digits that words may contain, the best first.
+    /// For each row the scores and digits of letters that words may contain, the best first.
     ranked: Vec<Vec<(i32, usize)>>,
     /// Scaled and truncated T.
     threshold: i32,
 }
 
 impl Alphabet {
-    /// The alphabet for words of `word_size` letters; `None` if the matrix has no frequencies to compress it by.
+    /// Creates the alphabet for words of `word_size` letters. Returns `None` if the matrix has no
+    /// frequencies from which to derive compressed scores.
     pub fn new(
         release: &Release,
         scoring: &ScoringSystem,
@@ -168,7 +173,8 @@ impl Alphabet {
         alphabet
     }
 
-    /// False for what no word contains: the sentinel, which is a digit of the standard alphabet.
+    /// Whether words may contain the digit. They never contain the sentinel, which is a digit of
+    /// the standard alphabet.
     fn usable(&self, digit: usize) -> bool {
         self.radix != SIZE || digit != alphabet::SENTINEL as usize
     }
@@ -184,19 +190,21 @@ impl Alphabet {
         self.digits[code as usize].map(usize::from)
     }
 
-    /// What a row scores against a digit, within 16 bits.
+    /// Score of a row against a digit, within 16 bits.
     pub fn score(&self, row: RowNumber, digit: usize) -> i16 {
         self.scores[row as usize][digit].clamp(NEVER, i32::from(i16::MAX)) as i16
     }
 
-    /// What a word must score to match; 0 asks for equal words only.
+    /// Score that a matching word must reach; with 0 only equal words match.
     pub fn threshold(&self) -> i32 {
         self.threshold
     }
 
-    /// Calls `emit` with the number of each table word that starts with the digit `first` and matches the query word.
+    /// Calls `emit` with the number of each table word that starts with the digit `first` and
+    /// matches the query word.
     pub fn matches(&self, first: usize, query: QueryWord, mut emit: impl FnMut(usize)) {
-        // Without a threshold only equal words match, but for those that match by their score alone.
+        // Without a threshold only equal words match, except for query words that match by score
+        // alone.
         let only_equal = self.threshold == 0 && !query.by_score;
         let (mut own, mut own_first, mut own_score) = (0, None, 0);
         for (&code, &row) in query.letters.iter().zip(query.rows) {
@@ -220,8 +228,8 @@ impl Alphabet {
         }
     }
 
-    /// Extends the word `prefix` by digits that can still bring the score `needed`; `best` is the most that
-    /// `rows` can bring.
+    /// Extends the word `prefix` by digits that can still reach the score `needed`; `best` is the
+    /// highest score that `rows` can add.
     fn neighbours(
         &self,
         rows: &[RowNumber],
@@ -248,7 +256,7 @@ impl Alphabet {
 pub(super) struct QueryWord<'a> {
     /// Its residues.
     pub letters: &'a [u8],
-    /// How they are scored.
+    /// Row numbers of its positions.
     pub rows: &'a [RowNumber],
     /// See [`PieceContext::by_score`].
     pub by_score: bool,
@@ -258,27 +266,28 @@ pub(super) struct QueryWord<'a> {
 #[derive(Debug)]
 pub(super) struct Words {
     pub alphabet: Alphabet,
-    /// Letters of a word.
+    /// Number of letters of a word.
     pub size: usize,
-    /// The contexts, one after the other, with a sentinel after each.
+    /// The concatenated contexts, with a sentinel after each.
     pub residues: Vec<u8>,
-    /// The rows by which they are scored.
+    /// Their row numbers.
     pub rows: Vec<RowNumber>,
-    /// Where words start, ascending.
+    /// Start positions of words, ascending.
     pub starts: Vec<u32>,
-    /// See [`PieceContext::by_score`]; all contexts are alike.
+    /// See [`PieceContext::by_score`]; the same for all contexts.
     pub by_score: bool,
 }
 
 impl Words {
     /// The word at a position.
-    pub fn at(&self, position: u32) -> QueryWord<'_> {
+    pub fn word_at(&self, position: u32) -> QueryWord<'_> {
         let places = position as usize..position as usize + self.size;
         let (letters, rows) = (&self.residues[places.clone()], &self.rows[places]);
         QueryWord { letters, rows, by_score: self.by_score }
     }
 
-    /// How many different words there are: their numbers, whose digits are those of their letters, the first one the highest.
+    /// Number of different words. The digits of a word's number are those of its letters, the first
+    /// one the highest.
     pub fn different(&self) -> usize {
         self.alphabet.radix().pow(self.size as u32)
     }
@@ -293,7 +302,7 @@ impl Words {
                 letters = 0;
                 continue;
             };
-            // What is left of letters before one that no word has goes out at the top.
+            // Digits before a residue without one are shifted out at the top.
             word = (word % top) * radix + digit;
             letters += 1;
             if letters >= self.size {

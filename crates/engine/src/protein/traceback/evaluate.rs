@@ -11,7 +11,7 @@ use crate::order::{best_evalue, order_s};
 use crate::params::{DatabaseTotals, ProteinParams};
 use crate::query::Query;
 
-/// How scores become e-values.
+/// Converts scores to e-values.
 #[derive(Clone, Copy, Debug)]
 pub struct Significance {
     gumbel: Gumbel,
@@ -21,7 +21,7 @@ pub struct Significance {
     scaled: KarlinBlock,
     scale: f64,
     residues: i64,
-    /// Finite-size statistics hold; otherwise e-values follow from the search space.
+    /// Whether finite-size statistics apply; otherwise e-values follow from the search space.
     finite_size: bool,
     /// Largest e-value that is reported.
     pub limit: f64,
@@ -57,7 +57,7 @@ impl Significance {
         self.evalue_of(score, (query.residues.len(), query.search_space), subject_len)
     }
 
-    /// The same of a query of which only length and search space are known.
+    /// E-value of a scaled score for a query, given its length and search space.
     fn evalue_of(
         &self,
         score: i32,
@@ -71,7 +71,8 @@ impl Significance {
         self.gumbel.evalue(score, self.scale, m, n, self.residues)
     }
 
-    /// E-value of a scaled score by the search space alone, by which the Smith–Waterman pass decides whether to go on.
+    /// E-value of a scaled score by the search space alone. The Smith–Waterman pass uses it to
+    /// decide whether to go on.
     pub fn local_evalue(&self, score: i32, query: &TracebackQuery) -> f64 {
         self.scaled.evalue(score, query.search_space as f64)
     }
@@ -82,16 +83,17 @@ impl Significance {
     }
 }
 
-/// What alignments of a query are worth.
+/// Score statistics of a query.
 #[derive(Clone, Copy, Debug)]
-pub struct QueryWorth<'a> {
+pub struct QueryStatistics<'a> {
     significance: &'a Significance,
     length: usize,
     search_space: i64,
 }
 
-impl QueryWorth<'_> {
-    /// Scaled scores, by which e-values are told, have so many units for each of a reported score.
+impl QueryStatistics<'_> {
+    /// Number of units of a scaled score, from which e-values follow, in one unit of a reported
+    /// score.
     pub fn scale(&self) -> i32 {
         self.significance.scale as i32
     }
@@ -113,18 +115,19 @@ fn nearest(x: f64) -> i32 {
 }
 
 impl Traceback {
-    /// What alignments of a query are worth, unless their e-values are united with those of compositions.
-    pub fn worth(&self, query: &Query) -> QueryWorth<'_> {
+    /// Score statistics of a query. They do not apply if e-values are combined with those of
+    /// compositions.
+    pub fn statistics(&self, query: &Query) -> QueryStatistics<'_> {
         let context = query.first();
-        QueryWorth {
+        QueryStatistics {
             significance: &self.significance,
             length: context.letters.len(),
             search_space: context.search_space,
         }
     }
 
-    /// Orders scaled alignments, drops those inside a better one and those that are not significant, and rounds the scores of
-    /// the rest.
+    /// Sorts scaled alignments, drops those inside a better one and insignificant ones, and rounds
+    /// the scores of the rest.
     pub(super) fn evaluate(
         &self,
         query: &TracebackQuery,
@@ -144,7 +147,7 @@ impl Traceback {
             .collect();
         scored.retain(|(_, evalue)| *evalue <= self.significance.limit);
         let evalues = scored.iter().map(|(_, evalue)| *evalue);
-        // United e-values are as large as they are (`s_AdjustEvaluesForComposition`, `blast_kappa.c`).
+        // Combined e-values have no upper limit (`s_AdjustEvaluesForComposition`, `blast_kappa.c`).
         let evalue = match pair_p {
             Some(_) => evalues.fold(f64::INFINITY, f64::min),
             None => best_evalue(evalues),
@@ -155,7 +158,7 @@ impl Traceback {
         Candidate::new(oid, key, alignments)
     }
 
-    /// The e-value united with the p-value of the two compositions, if the search asks for that.
+    /// The e-value, combined with the p-value of the two compositions if the search asks for that.
     fn united(
         &self,
         evalue: f64,
@@ -173,7 +176,8 @@ impl Traceback {
         unified::unite(evalue, pair_p, factor)
     }
 
-    /// The alignment with its reported scores. The bit score follows from the rounded score, the e-value does not.
+    /// The alignment with its reported scores. The bit score follows from the rounded score, the
+    /// e-value does not.
     fn report(&self, query: &TracebackQuery, scaled: Scaled, evalue: f64) -> Alignment {
         let score = nearest(f64::from(scaled.score) / f64::from(self.scale));
         let bounds = scaled.bounds;

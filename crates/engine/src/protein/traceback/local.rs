@@ -1,5 +1,6 @@
-//! Smith–Waterman passes without traceback (rules 6.6): the best local score and its end, and the start that belongs to it.
-//! Ties go to the first cell reached, so the order of the loops is part of the contract (`smith_waterman.c`).
+//! Smith–Waterman passes without traceback (rules 6.6): the best local score and its end, and the
+//! corresponding start. Among ties the first cell reached wins, so the order of the loops is part
+//! of the contract (`smith_waterman.c`).
 
 use std::ops::Range;
 
@@ -8,7 +9,7 @@ use super::sweep::Sweep;
 use crate::kernel::Kernel;
 use crate::scores::RowNumber;
 
-/// Memory of the passes.
+/// Work space of the passes.
 #[derive(Debug)]
 pub(super) struct LocalScratch {
     sweep: Sweep,
@@ -17,13 +18,13 @@ pub(super) struct LocalScratch {
 }
 
 impl LocalScratch {
-    /// Memory for these instructions.
+    /// Creates the work space for these instructions.
     pub fn new(kernel: Kernel) -> Self {
         LocalScratch { sweep: Sweep::new(kernel), letters: Vec::new() }
     }
 }
 
-/// A local score and the cell that first reached it.
+/// A local score and the first cell that reached it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Peak {
     pub score: i32,
@@ -39,14 +40,15 @@ pub(super) struct Forbidden {
 }
 
 impl Forbidden {
-    /// Allows everything again, for a query of the given length.
+    /// Allows all cells, for a query of the given length.
     pub fn clear(&mut self, query_len: usize) {
         self.rows.iter_mut().for_each(Vec::clear);
         self.rows.resize_with(query_len.max(self.rows.len()), Vec::new);
         self.used = false;
     }
 
-    /// Forbids the cells of an alignment. The end of the query range is exclusive, that of the subject range counts.
+    /// Forbids the cells of an alignment. The end of the query range is exclusive, that of the
+    /// subject range inclusive.
     pub fn push(&mut self, query: Range<usize>, subject: Range<usize>) {
         for row in &mut self.rows[query] {
             row.push((subject.start, subject.end));
@@ -60,7 +62,7 @@ impl Forbidden {
 }
 
 impl LocalScratch {
-    /// Best local score of the whole sequences, and where it ends.
+    /// Best local score of the whole sequences, and its end.
     pub fn best_end(
         &mut self,
         query: &[RowNumber],
@@ -89,8 +91,8 @@ impl LocalScratch {
         self.pass(rows, |i| end.subject - i, scheme, forbidden, end.score)
     }
 
-    /// One sweep over rows and columns, in the order of `rows` and of the letters, until `enough` is reached. `place` turns
-    /// columns into subject offsets and back.
+    /// One pass over rows and columns, in the order of `rows` and of the letters, until `enough` is
+    /// reached. `place` converts columns to subject offsets and back.
     fn pass(
         &mut self,
         rows: impl Iterator<Item = (usize, RowNumber)>,
@@ -118,14 +120,14 @@ impl LocalScratch {
     }
 }
 
-/// The columns of a closed range of subject offsets, as far as there are `columns`.
+/// The columns of a closed range of subject offsets, limited to the first `columns`.
 fn columns_of(
     &(start, end): &(usize, usize),
     columns: usize,
     place: impl Fn(usize) -> usize,
 ) -> Range<usize> {
     let Some(last) = columns.checked_sub(1) else { return 0..0 };
-    // In either direction, the offsets of the columns make up one range.
+    // In either direction the offsets of the columns form one range.
     let (low, high) = (place(0).min(place(last)), place(0).max(place(last)));
     if start > high || end < low {
         return 0..0;

@@ -1,8 +1,9 @@
-//! The traceback stage: from chosen preliminary hits to final alignments (rules 6, 7).
+//! The traceback stage: from selected preliminary hits to final alignments (rules 6, 7).
 //!
-//! [`Traceback::align`] turns one preliminary hit into a [`Candidate`]; it depends on nothing but the query, the subject and
-//! the parameters, so that candidates can be made in any order, on any thread or rank. [`Selector`](crate::lists::Selector) then
-//! replays, in the order of the preliminary hits, what BLAST+ does with them one after another.
+//! [`Traceback::align`] converts one preliminary hit to a [`Candidate`]. The result depends only on
+//! the query, the subject and the parameters. So candidates can be made in any order, on any thread
+//! or rank. [`Selector`](crate::lists::Selector) then replays BLAST+'s processing of them in the
+//! order of the preliminary hits.
 
 mod evaluate;
 mod local;
@@ -28,7 +29,7 @@ use crate::scores::{RowNumber, ScoreRows, rows_of_letters};
 use fleetblast_seq::alphabet;
 use fleetblast_stats::scoring::ScoringSystem;
 
-pub use self::evaluate::QueryWorth;
+pub use self::evaluate::QueryStatistics;
 use self::evaluate::Significance;
 use self::local::{Forbidden, LocalScratch};
 use self::subject::{Segments, Subject};
@@ -42,12 +43,12 @@ const ADJUSTED_SCALE: i32 = 32;
 /// Bits per aligned pair from which two sequences may be nearly identical (`blast_kappa.c`).
 const NEAR_IDENTICAL_BITS: f64 = 1.74;
 
-/// What the traceback of a search needs, fixed for all queries and subjects.
+/// Parameters of the traceback, the same for all queries and subjects.
 #[derive(Debug)]
 pub struct Traceback {
     method: Method,
     mode: CompositionMode,
-    /// Present whenever `mode` asks for adjusted matrices.
+    /// Present if `mode` requires adjusted matrices.
     adjuster: Option<Adjuster>,
     pair_pvalues: Option<PairPvalues>,
     significance: Significance,
@@ -61,22 +62,23 @@ pub struct Traceback {
     scale: i32,
     /// λ per scaled unit.
     lambda: f64,
-    /// Share of identical residues above which the aligned parts of two sequences are nearly identical.
+    /// Share of identical residues above which the aligned parts of two sequences are nearly
+    /// identical.
     near_identical: f64,
     segments: Segments,
 }
 
-/// A context of a query as the traceback needs it.
+/// A context of a query, prepared for the traceback.
 #[derive(Clone, Debug)]
 pub struct TracebackQuery {
-    /// Its number in its query.
+    /// Its context number.
     context: u8,
     /// Residues for scoring, with C in place of U.
     residues: Vec<u8>,
-    /// The rows by which they are scored, and the same backwards.
+    /// Their row numbers, and the same backwards.
     rows: Vec<RowNumber>,
     reversed_rows: Vec<RowNumber>,
-    /// Words of eight of the residues as they were.
+    /// Words of eight residues, with U.
     words: Vec<u64>,
     composition: Composition,
     /// Ungapped statistics; a query without them has no hits.
@@ -84,15 +86,15 @@ pub struct TracebackQuery {
     significance: Significance,
     /// Scores by position, if the query has a PSSM; otherwise rows are those of letters.
     plain: Option<ScoreRows>,
-    /// What scales them to the composition of subjects, if that is wanted.
+    /// Scales them to the composition of subjects, if requested.
     positions: Option<PositionAdjuster>,
     search_space: i64,
     length_adjustment: i32,
 }
 
-/// The work space of one thread, reused from alignment to alignment.
+/// Work space of a thread, reused for all alignments.
 #[derive(Debug)]
-pub struct Scratch {
+pub struct TracebackScratch {
     dp: DpScratch,
     local: LocalScratch,
     forbidden: Forbidden,
@@ -104,11 +106,11 @@ pub struct Scratch {
     tree: ContainmentTree,
 }
 
-impl Scratch {
-    /// An empty work space for these instructions.
+impl TracebackScratch {
+    /// Creates an empty work space for these instructions.
     pub fn new(kernel: Kernel) -> Self {
         let matrix = [[0; alphabet::SIZE]; alphabet::SIZE];
-        Scratch {
+        TracebackScratch {
             dp: DpScratch::new(kernel),
             local: LocalScratch::new(kernel),
             forbidden: Forbidden::default(),
@@ -143,7 +145,8 @@ impl Hsp for Scaled {
 impl Traceback {
     /// Prepares the traceback of a search of a database with the given totals.
     ///
-    /// A matrix without frequency data (IDENTITY) is never adjusted, whatever `params.composition` says.
+    /// A matrix without frequency data (IDENTITY) is never adjusted, whatever `params.composition`
+    /// says.
     pub fn new(params: &ProteinParams, totals: &DatabaseTotals) -> Self {
         let scoring = &params.scoring;
         let wanted = params.composition != CompositionMode::Off && !params.common.ungapped;
@@ -184,7 +187,7 @@ impl Traceback {
 
     /// Prepares a query.
     pub fn query(&self, query: &Query) -> TracebackQuery {
-        // A protein has no other.
+        // A protein has one context only.
         let context = query.first();
         let residues: Vec<u8> = context
             .letters
@@ -198,7 +201,7 @@ impl Traceback {
         };
         let positions = pssm.and_then(|pssm| self.positions(pssm, &context.letters));
         let gapped = pssm.map(|pssm| match &positions {
-            // K is made anew, and nothing else.
+            // Only K is computed anew.
             Some(positions) => positions.gapped.with_k_in(pssm.gapped),
             None => pssm.gapped,
         });
@@ -218,7 +221,8 @@ impl Traceback {
         }
     }
 
-    /// What scales a PSSM to the composition of subjects; it also judges Smith–Waterman alignments that are not scaled.
+    /// The scaling of a PSSM to the composition of subjects. It also gives the statistics of
+    /// Smith–Waterman alignments that are not scaled.
     fn positions(&self, pssm: &Pssm, letters: &[u8]) -> Option<PositionAdjuster> {
         if !matches!(self.method, Method::Redo | Method::SmithWaterman) {
             return None;
@@ -227,19 +231,20 @@ impl Traceback {
         PositionAdjuster::new(&maker, &self.scoring, pssm, letters, f64::from(self.scale))
     }
 
-    /// What the query scores without adjustment.
+    /// The scores of the query without adjustment.
     fn plain_scores<'a>(&'a self, query: &'a TracebackQuery) -> &'a ScoreRows {
         query.plain.as_ref().unwrap_or(&self.plain)
     }
 
-    /// Aligns one query and one subject. `subject` are the residues of the whole subject, masked as
-    /// [`Masks::aligned`](crate::subjects::Masks::aligned) tells, `hit` a preliminary hit of this query in it, its HSPs in ORDER-S.
+    /// Aligns a query with a subject. `subject` are the residues of the whole subject, masked by
+    /// [`Masks::aligned`](crate::subjects::Masks::aligned). `hit` is a preliminary hit of this
+    /// query in it, its HSPs in ORDER-S.
     pub fn align(
         &self,
         query: &TracebackQuery,
         subject: &[u8],
         hit: &PrelimHit,
-        scratch: &mut Scratch,
+        scratch: &mut TracebackScratch,
     ) -> Candidate {
         let mut candidate = self.candidate(query, subject, hit, scratch);
         for (number, alignment) in candidate.alignments.iter_mut().enumerate() {
@@ -253,7 +258,7 @@ impl Traceback {
         query: &TracebackQuery,
         subject: &[u8],
         hit: &PrelimHit,
-        scratch: &mut Scratch,
+        scratch: &mut TracebackScratch,
     ) -> Candidate {
         match self.method {
             Method::Ungapped => ungapped(query, hit),

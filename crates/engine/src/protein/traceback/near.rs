@@ -1,15 +1,17 @@
-//! The test for nearly identical sequences, which decides whether a subject is masked before its composition is taken (rules 6.3).
+//! The test for nearly identical sequences, which decides whether a subject is masked before its
+//! composition is computed (rules 6.3).
 
 use crate::hits::PrelimHsp;
 
-/// Mismatches or gaps that an extension may skip at once, plus one.
+/// Number of mismatches or gaps that an extension may skip at once, plus one.
 const MAX_SHIFT: usize = 8;
 /// Length of the words that anchor the middle part.
 const WORD: usize = 8;
-/// Five bits for each letter of a word.
+/// Mask of a word, five bits for each letter.
 const WORD_MASK: u64 = (1 << (5 * WORD)) - 1;
 
-/// The words of a query by position. The last word has no entry of its own, as in BLAST+: it counts as 0.
+/// The words of a query by position. The last word has no entry of its own, as in BLAST+: it counts
+/// as 0.
 pub(super) fn query_words(query: &[u8]) -> Vec<u64> {
     let mut words: Vec<u64> = query.windows(WORD).map(word).collect();
     if words.len() > 1
@@ -24,7 +26,7 @@ fn word(letters: &[u8]) -> u64 {
     letters.iter().fold(0, |hash, &letter| (hash << 5) + u64::from(letter))
 }
 
-/// What an extension covered, and the identities in it.
+/// Length of an extension, and its number of identities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Reach {
     query: usize,
@@ -32,7 +34,8 @@ struct Reach {
     identical: usize,
 }
 
-/// Whether the parts aligned by `hsp` are nearly identical: more than this share of their residues. `query` has C in place of U; `words` are those of the unchanged query.
+/// Whether the parts aligned by `hsp` are nearly identical: more than this share of their residues.
+/// `query` has C in place of U; `words` are those of the unchanged query.
 pub(super) fn nearly_identical(
     query: &[u8],
     words: &[u64],
@@ -61,7 +64,8 @@ pub(super) fn nearly_identical(
     enough(identical + identical_by_words(q, middle_words, s))
 }
 
-/// Walks right over equal residues, and over up to seven mismatches or a gap of up to seven if two equal pairs follow.
+/// Extends to the right over equal residues, and over up to seven mismatches or a gap of up to
+/// seven if two equal pairs follow.
 fn reach_right(q: &[u8], s: &[u8]) -> Reach {
     let (mut p, mut r, mut identical) = (0, 0, 0);
     while p < q.len() && r < s.len() {
@@ -82,7 +86,8 @@ fn reach_right(q: &[u8], s: &[u8]) -> Reach {
     Reach { query: p, subject: r, identical }
 }
 
-/// Mirror image of [`reach_right`], from the ends; except that the first residue of either sequence is never walked over.
+/// Mirror image of [`reach_right`], from the ends, except that the first residue of either sequence
+/// is never included.
 fn reach_left(q: &[u8], s: &[u8]) -> Reach {
     // Positions are one more than those of the residues, so that "none left" is 0.
     let (mut p, mut r, mut identical) = (q.len(), s.len(), 0);
@@ -111,7 +116,8 @@ fn first_pair(
     shifts.into_iter().find(|&(dq, ds)| matches(dq, ds))
 }
 
-/// Identities around common words of eight. `words` are the query's words from the first residue of `q` on.
+/// Identities around common words of eight. `words` are the query's words from the first residue of
+/// `q` on.
 fn identical_by_words(q: &[u8], words: &[u64], s: &[u8]) -> usize {
     if q.len() < WORD || s.len() < WORD {
         return 0;
@@ -216,7 +222,8 @@ mod tests {
         let q = sequence(1000);
         let words = query_words(&q);
         let mut s = q.clone();
-        // Eight changes in a row stop the extensions from either end: only words reach what lies between.
+        // Eight changes in a row stop the extensions from either end: only words reach the residues
+        // between.
         s[100..108].fill(27);
         s[800..808].fill(27);
         let all = hsp((0, 1000), (0, 1000));

@@ -3,14 +3,15 @@
 use fleetblast_seq::frame::Frame;
 
 use super::dp::{Sequences, align_from};
-use super::{Scratch, Traceback, TracebackQuery};
+use super::{Traceback, TracebackQuery, TracebackScratch};
 use crate::hits::{Adjustment, Alignment, Candidate, HitKey, PrelimHit, PrelimHsp};
 use crate::order::{Bounds, Hsp, common_endpoints, order_s};
 
-/// Window in which the start of an alignment is sought.
+/// Length of the window in which the start of an alignment is sought.
 const WINDOW: u32 = 11;
 
-/// Subjects of at least this length are aligned only near the seed (`AdjustSubjectRange`, `blast_gapalign.c`).
+/// Subjects of at least this length are aligned only near the seed (`AdjustSubjectRange`,
+/// `blast_gapalign.c`).
 const LONG_SUBJECT: usize = 90_000;
 /// Estimated largest total length of gaps.
 const MAX_TOTAL_GAPS: usize = 3000;
@@ -21,7 +22,7 @@ impl Traceback {
         query: &TracebackQuery,
         subject: &[u8],
         hit: &PrelimHit,
-        scratch: &mut Scratch,
+        scratch: &mut TracebackScratch,
     ) -> Candidate {
         scratch.subject.load(subject);
         scratch.tree.clear();
@@ -55,8 +56,9 @@ impl Traceback {
         Candidate::new(hit.oid, key, alignments)
     }
 
-    /// Where the alignment starts: at the seed of the preliminary one, unless that is the very first pair, which stands for
-    /// "not known" as well (`BlastGetOffsetsForGappedAlignment`, `blast_gapalign.c`). `None` drops the HSP.
+    /// The start of the alignment: the seed of the preliminary one, unless that is the very first
+    /// pair, which also means "unknown" (`BlastGetOffsetsForGappedAlignment`, `blast_gapalign.c`).
+    /// `None` drops the HSP.
     fn seed(
         &self,
         query: &TracebackQuery,
@@ -103,7 +105,7 @@ impl Traceback {
         query: &TracebackQuery,
         q_seed: usize,
         s_seed: usize,
-        scratch: &mut Scratch,
+        scratch: &mut TracebackScratch,
     ) -> Alignment {
         let (forwards, backwards) = (scratch.subject.forwards(), scratch.subject.backwards());
         let total = forwards.len() - 1;
@@ -111,7 +113,7 @@ impl Traceback {
         let sequences = Sequences {
             query: &query.rows,
             query_back: &query.reversed_rows,
-            // One residue more than is aligned on either side, as the alignment expects.
+            // One residue more than is aligned on either side, as the alignment requires.
             subject: &forwards[shift..=end],
             subject_back: &backwards[total - end..=total - shift],
         };

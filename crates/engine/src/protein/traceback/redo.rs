@@ -1,27 +1,29 @@
-//! Alignments done again with a matrix adjusted to the two compositions (rules 6.3, `redo_alignment.c`).
+//! Repeats alignments with a matrix adjusted to the two compositions (rules 6.3,
+//! `redo_alignment.c`).
 
 use super::dp::{Sequences, align_from};
-use super::{LN_2, NEAR_IDENTICAL_BITS, Scaled, Scratch, Traceback, TracebackQuery, near};
+use super::{LN_2, NEAR_IDENTICAL_BITS, Scaled, Traceback, TracebackQuery, TracebackScratch, near};
 use crate::hits::{Adjustment, PrelimHit, PrelimHsp};
 use crate::order::{Bounds, Hsp};
 use crate::params::CompositionMode;
 use crate::protein::composition::composition_of;
 use crate::subjects::View;
 
-/// Bits by which an alignment must exceed an HSP to make it superfluous.
+/// An HSP is redundant if an alignment exceeds it by this many bits.
 const CONTAINED_BITS: f64 = 2.0;
 
-/// Shortest subject span, unless the query is shorter, of nearly identical sequences.
+/// Shortest subject range of nearly identical sequences, unless the query is shorter.
 const NEAR_IDENTICAL_LENGTH: i64 = 50;
 
 impl Traceback {
-    /// Alignments in scaled units, latest first, and the p-value of the compositions if one was computed.
+    /// Alignments in scaled units, latest first, and the p-value of the compositions if one was
+    /// computed.
     pub(super) fn redo(
         &self,
         query: &TracebackQuery,
         subject: &[u8],
         hit: &PrelimHit,
-        scratch: &mut Scratch,
+        scratch: &mut TracebackScratch,
     ) -> (Vec<Scaled>, Option<f64>) {
         let mut accepted: Vec<Scaled> = Vec::new();
         let mut pair_p = None;
@@ -73,12 +75,12 @@ impl Traceback {
         accepted.iter().any(|a| a.bounds.holds(&bounds) && enough <= f64::from(a.score))
     }
 
-    /// Makes the matrix of the query and the subject as it was prepared. `None` if there is nothing to align. Without adjustment it is the
-    /// plain matrix.
+    /// Computes the matrix of the query and the subject as it was prepared; without adjustment, the
+    /// plain matrix. Returns `None` if there is nothing to align.
     pub(super) fn adjust(
         &self,
         query: &TracebackQuery,
-        scratch: &mut Scratch,
+        scratch: &mut TracebackScratch,
         pair_p: &mut Option<f64>,
     ) -> Option<Adjustment> {
         let Some(adjuster) = &self.adjuster else {
@@ -88,7 +90,7 @@ impl Traceback {
         let residues = scratch.subject.residues();
         let subject = composition_of(residues);
         if let Some(positions) = &query.positions {
-            let Scratch { workspace, positions: scores, padded, .. } = scratch;
+            let TracebackScratch { workspace, positions: scores, padded, .. } = scratch;
             let adjusted =
                 positions.adjust(&query.composition, &subject, workspace.table(), scores);
             padded.set_positions(scores);
@@ -105,8 +107,8 @@ impl Traceback {
             &mut scratch.matrix,
         )?;
         scratch.padded.set_matrix(&scratch.matrix);
-        if let Some(judge) = &self.pair_pvalues {
-            *pair_p = Some(judge.p_value(&query.composition, &subject));
+        if let Some(pvalues) = &self.pair_pvalues {
+            *pair_p = Some(pvalues.p_value(&query.composition, &subject));
         }
         Some(rule)
     }
@@ -116,7 +118,7 @@ impl Traceback {
         query: &TracebackQuery,
         hsp: &PrelimHsp,
         adjustment: Adjustment,
-        scratch: &mut Scratch,
+        scratch: &mut TracebackScratch,
     ) -> Scaled {
         let sequences = Sequences {
             query: &query.rows,
@@ -130,13 +132,13 @@ impl Traceback {
         Scaled { score: traced.score, bounds: traced.bounds, edits: traced.edits, adjustment }
     }
 
-    /// Prepares the subject for a Smith–Waterman alignment, where the question is asked only once.
+    /// Prepares the subject for a Smith–Waterman alignment, which needs it only once.
     pub(super) fn prepare_once(
         &self,
         query: &TracebackQuery,
         subject: &[u8],
         first: (u32, &PrelimHsp),
-        scratch: &mut Scratch,
+        scratch: &mut TracebackScratch,
     ) {
         if self.mode == CompositionMode::Off {
             scratch.subject.load(subject);
@@ -146,15 +148,15 @@ impl Traceback {
         }
     }
 
-    /// Loads the subject: masked, unless it is nearly identical to the query by its first HSP. False if it was masked and
-    /// nothing was found.
+    /// Loads the subject: masked, unless its first HSP shows that it is nearly identical to the
+    /// query. Returns false if it was masked and nothing was found.
     fn prepare(
         &self,
         query: &TracebackQuery,
         subject: &[u8],
         (oid, first): (u32, &PrelimHsp),
         near: bool,
-        scratch: &mut Scratch,
+        scratch: &mut TracebackScratch,
     ) -> bool {
         let (residues, words, share) = (&query.residues, &query.words, self.near_identical);
         if near && near::nearly_identical(residues, words, subject, first, share) {
@@ -166,9 +168,10 @@ impl Traceback {
     }
 }
 
-/// Puts a new alignment in front of those accepted so far, unless one of at least its score has an end in common with it; in its turn it
-/// replaces all that have. If the accepted ones were made with different matrices, ends on the same diagonal inside the other
-/// box are enough to refuse the new one.
+/// Puts a new alignment before the accepted ones, unless one of at least its score has an end in
+/// common with it. The new alignment replaces all others that have. If the accepted ones were made
+/// with different matrices, ends on the same diagonal inside the other box suffice to refuse the
+/// new one.
 fn insert_distinct(new: Scaled, accepted: &mut Vec<Scaled>, same_matrix: bool) {
     let conflict = |old: &Scaled| {
         if same_matrix {
@@ -188,7 +191,8 @@ fn shares_end(a: &Bounds, b: &Bounds) -> bool {
     (a.q_start, a.s_start) == (b.q_start, b.s_start) || (a.q_end, a.s_end) == (b.q_end, b.s_end)
 }
 
-/// Whether an end of `new` lies in the closed box of `old`, on the diagonal of the same end of `old`.
+/// Whether an end of `new` lies in the closed box of `old`, on the diagonal of the same end of
+/// `old`.
 fn has_similar_end(new: &Bounds, old: &Bounds) -> bool {
     let inside = |q: u32, s: u32| {
         (old.q_start..=old.q_end).contains(&q) && (old.s_start..=old.s_end).contains(&s)

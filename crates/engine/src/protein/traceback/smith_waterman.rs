@@ -1,19 +1,21 @@
-//! Optimal local alignments in place of those of the X-drop heuristic (`-use_sw_tback`, rules 6.6, `redo_alignment.c`).
+//! Optimal local alignments in place of those of the X-drop heuristic (`-use_sw_tback`, rules 6.6,
+//! `redo_alignment.c`).
 
 use super::dp::{Scheme, align_forward};
 use super::local::Peak;
-use super::{Scaled, Scratch, Traceback, TracebackQuery};
+use super::{Scaled, Traceback, TracebackQuery, TracebackScratch};
 use crate::hits::{Adjustment, HitKey, PrelimHit};
 use crate::order::Bounds;
 
-/// Tries with a doubled X-drop, if the dynamic programming misses the score.
+/// Number of attempts with a doubled X-drop, if the dynamic programming misses the score.
 const TRIES: i32 = 3;
 
-/// The alignments of a match.
-pub(super) struct Found {
+/// The alignments of a subject.
+pub(super) struct LocalAlignments {
     /// Latest first.
     pub alignments: Vec<Scaled>,
-    /// Key of the first alignment by the e-value of the search space; `None` if it is not significant.
+    /// Key of the first alignment by the e-value of the search space; `None` if it is not
+    /// significant.
     pub first: Option<HitKey>,
     pub pair_p: Option<f64>,
 }
@@ -25,21 +27,21 @@ impl Traceback {
         query: &TracebackQuery,
         subject: &[u8],
         hit: &PrelimHit,
-        scratch: &mut Scratch,
-    ) -> Found {
-        let mut found = Found { alignments: Vec::new(), first: None, pair_p: None };
+        scratch: &mut TracebackScratch,
+    ) -> LocalAlignments {
+        let mut found = LocalAlignments { alignments: Vec::new(), first: None, pair_p: None };
         let Some(first) = hit.hsps.first() else { return found };
         self.prepare_once(query, subject, (hit.oid, first), scratch);
         let Some(adjustment) = self.adjust(query, scratch, &mut found.pair_p) else {
             return found;
         };
-        let Scratch { local, forbidden, padded, subject, dp, .. } = scratch;
+        let TracebackScratch { local, forbidden, padded, subject, dp, .. } = scratch;
         forbidden.clear(query.residues.len());
         let scheme = self.scheme(padded);
         loop {
             let end = local.best_end(&query.rows, subject.residues(), &scheme, forbidden);
             let evalue = query.significance.local_evalue(end.score, query);
-            // A score of 0 aligns nothing; BLAST+ would not come to an end here.
+            // A score of 0 aligns nothing; BLAST+ would loop forever here.
             if end.score <= 0 || evalue >= self.significance.limit {
                 return found;
             }

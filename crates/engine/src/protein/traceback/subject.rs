@@ -1,4 +1,4 @@
-//! The subject of the moment, in both directions, with or without its low-complexity segments.
+//! The subject in progress, in both directions, with or without its low-complexity segments.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,27 +9,27 @@ use fleetblast_seq::seg::{Masker, SegParams};
 
 use crate::subjects::View;
 
-/// Parts of the table of segments: threads seldom want the same one at the same time.
+/// Number of parts of the table of segments, so that threads seldom wait for the same one.
 const SHARDS: usize = 64;
-/// Subjects in a part. When it is full, it is emptied.
-const MOST: usize = 16 * 1024;
+/// Number of subjects in a part. When it is full, it is emptied.
+const MAX_SUBJECTS: usize = 16 * 1024;
 
 /// The low-complexity segments of a subject; `None` if there are none.
-type Found = Option<Arc<[Range<u32>]>>;
+type MaskedRanges = Option<Arc<[Range<u32>]>>;
 
-/// Low-complexity segments of what was read of the subjects that were aligned: the same for all queries, and they take longer to find than many
-/// an alignment.
+/// Cache of low-complexity segments of aligned subjects. They are the same for all queries, and
+/// finding them takes longer than many an alignment.
 #[derive(Debug)]
-pub(super) struct Segments([Mutex<HashMap<View, Found>>; SHARDS]);
+pub(super) struct Segments([Mutex<HashMap<View, MaskedRanges>>; SHARDS]);
 
 impl Segments {
-    /// Nothing known.
+    /// Creates an empty cache.
     pub fn new() -> Self {
         Segments(std::array::from_fn(|_| Mutex::default()))
     }
 
-    /// Those of a subject, which `find` finds if they are not known.
-    fn of(&self, view: View, find: impl FnOnce() -> Vec<Range<u32>>) -> Found {
+    /// The segments of a subject; `find` computes them if they are unknown.
+    fn get_or_find(&self, view: View, find: impl FnOnce() -> Vec<Range<u32>>) -> MaskedRanges {
         let shard = &self.0[view.oid as usize % SHARDS];
         let lock = || shard.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().get(&view) {
@@ -38,7 +38,7 @@ impl Segments {
         let found = find();
         let found = (!found.is_empty()).then(|| Arc::from(found));
         let mut shard = lock();
-        if shard.len() >= MOST {
+        if shard.len() >= MAX_SUBJECTS {
             shard.clear();
         }
         shard.insert(view, found.clone());
@@ -65,7 +65,7 @@ impl Subject {
         }
     }
 
-    /// Takes over a subject as it is.
+    /// Copies a subject unchanged.
     pub fn load(&mut self, residues: &[u8]) {
         self.forwards.clear();
         self.forwards.extend_from_slice(residues);
@@ -73,11 +73,13 @@ impl Subject {
         self.reverse();
     }
 
-    /// Takes over a subject with its low-complexity segments masked; true if there were any. `known` has those of the subjects
-    /// so far.
+    /// Copies a subject and masks its low-complexity segments. Returns true if there were any.
+    /// `known` caches those of earlier subjects.
     pub fn load_masked(&mut self, view: View, residues: &[u8], known: &Segments) -> bool {
         self.load(residues);
-        let Some(segments) = known.of(view, || self.masker.mask(residues)) else { return false };
+        let Some(segments) = known.get_or_find(view, || self.masker.mask(residues)) else {
+            return false;
+        };
         for segment in segments.iter() {
             self.forwards[segment.start as usize..segment.end as usize].fill(X);
         }
@@ -97,12 +99,12 @@ impl Subject {
         &self.forwards[..self.forwards.len() - 1]
     }
 
-    /// The residues and what closes them.
+    /// The residues and the closing sentinel.
     pub fn forwards(&self) -> &[u8] {
         &self.forwards
     }
 
-    /// The residues from last to first, and what closes them.
+    /// The residues from last to first, and the closing sentinel.
     pub fn backwards(&self) -> &[u8] {
         &self.backwards
     }

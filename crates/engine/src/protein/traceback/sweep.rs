@@ -1,8 +1,8 @@
-//! Rows of a Smith–Waterman pass, some columns at a time.
+//! Rows of a Smith–Waterman pass, several columns at a time.
 //!
-//! The vertical and diagonal moves of a row depend on the row before only. What comes along a row is, for each column, the best of
-//! gaps that were opened to the left of it: within a chunk of columns it is found in steps of doubling length, and from
-//! chunk to chunk only one number waits for the one before.
+//! The vertical and diagonal moves of a row depend on the row before only. Horizontally, each
+//! column takes the best of the gaps that were opened to the left of it. Within a chunk of columns
+//! it is found in steps of doubling length; from chunk to chunk a single number is passed on.
 
 use crate::kernel::Kernel;
 use crate::scores::{NEVER, RowNumber, ScoreRow, ScoreRows};
@@ -10,7 +10,7 @@ use crate::xdrop::{Chunk, LANES};
 
 use super::dp::GapCosts;
 
-/// The last row of a pass, and what the next one is made of.
+/// The last row of a pass, and the scores for the next one.
 #[derive(Debug)]
 pub(super) struct Sweep {
     kernel: Kernel,
@@ -19,19 +19,19 @@ pub(super) struct Sweep {
     best: Vec<Chunk>,
     /// The best of each column with an open gap in the subject.
     gaps: Vec<Chunk>,
-    /// By row number its scores with the columns; empty for rows not met so far.
+    /// By row number, its scores with the columns; empty for rows not used yet.
     pairs: Vec<Vec<Chunk>>,
-    /// Those of a row in which some columns are forbidden.
+    /// The scores of a row in which some columns are forbidden.
     barred: Vec<Chunk>,
 }
 
 impl Sweep {
-    /// Memory for these instructions.
+    /// Creates the work space for these instructions.
     pub fn new(kernel: Kernel) -> Self {
         Sweep { kernel, columns: 0, best: vec![], gaps: vec![], pairs: vec![], barred: vec![] }
     }
 
-    /// Begins a pass over so many columns.
+    /// Starts a pass over `columns` columns.
     pub fn start(&mut self, columns: usize, gaps: GapCosts) {
         let chunks = columns.div_ceil(LANES);
         self.columns = columns;
@@ -42,8 +42,9 @@ impl Sweep {
         self.pairs.iter_mut().for_each(Vec::clear);
     }
 
-    /// Goes on by the query's row of this number; returns its best score. `letters` are the residues of the columns, the same in each row;
-    /// no alignment goes through the columns in the half-open ranges `forbidden`.
+    /// Advances by the query's row with this number. Returns its best score. `letters` are the
+    /// residues of the columns, the same in each row. No alignment uses the columns in the
+    /// half-open ranges `forbidden`.
     pub fn row(
         &mut self,
         number: RowNumber,
@@ -85,7 +86,7 @@ impl Sweep {
     }
 }
 
-/// Scores of the letters, and columns that align nothing up to the end of the last chunk.
+/// Computes the scores of the letters. Extra columns up to the end of the last chunk align nothing.
 fn fill_pairs(pairs: &mut Vec<Chunk>, letters: &[u8], scores: &ScoreRow) {
     pairs.resize(letters.len().div_ceil(LANES), [NEVER; LANES]);
     for (pair, &letter) in pairs.as_flattened_mut().iter_mut().zip(letters) {
@@ -93,7 +94,7 @@ fn fill_pairs(pairs: &mut Vec<Chunk>, letters: &[u8], scores: &ScoreRow) {
     }
 }
 
-/// What differs between instruction sets; the rest the compiler turns into vector instructions.
+/// Operations that differ between instruction sets; the compiler vectorises the rest.
 trait Lanes: Copy {
     /// Each lane moves `BY` (1, 2, 4 or 8) lanes up; the last ones of `below` enter.
     fn up<const BY: usize>(self, chunk: Chunk, below: Chunk) -> Chunk;
@@ -134,7 +135,7 @@ impl Row<'_> {
                 zip(lanes.up::<1>(*best, before), *pairs, |score, pair| (score + pair).max(0));
             before = *best;
             let without = zip(moved, down, i32::max);
-            // As opening costs no less than extending, a gap opened from a gap is never better.
+            // Opening costs no less than extending, so a gap is never opened from another gap.
             let mut across = lanes.up::<1>(without.map(|score| score - opened), [NEVER; LANES]);
             across = doubled::<L, 1>(lanes, across, extend);
             across = doubled::<L, 2>(lanes, across, extend);
@@ -157,7 +158,7 @@ fn zip(a: Chunk, b: Chunk, f: impl Fn(i32, i32) -> i32) -> Chunk {
     std::array::from_fn(|i| f(a[i], b[i]))
 }
 
-/// The best of each lane and of a gap that comes to it from `BY` lanes before.
+/// The maximum of each lane and of a gap that reaches it from `BY` lanes before.
 #[inline(always)]
 fn doubled<L: Lanes, const BY: usize>(lanes: L, across: Chunk, extend: i32) -> Chunk {
     let longer = lanes.up::<BY>(across, [NEVER; LANES]).map(|score| score - BY as i32 * extend);

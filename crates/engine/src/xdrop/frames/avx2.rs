@@ -57,7 +57,8 @@ impl Row for Quarters {
     #[inline(always)]
     fn load(_: Avx2, cells: &Cells) -> Self {
         let (quarters, _) = cells.as_chunks::<32>();
-        // SAFETY: by the proof the CPU has the instructions; each quarter holds 32 bytes, the loads need no alignment.
+        // SAFETY: by the proof the CPU has the instructions; each quarter holds 32 bytes, the loads
+        // need no alignment.
         Quarters(each(|i| unsafe { _mm256_loadu_si256(quarters[i].as_ptr().cast()) }))
     }
 
@@ -66,7 +67,8 @@ impl Row for Quarters {
         let mut out = [0; LANES];
         let (quarters, _) = out.as_chunks_mut::<32>();
         for (quarter, lanes) in quarters.iter_mut().zip(self.0) {
-            // SAFETY: by the proof the CPU has the instructions; each quarter holds 32 bytes, the store needs no alignment.
+            // SAFETY: by the proof the CPU has the instructions; each quarter holds 32 bytes, the
+            // store needs no alignment.
             unsafe { _mm256_storeu_si256(quarter.as_mut_ptr().cast(), lanes) };
         }
         out
@@ -75,7 +77,8 @@ impl Row for Quarters {
     #[inline(always)]
     fn look_up(_: Avx2, table: &[i8; 32], codes: &[u8; LANES]) -> Self {
         let (quarters, _) = codes.as_chunks::<32>();
-        // SAFETY: by the proof the CPU has the instructions; the loads are of 16 bytes of the table's 32 and of 32 codes, and need no alignment.
+        // SAFETY: by the proof the CPU has the instructions; the loads are of 16 bytes of the
+        // table's 32 and of 32 codes, and need no alignment.
         unsafe {
             let half = |at: usize| {
                 _mm256_broadcastsi128_si256(_mm_loadu_si128(table[at..at + 16].as_ptr().cast()))
@@ -83,7 +86,8 @@ impl Row for Quarters {
             let (first, second) = (half(0), half(16));
             Quarters(each(|i| {
                 let codes = _mm256_loadu_si256(quarters[i].as_ptr().cast());
-                // The shuffle looks at the low four bits; the blend at the highest, where bit 4 is moved to.
+                // The shuffle looks at the low four bits; the blend at the highest, where bit 4 is
+                // moved to.
                 let upper = _mm256_slli_epi16::<3>(codes);
                 _mm256_blendv_epi8(
                     _mm256_shuffle_epi8(first, codes),
@@ -186,7 +190,7 @@ impl Row for Quarters {
 /// A one in each byte.
 const ONES: i64 = 0x0101_0101_0101_0101;
 
-/// What each register gives.
+/// Applies a function to the number of each register.
 #[inline(always)]
 fn each<T>(f: impl Fn(usize) -> T) -> [T; 4] {
     [f(0), f(1), f(2), f(3)]

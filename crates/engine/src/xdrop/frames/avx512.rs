@@ -24,7 +24,7 @@ pub(crate) fn extend<Q: Rows>(
     unsafe { inner(proof, frames, directions) }
 }
 
-/// A row in two registers. That there is one is proof of the instructions.
+/// A row in two registers. Its existence proves that the CPU has the instructions.
 #[derive(Clone, Copy)]
 struct Halves([__m512i; 2]);
 
@@ -49,7 +49,8 @@ impl Row for Halves {
     #[inline(always)]
     fn load(_: Avx512, cells: &Cells) -> Self {
         let (halves, _) = cells.as_chunks::<64>();
-        // SAFETY: by the proof the CPU has the instructions; each half holds 64 bytes, the loads need no alignment.
+        // SAFETY: by the proof the CPU has the instructions; each half holds 64 bytes, the loads
+        // need no alignment.
         let load = |half: &[i8; 64]| unsafe { _mm512_loadu_si512(half.as_ptr().cast()) };
         Halves([load(&halves[0]), load(&halves[1])])
     }
@@ -59,7 +60,8 @@ impl Row for Halves {
         let mut out = [0; LANES];
         let (halves, _) = out.as_chunks_mut::<64>();
         for (half, lanes) in halves.iter_mut().zip(self.0) {
-            // SAFETY: by the proof the CPU has the instructions; each half holds 64 bytes, the store needs no alignment.
+            // SAFETY: by the proof the CPU has the instructions; each half holds 64 bytes, the
+            // store needs no alignment.
             unsafe { _mm512_storeu_si512(half.as_mut_ptr().cast(), lanes) };
         }
         out
@@ -68,7 +70,8 @@ impl Row for Halves {
     #[inline(always)]
     fn look_up(_: Avx512, table: &[i8; 32], codes: &[u8; LANES]) -> Self {
         let (halves, _) = codes.as_chunks::<64>();
-        // SAFETY: by the proof the CPU has the instructions; the loads are of 16 bytes of the table's 32 and of 64 codes, and need no alignment.
+        // SAFETY: by the proof the CPU has the instructions; the loads are of 16 bytes of the
+        // table's 32 and of 64 codes, and need no alignment.
         unsafe {
             let half = |at: usize| {
                 _mm512_broadcast_i32x4(_mm_loadu_si128(table[at..at + 16].as_ptr().cast()))

@@ -1,4 +1,4 @@
-//! Rows of the dynamic programming with traceback cell by cell, and the window of live columns.
+//! Scalar rows of the dynamic programming with traceback, and the window of live columns.
 
 use super::{
     EXTENDS_GAP_IN_QUERY, EXTENDS_GAP_IN_SUBJECT, Extent, GAP_IN_QUERY, GAP_IN_SUBJECT, GapCosts,
@@ -82,7 +82,7 @@ impl Cells {
         self.0.len()
     }
 
-    /// Fits the window to the right after a row; returns its new end.
+    /// Extends the window to the right after a row. Returns its new end.
     fn grow(
         &mut self,
         pass: &RowPass<'_>,
@@ -117,7 +117,7 @@ struct RowPass<'a> {
     open_extend: i32,
     extend: i32,
     x_drop: i32,
-    /// Best score so far.
+    /// Best score up to now.
     top: i32,
     /// Column of the best score, if this row reached it.
     top_at: Option<usize>,
@@ -130,7 +130,8 @@ struct RowPass<'a> {
 }
 
 impl RowPass<'_> {
-    /// `cells`, `subject` and `trace` begin at column `self.first`; `subject` with the residue after it.
+    /// `cells`, `subject` and `trace` begin at column `self.first`; `subject` with the residue
+    /// after it.
     #[inline]
     fn run(&mut self, cells: &mut [Cell], subject: &[u8], trace: &mut [u8]) {
         let start = self.first;

@@ -4,7 +4,7 @@ use crate::scores::{ScoreRows, rows_of_letters};
 use fleetblast_release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
-/// A multiplicative generator, enough for tests.
+/// A multiplicative pseudo-random generator.
 struct Random(u64);
 
 impl Random {
@@ -46,7 +46,7 @@ fn align(q: &[u8], s: &[u8], seed: (usize, usize), scheme: &Scheme<'_>) -> Trace
     align_from(&sequences, seed.0, seed.1, scheme, &mut DpScratch::new(Kernel::detect()))
 }
 
-/// Score of the columns of an alignment, and the box they cover.
+/// Score of the columns of an alignment, and the box that they cover.
 fn rescore(q: &[u8], s: &[u8], traced: &Traced, scheme: &Scheme<'_>) -> (i32, usize, usize) {
     let (mut i, mut j) = (traced.bounds.q_start as usize, traced.bounds.s_start as usize);
     let mut score = 0;
@@ -112,14 +112,14 @@ fn with_a_wide_drop_off_the_score_is_optimal_and_belongs_to_the_columns() {
         let b = traced.bounds;
         let q_across = (b.q_start..b.q_end).contains(&(seed.0 as u32));
         if !(q_across && (b.s_start..b.s_end).contains(&(seed.1 as u32))) {
-            // A gap at the seed was left at an end, and taken off.
+            // A gap at the seed ended up at an end of the alignment and was removed.
             continue;
         }
         let left = best_prefixes(&reversed(&q[..=seed.0]), &reversed(&s[..=seed.1]), &scheme);
         let right = best_prefixes(&q[seed.0 + 1..], &s[seed.1 + 1..], &scheme);
         let (score, q_end, s_end) = rescore(&q, &s, &traced, &scheme);
         assert_eq!(traced.score, left + right);
-        // A gap that runs through the seed was opened twice, and BLAST+ leaves it at that.
+        // A gap that runs through the seed was opened twice, which BLAST+ does not correct.
         assert!([0, gaps.open].contains(&(score - traced.score)), "{traced:?}");
         exact += usize::from(score == traced.score);
         assert_eq!((q_end as u32, s_end as u32), (traced.bounds.q_end, traced.bounds.s_end));
@@ -161,7 +161,8 @@ fn a_tie_between_an_open_gap_and_a_new_one_keeps_the_open_one() {
     let scores = blosum62();
     let gaps = GapCosts { open: 2, extend: 1 };
     let scheme = Scheme { scores: &scores, gaps, x_drop: 100 };
-    // W N Q C W W W against W E W W W: E pairs with N (0) before a gap of two, or with Q (2) between two gaps.
+    // W N Q C W W W against W E W W W: E pairs with N (0) before a gap of two, or with Q (2)
+    // between two gaps.
     let (q, s) = ([20, 13, 15, 3, 20, 20, 20], [20, 5, 20, 20, 20]);
     let lengths: Vec<u32> = align(&q, &s, (0, 0), &scheme).edits.iter().map(|e| e.len).collect();
     assert_eq!(lengths, [2, 2, 3]);
@@ -203,7 +204,8 @@ fn gaps_at_the_ends_are_taken_off_again() {
     assert_eq!(traced.bounds, Bounds { q_start: 5, q_end: 17, s_start: 8, s_end: 21 });
 }
 
-/// Two sequences with a mutated stretch and gaps in common, or of few letters; the last residue of the second is not aligned.
+/// Two sequences with a common but mutated range and gaps, or of few letters. The last residue of
+/// the second is not aligned.
 fn pair(random: &mut Residues) -> (Vec<u8>, Vec<u8>) {
     let len = 1 + random.below(250) as usize;
     let mut query = random.protein(len);
@@ -230,7 +232,7 @@ fn pair(random: &mut Residues) -> (Vec<u8>, Vec<u8>) {
     (query, subject)
 }
 
-/// Compares extents and columns with those of the scalar rows, and returns how many edits there are.
+/// Compares extents and columns with those of the scalar rows. Returns the number of edits.
 fn check(query: &[u8], subject: &[u8], scheme: &Scheme<'_>) -> usize {
     let mut scalar = DpScratch::new(Kernel::Portable);
     let mut expected = Vec::new();
@@ -240,7 +242,7 @@ fn check(query: &[u8], subject: &[u8], scheme: &Scheme<'_>) -> usize {
     for kernel in kernels() {
         let mut dp = DpScratch::new(kernel);
         let mut edits = Vec::new();
-        // Whatever an extension before has left behind.
+        // State that an earlier extension leaves behind must not matter.
         dp.extend(&rows_of_letters(subject), subject, scheme);
         assert_eq!(dp.extend(rows, subject, scheme), extent, "{kernel:?} {query:?} {subject:?}");
         dp.trace.back(extent, &mut edits);

@@ -71,7 +71,7 @@ impl<'a> WorkerWorks<'a> {
         let prepared = job.block(queries)?;
         let engine = job.engine_of(&prepared);
         let merger = engine.merger(&prepared.grouping);
-        let mut waves = engine.waves(&prepared.prepared, &prepared.grouping);
+        let mut waves = engine.searchers(&prepared.prepared, &prepared.grouping);
         let ready = if waves.len() == 1 { waves.next() } else { None };
         drop(waves);
         let searching = Searching { block: prepared, merger, ready, aligned: HashMap::new() };
@@ -93,7 +93,7 @@ impl<'a> WorkerWorks<'a> {
             Some(searcher) => scan.search(merger, iter::once(searcher))?,
             None => {
                 let engine = self.job.engine_of(block);
-                scan.search(merger, engine.waves(&block.prepared, &block.grouping))?
+                scan.search(merger, engine.searchers(&block.prepared, &block.grouping))?
             }
         };
         span.arg("loaded_bytes", scan.loader().statistics().bytes - before);

@@ -3,20 +3,20 @@
 
 use std::arch::x86_64::*;
 
-use super::{Cells, LANES, Row, Table, Work};
+use super::{Cells, Computation, LANES, Row, Table};
 use crate::kernel::Avx2;
 
-/// Does work with AVX2.
-pub(super) fn perform<W: Work>(proof: Avx2, work: W) -> W::Found {
+/// Runs a computation with AVX2.
+pub(super) fn perform<W: Computation>(proof: Avx2, work: W) -> W::Output {
     #[target_feature(enable = "avx2")]
-    fn inner<W: Work>(proof: Avx2, work: W) -> W::Found {
+    fn inner<W: Computation>(proof: Avx2, work: W) -> W::Output {
         work.run::<Halves>(proof)
     }
     // SAFETY: the proof says that the CPU has the instructions.
     unsafe { inner(proof, work) }
 }
 
-/// A row in two registers. That there is one is proof of the instructions.
+/// A row in two registers. Its existence proves that the CPU has the instructions.
 #[derive(Clone, Copy)]
 struct Halves(__m256i, __m256i);
 
@@ -43,7 +43,8 @@ impl Row for Halves {
     #[inline(always)]
     fn load(_: Avx2, cells: &Cells) -> Self {
         let (halves, _) = cells.as_chunks::<32>();
-        // SAFETY: by the proof the CPU has the instructions; each half holds 32 bytes, the loads need no alignment.
+        // SAFETY: by the proof the CPU has the instructions; each half holds 32 bytes, the loads
+        // need no alignment.
         let load = |half: &[i8; 32]| unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
         Halves(load(&halves[0]), load(&halves[1]))
     }
@@ -51,7 +52,8 @@ impl Row for Halves {
     #[inline(always)]
     fn load_letters(_: Avx2, letters: &[u8; LANES]) -> Self {
         let (halves, _) = letters.as_chunks::<32>();
-        // SAFETY: by the proof the CPU has the instructions; each half holds 32 bytes, the loads need no alignment.
+        // SAFETY: by the proof the CPU has the instructions; each half holds 32 bytes, the loads
+        // need no alignment.
         let load = |half: &[u8; 32]| unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
         Halves(load(&halves[0]), load(&halves[1]))
     }
@@ -59,7 +61,8 @@ impl Row for Halves {
     #[inline(always)]
     fn store_to(self, cells: &mut Cells) {
         let (halves, _) = cells.as_chunks_mut::<32>();
-        // SAFETY: the row is proof that the CPU has the instructions; each half holds 32 bytes, the stores need no alignment.
+        // SAFETY: the row is proof that the CPU has the instructions; each half holds 32 bytes, the
+        // stores need no alignment.
         unsafe {
             _mm256_storeu_si256(halves[0].as_mut_ptr().cast(), self.0);
             _mm256_storeu_si256(halves[1].as_mut_ptr().cast(), self.1);
@@ -69,7 +72,8 @@ impl Row for Halves {
     #[inline(always)]
     fn look_up(_: Avx2, table: &Table, letters: &[u8; LANES]) -> Self {
         let (halves, _) = letters.as_chunks::<32>();
-        // SAFETY: by the proof the CPU has the instructions; the loads are of 16 bytes and of 32 letters, and need no alignment.
+        // SAFETY: by the proof the CPU has the instructions; the loads are of 16 bytes and of 32
+        // letters, and need no alignment.
         unsafe {
             let table = _mm256_broadcastsi128_si256(_mm_loadu_si128(table.as_ptr().cast()));
             let look = |letters: &[u8; 32]| {
@@ -81,7 +85,8 @@ impl Row for Halves {
 
     #[inline(always)]
     fn differing(self, other: Self, table: &Table) -> Self {
-        // SAFETY: the rows are proof that the CPU has the instructions; the load is of 16 bytes and needs no alignment.
+        // SAFETY: the rows are proof that the CPU has the instructions; the load is of 16 bytes and
+        // needs no alignment.
         unsafe {
             let table = _mm256_broadcastsi128_si256(_mm_loadu_si128(table.as_ptr().cast()));
             zip(self, other, |a, b| _mm256_shuffle_epi8(table, _mm256_xor_si256(a, b)))

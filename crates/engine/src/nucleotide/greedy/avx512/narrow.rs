@@ -1,4 +1,5 @@
-//! Rows of at most as many diagonals as a register has lanes: each stays in one, wherever its diagonals are.
+//! Rows of at most as many diagonals as a register has lanes. Each row fills one register, whatever
+//! its diagonals.
 
 use std::arch::x86_64::*;
 
@@ -8,7 +9,7 @@ use crate::nucleotide::greedy::pairs::Walk;
 use crate::nucleotide::greedy::rows::{Front, Furthest, LANES, Narrow, Path};
 use crate::nucleotide::greedy::rules::Rules;
 
-/// Makes rows as long as they are narrow, as steppers do.
+/// Computes rows as long as they are narrow; see the trait `Stepper`.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512cd")]
 pub(super) fn rows<const BACK: bool>(
@@ -38,7 +39,7 @@ pub(super) fn rows<const BACK: bool>(
             first += by;
             diagonals = _mm512_add_epi32(_mm512_set1_epi32(first), lanes());
         }
-        // A mismatch takes the furthest path on by two.
+        // A mismatch advances the furthest path by two.
         let furthest = path.before + 2 + 2 * AT_ONCE;
         if (furthest + high) / 2 >= walk.query.length || (furthest - low) / 2 >= walk.subject.length
         {
@@ -81,7 +82,7 @@ pub(super) fn rows<const BACK: bool>(
         if score >= before {
             let furthest = _mm512_cmpeq_epi32_mask(extents, _mm512_set1_epi32(extent));
             let diagonal = first + furthest.trailing_zeros() as i32;
-            path.found.take(distance, Furthest { extent, diagonal });
+            path.found.replace(distance, Furthest { extent, diagonal });
         }
         best.push(before.max(score));
         low = first + goes_on.trailing_zeros() as i32 - 1;
@@ -92,7 +93,8 @@ pub(super) fn rows<const BACK: bool>(
     finished
 }
 
-/// The runs with those of some lanes in full, of which some are `seen` in part; `None` if one comes to an end of a sequence.
+/// Completes the runs of some lanes, `seen` in part. Returns `None` if one reaches an end of a
+/// sequence.
 #[cold]
 #[inline(never)]
 #[target_feature(enable = "avx512bw,avx512cd")]

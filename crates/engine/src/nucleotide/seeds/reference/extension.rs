@@ -1,4 +1,4 @@
-//! Ungapped extensions, one base after another.
+//! Ungapped extensions, one base at a time.
 
 use super::super::Segment;
 use super::Run;

@@ -1,8 +1,8 @@
-//! What is remembered of diagonals, by map or as BLAST+ does it.
+//! The state of diagonals, complete or lossy as in BLAST+.
 
 use std::collections::HashMap;
 
-/// A cell of a diagonal.
+/// State of a diagonal.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in super::super) struct Cell {
     pub diagonal: i32,
@@ -11,17 +11,17 @@ pub(in super::super) struct Cell {
     pub length: i32,
 }
 
-/// What is remembered of diagonals, and how.
+/// Where the state of diagonals is stored.
 #[derive(Clone, Debug)]
 pub(in super::super) enum Memory {
-    /// All of every diagonal of the present subject.
+    /// The complete state of every diagonal of the present subject.
     Ideal(HashMap<i32, Cell>),
     /// The chains of BLAST+, the newest cell first, and the running origin.
     Chains { buckets: Vec<Vec<Cell>>, origin: i32 },
 }
 
 impl Memory {
-    /// That of a first subject, of queries that are long or not.
+    /// Creates the memory for the first subject; `long` says whether the queries are long.
     pub fn new(long: bool, window: i32) -> Memory {
         if long {
             Memory::Chains { buckets: vec![Vec::new(); 512], origin: window }
@@ -54,7 +54,8 @@ impl Memory {
         }
     }
 
-    /// Remembers. Returns whether a cell of another diagonal was lost that could still have stopped a seed.
+    /// Stores a cell. Returns whether it displaced a cell of another diagonal that could still
+    /// reject a seed.
     pub fn put(&mut self, mut new: Cell, at: i32, stale: i32) -> bool {
         match self {
             Memory::Ideal(cells) => {

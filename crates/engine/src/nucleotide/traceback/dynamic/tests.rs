@@ -32,7 +32,7 @@ fn bytes_find_what_wider_numbers_do() {
             let query = if round % 2 == 0 { random.bases(len) } else { random.repetitive(len) };
             let one_in = 3 + random.below(30);
             let mut subject = random.mutated(&query, one_in);
-            // Long gaps, at which frames have to move.
+            // Long gaps, which force frames to move.
             if round % 5 == 0 {
                 let at = random.below(subject.len());
                 let inserted = random.bases(20 + one_in);
@@ -68,7 +68,7 @@ fn bytes_find_what_wider_numbers_do() {
             }
         }
     }
-    // Each kernel but the portable one has frames.
+    // Every kernel but the portable one has frames.
     let kernels = Kernel::available().count() - 1;
     assert!(gapped > 500 && in_frames >= 900 * kernels && wide > 0, "{gapped} {in_frames} {wide}");
 }

@@ -6,9 +6,9 @@ use std::arch::x86_64::*;
 use super::{Advance, SLACK, Steps};
 use crate::kernel::Avx2;
 
-/// Registers of scores; the other of the sixteen hold maxima and what is on its way.
+/// Number of registers for scores. The others of the sixteen hold maxima and temporary values.
 pub(super) const MAX_ELEMENTS: usize = 12;
-/// Lanes per register.
+/// Number of lanes per register.
 pub(super) const LANES: usize = 32;
 
 /// See [`super::Stepper::advance`].
@@ -42,7 +42,7 @@ fn run<const E: usize>(
     while at < steps.count && !reached {
         store(before, &scores);
         let mut best = [_mm256_set1_epi8(i8::MIN); 2];
-        let end = at + steps.look_every;
+        let end = at + steps.test_every;
         let (entering, leaving) = (&steps.entering[at..end], &mut leaving[at..end + SLACK]);
         for (t, &code) in steps.codes[at..end].iter().enumerate() {
             let row: &[[i8; LANES]; E] =
@@ -52,7 +52,8 @@ fn run<const E: usize>(
                 (&mut leaving[t..t + SLACK]).try_into().expect("SLACK bytes");
             // SAFETY: `out` holds 16 bytes; the store needs no alignment.
             unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), _mm256_castsi256_si128(last)) };
-            // Each lane's byte moves to the lane before it, what enters into the last: halves of 16 bytes move, then bytes.
+            // Each lane's byte moves to the lane before it; the entering byte goes to the last.
+            // First halves of 16 bytes move, then bytes.
             let halves = _mm256_permute2x128_si256::<0x21>(last, _mm256_set1_epi8(entering[t]));
             let moved = _mm256_alignr_epi8::<1>(halves, last);
             for e in (1..E).rev() {

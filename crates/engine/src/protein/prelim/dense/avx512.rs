@@ -1,9 +1,11 @@
 //! The filter with AVX-512BW: 64 lanes per register.
 //!
-//! A step is an addition for each element and an instruction that remembers whether a lane was at the threshold. Which one is
-//! best depends on the ports of the processor ([`Watch`]). From intrinsics the compiler moves masks through general registers
-//! in each step, and it does not keep a row's address far enough ahead: rows whose address comes straight from a load cost
-//! two cycles of ten on Zen 5, so eight codes are loaded eight steps early. Hence the assembly.
+//! A step is one addition for each element and one instruction that records whether a lane was at
+//! the threshold. The best instruction depends on the ports of the processor ([`ThresholdTest`]).
+//! Intrinsics have two drawbacks. The compiler moves masks through general registers in each step.
+//! And it does not keep a row's address far enough ahead: a row whose address comes straight from a
+//! load costs two cycles of ten on Zen 5. So eight codes are loaded eight steps early. Hence the
+//! assembly.
 #![allow(unsafe_code)]
 
 use std::arch::asm;
@@ -12,45 +14,51 @@ use std::arch::x86_64::{__cpuid, _mm512_set1_epi8};
 use super::{Advance, CODES, SLACK, Steps, UNROLLED};
 use crate::kernel::Avx512;
 
-/// Registers of scores.
+/// Number of registers for scores.
 pub(super) const MAX_ELEMENTS: usize = 16;
-/// Lanes per register.
+/// Number of lanes per register.
 pub(super) const LANES: usize = 64;
 
-/// How a lane at the threshold is noticed.
+/// How lanes at the threshold are detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Watch {
-    /// By comparing into mask registers: Intel's processors do saturating additions and maxima of 512 bits on one port only,
-    /// comparisons on the other, so that an addition and a comparison together take one cycle.
+pub(super) enum ThresholdTest {
+    /// By comparing into mask registers. Intel's processors do saturating additions and maxima of
+    /// 512 bits on one port only, comparisons on the other. So an addition and a comparison
+    /// together take one cycle.
     Comparison,
-    /// By maxima: AMD's processors from Zen 4 on do saturating additions and comparisons on the same two pipes, maxima on all
-    /// four, so that an addition and a maximum together take as long as an addition.
+    /// By maxima. AMD's processors from Zen 4 on do saturating additions and comparisons on the
+    /// same two pipes, maxima on all four. So an addition and a maximum together take as long as an
+    /// addition.
     Maximum,
 }
 
-impl Watch {
-    /// What suits the processor.
-    pub fn detect() -> Watch {
+impl ThresholdTest {
+    /// Chooses the method that suits the processor.
+    pub fn detect() -> ThresholdTest {
         // The first leaf holds the vendor's name.
         let leaf = __cpuid(0);
         let name = [leaf.ebx, leaf.edx, leaf.ecx].map(u32::to_le_bytes);
-        if name.as_flattened() == b"AuthenticAMD" { Watch::Maximum } else { Watch::Comparison }
+        if name.as_flattened() == b"AuthenticAMD" {
+            ThresholdTest::Maximum
+        } else {
+            ThresholdTest::Comparison
+        }
     }
 }
 
 /// See [`super::Stepper::advance`].
 pub(super) fn advance(
     _: Avx512,
-    watch: Watch,
+    watch: ThresholdTest,
     elements: usize,
     steps: &Steps,
     before: &mut [i8],
     after: &mut [i8],
     leaving: &mut [i8],
 ) -> Advance {
-    let Steps { count, look_every, .. } = *steps;
-    assert!((1..=MAX_ELEMENTS).contains(&elements) && count > 0 && look_every > 0);
-    assert!(count.is_multiple_of(look_every) && look_every.is_multiple_of(UNROLLED));
+    let Steps { count, test_every, .. } = *steps;
+    assert!((1..=MAX_ELEMENTS).contains(&elements) && count > 0 && test_every > 0);
+    assert!(count.is_multiple_of(test_every) && test_every.is_multiple_of(UNROLLED));
     assert!(steps.profile.len() >= CODES * elements * LANES);
     assert!(before.len() == elements * LANES && after.len() == elements * LANES);
     assert!(steps.codes.len() >= count + SLACK && steps.entering.len() >= count + SLACK);
@@ -59,15 +67,16 @@ pub(super) fn advance(
     // assembly reads and writes lies in the slices, which are as long as asserted.
     let (left, below) = unsafe {
         match watch {
-            Watch::Comparison => compare(elements, steps, before, after, leaving),
-            Watch::Maximum => maximize(elements, steps, before, after, leaving),
+            ThresholdTest::Comparison => compare(elements, steps, before, after, leaving),
+            ThresholdTest::Maximum => maximize(elements, steps, before, after, leaving),
         }
     };
     Advance { steps: count - left, reached: below != u64::MAX }
 }
 
-/// The lines around, in, and between the steps: one for each element, the last one first, before those of the first.
-/// Registers and offsets count the elements; six masks or maxima take turns, so that none waits for the one before.
+/// The instructions around, in, and between the steps: one line for each element, the last one
+/// first, before those of the first element. Registers and offsets count the elements. Six masks or
+/// maxima are used in rotation, so that none waits for the one before.
 macro_rules! lines {
     (load $place:literal $($element:literal $below:literal $turn:literal,)*) => {
         concat!($("vmovdqu64 zmm", $element, ", [{", $place, "} + 64 * ", $element, "]\n",)*
@@ -110,7 +119,7 @@ macro_rules! lines {
     };
 }
 
-/// The steps with `$count` elements, of which `$last` is the last; the other elements but the first follow.
+/// The steps with `$count` elements; `$last` is the last, and the others except the first follow.
 macro_rules! assembly {
     (
         $watch:ident $count:literal $last:literal ($($element:tt)*)
@@ -121,11 +130,11 @@ macro_rules! assembly {
         asm!(
             lines!(load "before" $($element)*),
             "mov {next}, [{codes} + {t}]",
-            // A look at the lanes lies between two rounds of this loop.
+            // The lanes are examined between two rounds of this loop.
             "2:",
             lines!(store "before" $($element)*),
             lines!($watch begin),
-            "mov {rounds}, {look_every}",
+            "mov {rounds}, {test_every}",
             "3:",
             "mov {now}, {next}",
             "mov {next}, [{codes} + {t} + 8]",
@@ -135,8 +144,9 @@ macro_rules! assembly {
             "and {row:e}, {code_bits}",
             "imul {row}, {row}, {stride}",
             "add {row}, {profile}",
-            // What leaves is in the first lane; each other lane's byte moves to the lane before it, and what enters into the
-            // last: quarters of 16 bytes move by one, then bytes.
+            // The leaving score is in the first lane. Each other lane's byte moves to the lane
+            // before it; the entering byte goes to the last. First quarters of 16 bytes move by
+            // one, then bytes.
             "vpbroadcastq zmm29, [{entering} + {t}]",
             concat!("vmovd dword ptr [{leaving} + {t}], xmm", $last),
             concat!("valignq zmm30, zmm29, zmm", $last, ", 2"),
@@ -157,7 +167,7 @@ macro_rules! assembly {
             row = out(reg) below,
             now = out(reg) _,
             rounds = out(reg) _,
-            look_every = in(reg) $steps.look_every,
+            test_every = in(reg) $steps.test_every,
             next = out(reg) _,
             codes = in(reg) $steps.codes.as_ptr().add(end),
             entering = in(reg) $steps.entering.as_ptr().add(end),
@@ -183,7 +193,8 @@ macro_rules! assembly {
     }};
 }
 
-/// Picks the assembly for a number of elements; each entry names the number, the last element, and that element's line.
+/// Selects the assembly for a number of elements. Each entry has the number, the last element, and
+/// that element's line.
 macro_rules! pick {
     ($watch:ident $elements:ident $arguments:tt ($($lines:tt)*)) => {
         unreachable!("a piece has at most {MAX_ELEMENTS} elements, not {}", $elements)
@@ -200,14 +211,16 @@ macro_rules! pick {
     };
 }
 
-/// A function that takes the steps and returns how many are left, and the lanes that stayed below the threshold in all elements
-/// since the look before the last.
+/// Defines a function that runs the steps. It returns the number of steps left, and the lanes that
+/// stayed below the threshold in all elements since the examination before the last.
 macro_rules! function {
     ($watch:ident) => {
         /// # Safety
-        /// The CPU must have AVX-512BW. There must be steps, a multiple of those between looks, which are a multiple of [`UNROLLED`], [`SLACK`] more codes,
-        /// entering and leaving scores than steps, and [`LANES`] scores for each element in `before` and `after` and, for
-        /// each of [`CODES`] codes, in the profile.
+        /// The CPU must have AVX-512BW. The number of steps must be positive and a multiple of
+        /// those between examinations, which are a multiple of [`UNROLLED`]. There must be
+        /// [`SLACK`] more codes, entering and leaving scores than steps. There must be [`LANES`]
+        /// scores for each element in `before` and `after` and, for each of [`CODES`] codes, in the
+        /// profile.
         #[target_feature(enable = "avx512bw")]
         unsafe fn $watch(
             elements: usize,
@@ -216,8 +229,8 @@ macro_rules! function {
             after: &mut [i8],
             leaving: &mut [i8],
         ) -> (usize, u64) {
-            // SAFETY: codes are cut to CODES, so every access is one of those that the caller makes room for; the loop
-            // ends after the last step.
+            // SAFETY: codes are cut to CODES, so every access is one of those that the caller makes
+            // room for; the loop ends after the last step.
             unsafe {
                 pick!($watch elements (steps before after leaving) ()
                     1 0 []

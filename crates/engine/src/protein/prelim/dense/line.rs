@@ -1,20 +1,21 @@
-//! The subjects of a block one after the other, so that the filter runs through all of them without a stop.
+//! Concatenates the subjects of a block, so that the filter runs through all of them without a
+//! stop.
 
-use super::{LOOK_EVERY, RESET, SLACK};
+use super::{RESET, SLACK, TEST_EVERY};
 
-/// Resetting codes after each subject: two of −128 bring any byte to its floor.
+/// Number of resetting codes after each subject: two of −128 bring any byte to its floor.
 const PAD: usize = 2;
 
 /// The residues of all subjects, each followed by resetting codes.
 #[derive(Debug, Default)]
 pub(super) struct Line {
     codes: Vec<u8>,
-    /// Where each subject starts.
+    /// Start of each subject.
     starts: Vec<usize>,
 }
 
 impl Line {
-    /// Takes these subjects instead of those before.
+    /// Replaces the subjects.
     pub fn fill(&mut self, subjects: &[&[u8]]) {
         self.codes.clear();
         self.starts.clear();
@@ -23,11 +24,11 @@ impl Line {
             self.codes.extend_from_slice(subject);
             self.codes.extend([RESET; PAD]);
         }
-        let len = self.codes.len().next_multiple_of(LOOK_EVERY);
+        let len = self.codes.len().next_multiple_of(TEST_EVERY);
         self.codes.resize(len + SLACK, RESET);
     }
 
-    /// Number of codes, a multiple of [`LOOK_EVERY`].
+    /// Number of codes, a multiple of [`TEST_EVERY`].
     pub fn len(&self) -> usize {
         self.codes.len() - SLACK
     }
@@ -37,7 +38,7 @@ impl Line {
         &self.codes
     }
 
-    /// The subject whose residue has this offset on the line, and the offset in the subject.
+    /// The subject with a residue at this offset of the line, and the offset in the subject.
     pub fn subject(&self, offset: usize) -> (usize, usize) {
         let index = self.starts.partition_point(|&start| start <= offset) - 1;
         (index, offset - self.starts[index])

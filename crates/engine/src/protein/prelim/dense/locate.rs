@@ -1,10 +1,10 @@
-//! Where diagonals rise to the threshold: the steps once more, with a look at every score.
+//! Locates rises to the threshold: repeats the steps and examines every score.
 
 use super::Steps;
 use super::portable::{add, next_lanes};
 
-/// Repeats `steps` from the scores in `before`, which it changes, and calls `found` with the position in the piece and the step
-/// of each rise.
+/// Repeats `steps` from the scores in `before`, which it changes. Calls `found` with the position
+/// in the piece and the step of each rise.
 pub(super) fn portable<const N: usize>(
     steps: &Steps,
     before: &mut [i8],
@@ -17,8 +17,9 @@ pub(super) fn portable<const N: usize>(
     });
 }
 
-/// [`portable`], generic over the lanes and compiled once for each instruction set. `next` moves bytes to the lane before, the
-/// given one entering the last; `rises` tells which lanes go from below the threshold to it, the first in the lowest bit.
+/// [`portable`], generic over the lanes and compiled once for each instruction set. `next` moves
+/// bytes to the lane before; the given one enters the last. `rises` returns the lanes that go from
+/// below the threshold to it, the first in the lowest bit.
 #[inline(always)]
 fn run<const N: usize>(
     steps: &Steps,
@@ -51,8 +52,8 @@ pub(super) use x86::{avx2, avx512};
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    //! The same with instructions that not every CPU has. Only the comparisons are spelled out: the compiler would do
-    //! them byte by byte.
+    //! The same with instructions that not every CPU has. Only the comparisons are intrinsics: the
+    //! compiler would do them byte by byte.
     #![allow(unsafe_code)]
 
     use std::arch::x86_64::*;

@@ -1,21 +1,27 @@
-//! The dense filter: where the ungapped score of a diagonal rises to the cut-off, many query positions at a time.
+//! The dense filter: finds where the ungapped score of a diagonal rises to the cut-off, for many
+//! query positions at a time.
 //!
-//! One signed byte per query position holds the running score of the diagonal that is passing there, biased by −128, so that
-//! saturating addition gives the floor of zero for nothing. The contexts of a group stand one after the other on a line, with
-//! resetting pads between them. The line is cut into pieces whose scores stay in registers, in the striped layout of Farrar
-//! (Bioinformatics 2007): lane l, element e holds position e + (lanes − 1 − l) · elements, so that a step along all diagonals
-//! moves each element's vector to the next element, and bytes move between lanes once per subject residue. What leaves the end
-//! of a piece is kept and enters the next one. The subjects of a block stand on a line as well, with pads between them, so
-//! that the steps go on from one to the next.
+//! One signed byte per query position holds the running score of the diagonal that is passing
+//! there. It is biased by −128, so that saturating addition keeps it at zero or above at no cost.
+//! The contexts of a group are concatenated on a line, with resetting pads between them. The line
+//! is cut into pieces whose scores stay in registers, in the striped layout of Farrar
+//! (Bioinformatics 2007). Lane l, element e holds position e + (lanes − 1 − l) · elements. So a
+//! step along all diagonals moves each element's vector to the next element, and bytes move between
+//! lanes once per subject residue. Scores that leave the end of a piece are stored and enter the
+//! next one. The subjects of a block are concatenated as well, with pads between them, so that the
+//! steps go on from one to the next.
 //!
-//! **Lossless.** An ungapped HSP of rules 4.4 covers a contiguous stretch of one diagonal and its score is the sum of the
-//! scores there, whatever words, X-drops, windows or masks led to it: masks and words only remove HSPs. (From words of X alone one-hit
-//! extensions leave pairs out; contexts with such words are not filtered in that mode.) The diagonal's
-//! running score, floored at zero, is at least that sum when the stretch ends, as long as no profile entry is rounded down
-//! and 255 is not exceeded by the cut-off ([`Group::new`] refuses both). So a diagonal that stays below the group's least
-//! cut-off has no HSP; near the rises of the others the exact rules run ([`super::stretch`]).
+//! **Lossless.** An ungapped HSP of rules 4.4 covers a contiguous range of one diagonal, and its
+//! score is the sum of the scores there, whatever words, X-drops, windows or masks led to it. Masks
+//! and words only remove HSPs. (Exception: one-hit extensions from words of X alone leave out
+//! pairs; contexts with such words are not filtered in that mode.) The diagonal's running score,
+//! floored at zero, is at least that sum when the range ends. This requires that no profile entry
+//! is rounded down and that the cut-off is at most 255 ([`Group::new`] refuses other cases). So a
+//! diagonal that stays below the group's least cut-off has no HSP. Near the rises of the other
+//! diagonals the exact rules run ([`super::filtered_diagonal`]).
 
-/// Calls a function that is generic over the number of vectors in a piece, for one of these numbers.
+/// Calls a function that is generic over the number of vectors in a piece, for one of these
+/// numbers.
 macro_rules! with_elements {
     ($elements:expr, [$($number:literal)*], $run:ident $arguments:tt) => {
         match $elements {
@@ -46,25 +52,25 @@ use super::context::PieceContext;
 use crate::kernel::Kernel;
 use crate::scores::{RowNumber, ScoreRows};
 
-/// Resetting positions between contexts: two of −128 bring any byte to its floor.
+/// Number of resetting positions between contexts: two of −128 bring any byte to its floor.
 const PAD: usize = 2;
-/// Largest cut-off a byte can show.
+/// Largest cut-off that a byte can represent.
 pub(in crate::protein::prelim) const MAX_CUTOFF: i32 = 255;
 /// The byte of a score of zero.
 const FLOOR: i8 = i8::MIN;
-/// Subject residues between two looks whether a diagonal reached the cut-off.
-const LOOK_EVERY: usize = 32;
-/// Steps are taken in such numbers.
+/// Subject residues between two tests whether a diagonal reached the cut-off.
+const TEST_EVERY: usize = 32;
+/// The number of steps is a multiple of this.
 const UNROLLED: usize = 8;
-/// Bytes beyond the last step's that a kernel may read and write.
+/// Bytes beyond those of the last step that a kernel may read and write.
 const SLACK: usize = 16;
-/// Positions in a piece at most, for any kernel.
+/// Number of positions in a piece at most, for any kernel.
 const MOST_POSITIONS: usize = 1024;
-/// Residue codes in a profile, those included that do not exist.
+/// Number of residue codes in a profile, including unused ones.
 const CODES: usize = 32;
-/// One that does not exist: it brings all scores down by 128.
+/// An unused code: it lowers all scores by 128.
 const RESET: u8 = 31;
-/// Alignment of the profile: a cache line.
+/// Alignment of the profile in bytes: a cache line.
 const ALIGNMENT: usize = 64;
 
 /// A diagonal of a context and a subject whose score rose to the cut-off.
@@ -74,21 +80,21 @@ pub(in crate::protein::prelim) struct Candidate {
     pub subject: u32,
     /// Index of the context in the searcher's list.
     pub context: u32,
-    /// Query offset less subject offset.
+    /// Query offset minus subject offset.
     pub diagonal: i32,
-    /// The offset in the subject of the pair that reached the cut-off.
+    /// Subject offset of the pair that reached the cut-off.
     pub rise: u32,
 }
 
 /// Contexts that are filtered together.
 #[derive(Debug)]
 pub(in crate::protein::prelim) struct Group {
-    /// The contexts, by index into the searcher's list, and where each starts on the line; ascending.
+    /// The contexts, by index in the searcher's list, and their starts on the line; ascending.
     members: Vec<(usize, usize)>,
     pieces: Vec<Piece>,
-    /// Vectors that hold the scores of a piece.
+    /// Number of vectors that hold the scores of a piece.
     elements: usize,
-    /// Least score that makes a candidate.
+    /// Least score of a candidate.
     cutoff: i32,
     /// Highest score of a pair.
     highest: i32,
@@ -98,7 +104,8 @@ pub(in crate::protein::prelim) struct Group {
 /// Consecutive positions of the line.
 #[derive(Debug)]
 struct Piece {
-    /// Their scores: per residue code, per element, per lane, after a few bytes for the alignment.
+    /// Their scores: by residue code, element and lane, after a few bytes of padding for the
+    /// alignment.
     profile: Vec<i8>,
     aligned: usize,
 }
@@ -107,14 +114,15 @@ struct Piece {
 #[derive(Debug, Default)]
 pub(in crate::protein::prelim) struct FilterScratch {
     line: Line,
-    /// Scores that enter the piece at hand before each step along the line, and those that leave it.
+    /// Scores that enter the piece before each step along the line, and those that leave it.
     entering: Vec<i8>,
     leaving: Vec<i8>,
-    /// Scores of a piece before and after some steps, and while they are repeated.
+    /// Scores of a piece before and after some steps, and while these are repeated.
     states: Box<[Scores; 4]>,
 }
 
-/// Scores of a piece, aligned so that no vector lies in two cache lines: what was stored there could not be loaded again at once.
+/// Scores of a piece. They are aligned such that no vector straddles cache lines; otherwise a load
+/// could not follow a store at once.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Scores([i8; MOST_POSITIONS]);
@@ -125,28 +133,30 @@ impl Default for Scores {
     }
 }
 
-/// Residues of the subjects against a piece.
+/// Steps of the residues of the subjects over a piece.
 #[derive(Clone, Copy)]
 struct Steps<'a> {
     /// Scores of the piece.
     profile: &'a [i8],
-    /// Number of steps, a multiple of those between looks.
+    /// Number of steps, a multiple of [`Steps::test_every`].
     count: usize,
-    /// Steps between two looks whether a diagonal reached the threshold, a multiple of [`UNROLLED`].
-    look_every: usize,
+    /// Number of steps between two tests whether a diagonal reached the threshold, a multiple of
+    /// [`UNROLLED`].
+    test_every: usize,
     /// The code of each step, and [`SLACK`] more.
     codes: &'a [u8],
     /// Scores that enter before each step, and [`SLACK`] more.
     entering: &'a [i8],
-    /// The byte at and above which a diagonal is a candidate.
+    /// A diagonal is a candidate from this byte on.
     threshold: i8,
-    /// A diagonal that rises to the threshold is below the byte of a score of 128 after the step that takes it there.
+    /// Whether a diagonal that rises to the threshold is below the byte of a score of 128 after
+    /// that step.
     rises_are_negative: bool,
 }
 
 impl<'a> Steps<'a> {
-    /// Some of the steps.
-    fn of(&self, range: Range<usize>) -> Steps<'a> {
+    /// A range of the steps.
+    fn range(&self, range: Range<usize>) -> Steps<'a> {
         Steps {
             count: range.len(),
             codes: &self.codes[range.start..],
@@ -156,24 +166,25 @@ impl<'a> Steps<'a> {
     }
 }
 
-/// What became of [`Steps`].
+/// Result of running [`Steps`].
 #[derive(Clone, Copy, Debug)]
 struct Advance {
-    /// Those that were taken.
+    /// Number of steps that were run.
     steps: usize,
-    /// After the last look but one a diagonal was at the threshold.
+    /// Whether a diagonal was at the threshold after the last test but one.
     reached: bool,
 }
 
 impl Group {
-    /// Lays out the contexts `members`; `None` if the filter would not be lossless for them.
+    /// Lays out the contexts `members`. Returns `None` if the filter would not be lossless for
+    /// them.
     pub fn new(
         contexts: &[PieceContext],
         members: &[usize],
         scores: &ScoreRows,
         kernel: Kernel,
     ) -> Option<Group> {
-        Group::with(contexts, members, scores, Stepper::of(kernel))
+        Group::with(contexts, members, scores, Stepper::for_kernel(kernel))
     }
 
     /// [`Group::new`] with a variant of the filter.
@@ -205,12 +216,12 @@ impl Group {
         Some(Group { members: placed, pieces, elements, cutoff, highest, stepper })
     }
 
-    /// Least score that makes a candidate.
+    /// Least score of a candidate.
     pub fn cutoff(&self) -> i32 {
         self.cutoff
     }
 
-    /// The rises to the cut-off in any subject of a block, in order, each once.
+    /// Finds the rises to the cut-off in all subjects of a block, in order, each once.
     pub fn filter(
         &self,
         subjects: &[&[u8]],
@@ -229,7 +240,7 @@ impl Group {
         candidates.sort_unstable();
     }
 
-    /// The subjects against a piece.
+    /// Runs the subjects over a piece.
     fn pass(&self, number: usize, scratch: &mut FilterScratch, candidates: &mut Vec<Candidate>) {
         let FilterScratch { line, entering, leaving, states } = scratch;
         let positions = self.stepper.lanes() * self.elements;
@@ -240,7 +251,7 @@ impl Group {
         let all = Steps {
             profile: &piece.profile[piece.aligned..],
             count: line.len(),
-            look_every: LOOK_EVERY,
+            test_every: TEST_EVERY,
             codes: line.codes(),
             entering,
             threshold: (self.cutoff - 128) as i8,
@@ -248,13 +259,13 @@ impl Group {
         };
         let mut at = 0;
         while at < all.count {
-            let rest = all.of(at..all.count);
+            let rest = all.range(at..all.count);
             let taken = self.stepper.advance(&rest, before, after, &mut leaving[at..]);
             at += taken.steps;
             if taken.reached {
-                let start = at - LOOK_EVERY;
+                let start = at - TEST_EVERY;
                 again.copy_from_slice(before);
-                let (steps, leaving) = (all.of(start..at), &mut leaving[start..]);
+                let (steps, leaving) = (all.range(start..at), &mut leaving[start..]);
                 self.stepper.locate(&steps, [again, next], leaving, |position, step| {
                     let position = number * positions + position;
                     candidates.extend(self.candidate(line, position, start + step));
@@ -264,7 +275,8 @@ impl Group {
         }
     }
 
-    /// The diagonal that passes a position of the contexts' line at an offset of the subjects' line; `None` for a pad.
+    /// The diagonal that passes a position of the contexts' line at an offset of the subjects'
+    /// line; `None` for a pad.
     fn candidate(&self, line: &Line, position: usize, offset: usize) -> Option<Candidate> {
         let place = self.members.partition_point(|&(_, start)| start <= position).checked_sub(1)?;
         let (context, start) = self.members[place];
@@ -279,7 +291,7 @@ impl Group {
 }
 
 impl Piece {
-    /// The profile of `rows`, of which `None` resets.
+    /// Creates the profile of `rows`; `None` resets.
     fn new(rows: &[Option<RowNumber>], elements: usize, lanes: usize, scores: &ScoreRows) -> Piece {
         let row = elements * lanes;
         let mut profile = vec![i8::MIN; CODES * row + ALIGNMENT];
@@ -290,7 +302,8 @@ impl Piece {
                 let Some(number) = *number else { continue };
                 let score = scores.row(number)[code];
                 let (lane, element) = (position / elements, position % elements);
-                // Above the range `Group::new` refuses; raising what is below loses nothing.
+                // `Group::new` refuses scores above the range; raising those below it loses
+                // nothing.
                 row[element * lanes + lanes - 1 - lane] = score.max(i32::from(i8::MIN)) as i8;
             }
         }

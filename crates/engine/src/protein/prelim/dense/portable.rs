@@ -1,10 +1,10 @@
-//! The filter in plain Rust, the twin that the vector kernels are tested against.
+//! The filter in plain Rust, the reference for tests of the vector kernels.
 
 use super::{Advance, CODES, Steps};
 
-/// Lanes per vector.
+/// Number of lanes per vector.
 pub(super) const LANES: usize = 16;
-/// Vectors per piece: of the sixteen registers of x86-64, those that nothing else needs.
+/// Number of vectors per piece: those of the sixteen registers of x86-64 that nothing else needs.
 pub(super) const MAX_ELEMENTS: usize = 11;
 
 /// See [`super::Stepper::advance`].
@@ -31,8 +31,8 @@ fn run<const E: usize>(
     let mut at = 0;
     while at < steps.count && !reached {
         before.copy_from_slice(scores.as_flattened());
-        let end = at + steps.look_every;
-        let (some, leaving) = (steps.of(at..end), &mut leaving[at..end]);
+        let end = at + steps.test_every;
+        let (some, leaving) = (steps.range(at..end), &mut leaving[at..end]);
         reached = if steps.rises_are_negative {
             few::<E, true>(&some, &mut scores, leaving)
         } else {
@@ -44,11 +44,11 @@ fn run<const E: usize>(
     Advance { steps: at, reached }
 }
 
-/// Takes a few steps; true if a score was at the threshold on the way.
+/// Runs a few steps. Returns true if a score was at the threshold on the way.
 ///
-/// The oldest vector instructions of x86-64 have no maximum of signed bytes. That of unsigned ones does for scores below 128, whose
-/// bytes are negative, and higher ones are the least there: with `NEGATIVE` a rise shows before it comes to them. Otherwise comparisons
-/// have to do.
+/// The oldest vector instructions of x86-64 have no maximum of signed bytes. The unsigned maximum
+/// works for scores below 128, whose bytes are negative; higher scores appear lowest there. With
+/// `NEGATIVE` a rise is visible before scores get that high. Otherwise comparisons are used.
 #[inline(always)]
 fn few<const E: usize, const NEGATIVE: bool>(
     steps: &Steps,
@@ -81,7 +81,7 @@ fn few<const E: usize, const NEGATIVE: bool>(
     highest.iter().any(|&highest| highest >= least)
 }
 
-/// Each lane's byte moves to the lane before it; `entering` comes into the last.
+/// Moves each lane's byte to the lane before it; `entering` goes to the last.
 #[inline(always)]
 pub(super) fn next_lanes<const N: usize>(scores: [i8; N], entering: i8) -> [i8; N] {
     let mut out = [entering; N];

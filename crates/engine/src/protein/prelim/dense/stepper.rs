@@ -1,37 +1,37 @@
-//! The instructions with which a piece takes steps.
+//! The instructions that run the steps of a piece.
 
 #[cfg(target_arch = "x86_64")]
 use super::avx2;
 #[cfg(target_arch = "x86_64")]
-use super::avx512::{self, Watch};
+use super::avx512::{self, ThresholdTest};
 use super::{Advance, Steps, UNROLLED, locate, portable};
 use crate::kernel::Kernel;
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::{Avx2, Avx512};
 
-/// A variant of the filter; all find the same.
+/// A variant of the filter; all give the same results.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Stepper {
     #[cfg(target_arch = "x86_64")]
-    Avx512(Avx512, Watch),
+    Avx512(Avx512, ThresholdTest),
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
     Portable,
 }
 
 impl Stepper {
-    /// The best variant that a kernel's instructions allow.
-    pub fn of(kernel: Kernel) -> Stepper {
+    /// Chooses the best variant that a kernel's instructions allow.
+    pub fn for_kernel(kernel: Kernel) -> Stepper {
         match kernel {
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512(proof) => Stepper::Avx512(proof, Watch::detect()),
+            Kernel::Avx512(proof) => Stepper::Avx512(proof, ThresholdTest::detect()),
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx2(proof) => Stepper::Avx2(proof),
             _ => Stepper::Portable,
         }
     }
 
-    /// Lanes of a vector.
+    /// Number of lanes of a vector.
     pub fn lanes(self) -> usize {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -42,7 +42,8 @@ impl Stepper {
         }
     }
 
-    /// The most vectors whose scores stay in registers, or at least close.
+    /// The largest number of vectors whose scores stay in registers, or at least in the nearest
+    /// cache.
     pub fn most_elements(self) -> usize {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -53,11 +54,11 @@ impl Stepper {
         }
     }
 
-    /// Takes scores along the steps until a diagonal was at the threshold, which is looked for every
-    /// [`Steps::look_every`] steps, and stores what leaves the piece before each step.
+    /// Runs steps until a diagonal was at the threshold, which is tested every
+    /// [`Steps::test_every`] steps. Stores the scores that leave the piece before each step.
     ///
-    /// `before` holds the scores before the steps, and at the end those before the last `look_every` that were taken;
-    /// `after` those after them.
+    /// `before` holds the scores before the steps; at the end, those before the last `test_every`
+    /// steps that were run. `after` receives those after them.
     pub fn advance(
         self,
         steps: &Steps,
@@ -77,10 +78,11 @@ impl Stepper {
         }
     }
 
-    /// Repeats some steps and tells where diagonals rise to the threshold: the position in the piece and the step.
+    /// Repeats some steps and returns where diagonals rise to the threshold: the position in the
+    /// piece and the step.
     ///
-    /// The first of the two states holds the scores before the steps; both are overwritten. `leaving` stays as
-    /// [`Stepper::advance`] left it.
+    /// The first of the two states holds the scores before the steps; both are overwritten.
+    /// `leaving` stays as [`Stepper::advance`] left it.
     pub fn locate(
         self,
         steps: &Steps,
@@ -88,21 +90,24 @@ impl Stepper {
         leaving: &mut [i8],
         mut found: impl FnMut(usize, usize),
     ) {
-        // Looking at every score takes several times as long as a step: first narrow down where.
+        // Examining every score takes several times as long as a step, so first narrow down the
+        // range.
         let mut at = 0;
         while at < steps.count {
-            let rest = Steps { look_every: UNROLLED, ..steps.of(at..steps.count) };
+            let rest = Steps { test_every: UNROLLED, ..steps.range(at..steps.count) };
             let taken = self.advance(&rest, before, after, &mut leaving[at..]);
             at += taken.steps;
             if taken.reached {
                 let start = at - UNROLLED;
-                self.look(&steps.of(start..at), before, |position, t| found(position, start + t));
+                self.examine(&steps.range(start..at), before, |position, t| {
+                    found(position, start + t)
+                });
             }
             std::mem::swap(&mut before, &mut after);
         }
     }
 
-    fn look(self, steps: &Steps, before: &mut [i8], found: impl FnMut(usize, usize)) {
+    fn examine(self, steps: &Steps, before: &mut [i8], found: impl FnMut(usize, usize)) {
         match self {
             #[cfg(target_arch = "x86_64")]
             Stepper::Avx512(proof, _) => locate::avx512(proof, steps, before, found),

@@ -1,10 +1,10 @@
-//! All variants find what the definition says.
+//! All variants agree with the definition.
 
 use fleetblast_release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
 #[cfg(target_arch = "x86_64")]
-use super::avx512::Watch;
+use super::avx512::ThresholdTest;
 use super::*;
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::Avx512;
@@ -40,10 +40,10 @@ fn passing(
 
 /// The variants that this machine can run.
 fn steppers() -> Vec<Stepper> {
-    let mut steppers: Vec<Stepper> = kernels().into_iter().map(Stepper::of).collect();
+    let mut steppers: Vec<Stepper> = kernels().into_iter().map(Stepper::for_kernel).collect();
     #[cfg(target_arch = "x86_64")]
     if let Some(proof) = Avx512::detect() {
-        let watches = [Watch::Comparison, Watch::Maximum];
+        let watches = [ThresholdTest::Comparison, ThresholdTest::Maximum];
         steppers.extend(watches.map(|watch| Stepper::Avx512(proof, watch)));
     }
     steppers
@@ -55,7 +55,8 @@ fn variants_agree_with_the_definition() {
         &ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None).unwrap().scores,
     );
     let mut random = Random::new(99);
-    // The portable filter looks for rises up to 117, where the highest score is 11, in another way than for higher ones.
+    // For cut-offs up to 117, with a highest score of 11, the portable filter detects rises in
+    // another way than for higher ones.
     let usual = [&[1][..], &[62], &[63, 64, 65], &[300, 7, 500], &[1500], &[2600, 900]];
     let higher = (112..=132).chain([MAX_CUTOFF]).map(|cutoff| (cutoff, &[300, 7, 80][..]));
     for (cutoff, lengths) in usual.into_iter().map(|lengths| (22, lengths)).chain(higher) {
@@ -66,7 +67,8 @@ fn variants_agree_with_the_definition() {
             contexts.push(context);
         }
         let members: Vec<usize> = (0..contexts.len()).collect();
-        // Some that saturate (the query itself, twice), one of sentinels, one residue, none, and longer than the contexts.
+        // Subjects: some that saturate (the query itself, twice), one of sentinels, one residue,
+        // none, and longer than the contexts.
         let own = contexts[0].residues().to_vec();
         let mut subjects = vec![own.clone(), own, vec![0; 40], vec![20], vec![]];
         subjects.extend([3, 64, 400, 3_000].map(|len| random.protein(len)));
@@ -74,7 +76,7 @@ fn variants_agree_with_the_definition() {
         for stepper in steppers() {
             let group = Group::with(&contexts, &members, &scores, stepper).unwrap();
             let mut candidates: Vec<Candidate> = Vec::new();
-            // What an earlier block left behind must not matter.
+            // State from an earlier block must not matter.
             let mut scratch = FilterScratch::default();
             group.filter(&[&[20; 5_000]], &mut scratch, &mut candidates);
             candidates.clear();

@@ -1,4 +1,4 @@
-//! Exact extensions in vectors of small numbers, with the instructions at hand.
+//! Exact extensions in vectors of small numbers, with the available instructions.
 
 use super::rows::{LastRow, Rows};
 use super::{Direction, ExtensionCosts, Extent};
@@ -11,7 +11,7 @@ use crate::xdrop::frames::{Frames, avx2, avx512};
 #[cfg(target_arch = "x86_64")]
 use fleetblast_seq::alphabet::SENTINEL;
 
-/// What extensions with the same scores and costs have in common.
+/// Parameters that extensions with the same scores and costs share.
 #[derive(Clone, Debug)]
 pub(in crate::protein::prelim) enum Extender {
     #[cfg(target_arch = "x86_64")]
@@ -22,7 +22,8 @@ pub(in crate::protein::prelim) enum Extender {
 }
 
 impl Extender {
-    /// Prepares extensions; `None` where small numbers do not suffice for the scores and costs.
+    /// Prepares extensions. Returns `None` if small numbers do not suffice for the scores and
+    /// costs.
     pub fn new(scores: &ScoreRows, costs: ExtensionCosts, kernel: Kernel) -> Option<Extender> {
         match kernel {
             #[cfg(target_arch = "x86_64")]
@@ -37,8 +38,9 @@ impl Extender {
         }
     }
 
-    /// Extends in two directions, to the end of the subject, around which there are sentinels. `None` for a direction whose window
-    /// or score gets too large. `row` is scratch memory.
+    /// Extends in two directions, to the end of the subject, which is surrounded by sentinels.
+    /// Returns `None` for a direction whose window or score gets too large. `row` is scratch
+    /// memory.
     pub fn extend(&self, directions: [Direction; 2], row: &mut LastRow) -> [Option<Extent>; 2] {
         match self {
             #[cfg(target_arch = "x86_64")]

@@ -1,9 +1,10 @@
 //! Score-only gapped extension with an X-drop (rules 5.5; facts from `Blast_SemiGappedAlign` and
 //! `s_RestrictedGappedAlign` in `blast_gapalign.c`).
 //!
-//! An extension runs in one direction from a start pair. The caller passes both sequences in the direction of the
-//! extension, so that one function serves left and right. What is here takes any scores and costs, cell by cell; [`Extender`]
-//! does the same with vectors, where small numbers and maybe a narrow window suffice, and [`Wide`] where they do not.
+//! An extension runs in one direction from a start pair. The caller passes both sequences in the
+//! direction of the extension, so that one function serves left and right. The scalar code here
+//! works for any scores and costs. [`Extender`] does the same with vectors, where small numbers and
+//! maybe a narrow window suffice, and [`Wide`] where they do not.
 
 mod extender;
 mod rows;
@@ -22,7 +23,7 @@ pub(super) use crate::xdrop::frames::{Direction, ExtensionCosts, MARGIN};
 /// Stands for minus infinity; adding a few scores to it does not overflow.
 pub(super) const MIN_SCORE: i32 = i32::MIN / 2;
 
-/// In the restricted variant gaps start only at every so many residues.
+/// In the restricted variant gaps start only at multiples of this number of residues.
 const RESTRICTED_STEP: usize = 10;
 
 /// One column of the DP: best score ending here, and best score ending in a gap in the subject.
@@ -34,15 +35,15 @@ pub(super) struct Cell {
 
 const DEAD: Cell = Cell { best: MIN_SCORE, gap: MIN_SCORE };
 
-/// The window of live columns of the current row and the best score so far.
+/// The window of live columns of the current row, and the best score up to now.
 struct Window {
     first: usize,
     size: usize,
     best: Extent,
 }
 
-/// Extends over `query` and `subject`; the last byte of `subject` lies beyond the extension and is only looked at.
-/// `cells` is scratch memory.
+/// Extends over `query` and `subject`. The last byte of `subject` is beyond the extension and only
+/// read. `cells` is scratch memory.
 pub(super) fn extend(
     query: &[RowNumber],
     subject: &[u8],
@@ -55,7 +56,7 @@ pub(super) fn extend(
     })
 }
 
-/// As [`extend`], with gaps allowed to start only at every tenth residue: a cheap lower bound.
+/// Extends as [`extend`] does, but gaps may start only at every tenth residue: a cheap lower bound.
 pub(super) fn extend_restricted(
     query: &[RowNumber],
     subject: &[u8],
@@ -72,9 +73,10 @@ pub(super) fn extend_restricted(
     })
 }
 
-/// The frame of both variants: initial row, rows until the window is empty, growth of the window to the right.
+/// The common code of both variants: initial row, rows until the window is empty, growth of the
+/// window to the right.
 ///
-/// `row` computes one row and returns the last live column and the row's gap score for the growth.
+/// `row` computes one row. It returns the last live column and the row's gap score for the growth.
 #[inline(always)]
 fn run(
     query: &[RowNumber],
@@ -104,7 +106,7 @@ fn run(
     window.best
 }
 
-/// Fills the row before the first query residue; returns the number of columns filled.
+/// Fills the row before the first query residue. Returns the number of columns filled.
 fn initial_row(cells: &mut [Cell], n: usize, costs: ExtensionCosts) -> usize {
     cells[0] = Cell { best: 0, gap: -costs.open_extend };
     let mut score = -costs.open_extend;
@@ -241,6 +243,7 @@ fn restricted_row<const GAP_ROW: bool>(
     }
     window.first = first;
     window.best = best;
-    // Without row gaps the growth starts from the diagonal score that would enter the column beyond the window.
+    // Without gaps in this row the growth starts from the diagonal score that would enter the
+    // column beyond the window.
     (last, if GAP_ROW { gap_row } else { score })
 }

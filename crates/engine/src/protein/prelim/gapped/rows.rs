@@ -1,14 +1,16 @@
-//! The exact extension in plain Rust, row by row in loops that compilers turn into vectors: the same results as
-//! [`super::extend`].
+//! The exact extension in plain Rust, row by row, in loops that compilers vectorise. It gives the
+//! same results as [`super::extend`].
 //!
-//! * **Columns.** Whole chunks of columns are computed, although the scalar window may end within one: a cell that the scalar code
-//!   does not look at has no live neighbour which leads to it, so it is dropped here. The one exception is the first row, whose
-//!   last cell's pair BLAST+ does not follow (`Blast_SemiGappedAlign`, blast_gapalign.c). Columns beyond the end of the subject
+//! * **Columns.** Whole chunks of columns are computed, although the scalar window may end within
+//!   one. A cell that the scalar code skips has no live neighbour that leads to it, so it is
+//!   dropped here. The one exception is the first row: BLAST+ does not compute the pair after its
+//!   last cell (`Blast_SemiGappedAlign`, blast_gapalign.c). Columns beyond the end of the subject
 //!   hold sentinels: nothing pairs with them, and a gap that runs into them never comes back.
-//! * **Gaps** leave dropped cells as well. They are lower than what is dropped, and stay so, since the best score only rises. As
-//!   opening a gap costs no less than extending one, a gap opened from a gap in the same direction is never better.
-//! * **Order.** The best score is that of the cells so far, those to the left in the same row included. Only in rows where it rises
-//!   the cells are looked at in turn.
+//! * **Gaps** may leave dropped cells as well. They are below the floor, and stay so, since the
+//!   best score only rises. Opening a gap costs no less than extending one, so a gap is never
+//!   opened from another gap in the same direction.
+//! * **Order.** The best score includes the cells to the left in the same row. Only in rows where
+//!   it rises are cells examined one by one.
 
 use std::ops::Range;
 
@@ -16,20 +18,21 @@ use super::{Direction, ExtensionCosts, Extent, MARGIN};
 use crate::scores::ScoreRows;
 use fleetblast_seq::alphabet::SENTINEL;
 
-/// Columns that are computed together.
+/// Number of columns that are computed together.
 const CHUNK: usize = 16;
 /// The score of a dropped cell.
 const NEVER: i16 = i16::MIN;
-/// Scores, costs and drop-off may be as large as this, and best scores stay as far from the end of a number's range.
+/// Largest allowed score, cost and X-drop. Best scores stay as far from the end of a number's
+/// range.
 const LARGEST: i32 = 4096;
 
 // Columns of the last chunk may be beyond the end of the subject.
 const _: () = assert!(CHUNK <= MARGIN);
 
-/// What extensions with the same scores and costs have in common.
+/// Parameters that extensions with the same scores and costs share.
 #[derive(Clone, Debug)]
 pub(in crate::protein::prelim) struct Rows {
-    /// Scores by row, per subject residue code.
+    /// Scores by row and subject residue code.
     scores: Vec<[i16; 32]>,
     open_extend: i16,
     extend: i16,
@@ -42,16 +45,16 @@ type Chunk = [i16; CHUNK];
 /// The last row of an extension: scratch memory.
 #[derive(Debug, Default)]
 pub(in crate::protein::prelim) struct LastRow {
-    /// Best score of an alignment that ends in a column, one further than the column's number.
+    /// Best score of an alignment that ends in a column; the index is the column's number plus one.
     best: Vec<i16>,
     /// Best score of one that goes on with a gap in the subject.
     gaps: Vec<Chunk>,
-    /// The row at hand.
+    /// Scores of the row in progress.
     scores: Vec<Chunk>,
 }
 
 impl Rows {
-    /// Prepares extensions; `None` where scores and costs are too large.
+    /// Prepares extensions. Returns `None` if scores and costs are too large.
     pub fn new(scores: &ScoreRows, costs: ExtensionCosts) -> Option<Rows> {
         let ExtensionCosts { open_extend, extend, x_drop } = costs;
         let fits = scores.all().iter().flatten().all(|&score| score <= LARGEST)
@@ -67,7 +70,8 @@ impl Rows {
         })
     }
 
-    /// Extends to the end of the subject, around which there are sentinels; `None` if the score is too high.
+    /// Extends to the end of the subject, which is surrounded by sentinels. Returns `None` if the
+    /// score is too high.
     pub fn extend(&self, direction: Direction, row: &mut LastRow) -> Option<Extent> {
         let Direction { query, subject, at } = direction;
         let columns = subject.len() - MARGIN - at;
@@ -83,10 +87,10 @@ impl Rows {
             row.look_up(&self.scores[number as usize], letters, window.clone());
             let top = best.score as i16;
             let floor = top - self.x_drop;
-            let highest = row.take_pairs(window.clone());
+            let highest = row.add_pairs(window.clone());
             let mut across = i32::from(NEVER);
             if highest >= floor + self.open_extend {
-                across = row.take_gaps(self, window.clone(), floor);
+                across = row.add_gaps(self, window.clone(), floor);
             }
             if highest <= top {
                 row.keep(window.clone(), floor);
@@ -135,7 +139,8 @@ impl LastRow {
         }
     }
 
-    /// Scores of the pairs, in a loop of its own: what was just stored one by one cannot be loaded together at once.
+    /// Looks up the scores of the pairs. It is a loop of its own because values just stored one by
+    /// one cannot be loaded together at once.
     #[inline]
     fn look_up(&mut self, table: &[i16; 32], letters: &[u8], window: Range<usize>) {
         let scores = self.scores[window].as_flattened_mut();
@@ -144,9 +149,9 @@ impl LastRow {
         }
     }
 
-    /// What comes to the columns by pairs and by gaps in the subject; returns the highest.
+    /// Computes scores of columns by pairs and by gaps in the subject. Returns the highest.
     #[inline]
-    fn take_pairs(&mut self, window: Range<usize>) -> i16 {
+    fn add_pairs(&mut self, window: Range<usize>) -> i16 {
         let mut highest = [NEVER; CHUNK];
         let (before, _) = self.best[window.start * CHUNK..].as_chunks::<CHUNK>();
         let gaps = &self.gaps[window.clone()];
@@ -159,16 +164,18 @@ impl LastRow {
         highest_of(&highest)
     }
 
-    /// What comes to the columns by gaps in the query; returns what goes on after the last one. Gaps below the floor may be left out.
+    /// Adds scores of columns by gaps in the query. Returns the gap score after the last column.
+    /// Gaps below the floor may be left out.
     #[inline]
-    fn take_gaps(&mut self, rows: &Rows, window: Range<usize>, floor: i16) -> i32 {
+    fn add_gaps(&mut self, rows: &Rows, window: Range<usize>, floor: i16) -> i32 {
         let (open_extend, extend) = (i32::from(rows.open_extend), i32::from(rows.extend));
         let mut gap = i32::from(NEVER);
         for chunk in &mut self.scores[window] {
             if gap.max(i32::from(highest_of(chunk)) - open_extend) < i32::from(floor) {
                 continue;
             }
-            // With costs counted from the start of the chunk, there is no subtraction between a column and the next.
+            // Costs count from the start of the chunk, so there is no subtraction between a column
+            // and the next.
             let (mut way, mut running) = (0, gap);
             for score in chunk.iter_mut() {
                 let without = i32::from(*score);
@@ -194,7 +201,7 @@ impl LastRow {
         }
     }
 
-    /// Drops scores in turn, as the best score rises from `top`; returns it and its column.
+    /// Drops scores one by one, as the best score rises from `top`. Returns it and its column.
     fn keep_rising(&mut self, rows: &Rows, window: Range<usize>, top: i16) -> (i16, usize) {
         let (mut top, mut top_at) = (top, 0);
         let start = window.start * CHUNK;
@@ -208,7 +215,7 @@ impl LastRow {
         (top, top_at)
     }
 
-    /// Gaps in the subject that go on to the next row.
+    /// Computes gaps in the subject that go on to the next row.
     #[inline]
     fn open_gaps(&mut self, rows: &Rows, window: Range<usize>) {
         for (gaps, scores) in self.gaps[window.clone()].iter_mut().zip(&self.scores[window]) {
@@ -218,7 +225,8 @@ impl LastRow {
         }
     }
 
-    /// Lets a gap in the query go on from column `from`, where it has the score `gap`; returns behind which column it ends.
+    /// Extends a gap in the query from column `from`, where its score is `gap`. Returns the column
+    /// after its end.
     #[inline]
     fn grow(&mut self, rows: &Rows, from: usize, columns: usize, gap: i32, floor: i32) -> usize {
         let (mut column, mut gap) = (from, gap);
@@ -232,7 +240,7 @@ impl LastRow {
         column
     }
 
-    /// The chunks of the window to which something leads in the next row.
+    /// The chunks of the window that are live in the next row.
     #[inline]
     fn live(&self, window: Range<usize>, columns: usize) -> Range<usize> {
         let Range { mut start, mut end } = window;
@@ -248,7 +256,7 @@ impl LastRow {
     }
 }
 
-/// A score as it is kept; what is too low for that is dropped.
+/// Converts a score to the stored type; a score that is too low becomes [`NEVER`].
 fn clipped(score: i32) -> i16 {
     score.max(i32::from(NEVER)) as i16
 }

@@ -1,4 +1,4 @@
-//! Vector extensions are those of the scalar code, whatever the instructions.
+//! Vector extensions equal those of the scalar code, for all instruction sets.
 
 use super::*;
 use crate::kernel::Kernel;
@@ -9,7 +9,7 @@ use fleetblast_release::Release;
 use fleetblast_seq::alphabet::{self, SENTINEL};
 use fleetblast_stats::scoring::ScoringSystem;
 
-/// Scores of a matrix, and its gap costs with an X-drop of so many bits.
+/// Scores of a matrix, and its gap costs with an X-drop of `bits` bits.
 fn scheme(matrix: &str, bits: f64) -> (ScoreRows, ExtensionCosts) {
     let scoring = ScoringSystem::new(&Release::V2_12_0, matrix, None, None).unwrap();
     let open_extend = scoring.gap_open + scoring.gap_extend;
@@ -31,7 +31,7 @@ fn padded((query, subject): (Vec<u8>, Vec<u8>)) -> Pair {
     (rows_of_letters(&query), subject)
 }
 
-/// Extends both pairs with each kernel; returns how many extensions did not fit.
+/// Extends both pairs with each kernel. Returns how many extensions did not fit.
 fn check(pairs: &[Pair; 2], scores: &ScoreRows, costs: ExtensionCosts) -> usize {
     let expected = [0, 1].map(|i| {
         let (query, subject) = &pairs[i];
@@ -63,7 +63,7 @@ fn check(pairs: &[Pair; 2], scores: &ScoreRows, costs: ExtensionCosts) -> usize 
     strayed
 }
 
-/// Starts a pair of sequences anywhere.
+/// Starts a pair of sequences at random positions.
 fn cut(random: &mut Random, (mut query, mut subject): (Vec<u8>, Vec<u8>)) -> (Vec<u8>, Vec<u8>) {
     query.drain(..random.below(query.len() as u64 + 1) as usize);
     subject.drain(..random.below(subject.len() as u64 + 1) as usize);

@@ -1,11 +1,12 @@
-//! Exact extensions whose windows are wider than a frame of bytes: rows of any length, in vectors of whole numbers.
+//! Exact extensions whose windows are wider than a frame of bytes: rows of any length, in vectors
+//! of 32-bit numbers.
 
 use super::{Direction, ExtensionCosts, Extent};
 use crate::kernel::Kernel;
 use crate::scores::ScoreRows;
 use crate::xdrop::{self, Scheme, Window};
 
-/// What extensions with the same scores and costs have in common.
+/// Parameters that extensions with the same scores and costs share.
 #[derive(Clone, Debug)]
 pub(in crate::protein::prelim) struct Wide {
     kernel: Kernel,
@@ -23,7 +24,8 @@ impl Wide {
         Wide { kernel, scores: scores.clone(), costs }
     }
 
-    /// Extends over at most `len` residues of the subject; `window` is scratch memory. `None` where there are no vectors for it.
+    /// Extends over at most `len` residues of the subject. `window` is scratch memory. Returns
+    /// `None` without vectors.
     pub(in crate::protein::prelim) fn extend(
         &self,
         direction: Direction,

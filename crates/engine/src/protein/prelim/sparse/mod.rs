@@ -1,7 +1,7 @@
-//! The sparse scan: where the query's words match, and a diagonal table (rules 4.1–4.3).
+//! The sparse scan: finds word matches and keeps a diagonal table (rules 4.1–4.3).
 //!
-//! Used where the dense filter would pass too much (small cut-offs) or where word hits are rare (long words of the
-//! compressed alphabet).
+//! It is used if the dense filter would let too much pass (small cut-offs) or if word hits are rare
+//! (long words of the compressed alphabet).
 
 mod lookup;
 mod reached;
@@ -20,11 +20,11 @@ use crate::kernel::Kernel;
 /// Contexts whose words are looked up together.
 #[derive(Debug)]
 pub(super) struct Group {
-    /// The contexts, by index into the searcher's list.
+    /// The contexts, by index in the searcher's list.
     contexts: Vec<usize>,
-    /// Where each context starts in the concatenation.
+    /// Start of each context in the concatenation.
     starts: Vec<u32>,
-    /// For each position of the concatenation the slot of its context in `contexts`.
+    /// For each position of the concatenation the index of its context in `contexts`.
     slots: Vec<u32>,
     lookup: Lookup,
 }
@@ -33,14 +33,15 @@ pub(super) struct Group {
 #[derive(Debug, Default)]
 pub(super) struct Diagonals {
     table: Vec<Diagonal>,
-    /// Added to subject offsets, so that what earlier subjects left behind looks long past.
+    /// Added to subject offsets, so that entries of earlier subjects look long past.
     base: i32,
-    /// Where what earlier subjects left behind ends.
+    /// End of the entries that earlier subjects left.
     end: i32,
 }
 
 impl Group {
-    /// Takes the words of the contexts `members`, to be looked up with the instructions of a kernel, or by a table only.
+    /// Indexes the words of the contexts `members`, to be looked up with the instructions of a
+    /// kernel, or only by a table.
     pub fn new(
         contexts: &[PieceContext],
         members: &[usize],
@@ -71,7 +72,7 @@ impl Group {
         Group { contexts: members.to_vec(), starts, slots, lookup: Lookup::new(words, kernel) }
     }
 
-    /// Finds the ungapped HSPs of a part of a subject; calls `found` with the context and the HSP.
+    /// Finds the ungapped HSPs of a part of a subject. Calls `found` with the context and the HSP.
     pub fn scan(
         &self,
         contexts: &[PieceContext],
@@ -102,7 +103,7 @@ impl Group {
 }
 
 impl Diagonals {
-    /// Makes the table large enough, and everything in it past. Returns the mask of its places.
+    /// Makes the table large enough, and all its entries outdated. Returns the mask of its indexes.
     fn start_subject(&mut self, query_len: usize, subject_len: usize, window: i32) -> usize {
         let len = (query_len + window as usize).next_power_of_two();
         if self.end > i32::MAX / 2 {

@@ -1,12 +1,12 @@
-//! Which positions reach their limits.
+//! Finds the positions whose sums reach their limits.
 
 use crate::kernel::Kernel;
 
-/// Positions that are looked at together.
+/// Number of positions that are tested together.
 pub(super) const LANES: usize = 32;
 
-/// Calls `found` with the positions where the rows together reach the limit, ascending. All have the same length, a multiple of
-/// [`LANES`].
+/// Calls `found` with the positions where the sum of the rows reaches the limit, ascending. All
+/// have the same length, a multiple of [`LANES`].
 pub(super) fn reached<const SIZE: usize>(
     kernel: Kernel,
     rows: [&[i16]; SIZE],
@@ -38,7 +38,7 @@ fn portable<const SIZE: usize>(rows: [&[i16]; SIZE], limits: &[i16], mut found: 
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    //! With instructions that not every CPU has.
+    //! Instructions that not every CPU has.
     #![allow(unsafe_code)]
 
     use std::arch::x86_64::*;
@@ -46,7 +46,8 @@ mod x86 {
     use super::LANES;
     use crate::kernel::Avx2;
 
-    /// With AVX2. The loads set the pace, most of them across two cache lines: wider vectors gain nothing.
+    /// With AVX2. The loads are the bottleneck, most of them across two cache lines: wider vectors
+    /// gain nothing.
     pub(super) fn avx2<const SIZE: usize>(
         _: Avx2,
         rows: [&[i16]; SIZE],
@@ -60,7 +61,8 @@ mod x86 {
             mut found: impl FnMut(usize),
         ) {
             for at in (0..limits.len()).step_by(LANES) {
-                // SAFETY: the slices have as many scores, a multiple of 32; the loads need no alignment.
+                // SAFETY: the slices have as many scores, a multiple of 32; the loads need no
+                // alignment.
                 let load = |row: &[i16], half: usize| unsafe {
                     _mm256_loadu_si256(row.as_ptr().add(at + 16 * half).cast())
                 };
@@ -71,7 +73,7 @@ mod x86 {
                 }
                 let low = _mm256_cmpgt_epi16(load(limits, 0), low);
                 let high = _mm256_cmpgt_epi16(load(limits, 1), high);
-                // Packing takes its halves by turns: lanes 0–7, 16–23, 8–15, 24–31.
+                // Packing interleaves its halves: lanes 0–7, 16–23, 8–15, 24–31.
                 let packed = _mm256_packs_epi16(low, high);
                 let ordered = _mm256_permute4x64_epi64::<0b11_01_10_00>(packed);
                 let mut lanes = !_mm256_movemask_epi8(ordered) as u32;

@@ -1,30 +1,31 @@
-//! For each letter of the alphabet a row of how the query's residues score against it: added up along a subject word, the rows
-//! tell what the word scores everywhere in the query.
+//! Rows of scores, one for each letter of the alphabet, against all positions of the query. The sum
+//! of rows along a subject word is the score of that word at every query position.
 
 use super::reached::{LANES, reached};
 use crate::kernel::Kernel;
 use crate::protein::prelim::words::Words;
 
-/// The score of no word: words have at most seven letters, of at most about 1,200 each (the compressed alphabet's tryptophan).
+/// The score of no word. Words have at most seven letters, each with at most about 1,200 (the
+/// compressed alphabet's tryptophan).
 const NO_WORD: i16 = i16::MAX;
 
-/// Rows of scores, and what a word must score at each position.
+/// Rows of scores, and the score that a word must reach at each position.
 #[derive(Debug)]
 pub(super) struct Rows {
-    /// By letter, then position; each row has room for the last word's lanes.
+    /// By letter, then position; each row has room for the lanes of the last word.
     scores: Vec<i16>,
     /// Length of a row.
     stride: usize,
-    /// Letters of a word.
+    /// Number of letters of a word.
     size: usize,
-    /// By position: the least score of a word that may match. It matches for certain if it has the threshold; below it the two
-    /// must be equal.
+    /// By position: the least score of a word that may match. With the threshold it certainly
+    /// matches; below, the two words must be equal.
     limits: Vec<i16>,
-    /// What makes a match for certain.
+    /// A word with this score certainly matches.
     threshold: i16,
-    /// The query's digits, to see whether words are equal; of a residue without one no word has one.
+    /// The query's digits, for testing equality. A residue without a digit is in no word.
     digits: Vec<Option<u8>>,
-    /// Words match by their score alone.
+    /// Whether words match by their score alone.
     by_score: bool,
 }
 
@@ -72,7 +73,7 @@ impl Rows {
         own.map_or(NO_WORD, least)
     }
 
-    /// What a word scores at a position.
+    /// Score of a word at a position.
     fn score(&self, word: &[u8], position: usize) -> i16 {
         let letters = word.iter().enumerate();
         letters
@@ -80,13 +81,14 @@ impl Rows {
             .fold(0, i16::saturating_add)
     }
 
-    /// Nanoseconds that a subject of so many residues takes, roughly.
+    /// Estimated nanoseconds for a subject of `residues` residues.
     pub fn cost(&self, kernel: Kernel, residues: usize) -> u64 {
         let scores_per_ns = if kernel.avx2().is_some() { 45 } else { 20 };
         (residues * (self.limits.len() * self.size / scores_per_ns + 1)) as u64
     }
 
-    /// Calls `hit` with each position whose word the subject's word of this number matches, ascending.
+    /// Calls `hit` with each position whose word matches the subject's word with this number,
+    /// ascending.
     pub fn matches(&self, kernel: Kernel, word: usize, hit: impl FnMut(u32)) {
         match self.size {
             2 => self.matches_of::<2>(kernel, word, hit),
@@ -98,10 +100,10 @@ impl Rows {
         }
     }
 
-    /// The matches of a word of `SIZE` letters.
+    /// Finds the matches of a word of `SIZE` letters.
     fn matches_of<const SIZE: usize>(&self, kernel: Kernel, word: usize, mut hit: impl FnMut(u32)) {
         let word: [u8; SIZE] = self.letters(word);
-        // The row of each letter, from where that letter stands in the first word.
+        // The row of each letter, from that letter's position in the first word on.
         let rows: [&[i16]; SIZE] = std::array::from_fn(|i| {
             &self.scores[usize::from(word[i]) * self.stride + i..][..self.limits.len()]
         });
@@ -124,7 +126,7 @@ impl Rows {
         letters
     }
 
-    /// True if the word at a position has the same letters.
+    /// Whether the word at a position has the same letters.
     fn equal(&self, word: &[u8], position: usize) -> bool {
         let own = &self.digits[position..position + word.len()];
         word.iter().zip(own).all(|(&digit, own)| *own == Some(digit))

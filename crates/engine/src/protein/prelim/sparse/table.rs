@@ -1,15 +1,16 @@
-//! The look-up table: for each word of the alphabet the positions of the query's words that it matches.
+//! The look-up table: for each word of the alphabet, the positions of the query words that it
+//! matches.
 
 use crate::protein::prelim::words::Words;
 
-/// One of so many different words is looked at to tell how many match.
+/// One of this many different words is sampled to estimate the number of matches.
 const SAMPLE: usize = 64;
 /// Nanoseconds for each word of the alphabet: to clear it and to add it up.
 const WORD_NS: u64 = 2;
-/// Nanoseconds for each match, which is found twice: to be counted, and to be written.
+/// Nanoseconds for each match, which is found twice: for counting and for writing.
 const MATCH_NS: u64 = 40;
-/// More matches than that the table is not filled with, at any price: it would not fit, neither in memory nor in its numbers.
-const MOST_MATCHES: u64 = 1 << 31;
+/// With more matches the table is never filled: neither memory nor 32-bit numbers would suffice.
+const MAX_MATCHES: u64 = 1 << 31;
 
 /// Positions by word.
 #[derive(Debug)]
@@ -19,43 +20,43 @@ pub(super) struct Table {
     positions: Vec<u32>,
 }
 
-/// Positions by the residues of the words there.
+/// Positions, sorted by the residues of the words there.
 fn sorted(words: &Words) -> Vec<u32> {
     let mut starts = words.starts.clone();
-    starts.sort_unstable_by_key(|&position| (words.at(position), position));
+    starts.sort_unstable_by_key(|&position| (words.word_at(position), position));
     starts
 }
 
 /// Runs of positions of equal words.
 fn runs<'a>(words: &'a Words, sorted: &'a [u32]) -> impl Iterator<Item = &'a [u32]> {
-    sorted.chunk_by(|&a, &b| words.at(a) == words.at(b))
+    sorted.chunk_by(|&a, &b| words.word_at(a) == words.word_at(b))
 }
 
-/// Calls `found` with each word of the alphabet that matches and the run that it matches. Words that start with the same letter
-/// come together, so that their part of the table stays in the cache.
+/// Calls `found` with each matching word of the alphabet and the run that it matches. Words that
+/// start with the same letter come together, so that their part of the table stays in the cache.
 fn for_each_match(words: &Words, runs: &[&[u32]], mut found: impl FnMut(usize, &[u32])) {
     for first in 0..words.alphabet.radix() {
         for run in runs {
-            words.alphabet.matches(first, words.at(run[0]), |word| found(word, run));
+            words.alphabet.matches(first, words.word_at(run[0]), |word| found(word, run));
         }
     }
 }
 
 impl Table {
-    /// Nanoseconds that filling it should take, by a sample of the words.
-    pub fn price(words: &Words) -> u64 {
+    /// Estimated nanoseconds to fill the table, from a sample of the words.
+    pub fn filling_cost(words: &Words) -> u64 {
         let mut matches = 0;
         let sorted = sorted(words);
         let sample: Vec<&[u32]> = runs(words, &sorted).step_by(SAMPLE).collect();
         for_each_match(words, &sample, |_, run| matches += run.len() as u64);
         let matches = matches * SAMPLE as u64;
-        if matches > MOST_MATCHES {
+        if matches > MAX_MATCHES {
             return u64::MAX;
         }
         words.different() as u64 * WORD_NS + matches * MATCH_NS
     }
 
-    /// Finds all words that match.
+    /// Finds all matching words.
     pub fn new(words: &Words) -> Table {
         let sorted = sorted(words);
         let runs: Vec<&[u32]> = runs(words, &sorted).collect();

@@ -1,4 +1,4 @@
-//! Rows find what the table finds.
+//! Rows and table give the same matches.
 
 use fleetblast_release::Release;
 use fleetblast_stats::scoring::{self, ScoringSystem};
@@ -15,7 +15,7 @@ fn matches(lookup: &Lookup, subject: &[u8]) -> Vec<(usize, u32)> {
     matches
 }
 
-/// The lookup of a query with some stretches left out.
+/// The lookup of a query with some ranges left out.
 fn lookup(
     matrix: &str,
     (size, threshold): (usize, f64),
@@ -73,7 +73,7 @@ fn rows_find_what_the_table_finds() {
 }
 
 #[test]
-fn the_release_tells_which_words_are_compressed() {
+fn compressed_words_depend_on_the_release() {
     let early = Release { compressed_from: 5, ..Release::V2_12_0 };
     let scoring = ScoringSystem::new(&early, "BLOSUM62", None, None).unwrap();
     let rows = ScoreRows::of_matrix(&scoring.scores);

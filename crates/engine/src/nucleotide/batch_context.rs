@@ -1,8 +1,9 @@
-//! What of the queries that are searched together the result of each depends on.
+//! Properties of a batch on which the result of each of its queries depends.
 //!
-//! * The table that all their words are in, and how diagonals are remembered: [`Indexing`].
+//! * The table with all their words, and the memory of diagonals: [`Indexing`].
 //! * The least lambda, which sets the X-drops of all.
-//! * The letters beside a query: an ungapped extension by groups of four bases does not stop where the query ends.
+//! * The letters next to a query: an ungapped extension by groups of four bases does not stop at
+//!   the end of the query.
 
 use std::ops::Range;
 
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::limits::{ContextLimits, gapped_x_drops};
 use super::reading::{self, Reading, seed_rules};
-use super::seeds::{Beside, Indexing, Limits, Other};
+use super::seeds::{Indexing, Limits, NeighbourContext, Neighbours};
 use crate::lists::Piece;
 use crate::params::{DatabaseTotals, NucleotideParams};
 use crate::query::Query;
@@ -19,42 +20,43 @@ use crate::query::Query;
 /// Contexts of a query: its strands.
 pub(super) const STRANDS: u8 = 2;
 
-/// The company of pieces of queries that are searched together, which may be a run of those that BLAST+ searches together.
+/// Properties of the batch in which BLAST+ searches these chunks of queries. The chunks may be a
+/// run of those in the batch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Company {
+pub(crate) struct BatchContext {
     pub(super) indexing: Indexing,
     /// Preliminary X-drop of gapped extensions.
     pub(super) x_drop: i32,
-    /// With sum statistics.
+    /// Present with sum statistics.
     pub(super) linking: Option<Linking>,
-    /// What lies before the first of them.
-    pub(super) before: Beside,
-    /// What lies after the last of them.
-    pub(super) after: Beside,
+    /// The neighbouring letters before the first chunk.
+    pub(super) before: Neighbours,
+    /// The neighbouring letters after the last chunk.
+    pub(super) after: Neighbours,
 }
 
-/// What sum statistics take of all that are searched together.
+/// Parameters of sum statistics that depend on the whole batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Linking {
-    /// Mean length of their contexts.
+    /// Mean length of its contexts.
     pub mean_length: i32,
-    /// The least score of an ungapped HSP of any of them that is kept.
+    /// The least score that keeps an ungapped HSP of any of its contexts.
     pub least_cutoff: i32,
 }
 
-impl Company {
-    /// Whether anything lies beside them.
+impl BatchContext {
+    /// Whether there are neighbouring letters.
     #[cfg(test)]
-    pub fn is_beside(&self) -> bool {
-        [&self.before, &self.after].iter().any(|beside| beside.more || !beside.letters.is_empty())
+    pub fn has_neighbours(&self) -> bool {
+        [&self.before, &self.after].iter().any(|side| side.more || !side.letters.is_empty())
     }
 
-    /// Of all that are searched together.
-    pub fn of_all(
+    /// The properties of a complete batch.
+    pub fn for_batch(
         queries: &[&Query],
         pieces: &[Piece],
         rules: (&NucleotideParams, &DatabaseTotals),
-    ) -> Company {
+    ) -> BatchContext {
         let params = rules.0;
         let contexts =
             || pieces.iter().flat_map(|piece| strands().map(move |context| (piece, context)));
@@ -63,7 +65,7 @@ impl Company {
             .collect();
         let spaces = contexts().map(|(piece, context)| piece.spaces[usize::from(context)]);
         let contexts = readings.iter().map(|reading| (&*reading.letters, &reading.regions[..]));
-        Company {
+        BatchContext {
             indexing: Indexing::new(contexts, &seed_rules(params)),
             x_drop: gapped_x_drops(
                 readings.iter().filter_map(|reading| reading.karlin.as_ref()),
@@ -71,27 +73,28 @@ impl Company {
             )
             .0,
             linking: params.sum_stats.then(|| Linking::of_all(readings.iter().zip(spaces), rules)),
-            before: Beside::default(),
-            after: Beside::default(),
+            before: Neighbours::default(),
+            after: Neighbours::default(),
         }
     }
 
-    /// Of some of them, with as many letters beside them as `reach`.
-    pub fn of_some(
+    /// The same properties for a run of the queries, with at most `reach` neighbouring letters on
+    /// each side.
+    pub fn for_run(
         &self,
         queries: &[&Query],
         pieces: &[Piece],
         range: Range<usize>,
         reach: usize,
         (params, totals): (&NucleotideParams, &DatabaseTotals),
-    ) -> Company {
+    ) -> BatchContext {
         let is_paired = params.window > 0;
-        if !self.indexing.looks_beside() && !is_paired {
+        if !self.indexing.depends_on_neighbours() && !is_paired {
             return self.clone();
         }
         let letters =
             |piece: &Piece, context| reading::letters(queries[piece.query], piece, context, params);
-        let (mut before, mut after) = (Beside::default(), Beside::default());
+        let (mut before, mut after) = (Neighbours::default(), Neighbours::default());
         let mut others = Vec::new();
         let earlier = pieces[..range.start].iter().rev();
         for (piece, context) in earlier.flat_map(|p| strands().rev().map(move |c| (p, c))) {
@@ -100,9 +103,9 @@ impl Company {
                 break;
             }
             if !letters.is_empty() {
-                before.take(std::iter::once(&SENTINEL), reach);
+                before.extend_to(std::iter::once(&SENTINEL), reach);
                 let end = before.letters.len();
-                before.take(letters.iter().rev(), reach);
+                before.extend_to(letters.iter().rev(), reach);
                 let own = before.letters.len() - end;
                 if is_paired && own > 0 {
                     let start = (end + own) as u32;
@@ -128,10 +131,10 @@ impl Company {
                 break;
             }
             if !letters.is_empty() {
-                after.take(letters.iter().chain(std::iter::once(&SENTINEL)), reach);
+                after.extend_to(letters.iter().chain(std::iter::once(&SENTINEL)), reach);
             }
         }
-        Company { before, after, ..self.clone() }
+        BatchContext { before, after, ..self.clone() }
     }
 }
 
@@ -150,7 +153,7 @@ impl Linking {
     }
 }
 
-/// The mean length of contexts that lie one after another, with a sentinel between two.
+/// The mean length of concatenated contexts, with a sentinel between two.
 fn mean_length(lengths: impl Iterator<Item = usize>) -> i32 {
     let lengths: Vec<usize> = lengths.collect();
     let Some((last, others)) = lengths.split_last() else { return 0 };
@@ -158,48 +161,49 @@ fn mean_length(lengths: impl Iterator<Item = usize>) -> i32 {
     ((before + last) / lengths.len()) as i32
 }
 
-/// The last letters of a context, in places that count from the end of what lies before the others.
+/// The last letters of a neighbouring context. Their positions count from the end of the letters
+/// before the run.
 fn other(
     reading: &Reading,
     length: u32,
     start: u32,
     space: i64,
     (params, totals): (&NucleotideParams, &DatabaseTotals),
-) -> Other {
+) -> NeighbourContext {
     let whole = reading.letters.len() as u32;
     let limits = reading.karlin.map(|karlin| {
-        // Neither depends on the lengths of others.
+        // Neither limit depends on the lengths of others.
         let limits = ContextLimits::new(whole, &karlin, space, 0, (params, totals));
         Limits { x_drop: limits.x_drop, cutoff: limits.cutoff_ungapped }
     });
     let first = whole - length;
     let regions = reading.regions.iter().filter(|region| region.end > first);
     let regions = regions.map(|region| region.start.max(first) - first..region.end - first);
-    Other { start, length, regions: regions.collect(), limits }
+    NeighbourContext { start, length, regions: regions.collect(), limits }
 }
 
 fn strands() -> Range<u8> {
     0..STRANDS
 }
 
-/// What the traceback takes of all queries of a batch.
+/// Parameters that the traceback takes from all queries of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Finals {
+pub(crate) struct TracebackContext {
     /// X-drop of gapped extensions.
     pub x_drop: i32,
     /// Mean length of the contexts, with sum statistics; otherwise 0.
     pub mean_length: i32,
 }
 
-impl Finals {
-    /// Those of a batch.
-    pub fn new(queries: &[&Query], params: &NucleotideParams) -> Finals {
+impl TracebackContext {
+    /// Computes the parameters of a batch.
+    pub fn new(queries: &[&Query], params: &NucleotideParams) -> TracebackContext {
         let contexts = || queries.iter().flat_map(|query| &query.contexts);
         let karlin = contexts().filter_map(|context| context.karlin.as_ref());
         let mean_length = match params.sum_stats {
             true => mean_length(contexts().map(|context| context.letters.len())),
             false => 0,
         };
-        Finals { x_drop: gapped_x_drops(karlin, params).1, mean_length }
+        TracebackContext { x_drop: gapped_x_drops(karlin, params).1, mean_length }
     }
 }

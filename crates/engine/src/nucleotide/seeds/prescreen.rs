@@ -1,26 +1,28 @@
-//! Ungapped extensions by groups of four bases, of eight seeds at a time.
+//! Screens eight seeds at a time by ungapped extension over groups of four bases.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
 
 use fleetblast_seq::nucleotide::Packed;
 
-use super::goal::{Goal, SIDE_BY_SIDE};
+use super::screen_goal::{SIDE_BY_SIDE, ScreenGoal};
 use crate::kernel::Avx512;
 
-/// Seeds in a register.
+/// Number of seeds in a register.
 const LANES: usize = 8;
 
-/// So many groups to a side are looked at, a byte for each in a lane; and so many bases.
+/// Number of groups on each side that are read, one byte of a lane for each.
 const GROUPS: usize = 8;
+/// The same in bases.
 const REACH: u64 = 4 * GROUPS as u64;
 
 /// The groups of four letters of the queries.
 #[derive(Clone, Copy)]
 pub(super) struct Groups<'a> {
-    /// Four rows of `stride` bytes: those of places four apart side by side.
+    /// Four rows of `stride` bytes; a row has the groups of positions with the same remainder
+    /// modulo four.
     pub bytes: &'a [u8],
-    /// Number of bytes of the places that leave the same remainder by four.
+    /// Number of bytes in a row.
     pub stride: usize,
     /// Number of letters.
     pub length: u32,
@@ -35,39 +37,42 @@ impl Groups<'_> {
     }
 }
 
-/// Which seeds are hopeless ([`Fours::hopeless`](super::fours::Fours::hopeless)), with the scores of groups by the number of bases that differ.
-pub(super) fn find(
+/// Returns a bit for each seed that is too weak
+/// ([`PackedQuads::screen`](super::quads::PackedQuads::screen)). `scores` are those of groups by
+/// the number of different bases.
+pub(super) fn screen(
     _: Avx512,
     groups: (Groups<'_>, [i8; 5]),
     seeds: &[[u32; 2]],
     subject: Packed<'_>,
-    goal: Goal,
+    goal: ScreenGoal,
 ) -> u64 {
     groups.0.assert_rows();
     let mut found = 0;
     for (number, eight) in seeds[..seeds.len().min(SIDE_BY_SIDE)].chunks(LANES).enumerate() {
         let mut lanes = [[0; 2]; LANES];
         lanes[..eight.len()].copy_from_slice(eight);
-        // SAFETY: the proof says that the CPU has the instructions, and there are four rows of groups.
-        let hopeless = unsafe { eight_seeds(groups, &lanes, subject, goal) };
-        found |= u64::from(hopeless) << (LANES * number);
+        // SAFETY: the proof says that the CPU has the instructions, and there are four rows of
+        // groups.
+        let too_weak = unsafe { eight_seeds(groups, &lanes, subject, goal) };
+        found |= u64::from(too_weak) << (LANES * number);
     }
-    // What fills the last register up is at place 0, before which there are no groups.
+    // The last register is filled up with position 0, before which there are no groups.
     found
 }
 
-/// What the groups to one side have come to.
+/// State of the extension to one side.
 #[derive(Clone, Copy)]
-struct Side {
-    /// The scores of the groups to come, the next one in the highest byte of its lane.
+struct SideExtension {
+    /// Scores of the remaining groups, the next one in the highest byte of its lane.
     scores: __m512i,
     best: __m512i,
     sum: __m512i,
-    /// Which have not fallen too far.
+    /// The lanes whose scores have not fallen too far.
     goes_on: u8,
 }
 
-/// Which of eight seeds are hopeless.
+/// Screens eight seeds. Returns a bit for each that is too weak.
 ///
 /// # Safety
 /// The CPU has AVX-512F and AVX-512BW, and the groups have four rows ([`Groups::assert_rows`]).
@@ -76,19 +81,19 @@ unsafe fn eight_seeds(
     (groups, scores): (Groups<'_>, [i8; 5]),
     seeds: &[[u32; 2]; LANES],
     subject: Packed<'_>,
-    goal: Goal,
+    goal: ScreenGoal,
 ) -> u8 {
     let Groups { bytes: groups, stride, length } = groups;
     let bytes = subject.bytes();
     let all = |number: u64| _mm512_set1_epi64(number as i64);
-    // SAFETY: 64 bytes are read of an array of as many.
+    // SAFETY: 64 bytes are read from an array of 64 bytes.
     let pairs = unsafe { _mm512_loadu_si512(seeds.as_ptr().cast()) };
     let (q, s) = (_mm512_and_si512(pairs, all(u64::from(u32::MAX))), _mm512_srli_epi64(pairs, 32));
     // The first group starts at a whole byte of the subject.
     let pad = _mm512_and_si512(_mm512_sub_epi64(_mm512_setzero_si512(), s), all(3));
     let (q, s) = (_mm512_add_epi64(q, pad), _mm512_add_epi64(s, pad));
 
-    // Places with all groups to both sides.
+    // Positions with all groups on both sides.
     let end = |letters: u32, groups: usize| u64::from(letters).min(4 * groups as u64);
     let (q_end, s_end) = (end(length, stride), end(subject.length(), bytes.len()));
     let inner = |place: __m512i, end: u64| {
@@ -102,11 +107,11 @@ unsafe fn eight_seeds(
     let of_subject = _mm512_srli_epi64(s, 2);
     let zero = _mm512_setzero_si512();
     let gather = |bytes: &[u8], at: __m512i| {
-        // SAFETY: only lanes of known places are read, eight bytes from the place's group on or from
-        // eight groups before it. A known place is `REACH` or more from the start, and `REACH + 4`
-        // or more from `q_end` and `s_end`: these bytes lie in the bytes of the subject, and in one
-        // row of `stride` bytes. There are four rows, and the CPU has the instructions, as the
-        // caller promises.
+        // SAFETY: only lanes of known positions are read, eight bytes from the position's group on
+        // or from eight groups before it. A known position is `REACH` or more from the start, and
+        // `REACH + 4` or more from `q_end` and `s_end`. So these bytes lie in the bytes of the
+        // subject, and in one row of `stride` bytes. There are four rows, and the CPU has the
+        // instructions, as the caller promises.
         unsafe { _mm512_mask_i64gather_epi64::<1>(zero, known, at, bytes.as_ptr().cast()) }
     };
     let back = all(GROUPS as u64);
@@ -119,9 +124,9 @@ unsafe fn eight_seeds(
     let (low, high) = (0x0001_0203_0405_0607, 0x0809_0A0B_0C0D_0E0F);
     let swap = _mm512_set4_epi64(high, low, high, low);
     let mut left =
-        Side { scores: group_scores(left, scores), best: zero, sum: zero, goes_on: known };
+        SideExtension { scores: group_scores(left, scores), best: zero, sum: zero, goes_on: known };
     let right = _mm512_shuffle_epi8(group_scores(right, scores), swap);
-    let mut right = Side { scores: right, best: zero, sum: zero, goes_on: known };
+    let mut right = SideExtension { scores: right, best: zero, sum: zero, goes_on: known };
     let lowest = _mm512_set1_epi64(-i64::from(goal.x_drop));
     for _ in 0..GROUPS {
         left.step(lowest);
@@ -132,8 +137,8 @@ unsafe fn eight_seeds(
     known & is_low & !left.goes_on & !right.goes_on
 }
 
-impl Side {
-    /// Takes the next group.
+impl SideExtension {
+    /// Adds the score of the next group.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     fn step(&mut self, lowest: __m512i) {
@@ -147,7 +152,7 @@ impl Side {
     }
 }
 
-/// The score of each group, a byte, given the bits that differ.
+/// The score of each group as a byte, given the bits that differ.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn group_scores(bits: __m512i, scores: [i8; 5]) -> __m512i {
@@ -157,7 +162,7 @@ fn group_scores(bits: __m512i, scores: [i8; 5]) -> __m512i {
     let count = _mm512_add_epi8(and(pairs, 0x0F), and(_mm512_srli_epi64(pairs, 4), 0x0F));
     let mut by_count = [0; 16];
     by_count[..5].copy_from_slice(&scores);
-    // SAFETY: 16 bytes are read of an array of as many.
+    // SAFETY: 16 bytes are read from an array of 16 bytes.
     let by_count = unsafe { _mm_loadu_si128(by_count.as_ptr().cast()) };
     _mm512_shuffle_epi8(_mm512_broadcast_i32x4(by_count), count)
 }

@@ -1,19 +1,20 @@
-//! Groups of four letters of the queries, from each place on, and which seeds these tell to be worth nothing.
+//! Groups of four query letters from each position on, and the seeds that they prove too weak.
 
 use fleetblast_seq::nucleotide::Packed;
 
 use super::contexts::Contexts;
-use super::goal::Goal;
 #[cfg(target_arch = "x86_64")]
-use super::hopeless::{self, Groups};
+use super::prescreen::{self, Groups};
+use super::screen_goal::ScreenGoal;
 use crate::kernel::Kernel;
 
-/// The four letters from each place on as BLAST+ packs them: of the codes of ambiguities, and of sentinels, the upper bits fall upon the
-/// letter before. Those of places four apart lie side by side, as the bases of a subject do.
+/// The four letters from each position on, packed as BLAST+ packs them. The upper bits of ambiguity
+/// codes and sentinels spill into the letter before. Groups four positions apart are adjacent, as
+/// the packed bytes of a subject are.
 #[derive(Debug)]
-pub(super) struct Fours {
+pub(super) struct PackedQuads {
     bytes: Vec<u8>,
-    /// Number of bytes of the places that leave the same remainder by four.
+    /// Number of bytes for the positions with the same remainder modulo four.
     stride: usize,
     /// Number of letters in all contexts.
     length: u32,
@@ -21,9 +22,9 @@ pub(super) struct Fours {
     scores: Option<[i8; 5]>,
 }
 
-impl Fours {
-    /// Those of contexts, with the scores of two equal bases and of two that differ.
-    pub fn new(contexts: &Contexts, (equal, other): (i32, i32)) -> Fours {
+impl PackedQuads {
+    /// Packs the letters of contexts, with the scores of two equal bases and of two different ones.
+    pub fn new(contexts: &Contexts, (equal, other): (i32, i32)) -> PackedQuads {
         let letters = contexts.letters();
         let stride = letters.len() / 4 + 1;
         let mut bytes = vec![0; 4 * stride];
@@ -38,39 +39,40 @@ impl Fours {
         };
         let scores: Option<Vec<i8>> = (0..5).map(score).collect();
         let scores = scores.and_then(|scores| scores.try_into().ok());
-        Fours { bytes, stride, length: contexts.length(), scores }
+        PackedQuads { bytes, stride, length: contexts.length(), scores }
     }
 
-    /// The groups before a place, the nearest one last.
+    /// The groups before a position, the nearest one last.
     #[inline]
     pub fn before(&self, place: u32) -> &[u8] {
         let (row, column) = (place as usize % 4, place as usize / 4);
         &self.bytes[row * self.stride..][..column]
     }
 
-    /// The groups from a place on. What is beyond the last letters is any.
+    /// The groups from a position on. Beyond the last letters they are arbitrary.
     #[inline]
     pub fn from(&self, place: u32) -> &[u8] {
         let (row, column) = (place as usize % 4, place as usize / 4);
         &self.bytes[row * self.stride..][..self.stride][column..]
     }
 
-    /// Which of at most [`SIDE_BY_SIDE`](super::goal::SIDE_BY_SIDE) seeds, places in the queries and in the subject, are known to score too little, whatever is
-    /// beyond what groups nearby tell: the first one by the lowest bit.
+    /// Returns a bit for each seed that scores too little, whatever follows the groups nearby; the
+    /// first seed in the lowest bit. Seeds are query and subject positions, at most
+    /// [`SIDE_BY_SIDE`](super::screen_goal::SIDE_BY_SIDE).
     #[inline]
-    pub fn hopeless(
+    pub fn screen(
         &self,
         kernel: Kernel,
         seeds: &[[u32; 2]],
         subject: Packed<'_>,
-        goal: Goal,
+        goal: ScreenGoal,
     ) -> u64 {
         match (kernel, self.scores) {
             #[cfg(target_arch = "x86_64")]
             (Kernel::Avx512(proof), Some(scores)) => {
                 let groups =
                     Groups { bytes: &self.bytes, stride: self.stride, length: self.length };
-                hopeless::find(proof, (groups, scores), seeds, subject, goal)
+                prescreen::screen(proof, (groups, scores), seeds, subject, goal)
             }
             _ => 0,
         }
@@ -79,11 +81,11 @@ impl Fours {
 
 #[cfg(test)]
 mod tests {
-    use super::super::goal::SIDE_BY_SIDE;
+    use super::super::screen_goal::SIDE_BY_SIDE;
     use super::*;
     use crate::nucleotide::testing::{Random, packed};
 
-    /// The best score of groups from the first one on, if that is known.
+    /// The best score of groups from the first one on, if the groups suffice to know it.
     fn best(groups: &[i32], x_drop: i32) -> Option<i32> {
         let (mut best, mut sum) = (0, 0);
         for &score in groups {
@@ -97,7 +99,7 @@ mod tests {
         None
     }
 
-    /// The score of a seed, if eight groups to each side tell it.
+    /// The score of a seed, if eight groups to each side suffice to know it.
     fn score(letters: &[u8], subject: &[u8], [q, s]: [usize; 2], x_drop: i32) -> Option<i32> {
         let pad = s.wrapping_neg() % 4;
         let (q, s) = (q + pad, s + pad);
@@ -116,11 +118,11 @@ mod tests {
     }
 
     #[test]
-    fn seeds_are_hopeless_by_the_groups_nearby() {
+    fn seeds_are_too_weak_by_the_groups_nearby() {
         let mut random = Random::new(9);
         let mut of_kernels = Vec::new();
         for kernel in Kernel::available() {
-            let (mut hopeless, mut others) = (0, 0);
+            let (mut too_weak, mut others) = (0, 0);
             for length in [20, 60, 70, 300, 1001] {
                 let mut query = random.bases(length);
                 random.blur(&mut query, 40);
@@ -129,8 +131,8 @@ mod tests {
                 let bytes = packed(&letters);
                 let subject = Packed::new(&bytes, letters.len() as u32);
                 let subject_letters: Vec<u8> = letters.iter().map(|letter| letter & 3).collect();
-                let fours = Fours::new(&contexts, (2, -3));
-                let goal = Goal { x_drop: 16, least: 25 };
+                let quads = PackedQuads::new(&contexts, (2, -3));
+                let goal = ScreenGoal { x_drop: 16, least: 25 };
                 let place = |random: &mut Random| {
                     let at = random.below(letters.len().saturating_sub(11)) as u32;
                     let near = (at + random.below(7) as u32).min(contexts.length() - 11);
@@ -145,7 +147,7 @@ mod tests {
                 };
                 for count in (0..300).map(|round| round % (SIDE_BY_SIDE + 1)) {
                     let seeds: Vec<[u32; 2]> = (0..count).map(|_| place(&mut random)).collect();
-                    let found = fours.hopeless(kernel, &seeds, subject, goal);
+                    let found = quads.screen(kernel, &seeds, subject, goal);
                     for (number, seed) in seeds.iter().enumerate() {
                         let places = seed.map(|place| place as usize);
                         let score =
@@ -153,25 +155,25 @@ mod tests {
                         let is_low = score.is_some_and(|score| score < goal.least);
                         let is_known = matches!(kernel.name(), "avx512") && is_low;
                         assert_eq!(found >> number & 1 != 0, is_known, "{seed:?} {score:?}");
-                        *if is_known { &mut hopeless } else { &mut others } += 1;
+                        *if is_known { &mut too_weak } else { &mut others } += 1;
                     }
                     assert!(count == SIDE_BY_SIDE || found >> count == 0);
                 }
             }
-            of_kernels.push((kernel.name(), hopeless, others));
+            of_kernels.push((kernel.name(), too_weak, others));
         }
-        let is_rich = |&(name, hopeless, others): &(&str, i32, i32)| {
-            others > 1000 && (hopeless > 1000) == (name == "avx512")
+        let is_rich = |&(name, too_weak, others): &(&str, i32, i32)| {
+            others > 1000 && (too_weak > 1000) == (name == "avx512")
         };
         assert!(of_kernels.iter().all(is_rich), "{of_kernels:?}");
     }
 
     #[test]
-    fn scores_that_fit_no_byte_tell_nothing() {
+    fn scores_beyond_a_byte_reject_nothing() {
         let query = vec![0; 500];
         let contexts = Contexts::new([(&query[..], None)]);
-        assert!(Fours::new(&contexts, (32, -3)).scores.is_none());
-        assert!(Fours::new(&contexts, (1, -33)).scores.is_none());
-        assert!(Fours::new(&contexts, (31, -32)).scores.is_some());
+        assert!(PackedQuads::new(&contexts, (32, -3)).scores.is_none());
+        assert!(PackedQuads::new(&contexts, (1, -33)).scores.is_none());
+        assert!(PackedQuads::new(&contexts, (31, -32)).scores.is_some());
     }
 }

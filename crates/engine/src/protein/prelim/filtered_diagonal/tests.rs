@@ -1,4 +1,4 @@
-//! Near the rises all is found that whole diagonals give.
+//! Scanning near the rises finds the same HSPs as scanning whole diagonals.
 
 use fleetblast_release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
@@ -9,7 +9,7 @@ use crate::protein::prelim::testing::Random;
 use crate::scores::ScoreRows;
 use crate::subjects::Masks;
 
-/// A protein of stretches that repeat a few residues, and of others.
+/// A protein in which some ranges repeat a few residues.
 fn sequence(random: &mut Random) -> Vec<u8> {
     let mut sequence = random.protein(1);
     for _ in 0..random.below(12) {
@@ -21,7 +21,7 @@ fn sequence(random: &mut Random) -> Vec<u8> {
     sequence
 }
 
-/// The second sequence takes stretches of the first one, so that some diagonals have hits enough.
+/// The second sequence copies ranges of the first one, so that some diagonals have enough hits.
 fn pair(random: &mut Random) -> (Vec<u8>, Vec<u8>) {
     let (query, mut subject) = (sequence(random), sequence(random));
     for _ in 0..random.below(6) {
@@ -33,8 +33,8 @@ fn pair(random: &mut Random) -> (Vec<u8>, Vec<u8>) {
     (query, subject)
 }
 
-/// Where the filter's score of a diagonal rises, as offsets in the part.
-fn rises(stretch: &Stretch, threshold: i32) -> Vec<usize> {
+/// The rises of the filter's score on a diagonal, as offsets in the part.
+fn rises(stretch: &FilteredDiagonal, threshold: i32) -> Vec<usize> {
     let mut score = 0;
     let mut rises = Vec::new();
     for i in 0..stretch.query.len() {
@@ -47,15 +47,15 @@ fn rises(stretch: &Stretch, threshold: i32) -> Vec<usize> {
     rises
 }
 
-/// The HSPs of a diagonal, each hit taken from its start to its end.
-fn whole(stretch: &Stretch) -> Vec<UngappedHsp> {
+/// The HSPs of a whole diagonal, processing each hit from its start to its end.
+fn whole(stretch: &FilteredDiagonal) -> Vec<UngappedHsp> {
     let mut found = Vec::new();
     let mut state = Diagonal::fresh(stretch.rule.window);
     let size = stretch.rule.word_size;
     for at in 0..(stretch.query.len() + 1).saturating_sub(size) {
         let sum = (at..at + size).map(|i| stretch.pair(i)).sum();
         if sum >= i32::from(stretch.limits[at]) {
-            stretch.take(WordHit { at, sum }, &mut state, &mut |hsp| found.push(hsp));
+            stretch.process_hit(WordHit { at, sum }, &mut state, &mut |hsp| found.push(hsp));
         }
     }
     found
@@ -87,7 +87,8 @@ fn nothing_is_lost_far_from_rises() {
         block.push(0, &subject, Masks::Soft(masks), word_size);
         let part = &block.parts[0];
         for diagonal in 1 - subject.len() as i32..query.len() as i32 {
-            let stretch = Stretch::new(&context, &limits, part, diagonal, &rule, &word_rule);
+            let stretch =
+                FilteredDiagonal::new(&context, &limits, part, diagonal, &rule, &word_rule);
             let rises = rises(&stretch, cutoff);
             let mut near = Vec::new();
             stretch.scan(rises.iter().copied(), cutoff, &mut Vec::new(), |hsp| near.push(hsp));

@@ -1,19 +1,26 @@
-//! The exact word and extension rules on the diagonals that the dense filter let through, near where their scores rose.
+//! Applies the exact word and extension rules to the diagonals that pass the dense filter, near the
+//! rises of their scores.
 //!
-//! Let Z be the running score of a diagonal, floored at zero, and T the filter's threshold. An HSP ends where Z is T or more:
-//! after a rise to T, and before the next fall below it. The filter sees all rises, but where its bytes saturated, Z is higher
-//! than they tell until it is zero again; there the next zero counts instead of the next fall.
+//! Let Z be the running score of a diagonal, floored at zero, and T the filter's threshold. An HSP
+//! ends where Z is T or more: after a rise to T, and before the next fall below it. The filter
+//! detects all rises. But after its bytes saturate, Z is higher than they show until it is zero
+//! again; in this case the next zero replaces the next fall.
 //!
-//! **After a rise** hits matter up to the fall, since an HSP does not end before its second hit. A zero serves as well: an
-//! extension to the left that starts after it stays there, because scores that end at a zero sum to nothing at most, and only a
-//! higher sum is taken. Z itself is not known here, but before the rise it was T − 1 at most, which bounds it from there on.
+//! **After a rise** hits matter up to the fall, since an HSP does not end before its second hit. A
+//! zero also serves as a limit. An extension to the left that starts after a zero does not cross
+//! it: scores that end at a zero have a sum of at most zero, and only a higher sum is taken. Z
+//! itself is not known here, but before the rise it was at most T − 1. That bounds it from there
+//! on.
 //!
-//! **Before a rise** hits matter from the first one on that comes after a gap: a run of pairs at which no word matches, as long
-//! as the window, in which some pairs after the first `word_size` − 1 sum to −`x_drop` or less. An extension that starts before
-//! the gap ends in it, so it is no HSP that reaches the rise, and covers no hit after the gap. Such a hit is taken as on a
-//! diagonal on which nothing was seen yet: what was seen is the window's length past, or covered no more.
+//! **Before a rise** hits matter from the first one after a gap on. A gap is a run of pairs at
+//! which no word matches and which is as long as the window. Some pairs of it after the first
+//! `word_size` − 1 sum to −`x_drop` or less. An extension that starts before the gap ends in it. So
+//! it is no HSP that reaches the rise, and it covers no hit after the gap. The first hit after the
+//! gap is treated as on a new diagonal: earlier hits are more than the window away, and no
+//! extension covers it.
 //!
-//! Where there is no such gap, the diagonal's start, or what was scanned for an earlier rise, takes its place.
+//! If there is no gap, the start of the diagonal, or the range scanned for an earlier rise,
+//! replaces it.
 
 #[cfg(test)]
 mod tests;
@@ -29,15 +36,15 @@ use crate::scores::RowNumber;
 
 /// A diagonal of a context and a part of a subject, from end to end.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stretch<'a> {
+pub(super) struct FilteredDiagonal<'a> {
     context: &'a PieceContext,
     part: &'a Part<'a>,
     rule: &'a DiagonalRule<'a>,
     word_rule: &'a WordRule,
-    /// Where the diagonal starts in the context and the part.
+    /// Start of the diagonal in the context and in the part.
     q: usize,
     s: usize,
-    /// The rows and the residues of its pairs.
+    /// The row numbers and the residues of its pairs.
     rows: &'a [RowNumber],
     query: &'a [u8],
     subject: &'a [u8],
@@ -52,8 +59,9 @@ pub(super) struct WordHit {
     sum: i32,
 }
 
-impl<'a> Stretch<'a> {
-    /// A diagonal, query offset less subject offset. `limits` are those of all words of the context.
+impl<'a> FilteredDiagonal<'a> {
+    /// Creates a diagonal, given as query offset minus subject offset. `limits` are those of all
+    /// words of the context.
     pub fn new(
         context: &'a PieceContext,
         limits: &'a [Limit],
@@ -61,13 +69,13 @@ impl<'a> Stretch<'a> {
         diagonal: i32,
         rule: &'a DiagonalRule<'a>,
         word_rule: &'a WordRule,
-    ) -> Stretch<'a> {
+    ) -> FilteredDiagonal<'a> {
         let q = usize::try_from(diagonal).unwrap_or(0);
         let s = usize::try_from(diagonal.saturating_neg()).unwrap_or(0);
         let len = (context.len() - q).min(part.residues.len() - s);
         let (rows, query) = (&context.rows()[q..q + len], &context.residues()[q..q + len]);
         let subject = &part.residues[s..s + len];
-        Stretch {
+        FilteredDiagonal {
             context,
             part,
             rule,
@@ -81,8 +89,8 @@ impl<'a> Stretch<'a> {
         }
     }
 
-    /// Calls `found` with each ungapped HSP. `rises` are the offsets in the part at which the filter's score rose to
-    /// `threshold`, in order. `hits` is scratch memory.
+    /// Calls `found` with each ungapped HSP. `rises` are the offsets in the part at which the
+    /// filter's score rose to `threshold`, in order. `hits` is scratch memory.
     pub fn scan(
         &self,
         rises: impl Iterator<Item = usize>,
@@ -90,7 +98,7 @@ impl<'a> Stretch<'a> {
         hits: &mut Vec<WordHit>,
         mut found: impl FnMut(UngappedHsp),
     ) {
-        // Constants let the scores of a word stay in registers.
+        // With constant sizes the scores of a word stay in registers.
         match self.rule.word_size {
             2 => self.scan_words::<2>(rises, threshold, hits, &mut found),
             3 => self.scan_words::<3>(rises, threshold, hits, &mut found),
@@ -100,7 +108,7 @@ impl<'a> Stretch<'a> {
         }
     }
 
-    /// [`Stretch::scan`] for words of `W` residues.
+    /// [`FilteredDiagonal::scan`] for words of `W` residues.
     fn scan_words<const W: usize>(
         &self,
         rises: impl Iterator<Item = usize>,
@@ -119,14 +127,15 @@ impl<'a> Stretch<'a> {
                 state = Diagonal::fresh(self.rule.window);
             }
             for &hit in hits.iter().rev() {
-                self.take(hit, &mut state, found);
+                self.process_hit(hit, &mut state, found);
             }
             done = self.after::<W>(rise, threshold, &mut state, found);
         }
     }
 
-    /// Collects the hits up to a rise, the last one first, back to the last gap or to `floor`; returns where that is.
-    // Not inlined, because alone it has registers enough.
+    /// Collects the hits up to a rise, the last one first, back to the last gap or to `floor`.
+    /// Returns the end of that range.
+    // Not inlined, because only then there are enough registers.
     #[inline(never)]
     fn before<const W: usize>(&self, rise: usize, floor: usize, hits: &mut Vec<WordHit>) -> usize {
         let Some(last) = self.query.len().checked_sub(W) else { return floor };
@@ -135,7 +144,7 @@ impl<'a> Stretch<'a> {
         let mut start = last + 1;
         // The scores of the pairs from here on.
         let mut word: [i32; W] = from_fn(|k| if k + 1 < W { self.pair(last + 1 + k) } else { 0 });
-        // The lowest sum of pairs from here on, and the last place from which one is low enough.
+        // The lowest sum of pairs from here on, and the last position from which one is low enough.
         let (mut low, mut barrier) = (0, None);
         for i in (floor..=last).rev() {
             let pair = self.pair(i);
@@ -158,7 +167,8 @@ impl<'a> Stretch<'a> {
         floor
     }
 
-    /// Takes the hits after a rise up to the next fall; returns the place after it, or the diagonal's end.
+    /// Processes the hits after a rise up to the next fall. Returns the position after it, or the
+    /// diagonal's end.
     #[inline(never)]
     fn after<const W: usize>(
         &self,
@@ -172,7 +182,7 @@ impl<'a> Stretch<'a> {
             return len;
         }
         let mut word: [i32; W] = from_fn(|k| self.pair(rise + k));
-        // The most that Z can be, and whether the filter's score fell behind it.
+        // The upper bound of Z, and whether the filter's score fell after the rise.
         let mut bound = threshold - 1 + word[0];
         let mut saturated = false;
         for at in rise + 1..=len - W {
@@ -180,7 +190,7 @@ impl<'a> Stretch<'a> {
             word = from_fn(|k| if k + 1 < W { word[k + 1] } else { next });
             let sum = word.iter().sum();
             if sum >= i32::from(self.limits[at]) {
-                self.take(WordHit { at, sum }, state, found);
+                self.process_hit(WordHit { at, sum }, state, found);
             }
             saturated |= bound > dense::MAX_CUTOFF;
             // The filter's profile has bytes.
@@ -192,9 +202,9 @@ impl<'a> Stretch<'a> {
         len
     }
 
-    /// Takes a hit, if it is one and not masked.
+    /// Processes a possible hit, unless it does not match or is masked.
     #[inline]
-    fn take(
+    fn process_hit(
         &self,
         WordHit { at, sum }: WordHit,
         state: &mut Diagonal,
