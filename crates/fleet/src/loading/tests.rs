@@ -11,7 +11,7 @@ use crate::topology::{Shape, Topology};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Routes of a job whose ranks are on hosts in turn.
+/// Routes of a job whose ranks are dealt to hosts in turn.
 fn job(ranks: u32, hosts: u32, replicas: u32, partitions: u32) -> (Topology, Vec<u32>, Vec<Route>) {
     let shape = Shape { ranks, groups: 1, replicas, partitions, dedicated: false };
     let topology = Topology::new(shape);
@@ -65,7 +65,7 @@ fn a_route_is_a_tree_of_all_hosts_that_hold_the_partition() {
 
 #[test]
 fn reading_and_filling_are_spread() {
-    // Two ranks a host, each of which holds everything.
+    // Two ranks on each host, and each rank holds everything.
     let (_, hosts, routes) = job(8, 4, 8, 64);
     let (mut read, mut sent, mut filled) = ([0; 4], [0; 4], [0; 8]);
     for route in &routes {
@@ -88,7 +88,7 @@ fn a_host_has_each_of_its_partitions_once() {
     let (topology, hosts, routes) = job(10, 3, 4, 13);
     for host in 0..3 {
         let ranks: Vec<Rank> = (0..10).filter(|&r| hosts[r as usize] == host).map(Rank).collect();
-        let places = Places::new(&routes, &ranks);
+        let places = PartitionOffsets::new(&routes, &ranks);
         let mut at = 0;
         assert_eq!(ranks.len(), places.shares.len());
         for (rank, share) in ranks.iter().zip(&places.shares) {
@@ -107,7 +107,7 @@ fn a_host_has_each_of_its_partitions_once() {
     }
 }
 
-/// What happens on the network.
+/// An event on the network.
 #[derive(Debug)]
 enum Event {
     Read(Rank, Piece),
@@ -117,20 +117,20 @@ enum Event {
     Look,
 }
 
-/// Relays, and what is under way between them.
+/// Relays, and the messages between them.
 struct Network {
     relays: Vec<Relay>,
     under_way: BTreeMap<(Time, u64), Event>,
     numbers: u64,
     rng: Xoshiro256PlusPlus,
-    /// When the last message between two ranks arrives.
+    /// Arrival time of the last message between two ranks.
     last: BTreeMap<(Rank, Rank), Time>,
     /// Pieces on their way, or not yet confirmed, by sender and receiver.
     unconfirmed: BTreeMap<(Rank, Rank), usize>,
     /// Pieces put in place by each rank.
     placed: BTreeSet<(Rank, Piece)>,
     reads: u64,
-    /// Ranks that do nothing any more.
+    /// Ranks that have stopped.
     stuck: BTreeSet<Rank>,
 }
 
@@ -166,7 +166,7 @@ impl Network {
         self.under_way.insert((time, self.numbers), event);
     }
 
-    /// Sends something; messages of one rank to one other keep their order.
+    /// Sends an event; messages between the same two ranks keep their order.
     fn send(&mut self, now: Time, from: Rank, to: Rank, event: Event) {
         let delay = Time(self.rng.random_range(1..SECOND / 2));
         let arrival = self.last.entry((from, to)).or_default();
@@ -175,7 +175,7 @@ impl Network {
         self.at(arrival, event);
     }
 
-    /// Sends what a rank may send now.
+    /// Sends everything that a rank may send now.
     fn pump(&mut self, rank: Rank, now: Time) {
         while let Some((to, piece)) = self.relays[rank.index()].next(now) {
             let unconfirmed = self.unconfirmed.entry((rank, to)).or_default();
@@ -185,7 +185,7 @@ impl Network {
         }
     }
 
-    /// Until all is in place, or somebody is found silent.
+    /// Runs until everything is in place, or a rank is found silent.
     fn run(&mut self) -> Result<Time, (Rank, Silence)> {
         while let Some(((now, _), event)) = self.under_way.pop_first() {
             match event {
@@ -237,7 +237,7 @@ fn everything_gets_everywhere_and_is_read_once() {
             .enumerate()
     {
         let (_, _, routes) = job(ranks, hosts, replicas, partitions);
-        // So slowly that without beats somebody would be thought dead.
+        // So slowly that without heartbeats a rank would be thought dead.
         let mut network = Network::new(ranks, &routes, 25 * SECOND, seed as u64);
         network.run().unwrap();
         let pieces = |route: &Route| Piece::all(route.partition, route.size).count() as u64;
@@ -261,7 +261,7 @@ fn a_rank_that_is_stuck_is_named_by_one_that_waits_for_it() {
 
 #[test]
 fn ranks_that_all_wait_do_not_keep_each_other_waiting() {
-    // Each reads what the other wants, and the file server is gone.
+    // Each rank reads the partition that the other wants, and the file server is gone.
     let (_, _, routes) = job(2, 2, 2, 8);
     let mut network = Network::new(2, &routes, 1_000 * SECOND, 3);
     let (rank, silence) = network.run().unwrap_err();

@@ -1,4 +1,4 @@
-//! Layouts.
+//! Tests of layouts.
 
 use super::*;
 
@@ -165,7 +165,7 @@ fn blocks_are_smaller_where_tasks_would_be_few() {
     assert_eq!(block(32_768, residues(1_000_000)), 10_000, "a batch is never cut");
     let mut finer = request(32_768, 8 * GIB, GIB);
     finer.queries = residues(256 * 80 * 30_000);
-    // However finely the database is cut: a group waits in the end for half a block.
+    // However finely the database is cut, a group waits for half a block at the end.
     assert_eq!(plan(&finer).unwrap().block_residues, 30_000);
     let mut wish = request(32_768, 8 * GIB, GIB);
     wish.queries = residues(1_000_000);
@@ -181,7 +181,7 @@ fn the_database_is_cut_so_that_every_worker_has_many_tasks() {
         plan(&request).unwrap().shape.partitions
     };
     assert_eq!([1, 16, 100, 1000, 100_000].map(partitions), [512, 512, 128, 33, 32]);
-    // Those of a small database would be small: fewer tasks must do.
+    // Blocks of a small database would be small, so fewer tasks must do.
     let mut small = request(128, 8 * GIB, GIB / 16);
     small.queries = residues(100 * BLOCK_RESIDUES);
     assert_eq!(plan(&small).unwrap().shape.partitions, 82);

@@ -148,7 +148,7 @@ pub struct Network {
 
 /// When a message is gone, and when it is there.
 #[derive(Clone, Copy, Debug)]
-pub struct Passage {
+pub struct Delivery {
     /// The sender's memory is free again.
     pub sent: Time,
     /// The receiver has it.
@@ -169,16 +169,16 @@ impl Network {
     }
 
     /// Sends a message.
-    pub fn send(&mut self, now: Time, from: u32, to: u32, bytes: u64) -> Passage {
+    pub fn send(&mut self, now: Time, from: u32, to: u32, bytes: u64) -> Delivery {
         if from == to {
-            return Passage { sent: now, arrived: now };
+            return Delivery { sent: now, arrived: now };
         }
         let transfer = Time::from_seconds(bytes as f64 * self.seconds_per_byte).0;
         let (from, to) = (from / self.ranks_per_host, to / self.ranks_per_host);
         let (out, into) = (&mut self.out[from as usize], &mut self.into[to as usize]);
         *out = now.0.max(*out) + transfer;
         *into = now.0.max(*into) + transfer;
-        Passage { sent: Time(*out), arrived: Time((*out).max(*into) + self.latency) }
+        Delivery { sent: Time(*out), arrived: Time((*out).max(*into) + self.latency) }
     }
 }
 

@@ -27,7 +27,7 @@ const ROUNDS: [f64; 5] = [0.0, 32.0, 13.0, 6.0, 49.0];
 /// A kind of machine with what is searched on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum MachineKind {
     /// Blue Gene/P searching microbial genomes, 5.4 GB, against themselves (Lin et al., section V-D).
     BlueGene,
     /// A cluster of today searching proteins against 240 billion residues (nr in 2024).
@@ -38,7 +38,7 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scale {
     /// Machine and work.
-    pub kind: Kind,
+    pub kind: MachineKind,
     /// Ranks.
     pub ranks: u32,
     /// Queries.
@@ -61,7 +61,7 @@ impl Scale {
     /// The job of the paper's figure 5: 250,000 queries.
     pub fn blue_gene(ranks: u32) -> Scale {
         Scale {
-            kind: Kind::BlueGene,
+            kind: MachineKind::BlueGene,
             ranks,
             queries: 250_000,
             schedule: Schedule::Dynamic,
@@ -75,14 +75,14 @@ impl Scale {
 
     /// Ten million proteins on a cluster of today.
     pub fn modern(ranks: u32) -> Scale {
-        Scale { kind: Kind::Modern, queries: 10_000_000, ..Scale::blue_gene(ranks) }
+        Scale { kind: MachineKind::Modern, queries: 10_000_000, ..Scale::blue_gene(ranks) }
     }
 
     /// The machine.
     pub fn machine(&self) -> Machine {
         match self.kind {
-            Kind::BlueGene => Machine::blue_gene(self.ranks),
-            Kind::Modern => Machine::modern(),
+            MachineKind::BlueGene => Machine::blue_gene(self.ranks),
+            MachineKind::Modern => Machine::modern(),
         }
     }
 
@@ -90,8 +90,8 @@ impl Scale {
     /// queries, 17 blocks, 68 tasks); a core of Blue Gene/P takes ten times as long.
     pub fn distribution(&self) -> Distribution {
         let slower = match self.kind {
-            Kind::BlueGene => 10.0,
-            Kind::Modern => 1.0,
+            MachineKind::BlueGene => 10.0,
+            MachineKind::Modern => 1.0,
         };
         let usual = Distribution {
             queries: self.queries,
@@ -104,7 +104,7 @@ impl Scale {
             task_spread: 0.1,
             answer_share: 0.15,
             passes: self.rounds(),
-            foretold: false,
+            predicted: false,
             rounds: 2,
             subjects: 250.0,
             most_pieces: 2,
@@ -119,9 +119,9 @@ impl Scale {
             prepare_seconds: slower * PREPARE_SECONDS,
         };
         match self.kind {
-            Kind::Modern => usual,
+            MachineKind::Modern => usual,
             // The whole took 12 hours on 32,768 cores: about 256 s for a sequence of 1,000 bases.
-            Kind::BlueGene => Distribution {
+            MachineKind::BlueGene => Distribution {
                 residues: 1000.0,
                 search_seconds: 256.0,
                 task_spread: 0.3,
@@ -146,10 +146,12 @@ impl Scale {
     pub fn request(&self) -> Request {
         let (machine, queries) = (self.machine(), self.distribution());
         let database = match self.kind {
-            Kind::BlueGene => {
+            MachineKind::BlueGene => {
                 Size { bytes: 1_360_000_000, residues: 5_440_000_000, sequences: 5_440_000 }
             }
-            Kind::Modern => Size { bytes: 240 << 30, residues: 240 << 30, sequences: 680_000_000 },
+            MachineKind::Modern => {
+                Size { bytes: 240 << 30, residues: 240 << 30, sequences: 680_000_000 }
+            }
         };
         let residues = (f64::from(self.queries) * queries.residues) as u64;
         Request {

@@ -19,13 +19,13 @@ const AHEAD: usize = 2;
 
 /// What crosses instead of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Content {
+pub struct EncodingCost {
     /// Bytes of it, for each byte of the report.
     pub share: f64,
     /// Seconds of a core that searches to make it, for each byte of the report, beyond what writing the report would take.
-    pub telling: f64,
+    pub encode_seconds: f64,
     /// Seconds of a core to make the report of it, for each byte of the report.
-    pub making: f64,
+    pub report_seconds: f64,
     /// Whether the makers need the database, which each host of them reads whole, to see that it is the same.
     pub is_compared: bool,
 }
@@ -41,7 +41,7 @@ pub struct Link {
 
 /// The site of the report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Site {
+pub struct ReportSite {
     /// How it is reached.
     pub link: Link,
     /// Its ranks.
@@ -51,12 +51,12 @@ pub struct Site {
     /// Bytes of the database there.
     pub database: u64,
     /// What it gets.
-    pub content: Content,
+    pub encoding: EncodingCost,
 }
 
-/// A block of which the search has told all.
+/// A block of which the search has ready_blocks all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct EncodedBlock {
     /// When its bytes, and those of all before, were there to be sent.
     pub at: Time,
     /// Its bytes.
@@ -67,7 +67,7 @@ pub struct Told {
 
 /// What became of the report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Arrival {
+pub struct SiteReport {
     /// When it was whole.
     pub end: f64,
     /// Bytes over the link.
@@ -87,22 +87,22 @@ pub struct Arrival {
 impl Machine {
     /// The same machine, whose files are at the other end of a link; their file system hides its delay, as sshfs does.
     #[must_use]
-    pub fn writing_over(self, link: Link) -> Machine {
+    pub fn with_remote_files(self, link: Link) -> Machine {
         let (file_rate, client_rate) =
             (self.file_rate.min(link.rate), self.client_rate.min(link.rate));
         Machine { file_rate, client_rate, ..self }
     }
 }
 
-impl Content {
+impl EncodingCost {
     /// A search that tells this instead of its report.
     #[must_use]
-    pub fn told_by(&self, queries: &Distribution) -> Source {
+    pub fn encoded_source(&self, queries: &Distribution) -> Source {
         let report = queries.subjects * queries.piece_bytes + queries.master_bytes as f64;
         Source::Drawn(Distribution {
             piece_bytes: queries.piece_bytes * self.share,
             master_bytes: (queries.master_bytes as f64 * self.share).ceil() as u64,
-            master_seconds: queries.master_seconds + self.telling * report,
+            master_seconds: queries.master_seconds + self.encode_seconds * report,
             ..queries.clone()
         })
     }
@@ -120,7 +120,7 @@ pub fn fingerprint(database: u64, topology: &Topology, machine: &Machine) -> Pha
 /// Who hears what at the other site, and what happens there.
 enum Event {
     /// A block can be sent.
-    Told,
+    BlockReady,
     /// It arrived.
     Arrived(usize),
     /// A maker has opened its database.
@@ -133,8 +133,8 @@ enum Event {
     Written(u64),
 }
 
-/// When the report of these blocks is whole, which were told of in their order.
-pub fn cross(blocks: &[Told], site: &Site) -> Arrival {
+/// When the report of these blocks is whole, which were ready_blocks of in their order.
+pub fn simulate_report_site(blocks: &[EncodedBlock], site: &ReportSite) -> SiteReport {
     let mut crossing = Crossing::new(blocks, site);
     while let Some((now, event)) = crossing.queue.next() {
         crossing.happen(now, event);
@@ -143,11 +143,11 @@ pub fn cross(blocks: &[Told], site: &Site) -> Arrival {
 }
 
 struct Crossing<'a> {
-    blocks: &'a [Told],
-    site: &'a Site,
+    blocks: &'a [EncodedBlock],
+    site: &'a ReportSite,
     queue: Queue<Event>,
     /// Blocks that can be sent, and that are.
-    told: usize,
+    ready_blocks: usize,
     sent: usize,
     under_way: u64,
     /// Arrived, but not begun.
@@ -162,20 +162,20 @@ struct Crossing<'a> {
     out: Time,
     into: Time,
     manager: Time,
-    arrival: Arrival,
+    arrival: SiteReport,
 }
 
 impl<'a> Crossing<'a> {
-    fn new(blocks: &'a [Told], site: &'a Site) -> Self {
+    fn new(blocks: &'a [EncodedBlock], site: &'a ReportSite) -> Self {
         let mut queue = Queue::new();
         let ready = site.opened();
         (0..site.ranks).for_each(|_| queue.add(ready, Event::Ready));
-        blocks.iter().for_each(|block| queue.add(block.at, Event::Told));
+        blocks.iter().for_each(|block| queue.add(block.at, Event::BlockReady));
         Crossing {
             blocks,
             site,
             queue,
-            told: 0,
+            ready_blocks: 0,
             sent: 0,
             under_way: 0,
             waiting: VecDeque::new(),
@@ -187,7 +187,7 @@ impl<'a> Crossing<'a> {
             out: Time(0),
             into: Time(0),
             manager: Time(0),
-            arrival: Arrival { ready: ready.seconds(), ..Arrival::default() },
+            arrival: SiteReport { ready: ready.seconds(), ..SiteReport::default() },
         }
     }
 
@@ -197,8 +197,8 @@ impl<'a> Crossing<'a> {
             return self.queue.add(self.manager, event);
         }
         match event {
-            Event::Told => {
-                self.told += 1;
+            Event::BlockReady => {
+                self.ready_blocks += 1;
                 self.send(now);
             }
             Event::Written(bytes) => {
@@ -207,34 +207,34 @@ impl<'a> Crossing<'a> {
             }
             Event::Arrived(block) => {
                 self.waiting.push_back(block);
-                self.share_out(now);
+                self.start_makers(now);
             }
             Event::Ready => {
                 self.idle += 1;
-                self.share_out(now);
+                self.start_makers(now);
             }
             Event::Made(block) => {
                 let bytes = self.report(block);
-                let came = Self::pass(&mut self.into, now, bytes, &self.site.machine);
-                self.queue.add(came, Event::Received(block));
+                let received = Self::pass(&mut self.into, now, bytes, &self.site.machine);
+                self.queue.add(received, Event::Received(block));
             }
             Event::Received(block) => {
                 self.idle += 1;
                 self.made.insert(block);
                 let now = self.write(now);
-                self.share_out(now);
+                self.start_makers(now);
             }
         }
     }
 
     /// Bytes of a block's report.
     fn report(&self, block: usize) -> u64 {
-        (self.blocks[block].bytes as f64 / self.site.content.share) as u64
+        (self.blocks[block].bytes as f64 / self.site.encoding.share) as u64
     }
 
     fn send(&mut self, now: Time) {
         let Link { rate, delay } = self.site.link;
-        while self.sent < self.told && self.under_way < ROOM {
+        while self.sent < self.ready_blocks && self.under_way < ROOM {
             let bytes = self.blocks[self.sent].bytes;
             let span = bytes as f64 / rate;
             self.link = self.link.max(now) + Time::from_seconds(span);
@@ -252,7 +252,7 @@ impl<'a> Crossing<'a> {
         *busy + Time::from_seconds(machine.latency)
     }
 
-    fn share_out(&mut self, now: Time) {
+    fn start_makers(&mut self, now: Time) {
         let machine = &self.site.machine;
         while self.idle > 0
             && let Some(&block) = self.waiting.front()
@@ -260,10 +260,11 @@ impl<'a> Crossing<'a> {
         {
             self.waiting.pop_front();
             self.idle -= 1;
-            let Told { bytes, queries, .. } = self.blocks[block];
+            let EncodedBlock { bytes, queries, .. } = self.blocks[block];
             let begun = Self::pass(&mut self.out, now, bytes, machine);
             let threads = u64::from(machine.threads).min(queries).max(1);
-            let work = self.report(block) as f64 * self.site.content.making / machine.speed;
+            let work =
+                self.report(block) as f64 * self.site.encoding.report_seconds / machine.speed;
             let span = work / threads as f64;
             self.arrival.making += span;
             self.queue.add(begun + Time::from_seconds(span), Event::Made(block));
@@ -279,8 +280,8 @@ impl<'a> Crossing<'a> {
             done = self.files.transfer(begun, report, 1);
             self.arrival.writing += done.since(begun).seconds();
             self.arrival.report += report;
-            let heard = done + Time::from_seconds(self.site.link.delay);
-            self.queue.add(heard, Event::Written(self.blocks[self.next].bytes));
+            let acknowledged = done + Time::from_seconds(self.site.link.delay);
+            self.queue.add(acknowledged, Event::Written(self.blocks[self.next].bytes));
             self.next += 1;
         }
         self.manager = self.manager.max(done);
@@ -289,10 +290,10 @@ impl<'a> Crossing<'a> {
     }
 }
 
-impl Site {
+impl ReportSite {
     /// When the ranks have seen that their database is the one that is searched: each host reads it whole.
     fn opened(&self) -> Time {
-        if !self.content.is_compared {
+        if !self.encoding.is_compared {
             return Time(0);
         }
         let (machine, bytes) = (&self.machine, self.database as f64);
@@ -309,20 +310,26 @@ mod tests {
 
     const MEGABYTE: u64 = 1_000_000;
 
-    fn site(rate: f64, delay: f64) -> Site {
-        Site {
+    fn site(rate: f64, delay: f64) -> ReportSite {
+        ReportSite {
             link: Link { rate, delay },
             ranks: 4,
             machine: Machine { ranks_per_host: 1, ..Machine::local(4) },
             database: 1_000_000_000,
-            content: Content { share: 0.01, telling: 0.0, making: 1e-8, is_compared: true },
+            encoding: EncodingCost {
+                share: 0.01,
+                encode_seconds: 0.0,
+                report_seconds: 1e-8,
+                is_compared: true,
+            },
         }
     }
 
     /// A block of a megabyte a second.
-    fn blocks(count: u64, bytes: u64) -> Vec<Told> {
-        let told = |number| Told { at: Time::from_seconds(number as f64), bytes, queries: 10 };
-        (1..=count).map(told).collect()
+    fn blocks(count: u64, bytes: u64) -> Vec<EncodedBlock> {
+        let ready_blocks =
+            |number| EncodedBlock { at: Time::from_seconds(number as f64), bytes, queries: 10 };
+        (1..=count).map(ready_blocks).collect()
     }
 
     #[test]
@@ -341,7 +348,7 @@ mod tests {
 
     #[test]
     fn a_link_that_is_fast_enough_adds_the_last_block_and_its_delay() {
-        let arrival = cross(&blocks(20, MEGABYTE / 10), &site(1e9, 0.1));
+        let arrival = simulate_report_site(&blocks(20, MEGABYTE / 10), &site(1e9, 0.1));
         assert_eq!(arrival.crossed, 2 * MEGABYTE);
         assert_eq!(arrival.report, 200 * MEGABYTE);
         // 10 MB are made in 0.1 s, and written in 0.01 s.
@@ -350,20 +357,24 @@ mod tests {
 
     #[test]
     fn a_slow_link_bounds_the_report() {
-        let arrival = cross(&blocks(20, MEGABYTE), &site(0.1e6, 0.0));
+        let arrival = simulate_report_site(&blocks(20, MEGABYTE), &site(0.1e6, 0.0));
         assert!((201.0..205.0).contains(&arrival.end), "{arrival:?}");
         assert!((arrival.link - 200.0).abs() < 0.1, "{arrival:?}");
     }
 
     #[test]
     fn a_long_link_is_kept_full_up_to_what_may_be_under_way() {
-        let many: Vec<Told> =
-            blocks(200, MEGABYTE).into_iter().map(|told| Told { at: Time(0), ..told }).collect();
+        let many: Vec<EncodedBlock> = blocks(200, MEGABYTE)
+            .into_iter()
+            .map(|ready_blocks| EncodedBlock { at: Time(0), ..ready_blocks })
+            .collect();
         let mut near = site(100e6, 0.0);
-        near.content = Content { share: 1.0, making: 0.0, is_compared: false, ..near.content };
-        let far = Site { link: Link { delay: 1.0, ..near.link }, ..near.clone() };
-        let (near, far) = (cross(&many, &near).end, cross(&many, &far).end);
-        // 67 MB are heard of after two seconds and more.
+        near.encoding =
+            EncodingCost { share: 1.0, report_seconds: 0.0, is_compared: false, ..near.encoding };
+        let far = ReportSite { link: Link { delay: 1.0, ..near.link }, ..near.clone() };
+        let (near, far) =
+            (simulate_report_site(&many, &near).end, simulate_report_site(&many, &far).end);
+        // 67 MB are acknowledged of after two seconds and more.
         assert!(near < 2.5 && far > 5.0, "{near} {far}");
     }
 
@@ -371,16 +382,18 @@ mod tests {
     fn makers_wait_for_their_database_and_for_who_writes() {
         let mut slow = site(1e9, 0.0);
         slow.machine.file_rate = 10e6;
-        let arrival = cross(&blocks(20, MEGABYTE / 10), &slow);
+        let arrival = simulate_report_site(&blocks(20, MEGABYTE / 10), &slow);
         assert!((arrival.ready - 400.0).abs() < 1.0, "{arrival:?}");
         assert!(arrival.end > 400.0 + 20.0, "{arrival:?}");
         let mut none = slow.clone();
-        none.content.is_compared = false;
-        assert!((20.0..25.0).contains(&cross(&blocks(20, MEGABYTE / 10), &none).end));
+        none.encoding.is_compared = false;
+        assert!(
+            (20.0..25.0).contains(&simulate_report_site(&blocks(20, MEGABYTE / 10), &none).end)
+        );
     }
 
     #[test]
     fn an_empty_search_has_an_empty_report() {
-        assert_eq!(cross(&[], &site(1.0, 1.0)).end, 0.0);
+        assert_eq!(simulate_report_site(&[], &site(1.0, 1.0)).end, 0.0);
     }
 }

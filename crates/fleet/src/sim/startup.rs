@@ -11,7 +11,7 @@ const OTHER_FILES: f64 = 1.0;
 /// Bytes of the index that a host reads to find where partitions begin: pages, with what the system reads ahead.
 const INDEX_BYTES: f64 = 4e6;
 /// Steps in which all ranks are told something by the first, without a checkpoint.
-const TOLD: f64 = 4.0;
+const BROADCASTS: f64 = 4.0;
 /// Gathers in which all ranks get a part from each: where it runs, what it has, which host it shares; and in eleven of
 /// them, whether all went well so far.
 const GATHERS: f64 = 14.0;
@@ -85,7 +85,7 @@ impl Startup {
         let step = machine.latency + 2.0 * machine.message_cost;
         let tree = step * ranks.log2().ceil();
         let parts = ranks * (PART / machine.bandwidth + PART_SECONDS);
-        2.0 * (TOLD + GATHERS) * tree + GATHERS * parts
+        2.0 * (BROADCASTS + GATHERS) * tree + GATHERS * parts
     }
 
     fn count(&self, machine: &Machine) -> f64 {

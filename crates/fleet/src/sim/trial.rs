@@ -16,7 +16,7 @@ use super::ledger::Checkpoint;
 use super::machine::Machine;
 use super::startup::Startup;
 use super::workload::{Distribution, Source, Workload};
-use super::world::{End, Faults, Job, Outcome, simulate};
+use super::world::{Faults, Job, Outcome, RunEnd, simulate};
 
 /// Runs of a job at most: all but the last may be ended by a fault.
 const MOST_RUNS: u32 = 4;
@@ -57,14 +57,14 @@ pub fn run(seed: u64, most_ranks: u32) -> Result<Vec<Outcome>, String> {
             job.faults = faults(&mut rng, &mut job);
         }
         let outcome = simulate(&job);
-        judge(&job, &outcome).map_err(|what| {
+        check_outcome(&job, &outcome).map_err(|what| {
             format!(
                 "seed {seed}, run {number}: {what}\n{:?}\n{:?}\n{:?}",
                 job.faults, job.config, job.machine
             )
         })?;
         checkpoint = outcome.checkpoint.clone();
-        let completed = outcome.end == End::Exited(Exit::Completed);
+        let completed = outcome.end == RunEnd::Exited(Exit::Completed);
         outcomes.push(outcome);
         if completed {
             break;
@@ -87,7 +87,7 @@ fn distribution(rng: &mut Xoshiro256PlusPlus) -> Distribution {
         task_spread: rng.random_range(0.0..1.0),
         answer_share: rng.random_range(0.0..0.5),
         passes: vec![1.0; *[1, 1, 2, 5].choose(rng).unwrap_or(&1)],
-        foretold: rng.random_bool(0.4),
+        predicted: rng.random_bool(0.4),
         rounds: rng.random_range(2..=3),
         subjects: *[0.0, 0.5, 3.0, 100.0].choose(rng).unwrap_or(&3.0),
         most_pieces: rng.random_range(1..6),
@@ -114,7 +114,7 @@ fn config(rng: &mut Xoshiro256PlusPlus, workload: &Workload) -> Config {
         schedule: *[Schedule::Dynamic, Schedule::Dynamic, Schedule::Length, Schedule::Weight]
             .choose(rng)
             .unwrap_or(&Schedule::Dynamic),
-        consults: workload.is_foretold(),
+        verifies_blocks: workload.is_predicted(),
         checkpoint: rng.random(),
         write_buffer,
         grain: *[1, 4096, 64 << 10].choose(rng).unwrap_or(&1),
@@ -198,21 +198,21 @@ fn faults(rng: &mut Xoshiro256PlusPlus, job: &mut Job) -> Faults {
 }
 
 /// Checks that the job ended as it had to.
-fn judge(job: &Job, outcome: &Outcome) -> Result<(), String> {
+fn check_outcome(job: &Job, outcome: &Outcome) -> Result<(), String> {
     if let Some(first) = outcome.violations.first() {
         return Err(format!("{} violations, the first: {first}", outcome.violations.len()));
     }
     let faults = &job.faults;
     let fine = match &outcome.end {
-        End::Exited(Exit::Completed) => true,
-        End::Exited(Exit::Drained) => faults.drain.is_some(),
-        End::Killed => faults.kill.is_some(),
-        End::Failed(failure) => {
+        RunEnd::Exited(Exit::Completed) => true,
+        RunEnd::Exited(Exit::Drained) => faults.drain.is_some(),
+        RunEnd::Killed => faults.kill.is_some(),
+        RunEnd::Failed(failure) => {
             let dead = faults.death.map(|(rank, _)| rank);
             let full = faults.full_disk.map(|(rank, _)| rank);
             Some(failure.rank) == dead || Some(failure.rank) == full
         }
-        End::Stuck => false,
+        RunEnd::Stuck => false,
     };
     if fine { Ok(()) } else { Err(format!("ended with {:?}", outcome.end)) }
 }

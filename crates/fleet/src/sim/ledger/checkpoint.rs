@@ -19,7 +19,7 @@ pub struct Checkpoint {
 impl Checkpoint {
     /// The blocks that are whole, with the bytes of their output: what a run can start from.
     pub fn finished(&self) -> BTreeMap<BlockId, u64> {
-        let whole = self.stored.iter().filter(|(_, (bytes, size))| bytes.are(0, *size));
+        let whole = self.stored.iter().filter(|(_, (bytes, size))| bytes.is_exactly(0, *size));
         whole.map(|(&block, &(_, size))| (block, size)).collect()
     }
 
@@ -31,7 +31,7 @@ impl Checkpoint {
 
     /// Drops what is not whole, as a run does that starts from it.
     pub fn trim(&mut self) {
-        self.stored.retain(|_, (bytes, size)| bytes.are(0, *size));
+        self.stored.retain(|_, (bytes, size)| bytes.is_exactly(0, *size));
     }
 
     /// The passes of a block up to this one are over; what is needed of them is kept.
@@ -45,8 +45,8 @@ impl Checkpoint {
     }
 
     /// Whether these bytes of a block's output are stored.
-    pub fn has(&self, block: BlockId, start: u64, length: u64) -> bool {
-        self.stored.get(&block).is_some_and(|(bytes, _)| bytes.have(start, length))
+    pub fn has_bytes(&self, block: BlockId, start: u64, length: u64) -> bool {
+        self.stored.get(&block).is_some_and(|(bytes, _)| bytes.contains(start, length))
     }
 
     /// Stores bytes of a block whose output has `size` bytes; false if some are there already, or the size was another.

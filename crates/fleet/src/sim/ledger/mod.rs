@@ -82,8 +82,8 @@ impl Ledger {
     }
 
     /// Notes which blocks are written by now.
-    pub fn look(&mut self, now: Time) {
-        let reach = self.written.reach(self.bases[0]);
+    pub fn note_written_blocks(&mut self, now: Time) {
+        let reach = self.written.end_of_span(self.bases[0]);
         while self.bases.get(self.reached.len() + 1).is_some_and(|&end| end <= reach) {
             self.reached.push(now.max(self.reached.last().copied().unwrap_or_default()));
         }
@@ -104,7 +104,7 @@ impl Ledger {
     fn place(&mut self, block: BlockId, slice: &Slice, writer: WorkerId) -> Option<u64> {
         let owner = match slice.holder {
             Holder::Record => {
-                let stored = self.checkpoint.has(block, slice.start, slice.length);
+                let stored = self.checkpoint.has_bytes(block, slice.start, slice.length);
                 return stored.then_some(slice.start);
             }
             Holder::Master => Owner::Master,
@@ -178,7 +178,7 @@ impl Ledger {
     }
 
     /// The supermaster wrote so many bytes that were handed over.
-    pub fn write_end(&mut self, offset: u64, length: u64) {
+    pub fn write_partial_grain(&mut self, offset: u64, length: u64) {
         self.cover_stretch(None, offset, length);
     }
 
@@ -255,8 +255,8 @@ impl Ledger {
         self.check(last.is_none(), || format!("{last:?} writes in the grain of the end"));
         let blocks = self.bases.len() - 1;
         let whole = match self.stays {
-            true => self.written.are(0, 0) && self.checkpoint.finished().len() == blocks,
-            false => self.written.are(start, end),
+            true => self.written.is_exactly(0, 0) && self.checkpoint.finished().len() == blocks,
+            false => self.written.is_exactly(start, end),
         };
         self.check(whole, || "bytes of the output are missing".to_string());
         let held: Vec<usize> =

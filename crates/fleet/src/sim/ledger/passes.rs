@@ -32,8 +32,8 @@ pub struct Passes {
     start: Checkpoint,
     /// Blocks that it need not search.
     finished: BTreeMap<BlockId, u64>,
-    /// The next block to be judged.
-    unjudged: BlockId,
+    /// The next block to be verified.
+    unverified: BlockId,
     blocks: HashMap<BlockId, Progress>,
     begun: HashSet<Task>,
     /// What each worker searches.
@@ -57,7 +57,7 @@ impl Passes {
             workload,
             finished: start.finished(),
             start,
-            unjudged: BlockId(0),
+            unverified: BlockId(0),
             blocks: HashMap::new(),
             begun: HashSet::new(),
             searching: HashMap::new(),
@@ -113,9 +113,9 @@ impl Passes {
         })?;
         let idle = self.searching.insert(worker, task).is_none();
         let known = self.informed.contains(&(block, pass, worker));
-        let told = queries.is_some_and(|of| of == pass);
+        let has_queries = queries.is_some_and(|of| of == pass);
         self.informed.insert((block, pass, worker));
-        require(idle && known != told && queries.is_none_or(|of| of == pass), || {
+        require(idle && known != has_queries && queries.is_none_or(|of| of == pass), || {
             format!(
                 "worker {worker} searches block {block} in pass {pass} with the queries of \
                  {queries:?}; it had them: {known}; it was idle: {idle}"
@@ -203,34 +203,38 @@ impl Passes {
         Ok(progress)
     }
 
-    /// The supermaster judges a pass, of which it was told what was found in the pass `of`: all blocks before are judged and right.
-    pub fn judge(
+    /// The supermaster judges a pass, of which it was told what was found in the pass `of`: all blocks before are verified and right.
+    pub fn verify(
         &mut self,
         (block, pass): (BlockId, PassId),
         of: PassId,
         right: bool,
     ) -> Result<(), String> {
-        while self.finished.contains_key(&self.unjudged) {
-            self.unjudged = self.unjudged.next();
+        while self.finished.contains_key(&self.unverified) {
+            self.unverified = self.unverified.next();
         }
-        let next = self.unjudged;
-        let before = self.is_absorbed(block, pass, "judged")?.right.replace(right);
+        let next = self.unverified;
+        let before = self.is_absorbed(block, pass, "verified")?.right.replace(right);
         if right {
-            self.unjudged = next.next();
+            self.unverified = next.next();
         }
         require(block == next && of == pass && before.is_none(), || {
             format!(
-                "block {block}, pass {pass}: judged by what was found in pass {of}, when block {next} \
+                "block {block}, pass {pass}: verified by what was found in pass {of}, when block {next} \
                  was next; before: {before:?}"
             )
         })
     }
 
     /// The master hears the verdict, which is of the pass `of`.
-    pub fn hear(&mut self, (block, pass): (BlockId, PassId), of: PassId) -> Result<(), String> {
-        let judged = self.progress(block, pass)?.right;
-        require(of == pass && judged.is_some(), || {
-            format!("block {block}, pass {pass}: a verdict of pass {of}; judged: {judged:?}")
+    pub fn receive_verdict(
+        &mut self,
+        (block, pass): (BlockId, PassId),
+        of: PassId,
+    ) -> Result<(), String> {
+        let verified = self.progress(block, pass)?.right;
+        require(of == pass && verified.is_some(), || {
+            format!("block {block}, pass {pass}: a verdict of pass {of}; verified: {verified:?}")
         })
     }
 
@@ -241,7 +245,7 @@ impl Passes {
         outcome: &MasterOutcome<P>,
     ) -> Result<(), String> {
         match outcome {
-            MasterOutcome::Again { .. } => self.again(block, pass),
+            MasterOutcome::NextPass { .. } => self.again(block, pass),
             MasterOutcome::Layout(_) => self.lay_out(block, pass),
             _ => Ok(()),
         }
@@ -259,12 +263,12 @@ impl Passes {
 
     /// A pass is over, and the block's output is laid out.
     fn lay_out(&mut self, block: BlockId, pass: PassId) -> Result<(), String> {
-        let foretold = self.workload.is_foretold();
+        let predicted = self.workload.is_predicted();
         let progress = self.progress(block, pass)?;
         progress.laid_out = true;
         let right = progress.right;
-        require(right == foretold.then_some(true), || {
-            format!("block {block}: pass {pass} is laid out, which was judged: {right:?}")
+        require(right == predicted.then_some(true), || {
+            format!("block {block}: pass {pass} is laid out, which was verified: {right:?}")
         })?;
         require(self.workload.is_last(block, pass), || {
             format!("block {block}: laid out after pass {pass}")

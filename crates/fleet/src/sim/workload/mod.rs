@@ -87,10 +87,10 @@ impl Workload {
             while left > 0 && !cut.is_full(block.weight) {
                 let mut batch = 0;
                 while left > 0 && batch < cut.batch_residues.max(1) {
-                    let size = factor(&mut rng, of.residue_spread);
+                    let size = log_normal(&mut rng, of.residue_spread);
                     let residues = ((of.residues * size) as u64).max(1);
-                    let work = size * factor(&mut rng, of.query_spread);
-                    let needed = if of.foretold { of_block } else { of.draw_passes(&mut passes) };
+                    let work = size * log_normal(&mut rng, of.query_spread);
+                    let needed = if of.predicted { of_block } else { of.draw_passes(&mut passes) };
                     block.push(residues, work, needed);
                     batch += residues;
                     left -= 1;
@@ -191,8 +191,8 @@ impl Workload {
     }
 
     /// Whether passes are forecasts, of which the last is right.
-    pub fn is_foretold(&self) -> bool {
-        matches!(&self.source, Source::Drawn(of) if of.foretold)
+    pub fn is_predicted(&self) -> bool {
+        matches!(&self.source, Source::Drawn(of) if of.predicted)
     }
 
     /// Seconds to search a task.
@@ -200,7 +200,7 @@ impl Workload {
         match &self.source {
             Source::Drawn(of) => {
                 let mut rng = self.draw(Draw::Task, block, pass, partition.0);
-                let of_task = factor(&mut rng, of.task_spread);
+                let of_task = log_normal(&mut rng, of.task_spread);
                 let of_block = self.drawn[block.index()].work[pass.index()];
                 of.search_seconds / f64::from(self.partitions) * of_block * of_task
             }
@@ -295,13 +295,13 @@ impl Workload {
     /// Lengths of a partition's formatted pieces of a pass; none if it has no hits.
     pub fn pieces(&self, block: BlockId, pass: PassId, partition: PartitionId) -> Vec<u64> {
         match &self.source {
-            Source::Drawn(of) if of.foretold && !self.is_last(block, pass) => Vec::new(),
+            Source::Drawn(of) if of.predicted && !self.is_last(block, pass) => Vec::new(),
             Source::Drawn(of) => {
                 let mut rng = self.draw(Draw::Pieces, block, pass, partition.0);
                 let subjects = (self.subjects(of, block) + rng.random::<f64>()).floor();
                 let count = subjects.min(of.most_pieces.max(1).into());
                 let mean = of.piece_bytes * subjects / count.max(1.0);
-                let length = |_| (mean * factor(&mut rng, of.piece_spread)) as u64;
+                let length = |_| (mean * log_normal(&mut rng, of.piece_spread)) as u64;
                 (0..count as u32).map(length).collect()
             }
             Source::Recorded(trace, _) => {
@@ -357,7 +357,7 @@ impl Workload {
 }
 
 /// A log-normal number with mean 1.
-pub fn factor(rng: &mut Xoshiro256PlusPlus, spread: f64) -> f64 {
+pub fn log_normal(rng: &mut Xoshiro256PlusPlus, spread: f64) -> f64 {
     let normal: f64 = rng.sample(StandardNormal);
     (normal * spread - spread * spread / 2.0).exp()
 }

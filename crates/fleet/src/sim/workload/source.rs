@@ -62,7 +62,7 @@ pub struct Distribution {
     /// How many of the queries need one pass, two, and so on, relative to each other; at least one number above 0.
     pub passes: Vec<f64>,
     /// A pass is a forecast that the supermaster judges: all but the last of a block are wrong, and nothing comes of them.
-    pub foretold: bool,
+    pub predicted: bool,
     /// Rounds of a pass that has hits: alignment and formatting; three if rows of a sorted table are made in between.
     pub rounds: u32,
     /// Subjects that a pass reports of a query, in the mean.

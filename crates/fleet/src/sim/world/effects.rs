@@ -4,7 +4,7 @@ use crate::ids::{Ticket, Time, WorkerId};
 use crate::role::Event;
 use crate::work::{Run, WorkerOutcome};
 
-use super::{Effect, Happening, Parcel, World};
+use super::{Effect, Parcel, SimEvent, World};
 
 impl World<'_> {
     pub(super) fn worked(
@@ -18,10 +18,10 @@ impl World<'_> {
         if place.dead {
             return;
         }
-        if matches!(outcome, WorkerOutcome::Found(_) | WorkerOutcome::Answered { .. }) {
+        if matches!(outcome, WorkerOutcome::Searched(_) | WorkerOutcome::Answered { .. }) {
             if place.stolen > 0 {
                 let later = self.now + Time(std::mem::take(&mut place.stolen));
-                return self.add(later, Happening::Worked(worker, ticket, outcome, effect));
+                return self.add(later, SimEvent::Worked(worker, ticket, outcome, effect));
             }
             place.searching = false;
             self.sums.last_work[worker as usize] = self.now;
@@ -84,6 +84,6 @@ impl World<'_> {
                 ledger.write_together(worker, &runs, master);
             }
         }
-        ledger.look(self.now);
+        ledger.note_written_blocks(self.now);
     }
 }

@@ -24,13 +24,13 @@ struct Host {
     running: Vec<(f64, Work)>,
     /// When these were right.
     since: Time,
-    /// Counts changes: what was foreseen before one does not happen.
+    /// Counts changes: what was expected before one does not happen.
     version: u64,
 }
 
 /// When some work of a host will end, if nothing changes until then.
 #[derive(Clone, Copy)]
-pub struct Foreseen {
+pub struct ExpectedEnd {
     /// The host.
     pub host: u32,
     /// Its changes so far.
@@ -49,21 +49,21 @@ impl Hosts {
     }
 
     /// A work begins that takes `span` alone.
-    pub fn begin(&mut self, rank: u32, now: Time, span: Time, work: Work) -> Foreseen {
+    pub fn begin(&mut self, rank: u32, now: Time, span: Time, work: Work) -> ExpectedEnd {
         let host = rank / self.ranks_per_host;
         let state = &mut self.hosts[host as usize];
         state.advance(now, self.cores);
         state.running.push((span.0 as f64, work));
-        self.foresee(host, now).unwrap_or(Foreseen { host, version: 0, time: now })
+        self.foresee(host, now).unwrap_or(ExpectedEnd { host, version: 0, time: now })
     }
 
-    /// What was foreseen has come, unless something changed: works that have ended, and what is foreseen next.
-    pub fn end(&mut self, foreseen: Foreseen) -> (Vec<Work>, Option<Foreseen>) {
-        let state = &mut self.hosts[foreseen.host as usize];
-        if state.version != foreseen.version {
+    /// What was expected has come, unless something changed: works that have ended, and what is expected next.
+    pub fn end(&mut self, expected: ExpectedEnd) -> (Vec<Work>, Option<ExpectedEnd>) {
+        let state = &mut self.hosts[expected.host as usize];
+        if state.version != expected.version {
             return (Vec::new(), None);
         }
-        state.advance(foreseen.time, self.cores);
+        state.advance(expected.time, self.cores);
         let (ended, running) = std::mem::take(&mut state.running)
             .into_iter()
             .partition(|(left, _): &(f64, Work)| *left < 1.0);
@@ -71,16 +71,16 @@ impl Hosts {
         let ended: Vec<(f64, Work)> = ended;
         (
             ended.into_iter().map(|(_, work)| work).collect(),
-            self.foresee(foreseen.host, foreseen.time),
+            self.foresee(expected.host, expected.time),
         )
     }
 
-    fn foresee(&mut self, host: u32, now: Time) -> Option<Foreseen> {
+    fn foresee(&mut self, host: u32, now: Time) -> Option<ExpectedEnd> {
         let state = &mut self.hosts[host as usize];
         state.version += 1;
         let least = state.running.iter().map(|(left, _)| *left).min_by(f64::total_cmp)?;
         let span = (least / state.rate(self.cores)).ceil() as u64;
-        Some(Foreseen { host, version: state.version, time: now + Time(span) })
+        Some(ExpectedEnd { host, version: state.version, time: now + Time(span) })
     }
 }
 
@@ -111,12 +111,12 @@ mod tests {
         let mut hosts = Hosts::new(&machine, 3).expect("cores are shared");
         hosts.begin(0, Time(0), Time(1000), work(0));
         hosts.begin(1, Time(0), Time(1000), work(1));
-        let foreseen = hosts.begin(2, Time(0), Time(400), work(2));
-        assert_eq!(foreseen.time, Time(600));
-        let (ended, next) = hosts.end(foreseen);
+        let expected = hosts.begin(2, Time(0), Time(400), work(2));
+        assert_eq!(expected.time, Time(600));
+        let (ended, next) = hosts.end(expected);
         assert_eq!(ended.iter().map(|work| work.0).collect::<Vec<_>>(), [2]);
         // The others have 600 to go, with a core each.
         assert_eq!(next.map(|next| next.time), Some(Time(1200)));
-        assert!(hosts.end(foreseen).0.is_empty(), "it was foreseen before a change");
+        assert!(hosts.end(expected).0.is_empty(), "it was expected before a change");
     }
 }

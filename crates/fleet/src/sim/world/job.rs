@@ -26,12 +26,12 @@ pub struct Parcel {
 
 impl Parcel {
     /// About no pass.
-    pub fn of(bytes: u64) -> Parcel {
-        Parcel::of_pass(bytes, PassId(0))
+    pub fn without_pass(bytes: u64) -> Parcel {
+        Parcel::with_pass(bytes, PassId(0))
     }
 
     /// About a pass.
-    pub fn of_pass(bytes: u64, pass: PassId) -> Parcel {
+    pub fn with_pass(bytes: u64, pass: PassId) -> Parcel {
         Parcel { bytes, pass, round: 0 }
     }
 }
@@ -103,7 +103,7 @@ impl Job {
 
 /// How a simulated job ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum RunEnd {
     /// All roles exited.
     Exited(Exit),
     /// Ended by [`Faults::kill`].
@@ -118,7 +118,7 @@ pub enum End {
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// How it ended.
-    pub end: End,
+    pub end: RunEnd,
     /// Its figures.
     pub report: Report,
     /// What is durable.

@@ -28,22 +28,22 @@ use crate::sim::machine::{FileSystem, Network};
 use crate::sim::queue::Queue;
 use crate::sim::report::Report;
 
-use self::hosts::{Foreseen, Hosts};
+use self::hosts::{ExpectedEnd, Hosts};
 use self::job::Parcel;
-pub use self::job::{End, Faults, Job, Outcome};
+pub use self::job::{Faults, Job, Outcome, RunEnd};
 
 /// Bytes before the first block.
 const HEAD: u64 = 100;
 
 /// Events of the simulation.
-enum Happening {
+enum SimEvent {
     Supermaster(Event<ToSupermaster<Parcel>, SupermasterOutcome<Parcel>>),
     Master(u32, Event<ToMaster<Parcel>, MasterOutcome<Parcel>>),
     Worker(u32, Event<ToWorker<Parcel>, WorkerOutcome<Parcel>>),
     /// A worker's work has ended, with what it changed.
     Worked(u32, Ticket, WorkerOutcome<Parcel>, Option<Box<Effect>>),
     /// Some work may have ended on a host whose ranks share cores.
-    Host(Foreseen),
+    Host(ExpectedEnd),
     Tick(Rank),
     Kill,
 }
@@ -73,7 +73,7 @@ struct Place {
 }
 
 /// A worker in a collective write.
-struct Attendee {
+struct CollectiveMember {
     worker: u32,
     ticket: Ticket,
     effect: Option<Box<Effect>>,
@@ -83,8 +83,8 @@ struct Attendee {
 
 /// Workers of a group in a collective write.
 #[derive(Default)]
-struct Meeting {
-    members: Vec<Attendee>,
+struct CollectiveWrite {
+    members: Vec<CollectiveMember>,
     bytes: u64,
 }
 
@@ -100,13 +100,13 @@ struct Sums {
     reading: u64,
     masters: Vec<u64>,
     /// Messages that each master sent.
-    told: Vec<u64>,
+    master_messages: Vec<u64>,
     last_work: Vec<Time>,
 }
 
 struct World<'a> {
     job: &'a Job,
-    queue: Queue<Happening>,
+    queue: Queue<SimEvent>,
     /// Events in the queue other than ticks.
     alive: u64,
     supermaster: Supermaster<Parcel>,
@@ -122,7 +122,7 @@ struct World<'a> {
     rng: Xoshiro256PlusPlus,
     /// Last arrival between two roles; kept only if messages take times by chance.
     last: HashMap<(Address, Address), Time>,
-    meetings: BTreeMap<GroupId, Meeting>,
+    collectives: BTreeMap<GroupId, CollectiveWrite>,
     spilled: HashSet<(BlockId, PassId, PartitionId, u32)>,
     ledger: Option<Ledger>,
     sums: Sums,
@@ -130,7 +130,7 @@ struct World<'a> {
     exited: HashSet<Address>,
     /// How the supermaster exited.
     exit: Option<Exit>,
-    end: Option<End>,
+    end: Option<RunEnd>,
     now: Time,
 }
 
@@ -181,12 +181,12 @@ impl<'a> World<'a> {
             hosts: Hosts::new(machine, topology.ranks),
             rng,
             last: HashMap::new(),
-            meetings: BTreeMap::new(),
+            collectives: BTreeMap::new(),
             spilled: HashSet::new(),
             ledger,
             sums: Sums {
                 masters: vec![0; topology.groups.len()],
-                told: vec![0; topology.groups.len()],
+                master_messages: vec![0; topology.groups.len()],
                 last_work: vec![Time(0); workers],
                 ..Sums::default()
             },
@@ -207,8 +207,8 @@ impl<'a> World<'a> {
         }
     }
 
-    fn add(&mut self, time: Time, happening: Happening) {
-        self.alive += u64::from(!matches!(happening, Happening::Tick(_)));
+    fn add(&mut self, time: Time, happening: SimEvent) {
+        self.alive += u64::from(!matches!(happening, SimEvent::Tick(_)));
         self.queue.add(time, happening);
     }
 
@@ -218,26 +218,26 @@ impl<'a> World<'a> {
         }
         self.report.startup = self.report.phases.iter().map(|phase| phase.seconds).sum();
         let start = Time::from_seconds(self.report.startup);
-        self.add(start, Happening::Supermaster(Event::Start));
+        self.add(start, SimEvent::Supermaster(Event::Start));
         for group in 0..self.masters.len() as u32 {
-            self.add(start, Happening::Master(group, Event::Start));
+            self.add(start, SimEvent::Master(group, Event::Start));
         }
         for worker in 0..self.workers.len() as u32 {
-            self.add(start, Happening::Worker(worker, Event::Start));
+            self.add(start, SimEvent::Worker(worker, Event::Start));
         }
         if let Some(heartbeat) = self.job.config.heartbeat {
             for rank in 0..self.places.len() as u32 {
                 // Not all at once.
                 let first = start + Time(heartbeat.interval.0 * u64::from(rank % 97) / 97);
-                self.add(first, Happening::Tick(Rank(rank)));
+                self.add(first, SimEvent::Tick(Rank(rank)));
             }
         }
         let faults = &self.job.faults;
         if let Some(time) = faults.drain {
-            self.add(time, Happening::Supermaster(Event::Drain));
+            self.add(time, SimEvent::Supermaster(Event::Drain));
         }
         if let Some(time) = faults.kill {
-            self.add(time, Happening::Kill);
+            self.add(time, SimEvent::Kill);
         }
     }
 
@@ -245,11 +245,11 @@ impl<'a> World<'a> {
         while self.end.is_none() {
             let idle = self.alive == 0 && self.job.faults.death.is_none();
             let Some((time, happening)) = self.queue.next().filter(|_| !idle) else {
-                self.end = Some(End::Stuck);
+                self.end = Some(RunEnd::Stuck);
                 return;
             };
             self.now = time;
-            self.alive -= u64::from(!matches!(happening, Happening::Tick(_)));
+            self.alive -= u64::from(!matches!(happening, SimEvent::Tick(_)));
             if let Some((rank, death)) = self.job.faults.death
                 && time >= death
             {
@@ -257,7 +257,7 @@ impl<'a> World<'a> {
                 self.end_if_all_left();
                 let limit = self.job.config.heartbeat.map_or(Time(0), |heartbeat| heartbeat.limit);
                 if time > death + Time(10 * limit.0) && self.alive == 0 {
-                    self.end = Some(End::Stuck);
+                    self.end = Some(RunEnd::Stuck);
                     return;
                 }
             }
@@ -265,17 +265,17 @@ impl<'a> World<'a> {
         }
     }
 
-    fn happen(&mut self, happening: Happening) {
+    fn happen(&mut self, happening: SimEvent) {
         match happening {
-            Happening::Supermaster(event) => self.supermaster(event),
-            Happening::Master(group, event) => self.master(group, event),
-            Happening::Worker(worker, event) => self.worker(worker, event),
-            Happening::Worked(worker, ticket, outcome, effect) => {
+            SimEvent::Supermaster(event) => self.supermaster(event),
+            SimEvent::Master(group, event) => self.master(group, event),
+            SimEvent::Worker(worker, event) => self.worker(worker, event),
+            SimEvent::Worked(worker, ticket, outcome, effect) => {
                 self.worked(worker, ticket, outcome, effect);
             }
-            Happening::Host(foreseen) => self.on_host(foreseen),
-            Happening::Tick(rank) => self.tick(rank),
-            Happening::Kill => self.end = Some(End::Killed),
+            SimEvent::Host(expected) => self.on_host(expected),
+            SimEvent::Tick(rank) => self.tick(rank),
+            SimEvent::Kill => self.end = Some(RunEnd::Killed),
         }
     }
 
@@ -298,7 +298,7 @@ impl<'a> World<'a> {
         };
         let dead = self.job.faults.death.map_or(0, of_dead);
         if self.exited.len() + dead == 1 + self.masters.len() + self.workers.len() {
-            self.end.get_or_insert(End::Exited(exit));
+            self.end.get_or_insert(RunEnd::Exited(exit));
         }
     }
 
@@ -311,6 +311,6 @@ impl<'a> World<'a> {
                 Address::Worker(worker) => self.worker(worker.0, Event::Tick),
             }
         }
-        self.add(self.now + heartbeat.interval, Happening::Tick(rank));
+        self.add(self.now + heartbeat.interval, SimEvent::Tick(rank));
     }
 }

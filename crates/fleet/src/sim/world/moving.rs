@@ -5,7 +5,7 @@ use crate::ids::{BlockId, Ticket, Time, WorkerId};
 use crate::work::{Holder, Run, Slice, Window, WorkerOutcome};
 
 use super::works::COPY_RATE;
-use super::{Attendee, Effect, Happening, Parcel, World};
+use super::{CollectiveMember, Effect, Parcel, SimEvent, World};
 
 impl World<'_> {
     /// Bytes of own slices in memory, and elsewhere.
@@ -31,7 +31,7 @@ impl World<'_> {
         (memory, elsewhere)
     }
 
-    pub(super) fn meet(
+    pub(super) fn join_collective(
         &mut self,
         worker: u32,
         ticket: Ticket,
@@ -47,22 +47,31 @@ impl World<'_> {
         if let (Some(ledger), Some(master)) = (&mut self.ledger, master) {
             ledger.hold(WorkerId(worker), master.bytes, 0);
         }
-        let meeting = self.meetings.entry(group).or_default();
-        meeting.members.push(Attendee { worker, ticket, effect, freed, entered: self.now });
-        meeting.bytes += bytes;
-        if meeting.members.len() < self.job.topology.group(group).workers.len() {
+        let collective = self.collectives.entry(group).or_default();
+        collective.members.push(CollectiveMember {
+            worker,
+            ticket,
+            effect,
+            freed,
+            entered: self.now,
+        });
+        collective.bytes += bytes;
+        if collective.members.len() < self.job.topology.group(group).workers.len() {
             return;
         }
-        let meeting = self.meetings.remove(&group).unwrap_or_default();
-        let stretches = meeting.bytes.div_ceil(self.job.config.write_buffer) as usize;
-        let exchange = meeting.bytes as f64 / self.job.machine.bandwidth;
-        let done =
-            self.files.transfer(self.now + Time::from_seconds(exchange), meeting.bytes, stretches);
-        for Attendee { worker, ticket, effect, freed, entered } in meeting.members {
+        let collective = self.collectives.remove(&group).unwrap_or_default();
+        let stretches = collective.bytes.div_ceil(self.job.config.write_buffer) as usize;
+        let exchange = collective.bytes as f64 / self.job.machine.bandwidth;
+        let done = self.files.transfer(
+            self.now + Time::from_seconds(exchange),
+            collective.bytes,
+            stretches,
+        );
+        for CollectiveMember { worker, ticket, effect, freed, entered } in collective.members {
             self.block_until(worker, done);
             self.sums.output += done.since(entered).0;
             let outcome = WorkerOutcome::Written { freed };
-            self.add(done, Happening::Worked(worker, ticket, outcome, effect));
+            self.add(done, SimEvent::Worked(worker, ticket, outcome, effect));
         }
     }
 
@@ -72,9 +81,9 @@ impl World<'_> {
         let seconds = bytes as f64 / COPY_RATE + elsewhere as f64 / self.job.machine.spool_rate;
         let span = Time::from_seconds(seconds);
         self.sums.output += span.0;
-        let outcome = WorkerOutcome::Gathered { bytes: Parcel::of(bytes), freed };
+        let outcome = WorkerOutcome::Gathered { bytes: Parcel::without_pass(bytes), freed };
         let effect = Some(Box::new(Effect::Gather(bytes))).filter(|_| self.ledger.is_some());
-        self.add(self.now + span, Happening::Worked(worker, ticket, outcome, effect));
+        self.add(self.now + span, SimEvent::Worked(worker, ticket, outcome, effect));
     }
 
     pub(super) fn hand_over(&mut self, worker: u32, ticket: Ticket, window: Window<Parcel>) {
@@ -88,9 +97,9 @@ impl World<'_> {
         let seconds = bytes as f64 / COPY_RATE + elsewhere as f64 / self.job.machine.spool_rate;
         let span = Time::from_seconds(seconds);
         self.sums.output += span.0;
-        let outcome = WorkerOutcome::Gathered { bytes: Parcel::of(bytes), freed };
+        let outcome = WorkerOutcome::Gathered { bytes: Parcel::without_pass(bytes), freed };
         let effect = Some(Box::new(Effect::HandOver(window))).filter(|_| self.ledger.is_some());
-        self.add(self.now + span, Happening::Worked(worker, ticket, outcome, effect));
+        self.add(self.now + span, SimEvent::Worked(worker, ticket, outcome, effect));
     }
 
     pub(super) fn write(
@@ -116,7 +125,7 @@ impl World<'_> {
         let outcome = WorkerOutcome::Written { freed };
         let effect =
             Some(Box::new(Effect::Write(window, stored))).filter(|_| self.ledger.is_some());
-        self.add(done, Happening::Worked(worker, ticket, outcome, effect));
+        self.add(done, SimEvent::Worked(worker, ticket, outcome, effect));
     }
 
     /// MPI writes on the thread that answers messages.

@@ -232,7 +232,7 @@ impl<'a, 'm> Exchange<'a, 'm> {
                 "loading the database: {place} has not taken a piece of partition {partition} for {seconds:.0} s"
             ),
         };
-        Err(self.told(Error::new(Failure::SILENCE, message)))
+        Err(self.told(Error::new(Failure::SILENT_RANK_CODE, message)))
     }
 
     /// Tells the first rank, which ends the job with the first failure that it hears of, and waits for that. A reader that
