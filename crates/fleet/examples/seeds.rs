@@ -1,4 +1,5 @@
-//! Simulates the jobs of many seeds: `seeds FIRST COUNT [MOST_RANKS]`. Stops at the first that goes wrong.
+//! Simulates the jobs of many seeds: `seeds FIRST COUNT [MOST_RANKS]`. Stops at the first
+//! violation.
 
 use std::process::ExitCode;
 

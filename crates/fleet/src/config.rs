@@ -10,7 +10,8 @@ use crate::seams::GRAIN;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Strategy {
-    /// WorkerMerge: the worker with most of a block's bytes collects the rest and writes contiguously.
+    /// WorkerMerge: the worker with most of a block's bytes collects the rest and writes
+    /// contiguously.
     #[default]
     Merge,
     /// WorkerIndividual: each worker writes its own pieces where they belong.
@@ -245,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn write_buffers_that_no_memory_holds_are_refused() {
+    fn write_buffers_too_large_for_memory_are_refused() {
         for given in [MOST_WRITE_BUFFER + 1, 18_000_000_000_000_000_000, u64::MAX] {
             let result_memory = u64::MAX;
             let config = Config { write_buffer: given, result_memory, ..Config::default() };

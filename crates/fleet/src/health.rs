@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn the_silent_one_is_found() {
+    fn the_silent_peer_is_found() {
         let mut peers = peers(3);
         assert_eq!(peers.silent(Time(100)), None);
         for now in [120, 130] {
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_the_longest_silent_is_found() {
+    fn the_longest_silent_peer_is_found() {
         let mut peers = peers(3);
         assert_eq!(peers.silent(Time(100)), None);
         peers.hear(0, Time(105));
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn who_slept_blames_nobody() {
+    fn a_role_that_did_not_check_blames_nobody() {
         let mut peers = peers(2);
         assert_eq!(peers.silent(Time(0)), None);
         assert_eq!(peers.silent(Time(1000)), None);
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn pings_go_to_those_told_nothing() {
+    fn pings_go_to_peers_that_were_sent_nothing() {
         let mut peers = peers(2);
         peers.tell(0, Time(95));
         assert_eq!(peers.quiet(Time(100)), [1]);

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn with_grains_of_a_byte_nothing_is_handed_over() {
+    fn with_grains_of_one_byte_nothing_is_handed_over() {
         let whole = run(7, &[5, 6]);
         assert_eq!(
             split_at_grains(whole.clone(), 1),

@@ -53,7 +53,7 @@ pub struct Route {
     pub partition: PartitionId,
     /// Bytes of the partition.
     pub size: u64,
-    /// The ranks that fill its memory, one on each host that holds it. The first reads it from files.
+    /// The ranks that fill its memory, one per host that holds it. The first reads it from files.
     pub fillers: Vec<Rank>,
 }
 

@@ -47,7 +47,7 @@ struct Fill {
     children: Vec<(Rank, usize)>,
     /// When the parent last sent something about this partition.
     last_sign: Time,
-    /// Heard from since the last heartbeat.
+    /// Whether the parent sent something since the last heartbeat.
     alive: bool,
 }
 

@@ -154,14 +154,14 @@ impl Network {
             for piece in Piece::all(route.partition, route.size) {
                 let until = busy.entry(route.fillers[0]).or_default();
                 *until += pace;
-                network.at(Time(*until), Event::Read(route.fillers[0], piece));
+                network.schedule(Time(*until), Event::Read(route.fillers[0], piece));
             }
         }
-        network.at(Time(SECOND), Event::Look);
+        network.schedule(Time(SECOND), Event::Look);
         network
     }
 
-    fn at(&mut self, time: Time, event: Event) {
+    fn schedule(&mut self, time: Time, event: Event) {
         self.numbers += 1;
         self.under_way.insert((time, self.numbers), event);
     }
@@ -172,7 +172,7 @@ impl Network {
         let arrival = self.last.entry((from, to)).or_default();
         *arrival = (now + delay).max(*arrival);
         let arrival = *arrival;
-        self.at(arrival, event);
+        self.schedule(arrival, event);
     }
 
     /// Sends everything that a rank may send now.
@@ -220,7 +220,7 @@ impl Network {
                             self.send(now, rank, to, Event::Beat(to, partition));
                         }
                     }
-                    self.at(now + Time(SECOND), Event::Look);
+                    self.schedule(now + Time(SECOND), Event::Look);
                 }
                 _ => {}
             }
@@ -230,7 +230,7 @@ impl Network {
 }
 
 #[test]
-fn everything_gets_everywhere_and_is_read_once() {
+fn every_piece_reaches_every_host_and_is_read_once() {
     for (seed, (ranks, hosts, replicas, partitions)) in
         [(1, 1, 1, 3), (2, 2, 2, 5), (9, 4, 3, 17), (16, 16, 16, 8), (33, 11, 33, 4)]
             .into_iter()
@@ -269,7 +269,7 @@ fn ranks_that_all_wait_do_not_keep_each_other_waiting() {
 }
 
 #[test]
-fn a_rank_that_slept_blames_nobody() {
+fn a_rank_that_did_not_listen_blames_nobody() {
     let (_, _, routes) = job(2, 2, 2, 8);
     let reading = routes.iter().find(|route| route.size > 0).unwrap();
     let mut relay = Relay::new(reading.fillers[1], &routes, Time(0));
@@ -277,12 +277,12 @@ fn a_rank_that_slept_blames_nobody() {
     for second in 301..360 {
         assert_eq!(relay.silent(Time(second * SECOND)), None);
     }
-    let told = (360..364).find_map(|second| relay.silent(Time(second * SECOND))).unwrap();
-    assert_eq!(told.rank, reading.fillers[0]);
+    let sent = (360..364).find_map(|second| relay.silent(Time(second * SECOND))).unwrap();
+    assert_eq!(sent.rank, reading.fillers[0]);
 }
 
 #[test]
-fn what_nobody_was_to_bring_is_refused() {
+fn unexpected_pieces_are_refused() {
     let (_, _, routes) = job(2, 2, 2, 8);
     let route = routes.iter().find(|route| route.size > 0).unwrap();
     let (first, second) = (route.fillers[0], route.fillers[1]);

@@ -49,7 +49,7 @@ impl BlockOutput {
 const SLICE_MEMORY: u64 = 200;
 
 /// Distributes a block's output to the workers that write it. There is at least one portion, even
-/// for an empty output. `spare` writes output of which no worker has a piece.
+/// for an empty output. `spare` writes output that has no piece of any worker.
 pub fn portions(
     strategy: Strategy,
     block: BlockId,

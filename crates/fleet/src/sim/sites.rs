@@ -1,5 +1,6 @@
-//! The report at another site: what a search makes instead crosses a link in the order of its blocks, ranks there make the report of it,
-//! and the first of them writes that, as they do in a job of two sites.
+//! Simulates the report at another site. The metadata of a search crosses a link in the order of
+//! the blocks. Makers, ranks of the I/O site, make the report from it, and the first of them, the
+//! manager, writes it as in a job of two sites.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -12,21 +13,23 @@ use super::workload::{Distribution, Source};
 use crate::ids::Time;
 use crate::topology::Topology;
 
-/// Bytes of records of which the report is not written, at most: the sender waits with more.
+/// Most bytes of records whose report is not written: with more, the sender waits.
 const ROOM: u64 = 64 << 20;
-/// Blocks a maker that are made ahead of the one that is to be written next, at most.
+/// Most blocks per maker that are made ahead of the next block to be written.
 const AHEAD: usize = 2;
 
-/// What crosses instead of a report.
+/// Costs of metadata compared with a report.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EncodingCost {
-    /// Bytes of it, for each byte of the report.
+    /// Bytes of metadata for each byte of the report.
     pub share: f64,
-    /// Seconds of a core that searches to make it, for each byte of the report, beyond what writing the report would take.
+    /// Core seconds at the search site to make the metadata, for each byte of the report, beyond
+    /// the time of writing the report.
     pub encode_seconds: f64,
-    /// Seconds of a core to make the report of it, for each byte of the report.
+    /// Core seconds to make the report from the metadata, for each byte of the report.
     pub report_seconds: f64,
-    /// Whether the makers need the database, which each host of them reads whole, to see that it is the same.
+    /// Whether the makers need the database. If so, each of their hosts reads it whole, to verify
+    /// that it is the same.
     pub is_compared: bool,
 }
 
@@ -35,57 +38,58 @@ pub struct EncodingCost {
 pub struct Link {
     /// Bytes per second.
     pub rate: f64,
-    /// Seconds that a byte is under way.
+    /// Seconds from sending a byte to its arrival.
     pub delay: f64,
 }
 
-/// The site of the report.
+/// The I/O site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReportSite {
-    /// How it is reached.
+    /// The link to the search site.
     pub link: Link,
-    /// Its ranks.
+    /// Number of ranks.
     pub ranks: u32,
-    /// Its machine.
+    /// The machine.
     pub machine: Machine,
     /// Bytes of the database there.
     pub database: u64,
-    /// What it gets.
+    /// Costs of the metadata that it receives.
     pub encoding: EncodingCost,
 }
 
-/// A block of which the search has ready_blocks all.
+/// A block whose metadata is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EncodedBlock {
-    /// When its bytes, and those of all before, were there to be sent.
+    /// When its bytes, and those of all blocks before, can be sent.
     pub at: Time,
-    /// Its bytes.
+    /// Bytes of metadata.
     pub bytes: u64,
-    /// Its queries, which makers share among their threads.
+    /// Number of queries, which makers divide among their threads.
     pub queries: u64,
 }
 
-/// What became of the report.
+/// Times and sizes of the report at the I/O site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SiteReport {
-    /// When it was whole.
+    /// When the report was complete, in seconds.
     pub end: f64,
-    /// Bytes over the link.
+    /// Bytes sent over the link.
     pub crossed: u64,
     /// Bytes of the report.
     pub report: u64,
-    /// Until when the makers read their database.
+    /// When the makers had read their database, in seconds.
     pub ready: f64,
     /// Seconds that the link was busy.
     pub link: f64,
-    /// Of makers, in sum.
+    /// Seconds that makers worked, in sum.
     pub making: f64,
-    /// That the first of them wrote.
+    /// Seconds that the manager wrote.
     pub writing: f64,
 }
 
 impl Machine {
-    /// The same machine, whose files are at the other end of a link; their file system hides its delay, as sshfs does.
+    /// Returns the same machine with its files at the other end of a link. Their file system hides
+    /// the delay, as sshfs does.
     #[must_use]
     pub fn with_remote_files(self, link: Link) -> Machine {
         let (file_rate, client_rate) =
@@ -95,7 +99,7 @@ impl Machine {
 }
 
 impl EncodingCost {
-    /// A search that tells this instead of its report.
+    /// Returns the workload of a search that makes metadata instead of its report.
     #[must_use]
     pub fn encoded_source(&self, queries: &Distribution) -> Source {
         let report = queries.subjects * queries.piece_bytes + queries.master_bytes as f64;
@@ -108,7 +112,8 @@ impl EncodingCost {
     }
 }
 
-/// The fingerprint of a database, for which one of those who hold a partition reads it before the search.
+/// Returns the time to compute the fingerprint of a database. For each partition, one rank that
+/// holds it reads it before the search.
 pub fn fingerprint(database: u64, topology: &Topology, machine: &Machine) -> Phase {
     let hosts = topology.workers.len().div_ceil(machine.ranks_per_host.max(1) as usize);
     let (partitions, bytes) = (topology.partitions.max(1), database as f64);
@@ -117,23 +122,23 @@ pub fn fingerprint(database: u64, topology: &Topology, machine: &Machine) -> Pha
     Phase { name: "its fingerprint".to_owned(), seconds }
 }
 
-/// Who hears what at the other site, and what happens there.
+/// Events at both ends of the link.
 enum Event {
-    /// A block can be sent.
+    /// The metadata of a block can be sent.
     BlockReady,
-    /// It arrived.
+    /// The metadata of a block has arrived.
     Arrived(usize),
     /// A maker has opened its database.
     Ready,
-    /// A block's report is made.
+    /// A maker has made a block's report.
     Made(usize),
-    /// The manager has it.
+    /// The manager has received a block's report.
     Received(usize),
-    /// The sender hears that so many bytes' report is written.
+    /// The sender learns that the report of this many bytes of metadata is written.
     Written(u64),
 }
 
-/// When the report of these blocks is whole, which were ready_blocks of in their order.
+/// Simulates when the report of these blocks, given in their order, is complete.
 pub fn simulate_report_site(blocks: &[EncodedBlock], site: &ReportSite) -> SiteReport {
     let mut crossing = Crossing::new(blocks, site);
     while let Some((now, event)) = crossing.queue.next() {
@@ -146,18 +151,19 @@ struct Crossing<'a> {
     blocks: &'a [EncodedBlock],
     site: &'a ReportSite,
     queue: Queue<Event>,
-    /// Blocks that can be sent, and that are.
+    /// Number of blocks that can be sent, and that are sent.
     ready_blocks: usize,
     sent: usize,
     under_way: u64,
-    /// Arrived, but not begun.
+    /// Blocks that have arrived and are not begun.
     waiting: VecDeque<usize>,
     idle: usize,
-    /// Received by the manager, but not written.
+    /// Reports that the manager has received and not written.
     made: BTreeSet<usize>,
     next: usize,
     files: FileSystem,
-    /// Until when they are busy: the link, the manager's own link both ways, the manager, which hears nothing while it writes.
+    /// Times until which these are busy: the link, the manager's own link in both directions, and
+    /// the manager, which handles no events while it writes.
     link: Time,
     out: Time,
     into: Time,
@@ -227,7 +233,7 @@ impl<'a> Crossing<'a> {
         }
     }
 
-    /// Bytes of a block's report.
+    /// Returns the bytes of a block's report.
     fn report(&self, block: usize) -> u64 {
         (self.blocks[block].bytes as f64 / self.site.encoding.share) as u64
     }
@@ -246,7 +252,7 @@ impl<'a> Crossing<'a> {
         }
     }
 
-    /// Bytes go over the manager's own link; returns when they are there.
+    /// Sends bytes over the manager's own link; returns their arrival.
     fn pass(busy: &mut Time, now: Time, bytes: u64, machine: &Machine) -> Time {
         *busy = now.max(*busy) + Time::from_seconds(bytes as f64 / machine.bandwidth);
         *busy + Time::from_seconds(machine.latency)
@@ -271,7 +277,7 @@ impl<'a> Crossing<'a> {
         }
     }
 
-    /// Writes what is made as far as nothing before is missing; returns when it is through.
+    /// Writes the reports that are next in order; returns the end time.
     fn write(&mut self, now: Time) -> Time {
         let mut done = now;
         while self.made.remove(&self.next) {
@@ -291,7 +297,8 @@ impl<'a> Crossing<'a> {
 }
 
 impl ReportSite {
-    /// When the ranks have seen that their database is the one that is searched: each host reads it whole.
+    /// Returns when the ranks have verified that their database is the one that is searched: each
+    /// host reads it whole.
     fn opened(&self) -> Time {
         if !self.encoding.is_compared {
             return Time(0);
@@ -325,7 +332,7 @@ mod tests {
         }
     }
 
-    /// A block of a megabyte a second.
+    /// One block of a megabyte per second.
     fn blocks(count: u64, bytes: u64) -> Vec<EncodedBlock> {
         let ready_blocks =
             |number| EncodedBlock { at: Time::from_seconds(number as f64), bytes, queries: 10 };
@@ -333,14 +340,14 @@ mod tests {
     }
 
     #[test]
-    fn hosts_share_what_the_fingerprint_needs() {
+    fn hosts_share_the_reading_for_the_fingerprint() {
         let seconds = |ranks, partitions, machine: &Machine| {
             let shape = Shape { ranks, groups: 1, replicas: 1, partitions, dedicated: false };
             fingerprint(4_000_000_000, &Topology::new(shape), machine).seconds
         };
         let machine = Machine { client_rate: 1e9, file_rate: 1e12, ..site(1.0, 0.0).machine };
         assert_eq!(seconds(8, 8, &machine), 0.5);
-        // Nobody reads half a partition.
+        // No rank reads half a partition.
         assert_eq!(seconds(8, 2, &machine), 2.0);
         assert_eq!(seconds(2, 8, &Machine { ranks_per_host: 2, ..machine.clone() }), 4.0);
         assert_eq!(seconds(8, 8, &Machine { file_rate: 2e9, ..machine }), 2.0);
@@ -363,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_link_is_kept_full_up_to_what_may_be_under_way() {
+    fn a_long_link_is_kept_full_up_to_the_limit() {
         let many: Vec<EncodedBlock> = blocks(200, MEGABYTE)
             .into_iter()
             .map(|ready_blocks| EncodedBlock { at: Time(0), ..ready_blocks })
@@ -374,12 +381,12 @@ mod tests {
         let far = ReportSite { link: Link { delay: 1.0, ..near.link }, ..near.clone() };
         let (near, far) =
             (simulate_report_site(&many, &near).end, simulate_report_site(&many, &far).end);
-        // 67 MB are acknowledged of after two seconds and more.
+        // The first report of 67 MB is acknowledged after more than two seconds.
         assert!(near < 2.5 && far > 5.0, "{near} {far}");
     }
 
     #[test]
-    fn makers_wait_for_their_database_and_for_who_writes() {
+    fn makers_wait_for_their_database_and_for_the_writer() {
         let mut slow = site(1e9, 0.0);
         slow.machine.file_rate = 10e6;
         let arrival = simulate_report_site(&blocks(20, MEGABYTE / 10), &slow);

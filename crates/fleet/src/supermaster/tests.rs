@@ -86,7 +86,7 @@ fn summary(message: &ToMaster<Bytes>) -> String {
             )
         }
         ToMaster::Restore { block, base, size } => format!("restore {block} {base} {size}"),
-        ToMaster::Verified { block, pass, .. } => format!("judged {block} {pass}"),
+        ToMaster::Verified { block, pass, .. } => format!("verified {block} {pass}"),
         ToMaster::NoMore => "no more".into(),
         ToMaster::Drain => "drain".into(),
         ToMaster::Stop(exit) => format!("stop {exit:?}"),
@@ -126,7 +126,7 @@ fn a_job_from_start_to_end() {
 }
 
 #[test]
-fn too_much_waiting_output_holds_all_but_the_oldest_block_back() {
+fn too_much_waiting_output_holds_back_all_blocks_except_the_oldest() {
     let config = Config { waiting_limit: 6, ..one_by_one() };
     let mut bench = Bench::new(config, 1, &[]);
     bench.open_and_read(&[1, 1, 1, 1], &[]);
@@ -157,7 +157,7 @@ fn blocks_of_an_earlier_run_are_only_placed() {
 }
 
 #[test]
-fn a_drain_waits_for_what_can_be_kept() {
+fn a_drain_waits_for_blocks_that_can_be_stored() {
     let config = Config { checkpoint: true, drain_limit: Time(100), ..one_by_one() };
     let mut bench = Bench::new(config.clone(), 2, &[]);
     bench.event(Event::Drain);
@@ -205,7 +205,7 @@ fn end(offset: u64, length: usize) -> Event<ToSupermaster<Bytes>, SupermasterOut
 }
 
 #[test]
-fn the_file_is_closed_when_all_ends_are_written() {
+fn the_file_is_closed_when_all_partial_grains_are_written() {
     let mut bench = Bench::new(Config { grain: 8, ..one_by_one() }, 1, &[]);
     bench.open_and_read(&[1, 1], &[]);
     bench.from(0, ToSupermaster::WantSegment);
@@ -242,7 +242,7 @@ fn the_file_is_closed_when_all_ends_are_written() {
 }
 
 #[test]
-fn ends_that_pile_up_hold_blocks_back() {
+fn waiting_partial_grains_hold_blocks_back() {
     let config = Config { grain: 64, waiting_limit: 15, ..one_by_one() };
     let mut bench = Bench::new(config, 1, &[]);
     bench.open_and_read(&[1, 1, 1], &[]);
@@ -258,7 +258,7 @@ fn ends_that_pile_up_hold_blocks_back() {
 }
 
 #[test]
-fn others_are_read_when_a_short_first_block_is_judged_and_go_one_by_one() {
+fn others_wait_for_the_verification_of_a_short_first_block_and_go_one_by_one() {
     let config = Config { verifies_blocks: true, segment_residues: 100, ..one_by_one() };
     let mut bench = Bench::new(config, 2, &[]);
     bench.done(&SupermasterWork::Open, SupermasterOutcome::Opened { base: 10 });
@@ -279,13 +279,13 @@ fn others_are_read_when_a_short_first_block_is_judged_and_go_one_by_one() {
     assert_eq!(bench.sent(), [(0, "blocks [0]".into())]);
     let (block, pass, found) = (BlockId(0), PassId(0), Bytes::from(vec![1; 4]));
     bench.from(0, ToSupermaster::Verify { block, pass, found: found.clone() });
-    let judged = |right| SupermasterOutcome::Verified { right, verdict: Bytes::from(vec![2; 5]) };
-    bench.done(&SupermasterWork::Verify { block, pass, found: found.clone() }, judged(false));
+    let outcome = |right| SupermasterOutcome::Verified { right, verdict: Bytes::from(vec![2; 5]) };
+    bench.done(&SupermasterWork::Verify { block, pass, found: found.clone() }, outcome(false));
     assert!(!is_reading(&bench), "{:?}", bench.actions);
-    assert_eq!(bench.sent(), [(0, "judged 0 0".into())]);
+    assert_eq!(bench.sent(), [(0, "verified 0 0".into())]);
     let pass = PassId(1);
     bench.from(0, ToSupermaster::Verify { block, pass, found: found.clone() });
-    bench.done(&SupermasterWork::Verify { block, pass, found }, judged(true));
+    bench.done(&SupermasterWork::Verify { block, pass, found }, outcome(true));
     bench.done(&read(1), SupermasterOutcome::Read(queries(10)));
     bench.done(&read(2), SupermasterOutcome::Read(queries(50)));
     assert_eq!(bench.sent(), []);
@@ -294,7 +294,7 @@ fn others_are_read_when_a_short_first_block_is_judged_and_go_one_by_one() {
 }
 
 #[test]
-fn the_block_for_which_others_wait_to_be_judged_goes_first() {
+fn the_next_block_to_verify_goes_out_of_turn() {
     let config = Config { longest_first: f64::MAX, ..one_by_one() };
     let mut bench = Bench::new(config, 1, &[]);
     bench.open_and_read(&[1, 5, 9], &[]);

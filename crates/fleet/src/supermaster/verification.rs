@@ -31,8 +31,8 @@ impl<P> VerificationQueue<P> {
     }
 
     /// Adds a pass of a block to verify.
-    pub fn add(&mut self, block: BlockId, told: PassOfGroup<P>) {
-        self.waiting.insert(block, told);
+    pub fn add(&mut self, block: BlockId, pass: PassOfGroup<P>) {
+        self.waiting.insert(block, pass);
     }
 
     /// Whether the first block is right.
@@ -63,12 +63,12 @@ impl<P> VerificationQueue<P> {
     /// Ends the verification; returns the group that asked. A block that is not right will be added
     /// again.
     pub fn end(&mut self, right: bool) -> Option<(BlockId, GroupId, PassId)> {
-        let judged = self.under_way.take();
-        if right && judged.is_some() {
+        let verified = self.under_way.take();
+        if right && verified.is_some() {
             self.next = self.next.next();
             self.advance();
         }
-        judged
+        verified
     }
 
     fn advance(&mut self) {
@@ -83,15 +83,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_are_judged_in_their_order_until_they_are_right() {
+    fn blocks_are_verified_in_order_until_they_are_right() {
         let mut verification = VerificationQueue::new();
-        let told = |pass| (GroupId(pass + 3), PassId(pass), ());
+        let pass = |pass| (GroupId(pass + 3), PassId(pass), ());
         let block = |verification: &mut VerificationQueue<()>| {
             verification.begin().map(|(block, pass, ())| (block.0, pass.0))
         };
-        verification.add(BlockId(3), told(0));
+        verification.add(BlockId(3), pass(0));
         verification.skip(BlockId(2));
-        verification.add(BlockId(1), told(0));
+        verification.add(BlockId(1), pass(0));
         assert_eq!(block(&mut verification), None);
         assert_eq!(verification.awaited(), Some(BlockId(0)));
         verification.skip(BlockId(0));
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(block(&mut verification), Some((1, 0)));
         assert_eq!(verification.end(false), Some((BlockId(1), GroupId(3), PassId(0))));
         assert_eq!(block(&mut verification), None, "block 1 is to come again");
-        verification.add(BlockId(1), told(1));
+        verification.add(BlockId(1), pass(1));
         assert_eq!(block(&mut verification), Some((1, 1)));
         assert_eq!(verification.end(true), Some((BlockId(1), GroupId(4), PassId(1))));
         assert_eq!(block(&mut verification), Some((3, 0)));

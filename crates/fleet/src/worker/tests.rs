@@ -96,7 +96,7 @@ fn questions_come_before_searches_and_one_work_at_a_time() {
 }
 
 #[test]
-fn the_cut_reaches_the_search_under_way_and_those_that_wait() {
+fn the_cut_reaches_the_running_search_and_waiting_tasks() {
     let mut bench = Bench::new(Config::default());
     bench.assign(0);
     let (first, _) = bench.started().unwrap();
@@ -135,7 +135,7 @@ fn a_cut_of_another_pass_prunes_nothing() {
 }
 
 #[test]
-fn an_answer_says_of_which_pass_it_is() {
+fn an_answer_names_its_pass() {
     let mut bench = Bench::new(Config::default());
     let parts = vec![(PartitionId(0), bytes(1))];
     bench.deliver(ToWorker::Ask { block: BlockId(0), pass: PassId(3), parts });
@@ -150,7 +150,7 @@ fn an_answer_says_of_which_pass_it_is() {
 }
 
 #[test]
-fn what_is_kept_for_a_pass_is_dropped_before_the_next_begins() {
+fn data_of_a_pass_is_dropped_before_the_next_begins() {
     let mut bench = Bench::new(Config::default());
     bench.deliver(ToWorker::Assign {
         block: BlockId(4),
@@ -220,7 +220,7 @@ fn a_collective_write_goes_on_beside_the_search() {
 }
 
 #[test]
-fn an_answer_may_keep_what_memory_is_left() {
+fn an_answer_may_use_the_remaining_memory() {
     let config = Config { write_buffer: 100, result_memory: 1000, ..Config::default() };
     let mut bench = Bench::new(config);
     bench.deliver(ask(0));
@@ -233,7 +233,7 @@ fn an_answer_may_keep_what_memory_is_left() {
 }
 
 #[test]
-fn a_drain_drops_what_has_not_begun() {
+fn a_drain_drops_waiting_tasks() {
     let mut bench = Bench::new(Config::default());
     bench.assign(0);
     bench.assign(1);
@@ -265,7 +265,7 @@ fn a_failed_write_names_the_rank() {
 }
 
 #[test]
-fn signs_of_life() {
+fn a_quiet_worker_pings_and_a_silent_master_ends_the_job() {
     let heartbeat = Heartbeat { interval: Time(10), limit: Time(30) };
     let mut bench = Bench::new(Config { heartbeat: Some(heartbeat), ..Config::default() });
     bench.now = 10;
@@ -282,7 +282,7 @@ fn signs_of_life() {
 }
 
 #[test]
-fn ends_are_handed_over_and_take_memory_until_they_have_left() {
+fn partial_grains_are_handed_over_and_take_memory_until_they_have_left() {
     let config = Config { grain: 64, write_buffer: 100, result_memory: 1000, ..Config::default() };
     let mut bench = Bench::new(config);
     // From 1000 to 1150: 1024 to 1088 is the only whole grain. There is memory for two windows.

@@ -138,13 +138,13 @@ impl Bench {
     }
 
     fn sent_to_supermaster(&self) -> Vec<String> {
-        let told = self.actions.iter().filter_map(|action| match action {
+        let sent = self.actions.iter().filter_map(|action| match action {
             Action::Send { message: Outgoing::Supermaster(message), .. } => {
                 Some(format!("{message:?}"))
             }
             _ => None,
         });
-        told.collect()
+        sent.collect()
     }
 
     fn placed_by(&self) -> Vec<(u32, Vec<u64>)> {
@@ -164,14 +164,14 @@ impl Bench {
 
     /// Workers that are to take part in a collective write, and the offsets where each writes.
     fn together(&self) -> Vec<(u32, Vec<u64>)> {
-        let told = self.actions.iter().filter_map(|action| match action {
+        let sent = self.actions.iter().filter_map(|action| match action {
             Action::Send {
                 message: Outgoing::Worker(worker, ToWorker::Collective { runs, .. }),
                 ..
             } => Some((worker.0, runs.iter().map(|run| run.offset).collect())),
             _ => None,
         });
-        told.collect()
+        sent.collect()
     }
 
     /// Lays out blocks for a collective write, each with its offset in the file.

@@ -22,13 +22,13 @@ impl Bench {
 
     /// Passes that workers may drop, according to the last event.
     fn forgotten(&self) -> Vec<(u32, u32)> {
-        let told = self.actions.iter().filter_map(|action| match action {
+        let sent = self.actions.iter().filter_map(|action| match action {
             Action::Send {
                 message: Outgoing::Worker(_, ToWorker::Assign { forget, .. }), ..
             } => Some(forget.iter().map(|(block, pass)| (block.0, pass.0))),
             _ => None,
         });
-        told.flatten().collect()
+        sent.flatten().collect()
     }
 
     /// The work that the last event started.
@@ -83,7 +83,7 @@ fn all_partitions_are_searched_again_with_the_new_queries_and_no_cut() {
 }
 
 #[test]
-fn nothing_of_an_earlier_pass_is_taken_for_the_present_one() {
+fn messages_of_an_earlier_pass_do_not_count_for_the_current_one() {
     let mut bench = Bench::in_second_pass(config());
     bench.result(1, 0);
     assert!(bench.started().is_none(), "hits of the first pass: {:?}", bench.actions);
@@ -113,7 +113,7 @@ fn nothing_of_an_earlier_pass_is_taken_for_the_present_one() {
 }
 
 #[test]
-fn rounds_begin_afresh_and_late_replies_end_none() {
+fn rounds_of_a_new_pass_begin_at_zero_and_late_replies_end_none() {
     let mut bench = Bench::in_second_pass(config());
     bench.pass = PassId(1);
     bench.search_block(0);
@@ -130,7 +130,7 @@ fn rounds_begin_afresh_and_late_replies_end_none() {
 }
 
 #[test]
-fn output_has_the_pieces_of_all_passes_each_from_who_made_them() {
+fn output_has_the_pieces_of_all_passes_from_their_answerers() {
     // Both workers hold the one partition. When block 0 returns, the first worker searches block 2.
     let mut bench = Bench::with(Config { strategy: Strategy::Individual, ..config() }, 2, 1);
     bench.segment(&[(0, 1), (1, 1), (2, 1)]);
@@ -176,8 +176,8 @@ fn a_block_begins_with_the_pass_after_those_that_were_kept() {
     bench.search_block(0);
     let owner = Owner::Partition(PassId(2), PartitionId(0));
     bench.done(MasterOutcome::Layout(vec![Extent { owner, piece: 0, length: 9 }]));
-    let told = bench.sent_to_supermaster();
-    assert!(told[0].starts_with("Failed") && told[0].contains("nobody searched"), "{told:?}");
+    let sent = bench.sent_to_supermaster();
+    assert!(sent[0].starts_with("Failed") && sent[0].contains("nobody searched"), "{sent:?}");
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn a_drain_drops_a_block_that_has_come_back() {
 }
 
 #[test]
-fn what_a_pass_found_is_judged_before_anything_else_comes_of_it() {
+fn results_of_a_pass_are_verified_before_the_next_step() {
     let mut bench = Bench::new(config());
     bench.segment(&[(0, 1)]);
     bench.result(0, 0);
@@ -213,13 +213,13 @@ fn what_a_pass_found_is_judged_before_anything_else_comes_of_it() {
     bench.result(1, 0);
     bench.done(MasterOutcome::Absorbed { cut: None });
     bench.done(MasterOutcome::Verify { found: bytes(7) });
-    let told = bench.actions.iter().any(|action| {
+    let sent = bench.actions.iter().any(|action| {
         let Action::Send { message: Outgoing::Supermaster(message), .. } = action else {
             return false;
         };
         matches!(message, ToSupermaster::Verify { block: BlockId(0), pass: PassId(0), .. })
     });
-    assert!(told && bench.started().is_none(), "{:?}", bench.actions);
+    assert!(sent && bench.started().is_none(), "{:?}", bench.actions);
     let verdict =
         |pass| ToMaster::Verified { block: BlockId(0), pass: PassId(pass), verdict: bytes(2) };
     bench.supermaster_says(verdict(1));
@@ -231,7 +231,7 @@ fn what_a_pass_found_is_judged_before_anything_else_comes_of_it() {
 }
 
 #[test]
-fn a_drain_drops_what_waits_for_a_verdict() {
+fn a_drain_drops_blocks_that_wait_for_verification() {
     let mut bench = Bench::new(Config { checkpoint: true, ..config() });
     bench.segment(&[(0, 1)]);
     bench.search_block(0);

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn who_searched_most_does_not_align_most() {
+fn alignment_is_balanced_whoever_searched_most() {
     let mut bench = Bench::with(config(), 2, 4);
     bench.segment(&[(0, 1)]);
     for (worker, partition) in [(0, 0), (1, 1), (0, 2), (0, 3)] {
@@ -28,7 +28,7 @@ fn who_searched_most_does_not_align_most() {
 }
 
 #[test]
-fn without_replicas_who_searched_answers() {
+fn without_replicas_the_searcher_answers() {
     let mut bench = Bench::with(config(), 1, 2);
     bench.segment(&[(0, 1)]);
     bench.search_block(0);
@@ -94,7 +94,7 @@ fn no_task_waits_behind_a_long_one() {
 }
 
 #[test]
-fn the_cut_goes_to_those_who_search() {
+fn the_cut_goes_to_the_searching_workers() {
     let mut bench = Bench::new(config());
     bench.segment(&[(0, 1)]);
     bench.result(0, 0);
@@ -109,7 +109,7 @@ fn the_cut_goes_to_those_who_search() {
 }
 
 #[test]
-fn rounds_ask_those_who_searched() {
+fn rounds_ask_the_workers_that_searched() {
     let mut bench = Bench::new(config());
     bench.segment(&[(0, 1)]);
     for worker in [1, 0] {
@@ -130,13 +130,13 @@ fn rounds_ask_those_who_searched() {
 }
 
 #[test]
-fn asking_for_what_was_not_searched_ends_the_job() {
+fn asking_for_an_unsearched_partition_ends_the_job() {
     let mut bench = Bench::with(config(), 1, 2);
     bench.segment(&[(0, 1)]);
     bench.search_block(0);
     assert_eq!(bench.asked(&[(7, 1)]), []);
-    let told = bench.sent_to_supermaster();
-    assert!(told[0].starts_with("Failed") && told[0].contains("partition 7"), "{told:?}");
+    let sent = bench.sent_to_supermaster();
+    assert!(sent[0].starts_with("Failed") && sent[0].contains("partition 7"), "{sent:?}");
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn blocks_that_are_being_stored_or_written_count() {
 }
 
 #[test]
-fn a_worker_that_gets_no_task_drops_passes_all_the_same() {
+fn a_worker_without_a_task_drops_passes_too() {
     let mut bench = Bench::new(config());
     bench.segment(&[(0, 1), (1, 1), (2, 1), (3, 1)]);
     let mut dropped = Vec::new();
@@ -195,11 +195,11 @@ fn a_worker_that_gets_no_task_drops_passes_all_the_same() {
     bench.search_block(4);
     bench.master.members[0].forget = vec![(BlockId(9), PassId(0)); 3];
     bench.done(MasterOutcome::Layout(layout()));
-    let told = bench.actions.iter().filter_map(|action| match action {
+    let sent = bench.actions.iter().filter_map(|action| match action {
         Action::Send { message: Outgoing::Worker(worker, ToWorker::Forget { passes }), .. } => {
             Some((worker.0, passes.len()))
         }
         _ => None,
     });
-    assert_eq!(told.collect::<Vec<_>>(), [(0, 4)]);
+    assert_eq!(sent.collect::<Vec<_>>(), [(0, 4)]);
 }

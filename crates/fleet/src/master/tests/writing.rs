@@ -31,7 +31,7 @@ fn individual_output_is_written_by_each_at_its_offsets() {
 }
 
 #[test]
-fn what_is_written_together_has_no_gaps() {
+fn collective_writes_have_no_gaps() {
     let mut bench = Bench::collective(false, &[(0, 1000), (1, 1320), (2, 9000)]);
     assert_eq!(bench.together(), [(0, vec![1000, 1320]), (1, vec![1020, 1340])]);
     bench.worker_says(1, ToMaster::CollectiveWritten);
@@ -43,7 +43,7 @@ fn what_is_written_together_has_no_gaps() {
 }
 
 #[test]
-fn who_has_nothing_to_write_takes_part() {
+fn workers_without_bytes_take_part_in_collective_writes() {
     let mut bench = Bench::new(Config { strategy: Strategy::Collective, ..config() });
     bench.segment(&[(0, 1)]);
     bench.finish_block(0, layout()[2..3].to_vec());
@@ -57,7 +57,7 @@ fn with_a_checkpoint_a_block_is_finished_when_durable() {
     bench.segment(&[(0, 1)]);
     bench.finish_block(0, layout());
     assert_eq!(bench.placed_by(), [(1, vec![0])]);
-    assert!(!bench.sent_to_supermaster().iter().any(|told| told.starts_with("Finished")));
+    assert!(!bench.sent_to_supermaster().iter().any(|sent| sent.starts_with("Finished")));
     bench.worker_says(1, ToMaster::Stored { block: BlockId(0) });
     assert_eq!(
         bench.sent_to_supermaster(),
@@ -66,7 +66,7 @@ fn with_a_checkpoint_a_block_is_finished_when_durable() {
 }
 
 #[test]
-fn what_is_stored_as_records_is_not_written_again() {
+fn stored_records_are_not_written_again() {
     let mut bench = Bench::new(Config { strategy: Strategy::Records, ..config() });
     bench.segment(&[(0, 1)]);
     bench.finish_block(0, layout());
@@ -85,7 +85,7 @@ fn what_is_stored_as_records_is_not_written_again() {
 }
 
 #[test]
-fn a_drain_ends_after_the_write_under_way_and_begins_none() {
+fn a_drain_ends_after_the_running_write_and_begins_none() {
     let mut bench = Bench::collective(true, &[(0, 1000), (1, 9000)]);
     assert_eq!(bench.together().len(), 2);
     bench.supermaster_says(ToMaster::Drain);

@@ -9,7 +9,7 @@ use super::hosts::ExpectedEnd;
 use super::{Effect, Parcel, SimEvent, World};
 
 impl World<'_> {
-    /// How much longer than said a work on the search threads takes.
+    /// Factor by which a work on the search threads takes longer than planned.
     fn slowness(&mut self, worker: u32) -> f64 {
         let noise = self.job.machine.noise;
         let noise = if noise > 0.0 { log_normal(&mut self.rng, noise) } else { 1.0 };
@@ -17,7 +17,7 @@ impl World<'_> {
         self.places[rank.index()].slowness * noise
     }
 
-    /// Ends a work on the search threads after so many seconds.
+    /// Schedules the end of a work on the search threads after this many seconds.
     fn compute(
         &mut self,
         worker: u32,
@@ -39,7 +39,7 @@ impl World<'_> {
         self.add(start + span, SimEvent::Worked(worker, ticket, outcome, effect));
     }
 
-    /// Ends the works of a host that are through.
+    /// Ends the works of a host that have finished.
     pub(super) fn on_host(&mut self, expected: ExpectedEnd) {
         let Some(hosts) = &mut self.hosts else { return };
         let (ended, next) = hosts.end(expected);
@@ -92,7 +92,7 @@ impl World<'_> {
         self.sums.answer += span.0;
         self.sums.blocked += spooling.0;
         self.report.spooled += spilled;
-        // All questions of a message are of one round.
+        // All questions of a message belong to one round.
         let round = parts.first().map_or(0, |(_, question)| question.round);
         let reply = Parcel { bytes: 16 * pieces + 16, pass, round };
         let outcome = WorkerOutcome::Answered { reply, kept };

@@ -1,4 +1,4 @@
-//! What works change when they are done.
+//! Changes that works make when they end.
 
 use crate::ids::{Ticket, Time, WorkerId};
 use crate::role::Event;
@@ -69,7 +69,7 @@ impl World<'_> {
             }
             Effect::Gather(bytes) => ledger.hold(worker, bytes, freed),
             Effect::HandOver(window) => {
-                // What it is made of is what it then holds, until that has left.
+                // The worker holds the collected bytes until they have left.
                 ledger.hand_over(worker, &window);
                 let parts: u64 = window.parts.iter().map(|(_, part)| part.bytes).sum();
                 ledger.hold(worker, window.length(), freed + parts + elsewhere);

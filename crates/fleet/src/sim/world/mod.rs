@@ -3,8 +3,8 @@
 mod computing;
 mod effects;
 mod hosts;
+mod io_work;
 mod job;
-mod moving;
 mod route;
 mod summary;
 mod works;
@@ -32,7 +32,7 @@ use self::hosts::{ExpectedEnd, Hosts};
 use self::job::Parcel;
 pub use self::job::{Faults, Job, Outcome, RunEnd};
 
-/// Bytes before the first block.
+/// Bytes before the first block's output.
 const HEAD: u64 = 100;
 
 /// Events of the simulation.
@@ -40,7 +40,7 @@ enum SimEvent {
     Supermaster(Event<ToSupermaster<Parcel>, SupermasterOutcome<Parcel>>),
     Master(u32, Event<ToMaster<Parcel>, MasterOutcome<Parcel>>),
     Worker(u32, Event<ToWorker<Parcel>, WorkerOutcome<Parcel>>),
-    /// A worker's work has ended, with what it changed.
+    /// A worker's work has ended, with its effect.
     Worked(u32, Ticket, WorkerOutcome<Parcel>, Option<Box<Effect>>),
     /// Some work may have ended on a host whose ranks share cores.
     Host(ExpectedEnd),
@@ -48,10 +48,10 @@ enum SimEvent {
     Kill,
 }
 
-/// What a work changes when it is done.
+/// Changes that a work makes when it ends.
 enum Effect {
     Search(Task),
-    /// What was answered, in which round, and the bytes kept.
+    /// The tasks that were answered with their round, and the bytes kept.
     Answer(Vec<(Task, u32)>, u64),
     Gather(u64),
     Write(Window<Parcel>, Option<u64>),
@@ -59,14 +59,14 @@ enum Effect {
     Together(Vec<Run>, u64),
 }
 
-/// A rank.
+/// State of a rank.
 #[derive(Clone, Debug, Default)]
 struct Place {
-    /// Until when its communication and its master's works are busy.
+    /// Time until which its communication and its master's works are busy.
     busy: Time,
-    /// Time that they took from the search under way.
+    /// Nanoseconds that these took from the running search.
     stolen: u64,
-    /// Slower than others by this factor.
+    /// Factor by which it is slower than others.
     slowness: f64,
     dead: bool,
     searching: bool,
@@ -96,10 +96,10 @@ struct Sums {
     blocked: u64,
     output: u64,
     supermaster: u64,
-    /// Its works.
+    /// Time of the supermaster's works.
     reading: u64,
     masters: Vec<u64>,
-    /// Messages that each master sent.
+    /// Number of messages that each master sent.
     master_messages: Vec<u64>,
     last_work: Vec<Time>,
 }
@@ -107,7 +107,7 @@ struct Sums {
 struct World<'a> {
     job: &'a Job,
     queue: Queue<SimEvent>,
-    /// Events in the queue other than ticks.
+    /// Number of events in the queue other than ticks.
     alive: u64,
     supermaster: Supermaster<Parcel>,
     masters: Vec<Master<Parcel>>,
@@ -117,10 +117,10 @@ struct World<'a> {
     hosted: Vec<Vec<Address>>,
     network: Network,
     files: FileSystem,
-    /// If ranks share cores.
+    /// Hosts, if their ranks share cores.
     hosts: Option<Hosts>,
     rng: Xoshiro256PlusPlus,
-    /// Last arrival between two roles; kept only if messages take times by chance.
+    /// Last arrival between two roles; only kept if message times are random.
     last: HashMap<(Address, Address), Time>,
     collectives: BTreeMap<GroupId, CollectiveWrite>,
     spilled: HashSet<(BlockId, PassId, PartitionId, u32)>,
@@ -128,7 +128,7 @@ struct World<'a> {
     sums: Sums,
     report: Report,
     exited: HashSet<Address>,
-    /// How the supermaster exited.
+    /// The supermaster's exit.
     exit: Option<Exit>,
     end: Option<RunEnd>,
     now: Time,
@@ -227,7 +227,7 @@ impl<'a> World<'a> {
         }
         if let Some(heartbeat) = self.job.config.heartbeat {
             for rank in 0..self.places.len() as u32 {
-                // Not all at once.
+                // Ranks do not tick all at once.
                 let first = start + Time(heartbeat.interval.0 * u64::from(rank % 97) / 97);
                 self.add(first, SimEvent::Tick(Rank(rank)));
             }

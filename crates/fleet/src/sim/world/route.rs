@@ -1,4 +1,4 @@
-//! Events to roles, and their actions carried out.
+//! Passes events to roles and carries out their actions.
 
 use rand::Rng;
 
@@ -11,9 +11,10 @@ use crate::work::{MasterOutcome, SupermasterOutcome, WorkerOutcome};
 use super::{Parcel, RunEnd, SimEvent, World};
 
 impl World<'_> {
-    /// A role handles an event as soon as its rank can; returns when it has, or `None` if it is not there any more.
+    /// Returns when a role has handled an event, as soon as its rank can; `None` if the role has
+    /// ended.
     pub(super) fn start_handling(&mut self, role: Address, cost: f64) -> Option<Time> {
-        // Few roles have exited while there are events.
+        // This lookup is rare: most roles exit at the end.
         if !self.exited.is_empty() && self.exited.contains(&role) {
             return None;
         }
@@ -117,7 +118,7 @@ impl World<'_> {
         }
     }
 
-    /// Keeps account of what a worker is told about a pass.
+    /// Notes a message about a pass to a worker in the ledger.
     fn note_worker(
         &mut self,
         from: Address,
@@ -164,7 +165,8 @@ impl World<'_> {
                 && let Outgoing::Worker(_, ToWorker::Part { bytes, .. })
                 | Outgoing::Supermaster(ToSupermaster::PartialGrain { bytes, .. }) = &message
             {
-                // The sender hears of it a little later than it is so, and must not count on it before.
+                // The sender learns that the message has left a little later, and must not count on
+                // it before.
                 ledger.hold(worker, 0, bytes.bytes);
             }
         }

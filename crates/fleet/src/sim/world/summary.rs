@@ -1,4 +1,4 @@
-//! Figures of a run that has ended.
+//! Computes the figures of a run that has ended.
 
 use crate::ids::Time;
 use crate::sim::ledger::Checkpoint;

@@ -1,4 +1,4 @@
-//! Works of a worker beside the search.
+//! Works of a worker that run while searches go on.
 
 use crate::config::Strategy;
 use crate::ids::{BlockId, Ticket, Time, WorkerId};
@@ -8,7 +8,7 @@ use super::works::COPY_RATE;
 use super::{CollectiveMember, Effect, Parcel, SimEvent, World};
 
 impl World<'_> {
-    /// Bytes of own slices in memory, and elsewhere.
+    /// Bytes of the worker's own slices in memory, and elsewhere.
     pub(super) fn own_bytes<'b>(
         &self,
         worker: u32,
