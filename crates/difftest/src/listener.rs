@@ -70,7 +70,7 @@ pub struct Listener {
 }
 
 /// How the process ended.
-pub struct Ended {
+pub struct ReceiverExit {
     /// Exit code, or minus the signal's number.
     pub code: i32,
     /// Bytes of standard error.
@@ -106,11 +106,11 @@ impl Listener {
     ///
     /// # Errors
     /// If it cannot be waited for.
-    pub fn end(mut self, limit: Duration) -> Result<Ended> {
+    pub fn end(mut self, limit: Duration) -> Result<ReceiverExit> {
         let deadline = Instant::now() + limit;
         let status = self.wait(deadline).map_err(io_error("wait for", Path::new("receive")))?;
         let stderr = self.stderr.join().unwrap_or_default().into_bytes();
-        Ok(Ended { code: exit_code(status), stderr })
+        Ok(ReceiverExit { code: exit_code(status), stderr })
     }
 
     fn wait(&mut self, deadline: Instant) -> io::Result<ExitStatus> {

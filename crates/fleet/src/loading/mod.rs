@@ -35,7 +35,7 @@ pub struct Piece {
 
 impl Piece {
     /// Returns all pieces of a partition of `size` bytes.
-    pub fn all(partition: PartitionId, size: u64) -> impl Iterator<Item = Piece> {
+    pub fn all_of(partition: PartitionId, size: u64) -> impl Iterator<Item = Piece> {
         let count = size.div_ceil(PIECE_BYTES as u64) as u32;
         (0..count).map(move |number| Piece { partition, number })
     }

@@ -27,9 +27,9 @@ const LATER: Time = Time(100_000_000);
 pub struct Relay {
     fills: BTreeMap<PartitionId, Fill>,
     children: BTreeMap<Rank, Child>,
-    /// Bytes have moved since the last beat.
+    /// Whether bytes have moved since the last heartbeat.
     moved: bool,
-    /// When the last beat was sent.
+    /// When the last heartbeat was sent.
     beaten: Time,
     /// When this rank last checked for silent ranks.
     looked: Time,
@@ -90,7 +90,7 @@ impl Relay {
         let (mut fills, mut children) = (BTreeMap::new(), BTreeMap::new());
         for route in routes {
             let Some(position) = route.position(rank) else { continue };
-            let pieces = Piece::all(route.partition, route.size).count();
+            let pieces = Piece::all_of(route.partition, route.size).count();
             let below: Vec<_> = route.children(position).map(|child| (child, pieces)).collect();
             for &(child, _) in &below {
                 children.insert(child, Child { last_sign: now, ..Child::default() });
@@ -112,7 +112,7 @@ impl Relay {
     /// Notes a piece that is in place: read here, or sent by `from`. Returns false for a piece that
     /// nobody was to send; the caller ignores it.
     #[must_use]
-    pub fn arrived(&mut self, piece: Piece, from: Option<Rank>, now: Time) -> bool {
+    pub fn note_arrival(&mut self, piece: Piece, from: Option<Rank>, now: Time) -> bool {
         let Some(fill) = self.fills.get_mut(&piece.partition) else { return false };
         match fill.has.get_mut(piece.number as usize) {
             Some(has) if !*has && fill.parent == from => *has = true,
@@ -130,7 +130,7 @@ impl Relay {
     }
 
     /// Returns the next piece to send and its receiver; `None` if none may be sent now.
-    pub fn next(&mut self, now: Time) -> Option<(Rank, Piece)> {
+    pub fn next_piece(&mut self, now: Time) -> Option<(Rank, Piece)> {
         // The receiver with fewest unconfirmed pieces, so that no subtree waits for others.
         let may =
             |(_, child): &(&Rank, &mut Child)| child.sent.len() < WINDOW && !child.ready.is_empty();
@@ -147,7 +147,7 @@ impl Relay {
     /// Notes that `child` has put the oldest unconfirmed piece in place. Returns false if there was
     /// none.
     #[must_use]
-    pub fn confirmed(&mut self, child: Rank, now: Time) -> bool {
+    pub fn note_confirmation(&mut self, child: Rank, now: Time) -> bool {
         let Some(state) = self.children.get_mut(&child) else { return false };
         let Some(piece) = state.sent.pop_front() else { return false };
         state.last_sign = now;
@@ -161,7 +161,7 @@ impl Relay {
     }
 
     /// Notes a heartbeat: the parent says that a partition is still coming.
-    pub fn beat(&mut self, partition: PartitionId, now: Time) {
+    pub fn note_beat(&mut self, partition: PartitionId, now: Time) {
         if let Some(fill) = self.fills.get_mut(&partition) {
             fill.last_sign = now;
             fill.alive = true;
@@ -169,7 +169,7 @@ impl Relay {
     }
 
     /// Returns the heartbeats to send now: receiver and partition.
-    pub fn beats(&mut self, now: Time) -> Vec<(Rank, PartitionId)> {
+    pub fn due_beats(&mut self, now: Time) -> Vec<(Rank, PartitionId)> {
         if now.since(self.beaten) < BEAT {
             return Vec::new();
         }
@@ -194,7 +194,7 @@ impl Relay {
 
     /// Returns a rank that others wait for and that was silent for too long. To be called all the
     /// time.
-    pub fn silent(&mut self, now: Time) -> Option<Silence> {
+    pub fn silent_rank(&mut self, now: Time) -> Option<Silence> {
         let slept = now.since(std::mem::replace(&mut self.looked, now)) > BEAT;
         if slept {
             // This rank did not listen meanwhile, so it blames nobody.

@@ -151,7 +151,7 @@ impl Network {
         };
         let mut busy: BTreeMap<Rank, u64> = BTreeMap::new();
         for route in routes {
-            for piece in Piece::all(route.partition, route.size) {
+            for piece in Piece::all_of(route.partition, route.size) {
                 let until = busy.entry(route.fillers[0]).or_default();
                 *until += pace;
                 network.schedule(Time(*until), Event::Read(route.fillers[0], piece));
@@ -177,7 +177,7 @@ impl Network {
 
     /// Sends everything that a rank may send now.
     fn pump(&mut self, rank: Rank, now: Time) {
-        while let Some((to, piece)) = self.relays[rank.index()].next(now) {
+        while let Some((to, piece)) = self.relays[rank.index()].next_piece(now) {
             let unconfirmed = self.unconfirmed.entry((rank, to)).or_default();
             *unconfirmed += 1;
             assert!(*unconfirmed <= 2, "a rank is sent more than it may be");
@@ -190,33 +190,33 @@ impl Network {
         while let Some(((now, _), event)) = self.under_way.pop_first() {
             match event {
                 Event::Read(rank, piece) if !self.stuck.contains(&rank) => {
-                    assert!(self.relays[rank.index()].arrived(piece, None, now));
+                    assert!(self.relays[rank.index()].note_arrival(piece, None, now));
                     assert!(self.placed.insert((rank, piece)));
                     self.reads += 1;
                     self.pump(rank, now);
                 }
                 Event::Piece(from, to, piece) if !self.stuck.contains(&to) => {
-                    assert!(self.relays[to.index()].arrived(piece, Some(from), now));
+                    assert!(self.relays[to.index()].note_arrival(piece, Some(from), now));
                     assert!(self.placed.insert((to, piece)));
                     self.send(now, to, from, Event::Confirmation(to, from));
                     self.pump(to, now);
                 }
                 Event::Confirmation(from, to) if !self.stuck.contains(&to) => {
                     *self.unconfirmed.get_mut(&(to, from)).unwrap() -= 1;
-                    assert!(self.relays[to.index()].confirmed(from, now));
+                    assert!(self.relays[to.index()].note_confirmation(from, now));
                     self.pump(to, now);
                 }
-                Event::Beat(to, partition) => self.relays[to.index()].beat(partition, now),
+                Event::Beat(to, partition) => self.relays[to.index()].note_beat(partition, now),
                 Event::Look if self.relays.iter().all(Relay::is_done) => return Ok(now),
                 Event::Look => {
                     for rank in (0..self.relays.len() as u32).map(Rank) {
                         if self.stuck.contains(&rank) {
                             continue;
                         }
-                        if let Some(silence) = self.relays[rank.index()].silent(now) {
+                        if let Some(silence) = self.relays[rank.index()].silent_rank(now) {
                             return Err((rank, silence));
                         }
-                        for (to, partition) in self.relays[rank.index()].beats(now) {
+                        for (to, partition) in self.relays[rank.index()].due_beats(now) {
                             self.send(now, rank, to, Event::Beat(to, partition));
                         }
                     }
@@ -240,7 +240,7 @@ fn every_piece_reaches_every_host_and_is_read_once() {
         // So slowly that without heartbeats a rank would be thought dead.
         let mut network = Network::new(ranks, &routes, 25 * SECOND, seed as u64);
         network.run().unwrap();
-        let pieces = |route: &Route| Piece::all(route.partition, route.size).count() as u64;
+        let pieces = |route: &Route| Piece::all_of(route.partition, route.size).count() as u64;
         assert_eq!(network.reads, routes.iter().map(pieces).sum::<u64>());
         let wanted = routes.iter().map(|route| pieces(route) * route.fillers.len() as u64);
         assert_eq!(network.placed.len() as u64, wanted.sum::<u64>());
@@ -273,11 +273,11 @@ fn a_rank_that_did_not_listen_blames_nobody() {
     let (_, _, routes) = job(2, 2, 2, 8);
     let reading = routes.iter().find(|route| route.size > 0).unwrap();
     let mut relay = Relay::new(reading.fillers[1], &routes, Time(0));
-    assert_eq!(relay.silent(Time(300 * SECOND)), None);
+    assert_eq!(relay.silent_rank(Time(300 * SECOND)), None);
     for second in 301..360 {
-        assert_eq!(relay.silent(Time(second * SECOND)), None);
+        assert_eq!(relay.silent_rank(Time(second * SECOND)), None);
     }
-    let sent = (360..364).find_map(|second| relay.silent(Time(second * SECOND))).unwrap();
+    let sent = (360..364).find_map(|second| relay.silent_rank(Time(second * SECOND))).unwrap();
     assert_eq!(sent.rank, reading.fillers[0]);
 }
 
@@ -288,10 +288,14 @@ fn unexpected_pieces_are_refused() {
     let (first, second) = (route.fillers[0], route.fillers[1]);
     let piece = Piece { partition: route.partition, number: 0 };
     let mut relay = Relay::new(second, &routes, Time(0));
-    assert!(!relay.arrived(piece, None, Time(0)), "it does not read this");
-    assert!(!relay.arrived(Piece { number: 999, ..piece }, Some(first), Time(0)));
-    assert!(!relay.arrived(Piece { partition: PartitionId(99), ..piece }, Some(first), Time(0)));
-    assert!(!relay.confirmed(first, Time(0)));
-    assert!(relay.arrived(piece, Some(first), Time(0)));
-    assert!(!relay.arrived(piece, Some(first), Time(0)), "twice");
+    assert!(!relay.note_arrival(piece, None, Time(0)), "it does not read this");
+    assert!(!relay.note_arrival(Piece { number: 999, ..piece }, Some(first), Time(0)));
+    assert!(!relay.note_arrival(
+        Piece { partition: PartitionId(99), ..piece },
+        Some(first),
+        Time(0)
+    ));
+    assert!(!relay.note_confirmation(first, Time(0)));
+    assert!(relay.note_arrival(piece, Some(first), Time(0)));
+    assert!(!relay.note_arrival(piece, Some(first), Time(0)), "twice");
 }

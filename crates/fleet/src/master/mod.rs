@@ -203,7 +203,7 @@ impl<P: Payload> Master<P> {
             ToMaster::Verified { block, pass, verdict } => self.verified(block, pass, verdict),
             ToMaster::Bases { bases } => {
                 for (block, base) in bases {
-                    let next = self.outputs.base(block, base);
+                    let next = self.outputs.set_offset(block, base);
                     self.continue_output(now, block, next, actions);
                 }
             }
@@ -235,11 +235,11 @@ impl<P: Payload> Master<P> {
             }
             ToMaster::Fetch(fetch) => self.fetch(self.worker(member), fetch),
             ToMaster::Stored { block } => {
-                let next = self.outputs.stored(block);
+                let next = self.outputs.portion_stored(block);
                 self.continue_output(now, block, next, actions);
             }
             ToMaster::Written { block } => {
-                let next = self.outputs.written(block);
+                let next = self.outputs.portion_written(block);
                 self.continue_output(now, block, next, actions);
             }
             ToMaster::CollectiveWritten => self.collective_written(now, actions),

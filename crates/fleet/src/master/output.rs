@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use crate::config::{Config, Strategy};
 use crate::ids::{BlockId, WorkerId};
 use crate::work::{Holder, Run, Slice};
-use crate::worker::windows;
+use crate::worker::cut_into_windows;
 
 /// The part of a block's output that one worker writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -159,7 +159,7 @@ impl BlockOutputs {
     }
 
     /// Notes that a portion of a block is durable.
-    pub fn stored(&mut self, block: BlockId) -> OutputStep {
+    pub fn portion_stored(&mut self, block: BlockId) -> OutputStep {
         let Some(laid) = self.blocks.get_mut(&block) else { return OutputStep::Nothing };
         let OutputStage::Storing(left) = &mut laid.stage else { return OutputStep::Nothing };
         *left -= 1;
@@ -182,11 +182,11 @@ impl BlockOutputs {
         let portions = vec![Portion { worker, runs: vec![record(block, 0, size)] }];
         let laid = BlockOutput { stage: OutputStage::Waiting, size, portions, is_new: false };
         self.blocks.insert(block, laid);
-        self.base(block, base)
+        self.set_offset(block, base)
     }
 
     /// Notes the offset of a block in the file.
-    pub fn base(&mut self, block: BlockId, base: u64) -> OutputStep {
+    pub fn set_offset(&mut self, block: BlockId, base: u64) -> OutputStep {
         let Some(laid) = self.blocks.get_mut(&block) else { return OutputStep::Nothing };
         let mut portions = std::mem::take(&mut laid.portions);
         if laid.size == 0 || self.stays {
@@ -202,7 +202,7 @@ impl BlockOutputs {
     }
 
     /// Notes that a portion of a block is in the file.
-    pub fn written(&mut self, block: BlockId) -> OutputStep {
+    pub fn portion_written(&mut self, block: BlockId) -> OutputStep {
         let Some(laid) = self.blocks.get_mut(&block) else { return OutputStep::Nothing };
         let OutputStage::Placing(left) = &mut laid.stage else { return OutputStep::Nothing };
         *left -= 1;
@@ -261,7 +261,7 @@ impl Collective {
         let count = portions.len() as u32;
         let mut pieces = Vec::new();
         for Portion { worker, runs } in portions {
-            let flat = windows(runs, self.buffer).into_iter().flat_map(|(_, runs)| runs);
+            let flat = cut_into_windows(runs, self.buffer).into_iter().flat_map(|(_, runs)| runs);
             pieces.extend(flat.map(|run| (worker, run.length(), run)));
         }
         pieces.sort_unstable_by_key(|(_, _, run)| run.offset);
@@ -310,7 +310,7 @@ impl Collective {
 
     /// Notes that a member has finished. After the last one, returns the blocks that are now in the
     /// file, each with its number of portions.
-    pub fn written(&mut self) -> Vec<(BlockId, u32)> {
+    pub fn member_finished(&mut self) -> Vec<(BlockId, u32)> {
         let Some((pieces, left)) = &mut self.running else { return Vec::new() };
         *left -= 1;
         if *left > 0 {

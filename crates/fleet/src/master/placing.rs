@@ -119,9 +119,9 @@ impl<P: Payload> Master<P> {
     }
 
     pub(super) fn collective_written(&mut self, now: Time, actions: &mut Actions<P>) {
-        for (block, portions) in self.collective.written() {
+        for (block, portions) in self.collective.member_finished() {
             for _ in 0..portions {
-                let next = self.outputs.written(block);
+                let next = self.outputs.portion_written(block);
                 self.continue_output(now, block, next, actions);
             }
         }

@@ -49,7 +49,7 @@ const OPEN_TASKS: u64 = 4;
 
 /// When a block of queries is complete: after a batch, once it has enough residues or queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cut {
+pub struct BlockLimits {
     /// Residues of a batch of BLAST+.
     pub batch_residues: u64,
     /// Residues with which a block is complete.
@@ -58,7 +58,7 @@ pub struct Cut {
     pub block_queries: u64,
 }
 
-impl Cut {
+impl BlockLimits {
     /// Whether a block is complete with the batches it has.
     pub fn is_full(&self, block: Weight) -> bool {
         block.sequences > 0
@@ -68,7 +68,7 @@ impl Cut {
 
 impl Request {
     /// Returns the largest number of partitions for the database.
-    pub(super) fn finest(&self, workers: u32, replicas: u32) -> u32 {
+    pub(super) fn most_partitions(&self, workers: u32, replicas: u32) -> u32 {
         let sequences = u32::try_from(self.database.sequences.max(1)).unwrap_or(u32::MAX);
         if let Some(partitions) = self.wishes.partitions {
             return partitions.clamp(1, sequences);
@@ -121,7 +121,7 @@ impl Request {
     }
 
     /// Returns the settings with limits that fit the number of ranks.
-    pub(super) fn bounds(&self, config: &Config, shape: Shape, block_residues: u64) -> Config {
+    pub(super) fn limits(&self, config: &Config, shape: Shape, block_residues: u64) -> Config {
         let groups = u64::from(shape.groups.max(1));
         let workers = u64::from(shape.ranks).div_ceil(groups);
         let partitions = u64::from(shape.partitions.max(1));

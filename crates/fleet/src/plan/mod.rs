@@ -10,7 +10,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::blocks::{BLOCK_QUERIES, BLOCK_RESIDUES, Cut};
+pub use self::blocks::{BLOCK_QUERIES, BLOCK_RESIDUES, BlockLimits};
 use crate::config::Config;
 use crate::ids::PartitionId;
 use crate::payload::Weight;
@@ -190,12 +190,12 @@ impl Request {
         let fit = u64::from(workers) * 9 / (10 * holders).max(1);
         let chosen = if holders == 1 { workers } else { (fit as u32).max(1) };
         let replicas = self.wishes.replicas.unwrap_or(chosen).min(workers);
-        let finest = self.finest(workers, replicas);
-        let block_residues = self.block_residues(workers, groups, finest);
+        let most_partitions = self.most_partitions(workers, replicas);
+        let block_residues = self.block_residues(workers, groups, most_partitions);
         let blocks = self.blocks(block_residues);
-        let partitions = self.partitions(workers, replicas, groups, blocks).min(finest);
+        let partitions = self.partitions(workers, replicas, groups, blocks).min(most_partitions);
         let shape = Shape { ranks: self.ranks, groups, replicas, partitions, dedicated };
-        let config = self.bounds(config, shape, block_residues);
+        let config = self.limits(config, shape, block_residues);
         let layout = self.assess(shape, (config, block_residues), other, holders)?;
         Ok(self.add_result_memory(layout))
     }

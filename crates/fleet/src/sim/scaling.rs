@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, QueryOrder, Schedule, Strategy};
 use crate::payload::Weight;
-use crate::plan::{BLOCK_QUERIES, BLOCK_RESIDUES, Cut, Layout, LayoutError, Request, Size, Wishes};
+use crate::plan::{
+    BLOCK_QUERIES, BLOCK_RESIDUES, BlockLimits, Layout, LayoutError, Request, Size, Wishes,
+};
 
 use super::machine::Machine;
 use super::startup::Startup;
@@ -205,7 +207,7 @@ impl Job {
         machine: Machine,
         seed: u64,
     ) -> Job {
-        let cut = Cut {
+        let cut = BlockLimits {
             batch_residues: request.batch_residues,
             block_residues: layout.block_residues,
             block_queries: BLOCK_QUERIES,

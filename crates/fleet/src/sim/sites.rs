@@ -51,7 +51,7 @@ pub struct ReportSite {
     pub ranks: u32,
     /// The machine.
     pub machine: Machine,
-    /// Bytes of the database there.
+    /// Bytes of the database at the I/O site.
     pub database: u64,
     /// Costs of the metadata that it receives.
     pub encoding: EncodingCost,

@@ -9,7 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::config::{Config, Heartbeat, Schedule, Strategy};
 use crate::end::Exit;
 use crate::ids::{BlockId, Rank, Time};
-use crate::plan::Cut;
+use crate::plan::BlockLimits;
 use crate::topology::{Shape, Topology};
 
 use super::ledger::Checkpoint;
@@ -33,7 +33,7 @@ pub fn run(seed: u64, most_ranks: u32) -> Result<Vec<Outcome>, String> {
     // Mostly blocks of one query.
     let block_residues = *[1, 1, 5000].choose(&mut rng).unwrap_or(&1);
     let batch_residues = rng.random_range(1..2000);
-    let cut = Cut { batch_residues, block_residues, block_queries: 1000 };
+    let cut = BlockLimits { batch_residues, block_residues, block_queries: 1000 };
     let workload = Workload::new(source, cut, partitions, rng.random());
     let config = config(&mut rng, &workload);
     let machine = machine(&mut rng);

@@ -218,13 +218,13 @@ impl<P: Payload> Supermaster<P> {
         actions: &mut Actions<P>,
     ) {
         let Some(offsets) = &mut self.offsets else { return };
-        let known = offsets.finish(block, finished);
+        let known = offsets.finish_block(block, finished);
         if self.drain.is_some() {
             return;
         }
         let mut bases: BTreeMap<GroupId, Vec<(BlockId, u64)>> = BTreeMap::new();
         for (block, base, FinishedBlock { size, group, .. }) in known {
-            self.partial_grains.expect(base, size);
+            self.partial_grains.expect_block(base, size);
             if let Some(group) = group {
                 bases.entry(group).or_default().push((block, base));
             } else {

@@ -49,7 +49,7 @@ impl Offsets {
     }
 
     /// Notes a finished block. Returns the blocks whose offsets are now known.
-    pub fn finish(
+    pub fn finish_block(
         &mut self,
         block: BlockId,
         finished: FinishedBlock,
@@ -74,19 +74,19 @@ mod tests {
     #[test]
     fn offsets_follow_the_order_of_blocks() {
         let mut offsets = Offsets::new(100);
-        let of = |size, group: Option<u32>| {
+        let finished = |size, group: Option<u32>| {
             let held = if group.is_some() { size + 1 } else { 0 };
             FinishedBlock { size, held, group: group.map(GroupId) }
         };
-        assert_eq!(offsets.finish(BlockId(2), of(7, Some(1))), []);
-        assert_eq!(offsets.finish(BlockId(1), of(50, None)), []);
+        assert_eq!(offsets.finish_block(BlockId(2), finished(7, Some(1))), []);
+        assert_eq!(offsets.finish_block(BlockId(1), finished(50, None)), []);
         assert_eq!(offsets.waiting_bytes(), 8);
         assert_eq!(
-            offsets.finish(BlockId(0), of(3, Some(0))),
+            offsets.finish_block(BlockId(0), finished(3, Some(0))),
             [
-                (BlockId(0), 100, of(3, Some(0))),
-                (BlockId(1), 103, of(50, None)),
-                (BlockId(2), 153, of(7, Some(1))),
+                (BlockId(0), 100, finished(3, Some(0))),
+                (BlockId(1), 103, finished(50, None)),
+                (BlockId(2), 153, finished(7, Some(1))),
             ]
         );
         assert_eq!(

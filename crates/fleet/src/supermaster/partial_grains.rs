@@ -24,7 +24,7 @@ impl<P: Payload> PartialGrains<P> {
     }
 
     /// Expects the partial grains of a block whose output begins at `base`.
-    pub fn expect(&mut self, base: u64, size: u64) {
+    pub fn expect_block(&mut self, base: u64, size: u64) {
         let Some(grain) = self.grain else { return };
         let inner = whole_grains(&(base..base + size), grain);
         self.missing += size - (inner.end - inner.start);

@@ -60,7 +60,7 @@ impl<P: Payload> Worker<P> {
 
     fn next_move(&mut self) -> Option<(IoWork, WorkerWork<P>)> {
         if let Some(JointWrite { runs, master }) = self.collectives.pop_front() {
-            self.memory.collective(runs.iter().map(Run::length).sum());
+            self.memory.set_collective(runs.iter().map(Run::length).sum());
             return Some((IoWork::Collective, WorkerWork::Collective { runs, master }));
         }
         if let Some((to, fetch, length)) = self.output.next_request(&mut self.memory) {
@@ -119,7 +119,7 @@ impl<P: Payload> Worker<P> {
                 self.written(now, portion, actions);
             }
             (IoWork::Collective, WorkerOutcome::Written { freed }) => {
-                self.memory.collective(0);
+                self.memory.set_collective(0);
                 self.memory.free(freed);
                 self.send_to_master(now, ToMaster::CollectiveWritten, actions);
             }

@@ -107,7 +107,7 @@ impl Memory {
     }
 
     /// Sets the bytes of the running collective write; 0 ends it.
-    pub fn collective(&mut self, length: u64) {
+    pub fn set_collective(&mut self, length: u64) {
         self.collective = length;
         self.note();
     }

@@ -23,7 +23,7 @@ use self::io_work::{IoWork, JointWrite, Sending};
 use self::memory::Memory;
 use self::output::{Purpose, WorkerOutput};
 
-pub(crate) use self::output::windows;
+pub(crate) use self::output::cut_into_windows;
 
 type Actions<P> = Vec<Action<P, WorkerWork<P>>>;
 

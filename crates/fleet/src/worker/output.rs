@@ -44,7 +44,7 @@ pub struct OpenWindow<P> {
     pub window: Window<P>,
     /// Number of bytes.
     pub length: u64,
-    /// Where they go.
+    /// Destination of the bytes.
     pub purpose: Purpose,
     /// Whether it is one run, which the supermaster writes.
     pub is_partial_grain: bool,
@@ -214,12 +214,12 @@ fn with_partial_grains(runs: Vec<Run>, buffer: u64, grain: u64) -> VecDeque<Plan
 }
 
 fn planned(runs: Vec<Run>, buffer: u64, is_partial_grain: bool) -> impl Iterator<Item = Planned> {
-    let windows = windows(runs, buffer).into_iter();
+    let windows = cut_into_windows(runs, buffer).into_iter();
     windows.map(move |(length, runs)| Planned { length, runs, is_partial_grain })
 }
 
 /// Cuts runs into windows of at most `buffer` bytes, each with its length.
-pub fn windows(runs: Vec<Run>, buffer: u64) -> Vec<(u64, Vec<Run>)> {
+pub fn cut_into_windows(runs: Vec<Run>, buffer: u64) -> Vec<(u64, Vec<Run>)> {
     let mut windows = Vec::new();
     let (mut current, mut filled) = (Vec::new(), 0);
     for run in runs {

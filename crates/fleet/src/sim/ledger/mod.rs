@@ -239,7 +239,7 @@ impl Ledger {
     }
 
     /// Adds `more` to and subtracts `less` from the bytes that a worker holds.
-    pub fn hold(&mut self, worker: WorkerId, more: u64, less: u64) {
+    pub fn change_held(&mut self, worker: WorkerId, more: u64, less: u64) {
         let held = &mut self.held[worker.index()];
         *held = (*held + more).saturating_sub(less);
         let (held, limit) = (*held, self.limit);
@@ -249,7 +249,7 @@ impl Ledger {
     }
 
     /// Checks at the end that the output is complete and ends at `offset`.
-    pub fn close(&mut self, offset: u64) {
+    pub fn check_complete(&mut self, offset: u64) {
         let (start, end) = (self.bases[0], self.bases[self.bases.len() - 1]);
         self.check(offset == end, || format!("the output ends at {offset} instead of {end}"));
         // The supermaster writes the bytes after the last block.
@@ -264,6 +264,6 @@ impl Ledger {
         let held: Vec<usize> =
             (0..self.held.len()).filter(|&worker| self.held[worker] > 0).collect();
         self.check(held.is_empty(), || format!("workers {held:?} still hold output"));
-        self.note(self.passes.close());
+        self.note(self.passes.check_complete());
     }
 }

@@ -309,7 +309,7 @@ impl Passes {
     }
 
     /// Checks at the end that all blocks that were searched are complete.
-    pub fn close(&self) -> Result<(), String> {
+    pub fn check_complete(&self) -> Result<(), String> {
         let left = self.blocks.iter().find(|(_, progress)| !progress.laid_out);
         require(left.is_none(), || format!("the job ends before a block is laid out: {left:?}"))
     }

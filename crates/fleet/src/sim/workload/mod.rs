@@ -11,7 +11,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::ids::{BlockId, PartitionId, PassId};
 use crate::payload::Weight;
-use crate::plan::Cut;
+use crate::plan::BlockLimits;
 use crate::work::{Extent, Owner};
 
 pub use self::source::{Distribution, Source, Trace, TraceBlock};
@@ -63,7 +63,7 @@ enum Draw {
 impl Workload {
     /// Creates the workload of a seed. Drawn queries are cut into blocks as real input is; recorded
     /// blocks are already cut.
-    pub fn new(source: Source, cut: Cut, partitions: u32, seed: u64) -> Workload {
+    pub fn new(source: Source, cut: BlockLimits, partitions: u32, seed: u64) -> Workload {
         let mut workload = Workload { source, drawn: Arc::default(), partitions, seed };
         if let Source::Drawn(of) = &workload.source {
             workload.drawn = workload.draw_blocks(of, cut).into();
@@ -77,7 +77,7 @@ impl Workload {
         Workload { source, ..self }
     }
 
-    fn draw_blocks(&self, of: &Distribution, cut: Cut) -> Vec<DrawnBlock> {
+    fn draw_blocks(&self, of: &Distribution, cut: BlockLimits) -> Vec<DrawnBlock> {
         let mut rng = self.draw(Draw::Queries, BlockId(0), PassId(0), 0);
         let mut passes = self.draw(Draw::Passes, BlockId(0), PassId(0), 0);
         let mut blocks = Vec::new();

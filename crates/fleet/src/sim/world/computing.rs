@@ -40,14 +40,14 @@ impl World<'_> {
     }
 
     /// Ends the works of a host that have finished.
-    pub(super) fn on_host(&mut self, expected: ExpectedEnd) {
+    pub(super) fn end_works_of_host(&mut self, expected: ExpectedEnd) {
         let Some(hosts) = &mut self.hosts else { return };
         let (ended, next) = hosts.end(expected);
         if let Some(next) = next {
             self.add(next.time, SimEvent::Host(next));
         }
         for (worker, ticket, outcome, effect) in ended {
-            self.worked(worker, ticket, outcome, effect);
+            self.work_ended(worker, ticket, outcome, effect);
         }
     }
 

@@ -7,7 +7,7 @@ use crate::work::{Run, WorkerOutcome};
 use super::{Effect, Parcel, SimEvent, World};
 
 impl World<'_> {
-    pub(super) fn worked(
+    pub(super) fn work_ended(
         &mut self,
         worker: u32,
         ticket: Ticket,
@@ -65,22 +65,22 @@ impl World<'_> {
                     let fine = ledger.passes.answer(worker, task, round);
                     ledger.note(fine);
                 }
-                ledger.hold(worker, kept, 0);
+                ledger.change_held(worker, kept, 0);
             }
-            Effect::Gather(bytes) => ledger.hold(worker, bytes, freed),
+            Effect::Gather(bytes) => ledger.change_held(worker, bytes, freed),
             Effect::HandOver(window) => {
                 // The worker holds the collected bytes until they have left.
                 ledger.hand_over(worker, &window);
                 let parts: u64 = window.parts.iter().map(|(_, part)| part.bytes).sum();
-                ledger.hold(worker, window.length(), freed + parts + elsewhere);
+                ledger.change_held(worker, window.length(), freed + parts + elsewhere);
             }
             Effect::Write(window, stored) => {
                 let parts: u64 = window.parts.iter().map(|(_, part)| part.bytes).sum();
-                ledger.hold(worker, 0, freed + parts + elsewhere);
+                ledger.change_held(worker, 0, freed + parts + elsewhere);
                 ledger.write(worker, &window, stored);
             }
             Effect::Together(runs, master) => {
-                ledger.hold(worker, 0, freed + master);
+                ledger.change_held(worker, 0, freed + master);
                 ledger.write_together(worker, &runs, master);
             }
         }

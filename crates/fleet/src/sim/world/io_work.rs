@@ -45,7 +45,7 @@ impl World<'_> {
         let effect = Effect::Together(runs, master.map_or(0, |bytes| bytes.bytes));
         let effect = Some(Box::new(effect)).filter(|_| self.ledger.is_some());
         if let (Some(ledger), Some(master)) = (&mut self.ledger, master) {
-            ledger.hold(WorkerId(worker), master.bytes, 0);
+            ledger.change_held(WorkerId(worker), master.bytes, 0);
         }
         let collective = self.collectives.entry(group).or_default();
         collective.members.push(CollectiveMember {
@@ -91,7 +91,7 @@ impl World<'_> {
         let slices = slices.flat_map(|run| run.slices.iter().map(|slice| (run.block, slice)));
         let (freed, elsewhere) = self.own_bytes(worker, slices);
         if let Some(ledger) = &mut self.ledger {
-            ledger.hold(WorkerId(worker), elsewhere, 0);
+            ledger.change_held(WorkerId(worker), elsewhere, 0);
         }
         let bytes = window.length();
         let seconds = bytes as f64 / COPY_RATE + elsewhere as f64 / self.job.machine.spool_rate;
@@ -113,7 +113,7 @@ impl World<'_> {
         let slices = runs.iter().flat_map(|run| run.slices.iter().map(|slice| (run.block, slice)));
         let (freed, elsewhere) = self.own_bytes(worker, slices);
         if let Some(ledger) = &mut self.ledger {
-            ledger.hold(WorkerId(worker), elsewhere, 0);
+            ledger.change_held(WorkerId(worker), elsewhere, 0);
         }
         let reading = Time::from_seconds(elsewhere as f64 / self.job.machine.spool_rate);
         let stretches = if stored.is_some() { 1 } else { runs.len() };

@@ -271,9 +271,9 @@ impl<'a> World<'a> {
             SimEvent::Master(group, event) => self.master(group, event),
             SimEvent::Worker(worker, event) => self.worker(worker, event),
             SimEvent::Worked(worker, ticket, outcome, effect) => {
-                self.worked(worker, ticket, outcome, effect);
+                self.work_ended(worker, ticket, outcome, effect);
             }
-            SimEvent::Host(expected) => self.on_host(expected),
+            SimEvent::Host(expected) => self.end_works_of_host(expected),
             SimEvent::Tick(rank) => self.tick(rank),
             SimEvent::Kill => self.end = Some(RunEnd::Killed),
         }

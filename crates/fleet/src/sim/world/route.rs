@@ -84,7 +84,7 @@ impl World<'_> {
         if let (Some(ledger), Event::Message { message: ToWorker::Part { bytes, .. }, .. }) =
             (&mut self.ledger, &event)
         {
-            ledger.hold(WorkerId(worker), bytes.bytes, 0);
+            ledger.change_held(WorkerId(worker), bytes.bytes, 0);
         }
         let mut actions = Vec::new();
         self.workers[worker as usize].handle(now, event, &mut actions);
@@ -167,7 +167,7 @@ impl World<'_> {
             {
                 // The sender learns that the message has left a little later, and must not count on
                 // it before.
-                ledger.hold(worker, 0, bytes.bytes);
+                ledger.change_held(worker, 0, bytes.bytes);
             }
         }
         let happening = match message {

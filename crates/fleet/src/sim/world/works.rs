@@ -53,7 +53,7 @@ impl World<'_> {
             }
             SupermasterWork::Close { offset } => {
                 if let Some(ledger) = &mut self.ledger {
-                    ledger.close(offset);
+                    ledger.check_complete(offset);
                 }
                 (1e-3, SupermasterOutcome::Closed)
             }

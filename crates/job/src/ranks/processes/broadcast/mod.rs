@@ -114,7 +114,7 @@ fn rooms<'m>(
     for route in routes.iter().filter(|route| route.position(me).is_some()) {
         let (bytes, rest) = memory.split_at_mut(route.size as usize);
         memory = rest;
-        let pieces = Piece::all(route.partition, route.size).zip(bytes.chunks_mut(PIECE_BYTES));
+        let pieces = Piece::all_of(route.partition, route.size).zip(bytes.chunks_mut(PIECE_BYTES));
         match route.fillers.first() == Some(&me) {
             true => jobs.extend(pieces),
             false => slots.extend(pieces.map(|(piece, room)| (piece, Slot::Empty(room)))),
