@@ -19,7 +19,7 @@ use crate::process::{Outcome, Tools, shell};
 use crate::program::Program;
 use crate::resume::{self, Resumed, Searches};
 use crate::sample;
-use crate::through::{self, Crossed, MetadataRoute, Sites};
+use crate::through::{self, MetadataRoute, SiteOutcome, Sites};
 use crate::workspace::{self, Source, Workspace};
 use crate::written::collected;
 
@@ -342,7 +342,7 @@ fn run_at_two_sites(
         Ok(crossed.insert(sites.run(&case, stdin, number)?).outcome.clone())
     })?;
     let crossed =
-        crossed.map(|crossed| Crossed { outcome, ..crossed }).ok_or_else(worker_panicked)?;
+        crossed.map(|crossed| SiteOutcome { outcome, ..crossed }).ok_or_else(worker_panicked)?;
     let spread = session.options.spread;
     let on_ranks = session.program.may_refuse(spread, &case.args) || sites.may_refuse(case);
     let refused = (session.program.refused_as_metadata)(kind, &case.args);

@@ -41,7 +41,7 @@ const SEARCHED: [&str; 2] = ["-db", "-subject"];
 
 /// Result of a case.
 #[derive(Debug)]
-pub struct Crossed {
+pub struct SiteOutcome {
     /// How the last of the two runs ended; its output is the report.
     pub outcome: Outcome,
     /// Bytes of metadata.
@@ -95,7 +95,7 @@ impl Sites<'_> {
     ///
     /// # Errors
     /// If files cannot be used or a program cannot be started.
-    pub fn run(&self, case: &Case, stdin: Option<&Path>, number: usize) -> Result<Crossed> {
+    pub fn run(&self, case: &Case, stdin: Option<&Path>, number: usize) -> Result<SiteOutcome> {
         if let Some(dir) = self.file.parent() {
             fs::create_dir_all(dir).map_err(io_error("create", dir))?;
         }
@@ -107,7 +107,12 @@ impl Sites<'_> {
     }
 
     /// Runs one job of ranks of both sites; one to three of them make the report, unless it is SAM.
-    fn run_in_one_job(&self, case: &Case, stdin: Option<&Path>, number: usize) -> Result<Crossed> {
+    fn run_in_one_job(
+        &self,
+        case: &Case,
+        stdin: Option<&Path>,
+        number: usize,
+    ) -> Result<SiteOutcome> {
         let (spread, shape) = &self.spread;
         let more = if is_sam(&case.args) { 1 } else { 1 + number as u32 % 3 };
         let options =
@@ -115,28 +120,28 @@ impl Sites<'_> {
                 .concat();
         let shape = shape.clone().with_records(false).with_more(more);
         let (tool, all) = shape.spread(self.tested, *spread, &[&options[..], &case.args].concat());
-        Ok(Crossed { outcome: tool.run(&all, self.cwd, stdin, LIMIT)?, bytes: 0 })
+        Ok(SiteOutcome { outcome: tool.run(&all, self.cwd, stdin, LIMIT)?, bytes: 0 })
     }
 
     /// Writes a file and expands it after the search. Every other case gives the format to `expand`
     /// only, if that is possible.
-    fn run_by_file(&self, case: &Case, stdin: Option<&Path>, number: usize) -> Result<Crossed> {
+    fn run_by_file(&self, case: &Case, stdin: Option<&Path>, number: usize) -> Result<SiteOutcome> {
         let (search, expand_options) = self.split_options(case, number);
         let file = self.file.display().to_string();
         let outcome = self.search(&["-metadata_out", &file], (&search, number), stdin)?;
         if outcome.code != 0 || !outcome.stdout.is_empty() {
-            return Ok(Crossed { outcome, bytes: 0 });
+            return Ok(SiteOutcome { outcome, bytes: 0 });
         }
         let bytes = fs::metadata(&self.file).map_or(0, |meta| meta.len());
         let expand = [vec!["-metadata".to_owned(), file], expand_options].concat();
         let mut expanded = self.as_another("expand").run(&expand, self.cwd, None, LIMIT)?;
         expanded.cpu += outcome.cpu;
         fs::remove_file(&self.file).map_err(io_error("remove", &self.file))?;
-        Ok(Crossed { outcome: expanded, bytes })
+        Ok(SiteOutcome { outcome: expanded, bytes })
     }
 
     /// Uses a link to a process that makes the report while the search goes on.
-    fn run_by_link(&self, case: &Case, stdin: Option<&Path>, number: usize) -> Result<Crossed> {
+    fn run_by_link(&self, case: &Case, stdin: Option<&Path>, number: usize) -> Result<SiteOutcome> {
         let (search, expand_options) = self.split_options(case, number);
         let keys = Keys::make(&self.as_another("keygen"), &self.file)?;
         let receive = self.as_another("receive");
@@ -160,9 +165,9 @@ impl Sites<'_> {
             .map_err(io_error("clear", &self.file))?;
         Ok(match searched {
             Some(search) if search.code != 0 || !search.stdout.is_empty() => {
-                Crossed { outcome: search, bytes: 0 }
+                SiteOutcome { outcome: search, bytes: 0 }
             }
-            searched => Crossed {
+            searched => SiteOutcome {
                 outcome: Outcome {
                     stdout: report,
                     stderr: ended.stderr,

@@ -58,7 +58,7 @@ struct Child {
     ready: VecDeque<Piece>,
     /// Pieces sent and not confirmed, in the order of sending.
     sent: VecDeque<Piece>,
-    /// When it last sent something, or when the first piece after a pause was sent to it.
+    /// Start of its silence: its last message, or the first piece sent to it after a pause.
     last_sign: Time,
 }
 

@@ -221,7 +221,7 @@ impl<P: Payload> Master<P> {
             ToMaster::Result { block, pass, partition, hits } => {
                 self.task_ended(member);
                 self.measure_task(now, member);
-                self.result(block, pass, partition, hits);
+                self.absorb_result(block, pass, partition, hits);
                 self.assign_task(now, member, actions);
             }
             ToMaster::Dropped { block, pass } => {

@@ -189,7 +189,13 @@ impl<P: Payload> Master<P> {
         }
     }
 
-    pub(super) fn result(&mut self, block: BlockId, pass: PassId, partition: PartitionId, hits: P) {
+    pub(super) fn absorb_result(
+        &mut self,
+        block: BlockId,
+        pass: PassId,
+        partition: PartitionId,
+        hits: P,
+    ) {
         let Some(search) = self.searching(block, pass) else { return };
         if search.searched(partition) {
             let work = MasterWork::Absorb { block, pass, partition, hits };

@@ -118,7 +118,7 @@ impl Ledger {
                 Owner::Partition(pass, partition)
             }
         };
-        let (workload, first) = (&self.workload, self.passes.first(block));
+        let (workload, first) = (&self.workload, self.passes.first_pass(block));
         let places = self.places.entry(block).or_insert_with(|| {
             let mut offset = 0;
             let mut place = |extent: Extent| {

@@ -70,7 +70,7 @@ impl Passes {
     }
 
     /// Returns the first pass of a block in this run.
-    pub fn first(&self, block: BlockId) -> PassId {
+    pub fn first_pass(&self, block: BlockId) -> PassId {
         self.blocks.get(&block).map_or(PassId(0), |progress| progress.first)
     }
 
