@@ -1,4 +1,4 @@
-//! Real nucleic acids.
+//! Real nucleic acids for tests.
 
 use std::path::{Path, PathBuf};
 
@@ -12,24 +12,24 @@ const QUERIES: usize = 1_000_000;
 /// Where Debian's bowtie2-examples puts the phage lambda and reads of it.
 const EXAMPLES: &str = "/usr/share/doc/bowtie2/examples";
 
-/// Genomes, and what is looked for in them.
+/// Genomes, and queries that are related to them.
 #[derive(Debug)]
 pub struct Bases {
-    /// What a person calls this data.
+    /// Name of these data for messages.
     pub name: String,
     /// Queries of all lengths.
     pub queries: Vec<Record>,
-    /// Parts of genomes, the last one perhaps cut.
+    /// Parts of genomes; the last one may be cut.
     pub genomes: Vec<Record>,
     /// The FASTA file with all of them.
     pub file: PathBuf,
-    /// Transcripts of genes, where there are any.
+    /// Transcripts of genes, if there are any.
     pub transcripts: Option<Vec<Record>>,
-    /// Parts of the tests that cannot run as meant, in words.
+    /// Descriptions of tests that cannot run as intended with these data.
     pub missing: Vec<String>,
 }
 
-/// `queries_nt.fa` and `genomes.fa.gz` of `dir`, else Debian's bowtie2-examples.
+/// Loads `queries_nt.fa` and `genomes.fa.gz` of `dir`, otherwise Debian's bowtie2-examples.
 pub fn load(dir: &Path) -> Result<Bases> {
     let (queries, genomes) = (dir.join("queries_nt.fa"), dir.join("genomes.fa.gz"));
     let transcripts = dir.join("transcripts.fa");

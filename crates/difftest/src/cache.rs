@@ -1,6 +1,7 @@
-//! Oracle results kept between runs: BLAST+ is the slow half of a differential test.
+//! Stores results of the oracle between runs, because BLAST+ takes most of the time of a
+//! differential test.
 //!
-//! A key covers the oracle's version, the arguments, and every input they name, so a stale
+//! A key covers the oracle's version, the arguments, and every input that they name, so a stale
 //! result is never found. A damaged entry is ignored and replaced.
 
 use std::fs;
@@ -19,13 +20,14 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// Opens (creating it) the cache in `dir` for the oracle of this version.
+    /// Opens the cache in `dir` for this version of the oracle; creates the directory if needed.
     pub fn open(dir: PathBuf, version: String) -> Result<Self> {
         fs::create_dir_all(&dir).map_err(io_error("create", &dir))?;
         Ok(Cache { dir, version })
     }
 
-    /// The key of a search: `inputs` are the contents (or build stamps) of what it reads.
+    /// Returns the key of a search. `inputs` are the contents, or build stamps, of the files that
+    /// it reads.
     pub fn key(&self, args: &[String], inputs: &[Vec<u8>]) -> String {
         let mut hash = Xxh3::new();
         let texts = args.iter().map(String::as_bytes).chain(inputs.iter().map(Vec::as_slice));
@@ -41,12 +43,13 @@ impl Cache {
         self.dir.join(key)
     }
 
-    /// A kept result, if there is a sound one.
+    /// Returns a stored result, if there is an undamaged one.
     pub fn get(&self, key: &str) -> Option<Outcome> {
         decode(&fs::read(self.path(key)).ok()?)
     }
 
-    /// Keeps a result. Written aside and renamed, so that an interrupted run leaves no half.
+    /// Stores a result. The file is renamed when it is complete, so an interrupted run leaves no
+    /// partial entry.
     pub fn put(&self, key: &str, outcome: &Outcome) -> Result<()> {
         let part = self.path(&format!("{key}.part"));
         write(&part, encode(outcome))?;
@@ -81,9 +84,10 @@ fn decode(bytes: &[u8]) -> Option<Outcome> {
     Some(Outcome { stdout, stderr, code, cpu, timed_out: false })
 }
 
-/// Contents of the query files and build stamps of the databases that the arguments name.
+/// Returns the contents of the query files and the build stamps of the databases that the arguments
+/// name.
 pub fn inputs_of(args: &[String], stdin: Option<&str>, dir: &Path) -> Vec<Vec<u8>> {
-    // Names of taxa are read where BLASTDB says.
+    // BLASTDB names the directory of the taxonomy database.
     let taxa = ["taxdb.bti", "taxdb.btd"].map(|file| format!("db/{file}"));
     let taxa = taxa.iter().filter(|_| args.iter().any(|word| word == "BLASTDB=db"));
     let words = args.iter().chain(taxa).flat_map(|a| a.split(' ')).chain(stdin);
@@ -94,7 +98,7 @@ pub fn inputs_of(args: &[String], stdin: Option<&str>, dir: &Path) -> Vec<Vec<u8
             word.starts_with("q/").then(|| dir.join(word))
         }
     });
-    // A file that is not there (an error case) is an input too: an empty one.
+    // A missing file (an error case) counts as an empty one.
     files.map(|file| fs::read(file).unwrap_or_default()).collect()
 }
 

@@ -1,13 +1,14 @@
-//! The case tables: one row is a set of searches, written so that a person can read it.
+//! The tables of cases. A row describes a set of searches in a readable form.
 //!
 //! Columns, separated by TAB: id, set, queries, database, compare, options.
 //! * set: `quick` (runs in CI) or `whole`.
 //! * queries: a query set `NAME` (`q/NAME.fa`), `<NAME` for the same on standard input, `-` none.
 //! * database: one or more database names joined by `+`, `subject:NAME`, or `-` none.
-//! * compare: `out` (standard output and exit code) or `out+err` (standard error too, but for the
+//! * compare: `out` (standard output and exit code) or `out+err` (standard error too, except the
 //!   option synopsis, which names the program).
-//! * options: as typed in a shell, after settings of the environment (`BLASTDB=db -outfmt 6`); `{a|b|c}` makes one case per alternative (all combinations);
-//!   `%cols` stands for format 6 with every column that does not repeat another one.
+//! * options: as typed in a shell, after settings of the environment (`BLASTDB=db -outfmt 6`).
+//!   `{a|b|c}` makes one case per alternative (all combinations). `%cols` stands for format 6 with
+//!   every column that does not repeat another one.
 
 use crate::error::{Error, Result};
 use crate::program::Program;
@@ -17,26 +18,26 @@ use crate::program::Program;
 pub struct Case {
     /// Unique name; alternatives of a row differ after a `:`.
     pub id: String,
-    /// Part of the quick set.
+    /// Whether the case is in the quick set.
     pub quick: bool,
-    /// The query file comes by standard input, from here.
+    /// File to pass as standard input, if the queries come that way.
     pub stdin: Option<String>,
-    /// Standard error must be equal too.
+    /// Whether standard error must be equal too.
     pub stderr: bool,
-    /// What the environment has more, `NAME=value`.
+    /// Additional environment variables, `NAME=value`.
     pub environment: Vec<String>,
-    /// All arguments, in order.
+    /// All arguments in order.
     pub args: Vec<String>,
 }
 
 impl Case {
-    /// Environment and arguments.
+    /// Returns environment and arguments together.
     pub fn words(&self) -> Vec<String> {
         self.environment.iter().chain(&self.args).cloned().collect()
     }
 }
 
-/// All cases of a program's tables.
+/// Returns all cases of a program's tables.
 ///
 /// # Errors
 /// If a row is malformed or two cases share an id.
@@ -106,13 +107,13 @@ fn parse_row(line: &str, columns: &str) -> std::result::Result<Vec<Case>, String
     Ok(cases)
 }
 
-/// `NAME=value`.
+/// Whether the word is a setting of the environment, `NAME=value`.
 fn is_setting(word: &str) -> bool {
     let name = word.split_once('=').map_or("", |(name, _)| name);
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
 }
 
-/// False for the first word, true for the second.
+/// Parses one of two words: false for the first, true for the second.
 fn one_of(column: &str, value: &str, words: [&str; 2]) -> std::result::Result<bool, String> {
     match words.iter().position(|w| *w == value) {
         Some(index) => Ok(index == 1),
@@ -120,7 +121,8 @@ fn one_of(column: &str, value: &str, words: [&str; 2]) -> std::result::Result<bo
     }
 }
 
-/// All choices of the `{a|b}` groups: what was chosen, and the options with it filled in.
+/// Expands the `{a|b}` groups. Returns for each combination the chosen words, and the options with
+/// them.
 pub(crate) fn alternatives(options: &str) -> std::result::Result<Vec<(String, String)>, String> {
     let Some(open) = options.find('{') else {
         return Ok(vec![(String::new(), options.to_string())]);
@@ -138,7 +140,8 @@ pub(crate) fn alternatives(options: &str) -> std::result::Result<Vec<(String, St
     Ok(all)
 }
 
-/// Splits like a shell: blanks separate, `'...'` and `"..."` hold together, `%cols` stands for format 6 with these columns.
+/// Splits like a shell: blanks separate, and `'...'` and `"..."` quote. `%cols` stands for format 6
+/// with these columns.
 pub(crate) fn words(text: &str, columns: &str) -> std::result::Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

@@ -11,7 +11,7 @@ use crate::kind::Kind;
 use crate::process::{Tool, Tools};
 use crate::program::Program;
 use crate::programs::{self, BLASTP};
-use crate::through::Way;
+use crate::through::MetadataRoute;
 use crate::workspace::Workspace;
 use crate::{bench, dbcmd, full, fuzz, kills, load, makedb, table};
 
@@ -80,33 +80,33 @@ pub enum Command {
     /// Print [`USAGE`].
     Help,
     /// `table`.
-    Table(table::Options),
+    Table(table::TableOptions),
     /// `dbcmd`.
-    Dbcmd(dbcmd::Options),
+    Dbcmd(dbcmd::DbcmdOptions),
     /// `fuzz`.
-    Fuzz(fuzz::Options),
+    Fuzz(fuzz::FuzzOptions),
     /// `full`.
-    Full(full::Options),
+    Full(full::FullOptions),
     /// `bench`.
-    Bench(bench::Options),
+    Bench(bench::BenchOptions),
     /// `kills`.
-    Kills(kills::Options),
+    Kills(kills::KillOptions),
     /// `load`.
-    Load(load::Options),
+    Load(load::LoadOptions),
     /// `makedb`.
-    Makedb(makedb::Options),
+    Makedb(makedb::MakedbOptions),
 }
 
-/// The command line, understood.
+/// The parsed command line.
 #[derive(Debug)]
 pub struct Parsed {
-    /// What to do.
+    /// The subcommand.
     pub command: Command,
-    /// Directory of real sequences, if one was named.
+    /// Directory of real sequences, if the user named one.
     pub data: Option<PathBuf>,
 }
 
-/// Option values before they are sorted to their subcommand.
+/// Option values before they are assigned to their subcommand.
 struct Raw {
     subcommand: Option<String>,
     searching: Option<String>,
@@ -118,7 +118,7 @@ struct Raw {
     spread: Spread,
     resume: bool,
     through: Option<Kind>,
-    way: Way,
+    way: MetadataRoute,
     jobs: Option<usize>,
     seconds: u64,
     seed: u64,
@@ -132,13 +132,13 @@ struct Raw {
     data: Option<PathBuf>,
 }
 
-/// Reads the command line.
+/// Parses the command line.
 ///
 /// # Errors
 /// [`Error::Usage`] for unknown words, bad numbers and a missing subcommand.
 pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
     let raw = read(&mut parser).map_err(|e| Error::Usage(e.to_string()))?;
-    // The programs run in another directory, so a relative path must be made whole here.
+    // The programs run in another directory, so relative paths become absolute here.
     let whole =
         |p: PathBuf| if p.components().count() > 1 { p.canonicalize().unwrap_or(p) } else { p };
     let program = whole(raw.program.unwrap_or_else(|| workspace.fleetblast()));
@@ -151,7 +151,8 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
     let tools = || tools_of(&BLASTP);
     let programs = || -> Result<Vec<(&'static Program, Tools)>> {
         let named = programs::named(raw.searching.as_deref())?.into_iter();
-        let crosses = |it: &&Program| raw.through.is_none_or(|kind| it.crosses_as.contains(&kind));
+        let crosses =
+            |it: &&Program| raw.through.is_none_or(|kind| it.metadata_kinds.contains(&kind));
         let named: Vec<_> = named.filter(crosses).collect();
         if named.is_empty() {
             return Err(Error::Usage("this program writes no such metadata".into()));
@@ -165,14 +166,17 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
         Some("table") => {
             let programs = programs()?;
             let (quick, filter, sample, part) = (raw.quick, raw.filter, raw.sample, raw.part);
-            // Checkpoints are the ranks' own.
+            // Only searches on ranks have checkpoints.
             let resume = raw.resume;
-            let spread =
-                if resume || raw.way == Way::Job { ranks_at_least(raw.spread) } else { raw.spread };
-            if raw.way != Way::File && raw.through.is_none() {
+            let spread = if resume || raw.way == MetadataRoute::Job {
+                ranks_at_least(raw.spread)
+            } else {
+                raw.spread
+            };
+            if raw.way != MetadataRoute::File && raw.through.is_none() {
                 return Err(Error::Usage("--io and --link go with --through".into()));
             }
-            Command::Table(table::Options {
+            Command::Table(table::TableOptions {
                 quick,
                 sample,
                 part,
@@ -185,12 +189,12 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
                 programs,
             })
         }
-        Some("dbcmd") => Command::Dbcmd(dbcmd::Options {
+        Some("dbcmd") => Command::Dbcmd(dbcmd::DbcmdOptions {
             filter: raw.filter,
             tested: Tool::fleetblast_as(program.clone(), "blastdbcmd"),
             oracle: oracle("blastdbcmd")?,
         }),
-        Some("fuzz") => Command::Fuzz(fuzz::Options {
+        Some("fuzz") => Command::Fuzz(fuzz::FuzzOptions {
             programs: programs()?,
             time: Duration::from_secs(raw.seconds),
             seed: raw.seed,
@@ -202,15 +206,17 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
         Some("kills") => {
             let (quick, count, seed) = (raw.quick, raw.count, raw.seed);
             let spread = ranks_at_least(raw.spread);
-            Command::Kills(kills::Options { quick, count, seed, spread, programs: programs()? })
+            Command::Kills(kills::KillOptions { quick, count, seed, spread, programs: programs()? })
         }
-        Some("full") => Command::Full(full::Options { programs: programs()?, filter: raw.filter }),
+        Some("full") => {
+            Command::Full(full::FullOptions { programs: programs()?, filter: raw.filter })
+        }
         Some("load") => {
             let (copies, rounds) = (raw.copies.max(1), raw.rounds.max(1));
-            Command::Load(load::Options { copies, rounds, tools: tools()? })
+            Command::Load(load::LoadOptions { copies, rounds, tools: tools()? })
         }
         Some("makedb") => {
-            Command::Makedb(makedb::Options { quick: raw.quick, tested: program.clone() })
+            Command::Makedb(makedb::MakedbOptions { quick: raw.quick, tested: program.clone() })
         }
         Some("bench") => {
             let size = raw.size.unwrap_or(bench::Size::Quick);
@@ -219,7 +225,7 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
                 let what = "bench takes --filter with --blastn and --psiblast only";
                 return Err(Error::Usage(what.into()));
             }
-            Command::Bench(bench::Options { size, filter: raw.filter, tools: tools()? })
+            Command::Bench(bench::BenchOptions { size, filter: raw.filter, tools: tools()? })
         }
         Some(other) => return Err(Error::Usage(format!("unknown subcommand `{other}`"))),
         None => return Err(Error::Usage("no subcommand given".into())),
@@ -239,7 +245,7 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
         spread: Spread::None,
         resume: false,
         through: None,
-        way: Way::File,
+        way: MetadataRoute::File,
         jobs: None,
         seconds: 60,
         seed: 1,
@@ -269,8 +275,8 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
             Arg::Long("mpi") => raw.spread = Spread::Processes,
             Arg::Long("resume") => raw.resume = true,
             Arg::Long("through") => raw.through = Some(parser.value()?.parse_with(through)?),
-            Arg::Long("io") => raw.way = Way::Job,
-            Arg::Long("link") => raw.way = Way::Link,
+            Arg::Long("io") => raw.way = MetadataRoute::Job,
+            Arg::Long("link") => raw.way = MetadataRoute::Link,
             Arg::Long("jobs") => raw.jobs = Some(parser.value()?.parse()?),
             Arg::Long("seconds") => raw.seconds = parser.value()?.parse()?,
             Arg::Long("seed") => raw.seed = parser.value()?.parse()?,
@@ -298,12 +304,12 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
     Ok(raw)
 }
 
-/// Ranks in one process, unless processes are wanted.
+/// Uses ranks in one process, unless the user asked for processes.
 fn ranks_at_least(spread: Spread) -> Spread {
     if spread == Spread::None { Spread::Ranks } else { spread }
 }
 
-/// `I/N`, from `1/N` to `N/N`.
+/// Parses `I/N`, from `1/N` to `N/N`.
 fn part(text: &str) -> std::result::Result<(usize, usize), String> {
     let numbers = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
     numbers.filter(|(i, n)| (1..=*n).contains(i)).ok_or("not I/N with I from 1 to N".to_owned())
@@ -314,7 +320,7 @@ fn through(text: &str) -> std::result::Result<Kind, String> {
     kind.ok_or("not oids, hits, report or auto".to_owned())
 }
 
-/// `ITEM` or `ITEM:SEARCH`.
+/// Parses `ITEM` or `ITEM:SEARCH`.
 fn item(text: &str) -> std::result::Result<(u64, Option<usize>), std::num::ParseIntError> {
     match text.split_once(':') {
         Some((item, search)) => Ok((item.parse()?, Some(search.parse()?))),

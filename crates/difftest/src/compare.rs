@@ -1,53 +1,53 @@
-//! Comparing what the two programs printed, and saying where they part.
+//! Compares the outputs of the two programs and locates differences.
 
 use std::borrow::Cow;
 
 use crate::process::Outcome;
 
-/// One way in which the programs disagree.
+/// A difference between the programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Difference {
-    /// Only one of them, or both, had to be killed.
+    /// One or both programs were killed because they took too long.
     TimedOut {
-        /// The oracle took too long.
+        /// Whether the oracle was killed.
         oracle: bool,
-        /// FleetBLAST took too long.
+        /// Whether FleetBLAST was killed.
         tested: bool,
     },
-    /// Exit codes (or minus the signal).
+    /// Exit codes, or minus the signals.
     ExitCode {
         /// The oracle's code.
         expected: i32,
         /// FleetBLAST's code.
         actual: i32,
     },
-    /// A search that was interrupted did not end or resume as it must.
+    /// An interrupted search did not end or resume as it must.
     Resume(String),
     /// The first differing line of a stream.
     Stream {
         /// `stdout` or `stderr`.
         stream: &'static str,
-        /// What parted.
+        /// The first differing line.
         at: LineDifference,
     },
 }
 
-/// Where two texts part.
+/// The first difference between two texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineDifference {
     /// Line number, from 1.
     pub line: usize,
-    /// The oracle's line with its line end; none if its text has ended.
+    /// The oracle's line with its line end; `None` if its text has ended.
     pub expected: Option<Vec<u8>>,
-    /// FleetBLAST's line; none if its text has ended.
+    /// FleetBLAST's line; `None` if its text has ended.
     pub actual: Option<Vec<u8>>,
-    /// The query and hit that the line belongs to, as far as the text tells.
+    /// The query and hit of the line, if the text names them.
     pub context: Vec<String>,
-    /// Number of line positions that differ in all.
+    /// Number of lines that differ at the same position.
     pub differing_lines: usize,
 }
 
-/// All differences between two outcomes; standard error counts if `stderr`.
+/// Returns all differences between two outcomes, in standard error only with `stderr`.
 pub fn compare(expected: &Outcome, actual: &Outcome, stderr: bool) -> Vec<Difference> {
     let mut found = Vec::new();
     if expected.timed_out || actual.timed_out {
@@ -70,7 +70,8 @@ pub fn compare(expected: &Outcome, actual: &Outcome, stderr: bool) -> Vec<Differ
     found
 }
 
-/// A report of FleetBLAST with the oracle's line of the command, which SAM has, where its own says more options: those for ranks.
+/// Replaces the command line in FleetBLAST's SAM report by the oracle's if it only has additional
+/// options for ranks.
 fn with_command_of<'a>(expected: &[u8], actual: &'a [u8]) -> Cow<'a, [u8]> {
     let (Some(old), Some(new)) = (command(expected), command(actual)) else { return actual.into() };
     let Some(options) = find(old, b" ").and_then(|from| Some(from..find(old, b"\tPN:")?)) else {
@@ -85,7 +86,7 @@ fn with_command_of<'a>(expected: &[u8], actual: &'a [u8]) -> Cow<'a, [u8]> {
     }
 }
 
-/// The line of the head of a report in SAM that has the command.
+/// Returns the line with the command in the header of a SAM report.
 fn command(report: &[u8]) -> Option<&[u8]> {
     let mut head = report.split_inclusive(|&b| b == b'\n').take_while(|line| line[0] == b'@');
     head.find(|line| line.starts_with(b"@PG\t"))
@@ -95,9 +96,10 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
     text.windows(part.len().max(1)).position(|window| window == part)
 }
 
-/// What FleetBLAST says of a search that it refuses on ranks.
+/// Words of the message about a search that FleetBLAST refuses on ranks.
 pub const ON_RANKS: &str = "on ranks yet";
-/// What it says of one that cannot become metadata, by way, and of one that can become metadata of other kinds only.
+/// Words of the messages about searches that cannot be metadata at all (one per route) or only of
+/// other kinds.
 pub const REFUSED_METADATA: [&str; 6] = [
     "with -metadata_out yet",
     "with -io_ranks yet",
@@ -107,7 +109,7 @@ pub const REFUSED_METADATA: [&str; 6] = [
     "with -metadata auto yet",
 ];
 
-/// Whether FleetBLAST refused by name a search that it may refuse, in these words.
+/// Whether FleetBLAST refused the search by name with these words, and may do so.
 pub fn is_refusal(may_be: bool, words: &str, actual: &Outcome) -> bool {
     let says = |line: &[u8]| {
         let line = String::from_utf8_lossy(line);
@@ -116,8 +118,8 @@ pub fn is_refusal(may_be: bool, words: &str, actual: &Outcome) -> bool {
     may_be && actual.code == 1 && actual.stderr.split(|&b| b == b'\n').any(says)
 }
 
-/// The text without the option synopsis (from `USAGE` to the next empty line), which under the
-/// name `fleetblast blastp` rightly names that program and its own options.
+/// Returns the text without the option synopsis (from `USAGE` to the next empty line). Under the
+/// name `fleetblast blastp` it rightly names that program and its own options.
 fn without_synopsis(text: &[u8]) -> Vec<u8> {
     let mut inside = false;
     let lines = text.split_inclusive(|&b| b == b'\n').filter(|line| {
@@ -127,7 +129,7 @@ fn without_synopsis(text: &[u8]) -> Vec<u8> {
     lines.flatten().copied().collect()
 }
 
-/// Where the texts part, or nothing if they are the same bytes.
+/// Returns the first difference between texts; `None` if they have the same bytes.
 pub fn first_difference(expected: &[u8], actual: &[u8]) -> Option<LineDifference> {
     if expected == actual {
         return None;
@@ -164,8 +166,8 @@ pub fn first_difference(expected: &[u8], actual: &[u8]) -> Option<LineDifference
     }
 }
 
-/// Remembers lines that name the query or the hit in the formats 0, 5 and 7. In 6 and 10 the
-/// differing line itself names both.
+/// Remembers lines that name the query or the hit in formats 0, 5 and 7. In 6 and 10 the differing
+/// line itself names both.
 fn note_context(line: &[u8], query: &mut Option<String>, hit: &mut Option<String>) {
     let starts = |prefix: &str| line.starts_with(prefix.as_bytes());
     let text = || Some(String::from_utf8_lossy(line).trim().to_string());
@@ -176,7 +178,7 @@ fn note_context(line: &[u8], query: &mut Option<String>, hit: &mut Option<String
     }
 }
 
-/// The difference in words, for a person.
+/// Describes a difference for the log.
 pub fn describe(difference: &Difference) -> String {
     match difference {
         Difference::TimedOut { oracle, tested } => {
@@ -203,7 +205,7 @@ pub fn describe(difference: &Difference) -> String {
     }
 }
 
-/// A line with tabs and invisible bytes made visible.
+/// Formats a line with visible tabs and control bytes.
 fn shown(line: Option<&[u8]>) -> String {
     match line {
         None => "(end of output)".to_string(),

@@ -1,4 +1,4 @@
-//! `difftest dbcmd`: blastdbcmd of both programs on real databases of all kinds.
+//! `difftest dbcmd`: compares blastdbcmd of both programs on real databases of all kinds.
 
 use std::fs;
 use std::path::Path;
@@ -11,15 +11,15 @@ use crate::fasta;
 use crate::process::{Outcome, Tool, must_run, shell};
 use crate::workspace::{self, Source, Workspace};
 
-/// Longest time one command may take.
+/// Most time of one command.
 const LIMIT: Duration = Duration::from_secs(600);
 const TABLE: &str = include_str!("../cases/dbcmd.tsv");
-/// Every so many sequences are looked up by identifier.
+/// One sequence in this many is looked up by identifier.
 const LOOKED_UP: usize = 37;
 /// Genome sequences in the databases.
 const GENOMES: usize = 300;
 
-/// Name, FASTA file, and options of makeblastdb for each database.
+/// For each database: name, FASTA file, and options of makeblastdb.
 const DATABASES: [(&str, &str, &str); 13] = [
     ("p4", "protein", "-dbtype prot -blastdb_version 4"),
     ("p5", "protein", "-dbtype prot"),
@@ -36,9 +36,9 @@ const DATABASES: [(&str, &str, &str); 13] = [
     ("nm5", "transcript", "-dbtype nucl -parse_seqids -mask_data db/transcript.mask"),
 ];
 
-/// What to run.
+/// Options of `difftest dbcmd`.
 #[derive(Debug)]
-pub struct Options {
+pub struct DbcmdOptions {
     /// Only cases whose id contains this.
     pub filter: Option<String>,
     /// FleetBLAST.
@@ -47,11 +47,11 @@ pub struct Options {
     pub oracle: Tool,
 }
 
-/// Runs the cases, prints one line for each and a closing summary; true if none failed.
+/// Runs the cases, prints one line for each and a closing summary; returns true if none failed.
 ///
 /// # Errors
 /// If databases cannot be made or a program cannot be started. Differences are not errors.
-pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<bool> {
+pub fn run(workspace: &Workspace, source: &Source, options: &DbcmdOptions) -> Result<bool> {
     workspace::report_source(source);
     println!("oracle: {} ({})", options.oracle.program.display(), options.oracle.version()?);
     let dir = workspace.target.join("difftest-dbcmd");
@@ -78,14 +78,14 @@ pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<
     Ok(failed == 0)
 }
 
-/// Leaves out what FleetBLAST adds to messages, in parentheses on lines of their own.
+/// Removes the details that FleetBLAST adds to messages, in parentheses on lines of their own.
 fn without_details(mut outcome: Outcome) -> Outcome {
     let lines = outcome.stderr.split_inclusive(|&b| b == b'\n');
     outcome.stderr = lines.filter(|line| !line.starts_with(b"(")).flatten().copied().collect();
     outcome
 }
 
-/// Makes the FASTA files and the databases unless they are there.
+/// Makes the FASTA files and the databases unless they exist.
 fn prepare(dir: &Path, source: &Source) -> Result<()> {
     let made = dir.join("made");
     let sign = format!("{} {DATABASES:?}", source.name);
@@ -122,7 +122,7 @@ fn prepare(dir: &Path, source: &Source) -> Result<()> {
     write(&made, sign.as_bytes())
 }
 
-/// All cases: id and arguments.
+/// Returns all cases: id and arguments.
 fn cases() -> Result<Vec<(String, Vec<String>)>> {
     let mut cases = Vec::new();
     for (number, line) in TABLE.lines().enumerate() {

@@ -1,4 +1,4 @@
-//! What can go wrong in the tester itself, as opposed to a difference it found.
+//! Errors of the tester itself, as opposed to differences that it found.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -8,13 +8,13 @@ use fleetblast_oracle::Missing;
 /// A failure of the tester, its inputs or its tools.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The command line makes no sense.
+    /// The command line is invalid.
     #[error("{0}\nRun `difftest --help` for the subcommands and options.")]
     Usage(String),
     /// A file or directory could not be used.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// What was tried, e.g. "read".
+        /// The action, for example "read".
         action: &'static str,
         /// The file or directory.
         path: PathBuf,
@@ -26,29 +26,29 @@ pub enum Error {
     Tool {
         /// Name of the program.
         program: String,
-        /// What it said.
+        /// Its message.
         reason: String,
     },
-    /// A row of a case table cannot be understood.
+    /// A row of a case table is malformed.
     #[error("{file}, line {line}: {reason}")]
     CaseTable {
         /// Name of the table.
         file: String,
         /// Line number, from 1.
         line: usize,
-        /// What is wrong and what was expected.
+        /// What is wrong, and what is expected.
         reason: String,
     },
-    /// There is nothing to compare with.
+    /// The oracle is missing.
     #[error("{0}")]
     NoOracle(String),
-    /// No real sequences were found anywhere.
+    /// No real proteins were found.
     #[error(
         "no real protein data found (looked at {0}); set FLEETBLAST_DATA to a directory with \
          queries_aa.fa and proteins_small.fa.gz, or install Debian's mmseqs2-examples"
     )]
     NoData(String),
-    /// No real nucleic acids were found anywhere.
+    /// No real nucleic acids were found.
     #[error(
         "no real nucleic acids found (looked at {0}); set FLEETBLAST_DATA to a directory with \
          queries_nt.fa and genomes.fa.gz, or install Debian's bowtie2-examples"

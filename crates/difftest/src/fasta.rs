@@ -1,7 +1,7 @@
 //! FASTA records of the test inputs.
 //!
-//! The reader serves trusted test data only; odd FASTA for the programs under test is written
-//! as raw bytes and never passes through here.
+//! The reader is for trusted test data only. Unusual FASTA for the programs under test is written
+//! as raw bytes and does not pass through here.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -21,7 +21,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// A record from its parts.
+    /// Creates a record from its parts.
     pub fn new(header: impl Into<String>, seq: impl Into<Vec<u8>>) -> Self {
         Record { header: header.into(), seq: seq.into() }
     }
@@ -75,7 +75,7 @@ pub fn read_letters(path: &Path, letters: usize) -> Result<Vec<Record>> {
     Ok(records)
 }
 
-/// Reads at most `limit` records of a plain or gzip FASTQ file with four lines for each.
+/// Reads at most `limit` records of a plain or gzip FASTQ file with four lines per record.
 pub fn read_fastq(path: &Path, limit: usize) -> Result<Vec<Record>> {
     let lines = open(path)?.lines().take(4 * limit);
     let lines: Vec<String> =
@@ -93,7 +93,7 @@ pub fn unpack(from: &Path, to: &Path) -> Result<()> {
     out.flush().map_err(io_error("write", to))
 }
 
-/// The records as FASTA text, 60 residues a line.
+/// Returns the records as FASTA text, 60 residues a line.
 pub fn to_bytes(records: &[Record]) -> Vec<u8> {
     let mut text = Vec::new();
     for record in records {

@@ -1,4 +1,5 @@
-//! Shapes of a fleet: how many ranks, and what they do how. The report must be the same with all of them.
+//! Shapes of a fleet: numbers of ranks and threads, and options for ranks. The report must be the
+//! same with all of them.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use crate::error::{Result, io_error};
 use crate::process::{MINUTE, Outcome, Tool};
 use crate::rng::Rng;
 
-/// How FleetBLAST's searches are spread.
+/// How FleetBLAST's searches are distributed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spread {
     /// Over the threads of one process.
@@ -20,24 +21,24 @@ pub enum Spread {
     Processes,
 }
 
-/// Directory of a random shape's checkpoint.
+/// Directory of the checkpoint of a random shape.
 pub const CHECKPOINT: &str = "checkpoint";
 
-/// What `-output` calls a report of records.
+/// Value of `-output` for a report as records.
 const RECORDS: &str = "records";
 
-/// How many ranks, and what they do how.
+/// Numbers of ranks and threads, and options for ranks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
     ranks: u32,
-    /// Of each rank.
+    /// Threads per rank.
     threads: u32,
-    /// Processes load the database together.
+    /// Whether processes load the database together.
     broadcast: bool,
     options: Vec<String>,
 }
 
-/// Ranks, threads of each, and options. Cases take turns, so that together they see all.
+/// Ranks, threads per rank, and options. Cases use them in turn, so that together they cover all.
 const SHAPES: [(u32, u32, &str); 20] = [
     (1, 1, "-partitions 1"),
     (2, 1, "-partitions 3 -output individual"),
@@ -65,30 +66,31 @@ const SHAPES: [(u32, u32, &str); 20] = [
     (5, 1, "-partitions 9 -groups 2 -write_buffer 100 -result_memory 1000"),
 ];
 
-/// Whether a program that takes its queries in order can be given these options.
+/// Whether these options are possible for a program that takes its queries in order.
 fn suits(options: &str) -> bool {
     !["-schedule", "-segment_size", "-query_order"].iter().any(|refused| options.contains(refused))
 }
 
-/// Options that say how many threads there are, or that it does not matter.
+/// Options that set the number of threads, or make it meaningless.
 const OF_THREADS: [&str; 3] = ["-num_threads", "-mt_mode", "-subject"];
-/// Options that say how the database is loaded, or that there is none.
+/// Options that set how the database is loaded, or that mean there is none.
 const OF_LOADING: [&str; 3] = ["-loader", "-memory", "-subject"];
 
 impl Spread {
-    /// Whether standard error is the program's own: launchers have something to say, too.
+    /// Whether standard error comes from the program alone: launchers write messages, too.
     pub fn keeps_stderr(self) -> bool {
         self != Spread::Processes
     }
 }
 
 impl Shape {
-    /// So many ranks with so many threads each.
-    pub fn of(ranks: u32, threads: u32) -> Self {
+    /// Creates a shape of this many ranks with this many threads each.
+    pub fn new(ranks: u32, threads: u32) -> Self {
         Shape { ranks, threads, broadcast: false, options: Vec::new() }
     }
 
-    /// One of those that cases take turns in; with queries taken in order not all can be.
+    /// Returns one of the shapes that cases use in turn. With queries taken in order some are
+    /// impossible.
     pub fn numbered(number: usize, in_order: bool) -> Self {
         let shapes: Vec<_> =
             SHAPES.iter().filter(|(.., options)| !in_order || suits(options)).collect();
@@ -97,7 +99,7 @@ impl Shape {
         Shape { ranks, threads, broadcast: number % 3 == 1, options }
     }
 
-    /// A random one; a checkpoint, if it has one, is in the current directory.
+    /// Draws a random shape; its checkpoint, if any, is in the current directory.
     pub fn random(rng: &mut Rng, in_order: bool) -> Self {
         let ranks = rng.between(1, 7) as u32;
         let mut options = Vec::new();
@@ -130,13 +132,13 @@ impl Shape {
         }
         let (threads, broadcast) = (rng.between(1, 2) as u32, rng.chance(0.3));
         let shape = Shape { ranks, threads, broadcast, options };
-        // These are their own checkpoint, where that is named.
+        // Records are their own checkpoint.
         let shape = if shape.keeps_records() { shape.without("checkpoint") } else { shape };
         let ordered = ["schedule", "segment_size", "query_order"];
         if in_order { ordered.into_iter().fold(shape, Shape::without) } else { shape }
     }
 
-    /// The same without an option that has a value.
+    /// Returns the shape without an option that has a value.
     pub fn without(mut self, option: &str) -> Self {
         let at = self.options.iter().position(|name| name.strip_prefix('-') == Some(option));
         if let Some(at) = at {
@@ -145,7 +147,7 @@ impl Shape {
         self
     }
 
-    /// The same with the report as records, or not.
+    /// Returns the shape with the report as records, or not.
     pub fn with_records(mut self, records: bool) -> Self {
         if self.keeps_records() != records {
             self = self.without("output").without("compression");
@@ -155,18 +157,19 @@ impl Shape {
         self
     }
 
-    /// The same with so many more ranks.
+    /// Returns the shape with this many additional ranks.
     pub fn with_more(self, ranks: u32) -> Self {
         Shape { ranks: self.ranks + ranks, ..self }
     }
 
-    /// Whether the report is records.
+    /// Whether the report is made of records.
     pub fn keeps_records(&self) -> bool {
         self.options.iter().any(|word| word == RECORDS)
     }
 
-    /// Runs a search on these ranks to its end, or kills it after `limit`. A report of records, which is made in a directory of
-    /// its own, is put together to what the search would have written. Without ranks nothing is spread.
+    /// Runs a search on these ranks to its end, or kills it after `limit`. A report of records is
+    /// made in a directory of its own and joined to the usual report. Without ranks the search runs
+    /// as usual.
     pub fn run(
         &self,
         tested: &Tool,
@@ -191,7 +194,7 @@ impl Shape {
         Ok(shown)
     }
 
-    /// What starts `tested` on these ranks, and all arguments.
+    /// Returns the program to start for these ranks, and all arguments.
     pub fn spread(&self, tested: &Tool, spread: Spread, args: &[String]) -> (Tool, Vec<String>) {
         let mut all = self.options.clone();
         let say = |options: &[&str]| args.iter().any(|arg| options.contains(&arg.as_str()));
@@ -209,7 +212,7 @@ impl Shape {
             }
             Spread::Processes => launched(tested, self.ranks),
         };
-        // Before the case's own: some of those end in the middle of an option.
+        // Before the case's own arguments: some of those end in the middle of an option.
         all.extend_from_slice(args);
         (tool, all)
     }
@@ -221,13 +224,13 @@ pub fn is_sam(args: &[String]) -> bool {
     format.is_some_and(|format| format.trim_start().starts_with("17"))
 }
 
-/// Where a search runs.
+/// Directories and files of a search.
 pub struct Place<'a> {
     /// The current directory.
     pub cwd: &'a Path,
     /// The file that is standard input.
     pub stdin: Option<&'a Path>,
-    /// What no other search makes at the same time.
+    /// Directory for records; no other search uses it at the same time.
     pub records: PathBuf,
 }
 
@@ -240,7 +243,8 @@ impl Place<'_> {
     }
 }
 
-/// The outcome of a search with the report that its records are: of one that failed, with what there is of it.
+/// Joins the records of a search to its report. A failed search gets the report of the records that
+/// exist.
 pub fn put_together(
     tested: &Tool,
     outcome: Outcome,
@@ -261,12 +265,14 @@ pub fn put_together(
     }
 }
 
-/// What starts processes: `$MPIRUN`, for an MPI library that is not the system's usual one, else `mpirun`.
+/// Returns the launcher of processes: `$MPIRUN` for an MPI library that is not the system's
+/// default, otherwise `mpirun`.
 pub fn launcher() -> PathBuf {
     env::var_os("MPIRUN").map_or_else(|| PathBuf::from("mpirun"), PathBuf::from)
 }
 
-/// The program started on so many ranks, which may be more than there are cores ([`Tool::command`] allows that).
+/// Starts the program on this many ranks, which may exceed the cores ([`Tool::command`] allows
+/// that).
 fn launched(tested: &Tool, ranks: u32) -> Tool {
     let mut prefix = vec!["-n".to_owned(), ranks.to_string(), tested.program.display().to_string()];
     prefix.extend(tested.prefix.iter().cloned());

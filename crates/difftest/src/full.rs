@@ -1,4 +1,4 @@
-//! `difftest full`: all queries against all of the data, in every format.
+//! `difftest full`: searches all queries in all of the data, in every format.
 
 use std::fs;
 use std::path::PathBuf;
@@ -16,19 +16,19 @@ use crate::program::{Large, Program};
 use crate::programs::BLASTP;
 use crate::workspace::{self, Source, Workspace};
 
-/// Longest time one search may take.
+/// Most time of one search.
 const LIMIT: Duration = MINUTE.saturating_mul(60);
 
-/// What to do.
+/// Options of `difftest full`.
 #[derive(Debug)]
-pub struct Options {
-    /// What is tested, and both kinds of each.
+pub struct FullOptions {
+    /// The tested programs, each with FleetBLAST's and BLAST+'s version.
     pub programs: Vec<(&'static Program, Tools)>,
-    /// Searches whose arguments hold this only.
+    /// Only searches whose arguments contain this.
     pub filter: Option<String>,
 }
 
-/// Makes the largest database of proteins and the file of all queries; returns the directory with
+/// Makes the largest database of proteins and the file of all queries. Returns the directory with
 /// `q/all.fa` and `db/big`.
 ///
 /// # Errors
@@ -39,7 +39,7 @@ pub fn prepare_big(workspace: &Workspace, source: &Source) -> Result<PathBuf> {
 
 fn prepare(workspace: &Workspace, large: &Large) -> Result<PathBuf> {
     let recipe = Recipe::of_file("big", "big.fa", &large.database);
-    // One directory for each source, so that one's sequences are never taken for another's.
+    // One directory per source, so that sequences of different sources are never confused.
     let more = large.more.iter().map(Recipe::fingerprint);
     let fingerprint = more.fold(recipe.fingerprint(), |all, other| all ^ other);
     let name = format!("difftest-big/{fingerprint:016x}");
@@ -63,11 +63,11 @@ fn prepare(workspace: &Workspace, large: &Large) -> Result<PathBuf> {
     Ok(dir)
 }
 
-/// Runs the searches of all programs; true if all bytes are equal.
+/// Runs the searches of all programs; returns true if all outputs are equal.
 ///
 /// # Errors
 /// If inputs cannot be made or a program cannot be started.
-pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<bool> {
+pub fn run(workspace: &Workspace, source: &Source, options: &FullOptions) -> Result<bool> {
     workspace::report_source(source);
     let (mut passed, mut failed) = (0, 0);
     for (program, tools) in &options.programs {
@@ -87,7 +87,7 @@ pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<
     Ok(failed == 0)
 }
 
-/// Where a program searches.
+/// The directory and the programs of a search.
 struct Place<'a> {
     program: &'static Program,
     tools: &'a Tools,
@@ -96,7 +96,7 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// One search with both programs; says what came of it.
+    /// Runs one search with both programs and prints the result.
     fn is_same(&self, search: &str) -> Result<bool> {
         let (dir, name) = (&self.dir, self.program.name);
         let big = if search.contains(" -db ") { "" } else { " -db db/big" };

@@ -1,4 +1,4 @@
-//! `difftest kills`: searches on ranks that are killed again and again, and resumed until they are through.
+//! `difftest kills`: kills searches on ranks repeatedly, and resumes them until they complete.
 
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt;
@@ -20,33 +20,34 @@ use crate::rng::Rng;
 use crate::victims::{kill_all, ranks_of};
 use crate::workspace::{self, Source, Workspace};
 
-/// Queries of the search, each with a report of some length.
+/// Queries of the search; each has a report of some length.
 const QUERIES: usize = 100;
-/// Of so many sequences one is in the database of a quick search: whatever else happens between kills is the same.
+/// A quick search has one sequence in this many in its database; between kills everything else is
+/// the same.
 const QUICK: usize = 3;
-/// A job is killed at most so often before it may end.
+/// Most kills of a job before it may complete.
 const KILLS_PER_JOB: usize = 4;
-/// What is left of a job must end within this time after one of its ranks was killed.
+/// Most time from the kill of one rank to the end of the job.
 const PATIENCE: Duration = MINUTE;
-/// A launcher without ranks must end within this time.
+/// Most time of a launcher whose ranks have all ended.
 const LAUNCHER: Duration = Duration::from_secs(20);
-/// What the last run said.
+/// File of the last run's messages.
 const MESSAGES: &str = "messages";
-/// Name of the report.
+/// File of the report.
 const REPORT: &str = "report";
 
-/// What to do.
+/// Options of `difftest kills`.
 #[derive(Debug)]
-pub struct Options {
-    /// Searches a part of the database.
+pub struct KillOptions {
+    /// Whether to search only a part of the database.
     pub quick: bool,
-    /// Kills.
+    /// Number of kills.
     pub count: usize,
     /// Seed of shapes, times and victims.
     pub seed: u64,
     /// Ranks in one process, or processes.
     pub spread: Spread,
-    /// What is tested, and both kinds of each.
+    /// The tested programs, each with FleetBLAST's and BLAST+'s version.
     pub programs: Vec<(&'static Program, Tools)>,
 }
 
@@ -58,24 +59,24 @@ struct Trial<'a> {
     dir: PathBuf,
     /// Arguments of all runs.
     args: Vec<String>,
-    /// What BLAST+ reports.
+    /// BLAST+'s report.
     expected: Vec<u8>,
-    /// About how long a run takes.
+    /// Approximate duration of a run.
     duration: Duration,
     rng: Rng,
     /// Longest time from a kill to the end of the whole job.
     longest: Duration,
-    /// Launchers that did not end when all ranks had.
+    /// Number of launchers that did not end after all ranks had.
     hung: usize,
-    /// Whether the report of the job is records.
+    /// Whether the report of the job consists of records.
     records: bool,
 }
 
-/// Kills so many searches of each program; true if all ended as they must.
+/// Kills searches of each program as often as asked; returns true if all ended as they must.
 ///
 /// # Errors
 /// If inputs cannot be made or a program cannot be started.
-pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<bool> {
+pub fn run(workspace: &Workspace, source: &Source, options: &KillOptions) -> Result<bool> {
     workspace::report_source(source);
     for (program, tools) in &options.programs {
         let dir = workspace.target.join("difftest-kills").join(program.name);
@@ -106,7 +107,7 @@ pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<
     Ok(true)
 }
 
-/// Makes the database and the queries; the arguments.
+/// Makes the database and the queries; returns the arguments.
 fn prepare(dir: &Path, job: Victim, quick: bool) -> Result<Vec<String>> {
     let step = if quick { QUICK } else { 1 };
     let database: Vec<Record> = job.database.into_iter().step_by(step).collect();
@@ -119,8 +120,8 @@ fn prepare(dir: &Path, job: Victim, quick: bool) -> Result<Vec<String>> {
 }
 
 impl Trial<'_> {
-    /// Kills it as often as asked for, and says how it went.
-    fn kill(&mut self, options: &Options) -> Result<()> {
+    /// Kills searches as often as asked, and prints the results.
+    fn kill(&mut self, options: &KillOptions) -> Result<()> {
         self.clear()?;
         let started = Instant::now();
         self.finish()?;
@@ -145,14 +146,15 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// One search until it is through; how often one rank was killed, and how often all.
+    /// Runs one search until it completes; returns how often one rank was killed, and how often
+    /// all.
     fn job(&mut self, most: usize) -> Result<(usize, usize)> {
         self.clear()?;
         self.records = self.rng.chance(0.3);
         let (mut one, mut all) = (0, 0);
         while one + all < KILLS_PER_JOB.min(most) {
             let (mut child, args) = self.start()?;
-            // A run that goes on where others ended takes less time.
+            // A resumed run takes less time.
             let share = self.duration.as_millis() as usize / (1 + (one + all) / 2);
             thread::sleep(Duration::from_millis(self.rng.below(share.max(2)) as u64));
             let victims = ranks_of(child.id(), self.tested());
@@ -163,7 +165,7 @@ impl Trial<'_> {
                 format!("the end of all of {victims:?}")
             } else {
                 let victim = *self.rng.pick(&victims);
-                // It may just have ended.
+                // The process may just have ended.
                 let _ = kill_process(victim, Signal::KILL);
                 format!("the end of {victim:?} of {victims:?}")
             };
@@ -173,7 +175,8 @@ impl Trial<'_> {
                 return self.check(&args).map(|()| (one, all));
             }
             *(if whole { &mut all } else { &mut one }) += 1;
-            // A rank may be killed when the report is complete. What has a name is; the checkpoint may be there still.
+            // A rank may be killed when the report is complete. A report under its final name is
+            // complete, even if the checkpoint still exists.
             if !self.records && has_bytes(&self.dir.join(REPORT)) {
                 return self.compare(&args).map(|()| (one, all));
             }
@@ -198,7 +201,7 @@ impl Trial<'_> {
         Ok((child, args))
     }
 
-    /// Resumes until the search is through.
+    /// Resumes until the search completes.
     fn finish(&mut self) -> Result<()> {
         let (mut child, args) = self.start()?;
         match self.ended(&mut child, &args, "its start")? {
@@ -207,7 +210,7 @@ impl Trial<'_> {
         }
     }
 
-    /// The exit code of a run, which must end soon after `what`.
+    /// Returns the exit code of a run, which must end soon after `what`.
     fn ended(&mut self, child: &mut Child, args: &[String], what: &str) -> Result<i32> {
         let limit = PATIENCE + 10 * self.duration;
         let started = Instant::now();
@@ -218,7 +221,7 @@ impl Trial<'_> {
                 return Ok(exit_code(status));
             }
             thread::sleep(Duration::from_millis(20));
-            // Open MPI's mpirun sometimes waits for ever for a rank that was killed while it started.
+            // Open MPI's mpirun sometimes waits for ever for a rank that was killed at its start.
             if !ranks_of(child.id(), self.tested()).is_empty() {
                 with_ranks = Instant::now();
             } else if with_ranks.elapsed() > LAUNCHER {
@@ -238,7 +241,7 @@ impl Trial<'_> {
         Err(self.wrong(args, &text))
     }
 
-    /// Whether the report is right.
+    /// Checks that the report is right.
     fn compare(&self, args: &[String]) -> Result<()> {
         let path = self.dir.join(REPORT);
         let report = match self.records {
@@ -254,7 +257,7 @@ impl Trial<'_> {
         }
     }
 
-    /// Whether the report is right and nothing else is left.
+    /// Checks that the report is right and no other file is left.
     fn check(&self, args: &[String]) -> Result<()> {
         self.compare(args)?;
         match self.left()?.as_slice() {
@@ -267,7 +270,7 @@ impl Trial<'_> {
         &self.tools.tested.program
     }
 
-    /// Files of the search: its report, its checkpoint, and unfinished ones.
+    /// Returns the files of the search: its report, its checkpoint, and unfinished ones.
     fn left(&self) -> Result<Vec<PathBuf>> {
         let entries = fs::read_dir(&self.dir).map_err(io_error("read", &self.dir))?;
         let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));

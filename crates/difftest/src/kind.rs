@@ -1,15 +1,15 @@
-//! Kinds of metadata.
+//! Kinds of metadata that cross to the other site.
 
-/// What crosses to the other site.
+/// A kind of metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Subjects.
+    /// Subjects of the hits.
     Oids,
-    /// Alignments.
+    /// Alignments of the hits.
     Hits,
     /// The report.
     Report,
-    /// What is cheapest of each block.
+    /// The cheapest kind for each block.
     Auto,
 }
 
@@ -17,7 +17,7 @@ impl Kind {
     /// All of them.
     pub const ALL: [Kind; 4] = [Kind::Oids, Kind::Hits, Kind::Report, Kind::Auto];
 
-    /// As it is typed.
+    /// Returns the value of `-metadata`.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Oids => "oids",

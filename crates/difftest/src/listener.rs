@@ -1,4 +1,4 @@
-//! `fleetblast receive` while a search sends to it.
+//! Runs `fleetblast receive` while a search sends to it.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader};
@@ -11,22 +11,22 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result, io_error};
 use crate::process::{MINUTE, Tool, exit_code};
 
-/// What its first line begins with, before the address and a semicolon.
+/// Start of its first line, before the address and a semicolon.
 const LISTENING: &str = "Listening at ";
 
-/// A key of each site.
+/// The keys of both sites.
 pub struct Keys {
-    /// Of the search.
-    pub here: Key,
-    /// Of the report.
-    pub there: Key,
+    /// Key of the search site.
+    pub search_site: Key,
+    /// Key of the I/O site.
+    pub io_site: Key,
 }
 
 /// The key of a site.
 pub struct Key {
-    /// Its file.
+    /// File of the key.
     pub file: PathBuf,
-    /// What the other site knows it by.
+    /// Fingerprint by which the other site recognises it.
     pub fingerprint: String,
 }
 
@@ -34,7 +34,7 @@ impl Keys {
     /// Makes keys in two files that are named after `file`.
     ///
     /// # Errors
-    /// If FleetBLAST makes none.
+    /// If FleetBLAST cannot make them.
     pub fn make(keygen: &Tool, file: &Path) -> Result<Keys> {
         let key = |of: &str| {
             let file = file.with_extension(of);
@@ -46,39 +46,39 @@ impl Keys {
                 code => Err(Error::Usage(format!("keygen ended with {code}"))),
             }
         };
-        Ok(Keys { here: key("here")?, there: key("there")? })
+        Ok(Keys { search_site: key("here")?, io_site: key("there")? })
     }
 
     /// Removes the files.
     ///
     /// # Errors
-    /// If they are gone.
+    /// If they do not exist.
     pub fn remove(&self) -> Result<()> {
-        for key in [&self.here, &self.there] {
+        for key in [&self.search_site, &self.io_site] {
             fs::remove_file(&key.file).map_err(io_error("remove", &key.file))?;
         }
         Ok(())
     }
 }
 
-/// A process that listens.
+/// A process of `fleetblast receive`.
 pub struct Listener {
     child: Child,
-    /// Where, if it does.
+    /// Its address, if it listens.
     pub address: Option<String>,
-    said: JoinHandle<String>,
+    stderr: JoinHandle<String>,
 }
 
-/// How one ended.
-pub struct Ended {
+/// How the process ended.
+pub struct ReceiverExit {
     /// Exit code, or minus the signal's number.
     pub code: i32,
-    /// What it said on standard error.
-    pub said: Vec<u8>,
+    /// Bytes of standard error.
+    pub stderr: Vec<u8>,
 }
 
 impl Listener {
-    /// Starts one that writes its report to `report`, and waits until it listens or ends.
+    /// Starts a process that writes its report to `report`, and waits until it listens or ends.
     ///
     /// # Errors
     /// If the program cannot be started.
@@ -89,28 +89,28 @@ impl Listener {
         report: &Path,
         more: &[String],
     ) -> Result<Listener> {
-        let (key, report) = (keys.there.file.display().to_string(), report.display().to_string());
-        let own = ["-listen", "127.0.0.1:0", "-key", &key, "-peer", &keys.here.fingerprint];
+        let (key, report) = (keys.io_site.file.display().to_string(), report.display().to_string());
+        let own = ["-listen", "127.0.0.1:0", "-key", &key, "-peer", &keys.search_site.fingerprint];
         let own = own.into_iter().chain(["-out", &report]).map(str::to_owned);
         let all: Vec<String> = own.chain(more.iter().cloned()).collect();
         let mut command = receive.command(&all, cwd);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(io_error("start", &receive.program))?;
         let stderr = child.stderr.take();
-        let (sender, heard) = mpsc::channel();
-        let said = thread::spawn(move || stderr.map(|it| listen(it, &sender)).unwrap_or_default());
-        Ok(Listener { child, address: address(&heard), said })
+        let (sender, received) = mpsc::channel();
+        let lines = thread::spawn(move || stderr.map(|it| listen(it, &sender)).unwrap_or_default());
+        Ok(Listener { child, address: address(&received), stderr: lines })
     }
 
-    /// Waits until it has ended, or ends it after `limit`.
+    /// Waits until it has ended, or kills it after `limit`.
     ///
     /// # Errors
     /// If it cannot be waited for.
-    pub fn end(mut self, limit: Duration) -> Result<Ended> {
+    pub fn end(mut self, limit: Duration) -> Result<ReceiverExit> {
         let deadline = Instant::now() + limit;
         let status = self.wait(deadline).map_err(io_error("wait for", Path::new("receive")))?;
-        let said = self.said.join().unwrap_or_default().into_bytes();
-        Ok(Ended { code: exit_code(status), said })
+        let stderr = self.stderr.join().unwrap_or_default().into_bytes();
+        Ok(ReceiverExit { code: exit_code(status), stderr })
     }
 
     fn wait(&mut self, deadline: Instant) -> io::Result<ExitStatus> {
@@ -125,21 +125,21 @@ impl Listener {
     }
 }
 
-/// Everything that is said, of which the address is passed on at once.
+/// Collects standard error, and sends the address as soon as it appears.
 fn listen(stderr: ChildStderr, address: &Sender<String>) -> String {
-    let mut said = String::new();
+    let mut text = String::new();
     for line in BufReader::new(stderr).lines().map_while(std::result::Result::ok) {
         if let Some((_, rest)) = line.split_once(LISTENING) {
-            // Nobody waits any more after a minute.
+            // After a minute nobody waits for it any more.
             let _ = address.send(rest.split(';').next().unwrap_or(rest).to_owned());
         }
-        said += &line;
-        said.push('\n');
+        text += &line;
+        text.push('\n');
     }
-    said
+    text
 }
 
-/// The address, unless the process ends before it has one.
-fn address(heard: &Receiver<String>) -> Option<String> {
-    heard.recv_timeout(MINUTE).ok()
+/// Returns the address, unless the process ends before it has one.
+fn address(received: &Receiver<String>) -> Option<String> {
+    received.recv_timeout(MINUTE).ok()
 }

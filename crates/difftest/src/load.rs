@@ -1,10 +1,13 @@
-//! `difftest load`: how fast a database comes from a cold disk, and what that does to a search.
+//! `difftest load`: measures how fast a database loads from a cold disk, and the effect on a
+//! search.
 //!
-//! The database is the largest there is and mutated copies of it. For each setting of the device's read-ahead, in
-//! turn: what `dd bs=16M` reads of the files that a search needs, loading alone by each method, and one short query by
-//! FleetBLAST and BLAST+, all from a cold cache; then the same query warm, and several queries on huge pages and
-//! without. Only the database's own files are dropped from the cache; but the read-ahead is that of the whole machine,
-//! so run it when nobody else is there. Without the right to set it, the setting found is kept.
+//! The database consists of the largest one and mutated copies of it. For each setting of the
+//! device's read-ahead, with a cold cache, it measures three things: `dd bs=16M` on the files that
+//! a search needs; loading alone by each method; one short query by FleetBLAST and BLAST+. Then it
+//! measures the same query with a warm cache, and several queries with and without huge pages. Only
+//! the database's own files are dropped from the cache. But the read-ahead applies to the whole
+//! machine, so run this when nobody else uses it. Without the right to set the read-ahead, the
+//! existing setting is kept.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -22,17 +25,17 @@ use crate::workspace::{self, Source, Workspace};
 
 /// Settings of the read-ahead in kB.
 const READ_AHEAD: [&str; 4] = ["0", "128", "1024", "8192"];
-/// Loading must reach this share of what dd reaches.
+/// Least rate of loading, relative to dd.
 const LOAD_BAR: f64 = 0.9;
-/// A cold search may take this times the longer of loading and a warm search.
+/// Most time of a cold search, relative to the longer of loading and a warm search.
 const SEARCH_BAR: f64 = 1.15;
 /// Share of the residues that are replaced in a copy.
 const REPLACED: f64 = 0.3;
 
-/// How much to measure.
+/// Options of `difftest load`.
 #[derive(Debug)]
-pub struct Options {
-    /// Copies of the largest database, the original included.
+pub struct LoadOptions {
+    /// Copies of the largest database, including the original.
     pub copies: usize,
     /// Measurements of each; the median counts.
     pub rounds: usize,
@@ -40,11 +43,11 @@ pub struct Options {
     pub tools: Tools,
 }
 
-/// Measures and prints; true if the bars are reached.
+/// Measures and prints; returns true if the limits are met.
 ///
 /// # Errors
 /// If inputs cannot be made or a program fails.
-pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<bool> {
+pub fn run(workspace: &Workspace, source: &Source, options: &LoadOptions) -> Result<bool> {
     workspace::report_source(source);
     let dir = database(workspace, source, options.copies)?;
     let query = source.queries.iter().find(|q| (200..=400).contains(&q.seq.len()));
@@ -73,7 +76,7 @@ pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<
     Ok(all_reached)
 }
 
-/// Makes `db/load-COPIES`: the largest database `copies` times, each copy but the first mutated.
+/// Makes `db/load-COPIES`: the largest database `copies` times, each copy except the first mutated.
 fn database(workspace: &Workspace, source: &Source, copies: usize) -> Result<PathBuf> {
     let dir = prepare_big(workspace, source)?;
     let name = format!("load-{copies}");
@@ -95,7 +98,7 @@ fn database(workspace: &Workspace, source: &Source, copies: usize) -> Result<Pat
         out.flush().map_err(io_error("write", &text))?;
         let args =
             ["-in", "load.fa", "-dbtype", "prot", "-title", "load", "-out"].map(String::from);
-        // One volume for each gigabyte, as by default.
+        // One volume per gigabyte, as by default.
         must_run("makeblastdb", &[&args[..], &[format!("db/{name}")]].concat(), &dir)?;
         fs::remove_file(&text).map_err(io_error("remove", &text))?;
         write(&done, b"")?;
@@ -118,14 +121,14 @@ fn mutated(seq: &[u8], copy: usize, rng: &mut Rng) -> Vec<u8> {
 /// The database and the programs.
 struct Bench<'a> {
     dir: PathBuf,
-    /// Of the database.
+    /// Name of the database.
     name: String,
     rounds: usize,
     tools: &'a Tools,
 }
 
 impl Bench<'_> {
-    /// The files that a search reads as a whole.
+    /// Returns the files that a search reads completely.
     fn files(&self) -> Result<Vec<PathBuf>> {
         let db = self.dir.join("db");
         let mut files = Vec::new();
@@ -141,7 +144,7 @@ impl Bench<'_> {
         Ok(files)
     }
 
-    /// Searches from a warm cache; FleetBLAST's median seconds for one query.
+    /// Measures searches with a warm cache; returns FleetBLAST's median seconds for one query.
     fn warm(&self, files: &[PathBuf]) -> Result<f64> {
         let fleet = || self.search(&self.tools.tested, "one.fa", &[]);
         dd(files)?;
@@ -159,7 +162,8 @@ impl Bench<'_> {
         Ok(ours)
     }
 
-    /// Everything from a cold cache, at one setting of the read-ahead; true if the bars are reached.
+    /// Measures everything with a cold cache, at one setting of the read-ahead; returns true if the
+    /// limits are met.
     fn cold(&self, files: &[PathBuf], size: u64, warm: f64) -> Result<bool> {
         let drop = || evict(&self.dir.join("db").join(&self.name));
         let dd = self.median(|| dd(files), drop)?;
@@ -183,7 +187,7 @@ impl Bench<'_> {
             let search = || self.search(&self.tools.tested, "one.fa", more);
             let seconds = self.median(search, drop)?;
             let ok = seconds <= SEARCH_BAR * bar;
-            // The default is what must reach the bar.
+            // Only the default loader must meet the limit.
             reached &= ok || !more.is_empty();
             let name = format!("search {}", more.last().unwrap_or(&"(default)"));
             println!(
@@ -197,7 +201,7 @@ impl Bench<'_> {
         Ok(reached)
     }
 
-    /// The median time of `work`, with `before` before each.
+    /// Returns the median time of `work`, with `before` run before each.
     fn median(
         &self,
         work: impl Fn() -> Result<f64>,
@@ -220,7 +224,7 @@ impl Bench<'_> {
         timed(tool.command(&[args, vec!["-num_threads".into(), threads]].concat(), &self.dir))
     }
 
-    /// Seconds of the preliminary search of several queries.
+    /// Returns the seconds of the preliminary search of several queries.
     fn search_phase(&self, loader: &str) -> Result<f64> {
         let more = ["-loader", loader, "-timing", "load.json"];
         self.search(&self.tools.tested, "several.fa", &more)?;
@@ -246,7 +250,7 @@ fn mark(ok: bool) -> &'static str {
     if ok { "" } else { "  BELOW THE BAR" }
 }
 
-/// Seconds that a command takes, which must succeed.
+/// Returns the seconds of a command, which must succeed.
 fn timed(mut command: Command) -> Result<f64> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let start = Instant::now();
@@ -286,7 +290,7 @@ fn evict(stem: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The read-ahead of the device under a directory; as it was found when dropped.
+/// The read-ahead of the device under a directory; restored when dropped.
 struct ReadAhead {
     path: PathBuf,
     found: String,
@@ -296,7 +300,7 @@ struct ReadAhead {
 impl ReadAhead {
     fn find(dir: &Path) -> Result<Self> {
         let device = fs::metadata(dir).map_err(io_error("look at", dir))?.dev();
-        // As makedev(3) packs them.
+        // As makedev(3) encodes them.
         let major = (device >> 8 & 0xfff) | (device >> 32 & 0xffff_f000);
         let minor = (device & 0xff) | (device >> 12 & 0xffff_ff00);
         let path = PathBuf::from(format!("/sys/class/bdi/{major}:{minor}/read_ahead_kb"));
@@ -313,7 +317,7 @@ impl ReadAhead {
 impl Drop for ReadAhead {
     fn drop(&mut self) {
         if self.settable {
-            // Nothing can be done if the system does not take back its own setting.
+            // Nothing can be done if the system does not accept its own setting.
             let _ = fs::write(&self.path, &self.found);
         }
     }

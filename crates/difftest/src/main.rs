@@ -51,7 +51,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// True if no difference was found.
+/// Runs the command; returns true if no difference was found.
 fn run() -> Result<bool> {
     let workspace = Workspace::find()?;
     let parsed = match cli::parse(lexopt::Parser::from_env(), &workspace) {

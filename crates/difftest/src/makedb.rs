@@ -1,5 +1,5 @@
-//! `difftest makedb`: databases of real sequences by both programs, file by file, and what BLAST+ reads
-//! from ours.
+//! `difftest makedb`: makes databases of real sequences with both programs, compares the files, and
+//! compares BLAST+'s answers on both.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,19 +12,20 @@ use crate::error::{Result, io_error, write};
 use crate::fasta;
 use crate::workspace::{self, Source, Workspace};
 
-/// Runs of both programs before a difference counts, because files hold the minute in which they are made.
+/// Runs of both programs before a difference counts, because files contain the minute of their
+/// creation.
 const ATTEMPTS: usize = 3;
 
-/// What to compare.
+/// Options of `difftest makedb`.
 #[derive(Debug)]
-pub struct Options {
+pub struct MakedbOptions {
     /// Only the small set.
     pub quick: bool,
     /// FleetBLAST.
     pub tested: PathBuf,
 }
 
-/// Options that go with every input.
+/// Further options for every input.
 const VARIANTS: &[&[&str]] = &[
     &[],
     &["-blastdb_version", "4"],
@@ -33,16 +34,16 @@ const VARIANTS: &[&[&str]] = &[
     &["-parse_seqids", "-hash_index", "-taxid_map", "map.txt"],
     &["-hash_index", "-taxid", "9606"],
     &["-parse_seqids", "-max_file_sz", "800KB"],
-    // Without identifiers and with the hash index BLAST+ fails where a volume has more sequences than
+    // Without identifiers and with the hash index, BLAST+ fails if a volume has more sequences than
     // the one before.
     &["-max_file_sz", "800KB", "-blastdb_version", "4"],
 ];
 
-/// Makes all databases; true if all files are equal and BLAST+ answers the same.
+/// Makes all databases; returns true if all files are equal and BLAST+ gives the same answers.
 ///
 /// # Errors
 /// If inputs cannot be made or a program cannot be started.
-pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<bool> {
+pub fn run(workspace: &Workspace, source: &Source, options: &MakedbOptions) -> Result<bool> {
     workspace::report_source(source);
     let dir = workspace.target.join("difftest-makedb");
     fs::create_dir_all(&dir).map_err(io_error("create", &dir))?;
@@ -77,7 +78,7 @@ pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<
     Ok(sound)
 }
 
-/// A taxonomy id for the identifiers of the small set, but for every third.
+/// Returns a taxonomy id for two of three identifiers of the small set.
 fn map(source: &Source) -> String {
     let records = source.proteins.iter().enumerate().filter(|(n, _)| n % 3 != 0);
     let line = |(n, record): (usize, &fasta::Record)| {
@@ -87,8 +88,8 @@ fn map(source: &Source) -> String {
     records.map(line).collect()
 }
 
-/// Both programs with the same arguments; what differs.
-fn compare(dir: &Path, options: &Options, arguments: &[&str]) -> Result<Vec<String>> {
+/// Runs both programs with the same arguments; returns the differences.
+fn compare(dir: &Path, options: &MakedbOptions, arguments: &[&str]) -> Result<Vec<String>> {
     let mut differences = Vec::new();
     for _ in 0..ATTEMPTS {
         let (oracle, ours) = (dir.join("oracle"), dir.join("ours"));
@@ -137,7 +138,7 @@ fn differing_files(oracle: &Path, ours: &Path) -> Result<Vec<String>> {
     Ok(names.iter().filter(|name| differs(name)).map(|name| name.display().to_string()).collect())
 }
 
-/// What BLAST+'s programs say of the two databases: sequences, totals, a search.
+/// Compares the answers of BLAST+'s programs on the two databases: sequences, totals, a search.
 fn readable(dir: &Path, arguments: &[&str]) -> Result<Vec<String>> {
     let kind = arguments.get(3).copied().unwrap_or("prot");
     let search = if kind == "prot" { "blastp" } else { "blastn" };
@@ -157,7 +158,7 @@ fn readable(dir: &Path, arguments: &[&str]) -> Result<Vec<String>> {
         let path = Oracle::find()?.program(program);
         let answer = |db: &str| output(dir, &path, &[&["-db", db], task].concat());
         let (wanted, found) = (answer("oracle/x")?, answer("ours/x")?);
-        // The name of the place is in what -info says.
+        // The output of -info contains the path.
         let text = |answer: &Output, place: &str| {
             String::from_utf8_lossy(&answer.stdout).replace(&format!("/{place}/x"), "/x")
         };

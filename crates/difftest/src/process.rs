@@ -1,4 +1,4 @@
-//! Running one of the two programs and catching everything it says.
+//! Runs one of the two programs and captures its output.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,8 @@ use wait4::Wait4;
 
 use crate::error::{Error, Result, io_error};
 
-/// What Open MPI's launcher needs to start as whatever user more ranks than there are cores; others take no notice.
+/// Settings for Open MPI's launcher to start, as any user, more ranks than there are cores; other
+/// launchers ignore them.
 const OPEN_MPI: [(&str, &str); 4] = [
     ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
     ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
@@ -21,14 +22,14 @@ const OPEN_MPI: [(&str, &str); 4] = [
     ("OMPI_MCA_hwloc_base_binding_policy", "none"),
 ];
 
-/// A program that understands the options of one of BLAST+'s.
+/// A program with the options of one of BLAST+'s programs.
 #[derive(Debug, Clone)]
 pub struct Tool {
     /// Path or name of the executable.
     pub program: PathBuf,
     /// Arguments before the search's own (`blastp` for FleetBLAST).
     pub prefix: Vec<String>,
-    /// What its environment has more, `NAME=value`.
+    /// Additional environment variables, `NAME=value`.
     pub environment: Vec<String>,
 }
 
@@ -42,7 +43,7 @@ pub struct Tools {
 }
 
 impl Tool {
-    /// A program of BLAST+: of those in `PATH`, or `given`, which is checked.
+    /// Finds a program of BLAST+ in `PATH`, or checks `given`.
     ///
     /// # Errors
     /// If there is none, or the given one is another program.
@@ -57,27 +58,28 @@ impl Tool {
         Ok(Self::plain(program))
     }
 
-    /// A program that takes the arguments as they are.
+    /// Creates a program that takes the arguments as they are.
     pub fn plain(program: PathBuf) -> Self {
         Tool { program, prefix: Vec::new(), environment: Vec::new() }
     }
 
-    /// FleetBLAST as another program.
+    /// Creates a program that runs FleetBLAST under the name of another.
     pub fn fleetblast_as(program: PathBuf, command: &str) -> Self {
         Tool { program, prefix: vec![command.into()], environment: Vec::new() }
     }
 
-    /// The same with more in its environment.
-    pub fn within(&self, environment: &[String]) -> Self {
+    /// Returns the same program with additional environment variables.
+    pub fn with_environment(&self, environment: &[String]) -> Self {
         Tool { environment: environment.to_vec(), ..self.clone() }
     }
 
-    /// A command with the settings both programs run under: no user configuration, no search
-    /// path for databases, no usage report over the network, English messages.
+    /// Creates a command with the settings of both programs: no user configuration, no search path
+    /// for databases, no usage report over the network, English messages.
     pub fn command(&self, args: &[String], cwd: &Path) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.prefix).args(args).current_dir(cwd);
-        // SAM files hold the command line: without the place of the program, which is FleetBLAST's under another name.
+        // SAM files contain the command line. It must not contain the program's directory, because
+        // FleetBLAST runs under another name.
         if let (true, Some(name)) = (self.prefix.is_empty(), self.program.file_name()) {
             command.arg0(name);
         }
@@ -92,7 +94,8 @@ impl Tool {
         command
     }
 
-    /// First line of `-version`, to tell versions apart in reports and cache keys.
+    /// Returns the first line of `-version`, which identifies the version in reports and cache
+    /// keys.
     pub fn version(&self) -> Result<String> {
         let outcome = self.run(&["-version".to_string()], Path::new("."), None, MINUTE)?;
         Ok(String::from_utf8_lossy(&outcome.stdout).trim_end().replace('\n', ";"))
@@ -122,7 +125,8 @@ impl Tool {
                 break (end, false);
             }
             if Instant::now() >= deadline {
-                // The child may have ended between the two calls; either way it is gone after.
+                // The child may have ended between the two calls; in either case it is gone
+                // afterwards.
                 child.kill().map_err(|e| self.failure(&e.to_string()))?;
                 break (child.wait4().map_err(|e| self.failure(&e.to_string()))?, true);
             }
@@ -144,10 +148,10 @@ impl Tool {
     }
 }
 
-/// A minute, the usual limit for what should take a second.
+/// Usual time limit for commands that should take a second.
 pub const MINUTE: Duration = Duration::from_secs(60);
 
-/// Everything a finished program left behind.
+/// The results of a finished program.
 #[derive(Debug, Clone)]
 pub struct Outcome {
     /// Bytes of standard output.
@@ -158,11 +162,11 @@ pub struct Outcome {
     pub code: i32,
     /// User and system seconds of all threads.
     pub cpu: f64,
-    /// The program was killed because it took too long.
+    /// Whether the program was killed because it took too long.
     pub timed_out: bool,
 }
 
-/// Exit code, or minus the signal that ended the program.
+/// Returns the exit code, or minus the signal that ended the program.
 pub fn exit_code(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| -status.signal().unwrap_or(0))
 }
@@ -171,7 +175,7 @@ fn collect(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Vec<u
     thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut pipe) = pipe {
-            // A pipe that breaks leaves what came before: the comparison then shows the loss.
+            // A broken pipe leaves the bytes before; the comparison then shows the loss.
             let _ = pipe.read_to_end(&mut bytes);
         }
         bytes
@@ -189,7 +193,7 @@ pub fn must_run(program: &str, args: &[String], cwd: &Path) -> Result<()> {
     Err(Error::Tool { program: format!("{program} {}", shell(args)), reason })
 }
 
-/// The arguments as a person would type them.
+/// Formats the arguments as a shell command.
 pub fn shell(args: &[String]) -> String {
     let quoted = args.iter().map(|a| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);

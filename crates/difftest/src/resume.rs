@@ -1,5 +1,6 @@
-//! Cases whose search is interrupted as soon as something is kept in its checkpoint, by turns killed and told to end, and
-//! then resumed on other ranks: the report must be that of a search that nobody interrupted.
+//! Interrupts the search of a case as soon as its checkpoint has data, alternately by SIGKILL and
+//! by a signal to end, and resumes it on other ranks. The report must be that of an uninterrupted
+//! search.
 
 use std::cell::Cell;
 use std::fs::{self, File};
@@ -17,46 +18,47 @@ use crate::fleet::{Shape, Spread, is_sam, put_together};
 use crate::process::{MINUTE, Outcome, Tool, exit_code};
 use crate::victims::{kill_all, ranks_of};
 
-/// Longest time a run may take.
+/// Most time of a run.
 const LIMIT: Duration = MINUTE.saturating_mul(5);
-/// The exit code of a search that was told to end.
+/// Exit code of a search that ended early on request.
 const DRAINED: i32 = 75;
 
-/// How a case went.
+/// Result of a case.
 #[derive(Debug)]
 pub struct Resumed {
     /// The report as standard output, and how the last run ended.
     pub outcome: Outcome,
-    /// It was interrupted, and not through before.
+    /// Whether it was interrupted before it completed.
     pub interrupted: bool,
-    /// What was wrong besides.
+    /// Description of another fault.
     pub wrong: Option<String>,
 }
 
-/// Whether a case can be interrupted: its query file can be read again, and its report goes where we say.
-pub fn can_be(case: &Case, expected: &Outcome) -> bool {
+/// Whether a case can be interrupted: its query file can be read again, and its report can be
+/// redirected.
+pub fn can_be_resumed(case: &Case, expected: &Outcome) -> bool {
     let says = |option: &str| case.args.iter().any(|arg| arg == option);
     expected.code == 0 && case.stdin.is_none() && says("-query") && !says("-out") && !says("-")
 }
 
-/// How the cases are searched, and where.
+/// How and where the cases are searched.
 pub struct Searches<'a> {
     /// FleetBLAST.
     pub tested: &'a Tool,
-    /// How its searches are spread.
+    /// How its searches are distributed.
     pub spread: Spread,
     /// The directory of the fixtures.
     pub cwd: &'a Path,
     /// Whether the program takes its queries in order.
     pub in_order: bool,
-    /// The report and the checkpoint of one search at a time.
+    /// Directory of the report and the checkpoint of one search at a time.
     pub dir: PathBuf,
-    /// Whether its report is records, which are the checkpoint, too.
+    /// Whether the report consists of records, which are also the checkpoint.
     pub records: Cell<bool>,
 }
 
 impl Searches<'_> {
-    /// Runs a case; `number` chooses the ranks and how it is interrupted.
+    /// Runs a case; `number` selects the ranks and the kind of interruption.
     ///
     /// # Errors
     /// If the directory cannot be used or the program cannot be started.
@@ -84,7 +86,8 @@ impl Searches<'_> {
         match pid {
             _ if through => {}
             Some(pid) if drained => {
-                // Open MPI's mpirun passes this signal on to the ranks. Whoever has just ended gets none.
+                // Open MPI's mpirun passes this signal on to the ranks. A process that has just
+                // ended does not receive it.
                 let _ = kill_process(pid, Signal::USR1);
             }
             _ => kill_all(&child, &ranks_of(child.id(), &self.tested.program)),
@@ -142,7 +145,7 @@ impl Searches<'_> {
         command.spawn().map_err(|error| failed(&error.to_string()))
     }
 
-    /// Waits until something is kept. True if the search ended before.
+    /// Waits until the checkpoint has data. Returns true if the search ended before.
     fn await_kept(&self, child: &mut Child) -> Result<bool> {
         let started = Instant::now();
         while started.elapsed() < LIMIT {
@@ -157,7 +160,7 @@ impl Searches<'_> {
         Ok(false)
     }
 
-    /// The end of a run, with the report if there is one.
+    /// Returns the end of a run, with the report if there is one.
     fn ended(&self, child: &mut Child) -> Result<Outcome> {
         let started = Instant::now();
         let (code, timed_out) = loop {
@@ -171,22 +174,22 @@ impl Searches<'_> {
             }
             thread::sleep(Duration::from_millis(1));
         };
-        // A search that failed has no report: the exit code shows it.
+        // A failed search has no report; its exit code shows the failure.
         let stdout = fs::read(self.report()).unwrap_or_default();
         let stderr = fs::read(self.messages()).unwrap_or_default();
-        // Not its CPU time, which whoever saw it end first would have to ask for.
+        // Wall time: only the first wait for the child could get its CPU time.
         Ok(Outcome { stdout, stderr, code, cpu: started.elapsed().as_secs_f64(), timed_out })
     }
 }
 
-/// Whether there is such a file, and not an empty one, which a search that failed may leave.
+/// Whether the file exists and is not empty; a failed search may leave an empty one.
 pub fn has_bytes(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|meta| meta.len() > 0)
 }
 
-/// Whether a checkpoint holds bytes of any result.
+/// Whether a checkpoint has bytes of any result.
 fn has_spool(dir: &Path) -> bool {
-    // It may not be there yet, or not any more.
+    // The directory may not exist yet, or not any more.
     let Ok(entries) = fs::read_dir(dir) else { return false };
     entries.flatten().any(|entry| {
         let path = entry.path();

@@ -1,5 +1,6 @@
-//! A covering sample of the cases: whichever options, queries, databases and formats meet in some case, each two of them
-//! meet in a case of the sample as well. Which cases stand for them, the seed chooses, so many seeds see them all.
+//! A covering sample of the cases: any two options, queries, databases or formats that occur
+//! together in some case also occur together in a case of the sample. The seed chooses which cases
+//! cover them, and many seeds together cover all cases.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -7,33 +8,35 @@ use crate::cases::Case;
 use crate::program::Program;
 use crate::rng::Rng;
 
-/// Options whose value is a thing of its own, by its first word.
+/// Options whose value counts, by their first word.
 const VALUED: [&str; 4] = ["-query", "-db", "-subject", "-outfmt"];
 
-/// Share of the cases that are taken whatever they cover; of costly ones a smaller one, so that this costs about the same.
+/// Share of the cases that are taken whatever they cover. It is smaller for costly ones, so that
+/// these cost about the same.
 const BESIDES: f64 = 0.1;
-/// CPU seconds from which on it is smaller.
+/// CPU seconds from which on a case is costly.
 const COSTLY: f64 = 0.5;
 
-/// CPU seconds of any other.
+/// CPU seconds of any other case.
 const USUAL: f64 = 0.2;
 
-/// Two things that meet; twice the same for one alone.
+/// Two items that occur together; twice the same for one alone.
 type Pair = (String, String);
 
-/// Half of the sample of two seeds, an even one and the next, which have the other half.
+/// Returns half of the sample of two seeds, an even one and the next; the next has the other half.
 pub fn half(program: &Program, cases: Vec<Case>, seed: u64) -> Vec<Case> {
     let sample = covering(program, cases, seed / 2).into_iter().enumerate();
     sample.filter(|(number, _)| *number as u64 % 2 == seed % 2).map(|(_, case)| case).collect()
 }
 
-/// The sample for `seed`, in the order of `cases`: rather several cheap ones than a costly one that covers the same.
+/// Returns the sample for `seed`, in the order of `cases`. It prefers several cheap cases to a
+/// costly one that covers the same.
 fn covering(program: &Program, cases: Vec<Case>, seed: u64) -> Vec<Case> {
     let pairs: Vec<Vec<Pair>> = cases.iter().map(|case| pairs_of(program, case)).collect();
     let costs = costs(program);
     let cost = |case: usize| costs.get(cases[case].id.as_str()).copied().unwrap_or(USUAL);
     let mut rng = Rng::new(seed);
-    // By price, which is the cost times what chance makes of it.
+    // Sorted by price, which is the cost times a random factor.
     let mut order: Vec<(f64, usize)> =
         (0..cases.len()).map(|case| (cost(case) * (0.2 + rng.unit()), case)).collect();
     order.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -46,21 +49,21 @@ fn covering(program: &Program, cases: Vec<Case>, seed: u64) -> Vec<Case> {
             pairs[case].iter().for_each(|pair| *times.entry(pair).or_default() += 1);
         }
     }
-    // What is covered by others as well goes, the dearest first.
+    // Drops cases that others cover, the most expensive first.
     for &case in order.iter().rev() {
         if chosen.contains(&case) && pairs[case].iter().all(|pair| times[pair] > 1) {
             chosen.remove(&case);
             pairs[case].iter().for_each(|pair| *times.entry(pair).or_default() -= 1);
         }
     }
-    // Cases of which others have every pair would else never have their turn.
+    // Otherwise cases whose pairs are all in other cases would never be tested.
     let share = |case: usize| BESIDES * (COSTLY / cost(case)).clamp(0.1, 1.0);
     chosen.extend(order.into_iter().filter(|&case| rng.chance(share(case))));
     let cases = cases.into_iter().enumerate();
     cases.filter(|(number, _)| chosen.contains(number)).map(|(_, case)| case).collect()
 }
 
-/// CPU seconds of the costly cases.
+/// Returns the CPU seconds of the costly cases.
 fn costs(program: &Program) -> HashMap<&'static str, f64> {
     let lines = program.costs.lines().filter(|line| !line.starts_with('#'));
     let fields = lines.filter_map(|line| line.split_once('\t'));
@@ -84,14 +87,14 @@ fn things_of(program: &Program, case: &Case) -> BTreeSet<String> {
             && let Some(value) = words.peek()
         {
             let first = value.split_whitespace().next().unwrap_or_default();
-            // The wide format of most cases is one thing, format 6 with chosen columns another.
+            // The wide format of most cases is one item, and format 6 with chosen columns another.
             let wide = if **value == program.columns { " (wide)" } else { "" };
             things.insert(format!("{word} {first}{wide}"));
         } else if word.strip_prefix('-').is_some_and(|name| name.starts_with(char::is_alphabetic)) {
             things.insert(word.clone());
         }
     }
-    // A case without any of it (no options at all) is one as well.
+    // A case without any option counts as an item as well.
     if things.is_empty() {
         things.insert(case.id.clone());
     }

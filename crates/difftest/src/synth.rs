@@ -1,5 +1,5 @@
-//! Sequences with chosen properties, made from real ones: mutated, shuffled, repeated, joined,
-//! enriched with low complexity or odd letters.
+//! Makes sequences with chosen properties from real ones: mutated, shuffled, repeated, joined, with
+//! low complexity or odd letters.
 
 use crate::fasta::Record;
 use crate::rng::Rng;
@@ -7,25 +7,25 @@ use crate::rng::Rng;
 /// The letters of a kind of sequence.
 #[derive(Debug)]
 pub struct Letters {
-    /// Those that sequences are made of.
+    /// Usual letters.
     pub usual: &'static [u8],
-    /// Others that are legal.
+    /// Other legal letters.
     pub odd: &'static [u8],
 }
 
 /// The twenty amino acids, and the other letters of proteins.
 pub const PROTEIN: Letters = Letters { usual: b"ARNDCQEGHILKMFPSTWYV", odd: b"BZJXUO*" };
-/// The four bases, and the letters for sets of them.
+/// The four bases, and the letters for sets of bases.
 pub const BASES: Letters = Letters { usual: b"ACGT", odd: b"NNNNRYMKWSBDHV" };
 
-/// `length` independent letters with the frequencies of `like`, which must not be empty.
+/// Returns `length` independent letters with the frequencies of `like`, which must not be empty.
 pub fn random(rng: &mut Rng, like: &[u8], length: usize) -> Vec<u8> {
     (0..length).map(|_| *rng.pick(like)).collect()
 }
 
 impl Letters {
-    /// `seq` with each letter replaced with probability `rate`, and short insertions and deletions
-    /// with probability `rate / 10`.
+    /// Replaces each letter of `seq` with probability `rate`, and makes short insertions and
+    /// deletions with probability `rate / 10`.
     pub fn mutate(&self, rng: &mut Rng, seq: &[u8], rate: f64) -> Vec<u8> {
         let mut out = Vec::with_capacity(seq.len() + 16);
         let mut at = 0;
@@ -44,12 +44,12 @@ impl Letters {
         out
     }
 
-    /// `unit` repeated `times` in tandem, each copy mutated by itself.
+    /// Repeats `unit` `times` in tandem, each copy mutated separately.
     pub fn tandem(&self, rng: &mut Rng, unit: &[u8], times: usize, rate: f64) -> Vec<u8> {
         (0..times).flat_map(|_| self.mutate(rng, unit, rate)).collect()
     }
 
-    /// A low-complexity run: one to three letters, in order or mixed.
+    /// Returns a low-complexity run: one to three letters, in order or mixed.
     pub fn low_complexity(&self, rng: &mut Rng, length: usize) -> Vec<u8> {
         let kinds = rng.between(1, 3);
         let letters: Vec<u8> = (0..kinds).map(|_| *rng.pick(self.usual)).collect();
@@ -60,20 +60,20 @@ impl Letters {
         }
     }
 
-    /// `seq` with about a fraction `rate` of its letters replaced by odd ones.
+    /// Replaces about a fraction `rate` of the letters by odd ones.
     pub fn odd_letters(&self, rng: &mut Rng, seq: &[u8], rate: f64) -> Vec<u8> {
         seq.iter().map(|&b| if rng.chance(rate) { *rng.pick(self.odd) } else { b }).collect()
     }
 }
 
-/// A part of `seq` of at most `length` letters from a random place.
+/// Returns a part of `seq` of at most `length` letters from a random position.
 pub fn fragment(rng: &mut Rng, seq: &[u8], length: usize) -> Vec<u8> {
     let length = length.min(seq.len());
     let start = rng.below(seq.len() - length + 1);
     seq[start..start + length].to_vec()
 }
 
-/// The letters of `seq` in random order.
+/// Returns the letters of `seq` in random order.
 pub fn shuffle(rng: &mut Rng, seq: &[u8]) -> Vec<u8> {
     let mut out = seq.to_vec();
     for i in (1..out.len()).rev() {
@@ -82,13 +82,13 @@ pub fn shuffle(rng: &mut Rng, seq: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `seq` with `piece` put in at a random place.
+/// Inserts `piece` into `seq` at a random position.
 pub fn insert(rng: &mut Rng, seq: &[u8], piece: &[u8]) -> Vec<u8> {
     let at = rng.below(seq.len() + 1);
     [&seq[..at], piece, &seq[at..]].concat()
 }
 
-/// `seq` with some stretches in lower case, as masked by the user.
+/// Puts some ranges of `seq` in lower case, as masked by the user.
 pub fn lower_case_runs(rng: &mut Rng, seq: &[u8]) -> Vec<u8> {
     let mut out = seq.to_vec();
     for _ in 0..rng.between(1, 3) {
@@ -99,7 +99,7 @@ pub fn lower_case_runs(rng: &mut Rng, seq: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Whole members of `pool` joined until there are at least `length` residues.
+/// Joins whole members of `pool` until there are at least `length` residues.
 pub fn chimera(rng: &mut Rng, pool: &[Record], length: usize) -> Vec<u8> {
     let mut out = Vec::new();
     while out.len() < length {
@@ -108,7 +108,7 @@ pub fn chimera(rng: &mut Rng, pool: &[Record], length: usize) -> Vec<u8> {
     out
 }
 
-/// The other strand, case kept.
+/// Returns the reverse complement; letters keep their case.
 pub fn reverse_complement(seq: &[u8]) -> Vec<u8> {
     let pairs = b"ACGTRYMKWSBDHVN".iter().zip(b"TGCAYRKMWSVHDBN");
     let other = |base: &u8| {

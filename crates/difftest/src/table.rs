@@ -1,4 +1,4 @@
-//! `difftest table`: every case of the tables with both programs.
+//! `difftest table`: runs every case of the tables with both programs.
 
 use std::cell::Cell;
 use std::fs;
@@ -19,43 +19,43 @@ use crate::process::{Outcome, Tools, shell};
 use crate::program::Program;
 use crate::resume::{self, Resumed, Searches};
 use crate::sample;
-use crate::through::{self, Crossed, Sites, Way};
+use crate::through::{self, MetadataRoute, SiteOutcome, Sites};
 use crate::workspace::{self, Source, Workspace};
 use crate::written::collected;
 
-/// Longest time one search may take.
+/// Most time of one search.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// What to run.
+/// Options of `difftest table`.
 #[derive(Debug)]
-pub struct Options {
+pub struct TableOptions {
     /// Only the quick cases.
     pub quick: bool,
     /// Only a covering sample, for this seed.
     pub sample: Option<u64>,
-    /// Of `n` parts of these cases only the `i`-th, from 1: `(i, n)`.
+    /// Only the `i`-th of `n` parts of these cases, from 1: `(i, n)`.
     pub part: Option<(usize, usize)>,
     /// Only cases whose id contains this.
     pub filter: Option<String>,
-    /// Searches at a time.
+    /// Number of searches at a time.
     pub jobs: usize,
-    /// How FleetBLAST's searches are spread.
+    /// How FleetBLAST's searches are distributed.
     pub spread: Spread,
-    /// Each search is interrupted and resumed.
+    /// Whether each search is interrupted and resumed.
     pub resume: bool,
-    /// Each report is made at another site, of such metadata.
+    /// Kind of metadata from which each report is made at another site.
     pub through: Option<Kind>,
-    /// How they cross.
-    pub way: Way,
+    /// How the metadata cross.
+    pub way: MetadataRoute,
     /// The programs.
     pub programs: Vec<(&'static Program, Tools)>,
 }
 
-/// Everything a worker needs.
+/// Data that all workers share.
 struct Session<'a> {
     program: &'static Program,
     tools: &'a Tools,
-    options: &'a Options,
+    options: &'a TableOptions,
     fixtures: Fixtures,
     cache: Cache,
     failed_dir: PathBuf,
@@ -72,7 +72,7 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Counts and prints a case that was rightly refused; it has not failed.
+    /// Counts and prints a case that was rightly refused, which is no failure.
     fn refused(&self, case: &Case) -> bool {
         self.refused.fetch_add(1, Ordering::Relaxed);
         println!("refused {}", case.id);
@@ -80,11 +80,13 @@ impl Session<'_> {
     }
 }
 
-/// Runs the cases, prints one line for each and a closing summary of each program; true if none failed.
+/// Runs the cases, prints one line for each and a closing summary of each program; returns true if
+/// none failed.
 ///
 /// # Errors
-/// If inputs cannot be made, a program cannot be started, or no case is chosen. Differences are not errors.
-pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<bool> {
+/// If inputs cannot be made, a program cannot be started, or no case is chosen. Differences are not
+/// errors.
+pub fn run(workspace: &Workspace, source: &Source, options: &TableOptions) -> Result<bool> {
     workspace::report_source(source);
     let mut same = true;
     let mut tried = 0;
@@ -106,7 +108,7 @@ fn session<'a>(
     workspace: &Workspace,
     source: &Source,
     (program, tools): (&'static Program, &'a Tools),
-    options: &'a Options,
+    options: &'a TableOptions,
 ) -> Result<Session<'a>> {
     let version = tools.oracle.version()?;
     println!("oracle: {} ({version})", tools.oracle.program.display());
@@ -132,7 +134,7 @@ fn session<'a>(
     })
 }
 
-/// The cases of one program.
+/// Runs the cases of one program.
 fn run_program(session: &Session, chosen: &[Case]) -> Result<bool> {
     let failed = run_all(session, chosen)?;
     let runs = session.oracle_runs.load(Ordering::Relaxed);
@@ -159,10 +161,10 @@ fn run_program(session: &Session, chosen: &[Case]) -> Result<bool> {
     Ok(failed.is_empty())
 }
 
-/// Says how many searches were interrupted.
+/// Prints how many searches were interrupted.
 ///
 /// # Errors
-/// If hardly any was, which would prove nothing.
+/// If too few were, which would prove nothing.
 fn report_resumed(session: &Session) -> Result<()> {
     let resumed = session.resumed.load(Ordering::Relaxed);
     let interrupted = session.interrupted.load(Ordering::Relaxed);
@@ -175,21 +177,25 @@ fn report_resumed(session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// Says how many reports were made at another site, and what crossed for them.
+/// Prints how many reports were made at another site, and the bytes that crossed.
 ///
 /// # Errors
-/// If hardly any was, which would prove nothing.
+/// If too few were, which would prove nothing.
 fn report_crossed(session: &Session, kind: Kind) -> Result<()> {
     let crossed = session.crossed.load(Ordering::Relaxed);
     let bytes = session.crossed_bytes.load(Ordering::Relaxed);
     let report = session.crossed_report.load(Ordering::Relaxed);
     let kind = kind.name();
     match session.options.way {
-        Way::File => println!(
+        MetadataRoute::File => println!(
             "made of {kind} at another site: {crossed} reports, of {report} bytes, of {bytes} bytes of metadata"
         ),
-        Way::Job => println!("made of {kind} by other ranks: {crossed} reports, of {report} bytes"),
-        Way::Link => println!("made of {kind} behind a link: {crossed} reports, of {report} bytes"),
+        MetadataRoute::Job => {
+            println!("made of {kind} by other ranks: {crossed} reports, of {report} bytes")
+        }
+        MetadataRoute::Link => {
+            println!("made of {kind} behind a link: {crossed} reports, of {report} bytes")
+        }
     }
     match crossed {
         0 => Err(Error::Usage("no report was made at another site".into())),
@@ -197,7 +203,7 @@ fn report_crossed(session: &Session, kind: Kind) -> Result<()> {
     }
 }
 
-fn choose(program: &Program, cases: Vec<Case>, options: &Options) -> Vec<Case> {
+fn choose(program: &Program, cases: Vec<Case>, options: &TableOptions) -> Vec<Case> {
     let wanted = |c: &Case| {
         (c.quick || !options.quick)
             && options.filter.as_ref().is_none_or(|f| c.id.contains(f.as_str()))
@@ -216,7 +222,7 @@ fn choose(program: &Program, cases: Vec<Case>, options: &Options) -> Vec<Case> {
     chosen
 }
 
-/// Hands the cases to the workers; the ids of those that failed, in the tables' order.
+/// Hands the cases to the workers; returns the ids of those that failed, in the tables' order.
 fn run_all(session: &Session, cases: &[Case]) -> Result<Vec<String>> {
     let next = AtomicUsize::new(0);
     let failed: Mutex<Vec<(usize, String)>> = Mutex::new(Vec::new());
@@ -246,22 +252,22 @@ fn worker_panicked() -> Error {
     Error::Tool { program: "difftest".into(), reason: "a worker thread panicked".into() }
 }
 
-/// Runs one case and prints its line (with both programs' CPU time); true if the programs agree. `number` chooses the shape
-/// of the fleet.
+/// Runs one case and prints its line (with both programs' CPU time); returns true if the programs
+/// agree. `number` selects the shape of the fleet.
 fn run_case(session: &Session, case: &Case, number: usize) -> Result<bool> {
     let stdin = case.stdin.as_ref().map(|name| session.fixtures.dir.join(name));
     let expected = oracle_outcome(session, case, number, stdin.as_deref())?;
     let spread = session.options.spread;
-    if session.options.resume && resume::can_be(case, &expected) {
+    if session.options.resume && resume::can_be_resumed(case, &expected) {
         return run_resumed(session, case, number, &expected);
     }
     if let Some(kind) = session.options.through
-        && through::can_be(case, kind, expected.code)
+        && through::can_be_reported_elsewhere(case, kind, expected.code)
     {
-        return run_through(session, case, (kind, number), stdin.as_deref(), &expected);
+        return run_at_two_sites(session, case, (kind, number), stdin.as_deref(), &expected);
     }
     let shape = Shape::numbered(number, session.program.is_in_order);
-    let tested = session.tools.tested.within(&case.environment);
+    let tested = session.tools.tested.with_environment(&case.environment);
     fs::create_dir_all(&session.resume_dir).map_err(io_error("create", &session.resume_dir))?;
     let place = Place {
         cwd: &session.fixtures.dir,
@@ -277,12 +283,12 @@ fn run_case(session: &Session, case: &Case, number: usize) -> Result<bool> {
         return Ok(session.refused(case));
     }
     let found = compare(&expected, &actual, case.stderr && spread.keeps_stderr());
-    judge(session, case, &found, (&expected, &actual))
+    report_case(session, case, &found, (&expected, &actual))
 }
 
-/// The same with a search that is interrupted and resumed.
+/// Does the same with a search that is interrupted and resumed.
 fn run_resumed(session: &Session, case: &Case, number: usize, expected: &Outcome) -> Result<bool> {
-    let tested = session.tools.tested.within(&case.environment);
+    let tested = session.tools.tested.with_environment(&case.environment);
     let searches = Searches {
         tested: &tested,
         spread: session.options.spread,
@@ -310,18 +316,18 @@ fn run_resumed(session: &Session, case: &Case, number: usize, expected: &Outcome
     session.interrupted.fetch_add(usize::from(resumed.interrupted), Ordering::Relaxed);
     let mut found = compare(expected, &resumed.outcome, false);
     found.extend(resumed.wrong.map(Difference::Resume));
-    judge(session, case, &found, (expected, &resumed.outcome))
+    report_case(session, case, &found, (expected, &resumed.outcome))
 }
 
-/// The same with a report that is made at another site.
-fn run_through(
+/// Does the same with a report that is made at another site.
+fn run_at_two_sites(
     session: &Session,
     case: &Case,
     (kind, number): (Kind, usize),
     stdin: Option<&Path>,
     expected: &Outcome,
 ) -> Result<bool> {
-    let tested = session.tools.tested.within(&case.environment);
+    let tested = session.tools.tested.with_environment(&case.environment);
     let file = session.through_dir.join(number.to_string());
     let spread = session.options.spread;
     let shape = Shape::numbered(number, session.program.is_in_order);
@@ -336,7 +342,7 @@ fn run_through(
         Ok(crossed.insert(sites.run(&case, stdin, number)?).outcome.clone())
     })?;
     let crossed =
-        crossed.map(|crossed| Crossed { outcome, ..crossed }).ok_or_else(worker_panicked)?;
+        crossed.map(|crossed| SiteOutcome { outcome, ..crossed }).ok_or_else(worker_panicked)?;
     let spread = session.options.spread;
     let on_ranks = session.program.may_refuse(spread, &case.args) || sites.may_refuse(case);
     let refused = (session.program.refused_as_metadata)(kind, &case.args);
@@ -349,11 +355,11 @@ fn run_through(
     session.crossed_bytes.fetch_add(crossed.bytes as usize, Ordering::Relaxed);
     session.crossed_report.fetch_add(expected.stdout.len(), Ordering::Relaxed);
     let found = compare(expected, &crossed.outcome, false);
-    judge(session, case, &found, (expected, &crossed.outcome))
+    report_case(session, case, &found, (expected, &crossed.outcome))
 }
 
-/// Prints the line of a case, or keeps and prints its differences; true if there are none.
-fn judge(
+/// Prints the line of a case, or saves and prints its differences; returns true if there are none.
+fn report_case(
     session: &Session,
     case: &Case,
     found: &[Difference],
@@ -382,7 +388,7 @@ fn oracle_outcome(
         return Ok(outcome);
     }
     session.oracle_runs.fetch_add(1, Ordering::Relaxed);
-    let oracle = session.tools.oracle.within(&case.environment);
+    let oracle = session.tools.oracle.with_environment(&case.environment);
     let written = session.written_dir.join(number.to_string());
     let outcome = collected(&case.args, session.program.written, &written, |args| {
         oracle.run(args, dir, stdin, LIMIT)
@@ -393,7 +399,7 @@ fn oracle_outcome(
     Ok(outcome)
 }
 
-/// Saves both outputs of a failed case; returns where.
+/// Saves both outputs of a failed case; returns their directory.
 fn keep(session: &Session, case: &Case, expected: &Outcome, actual: &Outcome) -> Result<PathBuf> {
     let safe = |c: char| if c.is_ascii_alphanumeric() || "-_.,".contains(c) { c } else { '_' };
     let dir = session.failed_dir.join(case.id.chars().map(safe).collect::<String>());
@@ -411,8 +417,8 @@ fn keep(session: &Session, case: &Case, expected: &Outcome, actual: &Outcome) ->
     Ok(dir)
 }
 
-/// The failure in words: command, differences, and what FleetBLAST said on standard error when
-/// the exit code is wrong, since that names the reason.
+/// Describes the failure: command, differences, and FleetBLAST's standard error if the exit code is
+/// wrong, because it names the reason.
 fn report(
     program: &Program,
     case: &Case,

@@ -1,4 +1,5 @@
-//! Cases whose report is made at another site: of a file of metadata, by other ranks of the job, or behind a link.
+//! Makes the report of a case at another site: from a file of metadata, on other ranks of the job,
+//! or behind a link.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,45 +12,46 @@ use crate::kind::Kind;
 use crate::listener::{Keys, Listener};
 use crate::process::{MINUTE, Outcome, Tool};
 
-/// Longest time a run may take.
+/// Most time of a run.
 const LIMIT: Duration = MINUTE.saturating_mul(10);
-/// How long the other site may take to end when no search has sent it all.
+/// Most time for the other site to end when no search has sent it everything.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How it crosses.
+/// How metadata cross to the other site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// In a file, of which `fleetblast expand` makes the report.
+pub enum MetadataRoute {
+    /// In a file, from which `fleetblast expand` makes the report.
     File,
-    /// By messages of the job, to ranks at the other site.
+    /// In messages of the job, to ranks at the other site.
     Job,
     /// To `fleetblast receive`, encrypted.
     Link,
 }
 
-/// Options of the format that take a value and may be chosen at the other site only.
+/// Options of the format with a value that may be given at the other site only.
 const FORMAT: [&str; 4] = ["-outfmt", "-line_length", "-sorthits", "-sorthsps"];
-/// The same without a value.
+/// Options of the format without a value that may be given at the other site only.
 const FORMAT_FLAGS: [&str; 2] = ["-html", "-show_gis"];
-/// Shares of the report above which it is the report that crosses: always, now and then, seldom.
+/// Values of `-metadata_limit`, above which the report itself crosses: always, sometimes, rarely.
 const LIMITS: [&str; 3] = ["0", "0.2", "1"];
-/// Where one of these is typed, the search depends on the format.
+/// With one of these options, the search depends on the format.
 const COUNTS: [&str; 3] = ["-num_descriptions", "-num_alignments", "-max_target_seqs"];
-/// What is searched.
+/// Options that name the subjects.
 const SEARCHED: [&str; 2] = ["-db", "-subject"];
 
-/// How a case went.
+/// Result of a case.
 #[derive(Debug)]
-pub struct Crossed {
-    /// How the last of the two runs ended; what it printed is the report.
+pub struct SiteOutcome {
+    /// How the last of the two runs ended; its output is the report.
     pub outcome: Outcome,
-    /// Bytes that crossed.
+    /// Bytes of metadata.
     pub bytes: u64,
 }
 
-/// Whether the report of a case can be made elsewhere: it goes where we say, there is one, and both sites can read what is searched.
-pub fn can_be(case: &Case, kind: Kind, expected_code: i32) -> bool {
-    // SAM has no blocks of a report.
+/// Whether the report of a case can be made at another site: there is one, it can be redirected,
+/// and both sites can read the inputs.
+pub fn can_be_reported_elsewhere(case: &Case, kind: Kind, expected_code: i32) -> bool {
+    // A SAM report has no blocks.
     let is_whole = kind != Kind::Auto || !is_sam(&case.args);
     let says = |option: &str| case.args.iter().any(|arg| arg == option);
     is_whole
@@ -62,84 +64,95 @@ fn value_of<'a>(args: &'a [String], option: &str) -> Option<&'a String> {
     args.get(args.iter().position(|arg| arg == option)? + 1)
 }
 
-/// How the cases are searched, and where.
+/// How and where the cases are searched.
 pub struct Sites<'a> {
     /// FleetBLAST.
     pub tested: &'a Tool,
     /// The directory of the fixtures.
     pub cwd: &'a Path,
-    /// What crosses, and how.
+    /// Kind of the metadata.
     pub kind: Kind,
-    /// See [`Way`].
-    pub way: Way,
-    /// How the search is spread, and over which ranks.
+    /// How the metadata cross.
+    pub way: MetadataRoute,
+    /// How the search is distributed, and over which ranks.
     pub spread: (Spread, Shape),
-    /// The other site may be told what was searched where it needs only the report: it holds that it is the same there.
+    /// Whether `expand` also gets the name of the database where it needs only the report, to
+    /// verify that it is the same.
     pub names_database: bool,
-    /// The metadata of one search, or the report behind a link; beside it are the keys of the two sites.
+    /// Metadata of one search, or the report behind a link; the keys of the two sites are in the
+    /// same directory.
     pub file: PathBuf,
 }
 
 impl Sites<'_> {
-    /// Whether a case may be refused by name since ranks search it: SAM begins with what is known in the end.
+    /// Whether a case may be refused by name because ranks search it: SAM begins with data that are
+    /// known only at the end.
     pub fn may_refuse(&self, case: &Case) -> bool {
         self.spread.0 != Spread::None && self.kind == Kind::Report && is_sam(&case.args)
     }
 
-    /// Runs a case, each way.
+    /// Runs a case by the chosen route.
     ///
     /// # Errors
     /// If files cannot be used or a program cannot be started.
-    pub fn run(&self, case: &Case, stdin: Option<&Path>, number: usize) -> Result<Crossed> {
+    pub fn run(&self, case: &Case, stdin: Option<&Path>, number: usize) -> Result<SiteOutcome> {
         if let Some(dir) = self.file.parent() {
             fs::create_dir_all(dir).map_err(io_error("create", dir))?;
         }
         match self.way {
-            Way::File => self.run_by_file(case, stdin, number),
-            Way::Job => self.run_in_one_job(case, stdin, number),
-            Way::Link => self.run_by_link(case, stdin, number),
+            MetadataRoute::File => self.run_by_file(case, stdin, number),
+            MetadataRoute::Job => self.run_in_one_job(case, stdin, number),
+            MetadataRoute::Link => self.run_by_link(case, stdin, number),
         }
     }
 
-    /// One job of ranks of both sites, of which one to three make the report, if it is not SAM.
-    fn run_in_one_job(&self, case: &Case, stdin: Option<&Path>, number: usize) -> Result<Crossed> {
+    /// Runs one job of ranks of both sites; one to three of them make the report, unless it is SAM.
+    fn run_in_one_job(
+        &self,
+        case: &Case,
+        stdin: Option<&Path>,
+        number: usize,
+    ) -> Result<SiteOutcome> {
         let (spread, shape) = &self.spread;
         let more = if is_sam(&case.args) { 1 } else { 1 + number as u32 % 3 };
-        let told = [&["-io_ranks".to_owned(), more.to_string()][..], &self.told(number)].concat();
+        let options =
+            [&["-io_ranks".to_owned(), more.to_string()][..], &self.metadata_options(number)]
+                .concat();
         let shape = shape.clone().with_records(false).with_more(more);
-        let (tool, all) = shape.spread(self.tested, *spread, &[&told[..], &case.args].concat());
-        Ok(Crossed { outcome: tool.run(&all, self.cwd, stdin, LIMIT)?, bytes: 0 })
+        let (tool, all) = shape.spread(self.tested, *spread, &[&options[..], &case.args].concat());
+        Ok(SiteOutcome { outcome: tool.run(&all, self.cwd, stdin, LIMIT)?, bytes: 0 })
     }
 
-    /// A file, which is expanded after the search; every other case tells the format there only, if that may be.
-    fn run_by_file(&self, case: &Case, stdin: Option<&Path>, number: usize) -> Result<Crossed> {
-        let (search, there) = self.parts(case, number);
+    /// Writes a file and expands it after the search. Every other case gives the format to `expand`
+    /// only, if that is possible.
+    fn run_by_file(&self, case: &Case, stdin: Option<&Path>, number: usize) -> Result<SiteOutcome> {
+        let (search, expand_options) = self.split_options(case, number);
         let file = self.file.display().to_string();
         let outcome = self.search(&["-metadata_out", &file], (&search, number), stdin)?;
         if outcome.code != 0 || !outcome.stdout.is_empty() {
-            return Ok(Crossed { outcome, bytes: 0 });
+            return Ok(SiteOutcome { outcome, bytes: 0 });
         }
         let bytes = fs::metadata(&self.file).map_or(0, |meta| meta.len());
-        let expand = [vec!["-metadata".to_owned(), file], there].concat();
+        let expand = [vec!["-metadata".to_owned(), file], expand_options].concat();
         let mut expanded = self.as_another("expand").run(&expand, self.cwd, None, LIMIT)?;
         expanded.cpu += outcome.cpu;
         fs::remove_file(&self.file).map_err(io_error("remove", &self.file))?;
-        Ok(Crossed { outcome: expanded, bytes })
+        Ok(SiteOutcome { outcome: expanded, bytes })
     }
 
-    /// A link to a process that makes the report while the search goes on.
-    fn run_by_link(&self, case: &Case, stdin: Option<&Path>, number: usize) -> Result<Crossed> {
-        let (search, there) = self.parts(case, number);
+    /// Uses a link to a process that makes the report while the search goes on.
+    fn run_by_link(&self, case: &Case, stdin: Option<&Path>, number: usize) -> Result<SiteOutcome> {
+        let (search, expand_options) = self.split_options(case, number);
         let keys = Keys::make(&self.as_another("keygen"), &self.file)?;
         let receive = self.as_another("receive");
-        let listener = Listener::start(&receive, self.cwd, &keys, &self.file, &there)?;
+        let listener = Listener::start(&receive, self.cwd, &keys, &self.file, &expand_options)?;
         let searched = listener.address.clone().map(|address| {
-            let key = keys.here.file.display().to_string();
-            let told = ["-send", &address, "-key", &key, "-peer", &keys.there.fingerprint];
-            self.search(&told, (&search, number), stdin)
+            let key = keys.search_site.file.display().to_string();
+            let options = ["-send", &address, "-key", &key, "-peer", &keys.io_site.fingerprint];
+            self.search(&options, (&search, number), stdin)
         });
         let searched = searched.transpose()?;
-        // Nobody else sends to it: it ends with the search, or soon.
+        // Nobody else sends to it, so it ends with the search, or soon after.
         let patience =
             if searched.as_ref().is_some_and(|it| it.code == 0) { LIMIT } else { PATIENCE };
         let ended = listener.end(patience)?;
@@ -152,12 +165,12 @@ impl Sites<'_> {
             .map_err(io_error("clear", &self.file))?;
         Ok(match searched {
             Some(search) if search.code != 0 || !search.stdout.is_empty() => {
-                Crossed { outcome: search, bytes: 0 }
+                SiteOutcome { outcome: search, bytes: 0 }
             }
-            searched => Crossed {
+            searched => SiteOutcome {
                 outcome: Outcome {
                     stdout: report,
-                    stderr: ended.said,
+                    stderr: ended.stderr,
                     code: ended.code,
                     cpu: searched.map_or(0.0, |it| it.cpu),
                     timed_out: false,
@@ -167,56 +180,58 @@ impl Sites<'_> {
         })
     }
 
-    /// The options that say what crosses.
-    fn told(&self, number: usize) -> Vec<String> {
-        let mut told = vec!["-metadata", self.kind.name()];
+    /// Returns the options that select the metadata.
+    fn metadata_options(&self, number: usize) -> Vec<String> {
+        let mut options = vec!["-metadata", self.kind.name()];
         if self.kind == Kind::Auto {
-            told.extend(["-metadata_limit", LIMITS[number % LIMITS.len()]]);
+            options.extend(["-metadata_limit", LIMITS[number % LIMITS.len()]]);
         }
-        told.into_iter().map(str::to_owned).collect()
+        options.into_iter().map(str::to_owned).collect()
     }
 
-    /// The search at this site, with what is `told` besides.
+    /// Runs the search at this site with additional `options`.
     fn search(
         &self,
-        told: &[&str],
+        options: &[&str],
         (search, number): (&[String], usize),
         stdin: Option<&Path>,
     ) -> Result<Outcome> {
-        let told = told.iter().map(|&word| word.to_owned());
-        let told: Vec<String> = told.chain(self.told(number)).collect();
+        let options = options.iter().map(|&word| word.to_owned());
+        let options: Vec<String> = options.chain(self.metadata_options(number)).collect();
         let (spread, shape) = &self.spread;
         let shape = shape.clone().with_records(false);
-        let (tool, search) = shape.spread(self.tested, *spread, &[&told[..], search].concat());
+        let (tool, search) = shape.spread(self.tested, *spread, &[&options[..], search].concat());
         tool.run(&search, self.cwd, stdin, LIMIT)
     }
 
-    /// What is told to the search, and to the other site.
-    fn parts(&self, case: &Case, number: usize) -> (Vec<String>, Vec<String>) {
+    /// Returns the options of the search, and those of the other site.
+    fn split_options(&self, case: &Case, number: usize) -> (Vec<String>, Vec<String>) {
         let settled = matches!(self.kind, Kind::Report | Kind::Auto);
         let late = number % 2 == 1 && !settled;
-        let (search, format) = if late { parted(&case.args) } else { (case.args.clone(), vec![]) };
+        let (search, format) =
+            if late { split_format(&case.args) } else { (case.args.clone(), vec![]) };
         // A report needs no database.
         let whether = self.kind != Kind::Report || self.names_database && number % 2 == 1;
-        let mut there = Vec::new();
+        let mut expand_options = Vec::new();
         for option in SEARCHED.into_iter().filter(|_| whether) {
             let value = value_of(&case.args, option);
-            there.extend(value.into_iter().flat_map(|value| [option.to_owned(), value.clone()]));
+            expand_options
+                .extend(value.into_iter().flat_map(|value| [option.to_owned(), value.clone()]));
         }
-        there.extend(format);
-        (search, there)
+        expand_options.extend(format);
+        (search, expand_options)
     }
 
-    /// Another command of FleetBLAST.
+    /// Returns another command of FleetBLAST.
     fn as_another(&self, command: &str) -> Tool {
         Tool { prefix: vec![command.to_owned()], ..self.tested.clone() }
     }
 }
 
-/// The options of the search, and those of the format, which the search does not need to know.
-fn parted(args: &[String]) -> (Vec<String>, Vec<String>) {
+/// Separates the options of the search from those of the format that the search does not need.
+fn split_format(args: &[String]) -> (Vec<String>, Vec<String>) {
     let is = |arg: &String, options: &[&str]| options.contains(&arg.as_str());
-    // SAM holds the command line of the search.
+    // SAM contains the command line of the search.
     if is_sam(args) || args.iter().any(|arg| is(arg, &COUNTS)) {
         return (args.to_vec(), Vec::new());
     }
@@ -244,12 +259,13 @@ mod tests {
     }
 
     #[test]
-    fn the_format_is_told_late_unless_the_search_depends_on_it() {
-        let (search, format) = parted(&words("-db d -outfmt 6 -html -evalue 1 -line_length 7"));
+    fn the_format_is_given_late_unless_the_search_depends_on_it() {
+        let (search, format) =
+            split_format(&words("-db d -outfmt 6 -html -evalue 1 -line_length 7"));
         assert_eq!(search, words("-db d -evalue 1"));
         assert_eq!(format, words("-outfmt 6 -html -line_length 7"));
         for all in ["-db d -outfmt 6 -max_target_seqs 5", "-outfmt 17 -db d"] {
-            assert_eq!(parted(&words(all)), (words(all), Vec::new()));
+            assert_eq!(split_format(&words(all)), (words(all), Vec::new()));
         }
     }
 }

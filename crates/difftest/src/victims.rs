@@ -1,4 +1,4 @@
-//! The processes of a search that is to be killed.
+//! Finds and kills the processes of a search.
 
 use std::fs;
 use std::path::Path;
@@ -9,14 +9,15 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 /// Kills a run with all its ranks, as when a machine loses its power.
 pub fn kill_all(child: &Child, ranks: &[Pid]) {
     let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    // Whoever has just ended cannot be killed.
+    // A process that has just ended cannot be killed.
     let _ = group.map(|group| kill_process_group(group, Signal::KILL));
     for &rank in ranks {
         let _ = kill_process(rank, Signal::KILL);
     }
 }
 
-/// The processes of a run that search: those of `program` below `launcher`, or that itself.
+/// Returns the searching processes of a run: those of `program` below `launcher`, or `launcher`
+/// itself.
 pub fn ranks_of(launcher: u32, program: &Path) -> Vec<Pid> {
     let mut below = vec![launcher];
     let mut at = 0;
@@ -31,12 +32,12 @@ pub fn ranks_of(launcher: u32, program: &Path) -> Vec<Pid> {
     below.into_iter().filter(is_rank).filter_map(pid).collect()
 }
 
-/// All processes with their parents.
+/// Returns all processes with their parents.
 fn processes() -> Vec<(u32, u32)> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let process = |name: String| {
         let stat = fs::read_to_string(format!("/proc/{name}/stat")).ok()?;
-        // The name of the program, in parentheses, may hold anything.
+        // The name of the program, in parentheses, may contain anything.
         let parent = stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()?;
         Some((name.parse().ok()?, parent))
     };

@@ -1,4 +1,4 @@
-//! Where things are: the repository, its build directory, and the real sequences.
+//! Finds the repository, its build directory, and the real sequences.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -8,25 +8,25 @@ use crate::bases::{self, Bases};
 use crate::error::{Error, Result, io_error};
 use crate::fasta::{self, Record};
 
-/// Most sequences taken from a big set when no small one is there: about 2.5 million residues.
+/// Most sequences taken from a big set if there is no small one: about 2.5 million residues.
 const SMALL: usize = 6_206;
 /// Where Debian's mmseqs2-examples puts 20,000 UniProt proteins and 500 queries.
 const EXAMPLES: &str = "/usr/share/doc/mmseqs2/example-data";
 
-/// Directories of the repository that the tester works in.
+/// Directories of the repository that the tester uses.
 #[derive(Debug, Clone)]
 pub struct Workspace {
-    /// Top of the repository.
+    /// Top directory of the repository.
     pub root: PathBuf,
-    /// Cargo's build directory, where everything the tester writes goes.
+    /// Cargo's build directory, to which the tester writes everything.
     pub target: PathBuf,
 }
 
 impl Workspace {
-    /// Finds the repository from the current directory upwards.
+    /// Finds the repository in the current directory or above it.
     ///
     /// # Errors
-    /// If no parent directory holds this crate.
+    /// If no parent directory contains this crate.
     pub fn find() -> Result<Self> {
         let here = env::current_dir().map_err(io_error("find", Path::new(".")))?;
         let root = here
@@ -40,54 +40,55 @@ impl Workspace {
         Ok(Workspace { root, target })
     }
 
-    /// The release build of FleetBLAST.
+    /// Returns the release build of FleetBLAST.
     pub fn fleetblast(&self) -> PathBuf {
         self.target.join("release/fleetblast")
     }
 }
 
-/// Real sequences and where they came from.
+/// Real sequences and their origin.
 #[derive(Debug)]
 pub struct Source {
-    /// What a person calls this data.
+    /// Name of these data for messages.
     pub name: String,
-    /// About a hundred queries of all sorts.
+    /// About a hundred queries of all kinds.
     pub queries: Vec<Record>,
     /// A few thousand proteins for databases.
     pub proteins: Vec<Record>,
-    /// The FASTA file of the largest database there is.
+    /// FASTA file of the largest database.
     pub big: PathBuf,
-    /// Parts of the tests that cannot run as meant, in words.
+    /// Descriptions of tests that cannot run as intended with these data.
     pub missing: Vec<String>,
-    /// Where the data are.
+    /// Directory of the data.
     dir: PathBuf,
     bases: OnceLock<Bases>,
 }
 
 impl Source {
-    /// Sequences at hand, and no files.
+    /// Creates a source of given sequences, without files.
     #[cfg(test)]
-    pub fn of(name: &str, queries: Vec<Record>, proteins: Vec<Record>) -> Source {
+    pub fn from_records(name: &str, queries: Vec<Record>, proteins: Vec<Record>) -> Source {
         let (big, dir, missing) = (PathBuf::new(), PathBuf::new(), Vec::new());
         Source { name: name.into(), queries, proteins, big, missing, dir, bases: OnceLock::new() }
     }
 
-    /// Nucleic acids beside the proteins, or Debian's bowtie2-examples; read when first asked for.
+    /// Returns the nucleic acids beside the proteins, otherwise Debian's bowtie2-examples; reads
+    /// them on the first call.
     ///
     /// # Errors
     /// If there are none, or they cannot be read.
     pub fn bases(&self) -> Result<&Bases> {
         if self.bases.get().is_none() {
             let bases = bases::load(&self.dir)?;
-            // Another thread may have been quicker, with the same.
+            // Another thread may have stored the same before.
             let _ = self.bases.set(bases);
         }
         self.bases.get().ok_or_else(|| Error::NoData(self.dir.display().to_string()))
     }
 }
 
-/// Loads real data: `given`, else `$FLEETBLAST_DATA`, else `../shared/data` beside the
-/// repository, else Debian's mmseqs2-examples.
+/// Loads real data: `given`, otherwise `$FLEETBLAST_DATA`, otherwise `../shared/data` beside the
+/// repository, otherwise Debian's mmseqs2-examples.
 ///
 /// # Errors
 /// If there is no data at any of these places, or it cannot be read.
@@ -133,7 +134,7 @@ fn project_data(dir: &Path) -> Result<Option<Source>> {
     }))
 }
 
-/// The data of a directory in either layout; none if it has neither.
+/// Loads the data of a directory in either layout; `None` if it has neither.
 fn load_dir(dir: &Path) -> Result<Option<Source>> {
     Ok(match project_data(dir)? {
         Some(source) => Some(source),
@@ -163,7 +164,7 @@ fn debian_data(dir: &Path) -> Result<Option<Source>> {
     }))
 }
 
-/// Says loudly what is not tested.
+/// Prints prominently which tests cannot run.
 pub fn report_source(source: &Source) {
     println!(
         "data: {} ({} queries, {} proteins)",

@@ -1,4 +1,5 @@
-//! Files that a search writes beside its report: they are compared as the end of its standard output.
+//! Collects files that a search writes besides its report, to compare them as the end of its
+//! standard output.
 
 use std::fs;
 use std::path::Path;
@@ -6,10 +7,11 @@ use std::path::Path;
 use crate::error::{Result, io_error};
 use crate::process::Outcome;
 
-/// Runs a search whose arguments name files by these options: in a directory of its own, which is gone afterwards.
+/// Runs a search whose arguments name files by these options, in a directory of its own that is
+/// removed afterwards.
 ///
 /// # Errors
-/// Those of the run, and if the directory cannot be made, read or removed.
+/// If the run fails, or the directory cannot be made, read or removed.
 pub fn collected(
     args: &[String],
     options: &[&str],

@@ -1,6 +1,8 @@
-//! The tester tested: against itself it must find nothing, against a liar it must find the lie.
+//! Tests of the tester: it must find nothing between BLAST+ and itself, and must find the fault of
+//! a wrapper that falsifies its output.
 //!
-//! FleetBLAST's part is played by a wrapper around BLAST+. Data are made up, the same for all, and so databases are made once.
+//! A wrapper around BLAST+ plays FleetBLAST. The data are made up and the same for all tests, so
+//! databases are made once.
 
 use std::fs;
 use std::io::Write;
@@ -19,7 +21,7 @@ struct Stage {
     oracle: &'static Oracle,
 }
 
-/// Where queries and databases were made by a run of the tester.
+/// Returns the directory in which a run of the tester made queries and databases.
 fn fixtures() -> Option<&'static Path> {
     static MADE: OnceLock<Option<PathBuf>> = OnceLock::new();
     let made = MADE.get_or_init(|| {
@@ -31,14 +33,15 @@ fn fixtures() -> Option<&'static Path> {
     made.as_deref()
 }
 
-/// A stage where queries and databases are there already.
+/// Returns a stage with queries and databases.
 fn stage(name: &str, wrapper: &str) -> Option<Stage> {
     let stage = bare_stage(name, wrapper)?;
     symlink(fixtures()?, stage.dir.join("difftest")).unwrap();
     Some(stage)
 }
 
-/// `wrapper` is a shell script in which `blastp` is the oracle's.
+/// Returns a stage without databases. `wrapper` is a shell script in which `blastp` is the
+/// oracle's.
 fn bare_stage(name: &str, wrapper: &str) -> Option<Stage> {
     let oracle = oracle()?;
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -56,7 +59,8 @@ fn bare_stage(name: &str, wrapper: &str) -> Option<Stage> {
     Some(Stage { dir, program, oracle })
 }
 
-/// `count` sequences of 160 and more residues; the same seed begins with the same sequences.
+/// Returns `count` sequences of at least 160 residues; the same seed gives the same first
+/// sequences.
 fn made_up(count: usize, seed: u64) -> String {
     let mut state = seed;
     let mut text = String::new();
@@ -155,11 +159,12 @@ fn a_test_of_nothing_is_an_error() {
     assert_eq!(output.status.code(), Some(2));
 }
 
-/// FleetBLAST under BLAST+'s names, first in `PATH` or named, is not what the tester compares with.
+/// The tester does not use FleetBLAST as the oracle, whether it is first in `PATH` under BLAST+'s
+/// names or given by name.
 #[test]
 fn fleetblast_is_not_its_own_oracle() {
     let ours = r#"name=${0##*/}; echo "$name: 2.12.0+"; echo ' Package: FleetBLAST, reports equal blast 2.12.0'"#;
-    // Makes its own databases: the makeblastdb for them is to be BLAST+'s, too.
+    // It makes its own databases, also with BLAST+'s makeblastdb.
     let Some(stage) = bare_stage("own", ours) else { return };
     for name in ["blastp", "makeblastdb", "blastdbcmd"] {
         fs::copy(&stage.program, stage.dir.join(name)).unwrap();
@@ -195,8 +200,8 @@ fn fleetblast_is_not_its_own_oracle() {
     );
 }
 
-/// Plays a search with a checkpoint: the first run keeps something and waits to be interrupted, the second reports. `first` and
-/// `last` are commands of the two runs.
+/// Returns a script that plays a search with a checkpoint: the first run saves data and waits to be
+/// interrupted, the second reports. `first` and `last` are commands of the two runs.
 fn with_checkpoint(first: &str, last: &str) -> String {
     format!(
         r#"if [ "$2" = -version ]; then exec "$@"; fi

@@ -1,10 +1,11 @@
-//! Simulates the jobs of many seeds: `seeds FIRST COUNT [MOST_RANKS]`. Stops at the first that goes wrong.
+//! Simulates the jobs of many seeds: `seeds FIRST COUNT [MOST_RANKS]`. Stops at the first
+//! violation.
 
 use std::process::ExitCode;
 
 use fleetblast_fleet::end::Exit;
 use fleetblast_fleet::sim::trial;
-use fleetblast_fleet::sim::world::End;
+use fleetblast_fleet::sim::world::RunEnd;
 
 fn main() -> ExitCode {
     let mut numbers = std::env::args().skip(1).map(|argument| argument.parse::<u64>());
@@ -18,7 +19,7 @@ fn main() -> ExitCode {
         match trial::run(seed, most_ranks) {
             Ok(outcomes) => {
                 runs += outcomes.len() as u64;
-                let whole = |end: &End| *end == End::Exited(Exit::Completed);
+                let whole = |end: &RunEnd| *end == RunEnd::Exited(Exit::Completed);
                 completed += outcomes.iter().filter(|outcome| whole(&outcome.end)).count() as u64;
                 events += outcomes.iter().map(|outcome| outcome.report.events).sum::<u64>();
             }

@@ -10,14 +10,16 @@ use crate::seams::GRAIN;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Strategy {
-    /// WorkerMerge: the worker with most of a block's bytes collects the rest and writes contiguously.
+    /// WorkerMerge: the worker with most of a block's bytes collects the rest and writes
+    /// contiguously.
     #[default]
     Merge,
     /// WorkerIndividual: each worker writes its own pieces where they belong.
     Individual,
     /// WorkerCollective: the workers of a group write together.
     Collective,
-    /// There is no one file: what is stored of a block, by the worker with most of it, is its output.
+    /// No single output file: the worker with most of a block's bytes stores them, and the stored
+    /// blocks are the output.
     Records,
 }
 
@@ -25,27 +27,29 @@ pub enum Strategy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Schedule {
-    /// Whenever a group runs short of tasks.
+    /// Blocks are handed out whenever a group runs short of tasks.
     #[default]
     Dynamic,
-    /// Once, in consecutive shares of equal residues (LengthSplit, Rangwala et al.).
+    /// Blocks are handed out once, in consecutive shares of equal residues (LengthSplit, Rangwala
+    /// et al.).
     Length,
-    /// Once, in consecutive shares of equal weight: residues + 225 × sequences (WeightSplit, ScalaBLAST).
+    /// Blocks are handed out once, in consecutive shares of equal weight: residues + 225 ×
+    /// sequences (WeightSplit, ScalaBLAST).
     Weight,
 }
 
-/// In which order blocks of queries are handed out, if it is wished.
+/// Order in which blocks of queries are handed out, if the user chose one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum QueryOrder {
-    /// In that of the input.
+    /// The order of the input.
     Given,
-    /// The longest of those that were read comes first; all output waits for that of the first block.
+    /// The longest of the blocks that were read comes first. All output waits for the first block.
     Longest,
 }
 
 impl QueryOrder {
-    /// [`Config::longest_first`] for an order, or the usual one.
+    /// Returns [`Config::longest_first`] for an order; the default if there is none.
     pub fn longest_first(order: Option<QueryOrder>) -> f64 {
         match order {
             None => Config::default().longest_first,
@@ -58,12 +62,12 @@ impl QueryOrder {
 /// ScalaBLAST's weight of a sequence, in residues.
 pub const SEQUENCE_WEIGHT: u64 = 225;
 
-/// Signs of life.
+/// Limits for messages that show that a rank is alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Heartbeat {
-    /// Who has sent nothing for this long sends a ping.
+    /// A role that has sent nothing for this long sends a ping.
     pub interval: Time,
-    /// Who was not heard of for longer than this is taken for dead.
+    /// A role that has sent nothing for longer than this counts as dead.
     pub limit: Time,
 }
 
@@ -74,49 +78,52 @@ pub struct Config {
     pub strategy: Strategy,
     /// How blocks get to the groups.
     pub schedule: Schedule,
-    /// How a block is searched depends on what those before it found. It is searched as is foretold, and once more where the
-    /// supermaster, which judges one block after the other, finds that the forecast was wrong. Blocks are handed out one by one, in
-    /// their order, so that the next one to be judged is always under way.
-    pub consults: bool,
-    /// Each block that counts as finished outlives the job, so that a drain is worth while.
+    /// Whether the search of a block depends on the results of the blocks before it. Such a block
+    /// is searched under a prediction. The supermaster verifies one block after the other, and a
+    /// block whose prediction was wrong is searched again. Blocks are handed out one by one, in
+    /// their order, so that the next block to verify is always being searched.
+    pub verifies_blocks: bool,
+    /// Whether finished blocks outlive the job, so that a drain can save them.
     pub checkpoint: bool,
-    /// Bytes written, collected or sent at once, at most.
+    /// Most bytes that are written, collected or sent at once.
     pub write_buffer: u64,
-    /// The output is cut into grains of so many bytes, each of which one rank alone writes (see [`crate::seams`]); at
-    /// least 1.
+    /// Bytes of a grain of the output, at least 1. Only one rank writes each grain (see
+    /// [`crate::seams`]).
     pub grain: u64,
-    /// Bytes of output that a worker may hold; at least [`Config::least_result_memory`].
+    /// Most bytes of output that a worker may hold; at least [`Config::least_result_memory`].
     pub result_memory: u64,
-    /// Bytes of output of all workers, in memory and spools, that may wait for their offset before groups get no more
-    /// blocks.
+    /// Most bytes of output that may wait for their offset, of all workers, in memory and spools.
+    /// With more, groups get no further blocks.
     pub waiting_limit: u64,
-    /// Tasks that a worker may have waiting beside the one under way ...
+    /// Tasks that a worker may have waiting besides the one that it searches ...
     pub prefetch: u32,
-    /// ... while they take less than this, on average.
+    /// ... while tasks take less than this on average.
     pub prefetch_below: Time,
     /// A master asks for blocks when fewer than this many tasks per worker are unassigned.
     pub look_ahead: f64,
-    /// Blocks that a master may have unfinished at most; at least 1.
+    /// Most blocks that a master may have unfinished; at least 1.
     pub window: u32,
-    /// Queries of these blocks at most, but for the block that exceeds the limit; at least 1. A rank holds
-    /// some kilobytes for each query, however short it is.
+    /// Most queries of a master's unfinished blocks, at least 1; only the last block may exceed it.
+    /// A rank holds some kilobytes for each query, however short it is.
     pub window_queries: u64,
-    /// Queries of a segment at most (whole blocks, at least one).
+    /// Most queries of a segment (whole blocks, at least one).
     pub segment_queries: u64,
-    /// Residues of a segment at most, and exactly as long as the total is unknown (whole blocks, at least one).
+    /// Most residues of a segment (whole blocks, at least one). While the total is unknown,
+    /// segments have this size.
     pub segment_residues: u64,
-    /// All queries, if known: segments shrink as the rest does.
+    /// All queries, if known: segments shrink with the rest of the queries.
     pub total: Option<Weight>,
     /// A segment is at most what remains divided by this and by the number of groups.
     pub shrink: f64,
-    /// A block goes before its turn as soon as all workers together might need less for what remains than it does. For that,
-    /// it is taken to need this many times what its residues tell; 0 for never.
+    /// A block is handed out early as soon as the rest might take all workers less time than this
+    /// block. For this estimate, a block takes this many times as long as its residues suggest.
+    /// With 0 no block is handed out early.
     pub longest_first: f64,
-    /// Bytes of queries that are read before they are wanted.
+    /// Bytes of queries to read before a group asks for them.
     pub read_ahead: u64,
-    /// Signs of life; none if `None`.
+    /// When to ping and whom to regard as dead; `None` switches this off.
     pub heartbeat: Option<Heartbeat>,
-    /// Time after a drain in which running tasks may end and what is finished is made durable.
+    /// Most time after a drain for running tasks to end and for finished blocks to become durable.
     pub drain_limit: Time,
 }
 
@@ -125,7 +132,7 @@ impl Default for Config {
         Config {
             strategy: Strategy::Merge,
             schedule: Schedule::Dynamic,
-            consults: false,
+            verifies_blocks: false,
             checkpoint: false,
             write_buffer: 4 << 20,
             grain: GRAIN,
@@ -151,14 +158,14 @@ impl Default for Config {
     }
 }
 
-/// Write buffers for which a worker sets memory aside: two windows being collected or written, one part being sent,
-/// one portion of a collective write.
+/// Number of write buffers for which a worker reserves memory: two windows being collected or
+/// written, one part being sent, one portion of a collective write.
 pub const RESERVED_BUFFERS: u64 = 4;
 
 /// The largest write buffer, in bytes. Several of them are held in memory.
 pub const MOST_WRITE_BUFFER: u64 = 64 << 30;
 
-/// A setting that cannot work.
+/// A setting with which the job cannot run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// Too little memory for results.
@@ -166,20 +173,20 @@ pub enum ConfigError {
         "result memory of {given} bytes per worker is too little: {least} bytes are needed for write buffers of {buffer} bytes; raise -result_memory or lower -write_buffer"
     )]
     ResultMemory {
-        /// What was asked for.
+        /// Bytes that the user allowed.
         given: u64,
-        /// What is needed.
+        /// Bytes needed.
         least: u64,
-        /// The write buffer.
+        /// Bytes of the write buffer.
         buffer: u64,
     },
-    /// A write buffer that no memory could hold several times.
+    /// A write buffer too large for memory to hold several of them.
     #[error("-write_buffer of {given} bytes is too large: it may have {MOST_WRITE_BUFFER} bytes")]
     WriteBuffer {
         /// The size in bytes.
         given: u64,
     },
-    /// A number that must be greater.
+    /// A setting that must be greater than 0.
     #[error("{name} must be greater than 0")]
     Zero {
         /// The setting.
@@ -188,13 +195,14 @@ pub enum ConfigError {
 }
 
 impl Config {
-    /// Least [`Config::result_memory`] for the write buffer.
+    /// Returns the least [`Config::result_memory`] for the write buffer.
     pub fn least_result_memory(&self) -> u64 {
         (RESERVED_BUFFERS + 1).saturating_mul(self.write_buffer)
     }
 
-    /// Bytes of the grains that one rank alone writes. With other strategies than merging, whose pieces lie between each
-    /// other's, MPI-IO sees to that where a file system needs it.
+    /// Returns the bytes of a grain if only one rank may write each grain. Only the merge strategy
+    /// needs that. With the others, pieces of several workers interleave, and MPI-IO coordinates
+    /// them where a file system needs it.
     pub fn seams(&self) -> Option<u64> {
         (self.strategy == Strategy::Merge).then_some(self.grain)
     }
@@ -238,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn write_buffers_that_no_memory_holds_are_refused() {
+    fn write_buffers_too_large_for_memory_are_refused() {
         for given in [MOST_WRITE_BUFFER + 1, 18_000_000_000_000_000_000, u64::MAX] {
             let result_memory = u64::MAX;
             let config = Config { write_buffer: given, result_memory, ..Config::default() };

@@ -4,12 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::Rank;
 
-/// How a job ended in order.
+/// How a job ended without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Exit {
-    /// The output is whole.
+    /// The output is complete.
     Completed,
-    /// It was told to end early; what was finished is in the checkpoint, if there is one.
+    /// The job received a request to end early. The checkpoint, if there is one, holds the finished
+    /// blocks.
     Drained,
 }
 
@@ -19,15 +20,16 @@ pub enum Exit {
 pub struct Failure {
     /// The rank where it happened.
     pub rank: Rank,
-    /// With which code the program is to exit.
+    /// Exit code of the program.
     pub code: u8,
-    /// What happened.
+    /// Description of the failure.
     pub cause: String,
 }
 
 impl Failure {
-    /// Exit code when a rank is not heard of any more: no exit code of BLAST+ says that.
-    pub const SILENCE: u8 = 255;
-    /// Exit code when works or messages tell what cannot be, a fault of the program: that of an engine that fails.
-    pub const FAULT: u8 = 3;
+    /// Exit code when a rank is silent for too long. BLAST+ has no exit code for that.
+    pub const SILENT_RANK_CODE: u8 = 255;
+    /// Exit code when works or messages contradict the protocol, which is a fault of the program.
+    /// BLAST+ uses the same code when its engine fails.
+    pub const FAULT_CODE: u8 = 3;
 }

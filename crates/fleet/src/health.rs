@@ -1,58 +1,60 @@
-//! Who was heard of when.
+//! When each peer last sent something, and which peers are silent.
 
 use std::cmp::Reverse;
 
 use crate::config::Heartbeat;
 use crate::ids::Time;
 
-/// What one role knows of the life of others, its peers, by their numbers from 0.
+/// What one role knows about the roles that it exchanges messages with, numbered from 0.
 #[derive(Clone, Debug)]
 pub struct Peers {
     heartbeat: Option<Heartbeat>,
-    /// When this role last looked; nobody is blamed for a silence during which it did not listen itself.
-    looked: Option<Time>,
-    heard: Vec<Time>,
-    told: Vec<Time>,
+    /// When this role last checked for silence. A role that did not check in time blames nobody for
+    /// that time.
+    last_checked: Option<Time>,
+    last_received: Vec<Time>,
+    last_sent: Vec<Time>,
 }
 
 impl Peers {
-    /// This many peers.
+    /// Starts to observe this many peers; without a heartbeat nobody is ever silent.
     pub fn new(count: usize, heartbeat: Option<Heartbeat>) -> Peers {
         let never = vec![Time(0); count];
-        Peers { heartbeat, looked: None, heard: never.clone(), told: never }
+        Peers { heartbeat, last_checked: None, last_received: never.clone(), last_sent: never }
     }
 
-    /// A peer sent something.
+    /// Notes that a peer sent something.
     pub fn hear(&mut self, peer: usize, now: Time) {
-        self.heard[peer] = now;
+        self.last_received[peer] = now;
     }
 
-    /// A peer is sent something.
+    /// Notes that this role sends something to a peer.
     pub fn tell(&mut self, peer: usize, now: Time) {
-        self.told[peer] = now;
+        self.last_sent[peer] = now;
     }
 
-    /// Looks around: of the peers that were silent for too long, the one that was so for longest, with the length of its
-    /// silence. Others may be waiting for that one.
+    /// Returns the peer with the longest silence above the limit, with its length. Peers that are
+    /// silent for less time may be waiting for that one.
     pub fn silent(&mut self, now: Time) -> Option<(usize, Time)> {
         let limit = self.heartbeat?.limit;
-        let before = self.looked.replace(now);
+        let before = self.last_checked.replace(now);
         if before.is_none_or(|before| now.since(before) > limit) {
-            self.heard.fill(now);
+            self.last_received.fill(now);
         }
-        let silence = self.heard.iter().map(|&heard| now.since(heard));
-        // The first of equals.
+        let silence = self.last_received.iter().map(|&last_received| now.since(last_received));
+        // On a tie, the first peer.
         let longest = silence.enumerate().min_by_key(|&(_, silence)| Reverse(silence));
         longest.filter(|&(_, silence)| silence > limit)
     }
 
-    /// The peers that were told nothing for an interval and so need a ping, which is noted as sent.
+    /// Returns the peers that this role sent nothing to for an interval. They need a ping, which is
+    /// noted as sent.
     pub fn quiet(&mut self, now: Time) -> Vec<usize> {
         let Some(Heartbeat { interval, .. }) = self.heartbeat else { return Vec::new() };
-        let quiet = |&peer: &usize| now.since(self.told[peer]) >= interval;
-        let peers: Vec<usize> = (0..self.told.len()).filter(quiet).collect();
+        let quiet = |&peer: &usize| now.since(self.last_sent[peer]) >= interval;
+        let peers: Vec<usize> = (0..self.last_sent.len()).filter(quiet).collect();
         for &peer in &peers {
-            self.told[peer] = now;
+            self.last_sent[peer] = now;
         }
         peers
     }
@@ -67,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn the_silent_one_is_found() {
+    fn the_silent_peer_is_found() {
         let mut peers = peers(3);
         assert_eq!(peers.silent(Time(100)), None);
         for now in [120, 130] {
@@ -80,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_the_longest_silent_is_found() {
+    fn the_longest_silent_peer_is_found() {
         let mut peers = peers(3);
         assert_eq!(peers.silent(Time(100)), None);
         peers.hear(0, Time(105));
@@ -91,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn who_slept_blames_nobody() {
+    fn a_role_that_did_not_check_blames_nobody() {
         let mut peers = peers(2);
         assert_eq!(peers.silent(Time(0)), None);
         assert_eq!(peers.silent(Time(1000)), None);
@@ -100,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn pings_go_to_those_told_nothing() {
+    fn pings_go_to_peers_that_were_sent_nothing() {
         let mut peers = peers(2);
         peers.tell(0, Time(95));
         assert_eq!(peers.quiet(Time(100)), [1]);

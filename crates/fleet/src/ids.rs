@@ -1,4 +1,4 @@
-//! Numbers that name things.
+//! Numbers that identify ranks, groups, workers, partitions, blocks and passes.
 
 use std::fmt;
 use std::ops::{Add, Sub};
@@ -13,7 +13,7 @@ macro_rules! number {
         pub struct $name(pub u32);
 
         impl $name {
-            /// The number as an index.
+            /// Returns the number as an index.
             pub fn index(self) -> usize {
                 self.0 as usize
             }
@@ -54,7 +54,7 @@ number! {
 }
 
 impl BlockId {
-    /// The block after this one.
+    /// Returns the block after this one.
     #[must_use]
     pub fn next(self) -> BlockId {
         BlockId(self.0 + 1)
@@ -62,18 +62,18 @@ impl BlockId {
 }
 
 impl PassId {
-    /// The pass after this one.
+    /// Returns the pass after this one.
     #[must_use]
     pub fn next(self) -> PassId {
         PassId(self.0 + 1)
     }
 }
 
-/// Names a work from its start to its end; unique within the role that started it.
+/// Identifies a work from its start to its end; unique within the role that started it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(pub u64);
 
-/// Nanoseconds: a moment, since the driver's own zero, or a span.
+/// Nanoseconds: a point in time since the driver's start of counting, or a span.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -81,17 +81,17 @@ pub struct Ticket(pub u64);
 pub struct Time(pub u64);
 
 impl Time {
-    /// This many seconds; negative and absurdly large numbers become the nearest possible.
+    /// Converts seconds. Negative and too large numbers become the nearest possible time.
     pub fn from_seconds(seconds: f64) -> Time {
         Time((seconds * 1e9).round() as u64)
     }
 
-    /// In seconds.
+    /// Converts to seconds.
     pub fn seconds(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// The span from `earlier` to here; 0 if it is later.
+    /// Returns the span from `earlier` until this time; 0 if `earlier` is later.
     #[must_use]
     pub fn since(self, earlier: Time) -> Time {
         Time(self.0.saturating_sub(earlier.0))
@@ -114,7 +114,7 @@ impl Sub for Time {
     }
 }
 
-/// A role, wherever it is hosted.
+/// A role, on whichever rank it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Address {
     /// The supermaster.

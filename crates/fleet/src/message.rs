@@ -7,7 +7,7 @@ use crate::ids::{BlockId, GroupId, PartitionId, PassId, WorkerId};
 use crate::payload::{Payload, Queries};
 use crate::work::{Run, Slice};
 
-/// A message on its way.
+/// A message with its receiver.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Outgoing<P> {
     /// To the supermaster.
@@ -18,24 +18,24 @@ pub enum Outgoing<P> {
     Worker(WorkerId, ToWorker<P>),
 }
 
-/// What the supermaster is told, by masters unless something else is said.
+/// Messages to the supermaster; from a master unless stated otherwise.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum ToSupermaster<P> {
     /// The group wants more blocks.
     WantSegment,
-    /// By the driver of a master's rank, now and then: tasks that were searched, and questions answered, since it told last. For who
-    /// watches.
+    /// From the driver of a master's rank, from time to time: tasks searched and questions answered
+    /// since its last message. For progress displays.
     Advanced {
-        /// Blocks and numbers of these.
+        /// Each block with the number of its tasks and answers.
         blocks: Vec<(BlockId, u32)>,
     },
-    /// What a pass of a block found, to be judged.
-    Found {
+    /// Asks to verify the results of a pass of a block.
+    Verify {
         /// The block.
         block: BlockId,
         /// The pass.
         pass: PassId,
-        /// What there is to know of it.
+        /// The results to verify, as the works encoded them.
         found: P,
     },
     /// The output of a block is laid out, and durable if there is a checkpoint.
@@ -47,54 +47,56 @@ pub enum ToSupermaster<P> {
         /// Bytes that the group holds until it is written, in memory and files.
         held: u64,
     },
-    /// The output of a block stands in the file.
+    /// The output of a block is in the file.
     Placed {
         /// The block.
         block: BlockId,
     },
-    /// By a worker: bytes in a grain of the file that is not all of one block, for the supermaster to write. They count as
-    /// standing in the file when the block is told to be placed.
-    End {
-        /// Where they go.
+    /// From a worker: bytes in a grain of the file that contains output of other blocks too, for
+    /// the supermaster to write. They are part of the block that is reported as placed.
+    PartialGrain {
+        /// Offset of the bytes in the file.
         offset: u64,
         /// The bytes.
         bytes: P,
     },
-    /// What can still be finished after a drain is durable.
+    /// After a drain: everything that can still be finished is durable.
     Drained,
     /// Something failed in the group.
     Failed(Failure),
-    /// By the driver of any rank: it was told that the job is to end soon ([`Event::Drain`](crate::role::Event::Drain)).
+    /// From the driver of any rank: it received a request to end the job soon
+    /// ([`Event::Drain`](crate::role::Event::Drain)).
     Drain,
-    /// A sign of life.
+    /// Shows that the sender is alive.
     Ping,
 }
 
-/// What a master is told.
+/// Messages to a master.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum ToMaster<P> {
-    /// By the supermaster: blocks to search, in this order.
+    /// From the supermaster: blocks to search, in this order.
     Segment {
         /// Their queries.
         blocks: Vec<(BlockId, Queries<P>)>,
     },
-    /// By the supermaster: nothing is left to be handed out.
+    /// From the supermaster: no blocks are left.
     NoMore,
-    /// By the supermaster: what it says of a block's pass ([`ToSupermaster::Found`]).
-    Judged {
+    /// From the supermaster: the verdict on a block's pass (see [`ToSupermaster::Verify`]).
+    Verified {
         /// The block.
         block: BlockId,
         /// The pass.
         pass: PassId,
-        /// Its verdict.
+        /// The verdict.
         verdict: P,
     },
-    /// By the supermaster: where blocks begin in the output.
+    /// From the supermaster: the offsets of blocks in the output.
     Bases {
         /// Block and offset.
         bases: Vec<(BlockId, u64)>,
     },
-    /// By the supermaster: have a block that an earlier run finished copied from the checkpoint into the output.
+    /// From the supermaster: have a worker copy a block of an earlier run from the checkpoint into
+    /// the output.
     Restore {
         /// The block.
         block: BlockId,
@@ -103,13 +105,13 @@ pub enum ToMaster<P> {
         /// Bytes of its output.
         size: u64,
     },
-    /// By the supermaster: finish what is under way only.
+    /// From the supermaster: only finish what is being searched.
     Drain,
-    /// By the supermaster: the job is over.
+    /// From the supermaster: the job is over.
     Stop(Exit),
-    /// By a worker: ready to take tasks.
+    /// From a worker: ready for tasks.
     Ready,
-    /// By a worker: a task is searched.
+    /// From a worker: a task is searched.
     Result {
         /// The task's block.
         block: BlockId,
@@ -120,43 +122,43 @@ pub enum ToMaster<P> {
         /// Preliminary hits.
         hits: P,
     },
-    /// By a worker: a task was dropped because of a drain.
+    /// From a worker: a drain dropped this task.
     Dropped {
         /// The task's block.
         block: BlockId,
         /// The task's pass.
         pass: PassId,
     },
-    /// By a worker: the answer to [`ToWorker::Ask`].
+    /// From a worker: the reply to [`ToWorker::Ask`].
     Reply {
         /// The block.
         block: BlockId,
-        /// The pass whose round it is of.
+        /// The pass of the round.
         pass: PassId,
-        /// The answer.
+        /// The reply.
         reply: P,
     },
-    /// By a worker: send these bytes of yours, all in one payload.
+    /// From a worker: send these bytes of the master's pieces, all in one payload.
     Fetch(Fetch),
-    /// By a worker: its portion of a block's output is durable in the checkpoint.
+    /// From a worker: its portion of a block's output is durable in the checkpoint.
     Stored {
         /// The block.
         block: BlockId,
     },
-    /// By a worker: its portion of a block's output stands in the file.
+    /// From a worker: its portion of a block's output is in the file.
     Written {
         /// The block.
         block: BlockId,
     },
-    /// By a worker: the collective write is done.
+    /// From a worker: the collective write is done.
     CollectiveWritten,
-    /// By a worker: something failed.
+    /// From a worker: something failed.
     Failed(Failure),
-    /// By anyone: a sign of life.
+    /// From any peer: shows that the sender is alive.
     Ping,
 }
 
-/// What a worker is told.
+/// Messages to a worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum ToWorker<P> {
     /// Search a task.
@@ -169,22 +171,22 @@ pub enum ToWorker<P> {
         partition: PartitionId,
         /// The pass's queries, with the worker's first task of the pass.
         queries: Option<P>,
-        /// The pass's cut so far.
+        /// The current cut of the pass.
         cut: Option<P>,
-        /// Passes of which no further round comes.
+        /// Passes that have no further round.
         forget: Vec<(BlockId, PassId)>,
     },
-    /// Drop what is kept for passes of which no further round comes. [`ToWorker::Assign`] carries the same
-    /// where a task is assigned in time.
+    /// Drop the data of passes that have no further round. [`ToWorker::Assign`] carries the same
+    /// notice if a task is assigned in time.
     Forget {
         /// The passes.
         passes: Vec<(BlockId, PassId)>,
     },
-    /// The cut of a pass that is still searched here has risen.
+    /// The cut of a pass that is still being searched here has risen.
     RaiseCut {
         /// The block.
         block: BlockId,
-        /// The pass: in another one the cut means nothing.
+        /// The pass; the cut does not apply to another one.
         pass: PassId,
         /// The cut.
         cut: P,
@@ -195,7 +197,8 @@ pub enum ToWorker<P> {
         block: BlockId,
         /// The pass.
         pass: PassId,
-        /// What is wanted of each partition: it is held here, and some of the pass was searched here.
+        /// The question for each partition. This worker holds the partition and has searched tasks
+        /// of the pass.
         parts: Vec<(PartitionId, P)>,
     },
     /// Make (a portion of) a block's output durable in the checkpoint.
@@ -214,17 +217,18 @@ pub enum ToWorker<P> {
         /// The bytes; offsets count from the start of the file.
         runs: Vec<Run>,
     },
-    /// By a worker: send these bytes of yours, all in one payload.
+    /// From a worker: send these bytes of your pieces, all in one payload.
     Fetch(Fetch),
-    /// By whoever was asked to [`Fetch`].
+    /// The bytes that a [`Fetch`] asked for.
     Part {
-        /// The request's number.
+        /// Number of the request.
         window: u64,
         /// The bytes.
         bytes: P,
     },
-    /// Take part in a collective write, beside the search. Every worker of the group is told so once for each write, also
-    /// those without a portion, and the next write begins when all have said that this one is done.
+    /// Take part in a collective write, while the search goes on. Every worker of the group gets
+    /// this message once for each write, even without a portion. The next write begins when all
+    /// workers have reported that this one is done.
     Collective {
         /// The worker's portion; offsets count from the start of the file.
         runs: Vec<Run>,
@@ -235,26 +239,26 @@ pub enum ToWorker<P> {
     Drain,
     /// The job is over.
     Stop(Exit),
-    /// A sign of life.
+    /// Shows that the sender is alive.
     Ping,
 }
 
 /// A request for bytes of a block's output.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Fetch {
-    /// Goes back with the bytes.
+    /// Number of the window; returned with the bytes.
     pub window: u64,
     /// The block.
     pub block: BlockId,
-    /// Which bytes, at most a write buffer full.
+    /// The bytes, at most a write buffer full.
     pub slices: Vec<Slice>,
 }
 
-/// About what a message takes on the wire besides its payloads, in bytes.
+/// Approximate bytes of a message on the wire, without its payloads.
 const ENVELOPE: u64 = 32;
-/// About what a slice takes.
+/// Approximate bytes of a slice on the wire.
 const SLICE: u64 = 32;
-/// About what the name of a pass takes.
+/// Approximate bytes of a pass on the wire.
 const PASS: u64 = 4;
 
 fn slices_bytes(slices: &[Slice]) -> u64 {
@@ -266,7 +270,7 @@ fn runs_bytes(runs: &[Run]) -> u64 {
 }
 
 impl<P: Payload> Outgoing<P> {
-    /// About how many bytes the message takes on the wire.
+    /// Returns the approximate bytes of the message on the wire.
     pub fn bytes(&self) -> u64 {
         ENVELOPE
             + match self {
@@ -274,7 +278,8 @@ impl<P: Payload> Outgoing<P> {
                     std::mem::size_of_val(&blocks[..]) as u64
                 }
                 Outgoing::Supermaster(
-                    ToSupermaster::End { bytes, .. } | ToSupermaster::Found { found: bytes, .. },
+                    ToSupermaster::PartialGrain { bytes, .. }
+                    | ToSupermaster::Verify { found: bytes, .. },
                 ) => bytes.bytes(),
                 Outgoing::Supermaster(_) => 0,
                 Outgoing::Master(_, message) => message.content_bytes(),
@@ -292,7 +297,7 @@ impl<P: Payload> ToMaster<P> {
             ToMaster::Bases { bases } => 12 * bases.len() as u64,
             ToMaster::Result { hits: payload, .. }
             | ToMaster::Reply { reply: payload, .. }
-            | ToMaster::Judged { verdict: payload, .. } => payload.bytes(),
+            | ToMaster::Verified { verdict: payload, .. } => payload.bytes(),
             ToMaster::Fetch(fetch) => slices_bytes(&fetch.slices),
             _ => 0,
         }

@@ -1,11 +1,11 @@
-//! What travels: bytes to a real driver, a size to the simulator.
+//! Data of works and messages: bytes for a real driver, only a size for the simulator.
 
 use serde::{Deserialize, Serialize};
 
-/// Something that the works make and take, and that messages carry. Clones must be cheap: a block's queries go to many
-/// workers.
+/// Data that works produce and read, and that messages carry. Clones must be cheap, because a
+/// block's queries go to many workers.
 pub trait Payload: Clone {
-    /// Size in bytes.
+    /// Returns the size in bytes.
     fn bytes(&self) -> u64;
 }
 
@@ -15,19 +15,19 @@ impl Payload for std::sync::Arc<[u8]> {
     }
 }
 
-/// Work that a block of queries is, as far as it shows before the search.
+/// The amount of work in a block of queries, as far as it is known before the search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Weight {
-    /// Query sequences.
+    /// Number of query sequences.
     pub sequences: u64,
-    /// Their residues.
+    /// Residues of these sequences.
     pub residues: u64,
 }
 
-/// Queries that are searched together.
+/// Queries that are scheduled together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Queries<P> {
-    /// The queries, as the `Read` work made them.
+    /// The queries, as the `Read` work returned them.
     pub payload: P,
     /// Their weight.
     pub weight: Weight,

@@ -1,4 +1,4 @@
-//! What a driver and a role say to each other.
+//! Events and actions that a driver and a role exchange.
 
 use crate::end::{Exit, Failure};
 use crate::ids::{Address, BlockId, PassId, Ticket, Time};
@@ -6,17 +6,18 @@ use crate::message::Outgoing;
 
 /// A state machine that a driver runs.
 ///
-/// The driver calls [`Role::handle`] with one event at a time and carries out the actions in their order. It may carry
-/// out works of different [lanes](crate::work::Lane) at once; a role never has more than one work per lane under way.
+/// The driver calls [`Role::handle`] with one event at a time and carries out the actions in their
+/// order. It may carry out works of different [lanes](crate::work::Lane) at once. A role never has
+/// more than one work per lane running.
 pub trait Role<P> {
-    /// Messages that it gets.
+    /// Messages that it receives.
     type Message;
     /// Works that it starts.
     type Work;
-    /// What becomes of them.
+    /// Outcomes of these works.
     type Outcome;
 
-    /// Takes note of `event` and appends what is to be done to `actions`. `now` never goes back.
+    /// Handles `event` and appends the resulting actions to `actions`. `now` never goes back.
     fn handle(
         &mut self,
         now: Time,
@@ -25,32 +26,34 @@ pub trait Role<P> {
     );
 }
 
-/// Something that happened.
+/// An event for a role.
 #[derive(Clone, Debug)]
 pub enum Event<M, O> {
-    /// The rank is ready: for a worker, its partitions are in memory. Comes first, once.
+    /// The rank is ready; for a worker, its partitions are in memory. This is the first event and
+    /// occurs once.
     Start,
-    /// A message came. Messages between the same two roles come in the order in which they were sent.
+    /// A message arrived. Messages between the same two roles arrive in the order in which they
+    /// were sent.
     Message {
         /// Who sent it.
         from: Address,
-        /// What it says.
+        /// The message.
         message: M,
     },
     /// A work was carried out.
     Done {
         /// The work.
         ticket: Ticket,
-        /// What came of it.
+        /// The outcome.
         outcome: O,
     },
-    /// A work could not be carried out, which ends the job.
+    /// A work failed, which ends the job.
     Failed {
         /// The work.
         ticket: Ticket,
-        /// With which code the program is to exit.
+        /// Exit code of the program.
         code: u8,
-        /// What went wrong, with the file if there is one.
+        /// Description of the failure, with the file if there is one.
         cause: String,
     },
     /// A message sent with a receipt has left: its payload no longer takes memory here.
@@ -58,53 +61,54 @@ pub enum Event<M, O> {
         /// The receipt.
         ticket: Ticket,
     },
-    /// Time has passed. Comes about every [`Heartbeat::interval`](crate::config::Heartbeat::interval).
+    /// Time has passed. Occurs about every
+    /// [`Heartbeat::interval`](crate::config::Heartbeat::interval).
     Tick,
-    /// The job is to end soon and orderly (SIGTERM). Only the supermaster gets this.
+    /// The job is to end early and orderly (SIGTERM). Only the supermaster receives this.
     Drain,
 }
 
-/// Something to be done.
+/// An instruction to the driver.
 #[derive(Clone, Debug)]
 pub enum Action<P, W> {
     /// Send a message.
     Send {
-        /// To whom, and what.
+        /// The message and its receiver.
         message: Outgoing<P>,
-        /// Report [`Event::Sent`] with this ticket as soon as the payload need not be kept any more.
+        /// Report [`Event::Sent`] with this ticket as soon as the payload no longer takes memory.
         receipt: Option<Ticket>,
     },
     /// Carry out a work.
     Run {
-        /// Names it when it ends.
+        /// Identifies the work in its final event.
         ticket: Ticket,
-        /// What to do.
+        /// The work.
         work: W,
     },
-    /// Tell the search of this pass that is under way here of a higher cut.
+    /// Raise the cut of this pass in the search that is running here.
     RaiseCut {
         /// The block.
         block: BlockId,
-        /// The pass: no other one is to be cut by it.
+        /// The pass; the cut does not apply to another one.
         pass: PassId,
         /// The cut, as [`Absorbed`](crate::work::MasterOutcome::Absorbed) gave it.
         cut: P,
     },
-    /// Of a worker: no further round of this pass comes. Drop what is kept for it: queries, hits, alignments. Formatted
-    /// pieces stay, of which a later work takes every byte.
+    /// From a worker: this pass has no further round. Drop its queries, hits and alignments.
+    /// Formatted pieces stay until later works have written every byte.
     Forget {
         /// The block.
         block: BlockId,
         /// The pass.
         pass: PassId,
     },
-    /// Of a master: the output of this block stands in the file. Drop the pieces that are kept for it.
+    /// From a master: the output of this block is in the file. Drop the master's pieces of it.
     Placed {
         /// The block.
         block: BlockId,
     },
-    /// The job cannot go on: end it on all ranks with this one message.
+    /// The job cannot go on. End it on all ranks with this one message.
     Fail(Failure),
-    /// The role is finished; no more events are expected.
+    /// The role has finished and expects no more events.
     Exit(Exit),
 }

@@ -1,47 +1,50 @@
-//! Who writes where two stretches of the output meet.
+//! Decides which rank writes the bytes where the outputs of two blocks meet.
 //!
-//! Hosts that write to one file may each keep pages of it for a while. Some file systems, NFS above all, do not keep these
-//! pages in step: a host that writes a few bytes of a page may later write all of it back, with what it took the rest to be,
-//! and so erase what a neighbour has written there meanwhile, without an error anywhere. So the output is cut into grains,
-//! each of which one rank alone writes: those that lie within the output of a block the worker that writes the block, those
-//! in which something ends and something else begins the supermaster. The worker hands these ends over to it. They are
-//! less than two grains of a block's output.
+//! Hosts that write to one file may each keep pages of it for a while. Some file systems, NFS above
+//! all, do not keep these pages consistent. A host that writes a few bytes of a page may later
+//! write the whole page back, with old bytes in the rest of it. That erases what another host has
+//! written there meanwhile, without an error anywhere.
+//!
+//! So the output is cut into grains, and only one rank writes each grain. A grain within the output
+//! of one block is written by the worker that writes the block. A grain in which one block ends and
+//! the next begins is a partial grain of both; the supermaster writes it. The worker hands its
+//! partial grains over to the supermaster. They are less than two grains of a block's output.
 
 use std::ops::Range;
 
 use crate::work::{Run, Slice};
 
-/// Bytes of a grain: the largest pages that systems have by default.
+/// Bytes of a grain: the largest page size that systems have by default.
 pub const GRAIN: u64 = 64 << 10;
 
-/// The grains that lie within a stretch of the output, which may be none.
-pub fn within(stretch: &Range<u64>, grain: u64) -> Range<u64> {
+/// Returns the range of whole grains within a range of the output; it may be empty.
+pub fn whole_grains(stretch: &Range<u64>, grain: u64) -> Range<u64> {
     let (start, end) = (stretch.start.next_multiple_of(grain), stretch.end / grain * grain);
     if start < end { start..end } else { stretch.start..stretch.start }
 }
 
-/// A run, cut.
+/// A run, split at the borders of grains.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Cut {
-    /// The grains that lie within it.
+pub struct SplitRun {
+    /// The whole grains in it.
     pub inner: Option<Run>,
-    /// What is before and after these.
-    pub ends: Vec<Run>,
+    /// The bytes before and after the whole grains.
+    pub partial_grains: Vec<Run>,
 }
 
-/// Cuts a run into what its writer writes and what it hands over.
-pub fn cut(run: Run, grain: u64) -> Cut {
-    let inner = within(&(run.offset..run.offset + run.length()), grain);
+/// Splits a run into the part that its writer writes and the parts that it hands over.
+pub fn split_at_grains(run: Run, grain: u64) -> SplitRun {
+    let inner = whole_grains(&(run.offset..run.offset + run.length()), grain);
     let (before, rest) = split(run, inner.start);
     let (inner, after) = split(rest, inner.end);
     let some = |run: &Run| !run.slices.is_empty();
-    Cut {
+    SplitRun {
         inner: Some(inner).filter(some),
-        ends: [before, after].into_iter().filter(some).collect(),
+        partial_grains: [before, after].into_iter().filter(some).collect(),
     }
 }
 
-/// Cuts a run at an offset, which lies within it or at one of its ends.
+/// Splits a run at an offset within it or at its start or end.
 fn split(run: Run, at: u64) -> (Run, Run) {
     let Run { block, offset, slices } = run;
     let mut parts = [Vec::new(), Vec::new()];
@@ -66,13 +69,13 @@ mod tests {
     use crate::ids::BlockId;
     use crate::work::Holder;
 
-    /// A run with pieces of these lengths.
+    /// A run with slices of these lengths.
     fn run(offset: u64, lengths: &[u64]) -> Run {
         let slice = |(piece, &length)| Slice { holder: Holder::Master, piece, start: 3, length };
         Run { block: BlockId(0), offset, slices: (0..).zip(lengths).map(slice).collect() }
     }
 
-    /// Where each byte of runs goes, and which one it is.
+    /// For each byte of runs, its offset, its piece, and its offset in the piece.
     fn bytes<'a>(runs: impl IntoIterator<Item = &'a Run>) -> Vec<(u64, u32, u64)> {
         let mut bytes = Vec::new();
         for run in runs {
@@ -96,15 +99,18 @@ mod tests {
             {
                 let whole = run(offset, lengths);
                 let (end, all) = (offset + whole.length(), bytes([&whole]));
-                let Cut { inner, ends } = cut(whole, 10);
-                assert_eq!(bytes(inner.iter().chain(&ends)), all);
+                let SplitRun { inner, partial_grains } = split_at_grains(whole, 10);
+                assert_eq!(bytes(inner.iter().chain(&partial_grains)), all);
                 if let Some(run) = &inner {
                     assert!(run.offset % 10 == 0 && run.length() % 10 == 0 && run.length() > 0);
                     inner_seen += 1;
                 }
-                assert!(ends.len() <= 2 && ends.iter().map(Run::length).sum::<u64>() < 20);
-                let handed: u64 = ends.iter().map(Run::length).sum();
-                let kept = within(&(offset..end), 10);
+                assert!(
+                    partial_grains.len() <= 2
+                        && partial_grains.iter().map(Run::length).sum::<u64>() < 20
+                );
+                let handed: u64 = partial_grains.iter().map(Run::length).sum();
+                let kept = whole_grains(&(offset..end), 10);
                 assert_eq!(handed, end - offset - (kept.end - kept.start));
             }
         }
@@ -112,8 +118,11 @@ mod tests {
     }
 
     #[test]
-    fn with_grains_of_a_byte_nothing_is_handed_over() {
+    fn with_grains_of_one_byte_nothing_is_handed_over() {
         let whole = run(7, &[5, 6]);
-        assert_eq!(cut(whole.clone(), 1), Cut { inner: Some(whole), ends: Vec::new() });
+        assert_eq!(
+            split_at_grains(whole.clone(), 1),
+            SplitRun { inner: Some(whole), partial_grains: Vec::new() }
+        );
     }
 }

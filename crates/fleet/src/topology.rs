@@ -1,4 +1,4 @@
-//! Who is where, and who holds what.
+//! Roles of a job, their ranks, and the partitions that workers hold.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -28,49 +28,50 @@ pub struct Topology {
 pub struct Group {
     /// The master's rank.
     pub master: Rank,
-    /// Its workers.
+    /// The group's workers.
     pub workers: Range<u32>,
 }
 
-/// A worker's place.
+/// The rank, group and partitions of a worker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerPlace {
     /// Its rank.
     pub rank: Rank,
     /// Its group.
     pub group: GroupId,
-    /// Which replica of the database in its group it holds a share of.
+    /// The replica of the database in its group that it holds a share of.
     pub replica: u32,
-    /// The partitions of that share, ascending. Workers of different groups have them in common.
+    /// The partitions of that share, ascending. Workers of different groups share this list.
     pub partitions: Arc<[PartitionId]>,
 }
 
-/// How many of what.
+/// Numbers that determine a topology.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
     /// Ranks, at least 1.
     pub ranks: u32,
-    /// Groups, at least 1 and at most a rank each.
+    /// Groups, from 1 to the number of ranks.
     pub groups: u32,
     /// Replicas of the database per group.
     pub replicas: u32,
     /// Partitions of the database, at least 1.
     pub partitions: u32,
-    /// Masters and the supermaster have ranks without a worker.
+    /// Whether masters and the supermaster have ranks without a worker.
     pub dedicated: bool,
 }
 
 impl Topology {
-    /// Lays roles out: consecutive ranks form a group, whose first rank is its master's; the first of all is the
-    /// supermaster's. Dedicated ranks are given up where they would leave a group without worker; there are never more
-    /// replicas than workers, and enough of them that every worker has a partition.
+    /// Assigns roles to ranks. Consecutive ranks form a group, and the first of them is its
+    /// master's rank; the first of all is also the supermaster's. Dedicated ranks are given up
+    /// where they would leave a group without a worker. There are never more replicas than workers,
+    /// and enough replicas that every worker has a partition.
     pub fn new(shape: Shape) -> Topology {
         let (ranks, partitions) = (shape.ranks.max(1), shape.partitions.max(1));
         let group_count = shape.groups.clamp(1, ranks);
         let mut groups = Vec::with_capacity(group_count as usize);
         let mut workers = Vec::with_capacity(ranks as usize);
-        // What those hold who search in groups of one size: many groups are alike.
-        let mut held: HashMap<u32, Vec<Hand>> = HashMap::new();
+        // Partitions by the number of workers that search: many groups have the same size.
+        let mut held: HashMap<u32, Vec<HeldShare>> = HashMap::new();
         for number in 0..group_count {
             let members = share(ranks, group_count, number);
             let no_worker = match (shape.dedicated, number) {
@@ -84,7 +85,11 @@ impl Topology {
             let searching = members.start + no_worker..members.end;
             let count = searching.len() as u32;
             let held = held.entry(count).or_insert_with(|| {
-                deal(count, shape.replicas.clamp(count.div_ceil(partitions), count), partitions)
+                assign_partitions(
+                    count,
+                    shape.replicas.clamp(count.div_ceil(partitions), count),
+                    partitions,
+                )
             });
             workers.extend(searching.zip(held).map(|(rank, (replica, partitions))| WorkerPlace {
                 rank: Rank(rank),
@@ -97,33 +102,33 @@ impl Topology {
         Topology { ranks, partitions, supermaster: Rank(0), groups, workers }
     }
 
-    /// The worker on a rank, if there is one.
+    /// Returns the worker on a rank, if there is one.
     pub fn worker_on(&self, rank: Rank) -> Option<WorkerId> {
         let at = self.workers.iter().position(|place| place.rank == rank)?;
         Some(WorkerId(at as u32))
     }
 
-    /// A worker's place.
+    /// Returns the rank, group and partitions of a worker.
     pub fn worker(&self, worker: WorkerId) -> &WorkerPlace {
         &self.workers[worker.index()]
     }
 
-    /// A group.
+    /// Returns a group.
     pub fn group(&self, group: GroupId) -> &Group {
         &self.groups[group.index()]
     }
 
-    /// The partitions that a worker holds, ascending.
+    /// Returns the partitions that a worker holds, ascending.
     pub fn held(&self, worker: WorkerId) -> &[PartitionId] {
         &self.worker(worker).partitions
     }
 }
 
-/// A worker's replica and what it holds.
-type Hand = (u32, Arc<[PartitionId]>);
+/// Number of a worker's replica, and the partitions that it holds.
+type HeldShare = (u32, Arc<[PartitionId]>);
 
-/// Deals the partitions out to the workers of a group.
-fn deal(workers: u32, replicas: u32, partitions: u32) -> Vec<Hand> {
+/// Assigns the partitions to the workers of a group.
+fn assign_partitions(workers: u32, replicas: u32, partitions: u32) -> Vec<HeldShare> {
     let holders = |replica| {
         let holders = share(workers, replicas, replica);
         let size = holders.len() as u32;
@@ -135,18 +140,20 @@ fn deal(workers: u32, replicas: u32, partitions: u32) -> Vec<Hand> {
     (0..replicas).flat_map(holders).collect()
 }
 
-/// A share of the partitions, moved on by some.
+/// Moves a share of the partitions on by `by`.
 ///
-/// The replicas of a group cut the database at different places. Were the cuts the same, the workers with the same share
-/// would be a pool of their own, and pools whose tasks take less time would run dry: every block has as many tasks for
-/// each. So each pool overlaps with the next ones.
+/// The replicas of a group begin at different partitions. With equal shares, the workers with the
+/// same share would form a separate pool. Every block has equally many tasks for each pool, so
+/// pools with faster tasks would run out of tasks. With moved shares each pool overlaps with the
+/// next ones.
 fn staggered(share: Range<u32>, partitions: u32, by: u32) -> Vec<PartitionId> {
     let mut held: Vec<_> = share.map(|p| PartitionId((p + by) % partitions)).collect();
     held.sort_unstable();
     held
 }
 
-/// The share of `number` when `total` things are dealt out to `parts` in order, as evenly as possible.
+/// Returns the share of part `number` when `total` things are divided into `parts` in order, as
+/// evenly as possible.
 pub fn share(total: u32, parts: u32, number: u32) -> Range<u32> {
     let edge = |n: u32| (u64::from(total) * u64::from(n) / u64::from(parts.max(1))) as u32;
     edge(number)..edge(number + 1)

@@ -1,18 +1,18 @@
-//! Messages sent, counted: by drivers as by the simulator.
+//! Counts of sent messages, for drivers and the simulator.
 
 use serde::{Deserialize, Serialize};
 
-/// Messages of a role or a rank.
+/// Messages that a role or a rank sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traffic {
-    /// How many were sent.
+    /// Number of messages.
     pub messages: u64,
     /// Their bytes.
     pub bytes: u64,
 }
 
 impl Traffic {
-    /// One more.
+    /// Counts one more message.
     pub fn add(&mut self, bytes: u64) {
         self.messages += 1;
         self.bytes += bytes;

@@ -1,76 +1,78 @@
-//! Works: what a role has its driver do.
+//! Works that a role starts on its driver.
 
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{Address, BlockId, PartitionId, PassId, WorkerId};
 use crate::payload::{Payload, Queries};
 
-/// Which works exclude each other: a role has at most one of a lane under way.
+/// Works of a role on the same lane exclude each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
     /// Uses the rank's search threads.
     Compute,
-    /// Reads, writes or copies; goes on beside a search.
+    /// Reads, writes or copies while a search goes on.
     Io,
 }
 
 /// Works of the supermaster, all on [`Lane::Io`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SupermasterWork<P> {
-    /// Create the output and write what comes before the first block.
+    /// Create the output and write the bytes before the first block.
     Open,
     /// Read the next block of queries.
     Read {
         /// Its number.
         block: BlockId,
-        /// An earlier run finished it: the queries themselves are not needed.
+        /// Whether an earlier run finished the block, so that its queries are not needed.
         skip: bool,
     },
-    /// Judge what a pass of a block found: all blocks before it are judged, and found right.
-    Judge {
+    /// Verify the results of a pass of a block. All blocks before it are verified and right.
+    Verify {
         /// The block.
         block: BlockId,
         /// The pass.
         pass: PassId,
-        /// What its master tells of it.
+        /// The results, as its master sent them.
         found: P,
     },
-    /// Write bytes that workers handed over, each at its place in the output.
+    /// Write bytes of partial grains at these offsets of the output.
     Write(Vec<(u64, P)>),
-    /// Write what comes after the last block. The driver gives the file its name when all ranks have closed it.
+    /// Write the bytes after the last block. The driver renames the file to its final name when all
+    /// ranks have closed it.
     Close {
-        /// Where the last block's output ends.
+        /// End of the last block's output.
         offset: u64,
     },
 }
 
-/// What comes of the supermaster's works.
+/// Outcomes of the supermaster's works.
 #[derive(Clone, Debug)]
 pub enum SupermasterOutcome<P> {
-    /// Of `Open`: where the first block's output begins.
+    /// Of `Open`: the offset of the first block's output.
     Opened {
         /// The offset.
         base: u64,
     },
     /// Of `Read`: a block, or the end of the input.
     Read(Option<Queries<P>>),
-    /// Of `Judge`.
-    Judged {
-        /// The block is right, and the next one may be judged; otherwise it is searched again.
+    /// Of `Verify`.
+    Verified {
+        /// Whether the block is right and the next one may be verified; otherwise it is searched
+        /// again.
         right: bool,
-        /// For its master.
+        /// The verdict for the block's master.
         verdict: P,
     },
     /// Of `Write`.
-    Wrote,
+    Written,
     /// Of `Close`.
     Closed,
 }
 
-/// Works of a master, all on [`Lane::Compute`]: short ones, on one thread beside the search.
+/// Works of a master, all on [`Lane::Compute`]: short ones, on one thread while the search goes on.
 #[derive(Clone, Debug)]
 pub enum MasterWork<P> {
-    /// Prepare a block's queries for the search, once for all who search them.
+    /// Prepare a block's queries for the search, once for all workers.
     Prepare {
         /// The block.
         block: BlockId,
@@ -88,42 +90,43 @@ pub enum MasterWork<P> {
         /// The hits.
         hits: P,
     },
-    /// All hits of a pass are there, or all replies of its last round: decide what comes next.
+    /// Decide the next step of a pass: all its hits are merged, or all replies of its last round
+    /// have arrived.
     Round {
         /// The block.
         block: BlockId,
         /// The pass.
         pass: PassId,
-        /// Rounds of the pass before this one.
+        /// Number of earlier rounds of the pass.
         round: u32,
         /// Replies of the last round, one per worker asked.
         replies: Vec<P>,
     },
-    /// What a pass found was judged: decide what comes next.
-    Judged {
+    /// Decide the next step after the supermaster's verdict on a pass.
+    Verified {
         /// The block.
         block: BlockId,
         /// The pass.
         pass: PassId,
-        /// What the supermaster says of it.
+        /// The verdict.
         verdict: P,
     },
-    /// Put together bytes of the master's own pieces, for a worker that writes them.
+    /// Collect bytes of the master's own pieces for a worker that writes them.
     Gather {
-        /// The slices among these with [`Holder::Master`], in their order; offsets do not matter.
+        /// Only slices with [`Holder::Master`] count, in their order; offsets do not matter.
         runs: Vec<Run>,
     },
 }
 
-/// What comes of a master's works.
+/// Outcomes of a master's works.
 #[derive(Clone, Debug)]
 pub enum MasterOutcome<P> {
-    /// Of `Prepare`: the queries with what was found of them.
+    /// Of `Prepare`: the queries with their masks and statistics.
     Prepared {
-        /// For those who search.
+        /// Queries for the workers.
         queries: P,
-        /// The pass that these are for, with which the block begins here: 0, or the one after the last that an earlier run
-        /// finished and that the works have kept.
+        /// First pass of the block in this run: 0, or the pass after the last one that an earlier
+        /// run finished and the works have kept.
         pass: PassId,
     },
     /// Of `Absorb`: the new cut, if it rose.
@@ -131,22 +134,26 @@ pub enum MasterOutcome<P> {
         /// The cut.
         cut: Option<P>,
     },
-    /// Of a `Round`: the supermaster is to judge what was found. Of the first of a pass, where blocks are searched in the light of those
-    /// before ([`Config::consults`](crate::config::Config::consults)); of the last of all, where only their output depends on those.
-    Consult {
-        /// What it is to know.
+    /// Of `Round`: have the supermaster verify the results. This is the outcome of the first round
+    /// of a pass if the search of blocks depends on earlier blocks
+    /// ([`Config::verifies_blocks`](crate::config::Config::verifies_blocks)). It is the outcome of
+    /// the last round of all if only their output does.
+    Verify {
+        /// The results to verify.
         found: P,
     },
-    /// Of `Round` and `Judged`: another round. Only partitions of the database that were searched in this pass may be asked; at least
-    /// one.
+    /// Of `Round` and `Verified`: another round. It may only ask about partitions that were
+    /// searched in this pass, and about at least one.
     Ask(Vec<(PartitionId, P)>),
-    /// Of `Round` and `Judged`: the pass is over, and the block is searched once more, in all partitions. What of the pass is to
-    /// outlive this run must be durable already: a drain drops the block here.
-    Again {
-        /// For those who search, in place of those before.
+    /// Of `Round` and `Verified`: the pass is over, and the block is searched again in all
+    /// partitions. Data of the pass that is to outlive this run must be durable already, because a
+    /// drain drops the block here.
+    NextPass {
+        /// Queries for the workers, instead of those before.
         queries: P,
     },
-    /// Of `Round` and `Judged`: the end; the block's output, in its order, from the pieces of all passes searched here.
+    /// Of `Round` and `Verified`: the block is finished. Its output, in order, consists of pieces
+    /// of all passes searched here.
     Layout(Vec<Extent>),
     /// Of `Gather`.
     Gathered(P),
@@ -168,26 +175,26 @@ pub enum WorkerWork<P> {
         /// The highest cut of the pass that is known.
         cut: Option<P>,
     },
-    /// Answer the master's round (compute): align, or format into memory.
+    /// Answer the master's questions of a round (compute): align, or format into memory.
     Answer {
         /// The block.
         block: BlockId,
         /// The pass.
         pass: PassId,
-        /// What is wanted of each partition.
+        /// The question for each partition.
         parts: Vec<(PartitionId, P)>,
-        /// Bytes of formatted pieces that may stay in memory; what does not fit goes to the spool.
+        /// Bytes of formatted pieces that may stay in memory; the others go to the spool.
         budget: u64,
     },
-    /// Take part in a collective write (io): it waits for the others of the group, whose io lanes it does not need
-    /// otherwise. May hold a write buffer full.
+    /// Take part in a collective write (io). It waits for the other workers of the group, but does
+    /// not need their io lanes otherwise. It may hold a full write buffer.
     Collective {
         /// The worker's portion; offsets count from the start of the file.
         runs: Vec<Run>,
         /// The master's bytes in it, in the order of the slices.
         master: Option<P>,
     },
-    /// Put together bytes of own pieces for a worker that writes them (io).
+    /// Collect bytes of own pieces for a worker that writes them (io).
     Gather {
         /// The block.
         block: BlockId,
@@ -196,22 +203,23 @@ pub enum WorkerWork<P> {
     },
     /// Write to the output (io).
     Write(Window<P>),
-    /// Put the bytes of a window, which is one run, together for the supermaster, which writes them (io).
+    /// Collect the bytes of a window, which is one run, for the supermaster to write (io).
     HandOver(Window<P>),
-    /// Append to the checkpoint and make durable (io). Offsets count from the start of the block's output. A block is in
-    /// the checkpoint when what was stored of it, by whomever, is all of its output, which may be empty.
+    /// Append to the checkpoint and make durable (io). Offsets count from the start of the block's
+    /// output. A block is in the checkpoint once all of its output, which may be empty, is stored
+    /// there, by whichever workers.
     Persist {
         /// The bytes.
         window: Window<P>,
-        /// Bytes of the block's whole output: with how much stored the block is finished.
+        /// Bytes of the block's whole output: the block is finished when this many are stored.
         size: u64,
-        /// The worker's portion of the block is complete with this.
+        /// Whether this completes the worker's portion of the block.
         last: bool,
     },
 }
 
 impl<P> WorkerWork<P> {
-    /// The work's lane.
+    /// Returns the work's lane.
     pub fn lane(&self) -> Lane {
         match self {
             WorkerWork::Search { .. } | WorkerWork::Answer { .. } => Lane::Compute,
@@ -224,17 +232,17 @@ impl<P> WorkerWork<P> {
     }
 }
 
-/// What comes of a worker's works. `freed` counts the bytes of formatted pieces that are no longer in memory: every
-/// byte of a piece is taken once, by `Gather`, `Write`, `Persist` or `Collective`.
+/// Outcomes of a worker's works. `freed` counts the bytes of formatted pieces that are no longer in
+/// memory. `Gather`, `Write`, `Persist` or `Collective` takes every byte of a piece once.
 #[derive(Clone, Debug)]
 pub enum WorkerOutcome<P> {
     /// Of `Search`: preliminary hits.
-    Found(P),
+    Searched(P),
     /// Of `Answer`.
     Answered {
-        /// The answer.
+        /// The reply.
         reply: P,
-        /// Bytes of formatted pieces now in memory because of it, at most the budget.
+        /// Bytes of formatted pieces that it keeps in memory, at most the budget.
         kept: u64,
     },
     /// Of `Gather` and `HandOver`.
@@ -251,7 +259,7 @@ pub enum WorkerOutcome<P> {
     },
 }
 
-/// Who holds formatted bytes, as a layout says it.
+/// The holder of formatted bytes, in a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Owner {
     /// The master: headers, tables, footers.
@@ -260,39 +268,39 @@ pub enum Owner {
     Partition(PassId, PartitionId),
 }
 
-/// A stretch of a block's output.
+/// Consecutive bytes of a block's output, from one piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extent {
-    /// Who formatted it.
+    /// The role that formatted it.
     pub owner: Owner,
-    /// Its number among the owner's pieces of the block (and pass and partition).
+    /// Number of the piece among the owner's pieces of the block (and pass and partition).
     pub piece: u32,
     /// Bytes.
     pub length: u64,
 }
 
-/// Where a slice's piece is.
+/// The place of a slice's piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Holder {
-    /// With the group's master.
+    /// The group's master.
     Master,
-    /// With a worker of the group, which made it of this partition in this pass.
+    /// A worker of the group, which formatted the piece for this partition in this pass.
     Worker(WorkerId, PassId, PartitionId),
-    /// In the checkpoint: the piece is all that is stored of the block, whichever rank stored it in this run or an
-    /// earlier one; [`Slice::start`] counts from the start of the block's output.
+    /// The checkpoint. The piece is everything that is stored of the block, by whichever rank, in
+    /// this run or an earlier one. [`Slice::start`] counts from the start of the block's output.
     Record,
 }
 
-/// Bytes of one piece.
+/// Consecutive bytes of one piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slice {
-    /// Who has the piece.
+    /// The place of the piece.
     pub holder: Holder,
-    /// Its number among the holder's pieces of the block (and pass and partition).
+    /// Number of the piece among the holder's pieces of the block (and pass and partition).
     pub piece: u32,
-    /// Where in the piece the bytes begin.
+    /// Offset in the piece.
     pub start: u64,
-    /// How many.
+    /// Bytes of the slice.
     pub length: u64,
 }
 
@@ -301,33 +309,33 @@ pub struct Slice {
 pub struct Run {
     /// The block.
     pub block: BlockId,
-    /// Where they go.
+    /// Offset of the first byte.
     pub offset: u64,
-    /// Where they come from, in their order.
+    /// The slices that form the run, in their order.
     pub slices: Vec<Slice>,
 }
 
 impl Run {
-    /// Bytes.
+    /// Returns the bytes of all slices.
     pub fn length(&self) -> u64 {
         self.slices.iter().map(|slice| slice.length).sum()
     }
 }
 
-/// Bytes to write at once, at most a write buffer full, all of one block.
+/// Bytes of one block to write at once, at most a full write buffer.
 #[derive(Clone, Debug)]
 pub struct Window<P> {
     /// The block.
     pub block: BlockId,
-    /// What goes where. A slice is found among this worker's own pieces, in the checkpoint, or, in the order of the
-    /// slices, in the part that its holder sent.
+    /// The bytes and their offsets. A slice comes from this worker's own pieces, from the
+    /// checkpoint, or from the part that its holder sent, which has its slices in order.
     pub runs: Vec<Run>,
-    /// What others sent, by holder.
+    /// Bytes that other holders sent.
     pub parts: Vec<(Address, P)>,
 }
 
 impl<P: Payload> Window<P> {
-    /// Bytes to write.
+    /// Returns the bytes to write.
     pub fn length(&self) -> u64 {
         self.runs.iter().map(Run::length).sum()
     }

@@ -1,4 +1,5 @@
-//! Whatever the seed: every task of every pass once, every byte once and in its place, memory within its bound, no deadlock.
+//! Random jobs of many seeds: every task of every pass is searched once, every byte is written once
+//! in its place, memory stays within its limit, and there is no deadlock.
 
 use fleetblast_fleet::ids::{BlockId, PassId};
 use fleetblast_fleet::sim::ledger::Checkpoint;
@@ -16,7 +17,7 @@ fn random_jobs_come_out_right() {
     assert!(resumed > 10, "only {resumed} runs began with passes that were kept");
 }
 
-/// Whether passes were kept of a block that is not finished.
+/// Whether the checkpoint has passes of a block that is not finished.
 fn has_passes(checkpoint: &Checkpoint) -> bool {
     let finished = checkpoint.finished();
     let blocks = (0..100).map(BlockId).filter(|block| !finished.contains_key(block));

@@ -15,7 +15,7 @@ use fleetblast_fleet::end::{Exit, Failure};
 use fleetblast_fleet::ids::Time;
 use fleetblast_fleet::sim::machine::Machine;
 use fleetblast_fleet::sim::report::Report;
-use fleetblast_fleet::sim::world::{End, Faults, Job, simulate};
+use fleetblast_fleet::sim::world::{Faults, Job, RunEnd, simulate};
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::standard::print;
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
@@ -107,7 +107,7 @@ fn run_to_the_end(setup: &Setup) -> Result<Simulated, Error> {
         let outcome = simulate(&job);
         wall_seconds += outcome.report.makespan;
         match outcome.end {
-            End::Exited(Exit::Completed) => {
+            RunEnd::Exited(Exit::Completed) => {
                 let longest_block_seconds = job.workload.longest_block();
                 let report = outcome.report;
                 let efficiency = report.efficiency / offered(&job.machine, report.ranks);
@@ -119,7 +119,7 @@ fn run_to_the_end(setup: &Setup) -> Result<Simulated, Error> {
                     longest_block_seconds,
                 });
             }
-            End::Killed => {
+            RunEnd::Killed => {
                 let goes_on = outcome.checkpoint.progress() > job.checkpoint.progress();
                 idle_runs = if goes_on { 0 } else { idle_runs + 1 };
                 if idle_runs == MOST_IDLE_RUNS {
@@ -141,9 +141,9 @@ fn hopeless(failures: u32, wall_seconds: f64) -> Error {
     Error::new(exit::INPUT, what)
 }
 
-fn incomplete(end: &End) -> Error {
+fn incomplete(end: &RunEnd) -> Error {
     match end {
-        End::Failed(Failure { rank, cause, .. }) => {
+        RunEnd::Failed(Failure { rank, cause, .. }) => {
             let what = format!(
                 "Error: the simulated job fails on rank {rank}: {cause}; give the machine a shorter -latency, or \
                  more of -bandwidth or -fs_rate"

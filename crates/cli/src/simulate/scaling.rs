@@ -1,7 +1,7 @@
 //! `-scaling`: how far a search scales, and what ends that.
 
 use fleetblast_fleet::config::Schedule;
-use fleetblast_fleet::sim::scaling::{Kind, Scale};
+use fleetblast_fleet::sim::scaling::{MachineKind, Scale};
 use fleetblast_job::error::Error;
 use serde::Serialize;
 
@@ -55,17 +55,19 @@ pub fn table(options: &SimulateOptions) -> Result<Vec<Line>, Error> {
     Ok(lines)
 }
 
-fn name(kind: Kind) -> &'static str {
+fn name(kind: MachineKind) -> &'static str {
     match kind {
-        Kind::BlueGene => "Blue Gene/P: sequences of 1,000 bases against 5.4 billion bases",
-        Kind::Modern => "Cluster of today: proteins of 333 residues against 240 billion residues",
+        MachineKind::BlueGene => "Blue Gene/P: sequences of 1,000 bases against 5.4 billion bases",
+        MachineKind::Modern => {
+            "Cluster of today: proteins of 333 residues against 240 billion residues"
+        }
     }
 }
 
-fn scale(options: &SimulateOptions, kind: Kind, ranks: u32, schedule: Schedule) -> Scale {
+fn scale(options: &SimulateOptions, kind: MachineKind, ranks: u32, schedule: Schedule) -> Scale {
     let model = match kind {
-        Kind::BlueGene => Scale::blue_gene(ranks),
-        Kind::Modern => Scale::modern(ranks),
+        MachineKind::BlueGene => Scale::blue_gene(ranks),
+        MachineKind::Modern => Scale::modern(ranks),
     };
     let queries = options.queries.unwrap_or(model.queries);
     Scale { schedule, queries, seed: setup::seed(options), ..model }

@@ -8,7 +8,7 @@ use fleetblast_fleet::config::{Config, QueryOrder};
 use fleetblast_fleet::payload::Weight;
 use fleetblast_fleet::plan::{BLOCK_QUERIES, BLOCK_RESIDUES, LayoutError, Request, Size, Wishes};
 use fleetblast_fleet::sim::machine::Machine;
-use fleetblast_fleet::sim::scaling::{Kind, Scale};
+use fleetblast_fleet::sim::scaling::{MachineKind, Scale};
 use fleetblast_fleet::sim::workload::{Source, Trace};
 use fleetblast_fleet::sim::world::Job;
 use fleetblast_job::error::{Error, exit};
@@ -268,10 +268,10 @@ pub fn refused(name: &str, wanted: &str, given: &str) -> Error {
 }
 
 /// The kinds of machines that a table is of.
-pub fn kinds(options: &SimulateOptions) -> Vec<Kind> {
+pub fn kinds(options: &SimulateOptions) -> Vec<MachineKind> {
     match options.machine {
-        None => vec![Kind::BlueGene, Kind::Modern],
-        Some(Model::Modern) => vec![Kind::Modern],
-        Some(_) => vec![Kind::BlueGene],
+        None => vec![MachineKind::BlueGene, MachineKind::Modern],
+        Some(Model::Modern) => vec![MachineKind::Modern],
+        Some(_) => vec![MachineKind::BlueGene],
     }
 }

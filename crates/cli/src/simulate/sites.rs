@@ -3,8 +3,10 @@
 use fleetblast_fleet::end::Exit;
 use fleetblast_fleet::ids::BlockId;
 use fleetblast_fleet::sim::scaling::Scale;
-use fleetblast_fleet::sim::sites::{Arrival, Content, Link, Site, Told, cross, fingerprint};
-use fleetblast_fleet::sim::world::{End, Job, Outcome, simulate};
+use fleetblast_fleet::sim::sites::{
+    EncodedBlock, EncodingCost, Link, ReportSite, SiteReport, fingerprint, simulate_report_site,
+};
+use fleetblast_fleet::sim::world::{Job, Outcome, RunEnd, simulate};
 use fleetblast_job::error::Error;
 use fleetblast_job::standard::print;
 use serde::Serialize;
@@ -27,10 +29,34 @@ const LINKS: [Link; 5] = [
 ];
 
 /// What crosses: shares and seconds as measured on one thread with format 0 and 500 targets (docs/paramedic.md).
-const CONTENTS: [(&str, Content); 3] = [
-    ("oids", Content { share: 0.0038, telling: 0.0, making: 77e-9, is_compared: true }),
-    ("hits", Content { share: 0.0123, telling: 12e-9, making: 10e-9, is_compared: true }),
-    ("report", Content { share: 0.161, telling: 11e-9, making: 1e-9, is_compared: false }),
+const CONTENTS: [(&str, EncodingCost); 3] = [
+    (
+        "oids",
+        EncodingCost {
+            share: 0.0038,
+            encode_seconds: 0.0,
+            report_seconds: 77e-9,
+            is_compared: true,
+        },
+    ),
+    (
+        "hits",
+        EncodingCost {
+            share: 0.0123,
+            encode_seconds: 12e-9,
+            report_seconds: 10e-9,
+            is_compared: true,
+        },
+    ),
+    (
+        "report",
+        EncodingCost {
+            share: 0.161,
+            encode_seconds: 11e-9,
+            report_seconds: 1e-9,
+            is_compared: false,
+        },
+    ),
 ];
 
 /// A line of the table.
@@ -45,7 +71,7 @@ pub struct Line {
     /// Bytes over the link.
     crossed: u64,
     /// How it came there; nothing if those who searched wrote it.
-    arrival: Option<Arrival>,
+    arrival: Option<SiteReport>,
 }
 
 /// Searches by so many ranks, whose report is wanted elsewhere.
@@ -76,7 +102,7 @@ pub fn table(options: &SimulateOptions) -> Result<Vec<Line>, Error> {
         "report there",
         "crossed",
     ))?;
-    let told = CONTENTS.iter().map(|(_, content)| searches.tell(content));
+    let told = CONTENTS.iter().map(|(_, encoding)| searches.tell(encoding));
     let told = told.collect::<Result<Vec<_>, _>>()?;
     let mut lines = Vec::new();
     for link in links {
@@ -86,11 +112,11 @@ pub fn table(options: &SimulateOptions) -> Result<Vec<Line>, Error> {
             Ok::<_, Error>(())
         };
         add(searches.direct(link)?)?;
-        for ((way, content), told) in CONTENTS.into_iter().zip(&told) {
+        for ((way, encoding), told) in CONTENTS.into_iter().zip(&told) {
             let (search_seconds, blocks) = told;
             let (machine, database) = (searches.job.machine.clone(), searches.database);
-            let site = Site { link, ranks, machine, database, content };
-            let arrival = cross(blocks, &site);
+            let site = ReportSite { link, ranks, machine, database, encoding };
+            let arrival = simulate_report_site(blocks, &site);
             add(Line {
                 link,
                 way,
@@ -130,7 +156,7 @@ impl Searches {
 
     /// The search that writes its report over a link.
     fn direct(&self, link: Link) -> Result<Line, Error> {
-        let machine = self.job.machine.clone().writing_over(link);
+        let machine = self.job.machine.clone().with_remote_files(link);
         let job = Job { machine, ..self.job.clone() };
         let report = completed(&job)?.report;
         Ok(Line {
@@ -144,9 +170,9 @@ impl Searches {
     }
 
     /// The search that tells something instead: until when it searches, and when each block can be sent.
-    fn tell(&self, content: &Content) -> Result<(f64, Vec<Told>), Error> {
+    fn tell(&self, encoding: &EncodingCost) -> Result<(f64, Vec<EncodedBlock>), Error> {
         let workload = self.job.workload.clone();
-        let workload = workload.with_source(content.told_by(&self.scale.distribution()));
+        let workload = workload.with_source(encoding.encoded_source(&self.scale.distribution()));
         let mut job = Job { workload, audit: true, ..self.job.clone() };
         let reading = fingerprint(self.database, &job.topology, &job.machine);
         if let Some(startup) = &mut job.startup {
@@ -158,7 +184,7 @@ impl Searches {
                 "the simulated output is not whole: {violations:?}"
             )));
         }
-        let told = (0..).map(BlockId).zip(reached).map(|(block, at)| Told {
+        let told = (0..).map(BlockId).zip(reached).map(|(block, at)| EncodedBlock {
             at,
             bytes: job.workload.size(block),
             queries: job.workload.weight(block).sequences,
@@ -170,7 +196,7 @@ impl Searches {
 fn completed(job: &Job) -> Result<Outcome, Error> {
     let outcome = watched(job, || simulate(job));
     match outcome.end {
-        End::Exited(Exit::Completed) => Ok(outcome),
+        RunEnd::Exited(Exit::Completed) => Ok(outcome),
         end => Err(incomplete(&end)),
     }
 }

@@ -1,18 +1,19 @@
-//! A row of a table against BLAST+: what a kind of search came to, and what it should have come to.
+//! A row of a table that compares FleetBLAST with BLAST+: the measurement of a kind of search, and
+//! its requirement.
 
 use super::{Sample, median};
 
-/// What is asked of a kind of search.
-pub(super) struct Bar {
+/// Requirement for a kind of search.
+pub(super) struct Requirement {
     pub(super) name: &'static str,
-    /// How much faster than BLAST+ it must be, and should be.
+    /// Least speed relative to BLAST+, and the speed to aim for.
     pub(super) must: f64,
     pub(super) goal: f64,
-    /// BLAST+'s memory may be exceeded by this factor.
+    /// Most memory relative to BLAST+.
     pub(super) memory: f64,
 }
 
-/// The head of the table.
+/// Prints the head of the table.
 pub(super) fn print_head() {
     println!(
         "\n{:<34}{:>10}{:>13}{:>8}{:>7}{:>7}{:>18}",
@@ -20,8 +21,8 @@ pub(super) fn print_head() {
     );
 }
 
-impl Bar {
-    /// Prints the row; true if all outputs were the same.
+impl Requirement {
+    /// Prints the row; returns true if all outputs were the same.
     pub(super) fn print(&self, theirs: &[Sample], ours: &[Sample]) -> bool {
         let mut outputs = theirs.iter().chain(ours).map(|sample| sample.output);
         let first = outputs.next();
@@ -44,7 +45,7 @@ impl Bar {
     }
 }
 
-/// The samples of the way that was the fastest, of those that were tried.
+/// Returns the samples of the fastest of several ways to run a search.
 pub(super) fn fastest(ways: Vec<Vec<Sample>>) -> Vec<Sample> {
     let tried = ways.into_iter().filter(|samples| !samples.is_empty());
     tried.min_by(|a, b| wall(a).total_cmp(&wall(b))).unwrap_or_default()
@@ -54,7 +55,7 @@ fn wall(samples: &[Sample]) -> f64 {
     median(samples.iter().map(|sample| sample.wall).collect())
 }
 
-/// Megabytes.
+/// Median of the peak memory, in megabytes.
 fn memory(samples: &[Sample]) -> f64 {
     samples.iter().map(|sample| sample.memory).max().unwrap_or(0) as f64 / 1e6
 }

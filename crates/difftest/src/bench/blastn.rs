@@ -1,39 +1,41 @@
-//! `difftest bench --blastn`: kinds of nucleotide searches, each against BLAST+ in the way in which that is fastest.
+//! `difftest bench --blastn`: kinds of nucleotide searches, each compared with the fastest way to
+//! run BLAST+.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::bar::{Bar, fastest, print_head};
+use super::bar::{Requirement, fastest, print_head};
 use super::growth::{self, PARTS, Search, residues};
-use super::{Options, Sample, genomes, hash_file, measure, words};
+use super::{BenchOptions, Sample, genomes, hash_file, measure, words};
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
 use crate::process::{Tool, must_run};
 use crate::rng::Rng;
 use crate::workspace::{Source, Workspace};
 
-/// Genomes that queries are made of. More would show in the peak memory of what is measured, which starts out with the tester's.
+/// Genomes from which queries are made. More of them would show in the measured peak memory,
+/// because a child starts out with the tester's.
 const RECORDS: usize = 1;
-/// Bases of the genome that is a query, at most.
+/// Most bases of the genome that is a query.
 const GENOME: usize = 4_500_000;
-/// Reads, primers, and one short query: how many of which length.
+/// Number and length of reads.
 const READS: (usize, usize) = (100_000, 150);
 const PRIMERS: (usize, usize) = (1_000, 20);
 const SHORT: (usize, usize) = (1, 1_000);
-/// Searches that grow, by what filters choose them.
+/// Searches whose size grows, by the filter that selects them.
 const GROWTH: &str = "growth";
-/// More and more genomes, by the same.
+/// Searches of more and more genomes, by the filter that selects them.
 const GENOMES: &str = "genomes growth";
-/// Tasks of searches that grow, and how many reads the largest has.
+/// Tasks of searches whose size grows, and the number of reads in the largest.
 const GROWING: [(&str, usize); 2] = [("megablast", READS.0), ("blastn", READS.0 / 10)];
-/// Bases of a stretch of a genome, of which more and more are taken.
+/// Bases per range of a genome; growing searches take more and more of these ranges.
 const STRETCH: usize = 50_000;
-/// One base of so many is another one in reads.
+/// In reads, one base in this many is replaced.
 const ERRORS: usize = 100;
 
-/// A kind of search.
+/// A kind of search in the table.
 struct Row {
-    bar: Bar,
+    bar: Requirement,
     query: &'static str,
     task: &'static str,
     threads: u32,
@@ -61,13 +63,13 @@ const fn row(
     rounds: usize,
     (must, goal): (f64, f64),
 ) -> Row {
-    Row { bar: Bar { name, must, goal, memory: 1.0 }, query, task, threads, rounds }
+    Row { bar: Requirement { name, must, goal, memory: 1.0 }, query, task, threads, rounds }
 }
 
-/// Measures and prints the rows; true if all outputs of a kind were the same and no row grows
-/// beyond its bar.
-pub(super) fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<bool> {
-    let Options { filter, tools, .. } = options;
+/// Measures and prints the rows; returns true if all outputs of a kind were the same and no row
+/// grows beyond its limit.
+pub(super) fn run(workspace: &Workspace, source: &Source, options: &BenchOptions) -> Result<bool> {
+    let BenchOptions { filter, tools, .. } = options;
     let filter = filter.as_deref().unwrap_or_default();
     let dir = prepare(workspace, source)?;
     let tested = Tool { prefix: vec!["blastn".to_owned()], ..tools.tested.clone() };
@@ -95,7 +97,7 @@ pub(super) fn run(workspace: &Workspace, source: &Source, options: &Options) -> 
     Ok(same)
 }
 
-/// More and more of so many reads against all genomes.
+/// Searches of growing numbers of reads, up to `count`, against all genomes.
 fn more_reads(count: usize, dir: &Path) -> Result<Vec<Search>> {
     let all = fasta::read(&dir.join("q/reads.fa"), count)?;
     let search = |(number, part)| {
@@ -107,8 +109,8 @@ fn more_reads(count: usize, dir: &Path) -> Result<Vec<Search>> {
     PARTS.into_iter().enumerate().map(search).collect()
 }
 
-/// Some queries against more and more of the genomes, of whose stretches every fourth one is taken, every second one, or all: what
-/// is alike lies anywhere.
+/// Searches of some queries against growing parts of the genomes: every fourth range, every second
+/// one, or all. Related sequences are anywhere in them.
 fn more_bases(dir: &Path) -> Result<Vec<Search>> {
     let all = fasta::read(&dir.join("genomes.fa"), usize::MAX)?;
     let stretches: Vec<&[u8]> = all.iter().flat_map(|record| record.seq.chunks(STRETCH)).collect();
@@ -129,8 +131,8 @@ fn more_bases(dir: &Path) -> Result<Vec<Search>> {
 }
 
 impl Row {
-    /// One round after the other, in each of them BLAST+ in both modes if that may be faster: its samples in the better one, and
-    /// FleetBLAST's.
+    /// Measures in rounds. Each round runs FleetBLAST and BLAST+, in both modes if the other may be
+    /// faster. Returns the samples of BLAST+'s better mode, and FleetBLAST's.
     fn measure(
         &self,
         dir: &Path,
@@ -155,7 +157,8 @@ impl Row {
     }
 }
 
-/// Makes the database of all genomes and the queries of all rows, and reads the database once; returns where they are.
+/// Makes the database of all genomes and the queries of all rows, and reads the database once;
+/// returns their directory.
 fn prepare(workspace: &Workspace, source: &Source) -> Result<PathBuf> {
     let (genomes, queries) =
         (source.big.with_file_name("genomes.fa.gz"), source.big.with_file_name("queries_nt.fa"));
@@ -199,7 +202,7 @@ fn write_queries(dir: &Path, records: &[Record]) -> Result<()> {
     Ok(())
 }
 
-/// A stretch of one of the records, perhaps as a sequencer reads it.
+/// A random range of one of the records, with sequencing errors if wanted.
 fn stretch(
     rng: &mut Rng,
     records: &[Record],

@@ -1,4 +1,4 @@
-//! `difftest bench --fleet`: what ranks cost and gain, on the cores of one machine.
+//! `difftest bench --fleet`: costs and gains of ranks, on the cores of one machine.
 
 use std::fs;
 use std::path::Path;
@@ -11,28 +11,29 @@ use crate::process::{Tool, Tools};
 use crate::rng::Rng;
 use crate::workspace::Source;
 
-/// Rounds of what is compared. Each takes minutes.
+/// Rounds of each comparison. Each takes minutes.
 const ROUNDS: usize = 2;
-/// Members of the database that are queries, of which the output-heavy search takes some.
+/// Members of the database that are queries; the output-heavy search takes some of them.
 const MEMBERS: usize = 3_000;
 const HEAVY_QUERIES: usize = 900;
-/// Members of the database that, with all queries, a search on many ranks takes. It is to be so long that to start the
-/// processes, which takes 6 s of CPU for 64 of Open MPI's whatever they do then, is not what is measured.
+/// Members of the database that, with all queries, are searched on many ranks. The search is long
+/// enough to outweigh the start of the processes, which takes 6 s of CPU for 64 processes of Open
+/// MPI.
 const MANY_QUERIES: usize = 200;
-/// The report of the output-heavy search has at least so many bytes.
+/// Least bytes of the report of the output-heavy search.
 const HEAVY_BYTES: u64 = 300_000_000;
-/// Options of the output-heavy search: hundreds of alignments of each query are reported.
+/// Options of the output-heavy search, which reports hundreds of alignments of each query.
 const HEAVY: [&str; 6] =
     ["-evalue", "1500", "-num_descriptions", "6000", "-num_alignments", "6000"];
 
-/// The programs, where they run, and how ranks are started.
+/// The programs, their directory, and the way to start ranks.
 struct Fleet<'a> {
     dir: &'a Path,
     tools: &'a Tools,
     spread: Spread,
 }
 
-/// Seconds of a round of the compute-bound search.
+/// Seconds of one round of the compute-bound search.
 struct Round {
     threads: f64,
     ranks: f64,
@@ -42,7 +43,7 @@ struct Round {
 }
 
 impl Round {
-    /// How much faster than BLAST+ on one core.
+    /// Speed relative to BLAST+ on one core.
     fn gain(&self) -> f64 {
         self.oracle / self.single
     }
@@ -52,7 +53,7 @@ impl Round {
     }
 }
 
-/// Measures and prints the tables; true if all outputs of a kind were the same.
+/// Measures and prints the tables; returns true if all outputs of a kind were the same.
 pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
     let spread = match Tool::plain(launcher()).version() {
         Ok(_) => Spread::Processes,
@@ -73,16 +74,17 @@ pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
 }
 
 impl Fleet<'_> {
-    /// A search by so many ranks, each with so many threads.
+    /// A search by this many ranks with this many threads each.
     fn ranks(&self, ranks: u32, threads: u32, args: &[&str]) -> (Tool, Vec<String>) {
-        Shape::of(ranks, threads).spread(&self.tools.tested, self.spread, &words(args))
+        Shape::new(ranks, threads).spread(&self.tools.tested, self.spread, &words(args))
     }
 
     fn sample(&self, name: &'static str, (tool, args): (Tool, Vec<String>)) -> Result<Sample> {
         measure(name, &tool, &args, self.dir)
     }
 
-    /// Searching is all there is to do: ranks against threads, and against a pool of BLAST+'s processes.
+    /// Measures the compute-bound search: ranks against threads, and against a pool of BLAST+
+    /// processes.
     fn compute(&self) -> Result<bool> {
         pool::split(self.dir, "q/members.fa", 2)?;
         let (mut rounds, mut outputs) = (Vec::new(), Vec::new());
@@ -115,7 +117,7 @@ impl Fleet<'_> {
         let [threads, ranks] = [(1, 2), (2, 1)].map(|(ranks, threads)| {
             move || self.sample("ranks", self.ranks(ranks, threads, &args))
         });
-        // Turned round the second time, since the machine may become slower or faster.
+        // The second half is in reverse order, because the speed of the machine may change.
         let ours = [threads()?, ranks()?, ranks()?, threads()?];
         let single = self.sample("FleetBLAST", serial(&self.tools.tested))?;
         let pool = pool::run(self.dir, &self.tools.oracle, &args[2..], 2)?;
@@ -130,7 +132,7 @@ impl Fleet<'_> {
         })
     }
 
-    /// Many more ranks than cores.
+    /// Measures many more ranks than cores.
     fn many(&self) -> Result<bool> {
         println!("many ranks on the same cores, one round");
         let (mut outputs, mut least) = (Vec::new(), None);
@@ -138,7 +140,7 @@ impl Fleet<'_> {
             let args = ["-query", "q/many.fa", "-db", "db/big", "-outfmt", "6"];
             let args = [&args[..], &["-timing", "many.json"]].concat();
             let sample = self.sample("many", self.ranks(ranks, 1, &args))?;
-            // What starting so many processes takes, whatever they do then.
+            // The cost of starting this many processes, without a search.
             let args = ["-query", "q/many.fa", "-db", "db/big", "-plan"];
             let start = self.sample("start", self.ranks(ranks, 1, &args))?.cpu;
             let (least, least_start) = *least.get_or_insert((sample.cpu, start));
@@ -151,14 +153,14 @@ impl Fleet<'_> {
                 (sample.cpu - start) / (least - least_start)
             );
             let timing = self.timing("many.json")?;
-            let tasks = f64::from(ranks) * timing.of("tasks", "mean");
+            let tasks = f64::from(ranks) * timing.statistic("tasks", "mean");
             println!(
                 "    of the master, per task of {:.1} ms: {:.3} ms, {:.1} messages sent by all; {:.1} kB of messages per \
                  query",
                 1e3 * timing.number("search_seconds") / tasks,
-                1e3 * timing.of("merge_seconds", "max") / tasks,
-                f64::from(ranks) * timing.of("messages", "mean") / tasks,
-                f64::from(ranks) * timing.of("message_bytes", "mean")
+                1e3 * timing.statistic("merge_seconds", "max") / tasks,
+                f64::from(ranks) * timing.statistic("messages", "mean") / tasks,
+                f64::from(ranks) * timing.statistic("message_bytes", "mean")
                     / 1e3
                     / timing.number("queries"),
             );
@@ -168,7 +170,7 @@ impl Fleet<'_> {
         Ok(all_equal(&outputs))
     }
 
-    /// A report of hundreds of megabytes by each strategy.
+    /// Measures a report of hundreds of megabytes with each strategy.
     fn heavy(&self) -> Result<bool> {
         println!("output-heavy");
         let mut outputs = Vec::new();
@@ -210,24 +212,24 @@ impl Fleet<'_> {
     }
 }
 
-/// FleetBLAST's timing, as JSON.
+/// FleetBLAST's timing as JSON.
 struct Timing(String);
 
 impl Timing {
-    /// The number behind a name, the first time that it stands there.
+    /// Returns the number after the first occurrence of a name.
     fn number(&self, name: &str) -> f64 {
         number(self.0.split(&format!("\"{name}\":")).nth(1))
     }
 
-    /// One of the numbers over all ranks (`min`, `mean`, `max`).
-    fn of(&self, name: &str, which: &str) -> f64 {
+    /// Returns one of the statistics over all ranks (`min`, `mean`, `max`).
+    fn statistic(&self, name: &str, which: &str) -> f64 {
         let fleet = self.0.split("\"fleet\":").nth(1).unwrap_or_default();
         let all = fleet.split(&format!("\"{name}\":")).nth(1).unwrap_or_default();
         number(all.split(&format!("\"{which}\":")).nth(1))
     }
 }
 
-/// The number that a text begins with.
+/// Returns the number at the start of a text.
 fn number(text: Option<&str>) -> f64 {
     let text = text.and_then(|text| text.split([',', '}']).next());
     text.and_then(|text| text.trim().parse().ok()).unwrap_or(f64::NAN)
@@ -255,7 +257,9 @@ mod tests {
         let text =
             "{\n  \"tasks\": 12.5,\n \"fleet\": {\"tasks\": {\n\"min\": 3.0,\n \"max\": 4\n } } }";
         let timing = Timing(text.to_owned());
-        assert_eq!((timing.number("tasks"), timing.of("tasks", "max")), (12.5, 4.0));
-        assert!(timing.number("wall_seconds").is_nan() && timing.of("tasks", "mean").is_nan());
+        assert_eq!((timing.number("tasks"), timing.statistic("tasks", "max")), (12.5, 4.0));
+        assert!(
+            timing.number("wall_seconds").is_nan() && timing.statistic("tasks", "mean").is_nan()
+        );
     }
 }

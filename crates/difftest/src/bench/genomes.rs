@@ -1,4 +1,5 @@
-//! Whether one HSP takes as long in more genomes: at the end of `difftest bench --blastn`.
+//! Checks that the time per HSP does not grow with the number of genomes; part of `difftest bench
+//! --blastn`.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -10,19 +11,19 @@ use crate::fasta::{self, Record};
 use crate::process::Tool;
 use crate::rng::Rng;
 
-/// Genomes in a sequence, ascending.
+/// Genomes per sequence, ascending.
 const GENOMES: [usize; 3] = [1, 2, 4];
 /// The tasks that are measured.
 const TASKS: [&str; 3] = ["megablast", "dc-megablast", "blastn"];
-/// One base of so many is another one in each copy of a genome.
+/// In each copy of a genome, one base in this many is replaced.
 const CHANGED: usize = 50;
-/// How much longer an HSP may take in twice as many genomes.
+/// Most growth of the time per HSP when the number of genomes doubles.
 const BAR: f64 = 1.2;
-/// The sequences that do not grow.
+/// The sequences of constant size.
 const FIXED: [&str; 2] = ["q/genome-query.fa", "q/genome-subject.fa"];
 
-/// Measures and prints; true if no row grows beyond the bar. `dir` holds two related genomes at the
-/// start of `genomes.fa`.
+/// Measures and prints; returns true if no row grows beyond the limit. `genomes.fa` in `dir` must
+/// begin with two related genomes.
 pub(super) fn run(dir: &Path, tested: &Tool) -> Result<bool> {
     println!("\ngenomes as one sequence, 1 thread; a doubling: CPU time per HSP, bar: {BAR}");
     let path = dir.join("genomes.fa");
@@ -45,7 +46,7 @@ pub(super) fn run(dir: &Path, tested: &Tool) -> Result<bool> {
     Ok(bounded)
 }
 
-/// Writes copies of a genome, more and more in one sequence; returns the names of the files.
+/// Writes sequences with more and more copies of a genome; returns the names of the files.
 fn written(genome: &Record, dir: &Path) -> Result<[String; GENOMES.len()]> {
     let names = GENOMES.map(|count| format!("q/genomes-{count}.fa"));
     for (name, count) in names.iter().zip(GENOMES) {
@@ -54,7 +55,7 @@ fn written(genome: &Record, dir: &Path) -> Result<[String; GENOMES.len()]> {
     Ok(names)
 }
 
-/// Repeats a genome `count` times in one sequence, each copy changed at other places.
+/// Repeats a genome `count` times in one sequence, each copy changed at other positions.
 fn copies(genome: &Record, count: usize) -> Record {
     let mut rng = Rng::new(1);
     let mut bases = genome.seq.repeat(count);
@@ -66,8 +67,8 @@ fn copies(genome: &Record, count: usize) -> Record {
     Record::new("genomes", bases)
 }
 
-/// Searches each query in its subject and prints the CPU time of an HSP; false if it grows beyond
-/// the bar.
+/// Searches each query in its subject and prints the CPU time per HSP; returns false if it grows
+/// beyond the limit.
 fn print_row(
     name: &str,
     task: &str,

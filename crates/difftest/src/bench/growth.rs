@@ -1,5 +1,5 @@
-//! Whether twice as much to search takes at most twice as long: proteins at the end of `difftest bench --full`, nucleotides at
-//! that of `--blastn`.
+//! Checks that a search of twice the size takes at most twice as long: proteins at the end of
+//! `difftest bench --full`, nucleotides at the end of `--blastn`.
 
 use std::path::Path;
 
@@ -10,23 +10,23 @@ use crate::process::{Tool, Tools};
 use crate::rng::Rng;
 use crate::workspace::Source;
 
-/// Rounds of each search, in turn.
+/// Rounds of each search.
 const ROUNDS: usize = 3;
 /// Parts of the whole that are searched, ascending.
 pub(super) const PARTS: [f64; 3] = [0.25, 0.5, 1.0];
-/// Members of the database that are all queries.
+/// Members of the database that together are the queries.
 const MEMBERS: usize = 2_000;
-/// How much longer than twice as long twice as much may take.
+/// Most time of a search of twice the size, relative to twice the time.
 const BAR: f64 = 1.05;
 
-/// A search: the queries, the database, and how many pairs of residues that makes.
+/// A search: its queries, its database, and the number of residue pairs.
 pub(super) struct Search {
     pub(super) query: String,
     pub(super) database: String,
     pub(super) cells: f64,
 }
 
-/// Measures and prints; true if all outputs of a search were the same.
+/// Measures and prints; returns true if all outputs of a search were the same.
 pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
     print_head();
     let queries = measured("queries", &more_queries(dir, source)?, &[], dir, &tools.tested)?;
@@ -34,12 +34,12 @@ pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
     Ok(queries && database)
 }
 
-/// What the rows that [`measured`] prints mean.
+/// Prints the meaning of the rows that [`measured`] prints.
 pub(super) fn print_head() {
     println!("\ngrowth, 1 thread, {ROUNDS} rounds (medians); a doubling: time / cells, bar: {BAR}");
 }
 
-/// More and more members of the smaller database, against that.
+/// Searches of growing numbers of members of the smaller database against that database.
 fn more_queries(dir: &Path, source: &Source) -> Result<Vec<Search>> {
     small_database(dir, source)?;
     let all = members(&mut Rng::new(1), source, MEMBERS);
@@ -54,7 +54,7 @@ fn more_queries(dir: &Path, source: &Source) -> Result<Vec<Search>> {
     PARTS.into_iter().enumerate().map(search).collect()
 }
 
-/// A few queries against more and more of the larger database.
+/// Searches of a few queries against growing parts of the larger database.
 fn more_subjects(dir: &Path, source: &Source) -> Result<Vec<Search>> {
     let queries = write_queries(source, false, dir)? as f64;
     let all = fasta::read(&dir.join("big.fa"), usize::MAX)?;
@@ -69,7 +69,8 @@ fn more_subjects(dir: &Path, source: &Source) -> Result<Vec<Search>> {
     PARTS.into_iter().enumerate().map(search).collect()
 }
 
-/// Measures searches, each of more than the one before, and prints the row; true if each had the same output each time.
+/// Measures searches of growing size and prints the row; returns true if each always had the same
+/// output.
 pub(super) fn measured(
     name: &str,
     searches: &[Search],

@@ -1,4 +1,4 @@
-//! Whether memory grows with the number of queries: at the end of `difftest bench --fleet`.
+//! Checks that memory does not grow with the number of queries; part of `difftest bench --fleet`.
 
 use std::fs;
 use std::path::Path;
@@ -12,16 +12,16 @@ use crate::workspace::Source;
 
 /// Numbers of queries, ascending.
 const QUERIES: [usize; 3] = [20_000, 100_000, 1_000_000];
-/// Residues of each: so few that whatever is held for each query outweighs them.
+/// Residues of each query: so few that memory per query would outweigh them.
 const RESIDUES: usize = 12;
 /// Members of the database.
 const SUBJECTS: usize = 50;
-/// How many times the memory of the search before a search may take.
+/// Most memory of a search relative to the search before it.
 const BAR: f64 = 1.25;
-/// Where a checkpoint is kept.
+/// Name of the checkpoint.
 const CHECKPOINT: &str = "growth.checkpoint";
 
-/// Measures and prints; true if memory does not grow.
+/// Measures and prints; returns true if memory does not grow.
 pub(super) fn run(dir: &Path, source: &Source, tested: &Tool) -> Result<bool> {
     println!("memory, queries of {RESIDUES} residues, 2 ranks of 1 thread, one round; bar: {BAR}");
     let subjects = &source.proteins[..SUBJECTS.min(source.proteins.len())];
@@ -51,7 +51,7 @@ fn pieces(subjects: &[Record], count: usize) -> Vec<Record> {
     (0..count).map(&mut piece).collect()
 }
 
-/// Measures a search of more and more queries and prints the row.
+/// Measures searches of growing numbers of queries and prints the row.
 fn row(dir: &Path, tested: &Tool, name: &str, more: &[&str]) -> Result<bool> {
     print!("  {name:<22}");
     let (mut before, mut bounded) = (None, true);

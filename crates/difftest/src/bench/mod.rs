@@ -1,9 +1,8 @@
 //! `difftest bench`: interleaved, paired timing.
 //!
-//! Every round runs each contender once, so that slow phases of the machine hit all of them;
-//! the ratio of a pair is taken within a round. Before the first round each database file is
-//! read once. Both programs write to a file and their outputs are compared as well: a fast
-//! wrong answer is no answer.
+//! Every round runs each contender once, so that slow phases of the machine affect all of them. The
+//! ratio of a pair is taken within a round. Each database file is read once before the first round.
+//! Both programs write to a file, and their outputs are compared as well.
 
 mod bar;
 mod blastn;
@@ -32,40 +31,40 @@ use crate::process::{Tool, Tools, exit_code, must_run};
 use crate::rng::Rng;
 use crate::workspace::{self, Source, Workspace};
 
-/// Where [`measure`] has standard output written.
+/// The file to which [`measure`] redirects standard output.
 const OUTPUT: &str = "bench.out";
 
-/// How much to measure.
+/// What to measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Size {
-    /// 20 queries, until four minutes are over.
+    /// 20 queries, for four minutes.
     Quick,
-    /// All kinds of searches, see [`rows`], and how the time grows, see [`growth`].
+    /// All kinds of searches (see [`rows`]), and the growth of time (see [`growth`]).
     Full,
     /// One query, five rounds.
     Single,
     /// Many ranks, see [`fleet`].
     Fleet,
-    /// Other programs beside it, see [`peers`].
+    /// Other programs, see [`peers`].
     Peers,
     /// Nucleotides, see [`blastn`].
     Blastn,
-    /// Searches in rounds, see [`psiblast`].
+    /// Searches with psiblast, see [`psiblast`].
     Psiblast,
 }
 
-/// What to run.
+/// Options of `difftest bench`.
 #[derive(Debug)]
-pub struct Options {
-    /// How much.
+pub struct BenchOptions {
+    /// What to measure.
     pub size: Size,
-    /// Of [`Size::Blastn`] and [`Size::Psiblast`], only the rows whose names have this in them.
+    /// For [`Size::Blastn`] and [`Size::Psiblast`], only rows whose names contain this.
     pub filter: Option<String>,
     /// The programs.
     pub tools: Tools,
 }
 
-/// Seconds and peak memory of one run.
+/// Time and peak memory of one run.
 #[derive(Debug, Clone, Copy)]
 struct Sample {
     /// Wall-clock seconds.
@@ -86,11 +85,11 @@ struct Contender<'a> {
     samples: Vec<Sample>,
 }
 
-/// Measures and prints the table; true if all outputs were the same.
+/// Measures and prints the table; returns true if all outputs were the same.
 ///
 /// # Errors
 /// If inputs cannot be made or a program fails.
-pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<bool> {
+pub fn run(workspace: &Workspace, source: &Source, options: &BenchOptions) -> Result<bool> {
     workspace::report_source(source);
     describe_machine(&options.tools)?;
     if options.size == Size::Blastn {
@@ -169,12 +168,12 @@ fn make_database(dir: &Path, input: &str, name: &str) -> Result<()> {
     must_run("makeblastdb", &words(&["-in", input, "-dbtype", "prot", "-out", name]), dir)
 }
 
-/// Arguments, owned.
+/// Arguments as owned strings.
 fn words(args: &[&str]) -> Vec<String> {
     args.iter().map(|arg| arg.to_string()).collect()
 }
 
-/// So many random members of that database.
+/// Returns `count` random members of the smaller database.
 fn members(rng: &mut Rng, source: &Source, count: usize) -> Vec<Record> {
     (0..count).map(|_| rng.pick(&source.proteins).clone()).collect()
 }
@@ -200,14 +199,14 @@ fn hash_file(path: &Path) -> Result<u64> {
     }
 }
 
-/// Runs a program once. Its peak memory is the kernel's figure for this child alone; the
-/// tester itself stays small, since a child starts out with its parent's.
+/// Runs a program once. Its peak memory is the kernel's figure for this child alone. The tester
+/// itself stays small, because a child starts out with its parent's memory.
 fn measure(name: &str, tool: &Tool, args: &[String], dir: &Path) -> Result<Sample> {
     let failed = |reason: String| Error::Tool { program: name.to_string(), reason };
     let out = dir.join(OUTPUT);
     let file = File::create(&out).map_err(io_error("create", &out))?;
     let mut command = tool.command(args, dir);
-    // BLAST+ warns in each run that -mt_mode 1 suits larger sets; failures show by exit code.
+    // BLAST+ warns in each run that -mt_mode 1 suits larger sets. Failures show in the exit code.
     command.stdin(Stdio::null()).stdout(file).stderr(Stdio::null());
     let started = Instant::now();
     let child = command.spawn().map_err(|e| failed(e.to_string()))?;
@@ -221,7 +220,7 @@ fn measure(name: &str, tool: &Tool, args: &[String], dir: &Path) -> Result<Sampl
     Ok(Sample { wall, cpu, memory: used.maxrss, output: hash_file(&out)? })
 }
 
-/// The results for a person: medians, spread, and FleetBLAST's speed against BLAST+'s.
+/// Formats the results: medians, spread, and FleetBLAST's speed relative to BLAST+.
 fn table(contenders: &[Contender]) -> String {
     let mut text = format!(
         "{:<32}{:>9}{:>9}{:>9}{:>9}{:>10}\n",
@@ -243,7 +242,7 @@ fn table(contenders: &[Contender]) -> String {
         );
     }
     let [one, fleet_one, zero, batch, fleet_two] = contenders else { return text };
-    // BLAST+ is given its better mode as a whole, not the better one of each round.
+    // BLAST+ gets its better mode over all rounds, not the better one of each round.
     let wall = |c: &Contender| median(c.samples.iter().map(|s| s.wall).collect());
     let two = if wall(zero) <= wall(batch) { zero } else { batch };
     text += "\nFleetBLAST against BLAST+ (median of the rounds' ratios, range):\n";
@@ -271,7 +270,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     }
 }
 
-/// What the numbers were taken on.
+/// Prints the processor and the versions of the programs.
 fn describe_machine(tools: &Tools) -> Result<()> {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info.lines().find_map(|l| l.strip_prefix("model name")?.split_once(": "));
@@ -304,7 +303,7 @@ mod tests {
             args: Vec::new(),
             samples: walls.map(|wall| Sample { wall, cpu: wall, memory: 1, output: 0 }).to_vec(),
         };
-        // The second round was twice as slow for both.
+        // In the second round both were twice as slow.
         let line = speed_line("x", &contender([10.0, 20.0, 10.0]), &contender([5.0, 10.0, 2.5]));
         assert!(line.contains("2.00 times as fast (2.00 to 4.00)"), "{line}");
     }

@@ -1,4 +1,4 @@
-//! `difftest bench --peers`: heuristic programs beside exact search, what they take and what they find.
+//! `difftest bench --peers`: time and sensitivity of heuristic programs compared with exact search.
 
 use std::collections::HashMap;
 use std::fs;
@@ -11,21 +11,21 @@ use crate::process::{Tool, Tools, must_run};
 use crate::rng::Rng;
 use crate::workspace::Source;
 
-/// Members of the smaller set of proteins that are the larger set of queries.
+/// Members of the smaller set of proteins that form the larger set of queries.
 const MEMBERS: usize = 2_000;
-/// Subjects reported for each query, by all programs: BLAST+'s default.
+/// Subjects reported per query by all programs: BLAST+'s default.
 const SUBJECTS: &str = "500";
 /// Threads of all programs.
 const THREADS: &str = "2";
-/// Hits are counted up to these E-values.
+/// E-values up to which hits are counted.
 const LIMITS: [f64; 2] = [1e-3, 10.0];
-/// Columns that are compared, in the words of BLAST+ and DIAMOND.
+/// Columns that are compared; BLAST+ and DIAMOND use the same names.
 const COLUMNS: [&str; 3] = ["qseqid", "sseqid", "evalue"];
 
 /// The best E-value of each pair of query and subject.
 type Pairs = HashMap<(String, String), f64>;
 
-/// Measures and prints the tables; true if BLAST+ finds the pairs that FleetBLAST does.
+/// Measures and prints the tables; returns true if BLAST+ and FleetBLAST find the same pairs.
 pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
     fs::create_dir_all(dir.join("peers")).map_err(io_error("create", &dir.join("peers")))?;
     let made = |program: &str, args: &[&str]| must_run(program, &words(args), dir);
@@ -44,17 +44,18 @@ pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
     Ok(peers.table(&few)? && peers.table(&many)?)
 }
 
-/// Queries. FleetBLAST may take so many times DIAMOND's `--ultra-sensitive` time.
+/// A set of queries, with the time that FleetBLAST may take relative to DIAMOND's
+/// `--ultra-sensitive`.
 struct Set {
     name: &'static str,
     query: &'static str,
-    /// Whether BLAST+ is to be measured, too.
+    /// Whether BLAST+ is measured, too.
     oracle: bool,
     must: f64,
     goal: f64,
 }
 
-/// Where the programs run, and those of ours and BLAST+'s.
+/// The directory, and the programs FleetBLAST and BLAST+.
 struct Peers<'a> {
     dir: &'a Path,
     tools: &'a Tools,
@@ -95,7 +96,7 @@ impl Peers<'_> {
         self.sample(name, tool, &[&args[..], &[&columns]].concat())
     }
 
-    /// Returns the seconds.
+    /// Runs DIAMOND and returns the seconds.
     fn diamond(&self, mode: &str, set: &Set, all: &Pairs) -> Result<f64> {
         let fixed = ["blastp", "--query", set.query, "--db", "peers/diamond", mode];
         let more = ["--evalue", "10", "--max-target-seqs", SUBJECTS, "--threads", THREADS];
@@ -129,7 +130,7 @@ fn line(name: &str, sample: &Sample, all: &Pairs, found: &Pairs) {
     );
 }
 
-/// Of the pairs with an E-value up to the limit, those that were found with whatever E-value.
+/// Share of the pairs with an E-value up to the limit that were found, with any E-value.
 fn share(all: &Pairs, found: &Pairs, limit: f64) -> f64 {
     let counted = all.iter().filter(|(_, evalue)| **evalue <= limit).map(|(pair, _)| pair);
     let hits = counted.clone().filter(|pair| found.contains_key(*pair)).count();
@@ -144,7 +145,7 @@ fn pairs(path: &Path) -> Result<Pairs> {
     })
 }
 
-/// The error is the line that has no hit.
+/// Parses tabular output. The error is the line that is no hit.
 fn parse(text: &str) -> std::result::Result<Pairs, &str> {
     let mut pairs = Pairs::new();
     for line in text.lines() {
@@ -157,7 +158,8 @@ fn parse(text: &str) -> std::result::Result<Pairs, &str> {
     Ok(pairs)
 }
 
-/// What all programs call a sequence: some have UniProt's `tr|accession|name`, some the accession alone.
+/// Returns the common name of a sequence: some programs print UniProt's `tr|accession|name`, others
+/// the accession alone.
 fn accession(id: &str) -> String {
     let parts: Vec<&str> = id.split('|').collect();
     match parts[..] {

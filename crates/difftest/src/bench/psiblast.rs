@@ -1,10 +1,11 @@
-//! `difftest bench --psiblast`: searches in rounds, each against BLAST+ in the way in which that is fastest.
+//! `difftest bench --psiblast`: searches with several iterations, each compared with the fastest
+//! way to run BLAST+.
 
 use std::path::Path;
 
-use super::bar::{Bar, print_head};
+use super::bar::{Requirement, print_head};
 use super::{
-    Options, Sample, measure, members, pool, small_database, warm_up, words, write_queries,
+    BenchOptions, Sample, measure, members, pool, small_database, warm_up, words, write_queries,
 };
 use crate::error::{Result, write};
 use crate::fasta;
@@ -12,21 +13,22 @@ use crate::process::{Tool, must_run};
 use crate::rng::Rng;
 use crate::workspace::Source;
 
-/// Queries of the job on ranks, and how many ranks and processes of BLAST+ there are.
+/// Queries of the job on ranks.
 const MEMBERS: usize = 200;
 const RANKS: usize = 2;
 
-/// A kind of search.
+/// A kind of search in the table.
 struct Row {
-    bar: Bar,
+    bar: Requirement,
     args: &'static [&'static str],
-    how: How,
+    how: Execution,
 }
 
-/// What it runs on.
-enum How {
+/// How a row is executed.
+enum Execution {
     Threads(u32),
-    /// Ranks in one process; of BLAST+ as many processes, each with its part of these queries.
+    /// Ranks in one process, against as many processes of BLAST+, each with its part of these
+    /// queries.
     Ranks(&'static str),
 }
 
@@ -34,31 +36,31 @@ const ROWS: [Row; 4] = [
     Row {
         bar: bar("20 queries, 3 iterations, 1 thread", 4.0, 8.0),
         args: &["-query", "q/bench.fa", "-db", "db/big", "-num_iterations", "3"],
-        how: How::Threads(1),
+        how: Execution::Threads(1),
     },
     Row {
         bar: bar("the same, 2 threads", 5.0, 10.0),
         args: &["-query", "q/bench.fa", "-db", "db/big", "-num_iterations", "3"],
-        how: How::Threads(2),
+        how: Execution::Threads(2),
     },
     Row {
         bar: bar("-in_pssm, 1 thread", 4.0, 8.0),
         args: &["-in_pssm", "q/one.pssm", "-db", "db/big"],
-        how: How::Threads(1),
+        how: Execution::Threads(1),
     },
     Row {
         bar: bar("200 queries, 5 iterations, 2 ranks", 4.0, 8.0),
         args: &["-db", "db/small", "-num_iterations", "5"],
-        how: How::Ranks("q/many.fa"),
+        how: Execution::Ranks("q/many.fa"),
     },
 ];
 
-const fn bar(name: &'static str, must: f64, goal: f64) -> Bar {
-    Bar { name, must, goal, memory: 1.0 }
+const fn bar(name: &'static str, must: f64, goal: f64) -> Requirement {
+    Requirement { name, must, goal, memory: 1.0 }
 }
 
-/// Measures and prints the rows; true if all outputs of a kind were the same.
-pub(super) fn run(dir: &Path, source: &Source, options: &Options) -> Result<bool> {
+/// Measures and prints the rows; returns true if all outputs of a kind were the same.
+pub(super) fn run(dir: &Path, source: &Source, options: &BenchOptions) -> Result<bool> {
     let filter = options.filter.as_deref().unwrap_or_default();
     let oracle = Tool::plain(options.tools.oracle.program.with_file_name("psiblast"));
     let tested = Tool { prefix: vec!["psiblast".to_owned()], ..options.tools.tested.clone() };
@@ -77,8 +79,8 @@ impl Row {
     fn oracle(&self, oracle: &Tool, dir: &Path) -> Result<Sample> {
         let args = [self.args, &["-outfmt", "6"]].concat();
         match self.how {
-            How::Threads(threads) => self.measure(oracle, &args, threads as usize, dir),
-            How::Ranks(query) => {
+            Execution::Threads(threads) => self.measure(oracle, &args, threads as usize, dir),
+            Execution::Ranks(query) => {
                 pool::split(dir, query, RANKS)?;
                 pool::run(dir, oracle, &args, RANKS)
             }
@@ -88,8 +90,8 @@ impl Row {
     fn tested(&self, tested: &Tool, dir: &Path) -> Result<Sample> {
         let args = [self.args, &["-outfmt", "6"]].concat();
         match self.how {
-            How::Threads(threads) => self.measure(tested, &args, threads as usize, dir),
-            How::Ranks(query) => {
+            Execution::Threads(threads) => self.measure(tested, &args, threads as usize, dir),
+            Execution::Ranks(query) => {
                 let ranks = RANKS.to_string();
                 let args = [&args[..], &["-query", query, "-ranks", &ranks]].concat();
                 self.measure(tested, &args, 1, dir)

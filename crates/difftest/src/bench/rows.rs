@@ -1,8 +1,8 @@
-//! `difftest bench --full`: kinds of searches, each against BLAST+ in the way in which that is fastest.
+//! `difftest bench --full`: kinds of searches, each compared with the fastest way to run BLAST+.
 
 use std::path::Path;
 
-use super::bar::{Bar, fastest, print_head};
+use super::bar::{Requirement, fastest, print_head};
 use super::{Sample, measure, members, pool, small_database, words};
 use crate::error::{Result, write};
 use crate::fasta::{self, Record};
@@ -10,26 +10,26 @@ use crate::process::{Tool, Tools};
 use crate::rng::Rng;
 use crate::workspace::Source;
 
-/// Members of the database that are queries of one row.
+/// Members of the database that are the queries of one row.
 const MEMBERS: usize = 2_000;
-/// Peptides of another, and their lengths.
+/// Number of peptides that are the queries of another row.
 const PEPTIDES: usize = 500;
 const PEPTIDE_RESIDUES: (usize, usize) = (8, 20);
-/// Residues of an ordinary query, about.
+/// Approximate residues of an ordinary query.
 const ORDINARY: usize = 300;
-/// BLAST+'s memory may be exceeded by this factor.
+/// Most memory relative to BLAST+.
 const MEMORY: f64 = 2.0;
 
-/// A kind of search.
+/// A kind of search in the table.
 struct Row {
-    bar: Bar,
+    bar: Requirement,
     query: &'static str,
     database: &'static str,
     more: &'static [&'static str],
     threads: u32,
     /// Vector instructions, if not the best.
     kernel: Option<&'static str>,
-    /// BLAST+'s processes may share out the queries, too.
+    /// Whether the queries may also be divided among processes of BLAST+.
     pool: bool,
     rounds: usize,
 }
@@ -59,17 +59,17 @@ const fn row(
     rounds: usize,
     (goal, must): (f64, f64),
 ) -> Row {
-    let bar = Bar { name, must, goal, memory: MEMORY };
+    let bar = Requirement { name, must, goal, memory: MEMORY };
     Row { bar, query, database, more: &[], threads, kernel: None, pool: false, rounds }
 }
 
-/// What a row came to.
+/// Measurements of a row.
 struct Figures {
     theirs: Vec<Sample>,
     ours: Vec<Sample>,
 }
 
-/// Measures and prints the rows; true if all outputs of a kind were the same.
+/// Measures and prints the rows; returns true if all outputs of a kind were the same.
 pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
     write_inputs(dir, source)?;
     super::warm_up(&dir.join("db"))?;
@@ -77,7 +77,8 @@ pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
     let mut same = true;
     let mut known: Vec<(&Row, Vec<Sample>)> = Vec::new();
     for row in &ROWS {
-        // A row that differs in our instructions only is held against the times just taken.
+        // A row that differs only in our vector instructions uses BLAST+'s times of the earlier
+        // row.
         let earlier = known.iter().find(|(other, _)| row.kernel.is_some() && other.is_like(row));
         let figures = row.measure(dir, tools, earlier.map(|(_, theirs)| theirs.as_slice()))?;
         same &= row.bar.print(&figures.theirs, &figures.ours);
@@ -96,7 +97,7 @@ impl Row {
         words(&[&fixed[..], self.more, more].concat())
     }
 
-    /// One round after the other, in each of them BLAST+ in all ways that may be the fastest.
+    /// Measures in rounds. Each round runs BLAST+ in all ways that may be the fastest.
     fn measure(&self, dir: &Path, tools: &Tools, earlier: Option<&[Sample]>) -> Result<Figures> {
         let threads = self.threads.to_string();
         let tested = match self.kernel {
@@ -107,7 +108,7 @@ impl Row {
             let args = self.args(&[&["-num_threads", &threads], more].concat());
             measure(self.bar.name, tool, &args, dir)
         };
-        // By ways of BLAST+.
+        // One list for each way to run BLAST+.
         let mut theirs: Vec<Vec<Sample>> = vec![Vec::new(); 3];
         let mut ours = Vec::new();
         if self.pool {
@@ -132,9 +133,9 @@ impl Row {
     }
 }
 
-/// FleetBLAST with these vector instructions.
+/// FleetBLAST restricted to these vector instructions.
 fn limited(tested: &Tool, kernel: &str) -> Tool {
-    tested.within(&[format!("FLEETBLAST_KERNEL={kernel}")])
+    tested.with_environment(&[format!("FLEETBLAST_KERNEL={kernel}")])
 }
 
 /// The queries of all rows, and the smaller database.
@@ -156,7 +157,7 @@ fn write_inputs(dir: &Path, source: &Source) -> Result<()> {
     small_database(dir, source)
 }
 
-/// A stretch of a member of the database.
+/// A random range of a member of the database.
 fn peptide(rng: &mut Rng, source: &Source, number: usize) -> Record {
     loop {
         let (least, most) = PEPTIDE_RESIDUES;

@@ -1,4 +1,4 @@
-//! Stored masks of the subjects.
+//! Random stored masks of the subjects.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::rng::Rng;
 /// Lengths of masks, from one residue to most of a sequence.
 const LENGTHS: [usize; 9] = [1, 2, 3, 5, 8, 12, 20, 40, 150];
 
-/// The masks of `subjects` as makeblastdb reads them; `None` if there are not any.
+/// Returns the masks of `subjects` in makeblastdb's format; `None` if there are none.
 pub fn file(subjects: &[Record], masker: &str) -> Option<String> {
     let intervals: Vec<String> = subjects.iter().flat_map(intervals).collect();
     (!intervals.is_empty()).then(|| {
@@ -30,10 +30,10 @@ fn intervals(record: &Record) -> Vec<String> {
     ranges(record).into_iter().map(interval).collect()
 }
 
-/// Some ranges in order, apart from each other; the same for the same record.
+/// Draws some separate ranges in order; the same record always has the same ranges.
 ///
-/// A single one that reaches the end is left out. BLAST+ looks for words in it, loses hits in the next sequence, and often takes
-/// memory until there is none.
+/// A single mask that reaches the end is left out. BLAST+ looks for words in it, loses hits in the
+/// next sequence, and often takes memory until there is none.
 fn ranges(record: &Record) -> Vec<Range<usize>> {
     let mut rng = Rng::new(xxh3_64(&[record.header.as_bytes(), &record.seq].concat()));
     let len = record.seq.len();

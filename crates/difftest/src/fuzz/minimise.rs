@@ -1,5 +1,5 @@
-//! Making a difference small: drop queries, subjects, options and ends of sequences as long as
-//! the programs still disagree. Bounded effort; any smaller disagreement will do.
+//! Makes a difference small: drops queries, subjects, options and ends of sequences while the
+//! programs still disagree. The effort is limited; any smaller disagreement will do.
 
 use std::cell::Cell;
 use std::mem::{Discriminant, discriminant};
@@ -14,14 +14,14 @@ use crate::program::{Target, Trial};
 /// Most time for one difference, whatever the number of searches.
 const TIME: Duration = Duration::from_secs(120);
 
-/// The kinds of difference; a candidate counts only with those of the original, so that the way
-/// down does not end at another, perhaps well-known, fault.
+/// Kinds of the differences. A candidate counts only if it has the kinds of the original, so that
+/// the reduction does not end at another, perhaps well-known, fault.
 fn kinds(found: &[Difference]) -> Vec<Discriminant<Difference>> {
     found.iter().map(discriminant).collect()
 }
 
-/// The smallest disagreeing trial found with `effort` searches; `trial` itself if nothing smaller
-/// disagrees, or if the programs agree when asked again.
+/// Returns the smallest disagreeing trial found with `effort` searches. Returns `trial` itself if
+/// nothing smaller disagrees, or if the programs agree in a second run.
 pub fn minimise(bench: &Bench, trial: &Trial, effort: usize) -> Result<Trial> {
     let deadline = Instant::now() + TIME;
     let left = Cell::new(effort);
@@ -37,9 +37,9 @@ pub fn minimise(bench: &Bench, trial: &Trial, effort: usize) -> Result<Trial> {
     reduce(trial.clone(), &disagrees, &|| left.get() == 0 || Instant::now() >= deadline)
 }
 
-/// A question about a candidate, which may fail to be answered.
+/// Tests whether a candidate still disagrees; the test itself may fail.
 type Test<'a> = &'a dyn Fn(&Trial) -> Result<bool>;
-/// True when the effort is spent.
+/// Returns true when the effort is used up.
 type Spent<'a> = &'a dyn Fn() -> bool;
 
 fn reduce(trial: Trial, disagrees: Test, spent: Spent) -> Result<Trial> {
@@ -58,13 +58,13 @@ fn reduce(trial: Trial, disagrees: Test, spent: Spent) -> Result<Trial> {
     }
 }
 
-/// Residues and options left: what a person has to look at.
+/// Number of residues and options that are left.
 fn size(trial: &Trial) -> usize {
     let records = trial.queries.iter().chain(&trial.subjects);
     records.map(|r| r.seq.len() + 1).sum::<usize>() + trial.options.len()
 }
 
-/// Drops halves, quarters, ... and single records of a list, keeping at least one.
+/// Drops halves, quarters, and finally single records of a list, keeping at least one.
 fn drop_records(
     mut best: Trial,
     list: impl Fn(&mut Trial) -> &mut Vec<Record>,
@@ -93,7 +93,8 @@ fn drop_records(
     Ok(best)
 }
 
-/// Drops options one by one, but for the output format: another format shows other things.
+/// Drops options one by one, except the output format, because other formats show other
+/// differences.
 fn drop_options(mut best: Trial, disagrees: Test, spent: Spent) -> Result<Trial> {
     let mut index = 0;
     while index < best.options.len() && !spent() {
@@ -108,14 +109,14 @@ fn drop_options(mut best: Trial, disagrees: Test, spent: Spent) -> Result<Trial>
     Ok(best)
 }
 
-/// A plain database instead of a special one.
+/// Tries a plain database instead of a special one.
 fn plain_target(best: Trial, disagrees: Test) -> Result<Trial> {
     let candidate = Trial { target: Target::Plain, ..best.clone() };
     Ok(if best.target != Target::Plain && disagrees(&candidate)? { candidate } else { best })
 }
 
-/// Cuts the ends of each sequence, half at first, then less. Many sequences are left alone: they
-/// were needed in that number, and cutting each would take all the time.
+/// Cuts the ends of each sequence, half at first, then less. Trials of many sequences stay uncut:
+/// the number mattered, and cutting each sequence would take all the time.
 fn shorten(
     mut best: Trial,
     list: impl Fn(&mut Trial) -> &mut Vec<Record>,

@@ -1,4 +1,4 @@
-//! `difftest fuzz`: random inputs and options with both programs, until the time is over.
+//! `difftest fuzz`: runs both programs on random inputs and options until the time is over.
 
 mod masks;
 mod minimise;
@@ -20,22 +20,22 @@ use crate::workspace::{self, Source, Workspace};
 
 use trial::Bench;
 
-/// What to run.
+/// Options of `difftest fuzz`.
 #[derive(Debug)]
-pub struct Options {
+pub struct FuzzOptions {
     /// The programs, which take turns.
     pub programs: Vec<(&'static Program, Tools)>,
-    /// Time to use, for each program.
+    /// Time for each program.
     pub time: Duration,
-    /// Seed of everything.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// Only this item of the seed, and of it only this search.
+    /// Only this item of the seed, and of that item only this search.
     pub only: Option<(u64, Option<usize>)>,
     /// Most searches spent on making one difference small.
     pub effort: usize,
-    /// Items at a time.
+    /// Number of items at a time.
     pub jobs: usize,
-    /// How FleetBLAST's searches are spread.
+    /// How FleetBLAST's searches are distributed.
     pub spread: Spread,
 }
 
@@ -48,16 +48,16 @@ struct Counts {
     differences: AtomicU64,
 }
 
-/// Searches that one generated database serves, each with other options.
+/// Number of searches in one generated database, each with other options.
 const SEARCHES_PER_ITEM: usize = 12;
-/// The same of one with long queries or many subjects, which take BLAST+ seconds.
+/// The same for a database with long queries or many subjects, which takes BLAST+ seconds.
 const SEARCHES_PER_HEAVY_ITEM: usize = 4;
 
-/// Runs each program until its time is over; true if no difference was found.
+/// Runs each program until its time is over; returns true if no difference was found.
 ///
 /// # Errors
 /// If inputs cannot be written or a program cannot be started.
-pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<bool> {
+pub fn run(workspace: &Workspace, source: &Source, options: &FuzzOptions) -> Result<bool> {
     workspace::report_source(source);
     let mut same = true;
     for (program, tools) in &options.programs {
@@ -69,7 +69,7 @@ pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<
 fn run_program(
     workspace: &Workspace,
     source: &Source,
-    options: &Options,
+    options: &FuzzOptions,
     (program, tools): (&'static Program, &Tools),
 ) -> Result<bool> {
     println!("fuzz {}: seed {}, {} s", program.name, options.seed, options.time.as_secs());
@@ -117,33 +117,35 @@ fn run_program(
     Ok(differences == 0)
 }
 
-/// A directory that is removed in the end.
+/// A directory that is removed at the end.
 struct Removed(PathBuf);
 
 impl Drop for Removed {
     fn drop(&mut self) {
-        // What is left takes room only.
+        // A failure only leaves files behind.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
-/// What all workers share.
+/// Data that all workers share.
 struct Session<'a> {
     source: &'a Source,
     program: &'static Program,
-    options: &'a Options,
+    options: &'a FuzzOptions,
     home: PathBuf,
     counts: Counts,
 }
 
 impl Session<'_> {
-    /// One generated pair of query file and database, searched with several option sets.
+    /// Runs one item: a generated pair of query file and database, searched with several sets of
+    /// options.
     fn item(&self, bench: &Bench, index: u64) -> Result<()> {
         let mut rng = Rng::for_item(self.options.seed, index);
         let mut shapes = Rng::for_item(!self.options.seed, index);
         let mut trial = (self.program.trial)(&mut rng, self.source);
         if let Err(refusal) = bench.write(&trial) {
-            // Few letters, most of them odd: makeblastdb does not take every file for FASTA.
+            // With few letters, most of them odd, makeblastdb does not recognise every file as
+            // FASTA.
             println!("left out {index}: {refusal}");
             return Ok(());
         }
@@ -151,7 +153,8 @@ impl Session<'_> {
         let searches = if trial.is_heavy() { SEARCHES_PER_HEAVY_ITEM } else { SEARCHES_PER_ITEM };
         for search in 0..searches {
             trial.options = (self.program.options)(&mut rng, &trial);
-            // Not from the same numbers: searches of a seed are the same on all ranks and on none.
+            // From another generator, so that the searches of a seed are the same with and without
+            // ranks.
             let spread = Some(self.options.spread).filter(|&spread| spread != Spread::None);
             trial.shape =
                 spread.map(|spread| (spread, Shape::random(&mut shapes, self.program.is_in_order)));
@@ -170,14 +173,14 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Makes a difference small, keeps it and prints it.
+    /// Makes a difference small, saves it and prints it.
     fn explain(&self, bench: &Bench, trial: &Trial, name: &str) -> Result<()> {
         let seed = self.options.seed;
         let small = minimise::minimise(bench, trial, self.options.effort)?;
         let kept =
             self.home.join(format!("{}-seed{seed}-{}", self.program.name, name.replace(':', "-")));
         let found = bench.keep(&small, &kept)?.differences;
-        // One piece of text, so that two workers' reports do not mix.
+        // One piece of text, so that reports of two workers do not mix.
         let mut text = format!(
             "DIFFERENCE  {} --seed {seed} --only {name}\n  {}\n  was: {}\n",
             self.program.name,

@@ -1,4 +1,4 @@
-//! Options of a random search, as they are chosen.
+//! Chooses the options of a random search.
 
 use crate::fasta::Record;
 use crate::program::Trial;
@@ -20,28 +20,28 @@ pub const TAXA: [&str; 10] = [
 
 /// The options chosen so far.
 pub struct Choice<'a> {
-    /// Where chance comes from.
+    /// Source of random numbers.
     pub rng: &'a mut Rng,
-    /// Options in groups that belong together.
+    /// Groups of options that belong together.
     pub groups: Vec<Vec<String>>,
     /// Factor of all probabilities.
     boost: f64,
 }
 
 impl<'a> Choice<'a> {
-    /// None yet.
+    /// Starts without options.
     pub fn new(rng: &'a mut Rng) -> Self {
-        // Some searches combine many options, whose rules meet.
+        // Some searches combine many options, whose rules interact.
         let boost = if rng.chance(0.2) { 3.0 } else { 1.0 };
         Choice { rng, groups: Vec::new(), boost }
     }
 
-    /// Adds a group.
+    /// Adds a group of options.
     pub fn add(&mut self, words: &[&str]) {
         self.groups.push(words.iter().map(|w| w.to_string()).collect());
     }
 
-    /// True with probability `p`, or more if many options are wanted.
+    /// Returns true with probability `p`, or more if many options are wanted.
     pub fn wants(&mut self, p: f64) -> bool {
         self.rng.chance(p * self.boost)
     }
@@ -61,12 +61,12 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// Whether there is a group that begins so.
+    /// Whether there is a group that begins with `name`.
     pub fn has(&self, name: &str) -> bool {
         self.groups.iter().any(|group| group[0] == name)
     }
 
-    /// Identifiers and some or all of these columns.
+    /// Draws identifier columns and some or all of these columns.
     pub fn columns(&mut self, columns: &[&str]) -> String {
         let share = *self.rng.pick(&[0.2, 0.5, 1.0]);
         let chosen: Vec<&str> =
@@ -74,7 +74,7 @@ impl<'a> Choice<'a> {
         format!("qseqid sseqid evalue {}", chosen.join(" ")).trim_end().to_owned()
     }
 
-    /// A range that all `records` have.
+    /// Draws a range that is within all `records`.
     pub fn range(&mut self, records: &[Record]) -> String {
         let shortest = records.iter().map(|r| r.seq.len()).min().unwrap_or(1);
         let (a, b) = (self.rng.between(1, shortest), self.rng.between(1, shortest));
@@ -82,11 +82,11 @@ impl<'a> Choice<'a> {
     }
 }
 
-/// In spaces smaller than this, Smith-Waterman alignments that score nothing may be significant: BLAST+ fails then, or drops
-/// the subject, or crashes.
+/// In smaller spaces, Smith-Waterman alignments with a score of 0 may be significant. BLAST+ then
+/// fails, drops the subject, or crashes.
 const SMITH_WATERMAN_SPACE: usize = 200_000;
 
-/// Whether there are enough pairs of positions of the shortest query and the subjects.
+/// Whether the shortest query and the subjects have enough pairs of positions.
 pub fn bears_smith_waterman(trial: &Trial) -> bool {
     let length = |record: &Record| record.seq.len();
     let shortest = trial.queries.iter().map(length).min().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! One random search: its parts, how it is run, and how it is kept.
+//! A random search: its parts, its execution, and its storage.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,22 +18,22 @@ use crate::program::{ALIASED, LISTED, Target, Trial};
 use crate::rng::Rng;
 use crate::written::collected;
 
-/// Where FleetBLAST's files beside its report are.
+/// Directory of FleetBLAST's files besides its report.
 const WRITTEN: &str = "written-tested";
-/// Longest time one random search may take.
+/// Most time of one random search.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// The file with their masks.
+/// Name of the file with the subjects' masks.
 const MASKS: &str = "masks";
 
-/// The file with their taxids.
+/// Name of the file with the subjects' taxids.
 const TAXIDS: &str = "taxids";
 
-/// From so many residues of queries or so many subjects on, a trial is heavy.
+/// Residues of queries, and number of subjects, from which on a trial is heavy.
 const HEAVY: (usize, usize) = (5_000, 300);
 
 impl Trial {
-    /// All arguments.
+    /// Returns all arguments.
     pub fn args(&self) -> Vec<String> {
         let place = match self.target {
             Target::Subject => ["-subject", "db.fa"],
@@ -47,7 +47,7 @@ impl Trial {
         fixed.chain(self.options.iter().flatten().cloned()).collect()
     }
 
-    /// Sizes and command for a person.
+    /// Returns sizes and the command for the log.
     pub fn summary(&self) -> String {
         let residues = |records: &[Record]| records.iter().map(|r| r.seq.len()).sum::<usize>();
         format!(
@@ -62,7 +62,7 @@ impl Trial {
         ) + &self.shape.iter().map(|shape| format!(", on {shape:?}")).collect::<String>()
     }
 
-    /// Whether BLAST+ needs long for it.
+    /// Whether BLAST+ takes long for it.
     pub fn is_heavy(&self) -> bool {
         let residues: usize = self.queries.iter().map(|record| record.seq.len()).sum();
         residues >= HEAVY.0 || self.subjects.len() >= HEAVY.1
@@ -73,7 +73,7 @@ impl Trial {
         self.options.iter().flatten().any(|word| word == file)
     }
 
-    /// The same search on one thread; `None` if it is that.
+    /// Returns the same search on one thread; `None` if it has one.
     fn on_one_thread(&self) -> Option<Trial> {
         let of_threads = |group: &Vec<String>| ["-num_threads", "-mt_mode"].contains(&&*group[0]);
         let mut trial = self.clone();
@@ -85,7 +85,7 @@ impl Trial {
         self.shape.as_ref().map_or(Spread::None, |&(spread, _)| spread)
     }
 
-    /// FleetBLAST, whose program is `tested`, with all arguments.
+    /// Returns FleetBLAST, whose program is `tested`, with all arguments.
     fn tested(&self, tested: &Tool) -> (Tool, Vec<String>) {
         match &self.shape {
             Some((spread, shape)) => shape.spread(tested, *spread, &self.args()),
@@ -117,16 +117,16 @@ pub struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    /// A bench in `dir`, which is made if needed.
+    /// Creates a bench in `dir`, and the directory if needed.
     pub fn new(dir: PathBuf, tools: &'a Tools) -> Result<Self> {
         fs::create_dir_all(&dir).map_err(io_error("create", &dir))?;
         Ok(Bench { dir, tools })
     }
 
-    /// Writes the query file and makes the database, and what the options may name.
+    /// Writes the query file, the database, and the files that the options may name.
     pub fn write(&self, trial: &Trial) -> Result<()> {
         write_inputs(trial, &self.dir)?;
-        // A database of a former trial may have other files than this one's.
+        // The database of an earlier trial may have files that this one lacks.
         let ours = format!("db.{}", trial.program.molecule.prefix());
         for entry in fs::read_dir(&self.dir).map_err(io_error("list", &self.dir))? {
             let path = entry.map_err(io_error("list", &self.dir))?.path();
@@ -140,24 +140,25 @@ impl<'a> Bench<'a> {
         self.prepare(trial)
     }
 
-    /// Has the oracle write what it searches with later on. Where it cannot, there is no such file.
+    /// Lets the oracle write the file with which later searches begin. If it cannot, there is no
+    /// such file.
     fn prepare(&self, trial: &Trial) -> Result<()> {
         let args: Vec<String> = trial.program.prepares.iter().map(|s| s.to_string()).collect();
         let Some(name) = args.last() else { return Ok(()) };
-        // Of a former trial, perhaps.
+        // It may be from an earlier trial.
         drop(fs::remove_file(self.dir.join(name)));
         self.tools.oracle.run(&args, &self.dir, None, LIMIT).map(drop)
     }
 
-    /// Runs both programs on what was last written.
+    /// Runs both programs on the files written last.
     pub fn search(&self, trial: &Trial) -> Result<Found> {
         let (expected, actual) = self.both(trial)?;
         Ok(found(trial, &expected, &actual))
     }
 
-    /// What the oracle and FleetBLAST say, side by side.
+    /// Returns the outcomes of the oracle and FleetBLAST.
     fn both(&self, trial: &Trial) -> Result<(Outcome, Outcome)> {
-        // What a search that failed has left, if there was one.
+        // A failed search may have left a checkpoint.
         let _ = fs::remove_dir_all(self.dir.join(CHECKPOINT));
         let (expected, actual) = thread::scope(|scope| {
             let expected = scope.spawn(|| self.oracle(trial));
@@ -172,10 +173,12 @@ impl<'a> Bench<'a> {
         if !found(trial, &expected, &actual).differences.is_empty()
             && let Some(alone) = trial.on_one_thread()
         {
-            // BLAST+'s threads do not always agree with each other; FleetBLAST's report is that of one.
+            // BLAST+'s threads do not always agree with each other; FleetBLAST's report is that of
+            // one thread.
             expected = self.oracle(&alone)?;
         }
-        // What the oracle cannot do in time, or what kills it, says nothing about FleetBLAST.
+        // A search that the oracle cannot finish in time, or that crashes it, shows nothing about
+        // FleetBLAST.
         if expected.timed_out || expected.code < 0 {
             actual = expected.clone();
         }
@@ -215,7 +218,7 @@ impl<'a> Bench<'a> {
             script += &format!("makeblastdb {} >/dev/null\n", shell(&args));
         }
         if let Some(name) = trial.program.prepares.last().filter(|name| trial.names(name)) {
-            // None, if there was nothing to write.
+            // The file is missing if there was nothing to write.
             drop(fs::copy(self.dir.join(name), to.join(name)));
         }
         script += &format!("\"$@\" {}\n", shell(&trial.args()));
@@ -238,12 +241,12 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// How a search went.
+/// Result of a random search.
 #[derive(Debug)]
 pub struct Found {
-    /// FleetBLAST refused it by name on ranks, as it may.
+    /// Whether FleetBLAST refused it by name on ranks, as it may.
     pub refused: bool,
-    /// What the programs disagree on.
+    /// Differences between the programs.
     pub differences: Vec<Difference>,
 }
 
@@ -254,9 +257,9 @@ fn found(trial: &Trial, expected: &Outcome, actual: &Outcome) -> Found {
     Found { refused, differences }
 }
 
-/// A trial that the oracle could not finish counts as no difference. Threads that share out the queries head their warnings
-/// with numbers of queries, which FleetBLAST does not; and when they cannot go on the oracle exits with 0 all the same,
-/// where FleetBLAST must not.
+/// Returns the differences; a trial that the oracle could not finish has none. Threads of `-mt_mode
+/// 1` put numbers of queries before their warnings, which FleetBLAST does not. When such a thread
+/// fails, the oracle still exits with 0, where FleetBLAST must not.
 fn differences(trial: &Trial, expected: &Outcome, actual: &Outcome) -> Vec<Difference> {
     let shared_out = trial.options.iter().flatten().any(|word| word == "-mt_mode");
     let gave_up = String::from_utf8_lossy(&expected.stderr).contains("exit with error (");
@@ -271,7 +274,7 @@ fn write_inputs(trial: &Trial, dir: &Path) -> Result<()> {
         let path = dir.join(name);
         write(&path, fasta::to_bytes(records))?;
     }
-    for (name, bytes) in (trial.program.beside)(trial) {
+    for (name, bytes) in (trial.program.extra_files)(trial) {
         let path = dir.join(name);
         write(&path, bytes)?;
     }
@@ -283,7 +286,7 @@ fn write_inputs(trial: &Trial, dir: &Path) -> Result<()> {
         let path = dir.join(name);
         match trial.named {
             true => write(&path, bytes)?,
-            // Of a former trial, perhaps.
+            // It may be from an earlier trial.
             false => drop(fs::remove_file(&path)),
         }
     }
@@ -296,8 +299,8 @@ fn write_inputs(trial: &Trial, dir: &Path) -> Result<()> {
     write(&path, listed(&trial.subjects))
 }
 
-/// The identifiers of every other subject, the first included, one on a line: half of them without
-/// their version.
+/// Returns the identifiers of every other subject, beginning with the first, one per line; half of
+/// them without their version.
 fn aliased(subjects: &[Record]) -> String {
     let line = |(number, record): (usize, &Record)| {
         let id = record.header.split(' ').next()?;
@@ -307,7 +310,8 @@ fn aliased(subjects: &[Record]) -> String {
     subjects.iter().step_by(2).enumerate().filter_map(line).collect()
 }
 
-/// `id taxid` for the first subject and three in four of the others. makeblastdb wants at least one.
+/// Returns `id taxid` lines for the first subject and three in four of the others. makeblastdb
+/// needs at least one.
 fn taxids(subjects: &[Record]) -> String {
     let line = |(number, record): (usize, &Record)| {
         let id = record.header.split(' ').next()?;
@@ -318,7 +322,7 @@ fn taxids(subjects: &[Record]) -> String {
     subjects.iter().enumerate().filter_map(line).collect()
 }
 
-/// The identifiers of every third subject, one on a line.
+/// Returns the identifiers of every third subject, one per line.
 fn listed(subjects: &[Record]) -> String {
     let ids = subjects.iter().step_by(3).filter_map(|record| record.header.split(' ').next());
     ids.map(|id| format!("{id}\n")).collect()
@@ -342,7 +346,7 @@ mod tests {
         }
     }
 
-    /// A program that says this.
+    /// Returns a program that prints the output of this script.
     fn says(script: &str) -> Tool {
         let prefix = vec!["-c".to_owned(), script.to_owned(), "sh".to_owned()];
         Tool { prefix, ..Tool::plain("sh".into()) }

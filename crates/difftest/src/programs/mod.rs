@@ -1,6 +1,6 @@
-//! What differs between the programs that are tested: a room for each, handed down as a value.
+//! The differences between the tested programs, with a module and a value for each.
 
-/// A table of cases by the names of its program and itself.
+/// A table of cases, by the names of its program and itself.
 macro_rules! table {
     ($program:literal, $name:literal) => {
         (
@@ -21,13 +21,13 @@ pub use blastn::BLASTN;
 pub use blastp::BLASTP;
 pub use psiblast::PSIBLAST;
 
-/// All of them.
+/// All tested programs.
 pub const PROGRAMS: [&Program; 3] = [&BLASTP, &BLASTN, &PSIBLAST];
 
-/// The programs of a word, all without one.
+/// Returns the program of a name; without one, all.
 ///
 /// # Errors
-/// [`Error::Usage`] for an unknown one.
+/// [`Error::Usage`] for an unknown name.
 pub fn named(word: Option<&str>) -> Result<Vec<&'static Program>> {
     let Some(word) = word else { return Ok(PROGRAMS.to_vec()) };
     let found = PROGRAMS.into_iter().find(|program| program.name == word);

@@ -1,10 +1,11 @@
-//! How all ranks bring a database into memory together: each byte is read from files once and sent on to the other hosts
-//! that hold it; the ranks of a host share what they hold.
+//! How all ranks load a database into memory together. Each byte is read from files once and sent
+//! on to the other hosts that hold it. The ranks of a host share the partitions that they hold.
 //!
-//! On every host that holds a partition one rank *fills* its memory. These ranks are in a row, its [`Route`]: the first reads
-//! the partition from its files, the others get it along a binomial tree, so that the last has it after a time that grows
-//! with the logarithm of their number. It travels in [`Piece`]s, which are passed on as soon as they are there. A [`Relay`]
-//! is what one rank does of all that, without input and output.
+//! On every host that holds a partition, one rank *fills* its memory. These ranks form a row, the
+//! partition's [`Route`]. The first rank reads the partition from its files, and the others receive
+//! it along a binomial tree, so the time for all grows with the logarithm of their number. A
+//! partition travels in [`Piece`]s, which each rank sends on as soon as they arrive. A [`Relay`] is
+//! the part of one rank, without input and output.
 
 mod relay;
 #[cfg(test)]
@@ -19,69 +20,72 @@ pub use self::relay::{Awaited, Relay, Silence};
 use crate::ids::{PartitionId, Rank};
 use crate::topology::Topology;
 
-/// Bytes that are read and sent at a time.
+/// Bytes read and sent at a time.
 pub const PIECE_BYTES: usize = 4 << 20;
 
-/// Some of the bytes of a partition.
+/// A part of a partition's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Piece {
     /// The partition.
     pub partition: PartitionId,
-    /// The pieces of a partition have [`PIECE_BYTES`] each, but for the last; from 0.
+    /// Number of the piece in its partition, from 0. Each piece has [`PIECE_BYTES`], except the
+    /// last.
     pub number: u32,
 }
 
 impl Piece {
-    /// The pieces of a partition of so many bytes.
-    pub fn all(partition: PartitionId, size: u64) -> impl Iterator<Item = Piece> {
+    /// Returns all pieces of a partition of `size` bytes.
+    pub fn all_of(partition: PartitionId, size: u64) -> impl Iterator<Item = Piece> {
         let count = size.div_ceil(PIECE_BYTES as u64) as u32;
         (0..count).map(move |number| Piece { partition, number })
     }
 
-    /// The byte of the partition with which the piece begins.
+    /// Returns the offset of the piece in its partition, in bytes.
     pub fn start(self) -> u64 {
         u64::from(self.number) * PIECE_BYTES as u64
     }
 }
 
-/// The way of a partition.
+/// The ranks through which a partition travels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
     /// The partition.
     pub partition: PartitionId,
-    /// Its bytes.
+    /// Bytes of the partition.
     pub size: u64,
-    /// The ranks that fill its memory, one on each host that holds it. The first reads it from files.
+    /// The ranks that fill its memory, one per host that holds it. The first reads it from files.
     pub fillers: Vec<Rank>,
 }
 
 impl Route {
-    /// Where in the row a rank is.
+    /// Returns the position of a rank in the row.
     pub fn position(&self, rank: Rank) -> Option<usize> {
         self.fillers.iter().position(|&filler| filler == rank)
     }
 
-    /// From whom the rank at `position` gets the partition; `None` for the first.
+    /// Returns the rank that sends the partition to the rank at `position`; `None` for the first.
     pub fn parent(&self, position: usize) -> Option<Rank> {
-        // Without the highest bit of the number.
+        // The parent's position is this one without its highest bit.
         let highest = position.checked_ilog2()?;
         self.fillers.get(position - (1 << highest)).copied()
     }
 
-    /// To whom the rank at `position` sends it, those first who send it to most others.
+    /// Returns the ranks to which the rank at `position` sends the partition; ranks that send it to
+    /// most others come first.
     pub fn children(&self, position: usize) -> impl Iterator<Item = Rank> {
         children(position, self.fillers.len()).map(|child| self.fillers[child])
     }
 }
 
-/// The positions that get a partition from `position`, if there are `count`.
+/// Positions in a row of `count` ranks to which the rank at `position` sends a partition.
 fn children(position: usize, count: usize) -> impl Iterator<Item = usize> {
     let first = position.checked_ilog2().map_or(0, |highest| highest + 1);
     (first..usize::BITS).map(move |bit| position + (1 << bit)).take_while(move |&at| at < count)
 }
 
-/// The ways of all partitions that somebody holds. `hosts` has each rank's host, and `sizes` each partition's bytes. Reading,
-/// sending, and receiving are spread evenly over hosts and over the ranks of a host.
+/// Returns the routes of all partitions that somebody holds. `hosts` has each rank's host, and
+/// `sizes` each partition's bytes. Reading, sending, and receiving are spread evenly over hosts and
+/// over the ranks of a host.
 pub fn routes(topology: &Topology, hosts: &[u32], sizes: &[u64]) -> Vec<Route> {
     let mut holders: Vec<BTreeMap<u32, Vec<Rank>>> = vec![BTreeMap::new(); sizes.len()];
     for worker in &topology.workers {
@@ -116,29 +120,30 @@ pub fn routes(topology: &Topology, hosts: &[u32], sizes: &[u64]) -> Vec<Route> {
     routes
 }
 
-/// Where partitions are in the memory that the ranks of a host share.
+/// Offsets of partitions in the memory that the ranks of a host share.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Places {
-    /// Where each partition of the host begins.
+pub struct PartitionOffsets {
+    /// Offset of each partition of the host, in bytes.
     pub starts: BTreeMap<PartitionId, usize>,
-    /// Bytes in all.
+    /// Bytes of all partitions together.
     pub length: usize,
-    /// The part that each rank of the host fills, in the order of `ranks`.
+    /// Range of bytes that each rank of the host fills, in the order of `ranks`.
     pub shares: Vec<Range<usize>>,
 }
 
-impl Places {
-    /// On the host of these ranks: the partitions that a rank fills lie one after the other, in the order of `routes`.
-    pub fn new(routes: &[Route], ranks: &[Rank]) -> Places {
+impl PartitionOffsets {
+    /// Computes the offsets on the host of these ranks. The partitions that one rank fills are
+    /// consecutive, in the order of `routes`.
+    pub fn new(routes: &[Route], ranks: &[Rank]) -> PartitionOffsets {
         let order: BTreeMap<Rank, usize> = ranks.iter().copied().zip(0..).collect();
         let mut filled: Vec<Vec<&Route>> = vec![Vec::new(); ranks.len()];
         for route in routes {
-            // On each host one rank at most fills a partition.
+            // At most one rank of each host fills a partition.
             if let Some(&filler) = route.fillers.iter().find_map(|rank| order.get(rank)) {
                 filled[filler].push(route);
             }
         }
-        let mut places = Places::default();
+        let mut places = PartitionOffsets::default();
         for routes in filled {
             let start = places.length;
             for route in routes {

@@ -1,35 +1,37 @@
-//! What one rank does while a database is loaded.
+//! The part of one rank in loading a database.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::{Piece, Route};
 use crate::ids::{PartitionId, Rank, Time};
 
-/// Pieces that a rank may be sent by another before it has confirmed the first of them: one is put in place while the next
-/// is on its way. More would take long on a slow link.
+/// Most pieces sent to a rank that it has not confirmed: it puts one in place while the next is on
+/// its way. More of them would take long on a slow link.
 const WINDOW: usize = 2;
-/// How often ranks that wait are told that their partition is still coming.
+/// Interval of messages to waiting ranks that their partition is still coming.
 const BEAT: Time = Time(5_000_000_000);
 /// Longest silence of a rank that others wait for.
 const LIMIT: Time = Time(60_000_000_000);
-/// What is waited longer for each position down the row: of those that wait for each other, the one next to the cause
-/// shall tell it.
+/// Extra silence allowed for each position down the row. When several ranks wait for each other,
+/// the one next to the cause reports it.
 const LATER: Time = Time(100_000_000);
 
-/// One rank's part of the loading: what it has, to whom it passes that on, and whether the others are alive.
+/// One rank's part of the loading: which pieces it has, whom it sends them to, and whether the
+/// others are alive.
 ///
-/// A rank confirms each piece, so that it need never hold more than a few that it has not put in place, and a slow rank
-/// holds up nobody but those that it sends to. The life of a partition comes from the rank that reads it: a rank that waits
-/// passes on the beats of what it waits for, not beats of its own, so that ranks that all wait cannot keep each other waiting.
+/// A rank confirms each piece. So no rank holds more than a few pieces that are not in place, and a
+/// slow rank delays only the ranks that it sends to. Heartbeats of a partition start at the rank
+/// that reads it. A waiting rank passes on the heartbeats of its parent and sends none of its own;
+/// otherwise ranks that all wait could keep each other waiting.
 #[derive(Clone, Debug)]
 pub struct Relay {
     fills: BTreeMap<PartitionId, Fill>,
     children: BTreeMap<Rank, Child>,
-    /// Bytes have moved since the last beat.
+    /// Whether bytes have moved since the last heartbeat.
     moved: bool,
-    /// When the last beat was given.
+    /// When the last heartbeat was sent.
     beaten: Time,
-    /// When this rank last looked whether somebody is silent.
+    /// When this rank last checked for silent ranks.
     looked: Time,
 }
 
@@ -38,34 +40,34 @@ pub struct Relay {
 struct Fill {
     parent: Option<Rank>,
     position: usize,
-    /// For each piece whether it is in place.
+    /// Whether each piece is in place.
     has: Vec<bool>,
     missing: usize,
-    /// To whom it goes, and how many pieces these have not confirmed.
+    /// The ranks that it is sent to, each with its number of unconfirmed pieces.
     children: Vec<(Rank, usize)>,
-    /// When the parent last gave a sign of this partition.
-    heard: Time,
-    /// It did since the last beat.
+    /// When the parent last sent something about this partition.
+    last_sign: Time,
+    /// Whether the parent sent something since the last heartbeat.
     alive: bool,
 }
 
-/// A rank that gets partitions from this one.
+/// A rank that this one sends partitions to.
 #[derive(Clone, Debug, Default)]
 struct Child {
-    /// Pieces that it shall get.
+    /// Pieces to send.
     ready: VecDeque<Piece>,
-    /// Pieces that it was sent and has not confirmed, in that order.
+    /// Pieces sent and not confirmed, in the order of sending.
     sent: VecDeque<Piece>,
-    /// When it last gave a sign, or was first sent something after a pause.
-    heard: Time,
+    /// Start of its silence: its last message, or the first piece sent to it after a pause.
+    last_sign: Time,
 }
 
-/// What a silent rank is waited for.
+/// What a waiting rank needs from a silent one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Awaited {
     /// A piece.
     Bytes,
-    /// Its word that a piece has arrived.
+    /// The message that a piece has arrived.
     Confirmation,
 }
 
@@ -74,7 +76,7 @@ pub enum Awaited {
 pub struct Silence {
     /// The rank.
     pub rank: Rank,
-    /// What it does not bring.
+    /// What the others wait for.
     pub awaited: Awaited,
     /// The partition.
     pub partition: PartitionId,
@@ -83,15 +85,15 @@ pub struct Silence {
 }
 
 impl Relay {
-    /// The part of `rank` in these routes, from `now` on.
+    /// Starts the part of `rank` in these routes, at time `now`.
     pub fn new(rank: Rank, routes: &[Route], now: Time) -> Relay {
         let (mut fills, mut children) = (BTreeMap::new(), BTreeMap::new());
         for route in routes {
             let Some(position) = route.position(rank) else { continue };
-            let pieces = Piece::all(route.partition, route.size).count();
+            let pieces = Piece::all_of(route.partition, route.size).count();
             let below: Vec<_> = route.children(position).map(|child| (child, pieces)).collect();
             for &(child, _) in &below {
-                children.insert(child, Child { heard: now, ..Child::default() });
+                children.insert(child, Child { last_sign: now, ..Child::default() });
             }
             let fill = Fill {
                 parent: route.parent(position),
@@ -99,7 +101,7 @@ impl Relay {
                 has: vec![false; pieces],
                 missing: pieces,
                 children: below,
-                heard: now,
+                last_sign: now,
                 alive: true,
             };
             fills.insert(route.partition, fill);
@@ -107,17 +109,17 @@ impl Relay {
         Relay { fills, children, moved: true, beaten: now, looked: now }
     }
 
-    /// Takes note of a piece that is in place now: read here, or sent by `from`. False if nobody was to bring it: it is to be
-    /// ignored.
+    /// Notes a piece that is in place: read here, or sent by `from`. Returns false for a piece that
+    /// nobody was to send; the caller ignores it.
     #[must_use]
-    pub fn arrived(&mut self, piece: Piece, from: Option<Rank>, now: Time) -> bool {
+    pub fn note_arrival(&mut self, piece: Piece, from: Option<Rank>, now: Time) -> bool {
         let Some(fill) = self.fills.get_mut(&piece.partition) else { return false };
         match fill.has.get_mut(piece.number as usize) {
             Some(has) if !*has && fill.parent == from => *has = true,
             _ => return false,
         }
         fill.missing -= 1;
-        fill.heard = now;
+        fill.last_sign = now;
         for (child, _) in &fill.children {
             if let Some(child) = self.children.get_mut(child) {
                 child.ready.push_back(piece);
@@ -127,27 +129,28 @@ impl Relay {
         true
     }
 
-    /// The next piece to send, and to whom; `None` if all that may be sent now is.
-    pub fn next(&mut self, now: Time) -> Option<(Rank, Piece)> {
-        // To whom least is under way, so that no subtree waits for others.
+    /// Returns the next piece to send and its receiver; `None` if none may be sent now.
+    pub fn next_piece(&mut self, now: Time) -> Option<(Rank, Piece)> {
+        // The receiver with fewest unconfirmed pieces, so that no subtree waits for others.
         let may =
             |(_, child): &(&Rank, &mut Child)| child.sent.len() < WINDOW && !child.ready.is_empty();
         let (&rank, child) =
             self.children.iter_mut().filter(may).min_by_key(|(_, child)| child.sent.len())?;
         let piece = child.ready.pop_front()?;
         if child.sent.is_empty() {
-            child.heard = now;
+            child.last_sign = now;
         }
         child.sent.push_back(piece);
         Some((rank, piece))
     }
 
-    /// `child` has put the first of the pieces in place that it was sent. False if there was none.
+    /// Notes that `child` has put the oldest unconfirmed piece in place. Returns false if there was
+    /// none.
     #[must_use]
-    pub fn confirmed(&mut self, child: Rank, now: Time) -> bool {
+    pub fn note_confirmation(&mut self, child: Rank, now: Time) -> bool {
         let Some(state) = self.children.get_mut(&child) else { return false };
         let Some(piece) = state.sent.pop_front() else { return false };
-        state.heard = now;
+        state.last_sign = now;
         if let Some(fill) = self.fills.get_mut(&piece.partition) {
             for (_, left) in fill.children.iter_mut().filter(|(rank, _)| *rank == child) {
                 *left -= 1;
@@ -157,16 +160,16 @@ impl Relay {
         true
     }
 
-    /// A partition is still coming, says the rank it comes from.
-    pub fn beat(&mut self, partition: PartitionId, now: Time) {
+    /// Notes a heartbeat: the parent says that a partition is still coming.
+    pub fn note_beat(&mut self, partition: PartitionId, now: Time) {
         if let Some(fill) = self.fills.get_mut(&partition) {
-            fill.heard = now;
+            fill.last_sign = now;
             fill.alive = true;
         }
     }
 
-    /// Who is to be told now that a partition is still coming.
-    pub fn beats(&mut self, now: Time) -> Vec<(Rank, PartitionId)> {
+    /// Returns the heartbeats to send now: receiver and partition.
+    pub fn due_beats(&mut self, now: Time) -> Vec<(Rank, PartitionId)> {
         if now.since(self.beaten) < BEAT {
             return Vec::new();
         }
@@ -182,30 +185,31 @@ impl Relay {
         beats
     }
 
-    /// Everything is in place here, and at those that got it from here.
+    /// Whether everything is in place here, and confirmed by all ranks that this one sends to.
     pub fn is_done(&self) -> bool {
         let done =
             |fill: &Fill| fill.missing == 0 && fill.children.iter().all(|(_, left)| *left == 0);
         self.fills.values().all(done)
     }
 
-    /// A rank that was silent for too long while it was waited for. To be asked all the time.
-    pub fn silent(&mut self, now: Time) -> Option<Silence> {
+    /// Returns a rank that others wait for and that was silent for too long. To be called all the
+    /// time.
+    pub fn silent_rank(&mut self, now: Time) -> Option<Silence> {
         let slept = now.since(std::mem::replace(&mut self.looked, now)) > BEAT;
         if slept {
-            // Nobody is blamed for a silence during which this rank did not listen.
-            self.fills.values_mut().for_each(|fill| fill.heard = now);
-            self.children.values_mut().for_each(|child| child.heard = now);
+            // This rank did not listen meanwhile, so it blames nobody.
+            self.fills.values_mut().for_each(|fill| fill.last_sign = now);
+            self.children.values_mut().for_each(|child| child.last_sign = now);
         }
         let above =
             self.fills.iter().filter(|(_, fill)| fill.missing > 0).filter_map(|(&id, fill)| {
-                let lasted = now.since(fill.heard);
+                let lasted = now.since(fill.last_sign);
                 let limit = LIMIT + Time(LATER.0 * fill.position as u64);
                 let (rank, awaited) = (fill.parent?, Awaited::Bytes);
                 (lasted > limit).then_some(Silence { rank, awaited, partition: id, lasted })
             });
         let below = self.children.iter().filter_map(|(&rank, child)| {
-            let (lasted, awaited) = (now.since(child.heard), Awaited::Confirmation);
+            let (lasted, awaited) = (now.since(child.last_sign), Awaited::Confirmation);
             let partition = child.sent.front()?.partition;
             (lasted > LIMIT).then_some(Silence { rank, awaited, partition, lasted })
         });

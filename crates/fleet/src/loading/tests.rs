@@ -11,7 +11,7 @@ use crate::topology::{Shape, Topology};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Routes of a job whose ranks are on hosts in turn.
+/// Routes of a job whose ranks are dealt to hosts in turn.
 fn job(ranks: u32, hosts: u32, replicas: u32, partitions: u32) -> (Topology, Vec<u32>, Vec<Route>) {
     let shape = Shape { ranks, groups: 1, replicas, partitions, dedicated: false };
     let topology = Topology::new(shape);
@@ -65,7 +65,7 @@ fn a_route_is_a_tree_of_all_hosts_that_hold_the_partition() {
 
 #[test]
 fn reading_and_filling_are_spread() {
-    // Two ranks a host, each of which holds everything.
+    // Two ranks on each host, and each rank holds everything.
     let (_, hosts, routes) = job(8, 4, 8, 64);
     let (mut read, mut sent, mut filled) = ([0; 4], [0; 4], [0; 8]);
     for route in &routes {
@@ -88,7 +88,7 @@ fn a_host_has_each_of_its_partitions_once() {
     let (topology, hosts, routes) = job(10, 3, 4, 13);
     for host in 0..3 {
         let ranks: Vec<Rank> = (0..10).filter(|&r| hosts[r as usize] == host).map(Rank).collect();
-        let places = Places::new(&routes, &ranks);
+        let places = PartitionOffsets::new(&routes, &ranks);
         let mut at = 0;
         assert_eq!(ranks.len(), places.shares.len());
         for (rank, share) in ranks.iter().zip(&places.shares) {
@@ -107,7 +107,7 @@ fn a_host_has_each_of_its_partitions_once() {
     }
 }
 
-/// What happens on the network.
+/// An event on the network.
 #[derive(Debug)]
 enum Event {
     Read(Rank, Piece),
@@ -117,20 +117,20 @@ enum Event {
     Look,
 }
 
-/// Relays, and what is under way between them.
+/// Relays, and the messages between them.
 struct Network {
     relays: Vec<Relay>,
     under_way: BTreeMap<(Time, u64), Event>,
     numbers: u64,
     rng: Xoshiro256PlusPlus,
-    /// When the last message between two ranks arrives.
+    /// Arrival time of the last message between two ranks.
     last: BTreeMap<(Rank, Rank), Time>,
     /// Pieces on their way, or not yet confirmed, by sender and receiver.
     unconfirmed: BTreeMap<(Rank, Rank), usize>,
     /// Pieces put in place by each rank.
     placed: BTreeSet<(Rank, Piece)>,
     reads: u64,
-    /// Ranks that do nothing any more.
+    /// Ranks that have stopped.
     stuck: BTreeSet<Rank>,
 }
 
@@ -151,33 +151,33 @@ impl Network {
         };
         let mut busy: BTreeMap<Rank, u64> = BTreeMap::new();
         for route in routes {
-            for piece in Piece::all(route.partition, route.size) {
+            for piece in Piece::all_of(route.partition, route.size) {
                 let until = busy.entry(route.fillers[0]).or_default();
                 *until += pace;
-                network.at(Time(*until), Event::Read(route.fillers[0], piece));
+                network.schedule(Time(*until), Event::Read(route.fillers[0], piece));
             }
         }
-        network.at(Time(SECOND), Event::Look);
+        network.schedule(Time(SECOND), Event::Look);
         network
     }
 
-    fn at(&mut self, time: Time, event: Event) {
+    fn schedule(&mut self, time: Time, event: Event) {
         self.numbers += 1;
         self.under_way.insert((time, self.numbers), event);
     }
 
-    /// Sends something; messages of one rank to one other keep their order.
+    /// Sends an event; messages between the same two ranks keep their order.
     fn send(&mut self, now: Time, from: Rank, to: Rank, event: Event) {
         let delay = Time(self.rng.random_range(1..SECOND / 2));
         let arrival = self.last.entry((from, to)).or_default();
         *arrival = (now + delay).max(*arrival);
         let arrival = *arrival;
-        self.at(arrival, event);
+        self.schedule(arrival, event);
     }
 
-    /// Sends what a rank may send now.
+    /// Sends everything that a rank may send now.
     fn pump(&mut self, rank: Rank, now: Time) {
-        while let Some((to, piece)) = self.relays[rank.index()].next(now) {
+        while let Some((to, piece)) = self.relays[rank.index()].next_piece(now) {
             let unconfirmed = self.unconfirmed.entry((rank, to)).or_default();
             *unconfirmed += 1;
             assert!(*unconfirmed <= 2, "a rank is sent more than it may be");
@@ -185,42 +185,42 @@ impl Network {
         }
     }
 
-    /// Until all is in place, or somebody is found silent.
+    /// Runs until everything is in place, or a rank is found silent.
     fn run(&mut self) -> Result<Time, (Rank, Silence)> {
         while let Some(((now, _), event)) = self.under_way.pop_first() {
             match event {
                 Event::Read(rank, piece) if !self.stuck.contains(&rank) => {
-                    assert!(self.relays[rank.index()].arrived(piece, None, now));
+                    assert!(self.relays[rank.index()].note_arrival(piece, None, now));
                     assert!(self.placed.insert((rank, piece)));
                     self.reads += 1;
                     self.pump(rank, now);
                 }
                 Event::Piece(from, to, piece) if !self.stuck.contains(&to) => {
-                    assert!(self.relays[to.index()].arrived(piece, Some(from), now));
+                    assert!(self.relays[to.index()].note_arrival(piece, Some(from), now));
                     assert!(self.placed.insert((to, piece)));
                     self.send(now, to, from, Event::Confirmation(to, from));
                     self.pump(to, now);
                 }
                 Event::Confirmation(from, to) if !self.stuck.contains(&to) => {
                     *self.unconfirmed.get_mut(&(to, from)).unwrap() -= 1;
-                    assert!(self.relays[to.index()].confirmed(from, now));
+                    assert!(self.relays[to.index()].note_confirmation(from, now));
                     self.pump(to, now);
                 }
-                Event::Beat(to, partition) => self.relays[to.index()].beat(partition, now),
+                Event::Beat(to, partition) => self.relays[to.index()].note_beat(partition, now),
                 Event::Look if self.relays.iter().all(Relay::is_done) => return Ok(now),
                 Event::Look => {
                     for rank in (0..self.relays.len() as u32).map(Rank) {
                         if self.stuck.contains(&rank) {
                             continue;
                         }
-                        if let Some(silence) = self.relays[rank.index()].silent(now) {
+                        if let Some(silence) = self.relays[rank.index()].silent_rank(now) {
                             return Err((rank, silence));
                         }
-                        for (to, partition) in self.relays[rank.index()].beats(now) {
+                        for (to, partition) in self.relays[rank.index()].due_beats(now) {
                             self.send(now, rank, to, Event::Beat(to, partition));
                         }
                     }
-                    self.at(now + Time(SECOND), Event::Look);
+                    self.schedule(now + Time(SECOND), Event::Look);
                 }
                 _ => {}
             }
@@ -230,17 +230,17 @@ impl Network {
 }
 
 #[test]
-fn everything_gets_everywhere_and_is_read_once() {
+fn every_piece_reaches_every_host_and_is_read_once() {
     for (seed, (ranks, hosts, replicas, partitions)) in
         [(1, 1, 1, 3), (2, 2, 2, 5), (9, 4, 3, 17), (16, 16, 16, 8), (33, 11, 33, 4)]
             .into_iter()
             .enumerate()
     {
         let (_, _, routes) = job(ranks, hosts, replicas, partitions);
-        // So slowly that without beats somebody would be thought dead.
+        // So slowly that without heartbeats a rank would be thought dead.
         let mut network = Network::new(ranks, &routes, 25 * SECOND, seed as u64);
         network.run().unwrap();
-        let pieces = |route: &Route| Piece::all(route.partition, route.size).count() as u64;
+        let pieces = |route: &Route| Piece::all_of(route.partition, route.size).count() as u64;
         assert_eq!(network.reads, routes.iter().map(pieces).sum::<u64>());
         let wanted = routes.iter().map(|route| pieces(route) * route.fillers.len() as u64);
         assert_eq!(network.placed.len() as u64, wanted.sum::<u64>());
@@ -261,7 +261,7 @@ fn a_rank_that_is_stuck_is_named_by_one_that_waits_for_it() {
 
 #[test]
 fn ranks_that_all_wait_do_not_keep_each_other_waiting() {
-    // Each reads what the other wants, and the file server is gone.
+    // Each rank reads the partition that the other wants, and the file server is gone.
     let (_, _, routes) = job(2, 2, 2, 8);
     let mut network = Network::new(2, &routes, 1_000 * SECOND, 3);
     let (rank, silence) = network.run().unwrap_err();
@@ -269,29 +269,33 @@ fn ranks_that_all_wait_do_not_keep_each_other_waiting() {
 }
 
 #[test]
-fn a_rank_that_slept_blames_nobody() {
+fn a_rank_that_did_not_listen_blames_nobody() {
     let (_, _, routes) = job(2, 2, 2, 8);
     let reading = routes.iter().find(|route| route.size > 0).unwrap();
     let mut relay = Relay::new(reading.fillers[1], &routes, Time(0));
-    assert_eq!(relay.silent(Time(300 * SECOND)), None);
+    assert_eq!(relay.silent_rank(Time(300 * SECOND)), None);
     for second in 301..360 {
-        assert_eq!(relay.silent(Time(second * SECOND)), None);
+        assert_eq!(relay.silent_rank(Time(second * SECOND)), None);
     }
-    let told = (360..364).find_map(|second| relay.silent(Time(second * SECOND))).unwrap();
-    assert_eq!(told.rank, reading.fillers[0]);
+    let sent = (360..364).find_map(|second| relay.silent_rank(Time(second * SECOND))).unwrap();
+    assert_eq!(sent.rank, reading.fillers[0]);
 }
 
 #[test]
-fn what_nobody_was_to_bring_is_refused() {
+fn unexpected_pieces_are_refused() {
     let (_, _, routes) = job(2, 2, 2, 8);
     let route = routes.iter().find(|route| route.size > 0).unwrap();
     let (first, second) = (route.fillers[0], route.fillers[1]);
     let piece = Piece { partition: route.partition, number: 0 };
     let mut relay = Relay::new(second, &routes, Time(0));
-    assert!(!relay.arrived(piece, None, Time(0)), "it does not read this");
-    assert!(!relay.arrived(Piece { number: 999, ..piece }, Some(first), Time(0)));
-    assert!(!relay.arrived(Piece { partition: PartitionId(99), ..piece }, Some(first), Time(0)));
-    assert!(!relay.confirmed(first, Time(0)));
-    assert!(relay.arrived(piece, Some(first), Time(0)));
-    assert!(!relay.arrived(piece, Some(first), Time(0)), "twice");
+    assert!(!relay.note_arrival(piece, None, Time(0)), "it does not read this");
+    assert!(!relay.note_arrival(Piece { number: 999, ..piece }, Some(first), Time(0)));
+    assert!(!relay.note_arrival(
+        Piece { partition: PartitionId(99), ..piece },
+        Some(first),
+        Time(0)
+    ));
+    assert!(!relay.note_confirmation(first, Time(0)));
+    assert!(relay.note_arrival(piece, Some(first), Time(0)));
+    assert!(!relay.note_arrival(piece, Some(first), Time(0)), "twice");
 }

@@ -1,4 +1,4 @@
-//! The master of a group: gives tasks out, merges what comes back, and lays the output of blocks out.
+//! The master of a group: assigns tasks, merges results, and lays out the output of blocks.
 
 mod output;
 mod placing;
@@ -22,37 +22,37 @@ use crate::role::{Action, Event, Role};
 use crate::topology::Topology;
 use crate::work::{MasterOutcome, MasterWork, Run};
 
-use self::output::{Collective, Outputs};
+use self::output::{BlockOutputs, Collective};
 use self::queue::TaskQueue;
-use self::searching::Searching;
-use self::unfinished::Unfinished;
+use self::searching::BlockSearch;
+use self::unfinished::UnfinishedBlocks;
 
 type Actions<P> = Vec<Action<P, MasterWork<P>>>;
 
-/// What is known of a worker.
+/// State of a worker of the group.
 #[derive(Clone, Debug, Default)]
 struct Member {
     ready: bool,
-    /// Tasks that it has.
+    /// Number of tasks assigned to it.
     tasks: u32,
-    /// The bytes of the questions that it has not answered; it answers them in this order.
+    /// Bytes of each question that it has not answered, in the order of the answers.
     asked: VecDeque<u64>,
-    /// When it began the task that it searches.
+    /// When it began its current task.
     since: Time,
-    /// Passes that it may drop; it hears of them with its next task.
+    /// Passes that it may drop; its next task carries the notice.
     forget: Vec<(BlockId, PassId)>,
 }
 
-/// Whom a gathered part goes to.
+/// Receiver of bytes that the master puts together.
 #[derive(Debug)]
 enum Gathering {
     /// The worker that collects this window.
     Window(WorkerId, u64),
-    /// A worker's share in the collective write that begins.
+    /// A worker's share of the collective write that begins.
     Collective(WorkerId, Vec<Run>),
 }
 
-/// A work, under way or waiting.
+/// A running or waiting work.
 #[derive(Debug)]
 enum Pending {
     Prepare(BlockId),
@@ -61,9 +61,9 @@ enum Pending {
     Gather(Gathering),
 }
 
-/// Whether more blocks can be had.
+/// Whether the supermaster has more blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Supply {
+enum BlockSupply {
     Open,
     Asked,
     Ended,
@@ -80,33 +80,33 @@ pub struct Master<P> {
     tickets: u64,
     running: Option<(Ticket, Pending)>,
     works: VecDeque<(Pending, MasterWork<P>)>,
-    supply: Supply,
+    supply: BlockSupply,
     queue: TaskQueue,
-    /// How many blocks came to be searched.
-    came: u64,
+    /// Number of blocks received for searching.
+    blocks_received: u64,
     /// Blocks whose queries are not prepared yet.
     preparing: u32,
-    /// Blocks that came and are not finished.
-    unfinished: Unfinished,
+    /// Blocks received and not finished.
+    unfinished: UnfinishedBlocks,
     /// Blocks that are prepared and not laid out.
-    searches: BTreeMap<BlockId, Searching<P>>,
+    searches: BTreeMap<BlockId, BlockSearch<P>>,
     members: Vec<Member>,
-    /// What tasks take, in seconds, the last ones most.
+    /// Mean seconds of a task; the latest tasks count most.
     task_seconds: f64,
-    /// Workers that have room for a task, those with fewest tasks first.
-    hungry: BTreeSet<(u32, u32)>,
-    outputs: Outputs,
+    /// Workers that can take a task, with their number of tasks; those with fewest first.
+    workers_with_room: BTreeSet<(u32, u32)>,
+    outputs: BlockOutputs,
     collective: Collective,
-    /// Deals out what any worker can do.
-    turn: u32,
-    /// The supermaster, then the workers.
+    /// Distributes work that any worker can do.
+    next_turn: u32,
+    /// Peer 0 is the supermaster, the others are the workers.
     peers: Peers,
     draining: bool,
     drained: bool,
 }
 
 impl<P: Payload> Master<P> {
-    /// The master of group `id` of the job.
+    /// Creates the master of group `id`.
     pub fn new(id: GroupId, config: &Arc<Config>, topology: &Arc<Topology>) -> Master<P> {
         let workers = topology.group(id).workers.clone();
         Master {
@@ -117,25 +117,25 @@ impl<P: Payload> Master<P> {
             tickets: 0,
             running: None,
             works: VecDeque::new(),
-            supply: Supply::Open,
+            supply: BlockSupply::Open,
             queue: TaskQueue::new(topology.partitions),
-            came: 0,
+            blocks_received: 0,
             preparing: 0,
-            unfinished: Unfinished::default(),
+            unfinished: UnfinishedBlocks::default(),
             searches: BTreeMap::new(),
             members: vec![Member::default(); workers.len()],
             task_seconds: 0.0,
-            hungry: BTreeSet::new(),
-            outputs: Outputs::new(config),
+            workers_with_room: BTreeSet::new(),
+            outputs: BlockOutputs::new(config),
             collective: Collective::new(config.write_buffer),
-            turn: 0,
+            next_turn: 0,
             peers: Peers::new(workers.len() + 1, config.heartbeat),
             draining: false,
             drained: false,
         }
     }
 
-    /// Tasks that no worker has yet.
+    /// Returns the number of unassigned tasks.
     pub fn waiting_tasks(&self) -> u64 {
         self.queue.unassigned()
     }
@@ -148,31 +148,48 @@ impl<P: Payload> Master<P> {
         WorkerId(self.first + member)
     }
 
-    fn tell_supermaster(&mut self, now: Time, message: ToSupermaster<P>, actions: &mut Actions<P>) {
+    fn send_to_supermaster(
+        &mut self,
+        now: Time,
+        message: ToSupermaster<P>,
+        actions: &mut Actions<P>,
+    ) {
         self.peers.tell(0, now);
         let message = Outgoing::Supermaster(message);
         actions.push(Action::Send { message, receipt: None });
     }
 
-    fn tell(&mut self, now: Time, to: WorkerId, message: ToWorker<P>, actions: &mut Actions<P>) {
+    fn send_to_worker(
+        &mut self,
+        now: Time,
+        to: WorkerId,
+        message: ToWorker<P>,
+        actions: &mut Actions<P>,
+    ) {
         self.peers.tell((to.0 - self.first) as usize + 1, now);
         let message = Outgoing::Worker(to, message);
         actions.push(Action::Send { message, receipt: None });
     }
 
-    /// Something was asked of this master that cannot be: ends the job.
+    /// Ends the job because of a request that contradicts the protocol.
     fn fault(&mut self, now: Time, cause: String, actions: &mut Actions<P>) {
-        let failure = Failure { rank: self.rank(), code: Failure::FAULT, cause };
-        self.tell_supermaster(now, ToSupermaster::Failed(failure), actions);
+        let failure = Failure { rank: self.rank(), code: Failure::FAULT_CODE, cause };
+        self.send_to_supermaster(now, ToSupermaster::Failed(failure), actions);
     }
 
-    fn tell_all(&mut self, now: Time, message: &ToWorker<P>, actions: &mut Actions<P>) {
+    fn send_to_all(&mut self, now: Time, message: &ToWorker<P>, actions: &mut Actions<P>) {
         for member in 0..self.members.len() as u32 {
-            self.tell(now, self.worker(member), message.clone(), actions);
+            self.send_to_worker(now, self.worker(member), message.clone(), actions);
         }
     }
 
-    fn take(&mut self, now: Time, from: Address, message: ToMaster<P>, actions: &mut Actions<P>) {
+    fn receive(
+        &mut self,
+        now: Time,
+        from: Address,
+        message: ToMaster<P>,
+        actions: &mut Actions<P>,
+    ) {
         let member = match from {
             Address::Supermaster => 0,
             Address::Worker(worker) => worker.0 - self.first,
@@ -182,61 +199,61 @@ impl<P: Payload> Master<P> {
         self.peers.hear(peer, now);
         match message {
             ToMaster::Segment { blocks } => self.segment(blocks),
-            ToMaster::NoMore => self.supply = Supply::Ended,
-            ToMaster::Judged { block, pass, verdict } => self.judged(block, pass, verdict),
+            ToMaster::NoMore => self.supply = BlockSupply::Ended,
+            ToMaster::Verified { block, pass, verdict } => self.verified(block, pass, verdict),
             ToMaster::Bases { bases } => {
                 for (block, base) in bases {
-                    let next = self.outputs.base(block, base);
-                    self.go_on(now, block, next, actions);
+                    let next = self.outputs.set_offset(block, base);
+                    self.continue_output(now, block, next, actions);
                 }
             }
             ToMaster::Restore { block, base, size } => {
-                let worker = self.anyone();
+                let worker = self.next_worker();
                 let next = self.outputs.restore(block, base, size, worker);
-                self.go_on(now, block, next, actions);
+                self.continue_output(now, block, next, actions);
             }
             ToMaster::Drain => self.drain(now, actions),
             ToMaster::Stop(exit) => self.stop(now, exit, actions),
             ToMaster::Ready => {
                 self.members[member as usize].ready = true;
-                self.feed(now, member, actions);
+                self.assign_task(now, member, actions);
             }
             ToMaster::Result { block, pass, partition, hits } => {
-                self.relieve(member);
-                self.time(now, member);
-                self.result(block, pass, partition, hits);
-                self.feed(now, member, actions);
+                self.task_ended(member);
+                self.measure_task(now, member);
+                self.absorb_result(block, pass, partition, hits);
+                self.assign_task(now, member, actions);
             }
             ToMaster::Dropped { block, pass } => {
-                self.relieve(member);
+                self.task_ended(member);
                 self.dropped(block, pass);
             }
             ToMaster::Reply { block, pass, reply } => {
                 self.members[member as usize].asked.pop_front();
                 self.reply(block, pass, reply);
-                self.feed(now, member, actions);
+                self.assign_task(now, member, actions);
             }
             ToMaster::Fetch(fetch) => self.fetch(self.worker(member), fetch),
             ToMaster::Stored { block } => {
-                let next = self.outputs.stored(block);
-                self.go_on(now, block, next, actions);
+                let next = self.outputs.portion_stored(block);
+                self.continue_output(now, block, next, actions);
             }
             ToMaster::Written { block } => {
-                let next = self.outputs.written(block);
-                self.go_on(now, block, next, actions);
+                let next = self.outputs.portion_written(block);
+                self.continue_output(now, block, next, actions);
             }
             ToMaster::CollectiveWritten => self.collective_written(now, actions),
             ToMaster::Failed(failure) => {
-                self.tell_supermaster(now, ToSupermaster::Failed(failure), actions);
+                self.send_to_supermaster(now, ToSupermaster::Failed(failure), actions);
             }
             ToMaster::Ping => {}
         }
     }
 
-    /// Any worker, each in its turn.
-    fn anyone(&mut self) -> WorkerId {
-        self.turn = (self.turn + 1) % self.members.len() as u32;
-        self.worker(self.turn)
+    /// Returns the workers in turn.
+    fn next_worker(&mut self) -> WorkerId {
+        self.next_turn = (self.next_turn + 1) % self.members.len() as u32;
+        self.worker(self.next_turn)
     }
 
     fn done(
@@ -259,11 +276,11 @@ impl<P: Payload> Master<P> {
             (Pending::Round(block, pass), MasterOutcome::Ask(parts)) => {
                 self.ask(now, (block, pass), parts, actions);
             }
-            (Pending::Round(block, pass), MasterOutcome::Consult { found }) => {
-                self.consult(now, (block, pass), found, actions);
+            (Pending::Round(block, pass), MasterOutcome::Verify { found }) => {
+                self.send_for_verification(now, (block, pass), found, actions);
             }
-            (Pending::Round(block, _), MasterOutcome::Again { queries }) => {
-                self.again(now, block, queries, actions);
+            (Pending::Round(block, _), MasterOutcome::NextPass { queries }) => {
+                self.begin_next_pass(now, block, queries, actions);
             }
             (Pending::Round(block, _), MasterOutcome::Layout(layout)) => {
                 self.lay_out(now, block, layout, actions);
@@ -277,7 +294,7 @@ impl<P: Payload> Master<P> {
         }
     }
 
-    /// Carries out the works that came up, one after the other.
+    /// Starts the next waiting work if none is running.
     fn compute(&mut self, actions: &mut Actions<P>) {
         if self.running.is_none()
             && let Some((pending, work)) = self.works.pop_front()
@@ -291,29 +308,30 @@ impl<P: Payload> Master<P> {
 
     fn drain(&mut self, now: Time, actions: &mut Actions<P>) {
         self.draining = true;
-        self.supply = Supply::Ended;
+        self.supply = BlockSupply::Ended;
         self.preparing = 0;
         self.works.retain(|(pending, _)| !matches!(pending, Pending::Prepare(_)));
         for block in self.queue.clear() {
             self.searches.remove(&block);
         }
-        // What they wait for may have been dropped.
-        self.searches.retain(|_, search| !search.consults());
-        self.tell_all(now, &ToWorker::Drain, actions);
+        // The blocks that they wait for may have been dropped.
+        self.searches.retain(|_, search| !search.awaits_verification());
+        self.send_to_all(now, &ToWorker::Drain, actions);
     }
 
-    /// Tells the supermaster once all that could be finished is durable, and nobody is in a collective write.
+    /// Reports to the supermaster once everything that can be finished is durable, and nobody is in
+    /// a collective write.
     fn report_drained(&mut self, now: Time, actions: &mut Actions<P>) {
         let writing = self.outputs.is_storing() || self.collective.is_writing();
         let ended = self.searches.is_empty() && !writing;
         if self.draining && ended && !self.drained {
             self.drained = true;
-            self.tell_supermaster(now, ToSupermaster::Drained, actions);
+            self.send_to_supermaster(now, ToSupermaster::Drained, actions);
         }
     }
 
     fn stop(&mut self, now: Time, exit: Exit, actions: &mut Actions<P>) {
-        self.tell_all(now, &ToWorker::Stop(exit), actions);
+        self.send_to_all(now, &ToWorker::Stop(exit), actions);
         actions.push(Action::Exit(exit));
     }
 
@@ -324,13 +342,13 @@ impl<P: Payload> Master<P> {
                 peer => ("the worker", self.topology.worker(self.worker(peer as u32 - 1)).rank),
             };
             let cause = format!("{who} was silent for {:.1} s", silence.seconds());
-            actions.push(Action::Fail(Failure { rank, code: Failure::SILENCE, cause }));
+            actions.push(Action::Fail(Failure { rank, code: Failure::SILENT_RANK_CODE, cause }));
         }
         for peer in self.peers.quiet(now) {
             match peer {
-                0 => self.tell_supermaster(now, ToSupermaster::Ping, actions),
+                0 => self.send_to_supermaster(now, ToSupermaster::Ping, actions),
                 peer => {
-                    self.tell(now, self.worker(peer as u32 - 1), ToWorker::Ping, actions);
+                    self.send_to_worker(now, self.worker(peer as u32 - 1), ToWorker::Ping, actions);
                 }
             }
         }
@@ -350,18 +368,18 @@ impl<P: Payload> Role<P> for Master<P> {
     ) {
         match event {
             Event::Start => {}
-            Event::Message { from, message } => self.take(now, from, message, actions),
+            Event::Message { from, message } => self.receive(now, from, message, actions),
             Event::Done { ticket, outcome } => self.done(now, ticket, outcome, actions),
             Event::Failed { code, cause, .. } => {
                 let failure = Failure { rank: self.rank(), code, cause };
-                self.tell_supermaster(now, ToSupermaster::Failed(failure), actions);
+                self.send_to_supermaster(now, ToSupermaster::Failed(failure), actions);
             }
             Event::Tick => self.tick(now, actions),
-            // Nothing is sent with a receipt, and only the supermaster is told by the driver.
+            // The master sends nothing with a receipt, and the driver drains only the supermaster.
             Event::Sent { .. } | Event::Drain => {}
         }
-        self.ask_for_more(now, actions);
-        self.write_together(now, actions);
+        self.request_blocks(now, actions);
+        self.begin_collective(now, actions);
         self.compute(actions);
         self.report_drained(now, actions);
     }

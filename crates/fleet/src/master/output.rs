@@ -1,13 +1,13 @@
-//! A block from its layout until it stands in the file.
+//! The output of a block, from its layout until it is in the file.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::config::{Config, Strategy};
 use crate::ids::{BlockId, WorkerId};
 use crate::work::{Holder, Run, Slice};
-use crate::worker::windows;
+use crate::worker::cut_into_windows;
 
-/// What a worker writes of a block.
+/// The part of a block's output that one worker writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Portion {
     /// The worker.
@@ -16,40 +16,40 @@ pub struct Portion {
     pub runs: Vec<Run>,
 }
 
-/// How far a block's output is.
+/// Progress of a block's output.
 #[derive(Debug)]
-enum Stage {
-    /// So many portions are not durable yet.
+enum OutputStage {
+    /// This many portions are not durable yet.
     Storing(u32),
-    /// Its offset is not known.
+    /// The offset is not known.
     Waiting,
-    /// So many portions are not written yet.
+    /// This many portions are not written yet.
     Placing(u32),
 }
 
-/// A block's output.
+/// The output of a block and its progress.
 #[derive(Debug)]
-struct Laid {
-    stage: Stage,
+struct BlockOutput {
+    stage: OutputStage,
     size: u64,
     portions: Vec<Portion>,
-    /// The group searched the block: it was not restored.
+    /// Whether the group searched the block, and did not restore it from a checkpoint.
     is_new: bool,
 }
 
-impl Laid {
-    /// Bytes that are held for it: its bytes, and what each slice takes besides.
+impl BlockOutput {
+    /// Bytes of memory for the block: its output, and the overhead of each slice.
     fn held(&self) -> u64 {
         let runs = self.portions.iter().flat_map(|portion| &portion.runs);
         self.size + SLICE_MEMORY * runs.map(|run| run.slices.len() as u64).sum::<u64>()
     }
 }
 
-/// Memory of a slice with the master, and of its piece with the worker, besides the bytes of the piece.
+/// Overhead of a slice in bytes, with the master and with the worker that has the piece.
 const SLICE_MEMORY: u64 = 200;
 
-/// Deals a block's output out to the workers that write it: at least one, if only to note that there is nothing. `spare`
-/// writes where no worker holds anything.
+/// Distributes a block's output to the workers that write it. There is at least one portion, even
+/// for an empty output. `spare` writes output that has no piece of any worker.
 pub fn portions(
     strategy: Strategy,
     block: BlockId,
@@ -88,134 +88,140 @@ pub fn portions(
     runs.into_iter().map(|(worker, runs)| Portion { worker, runs }).collect()
 }
 
-/// What is to be done for a block's output next.
+/// The next step for a block's output.
 #[derive(Debug)]
-pub enum Next {
-    /// These portions of so many bytes in all are to be made durable.
+pub enum OutputStep {
+    /// Make these portions durable; they have this many bytes in all.
     Store(Vec<Portion>, u64),
-    /// It is finished; the supermaster is to know its size, and how many bytes are held for it.
+    /// The block is finished: report its size and the bytes held for it to the supermaster.
     Finished {
         /// Bytes of the output.
         size: u64,
         /// Bytes held.
         held: u64,
     },
-    /// These portions are to be written.
+    /// Write these portions.
     Place(Vec<Portion>),
-    /// It stands in the file.
+    /// The output is in the file.
     Placed,
-    /// Nothing yet.
+    /// Nothing to do yet.
     Nothing,
 }
 
 /// The outputs of a group's blocks.
 #[derive(Debug)]
-pub struct Outputs {
-    /// Blocks are stored ...
+pub struct BlockOutputs {
+    /// Whether blocks are stored ...
     stores: bool,
-    /// ... and what is stored is all that is to come of them.
+    /// ... and the stored blocks are the final output.
     stays: bool,
-    blocks: BTreeMap<BlockId, Laid>,
-    /// Outputs that are not durable yet.
+    blocks: BTreeMap<BlockId, BlockOutput>,
+    /// Number of outputs that are not durable yet.
     storing: usize,
-    /// New outputs that are being written; those for a collective write are not counted, which begins when
-    /// there are enough.
+    /// Number of new outputs that are being written. Those for a collective write do not count,
+    /// because it only begins when there are enough of them.
     placing: usize,
     collective: bool,
 }
 
-impl Outputs {
-    /// None.
-    pub fn new(config: &Config) -> Outputs {
+impl BlockOutputs {
+    /// Starts without outputs.
+    pub fn new(config: &Config) -> BlockOutputs {
         let (stores, stays) = (config.stores(), config.strategy == Strategy::Records);
         let collective = config.strategy == Strategy::Collective;
-        Outputs { stores, stays, blocks: BTreeMap::new(), storing: 0, placing: 0, collective }
+        BlockOutputs { stores, stays, blocks: BTreeMap::new(), storing: 0, placing: 0, collective }
     }
 
-    /// True while outputs are made durable.
+    /// Whether outputs are being made durable.
     pub fn is_storing(&self) -> bool {
         self.storing > 0
     }
 
-    /// Number of new outputs that are being written.
+    /// Returns the number of new outputs that are being written.
     pub fn placing(&self) -> usize {
         self.placing
     }
 
-    /// A block is laid out.
-    pub fn lay(&mut self, block: BlockId, portions: Vec<Portion>) -> Next {
+    /// Adds the layout of a block.
+    pub fn add_layout(&mut self, block: BlockId, portions: Vec<Portion>) -> OutputStep {
         let size = portions.iter().flat_map(|portion| &portion.runs).map(Run::length).sum();
         if self.stores {
-            let stage = Stage::Storing(portions.len() as u32);
+            let stage = OutputStage::Storing(portions.len() as u32);
             self.storing += 1;
-            let laid = Laid { stage, size, portions: recorded(&portions), is_new: true };
+            let laid = BlockOutput { stage, size, portions: recorded(&portions), is_new: true };
             self.blocks.insert(block, laid);
-            return Next::Store(portions, size);
+            return OutputStep::Store(portions, size);
         }
-        let laid = Laid { stage: Stage::Waiting, size, portions, is_new: true };
+        let laid = BlockOutput { stage: OutputStage::Waiting, size, portions, is_new: true };
         let held = laid.held();
         self.blocks.insert(block, laid);
-        Next::Finished { size, held }
+        OutputStep::Finished { size, held }
     }
 
-    /// A portion of a block is durable.
-    pub fn stored(&mut self, block: BlockId) -> Next {
-        let Some(laid) = self.blocks.get_mut(&block) else { return Next::Nothing };
-        let Stage::Storing(left) = &mut laid.stage else { return Next::Nothing };
+    /// Notes that a portion of a block is durable.
+    pub fn portion_stored(&mut self, block: BlockId) -> OutputStep {
+        let Some(laid) = self.blocks.get_mut(&block) else { return OutputStep::Nothing };
+        let OutputStage::Storing(left) = &mut laid.stage else { return OutputStep::Nothing };
         *left -= 1;
         if *left > 0 {
-            return Next::Nothing;
+            return OutputStep::Nothing;
         }
-        laid.stage = Stage::Waiting;
+        laid.stage = OutputStage::Waiting;
         self.storing -= 1;
-        Next::Finished { size: laid.size, held: laid.held() }
+        OutputStep::Finished { size: laid.size, held: laid.held() }
     }
 
-    /// A block of an earlier run is to be copied from the checkpoint by `worker`.
-    pub fn restore(&mut self, block: BlockId, base: u64, size: u64, worker: WorkerId) -> Next {
+    /// Has `worker` copy a block of an earlier run from the checkpoint.
+    pub fn restore(
+        &mut self,
+        block: BlockId,
+        base: u64,
+        size: u64,
+        worker: WorkerId,
+    ) -> OutputStep {
         let portions = vec![Portion { worker, runs: vec![record(block, 0, size)] }];
-        let laid = Laid { stage: Stage::Waiting, size, portions, is_new: false };
+        let laid = BlockOutput { stage: OutputStage::Waiting, size, portions, is_new: false };
         self.blocks.insert(block, laid);
-        self.base(block, base)
+        self.set_offset(block, base)
     }
 
-    /// The offset of a block in the file has become known.
-    pub fn base(&mut self, block: BlockId, base: u64) -> Next {
-        let Some(laid) = self.blocks.get_mut(&block) else { return Next::Nothing };
+    /// Notes the offset of a block in the file.
+    pub fn set_offset(&mut self, block: BlockId, base: u64) -> OutputStep {
+        let Some(laid) = self.blocks.get_mut(&block) else { return OutputStep::Nothing };
         let mut portions = std::mem::take(&mut laid.portions);
         if laid.size == 0 || self.stays {
             self.blocks.remove(&block);
-            return Next::Placed;
+            return OutputStep::Placed;
         }
         for run in portions.iter_mut().flat_map(|portion| &mut portion.runs) {
             run.offset += base;
         }
-        laid.stage = Stage::Placing(portions.len() as u32);
+        laid.stage = OutputStage::Placing(portions.len() as u32);
         self.placing += usize::from(laid.is_new && !self.collective);
-        Next::Place(portions)
+        OutputStep::Place(portions)
     }
 
-    /// A portion of a block stands in the file.
-    pub fn written(&mut self, block: BlockId) -> Next {
-        let Some(laid) = self.blocks.get_mut(&block) else { return Next::Nothing };
-        let Stage::Placing(left) = &mut laid.stage else { return Next::Nothing };
+    /// Notes that a portion of a block is in the file.
+    pub fn portion_written(&mut self, block: BlockId) -> OutputStep {
+        let Some(laid) = self.blocks.get_mut(&block) else { return OutputStep::Nothing };
+        let OutputStage::Placing(left) = &mut laid.stage else { return OutputStep::Nothing };
         *left -= 1;
         if *left > 0 {
-            return Next::Nothing;
+            return OutputStep::Nothing;
         }
         self.placing -= usize::from(laid.is_new && !self.collective);
         self.blocks.remove(&block);
-        Next::Placed
+        OutputStep::Placed
     }
 }
 
-/// A stretch of a block as the checkpoint has it.
+/// Bytes of a block in the checkpoint.
 fn record(block: BlockId, start: u64, length: u64) -> Run {
     let slice = Slice { holder: Holder::Record, piece: 0, start, length };
     Run { block, offset: start, slices: vec![slice] }
 }
 
-/// The same portions once they are in the checkpoint.
+/// The same portions, taken from the checkpoint.
 fn recorded(portions: &[Portion]) -> Vec<Portion> {
     let record = |run: &Run| record(run.block, run.offset, run.length());
     portions
@@ -227,35 +233,35 @@ fn recorded(portions: &[Portion]) -> Vec<Portion> {
         .collect()
 }
 
-/// Shares that wait for a collective write, cut into pieces of at most a write buffer, block by block in the order of
-/// the file.
+/// Portions that wait for a collective write. They are cut into pieces of at most a write buffer,
+/// block by block in the order of the file.
 #[derive(Debug)]
 pub struct Collective {
     buffer: u64,
     queue: VecDeque<(WorkerId, u64, Run)>,
     bytes: u64,
-    /// Pieces of each block that are not written.
+    /// For each block, the portions and the pieces that are not written.
     left: BTreeMap<BlockId, (u32, u32)>,
-    /// Blocks of the pieces being written, and who has not reported.
+    /// Blocks of the pieces being written, and the number of workers that have not reported.
     running: Option<(Vec<(BlockId, WorkerId)>, u32)>,
 }
 
-/// A collective write: for each worker its runs.
+/// A collective write: the runs of each worker.
 pub type CollectiveRound = BTreeMap<WorkerId, Vec<Run>>;
 
 impl Collective {
-    /// Nothing waits.
+    /// Starts without portions.
     pub fn new(buffer: u64) -> Collective {
         let (queue, left) = (VecDeque::new(), BTreeMap::new());
         Collective { buffer, queue, bytes: 0, left, running: None }
     }
 
-    /// Takes the portions of a block.
+    /// Adds the portions of a block.
     pub fn add(&mut self, block: BlockId, portions: Vec<Portion>) {
         let count = portions.len() as u32;
         let mut pieces = Vec::new();
         for Portion { worker, runs } in portions {
-            let flat = windows(runs, self.buffer).into_iter().flat_map(|(_, runs)| runs);
+            let flat = cut_into_windows(runs, self.buffer).into_iter().flat_map(|(_, runs)| runs);
             pieces.extend(flat.map(|run| (worker, run.length(), run)));
         }
         pieces.sort_unstable_by_key(|(_, _, run)| run.offset);
@@ -264,14 +270,15 @@ impl Collective {
         self.queue.extend(pieces);
     }
 
-    /// True while a write is under way.
+    /// Whether a write is under way.
     pub fn is_writing(&self) -> bool {
         self.running.is_some()
     }
 
-    /// The next write, if none is under way and enough is waiting, or anything at all when `hurry`. Together the members
-    /// write one stretch of the file without gaps: MPI libraries fill gaps with what they read there before, which other
-    /// groups may have written meanwhile.
+    /// Begins the next write if none is under way and enough bytes are waiting, or any at all with
+    /// `hurry`. Together the members write one part of the file without gaps. MPI libraries fill
+    /// gaps with the bytes that they read there before, which other groups may have replaced
+    /// meanwhile.
     pub fn begin(&mut self, members: u32, hurry: bool) -> Option<CollectiveRound> {
         let enough = self.bytes >= if hurry { 1 } else { self.buffer };
         if self.running.is_some() || !enough {
@@ -301,9 +308,9 @@ impl Collective {
         Some(round)
     }
 
-    /// A member is through; when it was the last, returns the blocks that now stand in the file, each as often as it
-    /// has portions.
-    pub fn written(&mut self) -> Vec<(BlockId, u32)> {
+    /// Notes that a member has finished. After the last one, returns the blocks that are now in the
+    /// file, each with its number of portions.
+    pub fn member_finished(&mut self) -> Vec<(BlockId, u32)> {
         let Some((pieces, left)) = &mut self.running else { return Vec::new() };
         *left -= 1;
         if *left > 0 {

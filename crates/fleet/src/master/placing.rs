@@ -1,4 +1,4 @@
-//! Having the output of blocks written.
+//! Has the workers write the output of blocks.
 
 use crate::config::Strategy;
 use crate::ids::{BlockId, Time, WorkerId};
@@ -7,11 +7,11 @@ use crate::payload::Payload;
 use crate::role::Action;
 use crate::work::{Extent, Holder, MasterWork, Owner, Run, Slice};
 
-use super::output::{CollectiveRound, Next, portions};
+use super::output::{CollectiveRound, OutputStep, portions};
 use super::{Actions, Gathering, Master, Pending};
 
 impl<P: Payload> Master<P> {
-    /// A block is searched, and this is its output.
+    /// Notes the output of a block that has been searched.
     pub(super) fn lay_out(
         &mut self,
         now: Time,
@@ -38,45 +38,46 @@ impl<P: Payload> Master<P> {
             };
             slices.push(Slice { holder, piece, start: 0, length });
         }
-        let spare = self.anyone();
-        let next = self.outputs.lay(block, portions(self.config.strategy, block, slices, spare));
-        self.go_on(now, block, next, actions);
+        let spare = self.next_worker();
+        let next =
+            self.outputs.add_layout(block, portions(self.config.strategy, block, slices, spare));
+        self.continue_output(now, block, next, actions);
     }
 
-    /// Does what comes next for a block's output.
-    pub(super) fn go_on(
+    /// Carries out the next step for a block's output.
+    pub(super) fn continue_output(
         &mut self,
         now: Time,
         block: BlockId,
-        next: Next,
+        next: OutputStep,
         actions: &mut Actions<P>,
     ) {
         match next {
-            Next::Store(portions, size) => {
+            OutputStep::Store(portions, size) => {
                 for portion in portions {
                     let message = ToWorker::Store { block, runs: portion.runs, size };
-                    self.tell(now, portion.worker, message, actions);
+                    self.send_to_worker(now, portion.worker, message, actions);
                 }
             }
-            Next::Finished { size, held } => {
+            OutputStep::Finished { size, held } => {
                 self.unfinished.remove(block);
                 let message = ToSupermaster::Finished { block, size, held };
-                self.tell_supermaster(now, message, actions);
+                self.send_to_supermaster(now, message, actions);
             }
-            Next::Place(portions) if self.config.strategy == Strategy::Collective => {
+            OutputStep::Place(portions) if self.config.strategy == Strategy::Collective => {
                 self.collective.add(block, portions);
             }
-            Next::Place(portions) => {
+            OutputStep::Place(portions) => {
                 for portion in portions {
                     let message = ToWorker::Place { block, runs: portion.runs };
-                    self.tell(now, portion.worker, message, actions);
+                    self.send_to_worker(now, portion.worker, message, actions);
                 }
             }
-            Next::Placed => {
+            OutputStep::Placed => {
                 actions.push(Action::Placed { block });
-                self.tell_supermaster(now, ToSupermaster::Placed { block }, actions);
+                self.send_to_supermaster(now, ToSupermaster::Placed { block }, actions);
             }
-            Next::Nothing => {}
+            OutputStep::Nothing => {}
         }
     }
 
@@ -86,9 +87,10 @@ impl<P: Payload> Master<P> {
         self.works.push_back((pending, MasterWork::Gather { runs: vec![run] }));
     }
 
-    /// Begins a collective write when there is enough for one, or nothing is searched meanwhile. None during a drain: the
-    /// file will not be kept, and when the workers are told to stop, none of them may wait for the others.
-    pub(super) fn write_together(&mut self, now: Time, actions: &mut Actions<P>) {
+    /// Begins a collective write when there is enough for one, or when nothing is being searched.
+    /// During a drain none begins: the file will not be kept, and no worker may wait for the others
+    /// when it receives the message to stop.
+    pub(super) fn begin_collective(&mut self, now: Time, actions: &mut Actions<P>) {
         if self.draining {
             return;
         }
@@ -105,17 +107,22 @@ impl<P: Payload> Master<P> {
                 let pending = Pending::Gather(Gathering::Collective(worker, runs));
                 self.works.push_back((pending, work));
             } else {
-                self.tell(now, worker, ToWorker::Collective { runs, master: None }, actions);
+                self.send_to_worker(
+                    now,
+                    worker,
+                    ToWorker::Collective { runs, master: None },
+                    actions,
+                );
             }
         }
         debug_assert_eq!(round, CollectiveRound::new(), "only members of the group write");
     }
 
     pub(super) fn collective_written(&mut self, now: Time, actions: &mut Actions<P>) {
-        for (block, portions) in self.collective.written() {
+        for (block, portions) in self.collective.member_finished() {
             for _ in 0..portions {
-                let next = self.outputs.written(block);
-                self.go_on(now, block, next, actions);
+                let next = self.outputs.portion_written(block);
+                self.continue_output(now, block, next, actions);
             }
         }
     }
@@ -129,11 +136,11 @@ impl<P: Payload> Master<P> {
     ) {
         match gathering {
             Gathering::Window(worker, window) => {
-                self.tell(now, worker, ToWorker::Part { window, bytes }, actions);
+                self.send_to_worker(now, worker, ToWorker::Part { window, bytes }, actions);
             }
             Gathering::Collective(worker, runs) => {
                 let message = ToWorker::Collective { runs, master: Some(bytes) };
-                self.tell(now, worker, message, actions);
+                self.send_to_worker(now, worker, message, actions);
             }
         }
     }

@@ -1,24 +1,25 @@
-//! Algorithm 1 of Lin et al.: which task a worker gets.
+//! Selects the task that a worker gets (Algorithm 1 of Lin et al.).
 
 use std::collections::BTreeMap;
 
 use crate::ids::{BlockId, PartitionId, PassId};
 
-/// The tasks of a group that are not assigned.
+/// The unassigned tasks of a group.
 ///
-/// A worker gets a task of the first block that still has one on a partition the worker holds; of those the one with
-/// the smallest partition. Blocks are in the order in which they came to the group, whatever their passes. A block that
-/// has begun came before all that have not, so when it comes back for another pass it goes before these.
+/// A worker gets a task of the first block that has one on a partition of this worker, and there
+/// the task with the smallest partition. Blocks are in the order in which the group received them,
+/// whatever their passes. A block that has begun was received before all blocks that have not. So
+/// when it returns for another pass, it goes before these.
 #[derive(Clone, Debug)]
 pub struct TaskQueue {
-    /// Blocks with unassigned tasks, by their numbers.
+    /// Blocks with unassigned tasks, by the order in which the group received them.
     blocks: BTreeMap<u64, Waiting>,
-    /// Per partition: the number of the first block whose task is unassigned, or [`NO_BLOCK`].
+    /// For each partition, the number of the first block whose task is unassigned, or [`NO_BLOCK`].
     first: Vec<u64>,
     unassigned: u64,
 }
 
-/// No block has this number.
+/// Stands for no block.
 const NO_BLOCK: u64 = u64::MAX;
 
 /// A block with unassigned tasks.
@@ -26,21 +27,21 @@ const NO_BLOCK: u64 = u64::MAX;
 struct Waiting {
     block: BlockId,
     pass: PassId,
-    /// Per partition: its task is unassigned.
+    /// For each partition, whether its task is unassigned.
     unassigned: Vec<bool>,
-    /// How many are.
+    /// Number of unassigned tasks.
     left: u32,
 }
 
 impl TaskQueue {
-    /// No tasks.
+    /// Creates an empty queue.
     pub fn new(partitions: u32) -> TaskQueue {
         let first = vec![NO_BLOCK; partitions as usize];
         TaskQueue { blocks: BTreeMap::new(), first, unassigned: 0 }
     }
 
-    /// Adds the tasks of a block's pass, one per partition. The number says how many blocks came to the group before this
-    /// one; none of its tasks may wait.
+    /// Adds the tasks of a block's pass, one per partition. `number` counts the blocks that the
+    /// group received before this one. No task of the block may be waiting.
     pub fn push(&mut self, number: u64, block: BlockId, pass: PassId) {
         let partitions = self.first.len();
         let unassigned = vec![true; partitions];
@@ -53,13 +54,13 @@ impl TaskQueue {
         self.unassigned += partitions as u64;
     }
 
-    /// Tasks that are not assigned.
+    /// Returns the number of unassigned tasks.
     pub fn unassigned(&self) -> u64 {
         self.unassigned
     }
 
-    /// Takes out the task for a worker that holds these partitions.
-    pub fn take(&mut self, held: &[PartitionId]) -> Option<(BlockId, PassId, PartitionId)> {
+    /// Removes and returns the task for a worker that holds these partitions.
+    pub fn assign_next(&mut self, held: &[PartitionId]) -> Option<(BlockId, PassId, PartitionId)> {
         let (number, partition) = held.iter().map(|p| (self.first[p.index()], *p)).min()?;
         let waiting = self.blocks.get_mut(&number)?;
         let task = (waiting.block, waiting.pass, partition);
@@ -75,7 +76,7 @@ impl TaskQueue {
         Some(task)
     }
 
-    /// Gives up all unassigned tasks; returns their blocks.
+    /// Removes all unassigned tasks and returns their blocks.
     pub fn clear(&mut self) -> Vec<BlockId> {
         self.first.fill(NO_BLOCK);
         self.unassigned = 0;
@@ -100,57 +101,62 @@ mod tests {
     }
 
     fn task(block: u32, partition: u32) -> Option<(BlockId, PassId, PartitionId)> {
-        of_pass(0, block, partition)
+        with_pass(0, block, partition)
     }
 
-    fn of_pass(pass: u32, block: u32, partition: u32) -> Option<(BlockId, PassId, PartitionId)> {
+    fn with_pass(pass: u32, block: u32, partition: u32) -> Option<(BlockId, PassId, PartitionId)> {
         Some((BlockId(block), PassId(pass), PartitionId(partition)))
     }
 
     #[test]
     fn first_block_first_smallest_partition_first() {
         let mut queue = queue(4, &[7, 3]);
-        assert_eq!(queue.take(&held(1..3)), task(7, 1));
-        assert_eq!(queue.take(&held(1..4)), task(7, 2));
-        assert_eq!(queue.take(&held(1..3)), task(3, 1));
-        assert_eq!(queue.take(&held(0..4)), task(7, 0));
-        assert_eq!(queue.take(&held(0..4)), task(7, 3));
-        assert_eq!(queue.take(&held(1..3)), task(3, 2));
-        assert_eq!(queue.take(&held(1..3)), None);
+        assert_eq!(queue.assign_next(&held(1..3)), task(7, 1));
+        assert_eq!(queue.assign_next(&held(1..4)), task(7, 2));
+        assert_eq!(queue.assign_next(&held(1..3)), task(3, 1));
+        assert_eq!(queue.assign_next(&held(0..4)), task(7, 0));
+        assert_eq!(queue.assign_next(&held(0..4)), task(7, 3));
+        assert_eq!(queue.assign_next(&held(1..3)), task(3, 2));
+        assert_eq!(queue.assign_next(&held(1..3)), None);
         assert_eq!(queue.unassigned(), 2);
     }
 
     #[test]
     fn replicas_share_a_block() {
         let mut queue = queue(2, &[0, 1]);
-        // Two workers that both hold partition 0: the second goes on with the next block.
-        assert_eq!(queue.take(&held(0..1)), task(0, 0));
-        assert_eq!(queue.take(&held(0..1)), task(1, 0));
-        assert_eq!(queue.take(&held(0..1)), None);
+        // Both workers hold partition 0, so the second one gets the next block.
+        assert_eq!(queue.assign_next(&held(0..1)), task(0, 0));
+        assert_eq!(queue.assign_next(&held(0..1)), task(1, 0));
+        assert_eq!(queue.assign_next(&held(0..1)), None);
         queue.push(2, BlockId(2), PassId(0));
-        assert_eq!(queue.take(&held(0..1)), task(2, 0));
-        assert_eq!(queue.take(&held(1..2)), task(0, 1));
+        assert_eq!(queue.assign_next(&held(0..1)), task(2, 0));
+        assert_eq!(queue.assign_next(&held(1..2)), task(0, 1));
     }
 
     #[test]
     fn a_block_that_comes_back_keeps_its_place() {
         let mut queue = queue(2, &[7, 3, 9]);
         for partition in [0, 1] {
-            assert_eq!(queue.take(&held(partition..2)), task(7, partition));
+            assert_eq!(queue.assign_next(&held(partition..2)), task(7, partition));
         }
         // Block 3 has begun, block 9 has not.
-        assert_eq!(queue.take(&held(0..1)), task(3, 0));
+        assert_eq!(queue.assign_next(&held(0..1)), task(3, 0));
         queue.push(0, BlockId(7), PassId(1));
         assert_eq!(queue.unassigned(), 2 + 1 + 2);
-        assert_eq!(queue.take(&held(0..2)), of_pass(1, 7, 0));
-        assert_eq!(queue.take(&held(0..1)), task(9, 0), "not what was assigned of block 3");
-        assert_eq!(queue.take(&held(0..2)), of_pass(1, 7, 1));
-        assert_eq!(queue.take(&held(0..2)), task(3, 1));
+        assert_eq!(queue.assign_next(&held(0..2)), with_pass(1, 7, 0));
+        assert_eq!(queue.assign_next(&held(0..1)), task(9, 0), "not what was assigned of block 3");
+        assert_eq!(queue.assign_next(&held(0..2)), with_pass(1, 7, 1));
+        assert_eq!(queue.assign_next(&held(0..2)), task(3, 1));
         queue.push(1, BlockId(3), PassId(1));
         queue.push(0, BlockId(7), PassId(2));
-        let rest: Vec<_> = std::iter::from_fn(|| queue.take(&held(0..2))).collect();
-        let expected =
-            [of_pass(2, 7, 0), of_pass(2, 7, 1), of_pass(1, 3, 0), of_pass(1, 3, 1), task(9, 1)];
+        let rest: Vec<_> = std::iter::from_fn(|| queue.assign_next(&held(0..2))).collect();
+        let expected = [
+            with_pass(2, 7, 0),
+            with_pass(2, 7, 1),
+            with_pass(1, 3, 0),
+            with_pass(1, 3, 1),
+            task(9, 1),
+        ];
         assert_eq!(rest.into_iter().map(Some).collect::<Vec<_>>(), expected);
         assert_eq!(queue.unassigned(), 0);
     }
@@ -158,13 +164,13 @@ mod tests {
     #[test]
     fn clearing_names_the_blocks_that_lose_tasks() {
         let mut queue = queue(2, &[0, 1, 2]);
-        assert_eq!(queue.take(&held(0..2)), task(0, 0));
-        assert_eq!(queue.take(&held(0..2)), task(0, 1));
-        assert_eq!(queue.take(&held(0..1)), task(1, 0));
+        assert_eq!(queue.assign_next(&held(0..2)), task(0, 0));
+        assert_eq!(queue.assign_next(&held(0..2)), task(0, 1));
+        assert_eq!(queue.assign_next(&held(0..1)), task(1, 0));
         assert_eq!(queue.clear(), [BlockId(1), BlockId(2)]);
-        assert_eq!(queue.take(&held(0..2)), None);
+        assert_eq!(queue.assign_next(&held(0..2)), None);
         queue.push(3, BlockId(9), PassId(0));
-        assert_eq!(queue.take(&held(0..2)), task(9, 0));
+        assert_eq!(queue.assign_next(&held(0..2)), task(9, 0));
         assert_eq!(queue.unassigned(), 1);
     }
 }

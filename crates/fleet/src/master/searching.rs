@@ -1,107 +1,114 @@
-//! A block while it is searched.
+//! The state of a block while it is searched.
 
 use std::collections::BTreeMap;
 
 use crate::ids::{PartitionId, PassId};
 use crate::payload::Payload;
 
-/// What is known of a task.
+/// State of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Task {
     Unassigned,
     /// Assigned to the worker with this number in the group.
-    With(u32),
-    /// Searched, and this worker answers for it: the one that searched it, unless another took that over.
+    AssignedTo(u32),
+    /// Searched. This worker answers for it: the one that searched it, unless another took that
+    /// over.
     Searched(u32),
 }
 
-/// A pass of a block, from when its queries are there until the next one begins or the block's output is laid out.
+/// A pass of a block, from the preparation of its queries until the next pass begins or the block's
+/// output is laid out.
 #[derive(Debug)]
-pub struct Searching<P> {
+pub struct BlockSearch<P> {
     number: u64,
     pass: PassId,
-    /// The tasks of the passes before this one that were searched here.
+    /// Tasks of earlier passes that this group searched.
     earlier: BTreeMap<PassId, Vec<Task>>,
     queries: P,
-    /// Per partition.
+    /// One task per partition.
     tasks: Vec<Task>,
-    /// Which workers of the group have the queries, a bit each.
-    informed: Vec<u64>,
+    /// Workers of the group that have the queries, a bit each.
+    with_queries: Vec<u64>,
     absorbed: u32,
-    /// Tells the searching workers of the cut when so many results are absorbed.
+    /// Number of absorbed results at which the searching workers next receive the cut.
     next_raise: u32,
     cut: Option<P>,
-    /// The supermaster judges the pass.
-    consults: bool,
+    /// Whether the pass waits for the supermaster to verify it.
+    awaits_verification: bool,
     round: u32,
     awaited: u32,
     replies: Vec<P>,
 }
 
-impl<P: Payload> Searching<P> {
-    /// The pass with which a block begins, none of its tasks assigned; `number` blocks came to the group before.
+impl<P: Payload> BlockSearch<P> {
+    /// Starts the first pass of a block, with no task assigned. The group received `number` blocks
+    /// before.
     pub fn new(
         number: u64,
         pass: PassId,
         queries: P,
         partitions: usize,
         workers: usize,
-    ) -> Searching<P> {
-        Searching {
+    ) -> BlockSearch<P> {
+        BlockSearch {
             number,
             pass,
             earlier: BTreeMap::new(),
             queries,
             tasks: vec![Task::Unassigned; partitions],
-            informed: vec![0; workers.div_ceil(64)],
+            with_queries: vec![0; workers.div_ceil(64)],
             absorbed: 0,
             next_raise: 1,
             cut: None,
-            consults: false,
+            awaits_verification: false,
             round: 0,
             awaited: 0,
             replies: Vec::new(),
         }
     }
 
-    /// The pass after this one, which is over. But for who answered for what, nothing of this one is left.
+    /// Starts the pass after this one, which is over. Only the answerers of this pass are kept.
     #[must_use]
-    pub fn again(self, queries: P) -> Searching<P> {
-        let Searching { number, pass, mut earlier, tasks, informed, .. } = self;
-        let (partitions, workers) = (tasks.len(), 64 * informed.len());
+    pub fn begin_next_pass(self, queries: P) -> BlockSearch<P> {
+        let BlockSearch { number, pass, mut earlier, tasks, with_queries, .. } = self;
+        let (partitions, workers) = (tasks.len(), 64 * with_queries.len());
         earlier.insert(pass, tasks);
-        Searching { earlier, ..Searching::new(number, pass.next(), queries, partitions, workers) }
+        BlockSearch {
+            earlier,
+            ..BlockSearch::new(number, pass.next(), queries, partitions, workers)
+        }
     }
 
-    /// How many blocks came to the group before this one.
+    /// Returns the number of blocks that the group received before this one.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// The pass that is searched.
+    /// Returns the current pass.
     pub fn pass(&self) -> PassId {
         self.pass
     }
 
-    /// Notes an assignment; returns the queries if the worker needs them, and the cut.
+    /// Notes an assignment. Returns the queries if the worker needs them, and the cut.
     pub fn assign(&mut self, partition: PartitionId, worker: u32) -> (Option<P>, Option<P>) {
-        self.tasks[partition.index()] = Task::With(worker);
+        self.tasks[partition.index()] = Task::AssignedTo(worker);
         let (word, bit) = (worker as usize / 64, 1 << (worker % 64));
-        let new = self.informed[word] & bit == 0;
-        self.informed[word] |= bit;
+        let new = self.with_queries[word] & bit == 0;
+        self.with_queries[word] |= bit;
         (new.then(|| self.queries.clone()), self.cut.clone())
     }
 
-    /// Notes that a task is searched. False if it was not assigned.
+    /// Notes that a task is searched. Returns false if it was not assigned.
     pub fn searched(&mut self, partition: PartitionId) -> bool {
         let Some(task) = self.tasks.get_mut(partition.index()) else { return false };
-        let Task::With(worker) = *task else { return false };
+        let Task::AssignedTo(worker) = *task else { return false };
         *task = Task::Searched(worker);
         true
     }
 
-    /// Notes that a result is absorbed. Returns the cut and the workers to be told of it, now and then: when the results
-    /// absorbed have doubled, so that a block costs a group few messages whatever the number of partitions.
+    /// Notes that a result is absorbed. Each time the number of absorbed results has doubled,
+    /// returns the cut and the workers to send it to. So a block costs a group few messages,
+    /// whatever the number of partitions.
     pub fn absorb(&mut self, cut: Option<P>) -> Option<(P, Vec<u32>)> {
         self.absorbed += 1;
         if cut.is_some() {
@@ -116,7 +123,7 @@ impl<P: Payload> Searching<P> {
             .tasks
             .iter()
             .filter_map(|task| match task {
-                Task::With(worker) => Some(*worker),
+                Task::AssignedTo(worker) => Some(*worker),
                 _ => None,
             })
             .collect();
@@ -125,12 +132,12 @@ impl<P: Payload> Searching<P> {
         Some((cut, searching))
     }
 
-    /// True if every partition's result is absorbed.
+    /// Whether the results of all partitions are absorbed.
     pub fn is_searched(&self) -> bool {
         self.absorbed as usize == self.tasks.len()
     }
 
-    /// The worker that answers for a partition that is searched, or did so in an earlier pass.
+    /// Returns the worker that answers for a searched partition, in this pass or an earlier one.
     pub fn answerer(&self, pass: PassId, partition: PartitionId) -> Option<u32> {
         let tasks = if pass == self.pass { &self.tasks } else { self.earlier.get(&pass)? };
         match tasks.get(partition.index()) {
@@ -139,24 +146,24 @@ impl<P: Payload> Searching<P> {
         }
     }
 
-    /// From now on this worker, which has the queries, answers for a searched partition. Only before the first round: what
-    /// comes of that one is kept where it was made.
+    /// Lets another worker, which has the queries, answer for a searched partition. Only before the
+    /// first round, because replies stay with the worker that made them.
     pub fn hand_over(&mut self, partition: PartitionId, worker: u32) {
         debug_assert!(self.round == 0 && self.answerer(self.pass, partition).is_some());
         self.tasks[partition.index()] = Task::Searched(worker);
     }
 
-    /// Notes whether the supermaster judges the pass.
-    pub fn consult(&mut self, consults: bool) {
-        self.consults = consults;
+    /// Notes whether the pass waits for verification.
+    pub fn set_awaits_verification(&mut self, awaits_verification: bool) {
+        self.awaits_verification = awaits_verification;
     }
 
-    /// Whether it does.
-    pub fn consults(&self) -> bool {
-        self.consults
+    /// Whether the pass waits for verification.
+    pub fn awaits_verification(&self) -> bool {
+        self.awaits_verification
     }
 
-    /// Rounds of the pass that have begun.
+    /// Returns the number of rounds of the pass that have begun.
     pub fn rounds(&self) -> u32 {
         self.round
     }
@@ -167,16 +174,17 @@ impl<P: Payload> Searching<P> {
         self.awaited = workers;
     }
 
-    /// Takes a reply; when it is the last of its round, returns the number of rounds there were and all its replies.
+    /// Adds a reply. After the last one of the round, returns the number of rounds and all replies
+    /// of this one.
     pub fn reply(&mut self, reply: P) -> Option<(u32, Vec<P>)> {
         self.replies.push(reply);
         self.awaited = self.awaited.saturating_sub(1);
         (self.awaited == 0).then(|| (self.round, std::mem::take(&mut self.replies)))
     }
 
-    /// The workers that have the pass's queries.
-    pub fn informed(&self) -> impl Iterator<Item = u32> + '_ {
-        self.informed.iter().enumerate().flat_map(|(word, &bits)| {
+    /// Returns the workers that have the pass's queries.
+    pub fn with_queries(&self) -> impl Iterator<Item = u32> + '_ {
+        self.with_queries.iter().enumerate().flat_map(|(word, &bits)| {
             (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word as u32 * 64 + bit)
         })
     }

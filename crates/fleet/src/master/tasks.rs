@@ -1,4 +1,4 @@
-//! Giving tasks out, and rounds with those who answer for them.
+//! Assigns tasks to workers, and runs the rounds of questions and replies.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,21 +8,21 @@ use crate::message::{ToSupermaster, ToWorker};
 use crate::payload::{Payload, Queries};
 use crate::work::MasterWork;
 
-use super::searching::Searching;
-use super::{Actions, Master, Pending, Supply};
+use super::searching::BlockSearch;
+use super::{Actions, BlockSupply, Master, Pending};
 
-/// The part of the newest task in the mean of what tasks take.
+/// Weight of the newest task in the mean time of a task.
 const NEWEST: f64 = 1.0 / 16.0;
-/// Passes that a worker may keep though they are over.
+/// Most passes that a worker may keep after their end.
 const MOST_KEPT: usize = 4;
 
 impl<P: Payload> Master<P> {
-    /// Has new blocks prepared, before what else is to be done: workers may wait for their tasks.
+    /// Prepares new blocks before all other works, because workers may wait for their tasks.
     pub(super) fn segment(&mut self, blocks: Vec<(BlockId, Queries<P>)>) {
         if self.draining {
             return;
         }
-        self.supply = Supply::Open;
+        self.supply = BlockSupply::Open;
         self.preparing += blocks.len() as u32;
         let first =
             self.works.partition_point(|(pending, _)| matches!(pending, Pending::Prepare(_)));
@@ -33,7 +33,7 @@ impl<P: Payload> Master<P> {
         }
     }
 
-    /// Gives out the tasks of a block that can be searched.
+    /// Assigns the tasks of a block that is prepared.
     pub(super) fn prepared(
         &mut self,
         now: Time,
@@ -46,14 +46,14 @@ impl<P: Payload> Master<P> {
         }
         self.preparing -= 1;
         let (partitions, workers) = (self.topology.partitions as usize, self.members.len());
-        let search = Searching::new(self.came, pass, queries, partitions, workers);
-        self.came += 1;
+        let search = BlockSearch::new(self.blocks_received, pass, queries, partitions, workers);
+        self.blocks_received += 1;
         self.begin(now, block, search, actions);
     }
 
-    /// Has a block searched once more: its tasks come before those of blocks that have not begun. In a drain it would not
-    /// be finished: workers take no more tasks.
-    pub(super) fn again(
+    /// Begins the next pass of a block; its tasks come before those of blocks that have not begun.
+    /// In a drain the pass would not be finished, because workers take no more tasks.
+    pub(super) fn begin_next_pass(
         &mut self,
         now: Time,
         block: BlockId,
@@ -63,55 +63,64 @@ impl<P: Payload> Master<P> {
         let Some(search) = self.searches.remove(&block) else { return };
         self.end_pass(now, block, &search, actions);
         if !self.draining {
-            self.begin(now, block, search.again(queries), actions);
+            self.begin(now, block, search.begin_next_pass(queries), actions);
         }
     }
 
-    /// Gives out the tasks of a pass.
-    fn begin(&mut self, now: Time, block: BlockId, search: Searching<P>, actions: &mut Actions<P>) {
+    /// Assigns the tasks of a pass.
+    fn begin(
+        &mut self,
+        now: Time,
+        block: BlockId,
+        search: BlockSearch<P>,
+        actions: &mut Actions<P>,
+    ) {
         self.queue.push(search.number(), block, search.pass());
         self.searches.insert(block, search);
-        // Everybody gets one before anybody gets another, until nobody gets one.
+        // Each worker gets a task before any gets another, until none gets one.
         let mut before = u64::MAX;
         while self.queue.unassigned() < before && self.queue.unassigned() > 0 {
             before = self.queue.unassigned();
-            let hungry: Vec<u32> = self.hungry.iter().map(|&(_, member)| member).collect();
-            for member in hungry {
-                self.feed(now, member, actions);
+            let workers_with_room: Vec<u32> =
+                self.workers_with_room.iter().map(|&(_, member)| member).collect();
+            for member in workers_with_room {
+                self.assign_task(now, member, actions);
             }
         }
     }
 
-    /// Notes that no further round of a pass comes: workers with its queries may drop what they keep for it.
-    /// Usually their next task carries the notice; a worker that only answers rounds gets a message.
+    /// Notes that a pass has no further round, so workers with its queries may drop their data of
+    /// it. Usually their next task carries the notice; a worker that only answers rounds gets a
+    /// message.
     pub(super) fn end_pass(
         &mut self,
         now: Time,
         block: BlockId,
-        search: &Searching<P>,
+        search: &BlockSearch<P>,
         actions: &mut Actions<P>,
     ) {
-        for member in search.informed() {
+        for member in search.with_queries() {
             let forget = &mut self.members[member as usize].forget;
             forget.push((block, search.pass()));
             if forget.len() >= MOST_KEPT {
                 let passes = std::mem::take(forget);
-                self.tell(now, self.worker(member), ToWorker::Forget { passes }, actions);
+                self.send_to_worker(now, self.worker(member), ToWorker::Forget { passes }, actions);
             }
         }
     }
 
-    /// The pass of a block, if that is searched now. Blocks that a drain dropped are not known any more; and what was said
-    /// of an earlier pass must not be taken for the one under way.
-    fn searching(&mut self, block: BlockId, pass: PassId) -> Option<&mut Searching<P>> {
+    /// Returns the block if this pass of it is being searched. Blocks that a drain dropped are
+    /// unknown, and messages about an earlier pass must not count for the current one.
+    fn searching(&mut self, block: BlockId, pass: PassId) -> Option<&mut BlockSearch<P>> {
         self.searches.get_mut(&block).filter(|search| search.pass() == pass)
     }
 
-    /// Gives a worker a task if it has room. It may have more than one only while there are enough for all, and while tasks
-    /// are short: a task waits behind another for as long as that takes, which may be long, while others are idle in the
-    /// end; what it gains is the way of a message. For the same reason it gets none while it has a round to answer, which it
-    /// does first, if others hold the same partitions.
-    pub(super) fn feed(&mut self, now: Time, member: u32, actions: &mut Actions<P>) {
+    /// Assigns a task to a worker that can take one. A worker gets a second task only while there
+    /// are enough for all, and while tasks are short. A task that waits behind a long one delays
+    /// the end while other workers are idle; it only saves the time of a message. For the same
+    /// reason a worker gets no task while it has a round to answer first, if others hold the same
+    /// partitions.
+    pub(super) fn assign_task(&mut self, now: Time, member: u32, actions: &mut Actions<P>) {
         let state = &self.members[member as usize];
         let plenty = self.queue.unassigned() >= self.members.len() as u64;
         let short = self.task_seconds < self.config.prefetch_below.seconds();
@@ -119,10 +128,10 @@ impl<P: Payload> Master<P> {
         if !state.ready || (!state.asked.is_empty() && !short && self.has_replicas()) {
             return;
         }
-        self.hungry.remove(&(state.tasks, member));
+        self.workers_with_room.remove(&(state.tasks, member));
         if state.tasks < room
             && let Some((block, pass, partition)) =
-                self.queue.take(self.topology.held(self.worker(member)))
+                self.queue.assign_next(self.topology.held(self.worker(member)))
             && let Some(search) = self.searches.get_mut(&block)
         {
             let (queries, cut) = search.assign(partition, member);
@@ -133,54 +142,60 @@ impl<P: Payload> Master<P> {
             state.tasks += 1;
             let forget = std::mem::take(&mut state.forget);
             let message = ToWorker::Assign { block, pass, partition, queries, cut, forget };
-            self.tell(now, self.worker(member), message, actions);
+            self.send_to_worker(now, self.worker(member), message, actions);
         }
         let tasks = self.members[member as usize].tasks;
         if tasks <= self.config.prefetch {
-            self.hungry.insert((tasks, member));
+            self.workers_with_room.insert((tasks, member));
         }
     }
 
-    /// Whether partitions are held by several workers of the group.
+    /// Whether several workers of the group hold the same partition.
     fn has_replicas(&self) -> bool {
         let last = self.first + self.members.len() as u32 - 1;
         self.topology.worker(WorkerId(last)).replica > 0
     }
 
-    /// Notes that a worker has a task less.
-    pub(super) fn relieve(&mut self, member: u32) {
+    /// Notes that a worker has one task less.
+    pub(super) fn task_ended(&mut self, member: u32) {
         let state = &mut self.members[member as usize];
-        self.hungry.remove(&(state.tasks, member));
+        self.workers_with_room.remove(&(state.tasks, member));
         state.tasks = state.tasks.saturating_sub(1);
         if state.ready {
-            self.hungry.insert((state.tasks, member));
+            self.workers_with_room.insert((state.tasks, member));
         }
     }
 
-    /// Notes what a task took that a worker has just searched.
-    pub(super) fn time(&mut self, now: Time, member: u32) {
+    /// Notes the time of the task that a worker has just searched.
+    pub(super) fn measure_task(&mut self, now: Time, member: u32) {
         let state = &mut self.members[member as usize];
         let took = now.since(state.since).seconds();
         state.since = now;
         self.task_seconds += (took - self.task_seconds) * NEWEST;
     }
 
-    /// Asks for blocks when tasks run short: few for the workers there are.
-    pub(super) fn ask_for_more(&mut self, now: Time, actions: &mut Actions<P>) {
+    /// Asks the supermaster for blocks when there are few tasks for the workers.
+    pub(super) fn request_blocks(&mut self, now: Time, actions: &mut Actions<P>) {
         let wanted = self.members.len() as f64 * self.config.look_ahead;
         let coming = u64::from(self.preparing) * u64::from(self.topology.partitions);
         let short = ((self.queue.unassigned() + coming) as f64) < wanted;
-        // What is being written must not pile up either.
+        // Blocks that are being written must not pile up either.
         let open = self.unfinished.blocks() + self.outputs.placing();
         let window = open < self.config.window as usize
             && self.unfinished.queries() < self.config.window_queries;
-        if self.supply == Supply::Open && !self.draining && short && window {
-            self.supply = Supply::Asked;
-            self.tell_supermaster(now, ToSupermaster::WantSegment, actions);
+        if self.supply == BlockSupply::Open && !self.draining && short && window {
+            self.supply = BlockSupply::Asked;
+            self.send_to_supermaster(now, ToSupermaster::WantSegment, actions);
         }
     }
 
-    pub(super) fn result(&mut self, block: BlockId, pass: PassId, partition: PartitionId, hits: P) {
+    pub(super) fn absorb_result(
+        &mut self,
+        block: BlockId,
+        pass: PassId,
+        partition: PartitionId,
+        hits: P,
+    ) {
         let Some(search) = self.searching(block, pass) else { return };
         if search.searched(partition) {
             let work = MasterWork::Absorb { block, pass, partition, hits };
@@ -188,7 +203,7 @@ impl<P: Payload> Master<P> {
         }
     }
 
-    /// A worker will not search a task that it had.
+    /// Notes that a worker will not search an assigned task.
     pub(super) fn dropped(&mut self, block: BlockId, pass: PassId) {
         if self.searching(block, pass).is_some() {
             self.searches.remove(&block);
@@ -211,12 +226,13 @@ impl<P: Payload> Master<P> {
         let Some((cut, searching)) = raise else { return };
         for member in searching {
             let message = ToWorker::RaiseCut { block, pass, cut: cut.clone() };
-            self.tell(now, self.worker(member), message, actions);
+            self.send_to_worker(now, self.worker(member), message, actions);
         }
     }
 
-    /// Has a pass judged. In a drain it is dropped: the blocks before it may have been.
-    pub(super) fn consult(
+    /// Sends the results of a pass to the supermaster for verification. A drain drops the block,
+    /// because the blocks before it may have been dropped.
+    pub(super) fn send_for_verification(
         &mut self,
         now: Time,
         (block, pass): (BlockId, PassId),
@@ -226,16 +242,16 @@ impl<P: Payload> Master<P> {
         if self.draining {
             self.searches.remove(&block);
         } else if let Some(search) = self.searching(block, pass) {
-            search.consult(true);
-            self.tell_supermaster(now, ToSupermaster::Found { block, pass, found }, actions);
+            search.set_awaits_verification(true);
+            self.send_to_supermaster(now, ToSupermaster::Verify { block, pass, found }, actions);
         }
     }
 
-    /// Takes the verdict.
-    pub(super) fn judged(&mut self, block: BlockId, pass: PassId, verdict: P) {
+    /// Hands the supermaster's verdict on a pass to the works.
+    pub(super) fn verified(&mut self, block: BlockId, pass: PassId, verdict: P) {
         let Some(search) = self.searching(block, pass) else { return };
-        search.consult(false);
-        let work = MasterWork::Judged { block, pass, verdict };
+        search.set_awaits_verification(false);
+        let work = MasterWork::Verified { block, pass, verdict };
         self.works.push_back((Pending::Round(block, pass), work));
     }
 
@@ -246,7 +262,7 @@ impl<P: Payload> Master<P> {
         parts: Vec<(PartitionId, P)>,
         actions: &mut Actions<P>,
     ) {
-        self.share_out(block, pass, &parts);
+        self.balance_answers(block, pass, &parts);
         let Some(search) = self.searching(block, pass) else { return };
         let mut questions: BTreeMap<u32, Vec<(PartitionId, P)>> = BTreeMap::new();
         for (partition, part) in parts {
@@ -262,14 +278,20 @@ impl<P: Payload> Master<P> {
         for (member, parts) in questions {
             let bytes = parts.iter().map(|(_, part)| part.bytes()).sum();
             self.members[member as usize].asked.push_back(bytes);
-            self.tell(now, self.worker(member), ToWorker::Ask { block, pass, parts }, actions);
+            self.send_to_worker(
+                now,
+                self.worker(member),
+                ToWorker::Ask { block, pass, parts },
+                actions,
+            );
         }
     }
 
-    /// Before the first round, where partitions are held several times: decides who answers for each. To align may take much
-    /// longer than to search, and who searched most of a block is by chance. The largest part first, each goes to the
-    /// worker that has least to answer, of those that hold the partition and have the queries.
-    fn share_out(&mut self, block: BlockId, pass: PassId, parts: &[(PartitionId, P)]) {
+    /// Chooses the worker that answers for each partition, before the first round, where several
+    /// workers hold a partition. Alignment may take much longer than the search, and the search was
+    /// distributed by chance. The partition with the largest question comes first. Each goes to the
+    /// worker with the fewest bytes to answer that holds the partition and has the queries.
+    fn balance_answers(&mut self, block: BlockId, pass: PassId, parts: &[(PartitionId, P)]) {
         let replicated = self.has_replicas();
         let known = self.searches.get_mut(&block).filter(|search| search.pass() == pass);
         let Some(search) = known else { return };
@@ -277,7 +299,7 @@ impl<P: Payload> Master<P> {
             return;
         }
         let mut loads: BTreeMap<u32, u64> = search
-            .informed()
+            .with_queries()
             .map(|member| (member, self.members[member as usize].asked.iter().sum()))
             .collect();
         let mut parts: Vec<_> =

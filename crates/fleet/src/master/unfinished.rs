@@ -1,17 +1,18 @@
-//! The blocks that a master has under way.
+//! The blocks that a master has not finished.
 
 use std::collections::BTreeMap;
 
 use crate::ids::BlockId;
 
-/// Blocks from when their queries come until their output is finished, each with its number of queries.
+/// Blocks from the arrival of their queries until their output is finished, each with its number of
+/// queries.
 #[derive(Debug, Default)]
-pub struct Unfinished {
+pub struct UnfinishedBlocks {
     blocks: BTreeMap<BlockId, u64>,
     queries: u64,
 }
 
-impl Unfinished {
+impl UnfinishedBlocks {
     /// Adds a block with this many queries.
     pub fn insert(&mut self, block: BlockId, queries: u64) {
         let before = self.blocks.insert(block, queries).unwrap_or(0);
@@ -23,12 +24,12 @@ impl Unfinished {
         self.queries -= self.blocks.remove(&block).unwrap_or(0);
     }
 
-    /// Number of blocks.
+    /// Returns the number of blocks.
     pub fn blocks(&self) -> usize {
         self.blocks.len()
     }
 
-    /// Number of their queries.
+    /// Returns the number of their queries.
     pub fn queries(&self) -> u64 {
         self.queries
     }

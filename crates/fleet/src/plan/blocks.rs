@@ -1,60 +1,65 @@
-//! How finely a job is cut, and the bounds that grow with it.
+//! Chooses the number of partitions, the size of blocks, and the limits that grow with them.
 
 use super::Request;
 use crate::config::Config;
 use crate::payload::Weight;
 use crate::topology::Shape;
 
-/// Partitions that a worker of a group with several replicas holds: enough for replicas to cut at different places.
+/// Partitions that a worker of a group with several replicas holds: enough for replicas to begin at
+/// different partitions.
 const PARTITIONS_PER_WORKER: u32 = 4;
-/// Tasks of a block per worker when there are so few blocks that each must keep all workers busy.
+/// Tasks of a block per worker when there are so few blocks that each of them must keep all workers
+/// busy.
 const TASKS_PER_WORKER: u32 = 4;
-/// Tasks of a worker in the whole job for the sake of which the database is cut finer: in the end each waits for half a
-/// task.
+/// Aim for this many tasks per worker in the whole job by cutting the database finer. At the end of
+/// the job a worker waits for half a task on average.
 const MANY_TASKS: u64 = 64;
-/// The same as long as partitions stay large: a block of queries that takes a group long would have it end after the others.
+/// The same aim as long as partitions stay large. Otherwise a block that takes a group long would
+/// make the group end after the others.
 const FINE_TASKS: u64 = 256;
-/// Residues of a large partition: searching a small block of queries in it takes seconds.
+/// Residues of a large partition: searching it with a small block of queries takes seconds.
 const LARGE_RESIDUES: u64 = 8 << 20;
-/// Workers of a group for one large partition, at most: the more of them search a block, the fewer blocks are under way, each
-/// of which has output that waits for those before it.
+/// Most workers of a group per large partition. If more workers search a block, fewer blocks are
+/// searched at once, and less output waits for earlier blocks.
 const WORKERS_PER_PARTITION: u32 = 4;
-/// Tasks of a worker in the whole job for the sake of which blocks are made smaller, when the database is cut as finely
-/// as it can be. Fewer, since a smaller block has the database read more often.
+/// Aim for this many tasks per worker by making blocks smaller, once the database cannot be cut
+/// finer. It is fewer than above, because smaller blocks read the database more often.
 const ENOUGH_TASKS: u64 = 32;
-/// Blocks of a group in the whole job for the sake of which they are made smaller: what is handed to groups are blocks, and
-/// in the end each group waits for half of one.
+/// Aim for this many blocks per group by making blocks smaller. Groups receive whole blocks, so at
+/// the end a group waits for half a block on average.
 const BLOCKS_OF_GROUP: u64 = 80;
-/// Residues of a block of queries: enough for the database to be read rarely.
+/// Default residues of a block of queries: enough to read the database rarely.
 pub const BLOCK_RESIDUES: u64 = 50_000;
-/// Queries of a block, at most, by default.
+/// Default for the most queries of a block.
 pub const BLOCK_QUERIES: u64 = 1000;
-/// Full blocks of a group that may be unfinished, if they are full because of their many queries.
+/// Unfinished full blocks that a group may have, if they are full because of their many queries.
 const FULL_BLOCKS: u64 = 10;
 /// Full blocks of a segment in the same case.
 const SEGMENT_BLOCKS: u64 = 2;
-/// Residues of a partition, at least, if that leaves a partition for each worker of a replica.
+/// Least residues of a partition, unless a worker of a replica would then have no partition.
 const LEAST_RESIDUES: u64 = 256 * 1024;
-/// Partitions at most.
+/// Most partitions of a database.
 const MOST_PARTITIONS: u32 = 4096;
-/// Bytes of output for each rank that may wait for an earlier block: an eighth of what a rank may hold by default.
+/// Bytes of output per rank that may wait for an earlier block: an eighth of what a rank may hold
+/// by default.
 const WAITING_PER_RANK: u64 = 32 << 20;
-/// Tasks for each worker of a group that may be in unfinished blocks: one under way, one waiting, two being answered.
+/// Tasks of unfinished blocks per worker of a group: one being searched, one waiting, two being
+/// answered.
 const OPEN_TASKS: u64 = 4;
 
-/// Where queries are cut into blocks: after a batch, when there are enough residues or queries.
+/// When a block of queries is complete: after a batch, once it has enough residues or queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cut {
-    /// Residues of the queries that BLAST+ searches together.
+pub struct BlockLimits {
+    /// Residues of a batch of BLAST+.
     pub batch_residues: u64,
-    /// Residues of a block that are enough.
+    /// Residues with which a block is complete.
     pub block_residues: u64,
-    /// Queries of a block that are enough.
+    /// Queries with which a block is complete.
     pub block_queries: u64,
 }
 
-impl Cut {
-    /// Whether a block is to end with the batches it has.
+impl BlockLimits {
+    /// Whether a block is complete with the batches it has.
     pub fn is_full(&self, block: Weight) -> bool {
         block.sequences > 0
             && (block.residues >= self.block_residues || block.sequences >= self.block_queries)
@@ -62,8 +67,8 @@ impl Cut {
 }
 
 impl Request {
-    /// As many partitions as the database may be cut into.
-    pub(super) fn finest(&self, workers: u32, replicas: u32) -> u32 {
+    /// Returns the largest number of partitions for the database.
+    pub(super) fn most_partitions(&self, workers: u32, replicas: u32) -> u32 {
         let sequences = u32::try_from(self.database.sequences.max(1)).unwrap_or(u32::MAX);
         if let Some(partitions) = self.wishes.partitions {
             return partitions.clamp(1, sequences);
@@ -75,7 +80,7 @@ impl Request {
         most.min(TASKS_PER_WORKER * workers).max(holders)
     }
 
-    /// As many partitions as give each worker enough tasks in all.
+    /// Returns the number of partitions that gives each worker enough tasks.
     pub(super) fn partitions(
         &self,
         workers: u32,
@@ -92,7 +97,8 @@ impl Request {
         u32::try_from(cut(MANY_TASKS).max(fine)).unwrap_or(u32::MAX).max(few)
     }
 
-    /// Residues of a block of queries: fewer than usual if several ranks would not have enough tasks, in whole batches.
+    /// Returns the residues of a block of queries, in whole batches: fewer than the default if
+    /// several ranks would not have enough tasks.
     pub(super) fn block_residues(&self, workers: u32, groups: u32, partitions: u32) -> u64 {
         if let Some(wish) = self.wishes.block_residues {
             return wish;
@@ -106,21 +112,21 @@ impl Request {
         batches.saturating_mul(batch).max(batch).min(most)
     }
 
-    /// About how many blocks there will be, if the queries could be counted.
+    /// Estimates the number of blocks, if the queries were counted.
     pub(super) fn blocks(&self, block_residues: u64) -> Option<u32> {
-        // A block has a batch at least, and in the mean half a query more than it should.
+        // A block has at least one batch, and on average half a query more than the limit.
         let queries = self.queries?;
         let block = block_residues.max(self.batch_residues).max(1);
         Some(u32::try_from(queries.residues.div_ceil(block).max(1)).unwrap_or(u32::MAX))
     }
 
-    /// Settings whose bounds leave room for so many ranks.
-    pub(super) fn bounds(&self, config: &Config, shape: Shape, block_residues: u64) -> Config {
+    /// Returns the settings with limits that fit the number of ranks.
+    pub(super) fn limits(&self, config: &Config, shape: Shape, block_residues: u64) -> Config {
         let groups = u64::from(shape.groups.max(1));
         let workers = u64::from(shape.ranks).div_ceil(groups);
         let partitions = u64::from(shape.partitions.max(1));
         let window = (OPEN_TASKS * workers).div_ceil(partitions);
-        // What a group asks for when it runs short.
+        // Blocks that a group asks for when it runs short.
         let short = (workers as f64 * config.look_ahead / partitions as f64).ceil() as u64;
         let segment = short.saturating_mul(block_residues.min(BLOCK_RESIDUES));
         let segment = self.wishes.segment_residues.unwrap_or(config.segment_residues.max(segment));

@@ -1,4 +1,5 @@
-//! How a job is laid out over its ranks: a pure function of what is known before it starts.
+//! Lays a job out over its ranks: a pure function of the facts that are known before the job
+//! starts.
 
 mod blocks;
 #[cfg(test)]
@@ -9,51 +10,54 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::blocks::{BLOCK_QUERIES, BLOCK_RESIDUES, Cut};
+pub use self::blocks::{BLOCK_QUERIES, BLOCK_RESIDUES, BlockLimits};
 use crate::config::Config;
 use crate::ids::PartitionId;
 use crate::payload::Weight;
 use crate::topology::{Shape, Topology};
 
-/// Ranks of a group, about. In the simulator the master of 128 workers is busy for 0.2 % of the time; more groups would
-/// only make the end of a job more ragged.
+/// Approximate ranks of a group. In the simulator the master of 128 workers is busy for 0.2 % of
+/// the time. With more groups their ends would differ more.
 const GROUP_RANKS: u32 = 128;
-/// Memory of a rank that is neither database nor output: the program, queries, hits; and for each thread.
+/// Memory of a rank for the program, queries and hits, without database and output; and the same
+/// per thread.
 const FIXED_MEMORY: u64 = 128 << 20;
 const THREAD_MEMORY: u64 = 16 << 20;
 
-/// What is known before the job starts.
+/// The facts that are known before the job starts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
     /// Ranks of the job.
     pub ranks: u32,
-    /// Ranks per host that share what they hold of the database.
+    /// Ranks per host that share their part of the database.
     pub ranks_per_host: u32,
-    /// Hosts; consecutive ranks are taken to be on the same one.
+    /// Hosts; consecutive ranks are assumed to be on the same one.
     pub hosts: u32,
-    /// All ranks load the database together (see [`loading`](crate::loading)), not each host what it holds.
+    /// Whether all ranks load the database together (see [`loading`](crate::loading)), or each host
+    /// reads its own part.
     pub broadcast: bool,
-    /// Ranks may read what they hold of the database part by part, once for each block of queries, where it does not fit.
+    /// Whether ranks may read their part of the database piece by piece for each block of queries,
+    /// if it does not fit.
     pub stream: bool,
     /// Search threads per rank.
     pub threads: u32,
-    /// Bytes of memory that a rank may use. What the ranks of a host hold of the database they share.
+    /// Bytes of memory that a rank may use. The ranks of a host share their memory of the database.
     pub memory: u64,
     /// The database.
     pub database: Size,
-    /// All queries, if they could be counted.
+    /// All queries, if they were counted.
     pub queries: Option<Weight>,
-    /// Residues of the queries that BLAST+ searches together, which are never cut.
+    /// Residues of a batch of BLAST+; batches are never cut.
     pub batch_residues: u64,
-    /// Residues of a block of queries at most, unless there is a wish.
+    /// Most residues of a block of queries, unless the user chose a number.
     pub most_block_residues: u64,
-    /// Queries of a block at most.
+    /// Most queries of a block.
     pub block_queries: u64,
-    /// What the user decided.
+    /// Settings that the user chose.
     pub wishes: Wishes,
 }
 
-/// A database's size.
+/// Size of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Size {
     /// Bytes in memory.
@@ -64,7 +68,7 @@ pub struct Size {
     pub sequences: u64,
 }
 
-/// What the user decided; the rest is chosen.
+/// Settings that the user chose; the plan chooses those that are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wishes {
     /// `-groups`.
@@ -73,9 +77,9 @@ pub struct Wishes {
     pub replicas: Option<u32>,
     /// `-partitions`; never more than there are sequences.
     pub partitions: Option<u32>,
-    /// Ranks for masters alone.
+    /// Whether masters have ranks of their own.
     pub dedicated: Option<bool>,
-    /// `-result_memory`; else up to [`Config::result_memory`], as far as there is memory.
+    /// `-result_memory`; by default up to [`Config::result_memory`], as far as there is memory.
     pub result_memory: Option<u64>,
     /// `-block_residues`.
     pub block_residues: Option<u64>,
@@ -83,40 +87,42 @@ pub struct Wishes {
     pub segment_residues: Option<u64>,
 }
 
-/// A layout and what it costs.
+/// A layout and its costs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Layout {
-    /// How many of what.
+    /// Numbers of ranks, groups, replicas and partitions.
     pub shape: Shape,
     /// Roles and ranks.
     pub topology: Topology,
-    /// Settings for as many ranks and queries as there are.
+    /// Settings for this number of ranks and queries.
     pub config: Config,
-    /// A block of queries ends with the batch that brings it to so many residues.
+    /// Residues with which a block of queries is complete, after a whole batch.
     pub block_residues: u64,
-    /// Threads that search, of each worker.
+    /// Search threads per worker.
     pub threads: u32,
-    /// Bytes of the database that the fullest rank holds; of what it shares with others of its host, its part.
+    /// Bytes of the database on the rank that holds most. Of memory that the ranks of a host share,
+    /// only the rank's part counts.
     pub database_memory: u64,
-    /// Bytes that the fullest rank uses in all.
+    /// Bytes that the rank with most memory uses in all.
     pub memory: u64,
-    /// Bytes of the database that the fullest host holds.
+    /// Bytes of the database on the host that holds most.
     pub host_memory: u64,
-    /// All ranks load the database together.
+    /// Whether all ranks load the database together.
     pub broadcast: bool,
-    /// What a worker holds of the database does not fit: it is read through so many bytes of memory for each block of
-    /// queries.
+    /// Bytes of memory through which a worker reads its part of the database for each block, if the
+    /// part does not fit.
     pub streamed: Option<u64>,
-    /// Bytes read from the file system, by all hosts; at most, if each reads for itself.
+    /// Bytes that all hosts read from the file system; an upper limit if each reads for itself.
     pub bytes_read: u64,
-    /// Bytes that hosts get from each other while the database is loaded.
+    /// Bytes that hosts receive from each other while the database is loaded.
     pub bytes_broadcast: u64,
-    /// Expected share of the workers' time that is not lost to unequal shares of the database and to the end of the job,
-    /// when all residues take as long; the latter only if the blocks are known.
+    /// Expected share of the workers' time that is used. The rest is lost to unequal shares of the
+    /// database, and to waiting at the end of the job if the blocks are known. Assumes that all
+    /// residues take the same time.
     pub balance: f64,
 }
 
-/// A layout that is not possible.
+/// A layout that is impossible.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LayoutError {
     /// The database does not fit.
@@ -125,35 +131,35 @@ pub enum LayoutError {
          that much, or use at least {least_ranks} ranks{fewer_replicas}"
     )]
     Memory {
-        /// Bytes that the fullest rank would need.
+        /// Bytes that the rank with most memory would need.
         needed: u64,
         /// Bytes that it may use.
         available: u64,
-        /// Ranks with which it would fit.
+        /// Least number of ranks with which the database would fit.
         least_ranks: u64,
         /// Further advice.
         fewer_replicas: &'static str,
     },
-    /// Nothing is left for the database.
+    /// No memory is left for the database.
     #[error(
         "{available} bytes of memory per rank are too little: {needed} are needed besides the database"
     )]
     NoMemory {
-        /// Bytes needed for other ends.
+        /// Bytes needed for other purposes.
         needed: u64,
         /// Bytes that a rank may use.
         available: u64,
     },
-    /// A wish that cannot be had.
+    /// A user's setting that is impossible.
     #[error("{option} {given} is not possible: it must be from 1 to {most} {reason}")]
     Wish {
         /// The option.
         option: &'static str,
-        /// What it was given.
+        /// Its value.
         given: u32,
-        /// The largest possible.
+        /// The largest possible value.
         most: u64,
-        /// Why.
+        /// The reason.
         reason: &'static str,
     },
 }
@@ -162,7 +168,8 @@ impl Request {
     /// Lays the job out.
     ///
     /// # Errors
-    /// If the database does not fit into the ranks' memory, or a wish cannot be had; with the numbers.
+    /// If the database does not fit into the ranks' memory, or a user's setting is impossible. The
+    /// error has the numbers.
     pub fn plan(&self, config: &Config) -> Result<Layout, LayoutError> {
         self.check()?;
         let dedicated = self.wishes.dedicated.unwrap_or(false);
@@ -179,16 +186,16 @@ impl Request {
         let groups = self.wishes.groups.unwrap_or_else(|| self.groups(holders));
         let members = self.ranks / groups;
         let workers = members.saturating_sub(if dedicated { 2 } else { 0 }).max(1);
-        // Partitions are not all of the same size: some room is left.
+        // Partitions differ in size, so a tenth of the memory stays free.
         let fit = u64::from(workers) * 9 / (10 * holders).max(1);
         let chosen = if holders == 1 { workers } else { (fit as u32).max(1) };
         let replicas = self.wishes.replicas.unwrap_or(chosen).min(workers);
-        let finest = self.finest(workers, replicas);
-        let block_residues = self.block_residues(workers, groups, finest);
+        let most_partitions = self.most_partitions(workers, replicas);
+        let block_residues = self.block_residues(workers, groups, most_partitions);
         let blocks = self.blocks(block_residues);
-        let partitions = self.partitions(workers, replicas, groups, blocks).min(finest);
+        let partitions = self.partitions(workers, replicas, groups, blocks).min(most_partitions);
         let shape = Shape { ranks: self.ranks, groups, replicas, partitions, dedicated };
-        let config = self.bounds(config, shape, block_residues);
+        let config = self.limits(config, shape, block_residues);
         let layout = self.assess(shape, (config, block_residues), other, holders)?;
         Ok(self.add_result_memory(layout))
     }
@@ -208,12 +215,12 @@ impl Request {
         Ok(())
     }
 
-    /// Ranks that share what they hold.
+    /// Number of ranks that share their part of the database.
     fn sharers(&self) -> u64 {
         u64::from(self.ranks_per_host.clamp(1, self.ranks.max(1)))
     }
 
-    /// Memory that a rank needs for other ends than the database.
+    /// Returns the memory that a rank needs without the database, in bytes.
     pub fn other_memory(&self, config: &Config) -> u64 {
         FIXED_MEMORY + u64::from(self.threads) * THREAD_MEMORY + self.least_result_memory(config)
     }
@@ -222,7 +229,7 @@ impl Request {
         self.wishes.result_memory.unwrap_or_else(|| config.least_result_memory())
     }
 
-    /// Has results take what is left, unless the user decided.
+    /// Gives the remaining memory to results, unless the user chose a number.
     fn add_result_memory(&self, mut layout: Layout) -> Layout {
         let least = self.least_result_memory(&layout.config);
         let most = self.wishes.result_memory.unwrap_or(layout.config.result_memory).max(least);
@@ -237,7 +244,7 @@ impl Request {
             .clamp(1, most.clamp(1, u64::from(self.ranks)) as u32)
     }
 
-    /// What a layout costs, if it fits.
+    /// Computes the costs of a layout if it fits.
     fn assess(
         &self,
         shape: Shape,
@@ -249,7 +256,7 @@ impl Request {
         let most = topology.workers.iter().map(|worker| worker.partitions.len() as u64).max();
         let most = most.unwrap_or(0);
         let share = most as f64 / f64::from(shape.partitions);
-        // Either each rank of a host holds something else, or they share all there is.
+        // Either each rank of a host holds its own partitions, or all share everything.
         let own = (self.database.bytes as f64 * share).ceil() as u64;
         let database_memory = own.min(self.database.bytes.div_ceil(self.sharers()));
         let memory = other + database_memory;
@@ -277,12 +284,12 @@ impl Request {
         let blocks = self.blocks(block_residues);
         let (bytes_read, bytes_broadcast) = match self.broadcast {
             true => (self.database.bytes, held.saturating_sub(self.database.bytes)),
-            // Each worker reads what it searches each block in.
+            // Each worker reads its part for each block.
             false if streamed.is_some() => {
                 let blocks = blocks.unwrap_or(1).into();
                 (self.database.bytes.saturating_mul(blocks), 0)
             }
-            // A host reads what it is the first time to search a block in.
+            // A host reads its part when it first searches a block in it.
             false => match blocks {
                 Some(blocks) => (held.min(self.database.bytes.saturating_mul(blocks.into())), 0),
                 None => (held, 0),
@@ -308,7 +315,7 @@ impl Request {
         })
     }
 
-    /// How many different partitions each host holds.
+    /// Number of different partitions on each host.
     fn held_by_hosts(&self, topology: &Topology) -> Vec<u64> {
         let hosts = self.hosts.clamp(1, self.ranks.max(1));
         let ranks_of_host = self.ranks.div_ceil(hosts).max(1);
@@ -322,7 +329,8 @@ impl Request {
     }
 
     fn balance(&self, topology: &Topology, blocks: Option<u32>) -> f64 {
-        // Replicas cut at different places even shares out; a single one has the imbalance of its largest share.
+        // Replicas begin at different partitions, which evens out shares; a single one has the
+        // imbalance of its largest share.
         let shares = topology.groups.iter().map(|group| {
             let members =
                 &topology.workers[group.workers.start as usize..group.workers.end as usize];
@@ -332,7 +340,7 @@ impl Request {
             if single { sum as f64 / (most * members.len()) as f64 } else { 1.0 }
         });
         let shares = shares.fold(1.0, f64::min);
-        // In the end each worker waits for half a task on average.
+        // At the end each worker waits for half a task on average.
         let Some(blocks) = blocks else { return shares };
         let tasks =
             f64::from(blocks) * f64::from(topology.partitions) / topology.workers.len() as f64;
@@ -367,7 +375,7 @@ impl fmt::Display for Layout {
     }
 }
 
-/// For people.
+/// Formats a size for messages.
 fn size(bytes: u64) -> String {
     let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
     match units.into_iter().find(|&(unit, _)| bytes as f64 >= unit) {

@@ -1,4 +1,4 @@
-//! Layouts.
+//! Tests of layouts.
 
 use super::*;
 
@@ -31,7 +31,7 @@ fn plan(request: &Request) -> Result<Layout, LayoutError> {
 }
 
 #[test]
-fn everybody_works_in_a_small_job() {
+fn every_rank_works_in_a_small_job() {
     for ranks in 1..=3 {
         let layout = plan(&request(ranks, 8 * GIB, GIB)).unwrap();
         assert_eq!(layout.topology.workers.len(), ranks as usize);
@@ -40,33 +40,45 @@ fn everybody_works_in_a_small_job() {
 }
 
 #[test]
-fn what_is_read_and_sent_is_told() {
+fn plans_count_bytes_read_and_broadcast() {
     let mut request = request(6, 8 * GIB, GIB);
-    let told = |request: &Request| {
+    let loading_bytes = |request: &Request| {
         let layout = plan(request).unwrap();
         (layout.bytes_read, layout.bytes_broadcast, layout.host_memory)
     };
-    assert_eq!(told(&request), (3 * GIB, 0, GIB), "each of three hosts reads the database");
+    assert_eq!(
+        loading_bytes(&request),
+        (3 * GIB, 0, GIB),
+        "each of three hosts reads the database"
+    );
     request.queries = residues(100_000);
     request.wishes.block_residues = Some(50_000);
-    assert_eq!(told(&request), (2 * GIB, 0, GIB), "each block is searched once in each partition");
+    assert_eq!(
+        loading_bytes(&request),
+        (2 * GIB, 0, GIB),
+        "each block is searched once in each partition"
+    );
     request.broadcast = true;
-    assert_eq!(told(&request), (GIB, 2 * GIB, GIB));
+    assert_eq!(loading_bytes(&request), (GIB, 2 * GIB, GIB));
     request.wishes = Wishes { replicas: Some(1), partitions: Some(6), ..request.wishes };
-    assert_eq!(told(&request), (GIB, 0, GIB / 3), "each host holds a third");
+    assert_eq!(loading_bytes(&request), (GIB, 0, GIB / 3), "each host holds a third");
     request.wishes = Wishes { replicas: Some(2), partitions: Some(6), ..request.wishes };
-    assert_eq!(told(&request), (GIB, GIB, 2 * GIB / 3), "the replicas are cut at different places");
+    assert_eq!(
+        loading_bytes(&request),
+        (GIB, GIB, 2 * GIB / 3),
+        "the replicas are cut at different places"
+    );
 }
 
 #[test]
-fn a_large_database_is_shared_out() {
+fn a_large_database_is_divided_among_ranks() {
     let layout = plan(&request(16, 8 * GIB, 40 * GIB)).unwrap();
     assert_eq!((layout.shape.groups, layout.shape.replicas), (1, 2));
     assert!(layout.memory <= 8 * GIB && layout.database_memory >= 5 * GIB, "{layout:?}");
 }
 
 #[test]
-fn what_does_not_fit_is_refused_with_numbers() {
+fn a_database_that_does_not_fit_is_refused_with_numbers() {
     let error = plan(&request(4, 2 * GIB, 40 * GIB)).unwrap_err();
     let LayoutError::Memory { needed, available, least_ranks, .. } = error else {
         panic!("{error:?}")
@@ -77,7 +89,7 @@ fn what_does_not_fit_is_refused_with_numbers() {
 }
 
 #[test]
-fn what_does_not_fit_may_be_read_part_by_part() {
+fn a_database_that_does_not_fit_may_be_read_part_by_part() {
     let mut request = request(4, 2 * GIB, 40 * GIB);
     request.stream = true;
     // Three blocks.
@@ -101,7 +113,7 @@ fn what_does_not_fit_may_be_read_part_by_part() {
 }
 
 #[test]
-fn wishes_are_kept_or_refused() {
+fn user_settings_are_kept_or_refused() {
     let mut request = request(256, 8 * GIB, GIB);
     assert_eq!(plan(&request).unwrap().shape.groups, 2);
     request.wishes = Wishes {
@@ -131,7 +143,7 @@ fn plans_print() {
 }
 
 #[test]
-fn results_wait_in_what_memory_is_left() {
+fn results_get_the_remaining_memory() {
     let result_memory = |memory: u64, wish| {
         let mut request = request(2, memory, GIB);
         request.wishes.result_memory = wish;
@@ -165,7 +177,7 @@ fn blocks_are_smaller_where_tasks_would_be_few() {
     assert_eq!(block(32_768, residues(1_000_000)), 10_000, "a batch is never cut");
     let mut finer = request(32_768, 8 * GIB, GIB);
     finer.queries = residues(256 * 80 * 30_000);
-    // However finely the database is cut: a group waits in the end for half a block.
+    // However finely the database is cut, a group waits for half a block at the end.
     assert_eq!(plan(&finer).unwrap().block_residues, 30_000);
     let mut wish = request(32_768, 8 * GIB, GIB);
     wish.queries = residues(1_000_000);
@@ -181,14 +193,14 @@ fn the_database_is_cut_so_that_every_worker_has_many_tasks() {
         plan(&request).unwrap().shape.partitions
     };
     assert_eq!([1, 16, 100, 1000, 100_000].map(partitions), [512, 512, 128, 33, 32]);
-    // Those of a small database would be small: fewer tasks must do.
+    // Blocks of a small database would be small, so fewer tasks must do.
     let mut small = request(128, 8 * GIB, GIB / 16);
     small.queries = residues(100 * BLOCK_RESIDUES);
     assert_eq!(plan(&small).unwrap().shape.partitions, 82);
 }
 
 #[test]
-fn bounds_grow_with_the_ranks() {
+fn limits_grow_with_the_ranks() {
     let config = |ranks| plan(&request(ranks, 8 * GIB, GIB)).unwrap().config;
     let (few, many) = (config(4), config(32_768));
     let usual = Config::default();

@@ -1,4 +1,4 @@
-//! The machine that is simulated: network, file system, and how fast ranks are.
+//! The simulated machine: network, file system, and speed of ranks.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,54 +7,56 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::Time;
 
-/// A machine.
+/// Properties of a machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
-    /// Ranks on a host: they share its link.
+    /// Ranks per host; they share its link.
     pub ranks_per_host: u32,
     /// Cores that the ranks of a host share; `None` if each rank has its own.
     pub cores_per_host: Option<f64>,
-    /// Search threads of a rank.
+    /// Search threads per rank.
     pub threads: u32,
-    /// Seconds that a message takes at least.
+    /// Least seconds of a message.
     pub latency: f64,
-    /// Further seconds that a message takes at most, by chance.
+    /// Most random seconds added to a message.
     pub jitter: f64,
-    /// Bytes per second of a host's link, each way.
+    /// Bytes per second of a host's link in each direction.
     pub bandwidth: f64,
-    /// CPU seconds that sending or receiving a message costs a rank.
+    /// CPU seconds of a rank to send or receive a message.
     pub message_cost: f64,
-    /// Communication takes its CPU time from the search of its rank; otherwise a core is spare.
+    /// Whether communication takes its CPU time from the search of its rank; otherwise there is a
+    /// spare core.
     pub shared_core: bool,
-    /// Bytes per second that the file system takes in all.
+    /// Bytes per second of the file system in all.
     pub file_rate: f64,
-    /// Bytes per second that it takes from a client.
+    /// Bytes per second of the file system for one client.
     pub client_rate: f64,
-    /// Clients that it serves at a time; others wait.
+    /// Clients that the file system serves at once; others wait.
     pub clients: u32,
-    /// Seconds per stretch of contiguous bytes written.
+    /// Seconds per contiguous write.
     pub write_latency: f64,
-    /// Files that it opens a second, or directories that it lists.
+    /// Files opened, or directories listed, per second.
     pub opens: f64,
-    /// What is written by MPI keeps a rank from answering messages meanwhile.
+    /// Whether a rank answers no messages while MPI writes.
     pub blocking_writes: bool,
     /// Bytes of memory that a rank may use.
     pub memory: u64,
     /// Bytes per second of a rank's own spool.
     pub spool_rate: f64,
-    /// Speed of a rank relative to that on which the times of tasks were taken.
+    /// Speed of a rank relative to the one on which the task times were measured.
     pub speed: f64,
-    /// Standard deviation of the logarithm of a task's time, whatever the task.
+    /// Standard deviation of the logarithm of a task's time, independent of the task.
     pub noise: f64,
-    /// Share of the ranks that are slow.
+    /// Share of ranks that are slow.
     pub stragglers: f64,
-    /// How many times longer they take.
+    /// Factor by which their works take longer.
     pub straggler_factor: f64,
 }
 
 impl Machine {
-    /// A Blue Gene/P in virtual node mode, as Lin et al. describe it: four ranks and 2 GB a node, an I/O node for 64 compute
-    /// nodes, GPFS; 425 MB/s torus links. That it opens 5,000 files a second is a guess.
+    /// A Blue Gene/P in virtual node mode, as Lin et al. describe it: four ranks and 2 GB a node,
+    /// an I/O node for 64 compute nodes, GPFS; 425 MB/s torus links. The rate of 5,000 opened files
+    /// a second is a guess.
     pub fn blue_gene(ranks: u32) -> Machine {
         let io_nodes = (f64::from(ranks) / 256.0).max(1.0);
         Machine {
@@ -81,7 +83,8 @@ impl Machine {
         }
     }
 
-    /// One host for so many ranks, with a local file system. A message waits until its receiver looks for one.
+    /// One host for this many ranks, with a local file system. A message waits until its receiver
+    /// looks for one.
     pub fn local(ranks: u32) -> Machine {
         Machine {
             ranks_per_host: ranks.max(1),
@@ -107,8 +110,8 @@ impl Machine {
         }
     }
 
-    /// A cluster of today: a rank per socket with 256 GB, 100 Gbit links, a parallel file system of 100 GB/s that opens
-    /// 50,000 files a second.
+    /// A current cluster: a rank per socket with 256 GB, 100 Gbit links, a parallel file system of
+    /// 100 GB/s that opens 50,000 files a second.
     pub fn modern() -> Machine {
         Machine {
             ranks_per_host: 2,
@@ -141,22 +144,22 @@ pub struct Network {
     latency: u64,
     seconds_per_byte: f64,
     ranks_per_host: u32,
-    /// Until when each host's link is busy, out and in.
+    /// For each host, the time until which its link is busy, out and in.
     out: Vec<u64>,
     into: Vec<u64>,
 }
 
-/// When a message is gone, and when it is there.
+/// Times at which a message has left and has arrived.
 #[derive(Clone, Copy, Debug)]
-pub struct Passage {
-    /// The sender's memory is free again.
+pub struct Delivery {
+    /// When the sender's memory is free again.
     pub sent: Time,
-    /// The receiver has it.
+    /// When the receiver has the message.
     pub arrived: Time,
 }
 
 impl Network {
-    /// The network of so many ranks.
+    /// Creates the network of this many ranks.
     pub fn new(machine: &Machine, ranks: u32) -> Network {
         let hosts = ranks.div_ceil(machine.ranks_per_host.max(1)) as usize;
         Network {
@@ -168,17 +171,17 @@ impl Network {
         }
     }
 
-    /// Sends a message.
-    pub fn send(&mut self, now: Time, from: u32, to: u32, bytes: u64) -> Passage {
+    /// Sends a message; returns its times.
+    pub fn send(&mut self, now: Time, from: u32, to: u32, bytes: u64) -> Delivery {
         if from == to {
-            return Passage { sent: now, arrived: now };
+            return Delivery { sent: now, arrived: now };
         }
         let transfer = Time::from_seconds(bytes as f64 * self.seconds_per_byte).0;
         let (from, to) = (from / self.ranks_per_host, to / self.ranks_per_host);
         let (out, into) = (&mut self.out[from as usize], &mut self.into[to as usize]);
         *out = now.0.max(*out) + transfer;
         *into = now.0.max(*into) + transfer;
-        Passage { sent: Time(*out), arrived: Time((*out).max(*into) + self.latency) }
+        Delivery { sent: Time(*out), arrived: Time((*out).max(*into) + self.latency) }
     }
 }
 
@@ -188,16 +191,16 @@ pub struct FileSystem {
     seconds_per_byte: f64,
     client_seconds_per_byte: f64,
     latency: f64,
-    /// When each client that is served now will be through.
+    /// End times of the clients that are being served.
     served: BinaryHeap<Reverse<u64>>,
     clients: usize,
     busy: u64,
-    /// Bytes written.
+    /// Bytes written so far.
     pub bytes: u64,
 }
 
 impl FileSystem {
-    /// The file system of a machine.
+    /// Creates the file system of a machine.
     pub fn new(machine: &Machine) -> FileSystem {
         FileSystem {
             seconds_per_byte: 1.0 / machine.file_rate,
@@ -210,7 +213,7 @@ impl FileSystem {
         }
     }
 
-    /// A client reads or writes so many bytes in so many stretches; returns when it is through.
+    /// Reads or writes bytes of a client in this many contiguous accesses; returns the end time.
     pub fn transfer(&mut self, now: Time, bytes: u64, stretches: usize) -> Time {
         let mut start = now.0;
         if self.served.len() >= self.clients

@@ -1,8 +1,9 @@
 //! A seeded discrete-event simulator that drives the roles.
 //!
-//! It is a driver like any other: it routes messages and carries out works. Only time is virtual, messages take what a
-//! [`Machine`](machine::Machine) says, and works take and make what a [`Workload`](workload::Workload) says. Every run
-//! is determined by its [`Job`](world::Job).
+//! It is a driver like any other: it routes messages and carries out works. Only time is virtual. A
+//! [`Machine`](machine::Machine) determines how long messages take; a
+//! [`Workload`](workload::Workload) determines how long works take and what they produce. Its
+//! [`Job`](world::Job) determines every run completely.
 
 pub mod ledger;
 pub mod machine;

@@ -5,10 +5,10 @@ use std::collections::BinaryHeap;
 
 use crate::ids::Time;
 
-/// Events to come. Of those at the same time the first that was added comes first.
+/// Future events. Of events at the same time, the one that was added first comes first.
 #[derive(Debug)]
 pub struct Queue<E> {
-    /// Time, number, and place in `events`: small, since the heap moves them about.
+    /// Time, number, and index in `events`: small entries, because the heap moves them.
     heap: BinaryHeap<Reverse<(u64, u64, u32)>>,
     events: Vec<Option<E>>,
     free: Vec<u32>,
@@ -16,7 +16,7 @@ pub struct Queue<E> {
 }
 
 impl<E> Queue<E> {
-    /// No events.
+    /// Creates an empty queue.
     pub fn new() -> Queue<E> {
         Queue { heap: BinaryHeap::new(), events: Vec::new(), free: Vec::new(), added: 0 }
     }
@@ -35,14 +35,14 @@ impl<E> Queue<E> {
         self.added += 1;
     }
 
-    /// Takes the next event.
+    /// Removes and returns the next event.
     pub fn next(&mut self) -> Option<(Time, E)> {
         let Reverse((time, _, place)) = self.heap.pop()?;
         self.free.push(place);
         self.events[place as usize].take().map(|event| (Time(time), event))
     }
 
-    /// Events added so far.
+    /// Returns the number of events added so far.
     pub fn added(&self) -> u64 {
         self.added
     }

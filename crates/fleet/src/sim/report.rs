@@ -1,4 +1,4 @@
-//! What a simulated run tells.
+//! Figures of a simulated run.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,19 +18,19 @@ pub struct Report {
     pub tasks: u64,
     /// From the start to the end of the job.
     pub makespan: f64,
-    /// Of that, what passes before the first block is searched.
+    /// Part of the makespan before the first block is searched.
     pub startup: f64,
-    /// The parts of that.
+    /// Phases of that part.
     pub phases: Vec<Phase>,
-    /// Searching, in sum.
+    /// Time of searching, in sum.
     pub search: f64,
-    /// Answering rounds (traceback, formatting), in sum.
+    /// Time of answering rounds (traceback, formatting), in sum.
     pub answer: f64,
-    /// Search lanes kept by output: spooling, in sum.
+    /// Time in which output blocks search lanes by spooling, in sum.
     pub blocked: f64,
-    /// Writing and sending output beside the search, in sum.
+    /// Time of writing and sending output while searches go on, in sum.
     pub output: f64,
-    /// Search lanes without work, in sum.
+    /// Time of search lanes without work, in sum.
     pub idle: f64,
     /// Mean over workers of the time between their last work and the end.
     pub tail: f64,
@@ -40,32 +40,33 @@ pub struct Report {
     pub efficiency: f64,
     /// blocked / (workers × makespan).
     pub output_share: f64,
-    /// Sent by the supermaster.
+    /// Messages that the supermaster sent.
     pub supermaster: Traffic,
-    /// Sent by masters.
+    /// Messages that masters sent.
     pub masters: Traffic,
-    /// Sent by workers.
+    /// Messages that workers sent.
     pub worker_traffic: Traffic,
-    /// The supermaster's share of the makespan in which it worked.
+    /// Share of the makespan in which the supermaster handled messages.
     pub supermaster_load: f64,
-    /// The share of it in which it read queries, or opened or closed the output, beside that.
+    /// Share of the makespan in which the supermaster read queries, or opened or closed the output,
+    /// at the same time.
     pub reading_load: f64,
-    /// Of the busiest master.
+    /// Load of the busiest master.
     pub master_load: f64,
-    /// Messages that the busiest master sent.
+    /// Number of messages that the busiest master sent.
     pub master_messages: u64,
     /// Microseconds of a master per task.
     pub master_per_task: f64,
     /// Most bytes of output that a worker held.
     pub peak_memory: u64,
-    /// Most bytes of finished output, of all workers, that waited for an earlier block.
+    /// Most bytes of finished output of all workers that waited for an earlier block.
     pub waiting: u64,
-    /// Bytes of formatted pieces that went to spools.
+    /// Bytes of formatted pieces written to spools.
     pub spooled: u64,
     /// Bytes written to the output and the checkpoint.
     pub written: u64,
-    /// The share of the makespan that the file system needs for that at its full rate.
+    /// Share of the makespan that the file system needs to write these bytes at its full rate.
     pub file_load: f64,
-    /// Events simulated.
+    /// Number of simulated events.
     pub events: u64,
 }

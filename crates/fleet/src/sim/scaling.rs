@@ -1,67 +1,72 @@
-//! Large jobs, laid out as the driver lays them out: how far a search scales.
+//! Large jobs with the driver's own layout, to show how far a search scales.
 
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, QueryOrder, Schedule, Strategy};
 use crate::payload::Weight;
-use crate::plan::{BLOCK_QUERIES, BLOCK_RESIDUES, Cut, Layout, LayoutError, Request, Size, Wishes};
+use crate::plan::{
+    BLOCK_QUERIES, BLOCK_RESIDUES, BlockLimits, Layout, LayoutError, Request, Size, Wishes,
+};
 
 use super::machine::Machine;
 use super::startup::Startup;
 use super::workload::{Distribution, Source, Workload};
 use super::world::Job;
 
-/// Bytes of a database's volume at most, by default (`makeblastdb -max_file_sz`).
+/// Most bytes of a database volume, by default (`makeblastdb -max_file_sz`).
 const VOLUME_BYTES: u64 = 3_000_000_000;
-/// Residues of queries that BLAST+ searches together, by default.
+/// Residues of a batch of BLAST+, by default.
 const BATCH_RESIDUES: u64 = 10_000;
 
-/// Seconds to read a residue of the queries and to compress it for its way.
+/// Seconds to read a residue of the queries and to compress it for sending.
 const READ_SECONDS: f64 = 40e-9;
-/// Seconds to mask a residue of the queries and to compute their statistics: 12 to 28 ms were seen for 50,000.
+/// Seconds to mask a residue of the queries and to compute its statistics: 12 to 28 ms were
+/// measured for 50,000.
 const PREPARE_SECONDS: f64 = 400e-9;
 
-/// How many of 100 proteins needed so many rounds of `psiblast` against 176,606, of five at most (docs/cluster.md).
+/// How many of 100 proteins needed one, two, and up to five iterations of `psiblast` against
+/// 176,606 (docs/cluster.md).
 const ROUNDS: [f64; 5] = [0.0, 32.0, 13.0, 6.0, 49.0];
 
-/// A kind of machine with what is searched on it.
+/// A machine, with the search that it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// Blue Gene/P searching microbial genomes, 5.4 GB, against themselves (Lin et al., section V-D).
+pub enum MachineKind {
+    /// Blue Gene/P that searches microbial genomes, 5.4 GB, against themselves (Lin et al., section
+    /// V-D).
     BlueGene,
-    /// A cluster of today searching proteins against 240 billion residues (nr in 2024).
+    /// A current cluster that searches proteins against 240 billion residues (nr in 2024).
     Modern,
 }
 
-/// A job at some scale.
+/// A job of some size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scale {
-    /// Machine and work.
-    pub kind: Kind,
-    /// Ranks.
+    /// The machine and the search.
+    pub kind: MachineKind,
+    /// Number of ranks.
     pub ranks: u32,
-    /// Queries.
+    /// Number of queries.
     pub queries: u32,
     /// How blocks get to groups.
     pub schedule: Schedule,
-    /// In which order blocks are handed out, if not in the driver's own.
+    /// Order in which blocks are handed out, if not the driver's own.
     pub order: Option<QueryOrder>,
-    /// Rounds of a query at most (`psiblast -num_iterations`), up to five.
+    /// Most iterations of a query (`psiblast -num_iterations`), up to five.
     pub iterations: u32,
     /// How output gets into the file.
     pub strategy: Strategy,
-    /// What the user wants; the rest is chosen as for any search.
+    /// Settings that the user chose; the rest is chosen as for any search.
     pub wishes: Wishes,
-    /// Determines the queries and all chance.
+    /// Determines the queries and all random times.
     pub seed: u64,
 }
 
 impl Scale {
-    /// The job of the paper's figure 5: 250,000 queries.
+    /// Returns the job of the paper's figure 5: 250,000 queries.
     pub fn blue_gene(ranks: u32) -> Scale {
         Scale {
-            kind: Kind::BlueGene,
+            kind: MachineKind::BlueGene,
             ranks,
             queries: 250_000,
             schedule: Schedule::Dynamic,
@@ -73,38 +78,40 @@ impl Scale {
         }
     }
 
-    /// Ten million proteins on a cluster of today.
+    /// Returns a job of ten million proteins on a current cluster.
     pub fn modern(ranks: u32) -> Scale {
-        Scale { kind: Kind::Modern, queries: 10_000_000, ..Scale::blue_gene(ranks) }
+        Scale { kind: MachineKind::Modern, queries: 10_000_000, ..Scale::blue_gene(ranks) }
     }
 
-    /// The machine.
+    /// Returns the machine.
     pub fn machine(&self) -> Machine {
         match self.kind {
-            Kind::BlueGene => Machine::blue_gene(self.ranks),
-            Kind::Modern => Machine::modern(),
+            MachineKind::BlueGene => Machine::blue_gene(self.ranks),
+            MachineKind::Modern => Machine::modern(),
         }
     }
 
-    /// What is searched. Seconds of works beside the search were seen in traces of searches on two cores of today (2,000
-    /// queries, 17 blocks, 68 tasks); a core of Blue Gene/P takes ten times as long.
+    /// Returns the distributions of queries and times. The seconds of other works than searching
+    /// come from traces of searches on two current cores (2,000 queries, 17 blocks, 68 tasks). A
+    /// core of Blue Gene/P takes ten times as long.
     pub fn distribution(&self) -> Distribution {
         let slower = match self.kind {
-            Kind::BlueGene => 10.0,
-            Kind::Modern => 1.0,
+            MachineKind::BlueGene => 10.0,
+            MachineKind::Modern => 1.0,
         };
         let usual = Distribution {
             queries: self.queries,
             residues: 333.0,
             residue_spread: 0.7,
-            // 4.8e11 pairs of residues in 2 s on a core (docs/performance.md), with 64 of these.
+            // 4.8e11 pairs of residues in 2 s on one core (docs/performance.md), with 64 cores.
             search_seconds: 333.0 * 240e9 / (240e9 * 64.0),
-            // Seen (docs/cluster.md): queries whose subjects are many more in later rounds take longer in these.
+            // Measured (docs/cluster.md): queries that find many more subjects in later iterations
+            // take longer in these.
             query_spread: if self.iterations > 1 { 0.7 } else { 0.5 },
             task_spread: 0.1,
             answer_share: 0.15,
             passes: self.rounds(),
-            foretold: false,
+            predicted: false,
             rounds: 2,
             subjects: 250.0,
             most_pieces: 2,
@@ -112,16 +119,17 @@ impl Scale {
             piece_spread: 0.7,
             master_bytes: 1000,
             hit_bytes: 40_000.0,
-            // A master took 145 us a query, which found fewer subjects.
+            // A master took 145 us for a query that found fewer subjects.
             master_seconds: slower * 1e-3,
             work_seconds: slower * 20e-6,
             read_seconds: slower * READ_SECONDS,
             prepare_seconds: slower * PREPARE_SECONDS,
         };
         match self.kind {
-            Kind::Modern => usual,
-            // The whole took 12 hours on 32,768 cores: about 256 s for a sequence of 1,000 bases.
-            Kind::BlueGene => Distribution {
+            MachineKind::Modern => usual,
+            // The whole search took 12 hours on 32,768 cores: about 256 s for a sequence of 1,000
+            // bases.
+            MachineKind::BlueGene => Distribution {
                 residues: 1000.0,
                 search_seconds: 256.0,
                 task_spread: 0.3,
@@ -134,7 +142,7 @@ impl Scale {
         }
     }
 
-    /// How many queries need one round, two, and so on.
+    /// How many queries need one iteration, two, and so on.
     fn rounds(&self) -> Vec<f64> {
         let (kept, more) = ROUNDS.split_at((self.iterations as usize).clamp(1, ROUNDS.len()));
         let mut rounds = kept.to_vec();
@@ -142,14 +150,16 @@ impl Scale {
         rounds
     }
 
-    /// What the driver would know of the job before it starts.
+    /// Returns the facts that the driver would know before the job starts.
     pub fn request(&self) -> Request {
         let (machine, queries) = (self.machine(), self.distribution());
         let database = match self.kind {
-            Kind::BlueGene => {
+            MachineKind::BlueGene => {
                 Size { bytes: 1_360_000_000, residues: 5_440_000_000, sequences: 5_440_000 }
             }
-            Kind::Modern => Size { bytes: 240 << 30, residues: 240 << 30, sequences: 680_000_000 },
+            MachineKind::Modern => {
+                Size { bytes: 240 << 30, residues: 240 << 30, sequences: 680_000_000 }
+            }
         };
         let residues = (f64::from(self.queries) * queries.residues) as u64;
         Request {
@@ -169,10 +179,10 @@ impl Scale {
         }
     }
 
-    /// The job, with all that the driver chooses for it.
+    /// Returns the layout and the job, with all settings that the driver chooses.
     ///
     /// # Errors
-    /// A layout that is not possible.
+    /// If the layout is impossible.
     pub fn job(&self) -> Result<(Layout, Job), LayoutError> {
         let request = self.request();
         let config = Config {
@@ -189,7 +199,7 @@ impl Scale {
 }
 
 impl Job {
-    /// The job of a layout: what the driver does with it, on a machine.
+    /// Returns the job of a layout on a machine, as the driver would run it.
     pub fn planned(
         layout: &Layout,
         request: &Request,
@@ -197,7 +207,7 @@ impl Job {
         machine: Machine,
         seed: u64,
     ) -> Job {
-        let cut = Cut {
+        let cut = BlockLimits {
             batch_residues: request.batch_residues,
             block_residues: layout.block_residues,
             block_queries: BLOCK_QUERIES,
@@ -221,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn queries_that_go_on_end_with_the_last_round() {
+    fn unfinished_queries_end_with_the_last_iteration() {
         let rounds = |iterations| Scale { iterations, ..Scale::modern(4) }.rounds();
         assert_eq!(rounds(1), [100.0]);
         assert_eq!(rounds(5), ROUNDS);
@@ -229,9 +239,9 @@ mod tests {
         assert_eq!(rounds(3).iter().sum::<f64>(), 100.0);
     }
 
-    /// Whatever the driver would choose is what is simulated.
+    /// The simulation uses the same settings as the driver.
     #[test]
-    fn a_simulated_job_is_what_the_driver_lays_out() {
+    fn a_simulated_job_has_the_layout_of_the_driver() {
         for scale in [Scale::blue_gene(4096), Scale { queries: 1000, ..Scale::modern(512) }] {
             let (_, job) = scale.job().unwrap();
             let driver = scale.request().plan(&Config::default()).unwrap();

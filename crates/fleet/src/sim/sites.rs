@@ -1,5 +1,6 @@
-//! The report at another site: what a search makes instead crosses a link in the order of its blocks, ranks there make the report of it,
-//! and the first of them writes that, as they do in a job of two sites.
+//! Simulates the report at another site. The metadata of a search crosses a link in the order of
+//! the blocks. Makers, ranks of the I/O site, make the report from it, and the first of them, the
+//! manager, writes it as in a job of two sites.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -12,21 +13,23 @@ use super::workload::{Distribution, Source};
 use crate::ids::Time;
 use crate::topology::Topology;
 
-/// Bytes of records of which the report is not written, at most: the sender waits with more.
+/// Most bytes of records whose report is not written: with more, the sender waits.
 const ROOM: u64 = 64 << 20;
-/// Blocks a maker that are made ahead of the one that is to be written next, at most.
+/// Most blocks per maker that are made ahead of the next block to be written.
 const AHEAD: usize = 2;
 
-/// What crosses instead of a report.
+/// Costs of metadata compared with a report.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Content {
-    /// Bytes of it, for each byte of the report.
+pub struct EncodingCost {
+    /// Bytes of metadata for each byte of the report.
     pub share: f64,
-    /// Seconds of a core that searches to make it, for each byte of the report, beyond what writing the report would take.
-    pub telling: f64,
-    /// Seconds of a core to make the report of it, for each byte of the report.
-    pub making: f64,
-    /// Whether the makers need the database, which each host of them reads whole, to see that it is the same.
+    /// Core seconds at the search site to make the metadata, for each byte of the report, beyond
+    /// the time of writing the report.
+    pub encode_seconds: f64,
+    /// Core seconds to make the report from the metadata, for each byte of the report.
+    pub report_seconds: f64,
+    /// Whether the makers need the database. If so, each of their hosts reads it whole, to verify
+    /// that it is the same.
     pub is_compared: bool,
 }
 
@@ -35,80 +38,82 @@ pub struct Content {
 pub struct Link {
     /// Bytes per second.
     pub rate: f64,
-    /// Seconds that a byte is under way.
+    /// Seconds from sending a byte to its arrival.
     pub delay: f64,
 }
 
-/// The site of the report.
+/// The I/O site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Site {
-    /// How it is reached.
+pub struct ReportSite {
+    /// The link to the search site.
     pub link: Link,
-    /// Its ranks.
+    /// Number of ranks.
     pub ranks: u32,
-    /// Its machine.
+    /// The machine.
     pub machine: Machine,
-    /// Bytes of the database there.
+    /// Bytes of the database at the I/O site.
     pub database: u64,
-    /// What it gets.
-    pub content: Content,
+    /// Costs of the metadata that it receives.
+    pub encoding: EncodingCost,
 }
 
-/// A block of which the search has told all.
+/// A block whose metadata is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Told {
-    /// When its bytes, and those of all before, were there to be sent.
+pub struct EncodedBlock {
+    /// When its bytes, and those of all blocks before, can be sent.
     pub at: Time,
-    /// Its bytes.
+    /// Bytes of metadata.
     pub bytes: u64,
-    /// Its queries, which makers share among their threads.
+    /// Number of queries, which makers divide among their threads.
     pub queries: u64,
 }
 
-/// What became of the report.
+/// Times and sizes of the report at the I/O site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Arrival {
-    /// When it was whole.
+pub struct SiteReport {
+    /// When the report was complete, in seconds.
     pub end: f64,
-    /// Bytes over the link.
+    /// Bytes sent over the link.
     pub crossed: u64,
     /// Bytes of the report.
     pub report: u64,
-    /// Until when the makers read their database.
+    /// When the makers had read their database, in seconds.
     pub ready: f64,
     /// Seconds that the link was busy.
     pub link: f64,
-    /// Of makers, in sum.
+    /// Seconds that makers worked, in sum.
     pub making: f64,
-    /// That the first of them wrote.
+    /// Seconds that the manager wrote.
     pub writing: f64,
 }
 
 impl Machine {
-    /// The same machine, whose files are at the other end of a link; their file system hides its delay, as sshfs does.
+    /// Returns the same machine with its files at the other end of a link. Their file system hides
+    /// the delay, as sshfs does.
     #[must_use]
-    pub fn writing_over(self, link: Link) -> Machine {
+    pub fn with_remote_files(self, link: Link) -> Machine {
         let (file_rate, client_rate) =
             (self.file_rate.min(link.rate), self.client_rate.min(link.rate));
         Machine { file_rate, client_rate, ..self }
     }
 }
 
-impl Content {
-    /// A search that tells this instead of its report.
+impl EncodingCost {
+    /// Returns the workload of a search that makes metadata instead of its report.
     #[must_use]
-    pub fn told_by(&self, queries: &Distribution) -> Source {
+    pub fn encoded_source(&self, queries: &Distribution) -> Source {
         let report = queries.subjects * queries.piece_bytes + queries.master_bytes as f64;
         Source::Drawn(Distribution {
             piece_bytes: queries.piece_bytes * self.share,
             master_bytes: (queries.master_bytes as f64 * self.share).ceil() as u64,
-            master_seconds: queries.master_seconds + self.telling * report,
+            master_seconds: queries.master_seconds + self.encode_seconds * report,
             ..queries.clone()
         })
     }
 }
 
-/// The fingerprint of a database, for which one of those who hold a partition reads it before the search.
+/// Returns the time to compute the fingerprint of a database. For each partition, one rank that
+/// holds it reads it before the search.
 pub fn fingerprint(database: u64, topology: &Topology, machine: &Machine) -> Phase {
     let hosts = topology.workers.len().div_ceil(machine.ranks_per_host.max(1) as usize);
     let (partitions, bytes) = (topology.partitions.max(1), database as f64);
@@ -117,24 +122,24 @@ pub fn fingerprint(database: u64, topology: &Topology, machine: &Machine) -> Pha
     Phase { name: "its fingerprint".to_owned(), seconds }
 }
 
-/// Who hears what at the other site, and what happens there.
+/// Events at both ends of the link.
 enum Event {
-    /// A block can be sent.
-    Told,
-    /// It arrived.
+    /// The metadata of a block can be sent.
+    BlockReady,
+    /// The metadata of a block has arrived.
     Arrived(usize),
     /// A maker has opened its database.
     Ready,
-    /// A block's report is made.
+    /// A maker has made a block's report.
     Made(usize),
-    /// The manager has it.
+    /// The manager has received a block's report.
     Received(usize),
-    /// The sender hears that so many bytes' report is written.
+    /// The sender learns that the report of this many bytes of metadata is written.
     Written(u64),
 }
 
-/// When the report of these blocks is whole, which were told of in their order.
-pub fn cross(blocks: &[Told], site: &Site) -> Arrival {
+/// Simulates when the report of these blocks, given in their order, is complete.
+pub fn simulate_report_site(blocks: &[EncodedBlock], site: &ReportSite) -> SiteReport {
     let mut crossing = Crossing::new(blocks, site);
     while let Some((now, event)) = crossing.queue.next() {
         crossing.happen(now, event);
@@ -143,39 +148,40 @@ pub fn cross(blocks: &[Told], site: &Site) -> Arrival {
 }
 
 struct Crossing<'a> {
-    blocks: &'a [Told],
-    site: &'a Site,
+    blocks: &'a [EncodedBlock],
+    site: &'a ReportSite,
     queue: Queue<Event>,
-    /// Blocks that can be sent, and that are.
-    told: usize,
+    /// Number of blocks that can be sent, and that are sent.
+    ready_blocks: usize,
     sent: usize,
     under_way: u64,
-    /// Arrived, but not begun.
+    /// Blocks that have arrived and are not begun.
     waiting: VecDeque<usize>,
     idle: usize,
-    /// Received by the manager, but not written.
+    /// Reports that the manager has received and not written.
     made: BTreeSet<usize>,
     next: usize,
     files: FileSystem,
-    /// Until when they are busy: the link, the manager's own link both ways, the manager, which hears nothing while it writes.
+    /// Times until which these are busy: the link, the manager's own link in both directions, and
+    /// the manager, which handles no events while it writes.
     link: Time,
     out: Time,
     into: Time,
     manager: Time,
-    arrival: Arrival,
+    arrival: SiteReport,
 }
 
 impl<'a> Crossing<'a> {
-    fn new(blocks: &'a [Told], site: &'a Site) -> Self {
+    fn new(blocks: &'a [EncodedBlock], site: &'a ReportSite) -> Self {
         let mut queue = Queue::new();
         let ready = site.opened();
         (0..site.ranks).for_each(|_| queue.add(ready, Event::Ready));
-        blocks.iter().for_each(|block| queue.add(block.at, Event::Told));
+        blocks.iter().for_each(|block| queue.add(block.at, Event::BlockReady));
         Crossing {
             blocks,
             site,
             queue,
-            told: 0,
+            ready_blocks: 0,
             sent: 0,
             under_way: 0,
             waiting: VecDeque::new(),
@@ -187,7 +193,7 @@ impl<'a> Crossing<'a> {
             out: Time(0),
             into: Time(0),
             manager: Time(0),
-            arrival: Arrival { ready: ready.seconds(), ..Arrival::default() },
+            arrival: SiteReport { ready: ready.seconds(), ..SiteReport::default() },
         }
     }
 
@@ -197,8 +203,8 @@ impl<'a> Crossing<'a> {
             return self.queue.add(self.manager, event);
         }
         match event {
-            Event::Told => {
-                self.told += 1;
+            Event::BlockReady => {
+                self.ready_blocks += 1;
                 self.send(now);
             }
             Event::Written(bytes) => {
@@ -207,34 +213,34 @@ impl<'a> Crossing<'a> {
             }
             Event::Arrived(block) => {
                 self.waiting.push_back(block);
-                self.share_out(now);
+                self.start_makers(now);
             }
             Event::Ready => {
                 self.idle += 1;
-                self.share_out(now);
+                self.start_makers(now);
             }
             Event::Made(block) => {
                 let bytes = self.report(block);
-                let came = Self::pass(&mut self.into, now, bytes, &self.site.machine);
-                self.queue.add(came, Event::Received(block));
+                let received = Self::pass(&mut self.into, now, bytes, &self.site.machine);
+                self.queue.add(received, Event::Received(block));
             }
             Event::Received(block) => {
                 self.idle += 1;
                 self.made.insert(block);
                 let now = self.write(now);
-                self.share_out(now);
+                self.start_makers(now);
             }
         }
     }
 
-    /// Bytes of a block's report.
+    /// Returns the bytes of a block's report.
     fn report(&self, block: usize) -> u64 {
-        (self.blocks[block].bytes as f64 / self.site.content.share) as u64
+        (self.blocks[block].bytes as f64 / self.site.encoding.share) as u64
     }
 
     fn send(&mut self, now: Time) {
         let Link { rate, delay } = self.site.link;
-        while self.sent < self.told && self.under_way < ROOM {
+        while self.sent < self.ready_blocks && self.under_way < ROOM {
             let bytes = self.blocks[self.sent].bytes;
             let span = bytes as f64 / rate;
             self.link = self.link.max(now) + Time::from_seconds(span);
@@ -246,13 +252,13 @@ impl<'a> Crossing<'a> {
         }
     }
 
-    /// Bytes go over the manager's own link; returns when they are there.
+    /// Sends bytes over the manager's own link; returns their arrival.
     fn pass(busy: &mut Time, now: Time, bytes: u64, machine: &Machine) -> Time {
         *busy = now.max(*busy) + Time::from_seconds(bytes as f64 / machine.bandwidth);
         *busy + Time::from_seconds(machine.latency)
     }
 
-    fn share_out(&mut self, now: Time) {
+    fn start_makers(&mut self, now: Time) {
         let machine = &self.site.machine;
         while self.idle > 0
             && let Some(&block) = self.waiting.front()
@@ -260,17 +266,18 @@ impl<'a> Crossing<'a> {
         {
             self.waiting.pop_front();
             self.idle -= 1;
-            let Told { bytes, queries, .. } = self.blocks[block];
+            let EncodedBlock { bytes, queries, .. } = self.blocks[block];
             let begun = Self::pass(&mut self.out, now, bytes, machine);
             let threads = u64::from(machine.threads).min(queries).max(1);
-            let work = self.report(block) as f64 * self.site.content.making / machine.speed;
+            let work =
+                self.report(block) as f64 * self.site.encoding.report_seconds / machine.speed;
             let span = work / threads as f64;
             self.arrival.making += span;
             self.queue.add(begun + Time::from_seconds(span), Event::Made(block));
         }
     }
 
-    /// Writes what is made as far as nothing before is missing; returns when it is through.
+    /// Writes the reports that are next in order; returns the end time.
     fn write(&mut self, now: Time) -> Time {
         let mut done = now;
         while self.made.remove(&self.next) {
@@ -279,8 +286,8 @@ impl<'a> Crossing<'a> {
             done = self.files.transfer(begun, report, 1);
             self.arrival.writing += done.since(begun).seconds();
             self.arrival.report += report;
-            let heard = done + Time::from_seconds(self.site.link.delay);
-            self.queue.add(heard, Event::Written(self.blocks[self.next].bytes));
+            let acknowledged = done + Time::from_seconds(self.site.link.delay);
+            self.queue.add(acknowledged, Event::Written(self.blocks[self.next].bytes));
             self.next += 1;
         }
         self.manager = self.manager.max(done);
@@ -289,10 +296,11 @@ impl<'a> Crossing<'a> {
     }
 }
 
-impl Site {
-    /// When the ranks have seen that their database is the one that is searched: each host reads it whole.
+impl ReportSite {
+    /// Returns when the ranks have verified that their database is the one that is searched: each
+    /// host reads it whole.
     fn opened(&self) -> Time {
-        if !self.content.is_compared {
+        if !self.encoding.is_compared {
             return Time(0);
         }
         let (machine, bytes) = (&self.machine, self.database as f64);
@@ -309,31 +317,37 @@ mod tests {
 
     const MEGABYTE: u64 = 1_000_000;
 
-    fn site(rate: f64, delay: f64) -> Site {
-        Site {
+    fn site(rate: f64, delay: f64) -> ReportSite {
+        ReportSite {
             link: Link { rate, delay },
             ranks: 4,
             machine: Machine { ranks_per_host: 1, ..Machine::local(4) },
             database: 1_000_000_000,
-            content: Content { share: 0.01, telling: 0.0, making: 1e-8, is_compared: true },
+            encoding: EncodingCost {
+                share: 0.01,
+                encode_seconds: 0.0,
+                report_seconds: 1e-8,
+                is_compared: true,
+            },
         }
     }
 
-    /// A block of a megabyte a second.
-    fn blocks(count: u64, bytes: u64) -> Vec<Told> {
-        let told = |number| Told { at: Time::from_seconds(number as f64), bytes, queries: 10 };
-        (1..=count).map(told).collect()
+    /// One block of a megabyte per second.
+    fn blocks(count: u64, bytes: u64) -> Vec<EncodedBlock> {
+        let ready_blocks =
+            |number| EncodedBlock { at: Time::from_seconds(number as f64), bytes, queries: 10 };
+        (1..=count).map(ready_blocks).collect()
     }
 
     #[test]
-    fn hosts_share_what_the_fingerprint_needs() {
+    fn hosts_share_the_reading_for_the_fingerprint() {
         let seconds = |ranks, partitions, machine: &Machine| {
             let shape = Shape { ranks, groups: 1, replicas: 1, partitions, dedicated: false };
             fingerprint(4_000_000_000, &Topology::new(shape), machine).seconds
         };
         let machine = Machine { client_rate: 1e9, file_rate: 1e12, ..site(1.0, 0.0).machine };
         assert_eq!(seconds(8, 8, &machine), 0.5);
-        // Nobody reads half a partition.
+        // No rank reads half a partition.
         assert_eq!(seconds(8, 2, &machine), 2.0);
         assert_eq!(seconds(2, 8, &Machine { ranks_per_host: 2, ..machine.clone() }), 4.0);
         assert_eq!(seconds(8, 8, &Machine { file_rate: 2e9, ..machine }), 2.0);
@@ -341,7 +355,7 @@ mod tests {
 
     #[test]
     fn a_link_that_is_fast_enough_adds_the_last_block_and_its_delay() {
-        let arrival = cross(&blocks(20, MEGABYTE / 10), &site(1e9, 0.1));
+        let arrival = simulate_report_site(&blocks(20, MEGABYTE / 10), &site(1e9, 0.1));
         assert_eq!(arrival.crossed, 2 * MEGABYTE);
         assert_eq!(arrival.report, 200 * MEGABYTE);
         // 10 MB are made in 0.1 s, and written in 0.01 s.
@@ -350,37 +364,43 @@ mod tests {
 
     #[test]
     fn a_slow_link_bounds_the_report() {
-        let arrival = cross(&blocks(20, MEGABYTE), &site(0.1e6, 0.0));
+        let arrival = simulate_report_site(&blocks(20, MEGABYTE), &site(0.1e6, 0.0));
         assert!((201.0..205.0).contains(&arrival.end), "{arrival:?}");
         assert!((arrival.link - 200.0).abs() < 0.1, "{arrival:?}");
     }
 
     #[test]
-    fn a_long_link_is_kept_full_up_to_what_may_be_under_way() {
-        let many: Vec<Told> =
-            blocks(200, MEGABYTE).into_iter().map(|told| Told { at: Time(0), ..told }).collect();
+    fn a_long_link_is_kept_full_up_to_the_limit() {
+        let many: Vec<EncodedBlock> = blocks(200, MEGABYTE)
+            .into_iter()
+            .map(|ready_blocks| EncodedBlock { at: Time(0), ..ready_blocks })
+            .collect();
         let mut near = site(100e6, 0.0);
-        near.content = Content { share: 1.0, making: 0.0, is_compared: false, ..near.content };
-        let far = Site { link: Link { delay: 1.0, ..near.link }, ..near.clone() };
-        let (near, far) = (cross(&many, &near).end, cross(&many, &far).end);
-        // 67 MB are heard of after two seconds and more.
+        near.encoding =
+            EncodingCost { share: 1.0, report_seconds: 0.0, is_compared: false, ..near.encoding };
+        let far = ReportSite { link: Link { delay: 1.0, ..near.link }, ..near.clone() };
+        let (near, far) =
+            (simulate_report_site(&many, &near).end, simulate_report_site(&many, &far).end);
+        // The first report of 67 MB is acknowledged after more than two seconds.
         assert!(near < 2.5 && far > 5.0, "{near} {far}");
     }
 
     #[test]
-    fn makers_wait_for_their_database_and_for_who_writes() {
+    fn makers_wait_for_their_database_and_for_the_writer() {
         let mut slow = site(1e9, 0.0);
         slow.machine.file_rate = 10e6;
-        let arrival = cross(&blocks(20, MEGABYTE / 10), &slow);
+        let arrival = simulate_report_site(&blocks(20, MEGABYTE / 10), &slow);
         assert!((arrival.ready - 400.0).abs() < 1.0, "{arrival:?}");
         assert!(arrival.end > 400.0 + 20.0, "{arrival:?}");
         let mut none = slow.clone();
-        none.content.is_compared = false;
-        assert!((20.0..25.0).contains(&cross(&blocks(20, MEGABYTE / 10), &none).end));
+        none.encoding.is_compared = false;
+        assert!(
+            (20.0..25.0).contains(&simulate_report_site(&blocks(20, MEGABYTE / 10), &none).end)
+        );
     }
 
     #[test]
     fn an_empty_search_has_an_empty_report() {
-        assert_eq!(cross(&[], &site(1.0, 1.0)).end, 0.0);
+        assert_eq!(simulate_report_site(&[], &site(1.0, 1.0)).end, 0.0);
     }
 }

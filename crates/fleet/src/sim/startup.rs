@@ -1,66 +1,69 @@
-//! What passes before the first block is searched, in the order of the driver: all ranks do it in step.
+//! Times of the phases before the first block is searched, in the order of the driver. All ranks go
+//! through them together.
 
 use serde::{Deserialize, Serialize};
 
 use super::machine::Machine;
 
-/// Files that a rank opens of each volume: its index, headers and residues.
+/// Files that a rank opens for each volume: its index, headers and residues.
 const FILES_OF_VOLUME: f64 = 3.0;
-/// The alias or list beside them.
+/// Further files: the alias or list.
 const OTHER_FILES: f64 = 1.0;
-/// Bytes of the index that a host reads to find where partitions begin: pages, with what the system reads ahead.
+/// Bytes of the index that a host reads to find where partitions begin: pages, with the pages that
+/// the system reads ahead.
 const INDEX_BYTES: f64 = 4e6;
-/// Steps in which all ranks are told something by the first, without a checkpoint.
-const TOLD: f64 = 4.0;
-/// Gathers in which all ranks get a part from each: where it runs, what it has, which host it shares; and in eleven of
-/// them, whether all went well so far.
+/// Broadcasts from the first rank to all ranks, without a checkpoint.
+const BROADCASTS: f64 = 4.0;
+/// Gathers in which each rank receives a part from every rank: its location, its features, the host
+/// that it shares. Eleven of them check that all ranks succeeded so far.
 const GATHERS: f64 = 14.0;
 /// Bytes of a part of such a gather.
 const PART: f64 = 32.0;
-/// Seconds of a rank to take in a part of a gather.
+/// Seconds of a rank to process a part of a gather.
 const PART_SECONDS: f64 = 100e-9;
-/// Bytes of queries that are counted a second, on one core of today; assumed.
+/// Bytes of queries counted per second, on one current core; assumed.
 const COUNT_RATE: f64 = 1e9;
-/// How many times what it holds a host's link takes while the database goes round; assumed: not every tree is as busy.
+/// Traffic of a host's link while the database is broadcast, relative to the host's part of it;
+/// assumed, because not every tree is equally busy.
 const RELAYS: f64 = 2.0;
 
-/// What there is to do.
+/// The work of a start.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Startup {
     /// Bytes of the queries, which are counted beforehand.
     pub query_bytes: u64,
     /// Volumes of the database.
     pub volumes: u32,
-    /// Bytes of the database that the fullest host holds.
+    /// Bytes of the database on the host that holds most.
     pub host_bytes: u64,
     /// Bytes of the database that are read in all.
     pub read_bytes: u64,
-    /// Hosts get from each other what they do not read.
+    /// Whether hosts receive from each other the bytes that they do not read.
     pub broadcast: bool,
-    /// Files that earlier runs left in the checkpoint, and the records in them.
+    /// Files that earlier runs left in the checkpoint.
     pub spools: u32,
-    /// Records in these.
+    /// Records in these files.
     pub records: u64,
-    /// What else is done.
+    /// Further phases.
     pub more: Vec<Phase>,
 }
 
-/// A part of the start, and its seconds.
+/// A phase of the start, and its seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Phase {
-    /// What is done.
+    /// Its name.
     pub name: String,
-    /// How long it takes.
+    /// Its duration in seconds.
     pub seconds: f64,
 }
 
-/// Bytes of a directory entry, and of what is told of a record.
+/// Bytes of a directory entry, and of the description of a record.
 const ENTRY: f64 = 64.0;
 /// Entries of a directory of the checkpoint.
 const OF_DIRECTORY: f64 = 16.0;
 
 impl Startup {
-    /// What each part takes so many ranks.
+    /// Returns all phases with their times for this many ranks.
     pub fn phases(&self, machine: &Machine, ranks: u32) -> Vec<Phase> {
         let phase = |name: &str, seconds: f64| Phase { name: name.to_owned(), seconds };
         let usual = [
@@ -73,7 +76,7 @@ impl Startup {
         usual.into_iter().chain(self.more.iter().cloned()).collect()
     }
 
-    /// Every rank opens the files; a host reads what it looks at once.
+    /// Every rank opens the files; each host reads its first pages.
     fn open(&self, machine: &Machine, ranks: u32) -> f64 {
         let hosts = f64::from(ranks.div_ceil(machine.ranks_per_host.max(1)));
         let files = FILES_OF_VOLUME * f64::from(self.volumes) + OTHER_FILES;
@@ -85,21 +88,21 @@ impl Startup {
         let step = machine.latency + 2.0 * machine.message_cost;
         let tree = step * ranks.log2().ceil();
         let parts = ranks * (PART / machine.bandwidth + PART_SECONDS);
-        2.0 * (TOLD + GATHERS) * tree + GATHERS * parts
+        2.0 * (BROADCASTS + GATHERS) * tree + GATHERS * parts
     }
 
     fn count(&self, machine: &Machine) -> f64 {
         self.query_bytes as f64 / COUNT_RATE.min(machine.client_rate)
     }
 
-    /// The first rank lists the files, all scan them, and all are told of what is there.
+    /// The first rank lists the files, all ranks scan them, and all receive the list of records.
     fn scan(&self, machine: &Machine, ranks: u32) -> f64 {
         let (spools, records) = (f64::from(self.spools), self.records as f64);
         let listing = spools / OF_DIRECTORY / machine.opens.min(1.0 / machine.write_latency);
         let opening = spools / machine.opens;
-        let told = (records + spools) * (ENTRY / machine.bandwidth + PART_SECONDS);
+        let broadcasting = (records + spools) * (ENTRY / machine.bandwidth + PART_SECONDS);
         let own = records / f64::from(ranks.max(1)) * machine.write_latency;
-        if self.spools == 0 { 0.0 } else { listing + opening + told + own }
+        if self.spools == 0 { 0.0 } else { listing + opening + broadcasting + own }
     }
 
     fn load(&self, machine: &Machine, ranks: u32) -> f64 {

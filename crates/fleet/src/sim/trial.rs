@@ -1,4 +1,4 @@
-//! Random jobs: whatever the seed, everything must come out right.
+//! Simulates random jobs and checks them: every seed must give a correct result.
 
 use std::sync::Arc;
 
@@ -9,31 +9,31 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::config::{Config, Heartbeat, Schedule, Strategy};
 use crate::end::Exit;
 use crate::ids::{BlockId, Rank, Time};
-use crate::plan::Cut;
+use crate::plan::BlockLimits;
 use crate::topology::{Shape, Topology};
 
 use super::ledger::Checkpoint;
 use super::machine::Machine;
 use super::startup::Startup;
 use super::workload::{Distribution, Source, Workload};
-use super::world::{End, Faults, Job, Outcome, simulate};
+use super::world::{Faults, Job, Outcome, RunEnd, simulate};
 
-/// Runs of a job at most: all but the last may be ended by a fault.
+/// Most runs of a job: faults may end all but the last.
 const MOST_RUNS: u32 = 4;
 
-/// Simulates the job of a seed: one run after another, each resuming from what the last one left, until one completes.
-/// Returns what the runs were like.
+/// Simulates the job of a seed: one run after another, each resuming from the checkpoint of the
+/// last, until one completes. Returns the outcomes of the runs.
 ///
 /// # Errors
-/// What went wrong, with the job.
+/// The violation, with the job.
 pub fn run(seed: u64, most_ranks: u32) -> Result<Vec<Outcome>, String> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let partitions = *[1, 1, 2, 3, 5, 8, 16, 61].choose(&mut rng).unwrap_or(&1);
     let source = Source::Drawn(distribution(&mut rng));
-    // Mostly blocks of a query.
+    // Mostly blocks of one query.
     let block_residues = *[1, 1, 5000].choose(&mut rng).unwrap_or(&1);
     let batch_residues = rng.random_range(1..2000);
-    let cut = Cut { batch_residues, block_residues, block_queries: 1000 };
+    let cut = BlockLimits { batch_residues, block_residues, block_queries: 1000 };
     let workload = Workload::new(source, cut, partitions, rng.random());
     let config = config(&mut rng, &workload);
     let machine = machine(&mut rng);
@@ -57,14 +57,14 @@ pub fn run(seed: u64, most_ranks: u32) -> Result<Vec<Outcome>, String> {
             job.faults = faults(&mut rng, &mut job);
         }
         let outcome = simulate(&job);
-        judge(&job, &outcome).map_err(|what| {
+        check_outcome(&job, &outcome).map_err(|what| {
             format!(
                 "seed {seed}, run {number}: {what}\n{:?}\n{:?}\n{:?}",
                 job.faults, job.config, job.machine
             )
         })?;
         checkpoint = outcome.checkpoint.clone();
-        let completed = outcome.end == End::Exited(Exit::Completed);
+        let completed = outcome.end == RunEnd::Exited(Exit::Completed);
         outcomes.push(outcome);
         if completed {
             break;
@@ -73,7 +73,7 @@ pub fn run(seed: u64, most_ranks: u32) -> Result<Vec<Outcome>, String> {
     Ok(outcomes)
 }
 
-/// Those that are drawn.
+/// The strategies to draw from.
 const STRATEGIES: [Strategy; 4] =
     [Strategy::Merge, Strategy::Individual, Strategy::Collective, Strategy::Records];
 
@@ -87,7 +87,7 @@ fn distribution(rng: &mut Xoshiro256PlusPlus) -> Distribution {
         task_spread: rng.random_range(0.0..1.0),
         answer_share: rng.random_range(0.0..0.5),
         passes: vec![1.0; *[1, 1, 2, 5].choose(rng).unwrap_or(&1)],
-        foretold: rng.random_bool(0.4),
+        predicted: rng.random_bool(0.4),
         rounds: rng.random_range(2..=3),
         subjects: *[0.0, 0.5, 3.0, 100.0].choose(rng).unwrap_or(&3.0),
         most_pieces: rng.random_range(1..6),
@@ -114,7 +114,7 @@ fn config(rng: &mut Xoshiro256PlusPlus, workload: &Workload) -> Config {
         schedule: *[Schedule::Dynamic, Schedule::Dynamic, Schedule::Length, Schedule::Weight]
             .choose(rng)
             .unwrap_or(&Schedule::Dynamic),
-        consults: workload.is_foretold(),
+        verifies_blocks: workload.is_predicted(),
         checkpoint: rng.random(),
         write_buffer,
         grain: *[1, 4096, 64 << 10].choose(rng).unwrap_or(&1),
@@ -176,12 +176,12 @@ fn shape(rng: &mut Xoshiro256PlusPlus, most_ranks: u32, partitions: u32) -> Shap
     }
 }
 
-/// Something goes wrong at a time at which the job may be anywhere.
+/// Draws a fault at a random time of the job.
 fn faults(rng: &mut Xoshiro256PlusPlus, job: &mut Job) -> Faults {
     let whole = simulate(&Job { audit: false, ..job.clone() }).report.makespan;
     let time = Time::from_seconds(rng.random_range(0.0..1.2) * whole);
     let rank = Rank(rng.random_range(0..job.topology.ranks));
-    // A job of one rank has nobody who could notice that it is silent.
+    // In a job of one rank, nobody could notice that it is silent.
     match rng.random_range(0..if job.topology.ranks > 1 { 4 } else { 3 }) {
         0 => Faults { kill: Some(time), ..Faults::default() },
         1 => Faults { drain: Some(time), ..Faults::default() },
@@ -197,22 +197,22 @@ fn faults(rng: &mut Xoshiro256PlusPlus, job: &mut Job) -> Faults {
     }
 }
 
-/// Checks that the job ended as it had to.
-fn judge(job: &Job, outcome: &Outcome) -> Result<(), String> {
+/// Checks that the job ended as its faults require.
+fn check_outcome(job: &Job, outcome: &Outcome) -> Result<(), String> {
     if let Some(first) = outcome.violations.first() {
         return Err(format!("{} violations, the first: {first}", outcome.violations.len()));
     }
     let faults = &job.faults;
     let fine = match &outcome.end {
-        End::Exited(Exit::Completed) => true,
-        End::Exited(Exit::Drained) => faults.drain.is_some(),
-        End::Killed => faults.kill.is_some(),
-        End::Failed(failure) => {
+        RunEnd::Exited(Exit::Completed) => true,
+        RunEnd::Exited(Exit::Drained) => faults.drain.is_some(),
+        RunEnd::Killed => faults.kill.is_some(),
+        RunEnd::Failed(failure) => {
             let dead = faults.death.map(|(rank, _)| rank);
             let full = faults.full_disk.map(|(rank, _)| rank);
             Some(failure.rank) == dead || Some(failure.rank) == full
         }
-        End::Stuck => false,
+        RunEnd::Stuck => false,
     };
     if fine { Ok(()) } else { Err(format!("ended with {:?}", outcome.end)) }
 }

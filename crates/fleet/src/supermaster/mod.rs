@@ -1,11 +1,11 @@
-//! The supermaster: hands blocks to groups and knows where their output goes.
+//! The supermaster: hands blocks to groups and computes the offsets of their output.
 
-mod ends;
-mod judging;
 mod offsets;
+mod partial_grains;
 mod segments;
 #[cfg(test)]
 mod tests;
+mod verification;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -20,22 +20,22 @@ use crate::role::{Action, Event, Role};
 use crate::topology::Topology;
 use crate::work::{SupermasterOutcome, SupermasterWork};
 
-use self::ends::Ends;
-use self::judging::Judging;
-use self::offsets::{Finished, Offsets};
+use self::offsets::{FinishedBlock, Offsets};
+use self::partial_grains::PartialGrains;
 use self::segments::{Segment, Segments};
+use self::verification::VerificationQueue;
 
 type Actions<P> = Vec<Action<P, SupermasterWork<P>>>;
 
-/// Residues of a first block that all may wait for.
+/// Most residues of a first block that all groups may wait for.
 const SHORT_FIRST: u64 = 20_000;
 
-/// A drain under way.
+/// A running drain.
 #[derive(Clone, Copy, Debug)]
 struct Drain {
-    /// When it ends at the latest.
+    /// Latest end of the drain.
     deadline: Time,
-    /// Groups that are not through.
+    /// Number of groups that have not finished.
     groups: usize,
 }
 
@@ -53,24 +53,25 @@ pub struct Supermaster<P> {
     next: BlockId,
     input_ended: bool,
     dealt: bool,
-    /// Groups that wait for blocks.
+    /// Groups that have asked for blocks.
     wanting: VecDeque<GroupId>,
-    /// Unknown until the output is open.
+    /// `None` until the output is open.
     offsets: Option<Offsets>,
     placed: u32,
-    ends: Ends<P>,
-    judging: Judging<P>,
+    partial_grains: PartialGrains<P>,
+    verification: VerificationQueue<P>,
     first_is_short: bool,
-    /// The last work was to write some of these.
+    /// Whether the last work wrote partial grains.
     wrote: bool,
     closing: bool,
     drain: Option<Drain>,
-    /// The masters.
+    /// The masters of the groups.
     peers: Peers,
 }
 
 impl<P: Payload> Supermaster<P> {
-    /// The supermaster of a job; `earlier` has the blocks that the checkpoint holds, with the bytes of their output.
+    /// Creates the supermaster of a job. `earlier` has the blocks in the checkpoint, with the bytes
+    /// of their output.
     pub fn new(
         config: &Arc<Config>,
         topology: &Arc<Topology>,
@@ -89,8 +90,8 @@ impl<P: Payload> Supermaster<P> {
             wanting: VecDeque::new(),
             offsets: None,
             placed: 0,
-            ends: Ends::new(config.seams()),
-            judging: Judging::new(),
+            partial_grains: PartialGrains::new(config.seams()),
+            verification: VerificationQueue::new(),
             first_is_short: false,
             wrote: false,
             closing: false,
@@ -99,7 +100,7 @@ impl<P: Payload> Supermaster<P> {
         }
     }
 
-    /// Bytes of finished output that wait because an earlier block is not finished.
+    /// Returns the bytes of finished output that wait because an earlier block is not finished.
     pub fn waiting_bytes(&self) -> u64 {
         self.offsets.as_ref().map_or(0, Offsets::waiting_bytes)
     }
@@ -108,14 +109,20 @@ impl<P: Payload> Supermaster<P> {
         self.topology.groups.len() as u32
     }
 
-    fn tell(&mut self, now: Time, to: GroupId, message: ToMaster<P>, actions: &mut Actions<P>) {
+    fn send_to_master(
+        &mut self,
+        now: Time,
+        to: GroupId,
+        message: ToMaster<P>,
+        actions: &mut Actions<P>,
+    ) {
         self.peers.tell(to.index(), now);
         actions.push(Action::Send { message: Outgoing::Master(to, message), receipt: None });
     }
 
-    fn tell_all(&mut self, now: Time, message: &ToMaster<P>, actions: &mut Actions<P>) {
+    fn send_to_all(&mut self, now: Time, message: &ToMaster<P>, actions: &mut Actions<P>) {
         for group in 0..self.groups() {
-            self.tell(now, GroupId(group), message.clone(), actions);
+            self.send_to_master(now, GroupId(group), message.clone(), actions);
         }
     }
 
@@ -127,7 +134,7 @@ impl<P: Payload> Supermaster<P> {
         actions.push(Action::Run { ticket, work });
     }
 
-    fn take(
+    fn receive(
         &mut self,
         now: Time,
         group: GroupId,
@@ -138,10 +145,15 @@ impl<P: Payload> Supermaster<P> {
         match message {
             ToSupermaster::WantSegment => self.wanting.push_back(group),
             ToSupermaster::Finished { block, size, held } => {
-                self.finished(now, block, Finished { size, held, group: Some(group) }, actions);
+                self.finished(
+                    now,
+                    block,
+                    FinishedBlock { size, held, group: Some(group) },
+                    actions,
+                );
             }
-            ToSupermaster::Found { block, pass, found } => {
-                self.judging.add(block, (group, pass, found));
+            ToSupermaster::Verify { block, pass, found } => {
+                self.verification.add(block, (group, pass, found));
             }
             ToSupermaster::Placed { .. } => self.placed += 1,
             ToSupermaster::Drained => {
@@ -151,7 +163,7 @@ impl<P: Payload> Supermaster<P> {
             }
             ToSupermaster::Failed(failure) => actions.push(Action::Fail(failure)),
             ToSupermaster::Drain => self.drain(now, actions),
-            ToSupermaster::End { offset, bytes } => self.end(offset, bytes, actions),
+            ToSupermaster::PartialGrain { offset, bytes } => self.end(offset, bytes, actions),
             ToSupermaster::Advanced { .. } | ToSupermaster::Ping => {}
         }
     }
@@ -160,14 +172,19 @@ impl<P: Payload> Supermaster<P> {
         match outcome {
             SupermasterOutcome::Opened { base } => self.offsets = Some(Offsets::new(base)),
             SupermasterOutcome::Read(queries) => self.read(now, queries, actions),
-            SupermasterOutcome::Judged { right, verdict } => {
-                if let Some((block, group, pass)) = self.judging.end(right) {
-                    self.tell(now, group, ToMaster::Judged { block, pass, verdict }, actions);
+            SupermasterOutcome::Verified { right, verdict } => {
+                if let Some((block, group, pass)) = self.verification.end(right) {
+                    self.send_to_master(
+                        now,
+                        group,
+                        ToMaster::Verified { block, pass, verdict },
+                        actions,
+                    );
                 }
             }
-            SupermasterOutcome::Wrote => self.ends.written(),
+            SupermasterOutcome::Written => self.partial_grains.written(),
             SupermasterOutcome::Closed => {
-                self.tell_all(now, &ToMaster::Stop(Exit::Completed), actions);
+                self.send_to_all(now, &ToMaster::Stop(Exit::Completed), actions);
                 actions.push(Action::Exit(Exit::Completed));
             }
         }
@@ -186,8 +203,8 @@ impl<P: Payload> Supermaster<P> {
         match self.earlier.remove(&block) {
             Some(size) => {
                 self.segments.skip(queries.weight);
-                self.judging.skip(block);
-                self.finished(now, block, Finished { size, held: 0, group: None }, actions);
+                self.verification.skip(block);
+                self.finished(now, block, FinishedBlock { size, held: 0, group: None }, actions);
             }
             None => self.segments.push(block, queries),
         }
@@ -197,35 +214,40 @@ impl<P: Payload> Supermaster<P> {
         &mut self,
         now: Time,
         block: BlockId,
-        finished: Finished,
+        finished: FinishedBlock,
         actions: &mut Actions<P>,
     ) {
         let Some(offsets) = &mut self.offsets else { return };
-        let known = offsets.finish(block, finished);
+        let known = offsets.finish_block(block, finished);
         if self.drain.is_some() {
             return;
         }
         let mut bases: BTreeMap<GroupId, Vec<(BlockId, u64)>> = BTreeMap::new();
-        for (block, base, Finished { size, group, .. }) in known {
-            self.ends.expect(base, size);
+        for (block, base, FinishedBlock { size, group, .. }) in known {
+            self.partial_grains.expect_block(base, size);
             if let Some(group) = group {
                 bases.entry(group).or_default().push((block, base));
             } else {
-                let anyone = GroupId(block.0 % self.groups());
-                self.tell(now, anyone, ToMaster::Restore { block, base, size }, actions);
+                let any_group = GroupId(block.0 % self.groups());
+                self.send_to_master(
+                    now,
+                    any_group,
+                    ToMaster::Restore { block, base, size },
+                    actions,
+                );
             }
         }
         for (group, bases) in bases {
-            self.tell(now, group, ToMaster::Bases { bases }, actions);
+            self.send_to_master(now, group, ToMaster::Bases { bases }, actions);
         }
     }
 
-    /// A worker hands bytes over.
+    /// Receives bytes of a partial grain from a worker.
     fn end(&mut self, offset: u64, bytes: P, actions: &mut Actions<P>) {
-        if !self.ends.take(offset, bytes) {
+        if !self.partial_grains.receive(offset, bytes) {
             let cause =
                 format!("more bytes of the report were handed over than there are, at {offset}");
-            let (rank, code) = (self.topology.supermaster, Failure::FAULT);
+            let (rank, code) = (self.topology.supermaster, Failure::FAULT_CODE);
             actions.push(Action::Fail(Failure { rank, code, cause }));
         }
     }
@@ -233,37 +255,38 @@ impl<P: Payload> Supermaster<P> {
     /// Hands out blocks, unless too much output waits for an earlier block.
     fn hand_out(&mut self, now: Time, actions: &mut Actions<P>) {
         if self.config.schedule != Schedule::Dynamic {
-            return self.deal(now, actions);
+            return self.assign_all(now, actions);
         }
         let Some(offsets) = &self.offsets else { return };
-        // The oldest unfinished block may go whatever waits: it is what the others wait for.
+        // The oldest unfinished block is always handed out, because the others wait for it.
         let held = self.config.strategy != Strategy::Records;
-        let waiting = if held { offsets.waiting_bytes() + self.ends.bytes() } else { 0 };
+        let waiting = if held { offsets.waiting_bytes() + self.partial_grains.bytes() } else { 0 };
         let (oldest, full) = (offsets.next(), waiting > self.config.waiting_limit);
         while !self.wanting.is_empty() && !self.segments.is_empty() {
-            // Masters hold the blocks that wait to be judged: no one must run out of room before the block
-            // that these wait for is searched.
-            let awaited = self.judging.awaited().and_then(|block| self.segments.take_block(block));
+            // Masters hold the blocks that wait for verification. No master may run out of room
+            // before the block that these wait for is searched.
+            let awaited =
+                self.verification.awaited().and_then(|block| self.segments.take_block(block));
             let blocks = match awaited {
                 Some(blocks) => blocks,
                 None if full => {
                     let Some(blocks) = self.segments.take_block(oldest) else { return };
                     blocks
                 }
-                None => self.segments.take(self.groups()),
+                None => self.segments.take_segment(self.groups()),
             };
             let Some(group) = self.wanting.pop_front() else { return };
-            self.tell(now, group, ToMaster::Segment { blocks }, actions);
+            self.send_to_master(now, group, ToMaster::Segment { blocks }, actions);
         }
         if self.input_ended && self.segments.is_empty() {
             while let Some(group) = self.wanting.pop_front() {
-                self.tell(now, group, ToMaster::NoMore, actions);
+                self.send_to_master(now, group, ToMaster::NoMore, actions);
             }
         }
     }
 
-    /// Static schedules: deals all blocks out at once.
-    fn deal(&mut self, now: Time, actions: &mut Actions<P>) {
+    /// Hands out all blocks at once, for static schedules.
+    fn assign_all(&mut self, now: Time, actions: &mut Actions<P>) {
         if !self.input_ended || self.dealt {
             return;
         }
@@ -271,8 +294,8 @@ impl<P: Payload> Supermaster<P> {
         let shares: Vec<Segment<P>> = self.segments.split(self.config.schedule, self.groups());
         for (group, blocks) in shares.into_iter().enumerate() {
             let group = GroupId(group as u32);
-            self.tell(now, group, ToMaster::Segment { blocks }, actions);
-            self.tell(now, group, ToMaster::NoMore, actions);
+            self.send_to_master(now, group, ToMaster::Segment { blocks }, actions);
+            self.send_to_master(now, group, ToMaster::NoMore, actions);
         }
     }
 
@@ -284,19 +307,19 @@ impl<P: Payload> Supermaster<P> {
         let Some(offsets) = &self.offsets else {
             return self.run(SupermasterWork::Open, actions);
         };
-        // First of all: whole groups may wait for it.
-        if let Some((block, pass, found)) = self.judging.begin() {
-            return self.run(SupermasterWork::Judge { block, pass, found }, actions);
+        // This comes first, because whole groups may wait for it.
+        if let Some((block, pass, found)) = self.verification.begin() {
+            return self.run(SupermasterWork::Verify { block, pass, found }, actions);
         }
         let wanted = self.config.schedule != Schedule::Dynamic
             || self.segments.is_empty()
             || self.segments.bytes() < self.config.read_ahead;
-        let reads = !self.input_ended && wanted && !self.awaits_first();
-        // In turn: neither waits for long, however slow the other is.
+        let reads = !self.input_ended && wanted && !self.awaits_first_block();
+        // Reading and writing alternate, so neither waits long for the other.
         if !(reads && self.wrote)
-            && let Some(ends) = self.ends.next()
+            && let Some(partial_grains) = self.partial_grains.next()
         {
-            return self.run(SupermasterWork::Write(ends), actions);
+            return self.run(SupermasterWork::Write(partial_grains), actions);
         }
         if reads {
             let block = self.next;
@@ -306,7 +329,7 @@ impl<P: Payload> Supermaster<P> {
         let all_placed = self.input_ended
             && offsets.next() == self.next
             && self.placed == self.next.0
-            && self.ends.are_written();
+            && self.partial_grains.are_written();
         if all_placed && !self.closing {
             self.closing = true;
             let offset = offsets.offset();
@@ -314,29 +337,33 @@ impl<P: Payload> Supermaster<P> {
         }
     }
 
-    /// Whether no more is read before the first block is judged, by which the others are foretold. It is not waited for long.
-    fn awaits_first(&self) -> bool {
-        let is_foretold = self.config.consults && self.config.schedule == Schedule::Dynamic;
-        is_foretold && self.next == BlockId(1) && self.first_is_short && !self.judging.has_begun()
+    /// Whether reading stops until the first block is verified, because the predictions for the
+    /// others depend on it. Only a short first block is waited for.
+    fn awaits_first_block(&self) -> bool {
+        let is_predicted = self.config.verifies_blocks && self.config.schedule == Schedule::Dynamic;
+        is_predicted
+            && self.next == BlockId(1)
+            && self.first_is_short
+            && !self.verification.has_begun()
     }
 
     fn drain(&mut self, now: Time, actions: &mut Actions<P>) {
         if self.drain.is_some() || self.closing {
             return;
         }
-        // Without a checkpoint nothing would be kept of what could still be finished.
+        // Without a checkpoint, nothing that could still be finished would be kept.
         let groups = if self.config.checkpoint { self.topology.groups.len() } else { 0 };
         self.drain = Some(Drain { deadline: now + self.config.drain_limit, groups });
         if groups > 0 {
-            self.tell_all(now, &ToMaster::Drain, actions);
+            self.send_to_all(now, &ToMaster::Drain, actions);
         }
     }
 
-    /// Ends a drain when all groups are through or time is up.
+    /// Ends a drain when all groups have finished or time is up.
     fn end_drain(&mut self, now: Time, actions: &mut Actions<P>) {
         let Some(drain) = self.drain else { return };
         if drain.groups == 0 || now >= drain.deadline {
-            self.tell_all(now, &ToMaster::Stop(Exit::Drained), actions);
+            self.send_to_all(now, &ToMaster::Stop(Exit::Drained), actions);
             actions.push(Action::Exit(Exit::Drained));
         }
     }
@@ -346,10 +373,10 @@ impl<P: Payload> Supermaster<P> {
             let cause =
                 format!("the master of group {group} was silent for {:.1} s", silence.seconds());
             let rank = self.topology.groups[group].master;
-            actions.push(Action::Fail(Failure { rank, code: Failure::SILENCE, cause }));
+            actions.push(Action::Fail(Failure { rank, code: Failure::SILENT_RANK_CODE, cause }));
         }
         for group in self.peers.quiet(now) {
-            self.tell(now, GroupId(group as u32), ToMaster::Ping, actions);
+            self.send_to_master(now, GroupId(group as u32), ToMaster::Ping, actions);
         }
     }
 }
@@ -368,10 +395,10 @@ impl<P: Payload> Role<P> for Supermaster<P> {
         match event {
             Event::Start | Event::Sent { .. } => {}
             Event::Message { from: Address::Master(group), message } => {
-                self.take(now, group, message, actions);
+                self.receive(now, group, message, actions);
             }
             Event::Message { message: ToSupermaster::Drain, .. } => self.drain(now, actions),
-            Event::Message { message: ToSupermaster::End { offset, bytes }, .. } => {
+            Event::Message { message: ToSupermaster::PartialGrain { offset, bytes }, .. } => {
                 self.end(offset, bytes, actions);
             }
             Event::Message { .. } => {}

@@ -1,4 +1,4 @@
-//! The queue of blocks, and how much of it a group gets.
+//! The queue of blocks, and the size of the segment that a group gets.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,24 +14,24 @@ pub type Segment<P> = Vec<(BlockId, Queries<P>)>;
 #[derive(Debug)]
 pub struct Segments<P> {
     blocks: BTreeMap<BlockId, Queries<P>>,
-    /// The same by their residues, the first of equals last.
+    /// The same blocks by residues; of equal ones the first block comes last.
     by_length: BTreeSet<(u64, Reverse<BlockId>)>,
     bytes: u64,
     waiting: Weight,
     handed: Weight,
     /// All queries, if known.
     total: Option<Weight>,
-    /// Residues and queries of a segment, at most.
+    /// Most residues and queries of a segment.
     largest: Weight,
     shrink: f64,
-    /// A block goes before its turn when not more residues remain than this many times its own.
+    /// A block is handed out early when at most this many times its own residues remain.
     urgency: f64,
-    /// Blocks go one by one, in their order.
+    /// Whether blocks are handed out one by one, in their order.
     one_by_one: bool,
 }
 
 impl<P: Payload> Segments<P> {
-    /// An empty queue, for so many workers that search a block in so many partitions.
+    /// Creates an empty queue for this many workers that search a block in this many partitions.
     pub fn new(config: &Config, workers: usize, partitions: u32) -> Segments<P> {
         let at_once = workers as f64 / f64::from(partitions);
         Segments {
@@ -47,7 +47,7 @@ impl<P: Payload> Segments<P> {
             },
             shrink: config.shrink,
             urgency: config.longest_first * at_once,
-            one_by_one: config.consults,
+            one_by_one: config.verifies_blocks,
         }
     }
 
@@ -59,36 +59,38 @@ impl<P: Payload> Segments<P> {
         self.blocks.insert(block, queries);
     }
 
-    /// Notes a block that needs no search.
+    /// Counts a block that needs no search.
     pub fn skip(&mut self, weight: Weight) {
         self.handed = plus(self.handed, weight);
     }
 
-    /// Bytes of the queries that wait.
+    /// Returns the bytes of the waiting queries.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// True if none waits.
+    /// Whether no block waits.
     pub fn is_empty(&self) -> bool {
         self.blocks.is_empty()
     }
 
-    /// Nothing more will be appended: now the total is known.
+    /// Notes that no further block comes, so the total is known.
     pub fn end(&mut self) {
         self.total = Some(plus(self.handed, self.waiting));
     }
 
-    /// Residues that are not handed out, if that is known.
+    /// Residues that are not handed out, if the total is known.
     fn remaining(&self) -> Option<u64> {
         Some(self.total?.residues.saturating_sub(self.handed.residues))
     }
 
-    /// The block that is next: the first, but the longest as soon as it might otherwise end last.
+    /// The next block to hand out: the first one, or the longest as soon as it might otherwise end
+    /// last.
     ///
-    /// All workers need for what remains as long as one of them for a task of a block that has `at_once` times fewer
-    /// residues; by what factor that block takes longer than its residues tell is not known.
-    /// To sort all blocks by length would be as good for the end, but would have all output wait.
+    /// All workers together need the same time for the rest as one worker for a task of a block
+    /// with `at_once` times fewer residues. By what factor that block takes longer than its
+    /// residues suggest is unknown. Sorting all blocks by length would end as early, but all output
+    /// would wait.
     fn next(&self) -> Option<BlockId> {
         let &(residues, Reverse(longest)) = self.by_length.last()?;
         let is_urgent = |remaining| residues as f64 * self.urgency >= remaining as f64;
@@ -98,7 +100,7 @@ impl<P: Payload> Segments<P> {
         }
     }
 
-    /// Takes one block out of its turn, if it waits.
+    /// Removes a block out of turn, if it waits.
     pub fn take_block(&mut self, wanted: BlockId) -> Option<Segment<P>> {
         let queries = self.blocks.remove(&wanted)?;
         self.by_length.remove(&(queries.weight.residues, Reverse(wanted)));
@@ -108,9 +110,9 @@ impl<P: Payload> Segments<P> {
         Some(vec![(wanted, queries)])
     }
 
-    /// Takes a segment for one of `groups` (guided self-scheduling: a share of what remains): at least a block, and no
-    /// further one that would make it larger than it should be.
-    pub fn take(&mut self, groups: u32) -> Segment<P> {
+    /// Takes a segment for one of `groups` by guided self-scheduling, that is a share of the
+    /// remaining blocks. It has at least one block, and no further one that would exceed the share.
+    pub fn take_segment(&mut self, groups: u32) -> Segment<P> {
         let target = match self.remaining() {
             Some(remaining) => {
                 let share = remaining as f64 / (f64::from(groups) * self.shrink);
@@ -131,7 +133,7 @@ impl<P: Payload> Segments<P> {
         segment
     }
 
-    /// Deals all blocks out in as many consecutive shares as there are groups, of equal residues or weight.
+    /// Divides all blocks into consecutive shares of equal residues or weight, one per group.
     pub fn split(&mut self, schedule: Schedule, groups: u32) -> Vec<Segment<P>> {
         let units = |weight: Weight| match schedule {
             Schedule::Weight => weight.residues + SEQUENCE_WEIGHT * weight.sequences,
@@ -142,7 +144,7 @@ impl<P: Payload> Segments<P> {
         let mut before = 0;
         for (block, queries) in std::mem::take(&mut self.blocks) {
             let own = u128::from(units(queries.weight));
-            // A block goes where its middle lies.
+            // A block goes to the share that contains its middle.
             let place = (2 * before + own) * u128::from(groups) / (2 * total);
             shares[(place as usize).min(groups as usize - 1)].push((block, queries));
             before += own;
@@ -188,10 +190,14 @@ mod tests {
         let config =
             Config { shrink: 2.0, segment_residues: 300, longest_first: 0.0, ..Config::default() };
         let mut segments = segments(&config, &[100; 16]);
-        assert_eq!(segments.take(2).len(), 3, "as long as the total is unknown, the largest");
+        assert_eq!(
+            segments.take_segment(2).len(),
+            3,
+            "as long as the total is unknown, the largest"
+        );
         segments.end();
         let sizes: Vec<usize> =
-            (0..).map(|_| segments.take(2).len()).take_while(|&n| n > 0).collect();
+            (0..).map(|_| segments.take_segment(2).len()).take_while(|&n| n > 0).collect();
         assert_eq!(sizes, [3, 2, 2, 1, 1, 1, 1, 1, 1]);
     }
 
@@ -199,16 +205,16 @@ mod tests {
     fn a_segment_has_at_least_a_block() {
         let config = Config { segment_residues: 10, ..Config::default() };
         let mut segments = segments(&config, &[500, 3, 4, 5]);
-        assert_eq!(lengths(&segments.take(1)), [500]);
-        assert_eq!(lengths(&segments.take(1)), [3, 4]);
-        assert_eq!(lengths(&segments.take(1)), [5]);
+        assert_eq!(lengths(&segments.take_segment(1)), [500]);
+        assert_eq!(lengths(&segments.take_segment(1)), [3, 4]);
+        assert_eq!(lengths(&segments.take_segment(1)), [5]);
     }
 
     #[test]
     fn a_segment_of_tiny_queries_has_few_blocks() {
         let config = Config { segment_queries: 2, ..Config::default() };
         let mut segments = segments(&config, &[1; 5]);
-        let sizes = [(); 3].map(|()| segments.take(1).len());
+        let sizes = [(); 3].map(|()| segments.take_segment(1).len());
         assert_eq!(sizes, [2, 2, 1]);
     }
 
@@ -216,10 +222,11 @@ mod tests {
     fn the_longest_goes_first_as_soon_as_it_might_end_last() {
         let config = Config { segment_residues: 1, longest_first: 2.0, ..Config::default() };
         let mut segments = segments(&config, &[10, 100, 50, 10, 120, 20]);
-        assert_eq!(lengths(&segments.take(1)), [10], "how much remains is not known");
+        assert_eq!(lengths(&segments.take_segment(1)), [10], "how much remains is not known");
         segments.end();
-        let order: Vec<u64> = (0..5).flat_map(|_| lengths(&segments.take(1))).collect();
-        // 300 remain: 100 is next in turn. Then 200 do, twice 120 are more; of the rest, 80, twice 50 are.
+        let order: Vec<u64> = (0..5).flat_map(|_| lengths(&segments.take_segment(1))).collect();
+        // 300 residues remain, and the block in turn has 100. Then 200 remain, which is less than
+        // twice 120; of the other 80, which is less than twice 50.
         assert_eq!(order, [100, 120, 50, 20, 10]);
         assert!(segments.is_empty());
     }
@@ -229,7 +236,7 @@ mod tests {
         let mut segments = segments(&Config::default(), &[1, 2, 3]);
         assert_eq!(segments.take_block(BlockId(1)).map(|segment| lengths(&segment)), Some(vec![2]));
         assert_eq!(segments.take_block(BlockId(1)).map(|segment| lengths(&segment)), None);
-        assert_eq!(lengths(&segments.take(1)), [1, 3]);
+        assert_eq!(lengths(&segments.take_segment(1)), [1, 3]);
     }
 
     #[test]

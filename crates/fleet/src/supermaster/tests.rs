@@ -1,4 +1,4 @@
-//! What the supermaster says to whom.
+//! Tests of the supermaster's messages.
 
 use std::slice::from_ref;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ impl Bench {
         self.event(Event::Message { from: Address::Master(GroupId(group)), message });
     }
 
-    /// Ends the work under way, which must be the one given.
+    /// Ends the running work, which must be the given one.
     fn done(&mut self, expected: &SupermasterWork<Bytes>, outcome: SupermasterOutcome<Bytes>) {
         let ticket = self.actions.iter().find_map(|action| match action {
             Action::Run { ticket, work } if work == expected => Some(*ticket),
@@ -60,8 +60,8 @@ impl Bench {
         self.done(&end, SupermasterOutcome::Read(None));
     }
 
-    /// What was said to a group.
-    fn said(&mut self) -> Vec<(u32, String)> {
+    /// Messages sent to groups.
+    fn sent(&mut self) -> Vec<(u32, String)> {
         let said = self.actions.iter().filter_map(|action| match action {
             Action::Send { message: Outgoing::Master(group, message), .. } => {
                 Some((group.0, summary(message)))
@@ -86,7 +86,7 @@ fn summary(message: &ToMaster<Bytes>) -> String {
             )
         }
         ToMaster::Restore { block, base, size } => format!("restore {block} {base} {size}"),
-        ToMaster::Judged { block, pass, .. } => format!("judged {block} {pass}"),
+        ToMaster::Verified { block, pass, .. } => format!("verified {block} {pass}"),
         ToMaster::NoMore => "no more".into(),
         ToMaster::Drain => "drain".into(),
         ToMaster::Stop(exit) => format!("stop {exit:?}"),
@@ -111,22 +111,22 @@ fn a_job_from_start_to_end() {
     bench.from(0, ToSupermaster::WantSegment);
     bench.from(1, ToSupermaster::WantSegment);
     assert_eq!(
-        bench.said(),
+        bench.sent(),
         [(1, "blocks [0]".into()), (0, "blocks [1]".into()), (1, "no more".into())]
     );
     bench.from(0, finished(1, 7));
-    assert_eq!(bench.said(), [], "the offset of block 1 is not known");
+    assert_eq!(bench.sent(), [], "the offset of block 1 is not known");
     bench.from(1, finished(0, 5));
-    assert_eq!(bench.said(), [(0, "bases [(1, 15)]".into()), (1, "bases [(0, 10)]".into())]);
+    assert_eq!(bench.sent(), [(0, "bases [(1, 15)]".into()), (1, "bases [(0, 10)]".into())]);
     bench.from(0, ToSupermaster::Placed { block: BlockId(1) });
     bench.from(1, ToSupermaster::Placed { block: BlockId(0) });
     bench.done(&SupermasterWork::Close { offset: 22 }, SupermasterOutcome::Closed);
     assert!(matches!(bench.actions.last(), Some(Action::Exit(Exit::Completed))));
-    assert_eq!(bench.said(), [(0, "stop Completed".into()), (1, "stop Completed".into())]);
+    assert_eq!(bench.sent(), [(0, "stop Completed".into()), (1, "stop Completed".into())]);
 }
 
 #[test]
-fn too_much_waiting_output_holds_all_but_the_oldest_block_back() {
+fn too_much_waiting_output_holds_back_all_blocks_except_the_oldest() {
     let config = Config { waiting_limit: 6, ..one_by_one() };
     let mut bench = Bench::new(config, 1, &[]);
     bench.open_and_read(&[1, 1, 1, 1], &[]);
@@ -135,12 +135,12 @@ fn too_much_waiting_output_holds_all_but_the_oldest_block_back() {
     }
     bench.from(0, finished(1, 4));
     bench.from(0, finished(2, 4));
-    bench.said();
+    bench.sent();
     bench.from(0, ToSupermaster::WantSegment);
-    assert_eq!(bench.said(), [], "8 bytes wait for block 0");
+    assert_eq!(bench.sent(), [], "8 bytes wait for block 0");
     bench.from(0, finished(0, 1));
     assert_eq!(
-        bench.said(),
+        bench.sent(),
         [(0, "bases [(0, 10), (1, 11), (2, 15)]".into()), (0, "blocks [3]".into())]
     );
 }
@@ -151,33 +151,33 @@ fn blocks_of_an_earlier_run_are_only_placed() {
     bench.open_and_read(&[1, 1], &[1]);
     bench.from(0, ToSupermaster::WantSegment);
     bench.from(0, ToSupermaster::WantSegment);
-    assert_eq!(bench.said(), [(0, "blocks [0]".into()), (0, "no more".into())]);
+    assert_eq!(bench.sent(), [(0, "blocks [0]".into()), (0, "no more".into())]);
     bench.from(0, finished(0, 2));
-    assert_eq!(bench.said(), [(0, "restore 1 12 50".into()), (0, "bases [(0, 10)]".into())]);
+    assert_eq!(bench.sent(), [(0, "restore 1 12 50".into()), (0, "bases [(0, 10)]".into())]);
 }
 
 #[test]
-fn a_drain_waits_for_what_can_be_kept() {
+fn a_drain_waits_for_blocks_that_can_be_stored() {
     let config = Config { checkpoint: true, drain_limit: Time(100), ..one_by_one() };
     let mut bench = Bench::new(config.clone(), 2, &[]);
     bench.event(Event::Drain);
-    assert_eq!(bench.said(), [(0, "drain".into()), (1, "drain".into())]);
+    assert_eq!(bench.sent(), [(0, "drain".into()), (1, "drain".into())]);
     bench.from(0, ToSupermaster::Drained);
-    assert_eq!(bench.said(), []);
+    assert_eq!(bench.sent(), []);
     bench.from(1, ToSupermaster::Drained);
     assert!(matches!(bench.actions.last(), Some(Action::Exit(Exit::Drained))));
-    assert_eq!(bench.said(), [(0, "stop Drained".into()), (1, "stop Drained".into())]);
+    assert_eq!(bench.sent(), [(0, "stop Drained".into()), (1, "stop Drained".into())]);
 
     let mut late = Bench::new(config.clone(), 1, &[]);
     late.event(Event::Drain);
-    late.said();
+    late.sent();
     late.now += 100;
     late.event(Event::Tick);
-    assert_eq!(late.said(), [(0, "stop Drained".into())], "time is up");
+    assert_eq!(late.sent(), [(0, "stop Drained".into())], "time is up");
 
     let mut without = Bench::new(Config { checkpoint: false, ..config }, 1, &[]);
     without.event(Event::Drain);
-    assert_eq!(without.said(), [(0, "stop Drained".into())], "nothing can be kept");
+    assert_eq!(without.sent(), [(0, "stop Drained".into())], "nothing can be kept");
 }
 
 #[test]
@@ -198,19 +198,20 @@ fn a_silent_master_ends_the_job() {
     assert_eq!(failed, Some(Rank(1)));
 }
 
-/// Bytes of an end.
+/// Bytes of a partial grain.
 fn end(offset: u64, length: usize) -> Event<ToSupermaster<Bytes>, SupermasterOutcome<Bytes>> {
-    let message = ToSupermaster::End { offset, bytes: Bytes::from(vec![1; length]) };
+    let message = ToSupermaster::PartialGrain { offset, bytes: Bytes::from(vec![1; length]) };
     Event::Message { from: Address::Worker(WorkerId(3)), message }
 }
 
 #[test]
-fn the_file_is_closed_when_all_ends_are_written() {
+fn the_file_is_closed_when_all_partial_grains_are_written() {
     let mut bench = Bench::new(Config { grain: 8, ..one_by_one() }, 1, &[]);
     bench.open_and_read(&[1, 1], &[]);
     bench.from(0, ToSupermaster::WantSegment);
     bench.from(0, ToSupermaster::WantSegment);
-    // From 10 to 30, of which 16 to 24 is a grain, and to 33, which has none.
+    // Block 0 goes from 10 to 30, which contains the whole grain 16 to 24. Block 1 goes to 33 and
+    // contains none.
     bench.from(0, finished(0, 20));
     bench.from(0, finished(1, 3));
     bench.from(0, ToSupermaster::Placed { block: BlockId(0) });
@@ -231,34 +232,34 @@ fn the_file_is_closed_when_all_ends_are_written() {
     bench.event(end(10, 6));
     bench.event(end(30, 3));
     assert_eq!(started(&bench), from_ref(&first), "one work at a time");
-    bench.done(&first, SupermasterOutcome::Wrote);
+    bench.done(&first, SupermasterOutcome::Written);
     let second = SupermasterWork::Write(vec![part(10, 6), part(30, 3)]);
     assert_eq!(started(&bench), from_ref(&second), "nothing is closed before");
-    bench.done(&second, SupermasterOutcome::Wrote);
+    bench.done(&second, SupermasterOutcome::Written);
     assert_eq!(started(&bench), [SupermasterWork::Close { offset: 33 }]);
     bench.event(end(30, 1));
     assert!(matches!(bench.actions.last(), Some(Action::Fail(_))), "there is no more");
 }
 
 #[test]
-fn ends_that_pile_up_hold_blocks_back() {
+fn waiting_partial_grains_hold_blocks_back() {
     let config = Config { grain: 64, waiting_limit: 15, ..one_by_one() };
     let mut bench = Bench::new(config, 1, &[]);
     bench.open_and_read(&[1, 1, 1], &[]);
     bench.from(0, ToSupermaster::WantSegment);
     bench.from(0, finished(0, 20));
     bench.event(end(10, 20));
-    bench.said();
-    // The oldest may always go.
+    bench.sent();
+    // The oldest block may always be handed out.
     bench.from(0, ToSupermaster::WantSegment);
-    assert_eq!(bench.said(), [(0, "blocks [1]".into())]);
+    assert_eq!(bench.sent(), [(0, "blocks [1]".into())]);
     bench.from(0, ToSupermaster::WantSegment);
-    assert_eq!(bench.said(), [], "20 bytes wait to be written");
+    assert_eq!(bench.sent(), [], "20 bytes wait to be written");
 }
 
 #[test]
-fn others_are_read_when_a_short_first_block_is_judged_and_go_one_by_one() {
-    let config = Config { consults: true, segment_residues: 100, ..one_by_one() };
+fn others_wait_for_the_verification_of_a_short_first_block_and_go_one_by_one() {
+    let config = Config { verifies_blocks: true, segment_residues: 100, ..one_by_one() };
     let mut bench = Bench::new(config, 2, &[]);
     bench.done(&SupermasterWork::Open, SupermasterOutcome::Opened { base: 10 });
     let queries = |residues| {
@@ -275,32 +276,32 @@ fn others_are_read_when_a_short_first_block_is_judged_and_go_one_by_one() {
         works.any(|action| matches!(action, Action::Run { work: SupermasterWork::Read { .. }, .. }))
     };
     assert!(!is_reading(&bench), "{:?}", bench.actions);
-    assert_eq!(bench.said(), [(0, "blocks [0]".into())]);
+    assert_eq!(bench.sent(), [(0, "blocks [0]".into())]);
     let (block, pass, found) = (BlockId(0), PassId(0), Bytes::from(vec![1; 4]));
-    bench.from(0, ToSupermaster::Found { block, pass, found: found.clone() });
-    let judged = |right| SupermasterOutcome::Judged { right, verdict: Bytes::from(vec![2; 5]) };
-    bench.done(&SupermasterWork::Judge { block, pass, found: found.clone() }, judged(false));
+    bench.from(0, ToSupermaster::Verify { block, pass, found: found.clone() });
+    let outcome = |right| SupermasterOutcome::Verified { right, verdict: Bytes::from(vec![2; 5]) };
+    bench.done(&SupermasterWork::Verify { block, pass, found: found.clone() }, outcome(false));
     assert!(!is_reading(&bench), "{:?}", bench.actions);
-    assert_eq!(bench.said(), [(0, "judged 0 0".into())]);
+    assert_eq!(bench.sent(), [(0, "verified 0 0".into())]);
     let pass = PassId(1);
-    bench.from(0, ToSupermaster::Found { block, pass, found: found.clone() });
-    bench.done(&SupermasterWork::Judge { block, pass, found }, judged(true));
+    bench.from(0, ToSupermaster::Verify { block, pass, found: found.clone() });
+    bench.done(&SupermasterWork::Verify { block, pass, found }, outcome(true));
     bench.done(&read(1), SupermasterOutcome::Read(queries(10)));
     bench.done(&read(2), SupermasterOutcome::Read(queries(50)));
-    assert_eq!(bench.said(), []);
+    assert_eq!(bench.sent(), []);
     bench.from(0, ToSupermaster::WantSegment);
-    assert_eq!(bench.said(), [(0, "blocks [2]".into())]);
+    assert_eq!(bench.sent(), [(0, "blocks [2]".into())]);
 }
 
 #[test]
-fn the_block_for_which_others_wait_to_be_judged_goes_first() {
+fn the_next_block_to_verify_goes_out_of_turn() {
     let config = Config { longest_first: f64::MAX, ..one_by_one() };
     let mut bench = Bench::new(config, 1, &[]);
     bench.open_and_read(&[1, 5, 9], &[]);
     bench.from(0, ToSupermaster::WantSegment);
-    assert_eq!(bench.said(), [(0, "blocks [2]".into())], "the longest");
+    assert_eq!(bench.sent(), [(0, "blocks [2]".into())], "the longest");
     let (block, pass, found) = (BlockId(2), PassId(0), Bytes::from(vec![0; 3]));
-    bench.from(0, ToSupermaster::Found { block, pass, found });
+    bench.from(0, ToSupermaster::Verify { block, pass, found });
     bench.from(0, ToSupermaster::WantSegment);
-    assert_eq!(bench.said(), [(0, "blocks [0]".into())]);
+    assert_eq!(bench.sent(), [(0, "blocks [0]".into())]);
 }

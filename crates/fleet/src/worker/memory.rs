@@ -1,27 +1,27 @@
-//! How much output a worker holds.
+//! Accounts for the memory that a worker's output takes.
 
 use crate::config::{Config, RESERVED_BUFFERS};
 
-/// The account of a worker's memory for output. What is counted never exceeds [`Config::result_memory`].
+/// The memory of a worker for output, in bytes. The sum never exceeds [`Config::result_memory`].
 #[derive(Clone, Debug)]
 pub struct Memory {
     limit: u64,
     buffer: u64,
     /// Formatted pieces.
     pieces: u64,
-    /// Granted to the answer under way, for pieces.
+    /// Granted for pieces of the answer that is being computed.
     granted: u64,
     /// Windows being collected or written.
     windows: u64,
-    /// Parts being put together or sent.
+    /// Parts being collected or sent.
     parts: u64,
-    /// The portion of the collective write under way.
+    /// The portion of the running collective write.
     collective: u64,
     peak: u64,
 }
 
 impl Memory {
-    /// Nothing held.
+    /// Starts with nothing held.
     pub fn new(config: &Config) -> Memory {
         Memory {
             limit: config.result_memory,
@@ -35,17 +35,17 @@ impl Memory {
         }
     }
 
-    /// Bytes held or granted.
+    /// Returns the bytes held or granted.
     pub fn used(&self) -> u64 {
         self.pieces + self.granted + self.windows + self.parts + self.collective
     }
 
-    /// Bytes held.
+    /// Returns the bytes held.
     pub fn held(&self) -> u64 {
         self.used() - self.granted
     }
 
-    /// The most that was ever held or granted, in bytes, without grants that were not used.
+    /// Returns the largest number of bytes ever held.
     pub fn peak(&self) -> u64 {
         self.peak
     }
@@ -55,7 +55,8 @@ impl Memory {
         self.peak = self.peak.max(self.held());
     }
 
-    /// Grants all that is left, but for what is set aside, to the answer that begins.
+    /// Grants the answer that begins all remaining memory, except the reserved buffers. Returns the
+    /// bytes.
     pub fn grant(&mut self) -> u64 {
         let aside = RESERVED_BUFFERS * self.buffer;
         self.granted = self.limit.saturating_sub(aside + self.pieces);
@@ -63,19 +64,19 @@ impl Memory {
         self.granted
     }
 
-    /// The answer has ended and left this many bytes of pieces.
+    /// Ends the answer, which keeps this many bytes of pieces in memory.
     pub fn settle(&mut self, kept: u64) {
         self.pieces += kept.min(self.granted);
         self.granted = 0;
         self.note();
     }
 
-    /// Pieces of this many bytes are gone.
+    /// Releases the memory of pieces.
     pub fn free(&mut self, pieces: u64) {
         self.pieces = self.pieces.saturating_sub(pieces);
     }
 
-    /// Makes room for a window, if there may be another.
+    /// Reserves memory for a window; returns false if there is no room.
     pub fn open_window(&mut self, length: u64) -> bool {
         let fits = self.windows + length <= 2 * self.buffer;
         if fits {
@@ -85,12 +86,12 @@ impl Memory {
         fits
     }
 
-    /// A window is written.
+    /// Releases a window that is written.
     pub fn close_window(&mut self, length: u64) {
         self.windows -= length;
     }
 
-    /// Makes room for a part to send, if there may be another.
+    /// Reserves memory for a part to send; returns false if there is no room.
     pub fn open_part(&mut self, length: u64) -> bool {
         let fits = self.parts + length <= self.buffer;
         if fits {
@@ -100,13 +101,13 @@ impl Memory {
         fits
     }
 
-    /// A part has left.
+    /// Releases a part that has left.
     pub fn close_part(&mut self, length: u64) {
         self.parts -= length;
     }
 
-    /// A collective write of this many bytes begins here, or ends with 0.
-    pub fn collective(&mut self, length: u64) {
+    /// Sets the bytes of the running collective write; 0 ends it.
+    pub fn set_collective(&mut self, length: u64) {
         self.collective = length;
         self.note();
     }

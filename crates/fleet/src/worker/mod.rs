@@ -1,7 +1,7 @@
-//! A worker: searches tasks, answers rounds, and writes.
+//! A worker: searches tasks, answers questions, and writes output.
 
+mod io_work;
 mod memory;
-mod moving;
 mod output;
 #[cfg(test)]
 mod tests;
@@ -19,15 +19,15 @@ use crate::role::{Action, Event, Role};
 use crate::topology::Topology;
 use crate::work::{WorkerOutcome, WorkerWork};
 
+use self::io_work::{IoWork, JointWrite, Sending};
 use self::memory::Memory;
-use self::moving::{JointWrite, Moving, Sending};
-use self::output::{Output, Purpose};
+use self::output::{Purpose, WorkerOutput};
 
-pub(crate) use self::output::windows;
+pub(crate) use self::output::cut_into_windows;
 
 type Actions<P> = Vec<Action<P, WorkerWork<P>>>;
 
-/// A task that waits.
+/// A waiting task.
 #[derive(Debug)]
 struct Task<P> {
     block: BlockId,
@@ -37,7 +37,7 @@ struct Task<P> {
     cut: Option<P>,
 }
 
-/// A question that waits.
+/// A waiting question of a round.
 #[derive(Debug)]
 struct Question<P> {
     block: BlockId,
@@ -45,7 +45,7 @@ struct Question<P> {
     parts: Vec<(PartitionId, P)>,
 }
 
-/// What the compute lane does.
+/// The running work on the compute lane.
 #[derive(Debug)]
 enum Computing {
     Search(BlockId, PassId, PartitionId),
@@ -64,16 +64,16 @@ pub struct Worker<P> {
     questions: VecDeque<Question<P>>,
     collectives: VecDeque<JointWrite<P>>,
     computing: Option<(Ticket, Computing)>,
-    moving: Option<(Ticket, Moving)>,
+    io_work: Option<(Ticket, IoWork)>,
     sending: Vec<(Ticket, Sending)>,
-    output: Output<P>,
+    output: WorkerOutput<P>,
     memory: Memory,
     master: Peers,
     draining: bool,
 }
 
 impl<P: Payload> Worker<P> {
-    /// The worker `id` of the job.
+    /// Creates worker `id` of the job.
     pub fn new(id: WorkerId, config: &Arc<Config>, topology: &Arc<Topology>) -> Worker<P> {
         let place = topology.worker(id);
         Worker {
@@ -86,21 +86,21 @@ impl<P: Payload> Worker<P> {
             questions: VecDeque::new(),
             collectives: VecDeque::new(),
             computing: None,
-            moving: None,
+            io_work: None,
             sending: Vec::new(),
-            output: Output::new(id, place.group, config.seams()),
+            output: WorkerOutput::new(id, place.group, config.seams()),
             memory: Memory::new(config),
             master: Peers::new(1, config.heartbeat),
             draining: false,
         }
     }
 
-    /// Bytes of output held at most so far.
+    /// Returns the largest number of bytes of output that were held.
     pub fn peak_memory(&self) -> u64 {
         self.memory.peak()
     }
 
-    /// Bytes of output held now.
+    /// Returns the bytes of output held now.
     pub fn memory_used(&self) -> u64 {
         self.memory.held()
     }
@@ -110,13 +110,19 @@ impl<P: Payload> Worker<P> {
         Ticket(self.tickets)
     }
 
-    fn tell_master(&mut self, now: Time, message: ToMaster<P>, actions: &mut Actions<P>) {
+    fn send_to_master(&mut self, now: Time, message: ToMaster<P>, actions: &mut Actions<P>) {
         self.master.tell(0, now);
         let message = Outgoing::Master(self.group, message);
         actions.push(Action::Send { message, receipt: None });
     }
 
-    fn take(&mut self, now: Time, from: Address, message: ToWorker<P>, actions: &mut Actions<P>) {
+    fn receive(
+        &mut self,
+        now: Time,
+        from: Address,
+        message: ToWorker<P>,
+        actions: &mut Actions<P>,
+    ) {
         if from == Address::Master(self.group) {
             self.master.hear(0, now);
         }
@@ -124,7 +130,7 @@ impl<P: Payload> Worker<P> {
             ToWorker::Assign { block, pass, partition, queries, cut, forget } => {
                 drop_passes(forget, actions);
                 if self.draining {
-                    return self.tell_master(now, ToMaster::Dropped { block, pass }, actions);
+                    return self.send_to_master(now, ToMaster::Dropped { block, pass }, actions);
                 }
                 self.tasks.push_back(Task { block, pass, partition, queries, cut });
             }
@@ -150,7 +156,8 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    /// A cut holds for one pass: it is no cut of another one, earlier or later, of the same block.
+    /// Raises the cut of a pass in waiting tasks and the running search. Other passes of the same
+    /// block keep theirs.
     fn raise_cut(&mut self, block: BlockId, pass: PassId, cut: P, actions: &mut Actions<P>) {
         for task in &mut self.tasks {
             if (task.block, task.pass) == (block, pass) {
@@ -168,11 +175,12 @@ impl<P: Payload> Worker<P> {
         self.draining = true;
         for task in std::mem::take(&mut self.tasks) {
             let Task { block, pass, .. } = task;
-            self.tell_master(now, ToMaster::Dropped { block, pass }, actions);
+            self.send_to_master(now, ToMaster::Dropped { block, pass }, actions);
         }
     }
 
-    /// Gives the compute lane its next work. Blocks end with answers: first these.
+    /// Starts the next work on the compute lane. Answers come before searches, because they finish
+    /// blocks.
     fn compute(&mut self, actions: &mut Actions<P>) {
         if self.computing.is_some() {
             return;
@@ -202,8 +210,8 @@ impl<P: Payload> Worker<P> {
     ) {
         if let Some((_, computing)) = self.computing.take_if(|(running, _)| *running == ticket) {
             self.computed(now, computing, outcome, actions);
-        } else if let Some((_, moving)) = self.moving.take_if(|(running, _)| *running == ticket) {
-            self.moved(now, moving, outcome, actions);
+        } else if let Some((_, io_work)) = self.io_work.take_if(|(running, _)| *running == ticket) {
+            self.io_done(now, io_work, outcome, actions);
         }
     }
 
@@ -215,7 +223,7 @@ impl<P: Payload> Worker<P> {
         actions: &mut Actions<P>,
     ) {
         let message = match (computing, outcome) {
-            (Computing::Search(block, pass, partition), WorkerOutcome::Found(hits)) => {
+            (Computing::Search(block, pass, partition), WorkerOutcome::Searched(hits)) => {
                 ToMaster::Result { block, pass, partition, hits }
             }
             (Computing::Answer(block, pass), WorkerOutcome::Answered { reply, kept }) => {
@@ -229,7 +237,7 @@ impl<P: Payload> Worker<P> {
                 )
             }
         };
-        self.tell_master(now, message, actions);
+        self.send_to_master(now, message, actions);
     }
 
     fn tick(&mut self, now: Time, actions: &mut Actions<P>) {
@@ -237,24 +245,24 @@ impl<P: Payload> Worker<P> {
             let cause = format!("the group's master was silent for {:.1} s", silence.seconds());
             actions.push(Action::Fail(Failure {
                 rank: self.master_rank,
-                code: Failure::SILENCE,
+                code: Failure::SILENT_RANK_CODE,
                 cause,
             }));
         } else if !self.master.quiet(now).is_empty() {
-            self.tell_master(now, ToMaster::Ping, actions);
+            self.send_to_master(now, ToMaster::Ping, actions);
         }
     }
 }
 
-/// Has what is kept for passes dropped.
+/// Has the driver drop its data of passes.
 fn drop_passes<P>(passes: Vec<(BlockId, PassId)>, actions: &mut Actions<P>) {
     actions.extend(passes.into_iter().map(|(block, pass)| Action::Forget { block, pass }));
 }
 
-/// Names an outcome in a message about a driver's mistake.
+/// Names an outcome, for the panic message about a driver's mistake.
 fn name<P>(outcome: &WorkerOutcome<P>) -> &'static str {
     match outcome {
-        WorkerOutcome::Found(_) => "Found",
+        WorkerOutcome::Searched(_) => "Found",
         WorkerOutcome::Answered { .. } => "Answered",
         WorkerOutcome::Gathered { .. } => "Gathered",
         WorkerOutcome::Written { .. } => "Written",
@@ -273,19 +281,19 @@ impl<P: Payload> Role<P> for Worker<P> {
         actions: &mut Actions<P>,
     ) {
         match event {
-            Event::Start => self.tell_master(now, ToMaster::Ready, actions),
-            Event::Message { from, message } => self.take(now, from, message, actions),
+            Event::Start => self.send_to_master(now, ToMaster::Ready, actions),
+            Event::Message { from, message } => self.receive(now, from, message, actions),
             Event::Done { ticket, outcome } => self.done(now, ticket, outcome, actions),
             Event::Failed { code, cause, .. } => {
                 let failure = Failure { rank: self.rank, code, cause };
-                self.tell_master(now, ToMaster::Failed(failure), actions);
+                self.send_to_master(now, ToMaster::Failed(failure), actions);
             }
             Event::Sent { ticket } => self.sent(ticket),
             Event::Tick => self.tick(now, actions),
-            // Only the supermaster is told by the driver.
+            // The driver drains only the supermaster.
             Event::Drain => {}
         }
         self.compute(actions);
-        self.move_output(now, actions);
+        self.start_io(now, actions);
     }
 }

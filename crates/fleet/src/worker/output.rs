@@ -1,25 +1,26 @@
-//! A worker's part in the output: windows collected from others and written, parts sent to others.
+//! A worker's part in the output: windows that it collects and writes, and parts that it sends to
+//! others.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::ids::{Address, BlockId, GroupId, WorkerId};
 use crate::message::Fetch;
 use crate::payload::Payload;
-use crate::seams::{Cut, cut};
+use crate::seams::{SplitRun, split_at_grains};
 use crate::work::{Holder, Run, Slice, Window};
 
 use super::memory::Memory;
 
-/// What becomes of the bytes of a portion.
+/// Where the bytes of a portion go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Purpose {
-    /// They are written to the checkpoint; the block's whole output has so many bytes.
+    /// To the checkpoint; the block's whole output has this many bytes.
     Store(u64),
-    /// They are written to the output.
+    /// To the output file.
     Place,
 }
 
-/// A portion of a block's output to be written.
+/// A portion of a block's output to write.
 #[derive(Debug)]
 struct Portion {
     key: PortionKey,
@@ -32,57 +33,57 @@ struct Portion {
 struct Planned {
     length: u64,
     runs: Vec<Run>,
-    /// The supermaster writes it.
-    end: bool,
+    /// Whether the supermaster writes it.
+    is_partial_grain: bool,
 }
 
-/// A window that is opened.
+/// An opened window: its bytes are being collected.
 #[derive(Debug)]
 pub struct OpenWindow<P> {
-    /// What is written.
+    /// The bytes to write.
     pub window: Window<P>,
-    /// Its bytes.
+    /// Number of bytes.
     pub length: u64,
-    /// Why.
+    /// Destination of the bytes.
     pub purpose: Purpose,
-    /// It is one run, which the supermaster writes.
-    pub end: bool,
-    /// Parts that have not come.
+    /// Whether it is one run, which the supermaster writes.
+    pub is_partial_grain: bool,
+    /// Number of parts that have not arrived.
     missing: usize,
 }
 
 impl<P> OpenWindow<P> {
-    /// Names its portion.
+    /// Returns the key of its portion.
     pub fn key(&self) -> PortionKey {
         (self.window.block, self.purpose)
     }
 }
 
-/// Names a portion.
+/// Identifies a portion.
 pub type PortionKey = (BlockId, Purpose);
 
-/// What a worker has to write and to send.
+/// The bytes that a worker has to write and to send.
 #[derive(Debug)]
-pub struct Output<P> {
+pub struct WorkerOutput<P> {
     me: WorkerId,
     group: GroupId,
-    /// Bytes of the output's grains, if ends are handed over.
+    /// Bytes of a grain, if partial grains are handed over.
     grain: Option<u64>,
     portions: VecDeque<Portion>,
-    /// Windows not yet written.
+    /// Number of windows not yet written.
     left: BTreeMap<PortionKey, usize>,
-    /// Numbers windows.
+    /// Number of windows opened so far.
     opened: u64,
     collecting: BTreeMap<u64, OpenWindow<P>>,
     complete: VecDeque<OpenWindow<P>>,
-    /// Requests of others that wait.
+    /// Waiting requests of others.
     requests: VecDeque<(Address, Fetch)>,
 }
 
-impl<P: Payload> Output<P> {
-    /// Nothing to do.
-    pub fn new(me: WorkerId, group: GroupId, grain: Option<u64>) -> Output<P> {
-        Output {
+impl<P: Payload> WorkerOutput<P> {
+    /// Starts without work.
+    pub fn new(me: WorkerId, group: GroupId, grain: Option<u64>) -> WorkerOutput<P> {
+        WorkerOutput {
             me,
             group,
             grain,
@@ -95,20 +96,20 @@ impl<P: Payload> Output<P> {
         }
     }
 
-    /// Takes on a portion; one without bytes has a window all the same.
+    /// Adds a portion; one without bytes still has a window.
     pub fn add(&mut self, key: PortionKey, runs: Vec<Run>, buffer: u64) {
         let mut windows = match (key.1, self.grain) {
-            (Purpose::Place, Some(grain)) => with_ends(runs, buffer, grain),
+            (Purpose::Place, Some(grain)) => with_partial_grains(runs, buffer, grain),
             _ => planned(runs, buffer, false).collect(),
         };
         if windows.is_empty() {
-            windows.push_back(Planned { length: 0, runs: Vec::new(), end: false });
+            windows.push_back(Planned { length: 0, runs: Vec::new(), is_partial_grain: false });
         }
         self.left.insert(key, windows.len());
         self.portions.push_back(Portion { key, windows });
     }
 
-    /// Opens windows as far as memory allows; returns what to ask of whom.
+    /// Opens windows as far as memory allows; returns the requests to send and their receivers.
     pub fn open(&mut self, memory: &mut Memory) -> Vec<(Address, Fetch)> {
         let mut requests = Vec::new();
         while let Some(portion) = self.portions.front_mut() {
@@ -119,7 +120,8 @@ impl<P: Payload> Output<P> {
             if !memory.open_window(length) {
                 break;
             }
-            let Planned { runs, end, .. } = portion.windows.pop_front().expect("just seen");
+            let Planned { runs, is_partial_grain, .. } =
+                portion.windows.pop_front().expect("just seen");
             let ((block, purpose), number) = (portion.key, self.opened);
             self.opened += 1;
             let before = requests.len();
@@ -128,7 +130,7 @@ impl<P: Payload> Output<P> {
             }
             let missing = requests.len() - before;
             let window = Window { block, runs, parts: Vec::with_capacity(missing) };
-            let window = OpenWindow { window, length, purpose, end, missing };
+            let window = OpenWindow { window, length, purpose, is_partial_grain, missing };
             if missing == 0 {
                 self.complete.push_back(window);
             } else {
@@ -138,7 +140,7 @@ impl<P: Payload> Output<P> {
         requests
     }
 
-    /// Takes a part that came.
+    /// Adds a part that has arrived.
     pub fn receive(&mut self, from: Address, number: u64, bytes: P) {
         let Some(open) = self.collecting.get_mut(&number) else { return };
         open.window.parts.push((from, bytes));
@@ -148,12 +150,12 @@ impl<P: Payload> Output<P> {
         }
     }
 
-    /// Takes a request of another worker.
+    /// Adds a request of another worker.
     pub fn request(&mut self, from: Address, fetch: Fetch) {
         self.requests.push_back((from, fetch));
     }
 
-    /// The next request to serve, if there is room for its bytes, with their number.
+    /// Returns the next request to serve, with its number of bytes, if there is memory for it.
     pub fn next_request(&mut self, memory: &mut Memory) -> Option<(Address, Fetch, u64)> {
         let (_, fetch) = self.requests.front()?;
         let length = fetch.slices.iter().map(|slice| slice.length).sum();
@@ -163,14 +165,14 @@ impl<P: Payload> Output<P> {
         self.requests.pop_front().map(|(to, fetch)| (to, fetch, length))
     }
 
-    /// The next window to write, and whether its portion ends with it.
+    /// Returns the next window to write, and whether it is the last of its portion.
     pub fn next_window(&mut self) -> Option<(OpenWindow<P>, bool)> {
         let open = self.complete.pop_front()?;
         let left = self.left.get(&open.key());
         Some((open, left == Some(&1)))
     }
 
-    /// A window is written; true if its portion is done.
+    /// Notes that a window is written; returns true if its portion is done.
     pub fn written(&mut self, key: PortionKey) -> bool {
         let Some(left) = self.left.get_mut(&key) else { return false };
         *left -= 1;
@@ -182,7 +184,7 @@ impl<P: Payload> Output<P> {
     }
 }
 
-/// The slices that others than `me` hold, holder by holder.
+/// The slices that others than `me` hold, by holder.
 fn by_other_holder(me: WorkerId, group: GroupId, runs: &[Run]) -> BTreeMap<Address, Vec<Slice>> {
     let mut holders: BTreeMap<Address, Vec<Slice>> = BTreeMap::new();
     for slice in runs.iter().flat_map(|run| &run.slices) {
@@ -197,27 +199,27 @@ fn by_other_holder(me: WorkerId, group: GroupId, runs: &[Run]) -> BTreeMap<Addre
     holders
 }
 
-/// The windows of what a worker writes, and of the ends that it hands over, each of these alone.
-fn with_ends(runs: Vec<Run>, buffer: u64, grain: u64) -> VecDeque<Planned> {
+/// The windows that a worker writes, and one window for each partial grain that it hands over.
+fn with_partial_grains(runs: Vec<Run>, buffer: u64, grain: u64) -> VecDeque<Planned> {
     let (mut all, mut own) = (VecDeque::new(), Vec::new());
     for run in runs {
-        let Cut { inner, ends } = cut(run, grain);
+        let SplitRun { inner, partial_grains } = split_at_grains(run, grain);
         own.extend(inner);
-        for end in ends {
-            all.extend(planned(vec![end], buffer, true));
+        for partial in partial_grains {
+            all.extend(planned(vec![partial], buffer, true));
         }
     }
     all.extend(planned(own, buffer, false));
     all
 }
 
-fn planned(runs: Vec<Run>, buffer: u64, end: bool) -> impl Iterator<Item = Planned> {
-    let windows = windows(runs, buffer).into_iter();
-    windows.map(move |(length, runs)| Planned { length, runs, end })
+fn planned(runs: Vec<Run>, buffer: u64, is_partial_grain: bool) -> impl Iterator<Item = Planned> {
+    let windows = cut_into_windows(runs, buffer).into_iter();
+    windows.map(move |(length, runs)| Planned { length, runs, is_partial_grain })
 }
 
 /// Cuts runs into windows of at most `buffer` bytes, each with its length.
-pub fn windows(runs: Vec<Run>, buffer: u64) -> Vec<(u64, Vec<Run>)> {
+pub fn cut_into_windows(runs: Vec<Run>, buffer: u64) -> Vec<(u64, Vec<Run>)> {
     let mut windows = Vec::new();
     let (mut current, mut filled) = (Vec::new(), 0);
     for run in runs {

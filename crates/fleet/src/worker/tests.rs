@@ -1,4 +1,4 @@
-//! What a worker does with what it is told.
+//! Tests of a worker's reactions to messages.
 
 use super::*;
 use crate::config::Heartbeat;
@@ -29,7 +29,7 @@ impl Bench {
         self.worker.handle(Time(self.now), event, &mut self.actions);
     }
 
-    fn tell(&mut self, message: ToWorker<Bytes>) {
+    fn deliver(&mut self, message: ToWorker<Bytes>) {
         self.event(Event::Message { from: Address::Master(GroupId(0)), message });
     }
 
@@ -38,7 +38,7 @@ impl Bench {
     }
 
     fn assign_in(&mut self, block: u32, pass: PassId) {
-        self.tell(ToWorker::Assign {
+        self.deliver(ToWorker::Assign {
             block: BlockId(block),
             pass,
             partition: PartitionId(0),
@@ -88,24 +88,24 @@ fn questions_come_before_searches_and_one_work_at_a_time() {
     assert!(matches!(work, WorkerWork::Search { .. }));
     bench.assign(1);
     assert!(bench.started().is_none());
-    bench.tell(ask(7));
+    bench.deliver(ask(7));
     assert!(bench.started().is_none());
-    bench.event(Event::Done { ticket: first, outcome: WorkerOutcome::Found(bytes(3)) });
+    bench.event(Event::Done { ticket: first, outcome: WorkerOutcome::Searched(bytes(3)) });
     let (_, work) = bench.started().unwrap();
     assert!(matches!(work, WorkerWork::Answer { block: BlockId(7), .. }));
 }
 
 #[test]
-fn the_cut_reaches_the_search_under_way_and_those_that_wait() {
+fn the_cut_reaches_the_running_search_and_waiting_tasks() {
     let mut bench = Bench::new(Config::default());
     bench.assign(0);
     let (first, _) = bench.started().unwrap();
     bench.assign(1);
-    bench.tell(cut(0, PassId(0)));
+    bench.deliver(cut(0, PassId(0)));
     assert!(matches!(bench.actions[..], [Action::RaiseCut { block: BlockId(0), .. }]));
-    bench.tell(cut(1, PassId(0)));
+    bench.deliver(cut(1, PassId(0)));
     assert!(bench.actions.is_empty());
-    bench.event(Event::Done { ticket: first, outcome: WorkerOutcome::Found(bytes(3)) });
+    bench.event(Event::Done { ticket: first, outcome: WorkerOutcome::Searched(bytes(3)) });
     let (_, work) = bench.started().unwrap();
     assert!(matches!(work, WorkerWork::Search { cut: Some(_), .. }));
 }
@@ -117,10 +117,10 @@ fn a_cut_of_another_pass_prunes_nothing() {
     let (ticket, _) = bench.started().unwrap();
     bench.assign_in(0, PassId(1));
     for pass in [0, 2] {
-        bench.tell(cut(0, PassId(pass)));
+        bench.deliver(cut(0, PassId(pass)));
         assert!(bench.actions.is_empty(), "{:?}", bench.actions);
     }
-    bench.event(Event::Done { ticket, outcome: WorkerOutcome::Found(bytes(3)) });
+    bench.event(Event::Done { ticket, outcome: WorkerOutcome::Searched(bytes(3)) });
     let result = bench.actions.iter().any(|action| {
         let Action::Send { message: Outgoing::Master(_, message), .. } = action else {
             return false;
@@ -130,15 +130,15 @@ fn a_cut_of_another_pass_prunes_nothing() {
     assert!(result, "{:?}", bench.actions);
     let (_, work) = bench.started().unwrap();
     assert!(matches!(work, WorkerWork::Search { pass: PassId(1), cut: None, .. }), "{work:?}");
-    bench.tell(cut(0, PassId(1)));
+    bench.deliver(cut(0, PassId(1)));
     assert!(matches!(bench.actions[..], [Action::RaiseCut { pass: PassId(1), .. }]));
 }
 
 #[test]
-fn an_answer_says_of_which_pass_it_is() {
+fn an_answer_names_its_pass() {
     let mut bench = Bench::new(Config::default());
     let parts = vec![(PartitionId(0), bytes(1))];
-    bench.tell(ToWorker::Ask { block: BlockId(0), pass: PassId(3), parts });
+    bench.deliver(ToWorker::Ask { block: BlockId(0), pass: PassId(3), parts });
     let (ticket, work) = bench.started().unwrap();
     assert!(matches!(work, WorkerWork::Answer { pass: PassId(3), .. }));
     let outcome = WorkerOutcome::Answered { reply: bytes(1), kept: 0 };
@@ -150,9 +150,9 @@ fn an_answer_says_of_which_pass_it_is() {
 }
 
 #[test]
-fn what_is_kept_for_a_pass_is_dropped_before_the_next_begins() {
+fn data_of_a_pass_is_dropped_before_the_next_begins() {
     let mut bench = Bench::new(Config::default());
-    bench.tell(ToWorker::Assign {
+    bench.deliver(ToWorker::Assign {
         block: BlockId(4),
         pass: PassId(1),
         partition: PartitionId(0),
@@ -173,7 +173,7 @@ fn what_is_kept_for_a_pass_is_dropped_before_the_next_begins() {
 fn a_writer_collects_windows_of_at_most_the_buffer() {
     let config = Config { write_buffer: 100, result_memory: 1000, grain: 1, ..Config::default() };
     let mut bench = Bench::new(config);
-    bench.tell(place(&[(0, 60), (1, 90)]));
+    bench.deliver(place(&[(0, 60), (1, 90)]));
     let lengths: Vec<u64> = bench
         .actions
         .iter()
@@ -209,7 +209,7 @@ fn a_collective_write_goes_on_beside_the_search() {
     let mut bench = Bench::new(Config::default());
     bench.assign(0);
     assert!(matches!(bench.started(), Some((_, WorkerWork::Search { .. }))));
-    bench.tell(ToWorker::Collective { runs: Vec::new(), master: None });
+    bench.deliver(ToWorker::Collective { runs: Vec::new(), master: None });
     let (ticket, work) = bench.started().unwrap();
     assert!(matches!(work, WorkerWork::Collective { .. }));
     bench.event(Event::Done { ticket, outcome: WorkerOutcome::Written { freed: 0 } });
@@ -220,24 +220,24 @@ fn a_collective_write_goes_on_beside_the_search() {
 }
 
 #[test]
-fn an_answer_may_keep_what_memory_is_left() {
+fn an_answer_may_use_the_remaining_memory() {
     let config = Config { write_buffer: 100, result_memory: 1000, ..Config::default() };
     let mut bench = Bench::new(config);
-    bench.tell(ask(0));
+    bench.deliver(ask(0));
     let (ticket, work) = bench.started().unwrap();
     assert!(matches!(work, WorkerWork::Answer { budget: 600, .. }));
     let outcome = WorkerOutcome::Answered { reply: bytes(1), kept: 450 };
     bench.event(Event::Done { ticket, outcome });
-    bench.tell(ask(1));
+    bench.deliver(ask(1));
     assert!(matches!(bench.started(), Some((_, WorkerWork::Answer { budget: 150, .. }))));
 }
 
 #[test]
-fn a_drain_drops_what_has_not_begun() {
+fn a_drain_drops_waiting_tasks() {
     let mut bench = Bench::new(Config::default());
     bench.assign(0);
     bench.assign(1);
-    bench.tell(ToWorker::Drain);
+    bench.deliver(ToWorker::Drain);
     let dropped = |action: &Action<_, _>| {
         matches!(
             action,
@@ -248,7 +248,7 @@ fn a_drain_drops_what_has_not_begun() {
         )
     };
     assert!(bench.actions.len() == 1 && dropped(&bench.actions[0]), "{:?}", bench.actions);
-    bench.tell(ToWorker::Stop(Exit::Drained));
+    bench.deliver(ToWorker::Stop(Exit::Drained));
     assert!(matches!(bench.actions[..], [Action::Exit(Exit::Drained)]));
 }
 
@@ -265,7 +265,7 @@ fn a_failed_write_names_the_rank() {
 }
 
 #[test]
-fn signs_of_life() {
+fn a_quiet_worker_pings_and_a_silent_master_ends_the_job() {
     let heartbeat = Heartbeat { interval: Time(10), limit: Time(30) };
     let mut bench = Bench::new(Config { heartbeat: Some(heartbeat), ..Config::default() });
     bench.now = 10;
@@ -282,15 +282,15 @@ fn signs_of_life() {
 }
 
 #[test]
-fn ends_are_handed_over_and_take_memory_until_they_have_left() {
+fn partial_grains_are_handed_over_and_take_memory_until_they_have_left() {
     let config = Config { grain: 64, write_buffer: 100, result_memory: 1000, ..Config::default() };
     let mut bench = Bench::new(config);
-    // From 1000 to 1150: 1024 to 1088 is the only whole grain, and there is room for two windows.
-    bench.tell(place(&[(0, 150)]));
+    // From 1000 to 1150: 1024 to 1088 is the only whole grain. There is memory for two windows.
+    bench.deliver(place(&[(0, 150)]));
     let handed = |bench: &Bench| {
         bench.actions.iter().find_map(|action| match action {
             Action::Send {
-                message: Outgoing::Supermaster(ToSupermaster::End { offset, bytes }),
+                message: Outgoing::Supermaster(ToSupermaster::PartialGrain { offset, bytes }),
                 receipt: Some(receipt),
             } => Some((*offset, bytes.len(), *receipt)),
             _ => None,

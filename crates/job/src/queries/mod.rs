@@ -13,7 +13,7 @@ use fleetblast_engine::batches;
 use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
 use fleetblast_fleet::payload::Weight;
-use fleetblast_fleet::plan::Cut;
+use fleetblast_fleet::plan::BlockLimits;
 use fleetblast_metadata::Course;
 use fleetblast_seq::fasta::{Reader, Record};
 use fleetblast_seq::input::FileVersion;
@@ -50,7 +50,7 @@ pub struct Queries<'a> {
     given: Option<Box<QueryRecord>>,
     /// The last one read ends before `-query_loc` starts.
     passed_over: bool,
-    cut: Cut,
+    cut: BlockLimits,
     batching: Batching,
     done: bool,
     /// There is nothing to search; BLAST+ says so for each query.
@@ -133,7 +133,7 @@ impl<'a> Queries<'a> {
         let reader = reader(input, &plan.query, plan.query_kind, plan.parse_deflines);
         let batch_residues = plan.batch_size.least();
         let block_queries = plan.batch_size.block_queries();
-        let cut = Cut { batch_residues, block_residues, block_queries };
+        let cut = BlockLimits { batch_residues, block_residues, block_queries };
         let batching = Batching::new(plan.batch_size, database_letters);
         Ok(Some(Queries {
             plan,

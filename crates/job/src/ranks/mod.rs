@@ -199,7 +199,7 @@ impl<'a> Common<'a> {
             held: HashMap::new(),
             topology,
             config: Arc::new(Config {
-                consults,
+                verifies_blocks: consults,
                 checkpoint: kept.as_ref().is_some_and(|kept| kept.durable),
                 read_ahead,
                 ..config

@@ -1,4 +1,4 @@
-//! The databases.
+//! Databases of the tables of blastn.
 
 use super::LISTING;
 use super::parents::{Parents, either_strand, palindrome, piece};
@@ -9,7 +9,7 @@ use crate::fixtures::{Recipe, listed, numbered, rng_for, titled};
 use crate::rng::Rng;
 use crate::synth::{self, BASES};
 
-/// Every database; those that an alias names come before it.
+/// Returns every database; those that an alias names come before it.
 pub fn all(bases: &Bases, parents: &Parents) -> Vec<Recipe> {
     let mut all = real(bases, parents);
     all.extend(families(parents));
@@ -28,7 +28,8 @@ pub fn all(bases: &Bases, parents: &Parents) -> Vec<Recipe> {
     all
 }
 
-/// Beside a database of nothing much, `windowmasker`'s counts of one full of repeats in all its formats.
+/// `windowmasker`'s counts of a database full of repeats, in all its formats, beside a small
+/// database.
 fn counts() -> Recipe {
     let mut recipe =
         Recipe::new("counts", b">nothing much\nACGTACGTTGCA\n".to_vec(), &[]).nucleotide();
@@ -46,7 +47,7 @@ fn counts() -> Recipe {
     recipe
 }
 
-/// Real pieces in all kinds of files.
+/// Databases of real pieces, in all kinds of files.
 fn real(bases: &Bases, parents: &Parents) -> Vec<Recipe> {
     let part = fasta::to_bytes(&part(bases, parents));
     vec![
@@ -59,8 +60,9 @@ fn real(bases: &Bases, parents: &Parents) -> Vec<Recipe> {
     ]
 }
 
-/// 200 pieces of genomes, and six relatives of each of 12 queries and of the parents, from near to beyond recognition, on both
-/// strands, some with ambiguities, some within an unrelated piece: hits of all strengths in a small database.
+/// Returns 200 pieces of genomes, and six relatives of each of 12 queries and of the parents. They
+/// range from close to unrecognisable, on both strands, some with ambiguities, some within an
+/// unrelated piece. So a small database has hits of all strengths.
 pub(super) fn part(bases: &Bases, parents: &Parents) -> Vec<Record> {
     let mut rng = rng_for("part of bases");
     let mut records: Vec<Record> = (0..200)
@@ -100,7 +102,8 @@ fn families(parents: &Parents) -> Vec<Recipe> {
     ]
 }
 
-/// 1,300 mutated copies of one piece: more than the preliminary list of any small `-max_target_seqs` holds.
+/// 1,300 mutated copies of one piece: more than the preliminary list holds for any small
+/// `-max_target_seqs`.
 fn mutants(parents: &Parents) -> Vec<u8> {
     let mut rng = rng_for("mutants of bases");
     let parent = synth::fragment(&mut rng, &parents.plain[0].seq, 250);
@@ -132,7 +135,7 @@ fn repeats(parents: &Parents) -> Vec<u8> {
     numbered("repeat", (0..150).map(made))
 }
 
-/// Sequences that are their own other strand, or nearly.
+/// Sequences that equal their reverse complement, or nearly.
 fn palindromes(parents: &Parents) -> Vec<u8> {
     let mut rng = rng_for("palindromes");
     let made = |i: usize| {
@@ -143,7 +146,7 @@ fn palindromes(parents: &Parents) -> Vec<u8> {
     numbered("palindrome", (0..40).map(made))
 }
 
-/// Copies around low-complexity runs, and runs alone.
+/// Copies around low-complexity runs, and such runs alone.
 fn low_complexity(parents: &Parents) -> Vec<u8> {
     let mut rng = rng_for("low bases");
     let made = |i: usize| match i % 10 {
@@ -156,7 +159,8 @@ fn low_complexity(parents: &Parents) -> Vec<u8> {
     numbered("low", (0..120).map(made))
 }
 
-/// Twelve copies each of three pieces, every other on the other strand: only the order by OID tells them apart.
+/// Twelve copies each of three pieces, every other on the other strand: only the order by OID
+/// distinguishes them.
 fn duplicates(parents: &Parents) -> Vec<u8> {
     let three = parents.plain.iter().take(3);
     let copies = (0..12).flat_map(|i| {
@@ -168,7 +172,7 @@ fn duplicates(parents: &Parents) -> Vec<u8> {
     numbered("copy", copies)
 }
 
-/// Ambiguities of all sorts: single ones, runs, at both ends, and nothing else.
+/// Ambiguities of all kinds: single ones, runs, at both ends, and sequences of nothing else.
 fn ambiguous(parents: &Parents) -> Vec<u8> {
     let mut rng = rng_for("ambiguous bases");
     let made = |i: usize| {
@@ -204,7 +208,7 @@ fn small(bases: &Bases, parents: &Parents) -> Vec<Recipe> {
     ]
 }
 
-/// Identifiers of all sorts, merged entries (joined by Control-A), long and missing titles.
+/// Identifiers of all kinds, merged entries (joined by Control-A), long and missing titles.
 fn headers(parents: &Parents) -> Vec<u8> {
     let long = "words of a title that does not fit on one line ".repeat(6);
     let headers = [
@@ -229,7 +233,8 @@ fn headers(parents: &Parents) -> Vec<u8> {
     fasta::to_bytes(&records.collect::<Vec<_>>())
 }
 
-/// Subjects longer than 90,000 bases, of which only a window is aligned, and longer than a piece, with parents over the seam.
+/// Subjects longer than 90,000 bases, where only a window is aligned, and longer than a segment,
+/// with parents across the border.
 fn long(bases: &Bases, parents: &Parents) -> Vec<Recipe> {
     let mut rng = rng_for("long subjects");
     let mut like = |length: usize| synth::random(&mut rng, BASES.usual, length);
@@ -253,7 +258,7 @@ fn long(bases: &Bases, parents: &Parents) -> Vec<Recipe> {
     ]
 }
 
-/// Writes a near copy over what is there.
+/// Overwrites a range with a near copy.
 fn put(rng: &mut Rng, seq: &mut [u8], at: usize, copy: &[u8]) {
     let copy = BASES.mutate(rng, copy, 0.04);
     seq[at..at + copy.len()].copy_from_slice(&copy);

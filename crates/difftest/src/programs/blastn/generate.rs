@@ -1,4 +1,4 @@
-//! Random queries and databases from real pieces.
+//! Generates random queries and databases from real pieces.
 
 use super::parents::{either_strand, palindrome, piece};
 use crate::bases::Bases;
@@ -8,10 +8,10 @@ use crate::rng::Rng;
 use crate::synth::{self, BASES};
 use crate::workspace::Source;
 
-/// Real nucleic acids are read before the first trial; without them there is nothing to do.
+/// Reason why nucleic acids are there: they are read before the first trial.
 const NO_BASES: &str = "the tester has read its nucleic acids";
 
-/// A random trial without options.
+/// Draws a random trial without options.
 pub fn trial(rng: &mut Rng, source: &Source) -> Trial {
     let bases = source.bases().expect(NO_BASES);
     let parents = parents(rng, bases);
@@ -30,7 +30,7 @@ pub fn trial(rng: &mut Rng, source: &Source) -> Trial {
     Trial { program, queries, subjects, target, options: Vec::new(), named, shape: None }
 }
 
-/// A few ancestors that queries and subjects share, so that there is something to find.
+/// Draws a few ancestors of queries and subjects, so that there are hits.
 fn parents(rng: &mut Rng, bases: &Bases) -> Vec<Vec<u8>> {
     let count = rng.between(1, 5);
     (0..count)
@@ -59,7 +59,7 @@ fn subjects(rng: &mut Rng, bases: &Bases, parents: &[Vec<u8>]) -> Vec<Record> {
         97..=98 => rng.between(300, 900),
         _ => rng.between(900, 1_800),
     };
-    // Many subjects are kept short, and one family dominates: full preliminary lists.
+    // With many subjects these are short, and one family dominates, to fill preliminary lists.
     let crowd = count > 250;
     let mut seqs: Vec<Vec<u8>> = Vec::with_capacity(count);
     while seqs.len() < count {
@@ -73,7 +73,7 @@ fn subjects(rng: &mut Rng, bases: &Bases, parents: &[Vec<u8>]) -> Vec<Record> {
     name("s", seqs)
 }
 
-/// Longer than the window that BLAST+ aligns of a long subject.
+/// Draws a subject longer than the window that BLAST+ aligns.
 fn long_subject(rng: &mut Rng, bases: &Bases, parents: &[Vec<u8>]) -> Vec<u8> {
     let length = rng.between(20_000, 130_000);
     let mut seq = Vec::new();
@@ -124,7 +124,7 @@ fn subject(rng: &mut Rng, bases: &Bases, parents: &[Vec<u8>], crowd: bool) -> Ve
     seq
 }
 
-/// A real piece, a shuffled parent, random bases, or low complexity.
+/// Draws a real piece, a shuffled parent, random bases, or low complexity.
 fn unrelated(rng: &mut Rng, bases: &Bases, parent: &[u8]) -> Vec<u8> {
     match rng.below(8) {
         0..=3 => {
@@ -147,7 +147,8 @@ fn unrelated(rng: &mut Rng, bases: &Bases, parent: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Sometimes a low-complexity run, ambiguities, a run of N, or lower case; never an empty sequence.
+/// Sometimes adds a low-complexity run, ambiguities, a run of N, or lower case; never makes an
+/// empty sequence.
 fn decorate(rng: &mut Rng, seq: &mut Vec<u8>) {
     if rng.chance(0.12) {
         let length = rng.between(5, 90);
@@ -178,7 +179,7 @@ fn queries(rng: &mut Rng, bases: &Bases, parents: &[Vec<u8>]) -> Vec<Record> {
     };
     let mut seqs: Vec<Vec<u8>> = (0..count).map(|_| query(rng, bases, parents)).collect();
     if rng.chance(0.05) {
-        // Longer than the first batch, and than the small table.
+        // Longer than the first batch, and than the limit of the small table.
         let long = long_subject(rng, bases, parents);
         let at = rng.below(seqs.len() + 1);
         seqs.insert(at, long);

@@ -1,4 +1,4 @@
-//! All genomes, searched by queries of all kinds.
+//! Searches of all genomes with queries of all kinds.
 
 use crate::error::Result;
 use crate::fasta::{self, Record};
@@ -8,12 +8,12 @@ use crate::workspace::Source;
 
 /// Every format; SAM is `17`.
 const FORMATS: [&str; 7] = ["6", "7", "10", "5", "0", "0 -html", "17"];
-/// Longest query that `blastn-short` is meant for.
+/// Longest query for `blastn-short`.
 const SHORT: usize = 50;
 /// Most bases of a genome that is a query.
 const GENOME: usize = 5_000_000;
 
-/// The searches: queries of all sorts in the four tasks, transcripts, and a genome.
+/// Returns the searches: queries of all kinds in the four tasks, transcripts, and a genome.
 pub fn large(source: &Source) -> Result<Large> {
     let bases = source.bases()?;
     let is_short = |query: &&Record| query.seq.len() <= SHORT;

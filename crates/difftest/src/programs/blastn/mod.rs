@@ -39,10 +39,10 @@ pub static BLASTN: Program = Program {
     kills,
     trial: generate::trial,
     options: options::choose,
-    beside: |_| Vec::new(),
+    extra_files: |_| Vec::new(),
     prepares: &[],
     written: &[],
-    crosses_as: &Kind::ALL,
+    metadata_kinds: &Kind::ALL,
     takes_database: true,
     masker: "dust",
     refused_on_ranks,
@@ -64,7 +64,7 @@ fn inputs(source: &Source) -> Result<Inputs> {
     for what in &bases.missing {
         println!("NOT TESTED AS MEANT: {what}");
     }
-    let parents = Parents::of(bases);
+    let parents = Parents::from_bases(bases);
     Ok(Inputs {
         queries: queries::all(bases, &parents),
         files: listed::files(databases::part(bases, &parents).len()),
@@ -82,14 +82,15 @@ fn kills(source: &Source) -> Result<Victim> {
     })
 }
 
-/// What hangs on more than the queries of a block at a time: words on other diagonals; and repeats, which are looked for by one process.
+/// Whether the search depends on more than the queries of a block at a time. Such are hits on
+/// adjacent diagonals, and repeats, which one process must find.
 fn refused_on_ranks(args: &[String]) -> bool {
     args.iter().any(|arg| arg == "-filtering_db")
         || !matches!(value(args, "-off_diagonal_range"), "" | "0")
 }
 
-/// What several alignments are worth together is not in metadata, nor are repeats. With a file of
-/// counts only the report crosses.
+/// Whether the search cannot be metadata: sum statistics of several alignments and repeats are not
+/// in metadata. With a file of counts only `report` is possible.
 fn refused_as_metadata(kind: Kind, args: &[String]) -> bool {
     let has = |name: &str| args.iter().any(|arg| arg == name);
     has("-filtering_db")
@@ -97,7 +98,7 @@ fn refused_as_metadata(kind: Kind, args: &[String]) -> bool {
         || kind != Kind::Report && has("-window_masker_db")
 }
 
-/// The value of an option; empty if it is not given.
+/// Returns the value of an option; empty if it is not given.
 fn value<'a>(args: &'a [String], name: &str) -> &'a str {
     let at = args.iter().position(|arg| arg == name);
     at.and_then(|at| args.get(at + 1)).map(String::as_str).unwrap_or_default()

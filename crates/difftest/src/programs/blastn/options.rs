@@ -1,4 +1,4 @@
-//! Random options, weighted towards those that change which hits are found and how.
+//! Chooses random options, most often those that change the hits and how they are found.
 
 use super::BLASTN;
 use crate::fuzz::options::{Choice, TAXA};
@@ -8,7 +8,7 @@ use crate::rng::Rng;
 /// Scores with all gap costs that have statistics: reward, penalty, and costs.
 const SCORES: &[(&str, &str, &str)] = &[
     ("1", "-2", "0/0 2/2 1/2 0/2 3/1 2/1 1/1"),
-    // The same, and others, with more than 16 bits, or at their ends.
+    // The same scores and others, with more than 16 bits, or at their limits.
     ("65537", "-65538", "0/0 2/2 1/2"),
     ("-65534", "-3", "0/0 4/4 2/4"),
     ("65536", "-2", "0/0 2/2"),
@@ -26,7 +26,7 @@ const SCORES: &[(&str, &str, &str)] = &[
     ("10", "-15", "25/10"),
 ];
 
-/// Options for a trial: an output format, and a few others.
+/// Chooses the options of a trial: an output format, and a few others.
 pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
     let mut choice = Choice::new(rng);
     words(&mut choice);
@@ -48,7 +48,7 @@ pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
     choice.groups
 }
 
-/// Task, word size, templates and windows, which have to agree.
+/// Chooses task, word size, templates and windows, which must fit each other.
 fn words(choice: &mut Choice) {
     choice.maybe(0.15, "-strand", &["plus", "minus", "both"]);
     match choice.rng.below(20) {
@@ -150,7 +150,7 @@ fn statistics(choice: &mut Choice, trial: &Trial) {
     }
 }
 
-/// Some of the subjects only, or not all of their bases.
+/// Chooses a restriction to some of the subjects, or to parts of their bases.
 fn restriction(choice: &mut Choice, trial: &Trial) {
     if trial.target == Target::Masked && choice.wants(0.6) {
         choice.add(&["-db_soft_mask", "11"]);
@@ -169,7 +169,7 @@ fn restriction(choice: &mut Choice, trial: &Trial) {
     }
 }
 
-/// Two threads, unless BLAST+ itself does not always give the same answer with them.
+/// Chooses two threads, unless BLAST+ itself does not always give the same answer with them.
 fn threads(choice: &mut Choice, trial: &Trial) {
     let unstable = ["-culling_limit", "-best_hit_overhang", "-qcov_hsp_perc", "-subject_besthit"];
     if trial.target == Target::Subject || unstable.iter().any(|name| choice.has(name)) {

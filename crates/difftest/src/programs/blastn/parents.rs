@@ -1,4 +1,4 @@
-//! Sequences that several query sets and databases descend from, so that they find each other.
+//! Common ancestors of query sets and databases, so that there are hits.
 
 use crate::bases::Bases;
 use crate::fasta::Record;
@@ -17,8 +17,8 @@ pub struct Parents {
 }
 
 impl Parents {
-    /// Those of these data.
-    pub fn of(bases: &Bases) -> Parents {
+    /// Draws parents from these data.
+    pub fn from_bases(bases: &Bases) -> Parents {
         let mut rng = rng_for("bases");
         let plain = (0..8).map(|i| {
             let length = rng.between(250, 900);
@@ -34,26 +34,27 @@ impl Parents {
     }
 }
 
-/// A piece of a genome, of one strand or the other.
+/// Draws a piece of a genome from either strand.
 pub fn piece(rng: &mut Rng, bases: &Bases, length: usize) -> Vec<u8> {
     let genome = rng.pick(&bases.genomes);
     let piece = synth::fragment(rng, &genome.seq, length);
     either_strand(rng, piece)
 }
 
-/// A sequence or its other strand.
+/// Returns the sequence or its reverse complement.
 pub fn either_strand(rng: &mut Rng, seq: Vec<u8>) -> Vec<u8> {
     if rng.chance(0.5) { synth::reverse_complement(&seq) } else { seq }
 }
 
-/// A sequence followed by its other strand, with a few bases between them or none.
+/// Returns a sequence followed by its reverse complement, with a few bases between them or none.
 pub fn palindrome(rng: &mut Rng, seq: &[u8]) -> Vec<u8> {
     let length = rng.below(20);
     let between = synth::random(rng, BASES.usual, length);
     [seq, &between, &synth::reverse_complement(seq)].concat()
 }
 
-/// Flank, a unit of 20 to 90 bases three to eight times with mutations, some on the other strand, flank.
+/// Returns a flank, a unit of 20 to 90 bases three to eight times with mutations, some on the other
+/// strand, and a flank.
 fn repeat(rng: &mut Rng, plain: &[Record]) -> Vec<u8> {
     let length = rng.between(20, 90);
     let unit = synth::fragment(rng, &plain[1].seq, length);
@@ -69,7 +70,7 @@ fn repeat(rng: &mut Rng, plain: &[Record]) -> Vec<u8> {
     [left, middle, right].concat()
 }
 
-/// A real piece with two low-complexity runs of 20 to 80 bases.
+/// Returns a real piece with two low-complexity runs of 20 to 80 bases.
 fn low(rng: &mut Rng, plain: &[Record]) -> Vec<u8> {
     let mut seq = rng.pick(plain).seq.clone();
     for _ in 0..2 {

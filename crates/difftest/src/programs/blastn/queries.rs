@@ -1,4 +1,4 @@
-//! The query sets.
+//! Query sets of the tables of blastn.
 
 use super::LISTING;
 use super::parents::{Parents, either_strand, palindrome, piece};
@@ -8,10 +8,10 @@ use crate::fixtures::{numbered, rng_for, titled};
 use crate::rng::Rng;
 use crate::synth::{self, BASES};
 
-/// Where BLAST+ cuts a long subject.
+/// Bases of a segment, as BLAST+ cuts a long subject.
 pub(super) const PIECE: usize = 5_000_000;
 
-/// Every query set: its name and the file's bytes.
+/// Returns every query set: its name and the file's contents.
 pub fn all(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
     let mut sets = real(bases);
     sets.extend(short(bases));
@@ -24,7 +24,7 @@ pub fn all(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
     sets
 }
 
-/// Queries as they are, of a usual length; long ones cut.
+/// Returns queries of usual length; long ones are cut.
 pub fn ordinary(bases: &Bases) -> Vec<Record> {
     let usual = bases.queries.iter().filter(|query| query.seq.len() >= 100);
     let cut = |query: &Record| {
@@ -50,7 +50,7 @@ fn real(bases: &Bases) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Primers, reads, and the very shortest.
+/// Primers, reads, and very short queries.
 fn short(bases: &Bases) -> Vec<(&'static str, Vec<u8>)> {
     let mut rng = rng_for("primers");
     let rate = |i: usize| if i.is_multiple_of(2) { 0.0 } else { 0.05 };
@@ -60,7 +60,7 @@ fn short(bases: &Bases) -> Vec<(&'static str, Vec<u8>)> {
     };
     let primers: Vec<_> = (0..14).map(|i| part(14 + i, rate(i))).collect();
     let reads: Vec<_> = (0..60).map(|i| part(150, rate(i))).collect();
-    // The size of a batch changes with what the one before found, and these are many batches.
+    // The size of a batch depends on the hits of the one before, and this makes many batches.
     let batches: Vec<_> = (0..240).map(|i| part(100, rate(i))).collect();
     let micro = (1..=16).map(|length| part(length, 0.0)).collect::<Vec<_>>();
     vec![
@@ -71,7 +71,8 @@ fn short(bases: &Bases) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Thousands of bases, with relatives of the parents in them; over a million, which BLAST+ cuts in pieces.
+/// Queries of thousands of bases with relatives of the parents, and of over a million, which BLAST+
+/// cuts in chunks.
 fn long(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
     let mut rng = rng_for("long queries");
     let mut made = |length: usize| {
@@ -88,7 +89,7 @@ fn long(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
     };
     let (genomic, middle, neighbour) = (made(30_000), made(9_000), made(400));
     let pieces = made(2_100_000);
-    // By short ones it shows with which others a query is searched.
+    // Short queries reveal which others are in their batch.
     let lengths = [1_500; 5].into_iter().chain([30]);
     let lowered: Vec<_> = lengths.cycle().take(16).map(&mut made).collect();
     vec![
@@ -103,7 +104,8 @@ fn long(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Over a million bases with masks everywhere: lower case, and low complexity around letters that stand for any base.
+/// A sequence of over a million bases with masks everywhere: lower case, and low complexity around
+/// ambiguous letters.
 fn masked_pieces(mut seq: Vec<u8>, parents: &Parents) -> Vec<u8> {
     let mut rng = rng_for("masked pieces");
     for at in (500..seq.len() - 2_000).step_by(1_500) {
@@ -118,7 +120,7 @@ fn masked_pieces(mut seq: Vec<u8>, parents: &Parents) -> Vec<u8> {
     seq
 }
 
-/// A sequence with soft masks where BLAST+ cuts it, and what lies there.
+/// A sequence with soft masks where BLAST+ cuts it, and queries of that range.
 fn seam() -> Vec<(&'static str, Vec<u8>)> {
     let mut rng = rng_for("masked seam");
     let mut seam = synth::random(&mut rng, BASES.usual, PIECE + 300);
@@ -130,7 +132,8 @@ fn seam() -> Vec<(&'static str, Vec<u8>)> {
     vec![("seam_lower", numbered("seam", [seam])), ("across", numbered("across", [across, other]))]
 }
 
-/// Low complexity, repeats, palindromes, ambiguity letters, lower case, nothing to find, duplicates.
+/// Low complexity, repeats, palindromes, ambiguity letters, lower case, queries without hits,
+/// duplicates.
 fn special(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
     let mut rng = rng_for("special queries");
     let plain = &parents.plain;
@@ -176,7 +179,7 @@ fn special(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Queries in lower case only, which leaves nothing to search if that is masked.
+/// Queries in lower case only, which leaves nothing to search if lower case is masked.
 fn masked(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
     let plain = &parents.plain;
     let masked = plain[0].seq.to_ascii_lowercase();
@@ -192,7 +195,7 @@ fn masked(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Files that are unusual as files.
+/// Files with unusual formatting.
 fn odd_files(parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
     let text = |rng: &mut Rng, at: usize| {
         let part = synth::fragment(rng, &parents.plain[at].seq, 300);

@@ -1,4 +1,4 @@
-//! Random queries and databases from real fragments.
+//! Generates random queries and databases from real fragments.
 
 use crate::fasta::Record;
 use crate::program::{Target, Trial};
@@ -6,7 +6,7 @@ use crate::rng::Rng;
 use crate::synth::{self, PROTEIN};
 use crate::workspace::Source;
 
-/// A random trial without options.
+/// Draws a random trial without options.
 pub fn trial(rng: &mut Rng, source: &Source) -> Trial {
     let parents = parents(rng, source);
     let subjects = subjects(rng, source, &parents);
@@ -31,7 +31,7 @@ pub fn trial(rng: &mut Rng, source: &Source) -> Trial {
     }
 }
 
-/// A few ancestors that queries and subjects share, so that there is something to find.
+/// Draws a few ancestors of queries and subjects, so that there are hits.
 fn parents(rng: &mut Rng, source: &Source) -> Vec<Vec<u8>> {
     let count = rng.between(1, 6);
     (0..count)
@@ -58,7 +58,7 @@ fn subjects(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<Record> 
         97..=98 => rng.between(300, 1_200),
         _ => rng.between(1_200, 3_000),
     };
-    // Many subjects are kept short, and one family dominates: full preliminary lists.
+    // With many subjects these are short, and one family dominates, to fill preliminary lists.
     let crowd = count > 300;
     let mut seqs: Vec<Vec<u8>> = Vec::with_capacity(count);
     while seqs.len() < count {
@@ -110,7 +110,7 @@ fn subject(rng: &mut Rng, source: &Source, parents: &[Vec<u8>], crowd: bool) -> 
     seq
 }
 
-/// A real protein, a shuffled parent, random letters, or low complexity.
+/// Draws a real protein, a shuffled parent, random letters, or low complexity.
 fn unrelated(rng: &mut Rng, source: &Source, parent: &[u8]) -> Vec<u8> {
     match rng.below(8) {
         0..=3 => {
@@ -134,7 +134,7 @@ fn unrelated(rng: &mut Rng, source: &Source, parent: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Sometimes a low-complexity run, odd letters, or lower case; never an empty sequence.
+/// Sometimes adds a low-complexity run, odd letters, or lower case; never makes an empty sequence.
 fn decorate(rng: &mut Rng, seq: &mut Vec<u8>) {
     if rng.chance(0.12) {
         let length = rng.between(5, 60);
@@ -167,8 +167,8 @@ fn queries(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<Record> {
     name("q", seqs)
 }
 
-/// A long query with relatives of the parents all over it. BLAST+ ends a batch of queries with the
-/// one that reaches 10,000 residues, and searches batches from 19,800 on in pieces.
+/// Returns a long query with relatives of the parents everywhere. BLAST+ ends a batch with the
+/// query that reaches 10,000 residues, and cuts batches from 19,800 residues on in chunks.
 fn long_query(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<u8> {
     let lengths = [5_000, 9_000, 9_890, 9_990, 15_000, 19_700, 19_790, 25_000, 29_600, 31_000];
     let length = *rng.pick(&lengths) + rng.below(220);
@@ -184,7 +184,7 @@ fn long_query(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<u8> {
     }
     seq.truncate(length);
     if rng.chance(0.3) {
-        // Pieces treat masks in their own way.
+        // Pieces of a chunk treat masks in their own way.
         for _ in 0..rng.between(1, 20) {
             seq = synth::lower_case_runs(rng, &seq);
         }
@@ -232,7 +232,7 @@ mod tests {
             Record::new(format!("p{i}"), synth::random(rng, PROTEIN.usual, 60 + 10 * i))
         };
         let proteins: Vec<Record> = (0..20).map(|i| record(i, &mut rng)).collect();
-        Source::of("made up", proteins[..3].to_vec(), proteins)
+        Source::from_records("made up", proteins[..3].to_vec(), proteins)
     }
 
     #[test]

@@ -39,10 +39,10 @@ pub static BLASTP: Program = Program {
     kills,
     trial: generate::trial,
     options: options::choose,
-    beside: |_| Vec::new(),
+    extra_files: |_| Vec::new(),
     prepares: &[],
     written: &[],
-    crosses_as: &Kind::ALL,
+    metadata_kinds: &Kind::ALL,
     takes_database: true,
     masker: "seg",
     refused_on_ranks: |_| false,
@@ -54,7 +54,7 @@ const LISTING: Listing =
     Listing { molecule: Molecule::Protein, masker: "segmasker", volume: "60KB" };
 
 fn inputs(source: &Source) -> Result<Inputs> {
-    let parents = Parents::of(source)?;
+    let parents = Parents::from_source(source)?;
     Ok(Inputs {
         queries: queries::all(source, &parents),
         files: listed::files(databases::part(source).len()),
@@ -83,7 +83,7 @@ fn large(source: &Source) -> Result<Large> {
     })
 }
 
-/// Sequences that several query sets and databases descend from, so that they find each other.
+/// Common ancestors of query sets and databases, so that there are hits.
 struct Parents {
     /// Ordinary members of the database, 150 to 400 residues.
     plain: Vec<Record>,
@@ -94,7 +94,7 @@ struct Parents {
 }
 
 impl Parents {
-    fn of(source: &Source) -> Result<Parents> {
+    fn from_source(source: &Source) -> Result<Parents> {
         let middling = |p: &&Record| (150..=400).contains(&p.seq.len());
         let all: Vec<&Record> = source.proteins.iter().filter(middling).collect();
         if all.is_empty() || source.queries.len() < 2 {
@@ -114,13 +114,13 @@ impl Parents {
     }
 }
 
-/// Queries of usual length.
+/// Returns queries of usual length.
 fn ordinary(source: &Source) -> Vec<Record> {
     let usual = |q: &&Record| (80..=700).contains(&q.seq.len());
     source.queries.iter().filter(usual).cloned().collect()
 }
 
-/// Flank, a unit of 25 to 60 residues three to seven times with mutations, flank.
+/// Returns a flank, a unit of 25 to 60 residues three to seven times with mutations, and a flank.
 fn repeat(rng: &mut Rng, plain: &[Record]) -> Vec<u8> {
     let unit_length = rng.between(25, 60);
     let origin = rng.pick(plain);
@@ -132,7 +132,7 @@ fn repeat(rng: &mut Rng, plain: &[Record]) -> Vec<u8> {
     [left, middle, right].concat()
 }
 
-/// A real protein with two low-complexity runs of 15 to 50 residues.
+/// Returns a real protein with two low-complexity runs of 15 to 50 residues.
 fn low(rng: &mut Rng, plain: &[Record]) -> Vec<u8> {
     let mut seq = rng.pick(plain).seq.clone();
     for _ in 0..2 {

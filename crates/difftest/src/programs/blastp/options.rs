@@ -1,4 +1,4 @@
-//! Random options, weighted towards those that change which hits are found and how.
+//! Chooses random options, most often those that change the hits and how they are found.
 
 use super::BLASTP;
 use crate::fuzz::options::{Choice, TAXA, bears_smith_waterman};
@@ -18,7 +18,7 @@ const MATRICES: &[(&str, &str)] = &[
     ("IDENTITY", "15/2"),
 ];
 
-/// Options for a trial: an output format, and a few others.
+/// Chooses the options of a trial: an output format, and a few others.
 pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
     let mut choice = Choice::new(rng);
     let ungapped = choice.rng.chance(0.06);
@@ -38,10 +38,10 @@ pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
     choice.groups
 }
 
-/// What blastp has.
+/// Options of blastp.
 impl Choice<'_> {
-    /// Task, word size and threshold, which have to agree: the compressed table with a low
-    /// threshold has too many words to be quick.
+    /// Chooses task, word size and threshold, which must fit each other: the compressed table with
+    /// a low threshold has too many words to be fast.
     fn words(&mut self) {
         // The large table takes BLAST+ longer than the usual search.
         match self.rng.below(64) {
@@ -120,8 +120,8 @@ impl Choice<'_> {
         let usual = ["1e-50", "1e-10", "1e-3", "0.1", "1", "11", "50", "1000"];
         let low = ["0", "1e-300", "1e-180", "1e-100", "10.0"];
         let high = ["1e4", "1e6", "1e12"];
-        // Smith-Waterman alignments that score nothing are significant in too small a space, which lists and ranges make smaller
-        // still: BLAST+ fails, or repeats them for ever.
+        // In too small a space, which lists and ranges reduce further, Smith-Waterman alignments
+        // with a score of 0 are significant. BLAST+ then fails, or repeats them for ever.
         let tiny = !self.has("-use_sw_tback");
         match self.rng.below(20) {
             0..=6 if tiny => self.maybe(1.0, "-evalue", &usual),
@@ -153,7 +153,8 @@ impl Choice<'_> {
         }
     }
 
-    /// Some of the subjects only, or not all of their residues. They have identifiers and taxids if these were parsed.
+    /// Chooses a restriction to some of the subjects, or to parts of their residues. Subjects have
+    /// identifiers and taxids if these were parsed.
     fn restriction(&mut self, trial: &Trial) {
         if trial.target == Target::Masked && self.wants(0.7) {
             let name = *self.rng.pick(&["-db_soft_mask", "-db_hard_mask", "-db_hard_mask"]);
@@ -173,7 +174,7 @@ impl Choice<'_> {
         }
     }
 
-    /// Two threads, unless BLAST+ itself does not always give the same answer with them.
+    /// Chooses two threads, unless BLAST+ itself does not always give the same answer with them.
     fn threads(&mut self, trial: &Trial) {
         let unstable = ["-use_sw_tback", "-culling_limit", "-best_hit_overhang", "-qcov_hsp_perc"];
         if trial.target == Target::Subject || unstable.iter().any(|name| self.has(name)) {
@@ -188,7 +189,7 @@ impl Choice<'_> {
     fn format(&mut self) {
         self.flag(0.05, "-parse_deflines");
         if self.has("-mt_mode") {
-            // BLAST+ repeats the head and the foot of the other formats for each batch.
+            // In the other formats BLAST+ repeats head and foot for each batch.
             return self.add(&["-outfmt", BLASTP.columns]);
         }
         match self.rng.below(20) {

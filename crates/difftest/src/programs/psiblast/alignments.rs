@@ -1,21 +1,21 @@
-//! Alignments that searches begin with: copies of a query, with gaps, and laid out in each format.
+//! Alignments with which searches begin: copies of a query, with gaps, in each format.
 
 use crate::program::NamedFile;
 use crate::rng::Rng;
 
 /// Letters of a protein.
 const LETTERS: &[u8] = b"ARNDCQEGHILKMFPSTWYV";
-/// Columns of a line.
+/// Columns per line.
 const WIDTH: usize = 60;
 
-/// A sequence with its name. All of an alignment have equally many columns.
+/// A sequence with its name. All sequences of an alignment have equally many columns.
 type Row = (&'static str, Vec<u8>);
 
-/// Files of alignments of a query: what they are called and what they hold.
+/// Returns files of alignments of a query.
 pub fn files(query: &[u8]) -> Vec<NamedFile> {
     let rows = rows(query);
     let mut odd = rows.clone();
-    // Letters that are none of the twenty, lower case in the query, and one sequence of gaps.
+    // Letters other than the twenty, lower case in the query, and one sequence of gaps.
     let places = [(0, b'X'), (1, b'O'), (2, b'U'), (3, b'B'), (4, b'J'), (5, b'*')];
     for (row, letter) in places {
         let at = 20 + 3 * row;
@@ -38,7 +38,7 @@ pub fn files(query: &[u8]) -> Vec<NamedFile> {
     ]
 }
 
-/// The query, of which only the first letters are taken, and what descends from it.
+/// Returns the first letters of the query, and descendants of them.
 fn rows(query: &[u8]) -> Vec<Row> {
     let mut rng = Rng::new(20);
     let query = &query[..query.len().min(150)];
@@ -56,7 +56,7 @@ fn rows(query: &[u8]) -> Vec<Row> {
             row[start..start + length].fill(b'-');
         }
     }
-    // Columns in which the query has nothing.
+    // Columns in which the query has a gap.
     let at = query.len() / 2;
     for (number, (_, row)) in rows.iter_mut().enumerate() {
         let inserted = if number % 3 == 1 { *b"WW" } else { *b"--" };
@@ -77,7 +77,8 @@ fn fasta(rows: &[Row], title: &str) -> Vec<u8> {
     text
 }
 
-/// Lines block by block: in each what all rows have in its columns. The first block begins at 0.
+/// Returns lines block by block, with a line per row in each block. The first block begins at
+/// column 0.
 fn lines(rows: &[Row], line: impl Fn(usize, &str, &str) -> String, end: &str) -> String {
     let columns = rows[0].1.len();
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! `psiblast`: searches what blastp searches, in rounds, and writes matrices.
+//! `psiblast`: the searches of blastp with several iterations, and files of matrices.
 
 mod alignments;
 mod options;
@@ -32,7 +32,7 @@ pub static PSIBLAST: Program = Program {
     costs: include_str!("../../../cases/psiblast/costs.tsv"),
     trial,
     options: options::choose,
-    beside,
+    extra_files,
     prepares: &[
         "-query",
         FIRST,
@@ -50,7 +50,7 @@ pub static PSIBLAST: Program = Program {
         PSSM,
     ],
     written: &["-out_pssm", "-out_ascii_pssm"],
-    crosses_as: &[Kind::Report, Kind::Hits],
+    metadata_kinds: &[Kind::Report, Kind::Hits],
     takes_database: false,
     refused_on_ranks: |_| false,
     refused_as_metadata,
@@ -59,7 +59,7 @@ pub static PSIBLAST: Program = Program {
     ..BLASTP
 };
 
-/// What the matrices that BLAST+ makes for searches that begin with one are called, and how they are made.
+/// Names of the matrices that BLAST+ makes for later searches, and the arguments for it.
 const MATRICES: &[(&str, &str)] = &[
     ("db/pssm", "-query q/one.fa -db db/part"),
     ("db/pssm_observed", "-query q/one.fa -db db/part -out_ascii_pssm db/pssm_table"),
@@ -68,7 +68,7 @@ const MATRICES: &[(&str, &str)] = &[
     ("db/pssm_45", "-query q/one.fa -db db/part -matrix BLOSUM45"),
 ];
 
-/// What blastp has, and matrices.
+/// The inputs of blastp, and matrices.
 fn inputs(source: &Source) -> Result<Inputs> {
     let mut inputs = (BLASTP.inputs)(source)?;
     let mut made = Recipe::new("beside_matrices", b">p\nMKVLAWGDEFHIRNPQSTYC\n".to_vec(), &[]);
@@ -93,12 +93,12 @@ fn inputs(source: &Source) -> Result<Inputs> {
     Ok(inputs)
 }
 
-/// What blastp is killed in, in rounds.
+/// The killed search of blastp, with several iterations.
 fn kills(source: &Source) -> Result<Victim> {
     Ok(Victim { args: &["-num_iterations", "3"], ..(BLASTP.kills)(source)? })
 }
 
-/// All queries in rounds, in the small set of proteins and in all of them.
+/// All queries with several iterations, in the small set of proteins and in all of them.
 fn large(source: &Source) -> Result<Large> {
     let formats = ["6", "7", "5", "0"];
     let of = |rounds| {
@@ -112,28 +112,28 @@ fn large(source: &Source) -> Result<Large> {
     })
 }
 
-/// Searches that begin with a file are told as the report only.
+/// Searches that begin with a file can only be metadata of the kind `report`.
 fn refused_as_metadata(kind: Kind, args: &[String]) -> bool {
     let begins_with = ["-in_pssm", "-in_msa", "-phi_pattern"];
     kind != Kind::Report && args.iter().any(|arg| begins_with.contains(&arg.as_str()))
 }
 
-/// The first query of a random trial, and the matrix that BLAST+ makes of it.
+/// The first query of a random trial, from which BLAST+ makes a matrix.
 const FIRST: &str = "first.fa";
 const PSSM: &str = "pssm";
-/// Letters that alignments have at least, so that there is room for what is done to them.
+/// Least letters of an alignment, so that there is room for changes.
 const LEAST: usize = 60;
 /// Letters that may be bases.
 const BASES: &[u8] = b"ACGTUNRYKMSWBDHV";
 
-/// The first query of a trial, alignments of it, and patterns that occur in it.
-fn beside(trial: &Trial) -> Vec<NamedFile> {
+/// Returns the first query of a trial, alignments of it, and patterns that occur in it.
+fn extra_files(trial: &Trial) -> Vec<NamedFile> {
     let first = &trial.queries[..1];
     let letters = first[0].seq.to_ascii_uppercase();
     let letters: Vec<u8> = letters.into_iter().filter(u8::is_ascii_uppercase).collect();
     let letters = if letters.is_empty() { b"M".to_vec() } else { letters };
     let count = letters.len().max(LEAST);
-    // On an alignment of what may be bases BLAST+ ends with an exception.
+    // BLAST+ ends with an exception on an alignment of letters that may be bases.
     let protein = if letters.iter().all(|letter| BASES.contains(letter)) { b"E" } else { &b""[..] };
     let repeated: Vec<u8> = protein.iter().chain(&letters).copied().cycle().take(count).collect();
     let mut files = vec![(FIRST, fasta::to_bytes(first))];
@@ -142,10 +142,10 @@ fn beside(trial: &Trial) -> Vec<NamedFile> {
     files
 }
 
-/// Queries from so many residues on are searched in pieces, which is refused with a matrix.
+/// Longer queries would be searched in chunks, which is refused with a matrix.
 const LONGEST: usize = 4_000;
 
-/// A random trial of blastp, with queries that can be searched in rounds.
+/// Draws a random trial of blastp with queries that several iterations can search.
 fn trial(rng: &mut Rng, source: &Source) -> Trial {
     let mut trial = Trial { program: &PSIBLAST, ..(BLASTP.trial)(rng, source) };
     trial.queries.iter_mut().for_each(|query| query.seq.truncate(LONGEST));

@@ -1,4 +1,4 @@
-//! Random options: those of rounds and matrices, and some of blastp's.
+//! Chooses random options: those of iterations and matrices, and some of blastp's.
 
 use super::{PSIBLAST, PSSM};
 use crate::fuzz::options::{Choice, TAXA, bears_smith_waterman};
@@ -17,9 +17,9 @@ const MATRICES: &[(&str, &[&str])] = &[
     ("PAM250", &["14", "2", "17", "1", "15", "3"]),
 ];
 
-/// Alignments, but for those of whose faults BLAST+ tells less.
+/// Alignments, except those for which BLAST+'s message has less detail.
 const ALIGNMENTS: &[&str] = &["msa_titled", "msa_clustal", "msa_phylip", "msa_odd", "msa_twins"];
-/// Patterns, those that occur often more often.
+/// Patterns; frequent ones are listed more often.
 const PATTERNS: &[&str] = &[
     "pattern_prosite",
     "pattern_two",
@@ -38,7 +38,7 @@ const PATTERNS: &[&str] = &[
     "pattern_whole",
 ];
 
-/// Options for a trial: an output format, and a few others.
+/// Chooses the options of a trial: an output format, and a few others.
 pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
     let mut choice = Choice::new(rng);
     choice.start();
@@ -51,9 +51,9 @@ pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
     choice.groups
 }
 
-/// What psiblast has.
+/// Options of psiblast.
 impl Choice<'_> {
-    /// What the first search begins with in place of the letters of a query, or beside them.
+    /// Chooses the input with which the first search begins instead of, or in addition to, a query.
     fn start(&mut self) {
         match self.rng.below(10) {
             0 => self.add(&["-in_pssm", PSSM]),
@@ -87,7 +87,7 @@ impl Choice<'_> {
         self.maybe(0.1, "-gap_trigger", &["0", "12", "18.5", "25", "30", "50"]);
     }
 
-    /// Files of matrices.
+    /// Chooses files of matrices.
     fn matrices(&mut self) {
         let writes = [self.rng.chance(0.5), self.rng.chance(0.3)];
         if writes[0] {
@@ -118,14 +118,14 @@ impl Choice<'_> {
         self.maybe(0.05, "-xdrop_gap_final", &["10", "15", "40"]);
         let evalues = ["1e-50", "1e-10", "1e-3", "0.1", "1", "50", "1000"];
         if self.has("-use_sw_tback") {
-            // Alignments that score nothing must not be significant (`bears_smith_waterman`).
+            // Alignments with a score of 0 must not be significant (`bears_smith_waterman`).
             self.maybe(0.3, "-evalue", &evalues[..5]);
         } else {
             self.maybe(0.05, "-dbsize", &["5000", "100000000"]);
             self.maybe(0.05, "-searchsp", &["1000000", "10000000000"]);
             self.maybe(0.3, "-evalue", &evalues);
         }
-        // Most of them have no statistics with patterns.
+        // Most matrices have no statistics with patterns.
         if !self.has("-phi_pattern") && self.wants(0.2) {
             let (matrix, costs) = *self.rng.pick(MATRICES);
             self.add(&["-matrix", matrix]);
@@ -140,7 +140,7 @@ impl Choice<'_> {
     fn lists(&mut self) {
         self.maybe(0.3, "-max_target_seqs", &["1", "2", "5", "10", "50", "600"]);
         self.maybe(0.06, "-qcov_hsp_perc", &["10", "50", "80"]);
-        // Beside it BLAST+ crashes where nothing is left.
+        // With that option BLAST+ crashes if no hit is left.
         if !self.has("-qcov_hsp_perc") {
             self.maybe(0.08, "-max_hsps", &["1", "2", "4"]);
             self.flag(0.05, "-subject_besthit");
@@ -178,8 +178,8 @@ impl Choice<'_> {
     }
 
     fn report(&mut self, trial: &Trial) {
-        // Where a query is masked whole or lacks the pattern, BLAST+ leaves out the last line end of a document that is cut off
-        // (docs/differences.md).
+        // If a query is masked completely or lacks the pattern, BLAST+ omits the last line end of
+        // the incomplete document (docs/differences.md).
         let may_end = ["-seg", "-lcase_masking"].iter().any(|name| self.has(name))
             || self.has("-phi_pattern") && trial.queries.len() > 1;
         match self.rng.below(12) {

@@ -1,8 +1,8 @@
-//! Files of patterns: of a query's own letters, so that it has them, and what psiblast refuses.
+//! Files of patterns: made of a query's own letters, so that they occur in it, and invalid ones.
 
 use crate::program::NamedFile;
 
-/// The files, by name, for a query of these letters.
+/// Returns the files for a query of these letters.
 pub fn files(letters: &[u8]) -> Vec<NamedFile> {
     let own = |place: usize| char::from(letters[place % letters.len()]);
     let text = |range: std::ops::Range<usize>| range.map(own).collect::<String>();

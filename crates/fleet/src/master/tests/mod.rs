@@ -1,4 +1,4 @@
-//! What a master has done by whom.
+//! Tests of a master: which work it gives to whom.
 
 mod passes;
 mod searching;
@@ -16,7 +16,7 @@ type Bytes = Arc<[u8]>;
 /// A group of two workers with a partition each.
 struct Bench {
     master: Master<Bytes>,
-    /// The pass that workers tell of.
+    /// The pass of the workers' messages.
     pass: PassId,
     now: u64,
     actions: Actions<Bytes>,
@@ -35,7 +35,7 @@ impl Bench {
         Bench::with(config, 1, 2)
     }
 
-    /// Two workers that hold so many replicas of so many partitions.
+    /// Creates a group of two workers that hold this many replicas of this many partitions.
     fn with(config: Config, replicas: u32, partitions: u32) -> Bench {
         let shape = Shape { ranks: 2, groups: 1, replicas, partitions, dedicated: false };
         let topology = Arc::new(Topology::new(shape));
@@ -95,7 +95,7 @@ impl Bench {
         self.event(Event::Done { ticket: ticket.expect("a work is under way"), outcome });
     }
 
-    /// Has a pass of a block searched by both workers.
+    /// Lets both workers search a pass of a block.
     fn search_block(&mut self, block: u32) {
         for worker in 0..2 {
             self.result(worker, block);
@@ -103,13 +103,14 @@ impl Bench {
         }
     }
 
-    /// Has a block searched by both workers and laid out without further rounds.
+    /// Lets both workers search a block, and lays it out without further rounds.
     fn finish_block(&mut self, block: u32, layout: Vec<Extent>) {
         self.search_block(block);
         self.done(MasterOutcome::Layout(layout));
     }
 
-    /// Tasks assigned by the last event: worker, block, partition, whether the queries came along.
+    /// Tasks assigned by the last event: worker, block, partition, and whether they carry the
+    /// queries.
     fn assigned(&self) -> Vec<(u32, u32, u32, bool)> {
         let assigned = self.actions.iter().filter_map(|action| match action {
             Action::Send {
@@ -122,7 +123,8 @@ impl Bench {
         assigned.collect()
     }
 
-    /// Has the workers asked questions of so many bytes; whom each is for, by partition.
+    /// Asks questions of these sizes in bytes, by partition; returns the partitions that each
+    /// worker is asked for.
     fn asked(&mut self, questions: &[(u32, usize)]) -> Vec<(u32, Vec<u32>)> {
         let part = |&(partition, length): &(u32, usize)| (PartitionId(partition), bytes(length));
         self.done(MasterOutcome::Ask(questions.iter().map(part).collect()));
@@ -135,14 +137,14 @@ impl Bench {
         asked.collect()
     }
 
-    fn told_supermaster(&self) -> Vec<String> {
-        let told = self.actions.iter().filter_map(|action| match action {
+    fn sent_to_supermaster(&self) -> Vec<String> {
+        let sent = self.actions.iter().filter_map(|action| match action {
             Action::Send { message: Outgoing::Supermaster(message), .. } => {
                 Some(format!("{message:?}"))
             }
             _ => None,
         });
-        told.collect()
+        sent.collect()
     }
 
     fn placed_by(&self) -> Vec<(u32, Vec<u64>)> {
@@ -160,19 +162,19 @@ impl Bench {
         placed.collect()
     }
 
-    /// Who is told to take part in a collective write, and where each writes.
+    /// Workers that are to take part in a collective write, and the offsets where each writes.
     fn together(&self) -> Vec<(u32, Vec<u64>)> {
-        let told = self.actions.iter().filter_map(|action| match action {
+        let sent = self.actions.iter().filter_map(|action| match action {
             Action::Send {
                 message: Outgoing::Worker(worker, ToWorker::Collective { runs, .. }),
                 ..
             } => Some((worker.0, runs.iter().map(|run| run.offset).collect())),
             _ => None,
         });
-        told.collect()
+        sent.collect()
     }
 
-    /// Blocks that are laid out, and where in the file they begin, to be written together.
+    /// Lays out blocks for a collective write, each with its offset in the file.
     fn collective(checkpoint: bool, bases: &[(u32, u64)]) -> Bench {
         let config = Config { strategy: Strategy::Collective, checkpoint, ..config() };
         let mut bench = Bench::new(config);

@@ -1,10 +1,11 @@
-//! Blocks that are searched more than once.
+//! Tests of blocks that are searched more than once.
 
 use super::*;
 use crate::work::Holder;
 
 impl Bench {
-    /// Tasks of a pass assigned by the last event: worker, block, pass, partition, bytes of the queries that came along.
+    /// Tasks of a pass assigned by the last event: worker, block, pass, partition, and the bytes of
+    /// their queries.
     fn assigned_in_passes(&self) -> Vec<(u32, u32, u32, u32, Option<usize>)> {
         let assigned = self.actions.iter().filter_map(|action| match action {
             Action::Send { message: Outgoing::Worker(worker, message), .. } => {
@@ -19,15 +20,15 @@ impl Bench {
         assigned.collect()
     }
 
-    /// Passes that workers may drop, as the last event told them.
+    /// Passes that workers may drop, according to the last event.
     fn forgotten(&self) -> Vec<(u32, u32)> {
-        let told = self.actions.iter().filter_map(|action| match action {
+        let sent = self.actions.iter().filter_map(|action| match action {
             Action::Send {
                 message: Outgoing::Worker(_, ToWorker::Assign { forget, .. }), ..
             } => Some(forget.iter().map(|(block, pass)| (block.0, pass.0))),
             _ => None,
         });
-        told.flatten().collect()
+        sent.flatten().collect()
     }
 
     /// The work that the last event started.
@@ -38,7 +39,7 @@ impl Bench {
         })
     }
 
-    /// Block 0, which comes back with 33 bytes of queries and is searched by both workers.
+    /// Block 0 in its second pass, with 33 bytes of queries, searched by both workers.
     fn in_second_pass(config: Config) -> Bench {
         let mut bench = Bench::new(config);
         bench.segment(&[(0, 1)]);
@@ -46,7 +47,7 @@ impl Bench {
         bench.done(MasterOutcome::Absorbed { cut: Some(bytes(4)) });
         bench.result(1, 0);
         bench.done(MasterOutcome::Absorbed { cut: None });
-        bench.done(MasterOutcome::Again { queries: bytes(33) });
+        bench.done(MasterOutcome::NextPass { queries: bytes(33) });
         bench
     }
 }
@@ -56,8 +57,8 @@ fn a_block_comes_back_before_those_that_have_not_begun() {
     let mut bench = Bench::new(config());
     bench.segment(&[(0, 1), (1, 1), (2, 1)]);
     bench.search_block(0);
-    // Both workers are at block 1.
-    bench.done(MasterOutcome::Again { queries: bytes(33) });
+    // Both workers search block 1.
+    bench.done(MasterOutcome::NextPass { queries: bytes(33) });
     assert_eq!(bench.assigned_in_passes(), []);
     bench.result(0, 1);
     assert_eq!(bench.assigned_in_passes(), [(0, 0, 1, 0, Some(33))]);
@@ -82,7 +83,7 @@ fn all_partitions_are_searched_again_with_the_new_queries_and_no_cut() {
 }
 
 #[test]
-fn nothing_of_an_earlier_pass_is_taken_for_the_present_one() {
+fn messages_of_an_earlier_pass_do_not_count_for_the_current_one() {
     let mut bench = Bench::in_second_pass(config());
     bench.result(1, 0);
     assert!(bench.started().is_none(), "hits of the first pass: {:?}", bench.actions);
@@ -112,7 +113,7 @@ fn nothing_of_an_earlier_pass_is_taken_for_the_present_one() {
 }
 
 #[test]
-fn rounds_begin_afresh_and_late_replies_end_none() {
+fn rounds_of_a_new_pass_begin_at_zero_and_late_replies_end_none() {
     let mut bench = Bench::in_second_pass(config());
     bench.pass = PassId(1);
     bench.search_block(0);
@@ -129,15 +130,15 @@ fn rounds_begin_afresh_and_late_replies_end_none() {
 }
 
 #[test]
-fn output_has_the_pieces_of_all_passes_each_from_who_made_them() {
-    // Both workers hold the one partition. When block 0 comes back, the first is at block 2.
+fn output_has_the_pieces_of_all_passes_from_their_answerers() {
+    // Both workers hold the one partition. When block 0 returns, the first worker searches block 2.
     let mut bench = Bench::with(Config { strategy: Strategy::Individual, ..config() }, 2, 1);
     bench.segment(&[(0, 1), (1, 1), (2, 1)]);
     bench.result_of(0, 0, 0);
     bench.result_of(1, 1, 0);
     bench.done(MasterOutcome::Absorbed { cut: None });
     bench.done(MasterOutcome::Absorbed { cut: None });
-    bench.done(MasterOutcome::Again { queries: bytes(33) });
+    bench.done(MasterOutcome::NextPass { queries: bytes(33) });
     assert_eq!(bench.assigned_in_passes(), [(1, 0, 1, 0, Some(33))]);
     bench.done(MasterOutcome::Layout(Vec::new()));
     bench.pass = PassId(1);
@@ -175,8 +176,8 @@ fn a_block_begins_with_the_pass_after_those_that_were_kept() {
     bench.search_block(0);
     let owner = Owner::Partition(PassId(2), PartitionId(0));
     bench.done(MasterOutcome::Layout(vec![Extent { owner, piece: 0, length: 9 }]));
-    let told = bench.told_supermaster();
-    assert!(told[0].starts_with("Failed") && told[0].contains("nobody searched"), "{told:?}");
+    let sent = bench.sent_to_supermaster();
+    assert!(sent[0].starts_with("Failed") && sent[0].contains("nobody searched"), "{sent:?}");
 }
 
 #[test]
@@ -185,10 +186,10 @@ fn a_drain_drops_a_block_that_would_come_back() {
     bench.segment(&[(0, 1)]);
     bench.supermaster_says(ToMaster::Drain);
     bench.search_block(0);
-    assert!(bench.told_supermaster().is_empty(), "it may yet be laid out");
-    bench.done(MasterOutcome::Again { queries: bytes(33) });
+    assert!(bench.sent_to_supermaster().is_empty(), "it may yet be laid out");
+    bench.done(MasterOutcome::NextPass { queries: bytes(33) });
     assert_eq!(bench.assigned_in_passes(), []);
-    assert_eq!(bench.told_supermaster(), ["Drained"]);
+    assert_eq!(bench.sent_to_supermaster(), ["Drained"]);
 }
 
 #[test]
@@ -197,44 +198,44 @@ fn a_drain_drops_a_block_that_has_come_back() {
     let mut bench = Bench::in_second_pass(config);
     bench.supermaster_says(ToMaster::Drain);
     bench.worker_says(1, ToMaster::Dropped { block: BlockId(0), pass: PassId(1) });
-    assert_eq!(bench.told_supermaster(), ["Drained"]);
+    assert_eq!(bench.sent_to_supermaster(), ["Drained"]);
     bench.pass = PassId(1);
     bench.result(0, 0);
     assert!(bench.started().is_none(), "the block is gone: {:?}", bench.actions);
 }
 
 #[test]
-fn what_a_pass_found_is_judged_before_anything_else_comes_of_it() {
+fn results_of_a_pass_are_verified_before_the_next_step() {
     let mut bench = Bench::new(config());
     bench.segment(&[(0, 1)]);
     bench.result(0, 0);
     bench.done(MasterOutcome::Absorbed { cut: None });
     bench.result(1, 0);
     bench.done(MasterOutcome::Absorbed { cut: None });
-    bench.done(MasterOutcome::Consult { found: bytes(7) });
-    let told = bench.actions.iter().any(|action| {
+    bench.done(MasterOutcome::Verify { found: bytes(7) });
+    let sent = bench.actions.iter().any(|action| {
         let Action::Send { message: Outgoing::Supermaster(message), .. } = action else {
             return false;
         };
-        matches!(message, ToSupermaster::Found { block: BlockId(0), pass: PassId(0), .. })
+        matches!(message, ToSupermaster::Verify { block: BlockId(0), pass: PassId(0), .. })
     });
-    assert!(told && bench.started().is_none(), "{:?}", bench.actions);
+    assert!(sent && bench.started().is_none(), "{:?}", bench.actions);
     let verdict =
-        |pass| ToMaster::Judged { block: BlockId(0), pass: PassId(pass), verdict: bytes(2) };
+        |pass| ToMaster::Verified { block: BlockId(0), pass: PassId(pass), verdict: bytes(2) };
     bench.supermaster_says(verdict(1));
     assert!(bench.started().is_none(), "the verdict of another pass");
     bench.supermaster_says(verdict(0));
-    assert!(matches!(bench.started(), Some(MasterWork::Judged { block: BlockId(0), .. })));
-    bench.done(MasterOutcome::Again { queries: bytes(33) });
+    assert!(matches!(bench.started(), Some(MasterWork::Verified { block: BlockId(0), .. })));
+    bench.done(MasterOutcome::NextPass { queries: bytes(33) });
     assert_eq!(bench.assigned_in_passes(), [(0, 0, 1, 0, Some(33)), (1, 0, 1, 1, Some(33))]);
 }
 
 #[test]
-fn a_drain_drops_what_waits_for_a_verdict() {
+fn a_drain_drops_blocks_that_wait_for_verification() {
     let mut bench = Bench::new(Config { checkpoint: true, ..config() });
     bench.segment(&[(0, 1)]);
     bench.search_block(0);
-    bench.done(MasterOutcome::Consult { found: bytes(7) });
+    bench.done(MasterOutcome::Verify { found: bytes(7) });
     bench.supermaster_says(ToMaster::Drain);
     let drained = bench.actions.iter().any(|action| {
         matches!(
@@ -243,7 +244,7 @@ fn a_drain_drops_what_waits_for_a_verdict() {
         )
     });
     assert!(drained, "{:?}", bench.actions);
-    let verdict = ToMaster::Judged { block: BlockId(0), pass: PassId(0), verdict: bytes(2) };
+    let verdict = ToMaster::Verified { block: BlockId(0), pass: PassId(0), verdict: bytes(2) };
     bench.supermaster_says(verdict);
     assert!(bench.started().is_none(), "{:?}", bench.actions);
 }

@@ -1,9 +1,9 @@
-//! Tasks, cuts, and rounds.
+//! Tests of tasks, cuts, and rounds.
 
 use super::*;
 
 #[test]
-fn who_searched_most_does_not_align_most() {
+fn alignment_is_balanced_whoever_searched_most() {
     let mut bench = Bench::with(config(), 2, 4);
     bench.segment(&[(0, 1)]);
     for (worker, partition) in [(0, 0), (1, 1), (0, 2), (0, 3)] {
@@ -14,7 +14,7 @@ fn who_searched_most_does_not_align_most() {
     assert_eq!(shared, [(0, vec![0, 1]), (1, vec![2, 3])]);
     bench.reply(0, 0);
     bench.reply(1, 0);
-    // What was aligned stays where it is.
+    // Alignments stay with the worker that made them.
     assert_eq!(bench.asked(&[(2, 9), (3, 9)]), [(1, vec![2, 3])]);
     bench.reply(1, 0);
     let piece = |partition| Extent {
@@ -28,7 +28,7 @@ fn who_searched_most_does_not_align_most() {
 }
 
 #[test]
-fn without_replicas_who_searched_answers() {
+fn without_replicas_the_searcher_answers() {
     let mut bench = Bench::with(config(), 1, 2);
     bench.segment(&[(0, 1)]);
     bench.search_block(0);
@@ -38,12 +38,12 @@ fn without_replicas_who_searched_answers() {
 #[test]
 fn blocks_are_asked_for_and_searched_in_their_order() {
     let mut bench = Bench::new(config());
-    assert!(bench.master.supply == Supply::Asked);
+    assert!(bench.master.supply == BlockSupply::Asked);
     bench.segment(&[(0, 10), (1, 99)]);
     assert_eq!(bench.assigned(), [(0, 0, 0, true), (1, 0, 1, true)]);
     bench.result(1, 0);
     assert_eq!(bench.assigned(), [(1, 1, 1, true)]);
-    assert_eq!(bench.told_supermaster(), ["WantSegment"], "one task is left for two workers");
+    assert_eq!(bench.sent_to_supermaster(), ["WantSegment"], "one task is left for two workers");
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn queries_are_prepared_once_and_before_they_are_searched() {
         _ => None,
     });
     assert_eq!(sent.collect::<Vec<_>>(), [20, 20], "what was found goes along");
-    assert!(bench.told_supermaster().is_empty(), "tasks of block 5 are coming");
+    assert!(bench.sent_to_supermaster().is_empty(), "tasks of block 5 are coming");
     bench.supermaster_says(ToMaster::Drain);
     bench.done(MasterOutcome::Prepared { queries: bytes(20), pass: PassId(0) });
     assert!(bench.assigned().is_empty(), "a drain drops what was not assigned");
@@ -85,7 +85,7 @@ fn no_task_waits_behind_a_long_one() {
     let config = Config { prefetch: 1, prefetch_below: Time(1000), look_ahead: 9.0, ..config() };
     let mut bench = Bench::new(config);
     bench.segment(&[(0, 1)]);
-    // Of the first task the mean has a part of 1/16.
+    // The first task has a weight of 1/16 in the mean.
     bench.now += 20_000;
     bench.result(0, 0);
     bench.done(MasterOutcome::Absorbed { cut: None });
@@ -94,7 +94,7 @@ fn no_task_waits_behind_a_long_one() {
 }
 
 #[test]
-fn the_cut_goes_to_those_who_search() {
+fn the_cut_goes_to_the_searching_workers() {
     let mut bench = Bench::new(config());
     bench.segment(&[(0, 1)]);
     bench.result(0, 0);
@@ -109,7 +109,7 @@ fn the_cut_goes_to_those_who_search() {
 }
 
 #[test]
-fn rounds_ask_those_who_searched() {
+fn rounds_ask_the_workers_that_searched() {
     let mut bench = Bench::new(config());
     bench.segment(&[(0, 1)]);
     for worker in [1, 0] {
@@ -130,13 +130,13 @@ fn rounds_ask_those_who_searched() {
 }
 
 #[test]
-fn asking_for_what_was_not_searched_ends_the_job() {
+fn asking_for_an_unsearched_partition_ends_the_job() {
     let mut bench = Bench::with(config(), 1, 2);
     bench.segment(&[(0, 1)]);
     bench.search_block(0);
     assert_eq!(bench.asked(&[(7, 1)]), []);
-    let told = bench.told_supermaster();
-    assert!(told[0].starts_with("Failed") && told[0].contains("partition 7"), "{told:?}");
+    let sent = bench.sent_to_supermaster();
+    assert!(sent[0].starts_with("Failed") && sent[0].contains("partition 7"), "{sent:?}");
 }
 
 #[test]
@@ -144,11 +144,11 @@ fn queries_of_unfinished_blocks_are_bounded() {
     let config = Config { window_queries: 3, look_ahead: 9.0, ..config() };
     let mut bench = Bench::new(config);
     bench.segment(&[(0, 1), (1, 1)]);
-    assert!(bench.master.supply == Supply::Asked, "there is room for a third query");
+    assert!(bench.master.supply == BlockSupply::Asked, "there is room for a third query");
     bench.segment(&[(2, 1)]);
-    assert!(bench.master.supply == Supply::Open, "three queries are unfinished");
+    assert!(bench.master.supply == BlockSupply::Open, "three queries are unfinished");
     bench.finish_block(0, layout());
-    assert!(bench.master.supply == Supply::Asked);
+    assert!(bench.master.supply == BlockSupply::Asked);
 }
 
 #[test]
@@ -157,20 +157,23 @@ fn blocks_that_are_being_stored_or_written_count() {
     let mut bench = Bench::new(config);
     bench.segment(&[(0, 1)]);
     bench.finish_block(0, layout());
-    assert!(bench.master.supply == Supply::Open, "block 0 is not durable");
+    assert!(bench.master.supply == BlockSupply::Open, "block 0 is not durable");
     bench.worker_says(1, ToMaster::Stored { block: BlockId(0) });
-    assert!(bench.master.supply == Supply::Asked, "it waits for its place, which others decide");
+    assert!(
+        bench.master.supply == BlockSupply::Asked,
+        "it waits for its place, which others decide"
+    );
     bench.segment(&[(1, 1)]);
     bench.finish_block(1, layout());
     bench.supermaster_says(ToMaster::Bases { bases: vec![(BlockId(0), 7)] });
     bench.worker_says(1, ToMaster::Stored { block: BlockId(1) });
-    assert!(bench.master.supply == Supply::Open, "block 0 is being written");
+    assert!(bench.master.supply == BlockSupply::Open, "block 0 is being written");
     bench.worker_says(1, ToMaster::Written { block: BlockId(0) });
-    assert!(bench.master.supply == Supply::Asked);
+    assert!(bench.master.supply == BlockSupply::Asked);
 }
 
 #[test]
-fn a_worker_that_gets_no_task_drops_passes_all_the_same() {
+fn a_worker_without_a_task_drops_passes_too() {
     let mut bench = Bench::new(config());
     bench.segment(&[(0, 1), (1, 1), (2, 1), (3, 1)]);
     let mut dropped = Vec::new();
@@ -192,11 +195,11 @@ fn a_worker_that_gets_no_task_drops_passes_all_the_same() {
     bench.search_block(4);
     bench.master.members[0].forget = vec![(BlockId(9), PassId(0)); 3];
     bench.done(MasterOutcome::Layout(layout()));
-    let told = bench.actions.iter().filter_map(|action| match action {
+    let sent = bench.actions.iter().filter_map(|action| match action {
         Action::Send { message: Outgoing::Worker(worker, ToWorker::Forget { passes }), .. } => {
             Some((worker.0, passes.len()))
         }
         _ => None,
     });
-    assert_eq!(told.collect::<Vec<_>>(), [(0, 4)]);
+    assert_eq!(sent.collect::<Vec<_>>(), [(0, 4)]);
 }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 /// Sets of bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Intervals {
-    /// Ends by starts; disjoint, never touching.
+    /// End of each interval by its start. Intervals are disjoint and do not touch.
     spans: BTreeMap<u64, u64>,
 }
 
 impl Intervals {
-    /// Adds bytes; false if some are there already.
+    /// Adds bytes; returns false if some are in the set already.
     pub fn add(&mut self, start: u64, length: u64) -> bool {
         if length == 0 {
             return true;
@@ -38,8 +38,8 @@ impl Intervals {
         true
     }
 
-    /// True if these are exactly the bytes from `start` to `end`.
-    pub fn are(&self, start: u64, end: u64) -> bool {
+    /// Whether the set has exactly the bytes from `start` to `end`.
+    pub fn is_exactly(&self, start: u64, end: u64) -> bool {
         if start == end {
             self.spans.is_empty()
         } else {
@@ -47,14 +47,14 @@ impl Intervals {
         }
     }
 
-    /// Where the bytes end that follow each other from `start` on.
-    pub fn reach(&self, start: u64) -> u64 {
+    /// Returns the end of the consecutive bytes that begin at `start`.
+    pub fn end_of_span(&self, start: u64) -> u64 {
         let span = self.spans.range(..=start).next_back();
         span.map_or(start, |(_, &end)| end.max(start))
     }
 
-    /// True if all of these bytes are in the set.
-    pub fn have(&self, start: u64, length: u64) -> bool {
+    /// Whether all of these bytes are in the set.
+    pub fn contains(&self, start: u64, length: u64) -> bool {
         let span = self.spans.range(..=start).next_back();
         length == 0 || span.is_some_and(|(_, &end)| end >= start + length)
     }
@@ -68,10 +68,10 @@ mod tests {
     fn intervals_join_and_refuse() {
         let mut bytes = Intervals::default();
         assert!(bytes.add(10, 10) && bytes.add(30, 10) && bytes.add(20, 10));
-        assert!(bytes.are(10, 40));
+        assert!(bytes.is_exactly(10, 40));
         assert!(!bytes.add(39, 1) && !bytes.add(5, 6) && !bytes.add(0, 100) && !bytes.add(15, 5));
-        assert!(bytes.add(0, 5) && bytes.have(12, 28) && !bytes.have(4, 8));
-        assert_eq!([0, 7, 12, 40].map(|start| bytes.reach(start)), [5, 7, 40, 40]);
-        assert!(!bytes.are(0, 40));
+        assert!(bytes.add(0, 5) && bytes.contains(12, 28) && !bytes.contains(4, 8));
+        assert_eq!([0, 7, 12, 40].map(|start| bytes.end_of_span(start)), [5, 7, 40, 40]);
+        assert!(!bytes.is_exactly(0, 40));
     }
 }

@@ -1,5 +1,5 @@
-//! Checks of a simulated run: every task of every pass once, every byte of output once and in its place, memory within its
-//! bound.
+//! Checks a simulated run: every task of every pass is searched once, every byte of output is
+//! written once in its place, and memory stays within its limit.
 
 mod checkpoint;
 mod intervals;
@@ -18,38 +18,38 @@ pub use self::checkpoint::Checkpoint;
 use self::intervals::Intervals;
 pub use self::passes::{Passes, Task};
 
-/// Where a block's pieces belong: the offset and length of each.
+/// Offset and length of each piece in its block.
 type Places = BTreeMap<(Owner, u32), (u64, u64)>;
 
-/// The account of a run.
+/// The record of a run and its violations.
 #[derive(Debug)]
 pub struct Ledger {
     workload: Workload,
-    /// Offset of every block, and where the last ends.
+    /// Offset of every block, and the end of the last one.
     bases: Vec<u64>,
     places: HashMap<BlockId, Places>,
-    /// Who searched and answered what.
+    /// Workers that searched and answered each task.
     pub passes: Passes,
     written: Intervals,
-    /// Bytes of a grain of the output, if one rank alone may write it.
+    /// Bytes of a grain of the output, if only one rank may write it.
     grain: Option<u64>,
-    /// Who has written in each grain; the supermaster if no worker.
+    /// Writer of each grain; `None` for the supermaster.
     grains: HashMap<u64, Option<WorkerId>>,
-    /// When each block was written, and all before it, as far as that is so.
+    /// For each block, the time when it and all blocks before it were written.
     pub reached: Vec<Time>,
-    /// What is durable.
+    /// Durable data.
     pub checkpoint: Checkpoint,
-    /// That is the output: nothing is written besides.
+    /// Whether the checkpoint is the output, and nothing else is written.
     stays: bool,
     /// Bytes of output that each worker really holds.
     held: Vec<u64>,
     limit: u64,
-    /// What was wrong.
+    /// Descriptions of all violations.
     pub violations: Vec<String>,
 }
 
 impl Ledger {
-    /// The account of a run that has not begun; the first block's output is to begin at `base`.
+    /// Starts the record of a run; the first block's output begins at `base`.
     pub fn new(
         workload: &Workload,
         base: u64,
@@ -68,9 +68,9 @@ impl Ledger {
             places: HashMap::new(),
             passes: Passes::new(workload.clone(), checkpoint.clone()),
             written: Intervals::default(),
-            // Grains of a few bytes are too many to be looked at.
+            // Smaller grains would be too many to check.
             grain: config.seams().filter(|&grain| grain >= 1024),
-            // The supermaster writes what comes before.
+            // The supermaster writes the bytes before the first block.
             grains: HashMap::from([(0, None)]),
             reached: Vec::new(),
             checkpoint,
@@ -82,8 +82,8 @@ impl Ledger {
     }
 
     /// Notes which blocks are written by now.
-    pub fn look(&mut self, now: Time) {
-        let reach = self.written.reach(self.bases[0]);
+    pub fn note_written_blocks(&mut self, now: Time) {
+        let reach = self.written.end_of_span(self.bases[0]);
         while self.bases.get(self.reached.len() + 1).is_some_and(|&end| end <= reach) {
             self.reached.push(now.max(self.reached.last().copied().unwrap_or_default()));
         }
@@ -96,7 +96,7 @@ impl Ledger {
         }
     }
 
-    /// Notes what was wrong, if something was.
+    /// Notes a violation if the result is an error.
     pub fn note(&mut self, fine: Result<(), String>) {
         self.violations.extend(fine.err());
     }
@@ -104,7 +104,7 @@ impl Ledger {
     fn place(&mut self, block: BlockId, slice: &Slice, writer: WorkerId) -> Option<u64> {
         let owner = match slice.holder {
             Holder::Record => {
-                let stored = self.checkpoint.has(block, slice.start, slice.length);
+                let stored = self.checkpoint.has_bytes(block, slice.start, slice.length);
                 return stored.then_some(slice.start);
             }
             Holder::Master => Owner::Master,
@@ -118,7 +118,7 @@ impl Ledger {
                 Owner::Partition(pass, partition)
             }
         };
-        let (workload, first) = (&self.workload, self.passes.first(block));
+        let (workload, first) = (&self.workload, self.passes.first_pass(block));
         let places = self.places.entry(block).or_insert_with(|| {
             let mut offset = 0;
             let mut place = |extent: Extent| {
@@ -131,7 +131,8 @@ impl Ledger {
         (slice.start + slice.length <= length).then_some(offset + slice.start)
     }
 
-    /// Checks that the slices of runs belong where they go, counted from `base`; returns the bytes of each other holder.
+    /// Checks that the slices of runs are written to their offsets, counted from `base`. Returns
+    /// the bytes of each other holder.
     fn check_runs(
         &mut self,
         writer: WorkerId,
@@ -163,7 +164,8 @@ impl Ledger {
         others
     }
 
-    /// A window was written to the output, or to the checkpoint of a block whose output has `stored` bytes.
+    /// Notes a window written to the output, or to the checkpoint of a block whose output has
+    /// `stored` bytes.
     pub fn write<P: Payload>(&mut self, writer: WorkerId, window: &Window<P>, stored: Option<u64>) {
         self.check_window(writer, window, stored.is_some());
         match stored {
@@ -172,17 +174,17 @@ impl Ledger {
         }
     }
 
-    /// A window for the supermaster to write was put together.
+    /// Notes a window collected for the supermaster to write.
     pub fn hand_over<P: Payload>(&mut self, writer: WorkerId, window: &Window<P>) {
         self.check_window(writer, window, false);
     }
 
-    /// The supermaster wrote so many bytes that were handed over.
-    pub fn write_end(&mut self, offset: u64, length: u64) {
+    /// Notes that the supermaster wrote bytes of a partial grain.
+    pub fn write_partial_grain(&mut self, offset: u64, length: u64) {
         self.cover_stretch(None, offset, length);
     }
 
-    /// Checks that the bytes of a window are those that belong where it goes.
+    /// Checks that the bytes of a window are written to their offsets.
     fn check_window<P: Payload>(&mut self, writer: WorkerId, window: &Window<P>, stored: bool) {
         let others = match stored {
             true => self.check_runs(writer, &window.runs, |_, _| 0),
@@ -200,7 +202,7 @@ impl Ledger {
         });
     }
 
-    /// Runs were written to the output in a collective write, with so many bytes of the master.
+    /// Notes runs that a collective write wrote, with `master` bytes of the master.
     pub fn write_together(&mut self, writer: WorkerId, runs: &[Run], master: u64) {
         let others = self.check_runs(writer, runs, |ledger, block| ledger.bases[block.index()]);
         let only_master = others.keys().all(Option::is_none);
@@ -236,8 +238,8 @@ impl Ledger {
         self.check(size == right, || format!("block {block}: {size} bytes stored of {right}"));
     }
 
-    /// A worker holds more, or less.
-    pub fn hold(&mut self, worker: WorkerId, more: u64, less: u64) {
+    /// Adds `more` to and subtracts `less` from the bytes that a worker holds.
+    pub fn change_held(&mut self, worker: WorkerId, more: u64, less: u64) {
         let held = &mut self.held[worker.index()];
         *held = (*held + more).saturating_sub(less);
         let (held, limit) = (*held, self.limit);
@@ -246,22 +248,22 @@ impl Ledger {
         });
     }
 
-    /// The output ends at `offset`; all must be there.
-    pub fn close(&mut self, offset: u64) {
+    /// Checks at the end that the output is complete and ends at `offset`.
+    pub fn check_complete(&mut self, offset: u64) {
         let (start, end) = (self.bases[0], self.bases[self.bases.len() - 1]);
         self.check(offset == end, || format!("the output ends at {offset} instead of {end}"));
-        // The supermaster writes what comes after.
+        // The supermaster writes the bytes after the last block.
         let last = self.grain.and_then(|grain| self.grains.get(&(end / grain)).copied().flatten());
         self.check(last.is_none(), || format!("{last:?} writes in the grain of the end"));
         let blocks = self.bases.len() - 1;
         let whole = match self.stays {
-            true => self.written.are(0, 0) && self.checkpoint.finished().len() == blocks,
-            false => self.written.are(start, end),
+            true => self.written.is_exactly(0, 0) && self.checkpoint.finished().len() == blocks,
+            false => self.written.is_exactly(start, end),
         };
         self.check(whole, || "bytes of the output are missing".to_string());
         let held: Vec<usize> =
             (0..self.held.len()).filter(|&worker| self.held[worker] > 0).collect();
         self.check(held.is_empty(), || format!("workers {held:?} still hold output"));
-        self.note(self.passes.close());
+        self.note(self.passes.check_complete());
     }
 }

@@ -1,4 +1,5 @@
-//! The account of passes: every task once, every pass whole before the next, and nothing of one pass taken for another's.
+//! Checks the passes of a run: every task is searched once, every pass ends before the next, and no
+//! data of one pass is used in another.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -11,38 +12,39 @@ use super::Checkpoint;
 /// A task.
 pub type Task = (BlockId, PassId, PartitionId);
 
-/// A block that is prepared.
+/// The state of a prepared block.
 #[derive(Debug)]
 struct Progress {
     first: PassId,
-    /// The pass that may be searched now.
+    /// The current pass.
     pass: PassId,
-    /// Its tasks that are absorbed.
+    /// Number of its tasks that are absorbed.
     absorbed: u32,
-    /// What the supermaster found the pass to be, where it judges.
+    /// Result of the verification of the pass, if there was one.
     right: Option<bool>,
     laid_out: bool,
 }
 
-/// Who searched and answered what. All that is noted is checked; an error says what was wrong.
+/// Workers that searched and answered each task. Every function checks the event that it notes; its
+/// error describes the violation.
 #[derive(Debug)]
 pub struct Passes {
     workload: Workload,
-    /// What the run started from.
+    /// Checkpoint from which the run started.
     start: Checkpoint,
-    /// Blocks that it need not search.
+    /// Blocks that the run need not search.
     finished: BTreeMap<BlockId, u64>,
-    /// The next block to be judged.
-    unjudged: BlockId,
+    /// The next block to be verified.
+    unverified: BlockId,
     blocks: HashMap<BlockId, Progress>,
     begun: HashSet<Task>,
-    /// What each worker searches.
+    /// Current task of each worker.
     searching: HashMap<WorkerId, Task>,
-    /// Who searched what, until that is absorbed.
+    /// Worker that searched each task, until its result is absorbed.
     searched: HashMap<Task, WorkerId>,
-    /// Who has a pass's queries.
+    /// Workers that have a pass's queries.
     informed: HashSet<(BlockId, PassId, WorkerId)>,
-    /// Who answered, and in which round the last time.
+    /// For each task, the worker that answered and its last round.
     answered: HashMap<Task, (WorkerId, u32)>,
 }
 
@@ -51,13 +53,13 @@ fn require(fine: bool, what: impl FnOnce() -> String) -> Result<(), String> {
 }
 
 impl Passes {
-    /// Of a run of this workload that starts from a checkpoint.
+    /// Starts the record of a run of this workload that starts from a checkpoint.
     pub fn new(workload: Workload, start: Checkpoint) -> Passes {
         Passes {
             workload,
             finished: start.finished(),
             start,
-            unjudged: BlockId(0),
+            unverified: BlockId(0),
             blocks: HashMap::new(),
             begun: HashSet::new(),
             searching: HashMap::new(),
@@ -67,17 +69,17 @@ impl Passes {
         }
     }
 
-    /// The pass with which a block began.
-    pub fn first(&self, block: BlockId) -> PassId {
+    /// Returns the first pass of a block in this run.
+    pub fn first_pass(&self, block: BlockId) -> PassId {
         self.blocks.get(&block).map_or(PassId(0), |progress| progress.first)
     }
 
-    /// Who has the pieces of a partition, in a pass.
+    /// Returns the worker that has the pieces of a task.
     pub fn answerer(&self, task: Task) -> Option<WorkerId> {
         self.answered.get(&task).map(|&(worker, _)| worker)
     }
 
-    /// The block, while this pass of it is under way.
+    /// The state of a block, if this is its current pass.
     fn progress(&mut self, block: BlockId, pass: PassId) -> Result<&mut Progress, String> {
         let progress = self.blocks.get_mut(&block);
         let Some(progress) = progress.filter(|known| known.pass == pass && !known.laid_out) else {
@@ -86,7 +88,7 @@ impl Passes {
         Ok(progress)
     }
 
-    /// A block's queries are prepared, for a pass.
+    /// Notes that a block's queries are prepared for a pass.
     pub fn prepare(&mut self, block: BlockId, first: PassId) -> Result<(), String> {
         let progress = Progress { first, pass: first, absorbed: 0, right: None, laid_out: false };
         let again = self.blocks.insert(block, progress);
@@ -98,7 +100,7 @@ impl Passes {
         })
     }
 
-    /// A worker begins a task, with the queries and the cut that came along; of each, the pass they are of.
+    /// Notes that a worker begins a task, with the passes of its queries and its cut.
     pub fn begin(
         &mut self,
         worker: WorkerId,
@@ -113,9 +115,9 @@ impl Passes {
         })?;
         let idle = self.searching.insert(worker, task).is_none();
         let known = self.informed.contains(&(block, pass, worker));
-        let told = queries.is_some_and(|of| of == pass);
+        let has_queries = queries.is_some_and(|of| of == pass);
         self.informed.insert((block, pass, worker));
-        require(idle && known != told && queries.is_none_or(|of| of == pass), || {
+        require(idle && known != has_queries && queries.is_none_or(|of| of == pass), || {
             format!(
                 "worker {worker} searches block {block} in pass {pass} with the queries of \
                  {queries:?}; it had them: {known}; it was idle: {idle}"
@@ -126,7 +128,7 @@ impl Passes {
         })
     }
 
-    /// The search under way of a worker is told of the cut of a pass.
+    /// Notes that the running search of a worker receives a cut of this pass.
     pub fn raise_cut(
         &self,
         worker: WorkerId,
@@ -143,7 +145,7 @@ impl Passes {
         })
     }
 
-    /// A worker has searched a task.
+    /// Notes that a worker has searched a task.
     pub fn search(&mut self, worker: WorkerId, task: Task) -> Result<(), String> {
         let under_way = self.searching.remove(&worker);
         self.searched.insert(task, worker);
@@ -152,7 +154,7 @@ impl Passes {
         })
     }
 
-    /// The hits of a task are absorbed, which were found in the pass `of`.
+    /// Notes that the hits of a task are absorbed; they come from the pass `of`.
     pub fn absorb(&mut self, task: Task, of: PassId) -> Result<(), String> {
         let (block, pass, partition) = task;
         let searched = self.searched.remove(&task).is_some();
@@ -165,7 +167,7 @@ impl Passes {
         })
     }
 
-    /// A round of a pass begins, with replies of such passes and rounds.
+    /// Notes that a round of a pass begins, with the passes and rounds of its replies.
     pub fn round(
         &mut self,
         (block, pass): (BlockId, PassId),
@@ -187,7 +189,7 @@ impl Passes {
         Ok(())
     }
 
-    /// The progress of a block all of whose results are absorbed, as they must be for what is to come.
+    /// The state of a block whose results must all be absorbed before this event.
     fn is_absorbed(
         &mut self,
         block: BlockId,
@@ -203,51 +205,56 @@ impl Passes {
         Ok(progress)
     }
 
-    /// The supermaster judges a pass, of which it was told what was found in the pass `of`: all blocks before are judged and right.
-    pub fn judge(
+    /// Notes that the supermaster verifies a pass with results of the pass `of`. All blocks before
+    /// must be verified and right.
+    pub fn verify(
         &mut self,
         (block, pass): (BlockId, PassId),
         of: PassId,
         right: bool,
     ) -> Result<(), String> {
-        while self.finished.contains_key(&self.unjudged) {
-            self.unjudged = self.unjudged.next();
+        while self.finished.contains_key(&self.unverified) {
+            self.unverified = self.unverified.next();
         }
-        let next = self.unjudged;
-        let before = self.is_absorbed(block, pass, "judged")?.right.replace(right);
+        let next = self.unverified;
+        let before = self.is_absorbed(block, pass, "verified")?.right.replace(right);
         if right {
-            self.unjudged = next.next();
+            self.unverified = next.next();
         }
         require(block == next && of == pass && before.is_none(), || {
             format!(
-                "block {block}, pass {pass}: judged by what was found in pass {of}, when block {next} \
+                "block {block}, pass {pass}: verified by what was found in pass {of}, when block {next} \
                  was next; before: {before:?}"
             )
         })
     }
 
-    /// The master hears the verdict, which is of the pass `of`.
-    pub fn hear(&mut self, (block, pass): (BlockId, PassId), of: PassId) -> Result<(), String> {
-        let judged = self.progress(block, pass)?.right;
-        require(of == pass && judged.is_some(), || {
-            format!("block {block}, pass {pass}: a verdict of pass {of}; judged: {judged:?}")
+    /// Notes that the master receives the verdict on the pass `of`.
+    pub fn receive_verdict(
+        &mut self,
+        (block, pass): (BlockId, PassId),
+        of: PassId,
+    ) -> Result<(), String> {
+        let verified = self.progress(block, pass)?.right;
+        require(of == pass && verified.is_some(), || {
+            format!("block {block}, pass {pass}: a verdict of pass {of}; verified: {verified:?}")
         })
     }
 
-    /// The master decides how it goes on.
+    /// Notes the master's decision about the next step.
     pub fn decide<P>(
         &mut self,
         (block, pass): (BlockId, PassId),
         outcome: &MasterOutcome<P>,
     ) -> Result<(), String> {
         match outcome {
-            MasterOutcome::Again { .. } => self.again(block, pass),
+            MasterOutcome::NextPass { .. } => self.again(block, pass),
             MasterOutcome::Layout(_) => self.lay_out(block, pass),
             _ => Ok(()),
         }
     }
 
-    /// A pass is over, and another one is wanted.
+    /// Notes that a pass is over and another one follows.
     fn again(&mut self, block: BlockId, pass: PassId) -> Result<(), String> {
         let progress = self.progress(block, pass)?;
         let right = progress.right.take();
@@ -257,22 +264,22 @@ impl Passes {
         })
     }
 
-    /// A pass is over, and the block's output is laid out.
+    /// Notes that a pass is over and the block's output is laid out.
     fn lay_out(&mut self, block: BlockId, pass: PassId) -> Result<(), String> {
-        let foretold = self.workload.is_foretold();
+        let predicted = self.workload.is_predicted();
         let progress = self.progress(block, pass)?;
         progress.laid_out = true;
         let right = progress.right;
-        require(right == foretold.then_some(true), || {
-            format!("block {block}: pass {pass} is laid out, which was judged: {right:?}")
+        require(right == predicted.then_some(true), || {
+            format!("block {block}: pass {pass} is laid out, which was verified: {right:?}")
         })?;
         require(self.workload.is_last(block, pass), || {
             format!("block {block}: laid out after pass {pass}")
         })
     }
 
-    /// A worker that holds the partition answered a round: it must have the queries, since it searched some of the pass,
-    /// and what it made in the rounds before.
+    /// Notes that a worker that holds the partition answers a round. It must have the queries,
+    /// because it searched tasks of the pass, and its data of the rounds before.
     pub fn answer(&mut self, worker: WorkerId, task: Task, round: u32) -> Result<(), String> {
         let (block, pass, partition) = task;
         let informed = self.informed.contains(&(block, pass, worker));
@@ -289,7 +296,7 @@ impl Passes {
         })
     }
 
-    /// A worker drops what it keeps for a pass, which must be over.
+    /// Notes that a worker drops its data of a pass, which must be over.
     pub fn forget(&mut self, worker: WorkerId, block: BlockId, pass: PassId) -> Result<(), String> {
         let informed = self.informed.remove(&(block, pass, worker));
         let under_way = self.progress(block, pass).is_ok();
@@ -301,8 +308,8 @@ impl Passes {
         })
     }
 
-    /// The output is complete: all blocks that were searched must be.
-    pub fn close(&self) -> Result<(), String> {
+    /// Checks at the end that all blocks that were searched are complete.
+    pub fn check_complete(&self) -> Result<(), String> {
         let left = self.blocks.iter().find(|(_, progress)| !progress.laid_out);
         require(left.is_none(), || format!("the job ends before a block is laid out: {left:?}"))
     }

@@ -1,4 +1,4 @@
-//! What is searched and what comes out of it: drawn from distributions, or recorded.
+//! The simulated search and its results: drawn from distributions, or recorded.
 
 mod source;
 
@@ -11,24 +11,25 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::ids::{BlockId, PartitionId, PassId};
 use crate::payload::Weight;
-use crate::plan::Cut;
+use crate::plan::BlockLimits;
 use crate::work::{Extent, Owner};
 
 pub use self::source::{Distribution, Source, Trace, TraceBlock};
 
-/// Bytes that a master sends with each prepared query: its statistics and masks.
+/// Bytes of statistics and masks that a master sends with each prepared query.
 const FINDINGS: u64 = 50;
 
 /// A block of drawn queries.
 #[derive(Clone, Debug, Default)]
 struct DrawnBlock {
     weight: Weight,
-    /// The work of each pass, in queries of mean size and time. Only those queries are in a pass that are not through.
+    /// Work of each pass, in queries of mean size and time. A pass has only the queries that have
+    /// not finished.
     work: Vec<f64>,
 }
 
 impl DrawnBlock {
-    /// Takes in a query that needs so many passes.
+    /// Adds a query that needs this many passes.
     fn push(&mut self, residues: u64, work: f64, passes: usize) {
         self.weight.sequences += 1;
         self.weight.residues += residues;
@@ -37,18 +38,18 @@ impl DrawnBlock {
     }
 }
 
-/// The queries of a job and what each work on them takes and makes, for a number of partitions: a function of the seed,
-/// whoever does it and whenever.
+/// The queries of a job, and the times and sizes of all works on them, for a number of partitions.
+/// The seed determines them, whichever rank does the work and whenever.
 #[derive(Clone, Debug)]
 pub struct Workload {
     source: Source,
-    /// If drawn.
+    /// The drawn blocks; empty for a recorded workload.
     drawn: Arc<[DrawnBlock]>,
     partitions: u32,
     seed: u64,
 }
 
-/// Keeps draws for different ends apart.
+/// Separates random numbers for different purposes.
 #[derive(Clone, Copy)]
 enum Draw {
     Queries = 1,
@@ -60,8 +61,9 @@ enum Draw {
 }
 
 impl Workload {
-    /// The workload of a seed. Drawn queries are cut into blocks as those of an input are; what was recorded is cut.
-    pub fn new(source: Source, cut: Cut, partitions: u32, seed: u64) -> Workload {
+    /// Creates the workload of a seed. Drawn queries are cut into blocks as real input is; recorded
+    /// blocks are already cut.
+    pub fn new(source: Source, cut: BlockLimits, partitions: u32, seed: u64) -> Workload {
         let mut workload = Workload { source, drawn: Arc::default(), partitions, seed };
         if let Source::Drawn(of) = &workload.source {
             workload.drawn = workload.draw_blocks(of, cut).into();
@@ -69,28 +71,28 @@ impl Workload {
         workload
     }
 
-    /// The same queries, of which something else comes out.
+    /// Returns a workload of the same queries with another source of results.
     #[must_use]
     pub fn with_source(self, source: Source) -> Workload {
         Workload { source, ..self }
     }
 
-    fn draw_blocks(&self, of: &Distribution, cut: Cut) -> Vec<DrawnBlock> {
+    fn draw_blocks(&self, of: &Distribution, cut: BlockLimits) -> Vec<DrawnBlock> {
         let mut rng = self.draw(Draw::Queries, BlockId(0), PassId(0), 0);
         let mut passes = self.draw(Draw::Passes, BlockId(0), PassId(0), 0);
         let mut blocks = Vec::new();
         let mut left = of.queries;
         while left > 0 {
             let mut block = DrawnBlock::default();
-            // Forecasts are made of whole blocks.
+            // Predictions apply to whole blocks.
             let of_block = of.draw_passes(&mut passes);
             while left > 0 && !cut.is_full(block.weight) {
                 let mut batch = 0;
                 while left > 0 && batch < cut.batch_residues.max(1) {
-                    let size = factor(&mut rng, of.residue_spread);
+                    let size = log_normal(&mut rng, of.residue_spread);
                     let residues = ((of.residues * size) as u64).max(1);
-                    let work = size * factor(&mut rng, of.query_spread);
-                    let needed = if of.foretold { of_block } else { of.draw_passes(&mut passes) };
+                    let work = size * log_normal(&mut rng, of.query_spread);
+                    let needed = if of.predicted { of_block } else { of.draw_passes(&mut passes) };
                     block.push(residues, work, needed);
                     batch += residues;
                     left -= 1;
@@ -101,12 +103,12 @@ impl Workload {
         blocks
     }
 
-    /// Partitions of the database.
+    /// Returns the number of partitions of the database.
     pub fn partitions(&self) -> u32 {
         self.partitions
     }
 
-    /// Number of blocks.
+    /// Returns the number of blocks.
     pub fn blocks(&self) -> u32 {
         match &self.source {
             Source::Drawn(_) => self.drawn.len() as u32,
@@ -115,7 +117,7 @@ impl Workload {
         }
     }
 
-    /// All queries.
+    /// Returns the weight of all queries.
     pub fn total(&self) -> Weight {
         (0..self.blocks()).map(|block| self.weight(BlockId(block))).fold(
             Weight::default(),
@@ -137,14 +139,14 @@ impl Workload {
         &trace.blocks[block.index() % trace.blocks.len()]
     }
 
-    /// What was recorded of a partition, when the number of partitions may have been another.
+    /// Converts recorded figures per partition if the number of partitions was another.
     fn share(&self, recorded: &[f64], partition: PartitionId) -> f64 {
         let count = recorded.len();
         let place = partition.index() * count / self.partitions as usize;
         recorded.get(place).map_or(0.0, |value| value * count as f64 / f64::from(self.partitions))
     }
 
-    /// A block's weight.
+    /// Returns a block's weight.
     pub fn weight(&self, block: BlockId) -> Weight {
         match &self.source {
             Source::Drawn(_) => self.drawn[block.index()].weight,
@@ -152,7 +154,7 @@ impl Workload {
         }
     }
 
-    /// Bytes of a block's queries; `prepared` as a master sends them, with what it found of each.
+    /// Returns the bytes of a block's queries; with `prepared`, including masks and statistics.
     pub fn query_bytes(&self, block: BlockId, prepared: bool) -> u64 {
         let findings = if prepared { FINDINGS * self.weight(block).sequences } else { 0 };
         match &self.source {
@@ -161,7 +163,7 @@ impl Workload {
         }
     }
 
-    /// Seconds to read a block.
+    /// Returns the seconds to read a block.
     pub fn read_seconds(&self, block: BlockId) -> f64 {
         match &self.source {
             Source::Drawn(of) => of.read_seconds * self.weight(block).residues as f64,
@@ -169,7 +171,7 @@ impl Workload {
         }
     }
 
-    /// Seconds to prepare a block's queries for the search.
+    /// Returns the seconds to prepare a block's queries for the search.
     pub fn prepare_seconds(&self, block: BlockId) -> f64 {
         match &self.source {
             Source::Drawn(of) => of.prepare_seconds * self.weight(block).residues as f64,
@@ -177,7 +179,7 @@ impl Workload {
         }
     }
 
-    /// Passes of a block, at least one.
+    /// Returns the number of passes of a block, at least one.
     pub fn passes(&self, block: BlockId) -> u32 {
         match &self.source {
             Source::Drawn(_) => self.drawn[block.index()].work.len() as u32,
@@ -190,17 +192,17 @@ impl Workload {
         pass.next().0 >= self.passes(block)
     }
 
-    /// Whether passes are forecasts, of which the last is right.
-    pub fn is_foretold(&self) -> bool {
-        matches!(&self.source, Source::Drawn(of) if of.foretold)
+    /// Whether passes are predictions, and only the last one of a block is right.
+    pub fn is_predicted(&self) -> bool {
+        matches!(&self.source, Source::Drawn(of) if of.predicted)
     }
 
-    /// Seconds to search a task.
+    /// Returns the seconds to search a task.
     pub fn search_seconds(&self, block: BlockId, pass: PassId, partition: PartitionId) -> f64 {
         match &self.source {
             Source::Drawn(of) => {
                 let mut rng = self.draw(Draw::Task, block, pass, partition.0);
-                let of_task = factor(&mut rng, of.task_spread);
+                let of_task = log_normal(&mut rng, of.task_spread);
                 let of_block = self.drawn[block.index()].work[pass.index()];
                 of.search_seconds / f64::from(self.partitions) * of_block * of_task
             }
@@ -210,7 +212,7 @@ impl Workload {
         }
     }
 
-    /// Rounds of a pass that has hits.
+    /// Returns the rounds of a pass that has hits.
     pub fn rounds(&self) -> u32 {
         match &self.source {
             Source::Drawn(of) => of.rounds,
@@ -218,12 +220,12 @@ impl Workload {
         }
     }
 
-    /// Subjects that a pass reports of a block and a partition, in the mean.
+    /// Mean number of subjects that a pass reports in a partition for a block.
     fn subjects(&self, of: &Distribution, block: BlockId) -> f64 {
         of.subjects * self.weight(block).sequences as f64 / f64::from(self.partitions)
     }
 
-    /// Seconds to answer one of the rounds for a partition that has hits.
+    /// Returns the seconds to answer one of the rounds for a partition that has hits.
     pub fn answer_seconds(&self, block: BlockId, pass: PassId, partition: PartitionId) -> f64 {
         let rounds = f64::from(self.rounds());
         match &self.source {
@@ -237,7 +239,8 @@ impl Workload {
         }
     }
 
-    /// Seconds that the block takes that takes longest, with a worker for each of its tasks: no schedule is shorter.
+    /// Returns the seconds of the longest block with a worker for each of its tasks: no schedule is
+    /// shorter.
     pub fn longest_block(&self) -> f64 {
         let of_block = |block| -> f64 {
             (0..self.passes(block)).map(|pass| self.longest(block, PassId(pass))).sum()
@@ -245,7 +248,7 @@ impl Workload {
         (0..self.blocks()).map(|block| of_block(BlockId(block))).fold(0.0, f64::max)
     }
 
-    /// The same of a pass.
+    /// The same seconds for one pass.
     fn longest(&self, block: BlockId, pass: PassId) -> f64 {
         let partitions = || (0..self.partitions).map(PartitionId);
         let search = partitions().map(|partition| self.search_seconds(block, pass, partition));
@@ -257,7 +260,7 @@ impl Workload {
         search.fold(0.0, f64::max) + answer.fold(0.0, f64::max)
     }
 
-    /// Seconds of one of a master's works on a block.
+    /// Returns the seconds of one of a master's works on a block.
     pub fn master_seconds(&self, block: BlockId) -> f64 {
         let works = f64::from(self.partitions + self.rounds() + 1);
         match &self.source {
@@ -269,7 +272,7 @@ impl Workload {
         }
     }
 
-    /// Bytes of a task's preliminary hits.
+    /// Returns the bytes of a task's preliminary hits.
     pub fn hit_bytes(&self, block: BlockId, partition: PartitionId) -> u64 {
         match &self.source {
             Source::Drawn(of) => {
@@ -287,21 +290,21 @@ impl Workload {
         }
     }
 
-    /// True if the cut rises when a task's result is absorbed.
+    /// Whether the cut rises when a task's result is absorbed.
     pub fn raises_cut(&self, block: BlockId, pass: PassId, partition: PartitionId) -> bool {
         self.draw(Draw::Cut, block, pass, partition.0).random_bool(0.5)
     }
 
-    /// Lengths of a partition's formatted pieces of a pass; none if it has no hits.
+    /// Returns the lengths of a partition's formatted pieces in a pass; none if it has no hits.
     pub fn pieces(&self, block: BlockId, pass: PassId, partition: PartitionId) -> Vec<u64> {
         match &self.source {
-            Source::Drawn(of) if of.foretold && !self.is_last(block, pass) => Vec::new(),
+            Source::Drawn(of) if of.predicted && !self.is_last(block, pass) => Vec::new(),
             Source::Drawn(of) => {
                 let mut rng = self.draw(Draw::Pieces, block, pass, partition.0);
                 let subjects = (self.subjects(of, block) + rng.random::<f64>()).floor();
                 let count = subjects.min(of.most_pieces.max(1).into());
                 let mean = of.piece_bytes * subjects / count.max(1.0);
-                let length = |_| (mean * factor(&mut rng, of.piece_spread)) as u64;
+                let length = |_| (mean * log_normal(&mut rng, of.piece_spread)) as u64;
                 (0..count as u32).map(length).collect()
             }
             Source::Recorded(trace, _) => {
@@ -318,13 +321,14 @@ impl Workload {
         }
     }
 
-    /// Bytes of a block's output.
+    /// Returns the bytes of a block's output.
     pub fn size(&self, block: BlockId) -> u64 {
         self.layout(block, PassId(0)).iter().map(|extent| extent.length).sum()
     }
 
-    /// The layout of a block's output: the pieces of all passes and partitions in an order of their own between the
-    /// master's. It also has those of the passes before `first`, which an earlier run finished.
+    /// Returns the layout of a block's output: the pieces of all passes and partitions in an order
+    /// of their own, between the master's pieces. It includes the passes before `first`, which an
+    /// earlier run finished.
     pub fn layout(&self, block: BlockId, first: PassId) -> Vec<Extent> {
         let mut rng = self.draw(Draw::Order, block, PassId(0), 0);
         let mut extents = Vec::new();
@@ -356,8 +360,8 @@ impl Workload {
     }
 }
 
-/// A log-normal number with mean 1.
-pub fn factor(rng: &mut Xoshiro256PlusPlus, spread: f64) -> f64 {
+/// Draws a log-normal number with mean 1.
+pub fn log_normal(rng: &mut Xoshiro256PlusPlus, spread: f64) -> f64 {
     let normal: f64 = rng.sample(StandardNormal);
     (normal * spread - spread * spread / 2.0).exp()
 }

@@ -2,22 +2,22 @@
 
 use crate::ids::{BlockId, PartitionId, PassId, Ticket, Time};
 use crate::sim::ledger::Task;
-use crate::sim::workload::factor;
+use crate::sim::workload::log_normal;
 use crate::work::WorkerOutcome;
 
-use super::hosts::Foreseen;
-use super::{Effect, Happening, Parcel, World};
+use super::hosts::ExpectedEnd;
+use super::{Effect, Parcel, SimEvent, World};
 
 impl World<'_> {
-    /// How much longer than said a work on the search threads takes.
+    /// Factor by which a work on the search threads takes longer than planned.
     fn slowness(&mut self, worker: u32) -> f64 {
         let noise = self.job.machine.noise;
-        let noise = if noise > 0.0 { factor(&mut self.rng, noise) } else { 1.0 };
+        let noise = if noise > 0.0 { log_normal(&mut self.rng, noise) } else { 1.0 };
         let rank = self.job.topology.workers[worker as usize].rank;
         self.places[rank.index()].slowness * noise
     }
 
-    /// Ends a work on the search threads after so many seconds.
+    /// Schedules the end of a work on the search threads after this many seconds.
     fn compute(
         &mut self,
         worker: u32,
@@ -33,21 +33,21 @@ impl World<'_> {
         let effect = effect.filter(|_| self.ledger.is_some()).map(Box::new);
         if let Some(hosts) = &mut self.hosts {
             let work = (worker, ticket, outcome, effect);
-            let foreseen = hosts.begin(rank.0, self.now, span, work);
-            return self.add(foreseen.time, Happening::Host(foreseen));
+            let expected = hosts.begin(rank.0, self.now, span, work);
+            return self.add(expected.time, SimEvent::Host(expected));
         }
-        self.add(start + span, Happening::Worked(worker, ticket, outcome, effect));
+        self.add(start + span, SimEvent::Worked(worker, ticket, outcome, effect));
     }
 
-    /// Ends the works of a host that are through.
-    pub(super) fn on_host(&mut self, foreseen: Foreseen) {
+    /// Ends the works of a host that have finished.
+    pub(super) fn end_works_of_host(&mut self, expected: ExpectedEnd) {
         let Some(hosts) = &mut self.hosts else { return };
-        let (ended, next) = hosts.end(foreseen);
+        let (ended, next) = hosts.end(expected);
         if let Some(next) = next {
-            self.add(next.time, Happening::Host(next));
+            self.add(next.time, SimEvent::Host(next));
         }
         for (worker, ticket, outcome, effect) in ended {
-            self.worked(worker, ticket, outcome, effect);
+            self.work_ended(worker, ticket, outcome, effect);
         }
     }
 
@@ -57,9 +57,9 @@ impl World<'_> {
         let span = Time::from_seconds(seconds);
         self.sums.search += span.0;
         self.report.tasks += 1;
-        let hits = Parcel::of_pass(self.job.workload.hit_bytes(block, partition), pass);
+        let hits = Parcel::with_pass(self.job.workload.hit_bytes(block, partition), pass);
         let effect = Effect::Search((block, pass, partition));
-        self.compute(worker, ticket, span, WorkerOutcome::Found(hits), Some(effect));
+        self.compute(worker, ticket, span, WorkerOutcome::Searched(hits), Some(effect));
     }
 
     pub(super) fn answer(
@@ -92,7 +92,7 @@ impl World<'_> {
         self.sums.answer += span.0;
         self.sums.blocked += spooling.0;
         self.report.spooled += spilled;
-        // All questions of a message are of one round.
+        // All questions of a message belong to one round.
         let round = parts.first().map_or(0, |(_, question)| question.round);
         let reply = Parcel { bytes: 16 * pieces + 16, pass, round };
         let outcome = WorkerOutcome::Answered { reply, kept };

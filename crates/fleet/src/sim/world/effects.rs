@@ -1,13 +1,13 @@
-//! What works change when they are done.
+//! Changes that works make when they end.
 
 use crate::ids::{Ticket, Time, WorkerId};
 use crate::role::Event;
 use crate::work::{Run, WorkerOutcome};
 
-use super::{Effect, Happening, Parcel, World};
+use super::{Effect, Parcel, SimEvent, World};
 
 impl World<'_> {
-    pub(super) fn worked(
+    pub(super) fn work_ended(
         &mut self,
         worker: u32,
         ticket: Ticket,
@@ -18,10 +18,10 @@ impl World<'_> {
         if place.dead {
             return;
         }
-        if matches!(outcome, WorkerOutcome::Found(_) | WorkerOutcome::Answered { .. }) {
+        if matches!(outcome, WorkerOutcome::Searched(_) | WorkerOutcome::Answered { .. }) {
             if place.stolen > 0 {
                 let later = self.now + Time(std::mem::take(&mut place.stolen));
-                return self.add(later, Happening::Worked(worker, ticket, outcome, effect));
+                return self.add(later, SimEvent::Worked(worker, ticket, outcome, effect));
             }
             place.searching = false;
             self.sums.last_work[worker as usize] = self.now;
@@ -65,25 +65,25 @@ impl World<'_> {
                     let fine = ledger.passes.answer(worker, task, round);
                     ledger.note(fine);
                 }
-                ledger.hold(worker, kept, 0);
+                ledger.change_held(worker, kept, 0);
             }
-            Effect::Gather(bytes) => ledger.hold(worker, bytes, freed),
+            Effect::Gather(bytes) => ledger.change_held(worker, bytes, freed),
             Effect::HandOver(window) => {
-                // What it is made of is what it then holds, until that has left.
+                // The worker holds the collected bytes until they have left.
                 ledger.hand_over(worker, &window);
                 let parts: u64 = window.parts.iter().map(|(_, part)| part.bytes).sum();
-                ledger.hold(worker, window.length(), freed + parts + elsewhere);
+                ledger.change_held(worker, window.length(), freed + parts + elsewhere);
             }
             Effect::Write(window, stored) => {
                 let parts: u64 = window.parts.iter().map(|(_, part)| part.bytes).sum();
-                ledger.hold(worker, 0, freed + parts + elsewhere);
+                ledger.change_held(worker, 0, freed + parts + elsewhere);
                 ledger.write(worker, &window, stored);
             }
             Effect::Together(runs, master) => {
-                ledger.hold(worker, 0, freed + master);
+                ledger.change_held(worker, 0, freed + master);
                 ledger.write_together(worker, &runs, master);
             }
         }
-        ledger.look(self.now);
+        ledger.note_written_blocks(self.now);
     }
 }

@@ -1,4 +1,5 @@
-//! Ranks of a host that share its cores: while there are more search threads than cores, all works of the host take longer.
+//! Hosts whose ranks share cores: while there are more search threads than cores, all works of the
+//! host take longer.
 
 use crate::ids::{Ticket, Time};
 use crate::sim::machine::Machine;
@@ -6,13 +7,13 @@ use crate::work::WorkerOutcome;
 
 use super::{Effect, Parcel};
 
-/// A worker's work that ends.
+/// A work of a worker, with its outcome.
 pub type Work = (u32, Ticket, WorkerOutcome<Parcel>, Option<Box<Effect>>);
 
 /// All hosts.
 pub struct Hosts {
     ranks_per_host: u32,
-    /// Works of a host that go on at full speed at once.
+    /// Number of works that run at full speed at once on a host.
     cores: f64,
     hosts: Vec<Host>,
 }
@@ -20,27 +21,27 @@ pub struct Hosts {
 /// A host.
 #[derive(Default)]
 struct Host {
-    /// Works under way, and the nanoseconds that each would still take alone.
+    /// Running works, and the nanoseconds that each would still take alone.
     running: Vec<(f64, Work)>,
-    /// When these were right.
+    /// Time for which these nanoseconds are valid.
     since: Time,
-    /// Counts changes: what was foreseen before one does not happen.
+    /// Number of changes; a change makes the earlier expected end invalid.
     version: u64,
 }
 
-/// When some work of a host will end, if nothing changes until then.
+/// When some work of a host will end, unless another change comes first.
 #[derive(Clone, Copy)]
-pub struct Foreseen {
+pub struct ExpectedEnd {
     /// The host.
     pub host: u32,
-    /// Its changes so far.
+    /// Number of its changes so far.
     pub version: u64,
-    /// When.
+    /// The time.
     pub time: Time,
 }
 
 impl Hosts {
-    /// The hosts of so many ranks; `None` if each rank has cores of its own.
+    /// Creates the hosts of this many ranks; `None` if each rank has cores of its own.
     pub fn new(machine: &Machine, ranks: u32) -> Option<Hosts> {
         let cores = machine.cores_per_host? / f64::from(machine.threads.max(1));
         let ranks_per_host = machine.ranks_per_host.max(1);
@@ -48,22 +49,23 @@ impl Hosts {
         Some(Hosts { ranks_per_host, cores, hosts })
     }
 
-    /// A work begins that takes `span` alone.
-    pub fn begin(&mut self, rank: u32, now: Time, span: Time, work: Work) -> Foreseen {
+    /// Begins a work that takes `span` alone.
+    pub fn begin(&mut self, rank: u32, now: Time, span: Time, work: Work) -> ExpectedEnd {
         let host = rank / self.ranks_per_host;
         let state = &mut self.hosts[host as usize];
         state.advance(now, self.cores);
         state.running.push((span.0 as f64, work));
-        self.foresee(host, now).unwrap_or(Foreseen { host, version: 0, time: now })
+        self.foresee(host, now).unwrap_or(ExpectedEnd { host, version: 0, time: now })
     }
 
-    /// What was foreseen has come, unless something changed: works that have ended, and what is foreseen next.
-    pub fn end(&mut self, foreseen: Foreseen) -> (Vec<Work>, Option<Foreseen>) {
-        let state = &mut self.hosts[foreseen.host as usize];
-        if state.version != foreseen.version {
+    /// Returns the works that end now, and the next expected end. If something changed meanwhile,
+    /// no work ends.
+    pub fn end(&mut self, expected: ExpectedEnd) -> (Vec<Work>, Option<ExpectedEnd>) {
+        let state = &mut self.hosts[expected.host as usize];
+        if state.version != expected.version {
             return (Vec::new(), None);
         }
-        state.advance(foreseen.time, self.cores);
+        state.advance(expected.time, self.cores);
         let (ended, running) = std::mem::take(&mut state.running)
             .into_iter()
             .partition(|(left, _): &(f64, Work)| *left < 1.0);
@@ -71,21 +73,21 @@ impl Hosts {
         let ended: Vec<(f64, Work)> = ended;
         (
             ended.into_iter().map(|(_, work)| work).collect(),
-            self.foresee(foreseen.host, foreseen.time),
+            self.foresee(expected.host, expected.time),
         )
     }
 
-    fn foresee(&mut self, host: u32, now: Time) -> Option<Foreseen> {
+    fn foresee(&mut self, host: u32, now: Time) -> Option<ExpectedEnd> {
         let state = &mut self.hosts[host as usize];
         state.version += 1;
         let least = state.running.iter().map(|(left, _)| *left).min_by(f64::total_cmp)?;
         let span = (least / state.rate(self.cores)).ceil() as u64;
-        Some(Foreseen { host, version: state.version, time: now + Time(span) })
+        Some(ExpectedEnd { host, version: state.version, time: now + Time(span) })
     }
 }
 
 impl Host {
-    /// How fast works go, compared with one alone.
+    /// Speed of works compared with one that runs alone.
     fn rate(&self, cores: f64) -> f64 {
         (cores / self.running.len().max(1) as f64).min(1.0)
     }
@@ -111,12 +113,12 @@ mod tests {
         let mut hosts = Hosts::new(&machine, 3).expect("cores are shared");
         hosts.begin(0, Time(0), Time(1000), work(0));
         hosts.begin(1, Time(0), Time(1000), work(1));
-        let foreseen = hosts.begin(2, Time(0), Time(400), work(2));
-        assert_eq!(foreseen.time, Time(600));
-        let (ended, next) = hosts.end(foreseen);
+        let expected = hosts.begin(2, Time(0), Time(400), work(2));
+        assert_eq!(expected.time, Time(600));
+        let (ended, next) = hosts.end(expected);
         assert_eq!(ended.iter().map(|work| work.0).collect::<Vec<_>>(), [2]);
-        // The others have 600 to go, with a core each.
+        // The others have 600 left, with a core each.
         assert_eq!(next.map(|next| next.time), Some(Time(1200)));
-        assert!(hosts.end(foreseen).0.is_empty(), "it was foreseen before a change");
+        assert!(hosts.end(expected).0.is_empty(), "it was expected before a change");
     }
 }

@@ -1,4 +1,4 @@
-//! A job to simulate, and what becomes of it.
+//! A job to simulate, and its outcome.
 
 use std::sync::Arc;
 
@@ -13,25 +13,25 @@ use crate::sim::startup::Startup;
 use crate::sim::workload::Workload;
 use crate::topology::Topology;
 
-/// A payload of the simulation: a size, and what it is about.
+/// A payload of the simulation: its size, and the pass and round that it belongs to.
 #[derive(Clone, Copy, Debug)]
 pub struct Parcel {
     /// Its size.
     pub bytes: u64,
-    /// Of prepared queries, cuts, hits, questions, and replies.
+    /// Pass of prepared queries, cuts, hits, questions, and replies.
     pub pass: PassId,
-    /// Of questions and replies.
+    /// Round of questions and replies.
     pub round: u32,
 }
 
 impl Parcel {
-    /// About no pass.
-    pub fn of(bytes: u64) -> Parcel {
-        Parcel::of_pass(bytes, PassId(0))
+    /// Creates a payload that belongs to no pass.
+    pub fn without_pass(bytes: u64) -> Parcel {
+        Parcel::with_pass(bytes, PassId(0))
     }
 
-    /// About a pass.
-    pub fn of_pass(bytes: u64, pass: PassId) -> Parcel {
+    /// Creates a payload of a pass.
+    pub fn with_pass(bytes: u64, pass: PassId) -> Parcel {
         Parcel { bytes, pass, round: 0 }
     }
 }
@@ -42,23 +42,23 @@ impl Payload for Parcel {
     }
 }
 
-/// What goes wrong.
+/// Faults of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Faults {
-    /// All ranks die.
+    /// When all ranks die.
     pub kill: Option<Time>,
-    /// A rank falls silent.
+    /// A rank that falls silent, and when.
     pub death: Option<(Rank, Time)>,
-    /// The supermaster is told to drain.
+    /// When the supermaster receives a drain.
     pub drain: Option<Time>,
-    /// A rank's writes fail from then on.
+    /// A rank whose writes fail from this time on.
     pub full_disk: Option<(Rank, Time)>,
 }
 
 /// A job to simulate.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// Who is where.
+    /// Roles and ranks.
     pub topology: Arc<Topology>,
     /// Settings.
     pub config: Arc<Config>,
@@ -66,20 +66,20 @@ pub struct Job {
     pub machine: Machine,
     /// The queries.
     pub workload: Workload,
-    /// What goes wrong.
+    /// Faults that occur.
     pub faults: Faults,
-    /// What an earlier run left.
+    /// Checkpoint that an earlier run left.
     pub checkpoint: Checkpoint,
-    /// What is done before the first block is searched; nothing if `None`.
+    /// Phases before the first block is searched; none if `None`.
     pub startup: Option<Startup>,
-    /// Keep account of every byte. Takes memory for each task and block.
+    /// Whether to check every byte, which takes memory for each task and block.
     pub audit: bool,
-    /// Determines noise, jitter and stragglers.
+    /// Determines random times and slow ranks.
     pub seed: u64,
 }
 
 impl Job {
-    /// A job in which nothing goes wrong, from the beginning.
+    /// Creates a job without faults or checkpoint.
     pub fn new(
         topology: Topology,
         config: Config,
@@ -103,7 +103,7 @@ impl Job {
 
 /// How a simulated job ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum RunEnd {
     /// All roles exited.
     Exited(Exit),
     /// Ended by [`Faults::kill`].
@@ -114,17 +114,17 @@ pub enum End {
     Stuck,
 }
 
-/// What became of a job.
+/// Outcome of a job.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// How it ended.
-    pub end: End,
+    pub end: RunEnd,
     /// Its figures.
     pub report: Report,
-    /// What is durable.
+    /// The checkpoint afterwards.
     pub checkpoint: Checkpoint,
-    /// What was wrong; empty unless audited.
+    /// Violations; empty unless audited.
     pub violations: Vec<String>,
-    /// When each block of the output was written, and all before it; empty unless audited.
+    /// For each block, when it and all blocks before it were written; empty unless audited.
     pub reached: Vec<Time>,
 }

@@ -3,8 +3,8 @@
 mod computing;
 mod effects;
 mod hosts;
+mod io_work;
 mod job;
-mod moving;
 mod route;
 mod summary;
 mod works;
@@ -28,30 +28,30 @@ use crate::sim::machine::{FileSystem, Network};
 use crate::sim::queue::Queue;
 use crate::sim::report::Report;
 
-use self::hosts::{Foreseen, Hosts};
+use self::hosts::{ExpectedEnd, Hosts};
 use self::job::Parcel;
-pub use self::job::{End, Faults, Job, Outcome};
+pub use self::job::{Faults, Job, Outcome, RunEnd};
 
-/// Bytes before the first block.
+/// Bytes before the first block's output.
 const HEAD: u64 = 100;
 
 /// Events of the simulation.
-enum Happening {
+enum SimEvent {
     Supermaster(Event<ToSupermaster<Parcel>, SupermasterOutcome<Parcel>>),
     Master(u32, Event<ToMaster<Parcel>, MasterOutcome<Parcel>>),
     Worker(u32, Event<ToWorker<Parcel>, WorkerOutcome<Parcel>>),
-    /// A worker's work has ended, with what it changed.
+    /// A worker's work has ended, with its effect.
     Worked(u32, Ticket, WorkerOutcome<Parcel>, Option<Box<Effect>>),
     /// Some work may have ended on a host whose ranks share cores.
-    Host(Foreseen),
+    Host(ExpectedEnd),
     Tick(Rank),
     Kill,
 }
 
-/// What a work changes when it is done.
+/// Changes that a work makes when it ends.
 enum Effect {
     Search(Task),
-    /// What was answered, in which round, and the bytes kept.
+    /// The tasks that were answered with their round, and the bytes kept.
     Answer(Vec<(Task, u32)>, u64),
     Gather(u64),
     Write(Window<Parcel>, Option<u64>),
@@ -59,21 +59,21 @@ enum Effect {
     Together(Vec<Run>, u64),
 }
 
-/// A rank.
+/// State of a rank.
 #[derive(Clone, Debug, Default)]
 struct Place {
-    /// Until when its communication and its master's works are busy.
+    /// Time until which its communication and its master's works are busy.
     busy: Time,
-    /// Time that they took from the search under way.
+    /// Nanoseconds that these took from the running search.
     stolen: u64,
-    /// Slower than others by this factor.
+    /// Factor by which it is slower than others.
     slowness: f64,
     dead: bool,
     searching: bool,
 }
 
 /// A worker in a collective write.
-struct Attendee {
+struct CollectiveMember {
     worker: u32,
     ticket: Ticket,
     effect: Option<Box<Effect>>,
@@ -83,8 +83,8 @@ struct Attendee {
 
 /// Workers of a group in a collective write.
 #[derive(Default)]
-struct Meeting {
-    members: Vec<Attendee>,
+struct CollectiveWrite {
+    members: Vec<CollectiveMember>,
     bytes: u64,
 }
 
@@ -96,18 +96,18 @@ struct Sums {
     blocked: u64,
     output: u64,
     supermaster: u64,
-    /// Its works.
+    /// Time of the supermaster's works.
     reading: u64,
     masters: Vec<u64>,
-    /// Messages that each master sent.
-    told: Vec<u64>,
+    /// Number of messages that each master sent.
+    master_messages: Vec<u64>,
     last_work: Vec<Time>,
 }
 
 struct World<'a> {
     job: &'a Job,
-    queue: Queue<Happening>,
-    /// Events in the queue other than ticks.
+    queue: Queue<SimEvent>,
+    /// Number of events in the queue other than ticks.
     alive: u64,
     supermaster: Supermaster<Parcel>,
     masters: Vec<Master<Parcel>>,
@@ -117,20 +117,20 @@ struct World<'a> {
     hosted: Vec<Vec<Address>>,
     network: Network,
     files: FileSystem,
-    /// If ranks share cores.
+    /// Hosts, if their ranks share cores.
     hosts: Option<Hosts>,
     rng: Xoshiro256PlusPlus,
-    /// Last arrival between two roles; kept only if messages take times by chance.
+    /// Last arrival between two roles; only kept if message times are random.
     last: HashMap<(Address, Address), Time>,
-    meetings: BTreeMap<GroupId, Meeting>,
+    collectives: BTreeMap<GroupId, CollectiveWrite>,
     spilled: HashSet<(BlockId, PassId, PartitionId, u32)>,
     ledger: Option<Ledger>,
     sums: Sums,
     report: Report,
     exited: HashSet<Address>,
-    /// How the supermaster exited.
+    /// The supermaster's exit.
     exit: Option<Exit>,
-    end: Option<End>,
+    end: Option<RunEnd>,
     now: Time,
 }
 
@@ -181,12 +181,12 @@ impl<'a> World<'a> {
             hosts: Hosts::new(machine, topology.ranks),
             rng,
             last: HashMap::new(),
-            meetings: BTreeMap::new(),
+            collectives: BTreeMap::new(),
             spilled: HashSet::new(),
             ledger,
             sums: Sums {
                 masters: vec![0; topology.groups.len()],
-                told: vec![0; topology.groups.len()],
+                master_messages: vec![0; topology.groups.len()],
                 last_work: vec![Time(0); workers],
                 ..Sums::default()
             },
@@ -207,8 +207,8 @@ impl<'a> World<'a> {
         }
     }
 
-    fn add(&mut self, time: Time, happening: Happening) {
-        self.alive += u64::from(!matches!(happening, Happening::Tick(_)));
+    fn add(&mut self, time: Time, happening: SimEvent) {
+        self.alive += u64::from(!matches!(happening, SimEvent::Tick(_)));
         self.queue.add(time, happening);
     }
 
@@ -218,26 +218,26 @@ impl<'a> World<'a> {
         }
         self.report.startup = self.report.phases.iter().map(|phase| phase.seconds).sum();
         let start = Time::from_seconds(self.report.startup);
-        self.add(start, Happening::Supermaster(Event::Start));
+        self.add(start, SimEvent::Supermaster(Event::Start));
         for group in 0..self.masters.len() as u32 {
-            self.add(start, Happening::Master(group, Event::Start));
+            self.add(start, SimEvent::Master(group, Event::Start));
         }
         for worker in 0..self.workers.len() as u32 {
-            self.add(start, Happening::Worker(worker, Event::Start));
+            self.add(start, SimEvent::Worker(worker, Event::Start));
         }
         if let Some(heartbeat) = self.job.config.heartbeat {
             for rank in 0..self.places.len() as u32 {
-                // Not all at once.
+                // Ranks do not tick all at once.
                 let first = start + Time(heartbeat.interval.0 * u64::from(rank % 97) / 97);
-                self.add(first, Happening::Tick(Rank(rank)));
+                self.add(first, SimEvent::Tick(Rank(rank)));
             }
         }
         let faults = &self.job.faults;
         if let Some(time) = faults.drain {
-            self.add(time, Happening::Supermaster(Event::Drain));
+            self.add(time, SimEvent::Supermaster(Event::Drain));
         }
         if let Some(time) = faults.kill {
-            self.add(time, Happening::Kill);
+            self.add(time, SimEvent::Kill);
         }
     }
 
@@ -245,11 +245,11 @@ impl<'a> World<'a> {
         while self.end.is_none() {
             let idle = self.alive == 0 && self.job.faults.death.is_none();
             let Some((time, happening)) = self.queue.next().filter(|_| !idle) else {
-                self.end = Some(End::Stuck);
+                self.end = Some(RunEnd::Stuck);
                 return;
             };
             self.now = time;
-            self.alive -= u64::from(!matches!(happening, Happening::Tick(_)));
+            self.alive -= u64::from(!matches!(happening, SimEvent::Tick(_)));
             if let Some((rank, death)) = self.job.faults.death
                 && time >= death
             {
@@ -257,7 +257,7 @@ impl<'a> World<'a> {
                 self.end_if_all_left();
                 let limit = self.job.config.heartbeat.map_or(Time(0), |heartbeat| heartbeat.limit);
                 if time > death + Time(10 * limit.0) && self.alive == 0 {
-                    self.end = Some(End::Stuck);
+                    self.end = Some(RunEnd::Stuck);
                     return;
                 }
             }
@@ -265,17 +265,17 @@ impl<'a> World<'a> {
         }
     }
 
-    fn happen(&mut self, happening: Happening) {
+    fn happen(&mut self, happening: SimEvent) {
         match happening {
-            Happening::Supermaster(event) => self.supermaster(event),
-            Happening::Master(group, event) => self.master(group, event),
-            Happening::Worker(worker, event) => self.worker(worker, event),
-            Happening::Worked(worker, ticket, outcome, effect) => {
-                self.worked(worker, ticket, outcome, effect);
+            SimEvent::Supermaster(event) => self.supermaster(event),
+            SimEvent::Master(group, event) => self.master(group, event),
+            SimEvent::Worker(worker, event) => self.worker(worker, event),
+            SimEvent::Worked(worker, ticket, outcome, effect) => {
+                self.work_ended(worker, ticket, outcome, effect);
             }
-            Happening::Host(foreseen) => self.on_host(foreseen),
-            Happening::Tick(rank) => self.tick(rank),
-            Happening::Kill => self.end = Some(End::Killed),
+            SimEvent::Host(expected) => self.end_works_of_host(expected),
+            SimEvent::Tick(rank) => self.tick(rank),
+            SimEvent::Kill => self.end = Some(RunEnd::Killed),
         }
     }
 
@@ -298,7 +298,7 @@ impl<'a> World<'a> {
         };
         let dead = self.job.faults.death.map_or(0, of_dead);
         if self.exited.len() + dead == 1 + self.masters.len() + self.workers.len() {
-            self.end.get_or_insert(End::Exited(exit));
+            self.end.get_or_insert(RunEnd::Exited(exit));
         }
     }
 
@@ -311,6 +311,6 @@ impl<'a> World<'a> {
                 Address::Worker(worker) => self.worker(worker.0, Event::Tick),
             }
         }
-        self.add(self.now + heartbeat.interval, Happening::Tick(rank));
+        self.add(self.now + heartbeat.interval, SimEvent::Tick(rank));
     }
 }

@@ -1,4 +1,4 @@
-//! Events to roles, and their actions carried out.
+//! Passes events to roles and carries out their actions.
 
 use rand::Rng;
 
@@ -8,12 +8,13 @@ use crate::role::{Action, Event, Role};
 use crate::sim::ledger::Passes;
 use crate::work::{MasterOutcome, SupermasterOutcome, WorkerOutcome};
 
-use super::{End, Happening, Parcel, World};
+use super::{Parcel, RunEnd, SimEvent, World};
 
 impl World<'_> {
-    /// A role handles an event as soon as its rank can; returns when it has, or `None` if it is not there any more.
-    pub(super) fn attend(&mut self, role: Address, cost: f64) -> Option<Time> {
-        // Few roles have exited while there are events.
+    /// Returns when a role has handled an event, as soon as its rank can; `None` if the role has
+    /// ended.
+    pub(super) fn start_handling(&mut self, role: Address, cost: f64) -> Option<Time> {
+        // This lookup is rare: most roles exit at the end.
         if !self.exited.is_empty() && self.exited.contains(&role) {
             return None;
         }
@@ -35,7 +36,8 @@ impl World<'_> {
         event: Event<ToSupermaster<Parcel>, SupermasterOutcome<Parcel>>,
     ) {
         let rank = self.rank(Address::Supermaster);
-        let Some(now) = self.attend(Address::Supermaster, self.job.machine.message_cost) else {
+        let Some(now) = self.start_handling(Address::Supermaster, self.job.machine.message_cost)
+        else {
             return;
         };
         let mut actions = Vec::new();
@@ -58,7 +60,7 @@ impl World<'_> {
     ) {
         let address = Address::Master(GroupId(group));
         let rank = self.rank(address);
-        let Some(now) = self.attend(address, self.job.machine.message_cost) else { return };
+        let Some(now) = self.start_handling(address, self.job.machine.message_cost) else { return };
         let mut actions = Vec::new();
         self.masters[group as usize].handle(now, event, &mut actions);
         let before = self.places[rank.index()].busy;
@@ -76,13 +78,13 @@ impl World<'_> {
         event: Event<ToWorker<Parcel>, WorkerOutcome<Parcel>>,
     ) {
         let address = Address::Worker(WorkerId(worker));
-        let Some(now) = self.attend(address, self.job.machine.message_cost) else {
+        let Some(now) = self.start_handling(address, self.job.machine.message_cost) else {
             return;
         };
         if let (Some(ledger), Event::Message { message: ToWorker::Part { bytes, .. }, .. }) =
             (&mut self.ledger, &event)
         {
-            ledger.hold(WorkerId(worker), bytes.bytes, 0);
+            ledger.change_held(WorkerId(worker), bytes.bytes, 0);
         }
         let mut actions = Vec::new();
         self.workers[worker as usize].handle(now, event, &mut actions);
@@ -110,13 +112,13 @@ impl World<'_> {
             }
             Action::Placed { .. } => {}
             Action::Fail(failure) => {
-                self.end.get_or_insert(End::Failed(failure));
+                self.end.get_or_insert(RunEnd::Failed(failure));
             }
             Action::Exit(exit) => self.exit(from, exit),
         }
     }
 
-    /// Keeps account of what a worker is told about a pass.
+    /// Notes a message about a pass to a worker in the ledger.
     fn note_worker(
         &mut self,
         from: Address,
@@ -144,12 +146,12 @@ impl World<'_> {
             Address::Supermaster => self.report.supermaster.add(bytes),
             Address::Master(group) => {
                 self.report.masters.add(bytes);
-                self.sums.told[group.index()] += 1;
+                self.sums.master_messages[group.index()] += 1;
             }
             Address::Worker(_) => self.report.worker_traffic.add(bytes),
         }
         let (sender, receiver) = (self.rank(from), self.rank(to));
-        let Some(now) = self.attend(from, self.job.machine.message_cost) else { return };
+        let Some(now) = self.start_handling(from, self.job.machine.message_cost) else { return };
         let mut passage = self.network.send(now, sender.0, receiver.0, bytes);
         if self.job.machine.jitter > 0.0 {
             let jitter = self.rng.random_range(0.0..self.job.machine.jitter);
@@ -158,24 +160,25 @@ impl World<'_> {
             *last = passage.arrived;
         }
         if let (Some(ticket), Address::Worker(worker)) = (receipt, from) {
-            self.add(passage.sent, Happening::Worker(worker.0, Event::Sent { ticket }));
+            self.add(passage.sent, SimEvent::Worker(worker.0, Event::Sent { ticket }));
             if let Some(ledger) = &mut self.ledger
                 && let Outgoing::Worker(_, ToWorker::Part { bytes, .. })
-                | Outgoing::Supermaster(ToSupermaster::End { bytes, .. }) = &message
+                | Outgoing::Supermaster(ToSupermaster::PartialGrain { bytes, .. }) = &message
             {
-                // The sender hears of it a little later than it is so, and must not count on it before.
-                ledger.hold(worker, 0, bytes.bytes);
+                // The sender learns that the message has left a little later, and must not count on
+                // it before.
+                ledger.change_held(worker, 0, bytes.bytes);
             }
         }
         let happening = match message {
             Outgoing::Supermaster(message) => {
-                Happening::Supermaster(Event::Message { from, message })
+                SimEvent::Supermaster(Event::Message { from, message })
             }
             Outgoing::Master(to, message) => {
-                Happening::Master(to.0, Event::Message { from, message })
+                SimEvent::Master(to.0, Event::Message { from, message })
             }
             Outgoing::Worker(to, message) => {
-                Happening::Worker(to.0, Event::Message { from, message })
+                SimEvent::Worker(to.0, Event::Message { from, message })
             }
         };
         self.add(passage.arrived, happening);

@@ -1,14 +1,14 @@
-//! Figures of a run that has ended.
+//! Computes the figures of a run that has ended.
 
 use crate::ids::Time;
 use crate::sim::ledger::Checkpoint;
 use crate::worker::Worker;
 
-use super::{End, Outcome, World};
+use super::{Outcome, RunEnd, World};
 
 impl World<'_> {
     pub(super) fn finish(mut self) -> Outcome {
-        let end = self.end.take().unwrap_or(End::Stuck);
+        let end = self.end.take().unwrap_or(RunEnd::Stuck);
         let topology = &self.job.topology;
         let seconds = |nanoseconds: u64| Time(nanoseconds).seconds();
         let mut report = std::mem::take(&mut self.report);
@@ -35,7 +35,7 @@ impl World<'_> {
         report.reading_load = seconds(self.sums.reading) / makespan;
         let busiest = self.sums.masters.iter().max().copied().unwrap_or(0);
         report.master_load = seconds(busiest) / makespan;
-        report.master_messages = self.sums.told.iter().max().copied().unwrap_or(0);
+        report.master_messages = self.sums.master_messages.iter().max().copied().unwrap_or(0);
         let masters: u64 = self.sums.masters.iter().sum();
         report.master_per_task = masters as f64 / 1e3 / report.tasks.max(1) as f64;
         let peaks = self.workers.iter().map(Worker::peak_memory);

@@ -1,4 +1,4 @@
-//! What works take and make.
+//! Times and outcomes of works.
 
 use crate::ids::{Address, BlockId, GroupId, PartitionId, PassId, Rank, Ticket, Time, WorkerId};
 use crate::payload::Queries;
@@ -7,11 +7,11 @@ use crate::work::{
     Holder, MasterOutcome, MasterWork, SupermasterOutcome, SupermasterWork, WorkerWork,
 };
 
-use super::{HEAD, Happening, Parcel, World};
+use super::{HEAD, Parcel, SimEvent, World};
 
-/// Bytes per second at which memory is copied.
+/// Bytes per second of copying memory.
 pub const COPY_RATE: f64 = 5e9;
-/// Why a write fails.
+/// Error message of a failed write.
 const FULL: &str = "out.txt: no space left on device";
 
 impl World<'_> {
@@ -19,40 +19,41 @@ impl World<'_> {
         let supermaster = self.job.topology.supermaster;
         if matches!(work, SupermasterWork::Write(_)) && self.is_full(supermaster) {
             let event = Event::Failed { ticket, code: 6, cause: FULL.to_owned() };
-            return self.add(self.now, Happening::Supermaster(event));
+            return self.add(self.now, SimEvent::Supermaster(event));
         }
         let workload = &self.job.workload;
         let (seconds, outcome) = match work {
             SupermasterWork::Open => (1e-3, SupermasterOutcome::Opened { base: HEAD }),
             SupermasterWork::Read { block, .. } if block.0 < workload.blocks() => {
-                let payload = Parcel::of(workload.query_bytes(block, false));
+                let payload = Parcel::without_pass(workload.query_bytes(block, false));
                 let queries = Queries { payload, weight: workload.weight(block) };
                 (workload.read_seconds(block), SupermasterOutcome::Read(Some(queries)))
             }
             SupermasterWork::Read { .. } => (1e-6, SupermasterOutcome::Read(None)),
-            SupermasterWork::Judge { block, pass, found } => {
+            SupermasterWork::Verify { block, pass, found } => {
                 let right = workload.is_last(block, pass);
                 if let Some(ledger) = &mut self.ledger {
-                    let fine = ledger.passes.judge((block, pass), found.pass, right);
+                    let fine = ledger.passes.verify((block, pass), found.pass, right);
                     ledger.note(fine);
                 }
-                let verdict = Parcel::of_pass(64, pass);
-                (workload.master_seconds(block), SupermasterOutcome::Judged { right, verdict })
+                let verdict = Parcel::with_pass(64, pass);
+                (workload.master_seconds(block), SupermasterOutcome::Verified { right, verdict })
             }
             SupermasterWork::Write(ends) => {
                 if let Some(ledger) = &mut self.ledger {
-                    ends.iter().for_each(|(offset, end)| ledger.write_end(*offset, end.bytes));
+                    ends.iter()
+                        .for_each(|(offset, end)| ledger.write_partial_grain(*offset, end.bytes));
                 }
                 let bytes = ends.iter().map(|(_, end)| end.bytes).sum();
                 let done = self.files.transfer(self.now, bytes, ends.len());
                 if let Some(ledger) = &mut self.ledger {
-                    ledger.look(done);
+                    ledger.note_written_blocks(done);
                 }
-                (done.since(self.now).seconds(), SupermasterOutcome::Wrote)
+                (done.since(self.now).seconds(), SupermasterOutcome::Written)
             }
             SupermasterWork::Close { offset } => {
                 if let Some(ledger) = &mut self.ledger {
-                    ledger.close(offset);
+                    ledger.check_complete(offset);
                 }
                 (1e-3, SupermasterOutcome::Closed)
             }
@@ -60,7 +61,7 @@ impl World<'_> {
         let span = Time::from_seconds(seconds);
         self.sums.reading += span.0;
         let done = self.now + span;
-        self.add(done, Happening::Supermaster(Event::Done { ticket, outcome }));
+        self.add(done, SimEvent::Supermaster(Event::Done { ticket, outcome }));
     }
 
     pub(super) fn do_master(&mut self, group: u32, ticket: Ticket, work: MasterWork<Parcel>) {
@@ -68,23 +69,23 @@ impl World<'_> {
         let (seconds, outcome) = match &work {
             MasterWork::Prepare { block, .. } => {
                 let pass = self.job.checkpoint.first_pass(*block);
-                let queries = Parcel::of_pass(workload.query_bytes(*block, true), pass);
+                let queries = Parcel::with_pass(workload.query_bytes(*block, true), pass);
                 let seconds = workload.prepare_seconds(*block);
                 (seconds, MasterOutcome::Prepared { queries, pass })
             }
             MasterWork::Absorb { block, pass, partition, .. } => {
                 let rises = workload.raises_cut(*block, *pass, *partition);
-                let cut = rises.then_some(Parcel::of_pass(16, *pass));
+                let cut = rises.then_some(Parcel::with_pass(16, *pass));
                 (workload.master_seconds(*block), MasterOutcome::Absorbed { cut })
             }
             MasterWork::Round { block, pass, round, .. } => {
-                let outcome = match workload.is_foretold() && *round == 0 {
-                    true => MasterOutcome::Consult { found: Parcel::of_pass(64, *pass) },
+                let outcome = match workload.is_predicted() && *round == 0 {
+                    true => MasterOutcome::Verify { found: Parcel::with_pass(64, *pass) },
                     false => self.round(*block, *pass, *round),
                 };
                 (workload.master_seconds(*block), outcome)
             }
-            MasterWork::Judged { block, pass, .. } => {
+            MasterWork::Verified { block, pass, .. } => {
                 let outcome = match workload.is_last(*block, *pass) {
                     true => self.round(*block, *pass, 0),
                     false => self.again(*block, *pass),
@@ -95,15 +96,17 @@ impl World<'_> {
                 let slices = runs.iter().flat_map(|run| &run.slices);
                 let own = slices.filter(|slice| slice.holder == Holder::Master);
                 let bytes: u64 = own.map(|slice| slice.length).sum();
-                (bytes as f64 / COPY_RATE, MasterOutcome::Gathered(Parcel::of(bytes)))
+                (bytes as f64 / COPY_RATE, MasterOutcome::Gathered(Parcel::without_pass(bytes)))
             }
         };
-        let Some(done) = self.attend(Address::Master(GroupId(group)), seconds) else { return };
+        let Some(done) = self.start_handling(Address::Master(GroupId(group)), seconds) else {
+            return;
+        };
         self.note_master(&work, &outcome);
-        self.add(done, Happening::Master(group, Event::Done { ticket, outcome }));
+        self.add(done, SimEvent::Master(group, Event::Done { ticket, outcome }));
     }
 
-    /// Keeps account of a master's work.
+    /// Notes a master's work in the ledger.
     fn note_master(&mut self, work: &MasterWork<Parcel>, outcome: &MasterOutcome<Parcel>) {
         let Some(ledger) = &mut self.ledger else { return };
         let passes = &mut ledger.passes;
@@ -119,14 +122,14 @@ impl World<'_> {
                 let whole = passes.round((*block, *pass), *round, replies);
                 whole.and_then(|()| passes.decide((*block, *pass), outcome))
             }
-            (MasterWork::Judged { block, pass, verdict }, outcome) => {
-                let heard = passes.hear((*block, *pass), verdict.pass);
-                heard.and_then(|()| passes.decide((*block, *pass), outcome))
+            (MasterWork::Verified { block, pass, verdict }, outcome) => {
+                let received = passes.receive_verdict((*block, *pass), verdict.pass);
+                received.and_then(|()| passes.decide((*block, *pass), outcome))
             }
             _ => Ok(()),
         };
         ledger.note(fine);
-        if let (MasterWork::Round { block, pass, .. }, MasterOutcome::Again { .. }) =
+        if let (MasterWork::Round { block, pass, .. }, MasterOutcome::NextPass { .. }) =
             (work, outcome)
             && self.job.config.checkpoint
         {
@@ -134,15 +137,15 @@ impl World<'_> {
         }
     }
 
-    /// Alignment, rows of a sorted table if there is one, and formatting, with the partitions that have hits. Then the next
-    /// pass, if there is one.
+    /// The rounds of a pass: alignment, rows of a sorted table if there is one, and formatting,
+    /// with the partitions that have hits. The next pass follows, if there is one.
     fn round(&self, block: BlockId, pass: PassId, round: u32) -> MasterOutcome<Parcel> {
         let workload = &self.job.workload;
         let has_hits =
             |&partition: &PartitionId| !workload.pieces(block, pass, partition).is_empty();
         let partitions = (0..self.job.topology.partitions).map(PartitionId);
         let asked: Vec<_> = if round < workload.rounds() {
-            // The first question says which hits to align.
+            // The first question selects the hits to align.
             let bytes =
                 |partition| if round == 0 { workload.hit_bytes(block, partition) } else { 64 };
             let part = |partition| (partition, Parcel { bytes: bytes(partition), pass, round });
@@ -162,7 +165,7 @@ impl World<'_> {
 
     fn again(&self, block: BlockId, pass: PassId) -> MasterOutcome<Parcel> {
         let bytes = self.job.workload.query_bytes(block, true);
-        MasterOutcome::Again { queries: Parcel::of_pass(bytes, pass.next()) }
+        MasterOutcome::NextPass { queries: Parcel::with_pass(bytes, pass.next()) }
     }
 
     pub(super) fn is_full(&self, rank: Rank) -> bool {
@@ -176,10 +179,8 @@ impl World<'_> {
         );
         if writes && self.is_full(self.job.topology.workers[worker as usize].rank) {
             let cause = FULL.to_owned();
-            return self.add(
-                self.now,
-                Happening::Worker(worker, Event::Failed { ticket, code: 6, cause }),
-            );
+            return self
+                .add(self.now, SimEvent::Worker(worker, Event::Failed { ticket, code: 6, cause }));
         }
         match work {
             WorkerWork::Search { block, pass, partition, queries, cut } => {
@@ -194,7 +195,9 @@ impl World<'_> {
             WorkerWork::Answer { block, pass, parts, budget } => {
                 self.answer(worker, ticket, (block, pass), &parts, budget);
             }
-            WorkerWork::Collective { runs, master } => self.meet(worker, ticket, runs, master),
+            WorkerWork::Collective { runs, master } => {
+                self.join_collective(worker, ticket, runs, master)
+            }
             WorkerWork::Gather { block, slices } => self.gather(worker, ticket, block, &slices),
             WorkerWork::HandOver(window) => self.hand_over(worker, ticket, window),
             WorkerWork::Write(window) => self.write(worker, ticket, window, None),

@@ -87,7 +87,7 @@ fn a_busy_supermaster_gives_signs_of_life_and_misses_them() {
     driver.supermaster = Some(Slot { role, works, exited: false });
     let end = driver.run(Clock::new(heartbeat));
     let Ok(End::Failed(failure)) = end else { panic!("{end:?}") };
-    assert_eq!((failure.rank, failure.code), (Rank(2), Failure::SILENCE));
+    assert_eq!((failure.rank, failure.code), (Rank(2), Failure::SILENT_RANK_CODE));
     assert!(failure.cause.contains("the master of group 2 was silent"), "{}", failure.cause);
     let pings = |rank| {
         let ping = |message: &Outgoing<_>| matches!(message, Outgoing::Master(_, ToMaster::Ping));

@@ -239,7 +239,7 @@ impl<'a> Common<'a> {
         let groups = ranks.div_ceil(GROUP);
         let shape = Shape { ranks, groups, replicas: ranks, partitions: 1, dedicated: false };
         let config = Config {
-            consults: job.foreign.join.counts(),
+            verifies_blocks: job.foreign.join.counts(),
             checkpoint: kept.as_ref().is_some_and(|kept| kept.durable),
             total: cut.total,
             // One block after the other, so that the longest is before its turn whenever it has to be.

@@ -123,7 +123,7 @@ impl<'a> SupermasterWorks<'a> {
             counts.keep(block, &vec![count])?;
         }
         self.counted.insert(block, count);
-        Ok(SupermasterOutcome::Judged { right: true, verdict: pack(&counted)? })
+        Ok(SupermasterOutcome::Verified { right: true, verdict: pack(&counted)? })
     }
 
     fn write_end(&self, kind: Kind) -> Result<(), Error> {
@@ -154,12 +154,12 @@ impl OfSupermaster for SupermasterWorks<'_> {
             SupermasterWork::Read { block, skip } => {
                 Ok(SupermasterOutcome::Read(self.read(block, skip)?))
             }
-            SupermasterWork::Judge { block, found, .. } => self.judge(block, &found),
+            SupermasterWork::Verify { block, found, .. } => self.judge(block, &found),
             SupermasterWork::Write(ends) => {
                 for (offset, bytes) in ends {
                     self.file.write(&[Stretch { offset, bytes: bytes.get().to_vec() }])?;
                 }
-                Ok(SupermasterOutcome::Wrote)
+                Ok(SupermasterOutcome::Written)
             }
             SupermasterWork::Close { offset } => self.close(offset),
         }
@@ -215,13 +215,13 @@ impl OfMaster for MasterWorks<'_> {
             }
             MasterWork::Round { block, round: 0, .. } if self.job.foreign.join.counts() => {
                 let (count, _) = self.blocks.get(&block).ok_or_else(|| unknown(block))?;
-                Ok(MasterOutcome::Consult { found: pack(count)? })
+                Ok(MasterOutcome::Verify { found: pack(count)? })
             }
             MasterWork::Round { round: 0, .. } => {
                 Ok(MasterOutcome::Ask(vec![(ALL, pack(&0_u64)?)]))
             }
             MasterWork::Round { block, pass, replies, .. } => self.lay_out((block, pass), &replies),
-            MasterWork::Judged { verdict, .. } => Ok(MasterOutcome::Ask(vec![(ALL, verdict)])),
+            MasterWork::Verified { verdict, .. } => Ok(MasterOutcome::Ask(vec![(ALL, verdict)])),
             MasterWork::Gather { .. } => Ok(MasterOutcome::Gathered(Vec::new().into())),
         }
     }
@@ -263,7 +263,7 @@ impl<'a> WorkerWorks<'a> {
         };
         let found = pack(&parts.count)?;
         self.outputs.insert(pass, (parts, standing));
-        Ok(WorkerOutcome::Found(found))
+        Ok(WorkerOutcome::Searched(found))
     }
 
     /// Runs the program on a block, again if it fails; nothing if it fails each time, which is told.

@@ -165,5 +165,5 @@ fn end_late(limit: Duration, report: &Unpublished, audience: &dyn Audience) -> !
         limit.as_secs()
     ));
     report.give_up();
-    process::exit(i32::from(Failure::SILENCE))
+    process::exit(i32::from(Failure::SILENT_RANK_CODE))
 }

@@ -168,8 +168,8 @@ fn of_one_database<O>(
 /// The works before that are many, and what they read is checked then.
 fn of_master_is_sound(outcome: &MasterOutcome<Bytes>) -> Result<(), DbError> {
     match outcome {
-        MasterOutcome::Consult { .. }
-        | MasterOutcome::Again { .. }
+        MasterOutcome::Verify { .. }
+        | MasterOutcome::NextPass { .. }
         | MasterOutcome::Layout(_)
         | MasterOutcome::Gathered(_) => check_mapped_files(),
         MasterOutcome::Prepared { .. } | MasterOutcome::Absorbed { .. } | MasterOutcome::Ask(_) => {
@@ -185,7 +185,7 @@ fn of_supermaster(recorder: &Recorder, work: &SupermasterWork<Bytes>) -> Span {
             span.arg("block", block.0.into());
             span
         }
-        SupermasterWork::Judge { block, .. } => {
+        SupermasterWork::Verify { block, .. } => {
             let mut span = recorder.begin(Lane::Supermaster, Kind::Merge);
             span.arg("block", block.0.into());
             span
@@ -206,13 +206,13 @@ fn of_master(recorder: &Recorder, work: &MasterWork<Bytes>) -> Span {
     let kind = match work {
         MasterWork::Prepare { .. } => Kind::Prepare,
         MasterWork::Gather { .. } => Kind::Send,
-        MasterWork::Absorb { .. } | MasterWork::Round { .. } | MasterWork::Judged { .. } => {
+        MasterWork::Absorb { .. } | MasterWork::Round { .. } | MasterWork::Verified { .. } => {
             Kind::Merge
         }
     };
     let mut span = recorder.begin(Lane::Master, kind);
     match work {
-        MasterWork::Prepare { block, .. } | MasterWork::Judged { block, .. } => {
+        MasterWork::Prepare { block, .. } | MasterWork::Verified { block, .. } => {
             span.arg("block", block.0.into());
         }
         MasterWork::Absorb { block, partition, hits, .. } => {
@@ -268,7 +268,7 @@ fn of_worker(recorder: &Recorder, lane: Lane, work: &WorkerWork<Bytes>) -> Span 
 /// What a worker's work made.
 fn note(span: &mut Span, outcome: &Result<WorkerOutcome<Bytes>, Error>) {
     match outcome {
-        Ok(WorkerOutcome::Found(hits)) => span.arg("bytes", hits.bytes()),
+        Ok(WorkerOutcome::Searched(hits)) => span.arg("bytes", hits.bytes()),
         Ok(WorkerOutcome::Gathered { bytes, .. }) => span.arg("bytes", bytes.bytes()),
         Ok(WorkerOutcome::Answered { .. } | WorkerOutcome::Written { .. }) | Err(_) => {}
     }

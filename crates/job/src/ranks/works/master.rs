@@ -134,7 +134,7 @@ impl<'a> MasterWorks<'a> {
         let Stage::Search(lists) = &merging.stage else { return Err(confused(block)) };
         let extensions = merging.merger.extensions(lists);
         let found = pack(&Found { extensions, strayed: lists.strayed })?;
-        Ok(MasterOutcome::Consult { found })
+        Ok(MasterOutcome::Verify { found })
     }
 
     /// Goes on with a pass that is right, or begins another one.
@@ -159,7 +159,7 @@ impl<'a> MasterWorks<'a> {
         merging.merger = job.engine.merger(&merging.block.grouping);
         merging.cut = Cut::default();
         merging.stage = Stage::Search(merging.merger.empty_lists());
-        Ok(MasterOutcome::Again { queries })
+        Ok(MasterOutcome::NextPass { queries })
     }
 
     fn round(
@@ -241,7 +241,7 @@ impl OfMaster for MasterWorks<'_> {
             MasterWork::Absorb { block, hits, .. } => self.absorb(block, &hits),
             MasterWork::Round { block, round: 0, .. } if self.job.consults() => self.consult(block),
             MasterWork::Round { block, pass, replies, .. } => self.round((block, pass), &replies),
-            MasterWork::Judged { block, pass, verdict } => self.judged((block, pass), &verdict),
+            MasterWork::Verified { block, pass, verdict } => self.judged((block, pass), &verdict),
             MasterWork::Gather { runs } => Ok(MasterOutcome::Gathered(self.pieces.gather(&runs)?)),
         }
     }

@@ -219,7 +219,7 @@ impl<'a> SupermasterWorks<'a> {
             Source::Iterated(_, iterations) => {
                 let (verdict, told) = iterations.judge(block, found)?;
                 self.tell(told);
-                return Ok(SupermasterOutcome::Judged { right: true, verdict: pack(&verdict)? });
+                return Ok(SupermasterOutcome::Verified { right: true, verdict: pack(&verdict)? });
             }
             Source::Foretold(foretelling, counts) => (foretelling, counts),
         };
@@ -234,7 +234,7 @@ impl<'a> SupermasterWorks<'a> {
             counts.keep(block, &found.extensions)?;
         }
         self.warn(&warnings.unwrap_or_default());
-        Ok(SupermasterOutcome::Judged { right, verdict: pack(&verdict)? })
+        Ok(SupermasterOutcome::Verified { right, verdict: pack(&verdict)? })
     }
 
     /// Tells what BLAST+ warns of with the reports of queries.
@@ -279,7 +279,7 @@ impl<'a> SupermasterWorks<'a> {
         for (offset, bytes) in ends {
             self.file.write(&[Stretch { offset, bytes: bytes.get().to_vec() }])?;
         }
-        Ok(SupermasterOutcome::Wrote)
+        Ok(SupermasterOutcome::Written)
     }
 
     fn close(&mut self, offset: u64) -> Result<SupermasterOutcome<Bytes>, Error> {
@@ -326,7 +326,7 @@ impl OfSupermaster for SupermasterWorks<'_> {
             SupermasterWork::Read { block, skip } => {
                 Ok(SupermasterOutcome::Read(self.read(block, skip)?))
             }
-            SupermasterWork::Judge { block, found, .. } => self.judge(block, &found),
+            SupermasterWork::Verify { block, found, .. } => self.judge(block, &found),
             SupermasterWork::Write(ends) => self.write(ends),
             SupermasterWork::Close { offset } => self.close(offset),
         }

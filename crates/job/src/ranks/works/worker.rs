@@ -103,7 +103,7 @@ impl<'a> WorkerWorks<'a> {
         span.arg("queries", block.prepared.len() as u64);
         span.arg("residues", block.residues());
         span.arg("hits", lists.len() as u64);
-        Ok(WorkerOutcome::Found(pack(&lists)?))
+        Ok(WorkerOutcome::Searched(pack(&lists)?))
     }
 
     fn answer(

@@ -155,7 +155,7 @@ impl<'a, 'm> Exchange<'a, 'm> {
 
     /// Takes note of a piece that is in memory now.
     fn put(&mut self, piece: Piece, bytes: &'m [u8], from: Option<Rank>) -> Result<(), Error> {
-        if !self.relay.arrived(piece, from, self.now()) {
+        if !self.relay.note_arrival(piece, from, self.now()) {
             return Err(self.unexpected(from));
         }
         self.slots.insert(piece, Slot::Full(bytes));
@@ -165,7 +165,7 @@ impl<'a, 'm> Exchange<'a, 'm> {
     /// Sends what may be sent now.
     fn send(&mut self) -> Result<(), Error> {
         while self.mailbox.outgoing_bytes() < OUTGOING_BYTES
-            && let Some((to, piece)) = self.relay.next(self.now())
+            && let Some((to, piece)) = self.relay.next_piece(self.now())
         {
             let Some(Slot::Full(bytes)) = self.slots.get(&piece) else {
                 return Err(self.unexpected(None));
@@ -183,11 +183,11 @@ impl<'a, 'm> Exchange<'a, 'm> {
                     message.bytes.split_first().ok_or_else(|| self.unexpected(Some(from)))?;
                 return Err(Error::new(*code, String::from_utf8_lossy(text)));
             }
-            tag::CONFIRMED if self.relay.confirmed(from, now) => return Ok(()),
+            tag::CONFIRMED if self.relay.note_confirmation(from, now) => return Ok(()),
             tag::BEAT => {
                 let (piece, _) =
                     unmarked(&message.bytes).ok_or_else(|| self.unexpected(Some(from)))?;
-                self.relay.beat(piece.partition, now);
+                self.relay.note_beat(piece.partition, now);
                 return Ok(());
             }
             tag::PIECE => {
@@ -210,7 +210,7 @@ impl<'a, 'm> Exchange<'a, 'm> {
     /// Gives signs of life, and looks for those of others.
     fn look(&mut self) -> Result<(), Error> {
         let now = self.now();
-        for (to, partition) in self.relay.beats(now) {
+        for (to, partition) in self.relay.due_beats(now) {
             let beat = marked(Piece { partition, number: 0 }, &[]);
             self.mailbox.send(to.index(), tag::BEAT, beat).map_err(failure)?;
         }
@@ -220,7 +220,7 @@ impl<'a, 'm> Exchange<'a, 'm> {
             self.pulse = Instant::now();
             checkpoint.beat().map_err(|error| checkpoint::failure(&error))?;
         }
-        let Some(Silence { rank, awaited, partition, lasted }) = self.relay.silent(now) else {
+        let Some(Silence { rank, awaited, partition, lasted }) = self.relay.silent_rank(now) else {
             return Ok(());
         };
         let (place, seconds) = (self.place(rank), lasted.seconds());
@@ -232,7 +232,7 @@ impl<'a, 'm> Exchange<'a, 'm> {
                 "loading the database: {place} has not taken a piece of partition {partition} for {seconds:.0} s"
             ),
         };
-        Err(self.told(Error::new(Failure::SILENCE, message)))
+        Err(self.told(Error::new(Failure::SILENT_RANK_CODE, message)))
     }
 
     /// Tells the first rank, which ends the job with the first failure that it hears of, and waits for that. A reader that

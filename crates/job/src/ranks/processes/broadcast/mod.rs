@@ -14,7 +14,7 @@ use fleetblast_db::load::{FileSource, Held, Statistics};
 use fleetblast_db::partition::Filled;
 use fleetblast_db::{Contents, Partition};
 use fleetblast_fleet::ids::{PartitionId, Rank};
-use fleetblast_fleet::loading::{PIECE_BYTES, Piece, Places, Route, routes};
+use fleetblast_fleet::loading::{PIECE_BYTES, PartitionOffsets, Piece, Route, routes};
 use fleetblast_mpi::{Comm, World};
 
 pub use self::exchange::Setting;
@@ -39,7 +39,7 @@ pub fn load(setting: Setting, common: &Common) -> Result<HashMap<PartitionId, He
     let host = world.comm().split_by_host().map_err(failure)?;
     let (on_host, host_of) = places_of_ranks(world, &host)?;
     let routes = routes(&common.topology, &host_of, &sizes);
-    let places = Places::new(&routes, &on_host);
+    let places = PartitionOffsets::new(&routes, &on_host);
     let own = places.shares.get(host.rank()).cloned().ok_or_else(unlike)?;
     let share = own.len();
     let mut room = Room::new(processes, &host, places.length, own)?;
@@ -114,7 +114,7 @@ fn rooms<'m>(
     for route in routes.iter().filter(|route| route.position(me).is_some()) {
         let (bytes, rest) = memory.split_at_mut(route.size as usize);
         memory = rest;
-        let pieces = Piece::all(route.partition, route.size).zip(bytes.chunks_mut(PIECE_BYTES));
+        let pieces = Piece::all_of(route.partition, route.size).zip(bytes.chunks_mut(PIECE_BYTES));
         match route.fillers.first() == Some(&me) {
             true => jobs.extend(pieces),
             false => slots.extend(pieces.map(|(piece, room)| (piece, Slot::Empty(room)))),

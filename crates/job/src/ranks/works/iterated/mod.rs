@@ -104,11 +104,11 @@ impl<'a> IteratedMaster<'a> {
             pass = next;
         }
         if iterated.is_through() {
-            return Ok(MasterOutcome::Consult { found: pack(&iterated.ended(rules))? });
+            return Ok(MasterOutcome::Verify { found: pack(&iterated.ended(rules))? });
         }
         let (pass, queries) = Pass::new(job, rules, iterated)?;
         *known = Some(pass);
-        Ok(MasterOutcome::Again { queries })
+        Ok(MasterOutcome::NextPass { queries })
     }
 
     /// Lays a block out whose place among the others is known.
@@ -171,7 +171,7 @@ impl OfMaster for IteratedMaster<'_> {
                 Ok(MasterOutcome::Absorbed { cut })
             }
             MasterWork::Round { block, pass, replies, .. } => self.round((block, pass), &replies),
-            MasterWork::Judged { block, verdict, .. } => self.judged(block, &verdict),
+            MasterWork::Verified { block, verdict, .. } => self.judged(block, &verdict),
             MasterWork::Gather { runs } => Ok(MasterOutcome::Gathered(self.pieces.gather(&runs)?)),
         }
     }

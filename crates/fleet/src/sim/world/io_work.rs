@@ -1,14 +1,14 @@
-//! Works of a worker beside the search.
+//! Works of a worker that run while searches go on.
 
 use crate::config::Strategy;
 use crate::ids::{BlockId, Ticket, Time, WorkerId};
 use crate::work::{Holder, Run, Slice, Window, WorkerOutcome};
 
 use super::works::COPY_RATE;
-use super::{Attendee, Effect, Happening, Parcel, World};
+use super::{CollectiveMember, Effect, Parcel, SimEvent, World};
 
 impl World<'_> {
-    /// Bytes of own slices in memory, and elsewhere.
+    /// Bytes of the worker's own slices in memory, and elsewhere.
     pub(super) fn own_bytes<'b>(
         &self,
         worker: u32,
@@ -31,7 +31,7 @@ impl World<'_> {
         (memory, elsewhere)
     }
 
-    pub(super) fn meet(
+    pub(super) fn join_collective(
         &mut self,
         worker: u32,
         ticket: Ticket,
@@ -45,24 +45,33 @@ impl World<'_> {
         let effect = Effect::Together(runs, master.map_or(0, |bytes| bytes.bytes));
         let effect = Some(Box::new(effect)).filter(|_| self.ledger.is_some());
         if let (Some(ledger), Some(master)) = (&mut self.ledger, master) {
-            ledger.hold(WorkerId(worker), master.bytes, 0);
+            ledger.change_held(WorkerId(worker), master.bytes, 0);
         }
-        let meeting = self.meetings.entry(group).or_default();
-        meeting.members.push(Attendee { worker, ticket, effect, freed, entered: self.now });
-        meeting.bytes += bytes;
-        if meeting.members.len() < self.job.topology.group(group).workers.len() {
+        let collective = self.collectives.entry(group).or_default();
+        collective.members.push(CollectiveMember {
+            worker,
+            ticket,
+            effect,
+            freed,
+            entered: self.now,
+        });
+        collective.bytes += bytes;
+        if collective.members.len() < self.job.topology.group(group).workers.len() {
             return;
         }
-        let meeting = self.meetings.remove(&group).unwrap_or_default();
-        let stretches = meeting.bytes.div_ceil(self.job.config.write_buffer) as usize;
-        let exchange = meeting.bytes as f64 / self.job.machine.bandwidth;
-        let done =
-            self.files.transfer(self.now + Time::from_seconds(exchange), meeting.bytes, stretches);
-        for Attendee { worker, ticket, effect, freed, entered } in meeting.members {
+        let collective = self.collectives.remove(&group).unwrap_or_default();
+        let stretches = collective.bytes.div_ceil(self.job.config.write_buffer) as usize;
+        let exchange = collective.bytes as f64 / self.job.machine.bandwidth;
+        let done = self.files.transfer(
+            self.now + Time::from_seconds(exchange),
+            collective.bytes,
+            stretches,
+        );
+        for CollectiveMember { worker, ticket, effect, freed, entered } in collective.members {
             self.block_until(worker, done);
             self.sums.output += done.since(entered).0;
             let outcome = WorkerOutcome::Written { freed };
-            self.add(done, Happening::Worked(worker, ticket, outcome, effect));
+            self.add(done, SimEvent::Worked(worker, ticket, outcome, effect));
         }
     }
 
@@ -72,9 +81,9 @@ impl World<'_> {
         let seconds = bytes as f64 / COPY_RATE + elsewhere as f64 / self.job.machine.spool_rate;
         let span = Time::from_seconds(seconds);
         self.sums.output += span.0;
-        let outcome = WorkerOutcome::Gathered { bytes: Parcel::of(bytes), freed };
+        let outcome = WorkerOutcome::Gathered { bytes: Parcel::without_pass(bytes), freed };
         let effect = Some(Box::new(Effect::Gather(bytes))).filter(|_| self.ledger.is_some());
-        self.add(self.now + span, Happening::Worked(worker, ticket, outcome, effect));
+        self.add(self.now + span, SimEvent::Worked(worker, ticket, outcome, effect));
     }
 
     pub(super) fn hand_over(&mut self, worker: u32, ticket: Ticket, window: Window<Parcel>) {
@@ -82,15 +91,15 @@ impl World<'_> {
         let slices = slices.flat_map(|run| run.slices.iter().map(|slice| (run.block, slice)));
         let (freed, elsewhere) = self.own_bytes(worker, slices);
         if let Some(ledger) = &mut self.ledger {
-            ledger.hold(WorkerId(worker), elsewhere, 0);
+            ledger.change_held(WorkerId(worker), elsewhere, 0);
         }
         let bytes = window.length();
         let seconds = bytes as f64 / COPY_RATE + elsewhere as f64 / self.job.machine.spool_rate;
         let span = Time::from_seconds(seconds);
         self.sums.output += span.0;
-        let outcome = WorkerOutcome::Gathered { bytes: Parcel::of(bytes), freed };
+        let outcome = WorkerOutcome::Gathered { bytes: Parcel::without_pass(bytes), freed };
         let effect = Some(Box::new(Effect::HandOver(window))).filter(|_| self.ledger.is_some());
-        self.add(self.now + span, Happening::Worked(worker, ticket, outcome, effect));
+        self.add(self.now + span, SimEvent::Worked(worker, ticket, outcome, effect));
     }
 
     pub(super) fn write(
@@ -104,7 +113,7 @@ impl World<'_> {
         let slices = runs.iter().flat_map(|run| run.slices.iter().map(|slice| (run.block, slice)));
         let (freed, elsewhere) = self.own_bytes(worker, slices);
         if let Some(ledger) = &mut self.ledger {
-            ledger.hold(WorkerId(worker), elsewhere, 0);
+            ledger.change_held(WorkerId(worker), elsewhere, 0);
         }
         let reading = Time::from_seconds(elsewhere as f64 / self.job.machine.spool_rate);
         let stretches = if stored.is_some() { 1 } else { runs.len() };
@@ -116,7 +125,7 @@ impl World<'_> {
         let outcome = WorkerOutcome::Written { freed };
         let effect =
             Some(Box::new(Effect::Write(window, stored))).filter(|_| self.ledger.is_some());
-        self.add(done, Happening::Worked(worker, ticket, outcome, effect));
+        self.add(done, SimEvent::Worked(worker, ticket, outcome, effect));
     }
 
     /// MPI writes on the thread that answers messages.

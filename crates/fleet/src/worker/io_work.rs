@@ -1,4 +1,5 @@
-//! What a worker does beside the search: writing, and sending to who writes.
+//! Works of a worker on the io lane, while the search goes on: writing, and sending to the workers
+//! that write.
 
 use crate::ids::{Address, Ticket, Time};
 use crate::message::{Outgoing, ToMaster, ToSupermaster, ToWorker};
@@ -18,16 +19,16 @@ pub struct JointWrite<P> {
     pub master: Option<P>,
 }
 
-/// What the io lane does.
+/// The running work on the io lane.
 #[derive(Debug)]
-pub enum Moving {
+pub enum IoWork {
     Gather { to: Address, window: u64, length: u64 },
     Write { portion: PortionKey, length: u64 },
     HandOver { portion: PortionKey, length: u64, offset: u64 },
     Collective,
 }
 
-/// What is being sent: memory that is free when it has left.
+/// Bytes being sent; their memory is free once they have left.
 #[derive(Debug)]
 pub enum Sending {
     Part(u64),
@@ -35,43 +36,44 @@ pub enum Sending {
 }
 
 impl<P: Payload> Worker<P> {
-    /// Opens windows and gives the io lane its next work. All others of the group wait for a collective write, others'
-    /// memory for what they asked for: first these.
-    pub(super) fn move_output(&mut self, now: Time, actions: &mut Actions<P>) {
+    /// Opens windows and starts the next work on the io lane. Collective writes come first, because
+    /// all other workers of the group wait for them. Requests come next, because they occupy memory
+    /// of other workers.
+    pub(super) fn start_io(&mut self, now: Time, actions: &mut Actions<P>) {
         for (holder, fetch) in self.output.open(&mut self.memory) {
             match holder {
                 Address::Worker(worker) => {
                     let message = Outgoing::Worker(worker, ToWorker::Fetch(fetch));
                     actions.push(Action::Send { message, receipt: None });
                 }
-                _ => self.tell_master(now, ToMaster::Fetch(fetch), actions),
+                _ => self.send_to_master(now, ToMaster::Fetch(fetch), actions),
             }
         }
-        if self.moving.is_some() {
+        if self.io_work.is_some() {
             return;
         }
-        let Some((moving, work)) = self.next_move() else { return };
+        let Some((io_work, work)) = self.next_move() else { return };
         let ticket = self.ticket();
-        self.moving = Some((ticket, moving));
+        self.io_work = Some((ticket, io_work));
         actions.push(Action::Run { ticket, work });
     }
 
-    fn next_move(&mut self) -> Option<(Moving, WorkerWork<P>)> {
+    fn next_move(&mut self) -> Option<(IoWork, WorkerWork<P>)> {
         if let Some(JointWrite { runs, master }) = self.collectives.pop_front() {
-            self.memory.collective(runs.iter().map(Run::length).sum());
-            return Some((Moving::Collective, WorkerWork::Collective { runs, master }));
+            self.memory.set_collective(runs.iter().map(Run::length).sum());
+            return Some((IoWork::Collective, WorkerWork::Collective { runs, master }));
         }
         if let Some((to, fetch, length)) = self.output.next_request(&mut self.memory) {
-            let moving = Moving::Gather { to, window: fetch.window, length };
+            let io_work = IoWork::Gather { to, window: fetch.window, length };
             let work = WorkerWork::Gather { block: fetch.block, slices: fetch.slices };
-            return Some((moving, work));
+            return Some((io_work, work));
         }
         let (open, last) = self.output.next_window()?;
         let (portion, length) = (open.key(), open.length);
-        if let (true, Some(run)) = (open.end, open.window.runs.first()) {
+        if let (true, Some(run)) = (open.is_partial_grain, open.window.runs.first()) {
             let offset = run.offset;
             return Some((
-                Moving::HandOver { portion, length, offset },
+                IoWork::HandOver { portion, length, offset },
                 WorkerWork::HandOver(open.window),
             ));
         }
@@ -79,18 +81,18 @@ impl<P: Payload> Worker<P> {
             Purpose::Store(size) => WorkerWork::Persist { window: open.window, size, last },
             Purpose::Place => WorkerWork::Write(open.window),
         };
-        Some((Moving::Write { portion, length }, work))
+        Some((IoWork::Write { portion, length }, work))
     }
 
-    pub(super) fn moved(
+    pub(super) fn io_done(
         &mut self,
         now: Time,
-        moving: Moving,
+        io_work: IoWork,
         outcome: WorkerOutcome<P>,
         actions: &mut Actions<P>,
     ) {
-        match (moving, outcome) {
-            (Moving::Gather { to, window, length }, WorkerOutcome::Gathered { bytes, freed }) => {
+        match (io_work, outcome) {
+            (IoWork::Gather { to, window, length }, WorkerOutcome::Gathered { bytes, freed }) => {
                 self.memory.free(freed);
                 let Address::Worker(to) = to else {
                     unreachable!("only workers fetch from workers")
@@ -100,44 +102,44 @@ impl<P: Payload> Worker<P> {
                 self.sending.push((ticket, Sending::Part(length)));
                 actions.push(Action::Send { message, receipt: Some(ticket) });
             }
-            (Moving::Write { portion, length }, WorkerOutcome::Written { freed }) => {
+            (IoWork::Write { portion, length }, WorkerOutcome::Written { freed }) => {
                 self.memory.free(freed);
                 self.memory.close_window(length);
                 self.written(now, portion, actions);
             }
             (
-                Moving::HandOver { portion, length, offset },
+                IoWork::HandOver { portion, length, offset },
                 WorkerOutcome::Gathered { bytes, freed },
             ) => {
                 self.memory.free(freed);
-                let message = Outgoing::Supermaster(ToSupermaster::End { offset, bytes });
+                let message = Outgoing::Supermaster(ToSupermaster::PartialGrain { offset, bytes });
                 let ticket = self.ticket();
                 self.sending.push((ticket, Sending::Window(length)));
                 actions.push(Action::Send { message, receipt: Some(ticket) });
                 self.written(now, portion, actions);
             }
-            (Moving::Collective, WorkerOutcome::Written { freed }) => {
-                self.memory.collective(0);
+            (IoWork::Collective, WorkerOutcome::Written { freed }) => {
+                self.memory.set_collective(0);
                 self.memory.free(freed);
-                self.tell_master(now, ToMaster::CollectiveWritten, actions);
+                self.send_to_master(now, ToMaster::CollectiveWritten, actions);
             }
-            (moving, outcome) => {
+            (io_work, outcome) => {
                 unreachable!(
-                    "the driver ended {moving:?} with another work's outcome: {}",
+                    "the driver ended {io_work:?} with another work's outcome: {}",
                     name(&outcome)
                 )
             }
         }
     }
 
-    /// Another window of a portion is through.
+    /// Notes that another window of a portion is written.
     fn written(&mut self, now: Time, portion: PortionKey, actions: &mut Actions<P>) {
         if self.output.written(portion) {
             let message = match portion {
                 (block, Purpose::Store(_)) => ToMaster::Stored { block },
                 (block, Purpose::Place) => ToMaster::Written { block },
             };
-            self.tell_master(now, message, actions);
+            self.send_to_master(now, message, actions);
         }
     }
 

@@ -1,0 +1,65 @@
+//! Bytes in grains that several blocks share; the supermaster writes them (see [`crate::seams`]).
+
+use crate::payload::Payload;
+use crate::seams::whole_grains;
+
+/// The partial grains that have arrived, and the number of bytes still missing.
+#[derive(Debug)]
+pub struct PartialGrains<P> {
+    /// Bytes of a grain; `None` if workers write all their bytes themselves.
+    grain: Option<u64>,
+    /// Bytes that have arrived, with their offsets.
+    waiting: Vec<(u64, P)>,
+    waiting_bytes: u64,
+    /// Bytes being written.
+    writing: u64,
+    /// Bytes not written yet, of blocks whose offsets are known.
+    missing: u64,
+}
+
+impl<P: Payload> PartialGrains<P> {
+    /// Starts without bytes.
+    pub fn new(grain: Option<u64>) -> PartialGrains<P> {
+        PartialGrains { grain, waiting: Vec::new(), waiting_bytes: 0, writing: 0, missing: 0 }
+    }
+
+    /// Expects the partial grains of a block whose output begins at `base`.
+    pub fn expect_block(&mut self, base: u64, size: u64) {
+        let Some(grain) = self.grain else { return };
+        let inner = whole_grains(&(base..base + size), grain);
+        self.missing += size - (inner.end - inner.start);
+    }
+
+    /// Adds bytes that have arrived. Returns false if they are more than are missing, which is a
+    /// fault of the program.
+    #[must_use]
+    pub fn receive(&mut self, offset: u64, bytes: P) -> bool {
+        self.waiting_bytes += bytes.bytes();
+        self.waiting.push((offset, bytes));
+        self.waiting_bytes + self.writing <= self.missing
+    }
+
+    /// Returns the number of bytes that have arrived and are not written.
+    pub fn bytes(&self) -> u64 {
+        self.waiting_bytes + self.writing
+    }
+
+    /// Returns all waiting bytes to write at once, if there are any.
+    pub fn next(&mut self) -> Option<Vec<(u64, P)>> {
+        if self.waiting.is_empty() {
+            return None;
+        }
+        self.writing = std::mem::take(&mut self.waiting_bytes);
+        Some(std::mem::take(&mut self.waiting))
+    }
+
+    /// Notes that the last bytes of [`PartialGrains::next`] are written.
+    pub fn written(&mut self) {
+        self.missing -= std::mem::take(&mut self.writing);
+    }
+
+    /// Whether all expected bytes are written.
+    pub fn are_written(&self) -> bool {
+        self.missing == 0
+    }
+}

@@ -1,0 +1,109 @@
+//! Orders the verification of blocks: one after the other, where the results of a block decide how
+//! the next ones are searched.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::ids::{BlockId, GroupId, PassId};
+
+/// Results of a pass of a block, and the group that searched it.
+type PassOfGroup<P> = (GroupId, PassId, P);
+
+/// Passes of blocks that wait for verification.
+#[derive(Debug)]
+pub struct VerificationQueue<P> {
+    /// All blocks before this one are right.
+    next: BlockId,
+    /// Later blocks that an earlier run finished; they are right.
+    skipped: BTreeSet<BlockId>,
+    waiting: BTreeMap<BlockId, PassOfGroup<P>>,
+    under_way: Option<(BlockId, GroupId, PassId)>,
+}
+
+impl<P> VerificationQueue<P> {
+    /// Starts with block 0.
+    pub fn new() -> VerificationQueue<P> {
+        VerificationQueue {
+            next: BlockId(0),
+            skipped: BTreeSet::new(),
+            waiting: BTreeMap::new(),
+            under_way: None,
+        }
+    }
+
+    /// Adds a pass of a block to verify.
+    pub fn add(&mut self, block: BlockId, pass: PassOfGroup<P>) {
+        self.waiting.insert(block, pass);
+    }
+
+    /// Whether the first block is right.
+    pub fn has_begun(&self) -> bool {
+        self.next > BlockId(0)
+    }
+
+    /// Returns the next block to verify, if it is missing while others wait.
+    pub fn awaited(&self) -> Option<BlockId> {
+        let waits = !self.waiting.is_empty() && !self.waiting.contains_key(&self.next);
+        waits.then_some(self.next)
+    }
+
+    /// Notes that a block is right because an earlier run finished it.
+    pub fn skip(&mut self, block: BlockId) {
+        self.skipped.insert(block);
+        self.advance();
+    }
+
+    /// Begins to verify the next block, if it has arrived.
+    pub fn begin(&mut self) -> Option<(BlockId, PassId, P)> {
+        let block = self.next;
+        let (group, pass, found) = self.waiting.remove(&block)?;
+        self.under_way = Some((block, group, pass));
+        Some((block, pass, found))
+    }
+
+    /// Ends the verification; returns the group that asked. A block that is not right will be added
+    /// again.
+    pub fn end(&mut self, right: bool) -> Option<(BlockId, GroupId, PassId)> {
+        let verified = self.under_way.take();
+        if right && verified.is_some() {
+            self.next = self.next.next();
+            self.advance();
+        }
+        verified
+    }
+
+    fn advance(&mut self) {
+        while self.skipped.remove(&self.next) {
+            self.next = self.next.next();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_verified_in_order_until_they_are_right() {
+        let mut verification = VerificationQueue::new();
+        let pass = |pass| (GroupId(pass + 3), PassId(pass), ());
+        let block = |verification: &mut VerificationQueue<()>| {
+            verification.begin().map(|(block, pass, ())| (block.0, pass.0))
+        };
+        verification.add(BlockId(3), pass(0));
+        verification.skip(BlockId(2));
+        verification.add(BlockId(1), pass(0));
+        assert_eq!(block(&mut verification), None);
+        assert_eq!(verification.awaited(), Some(BlockId(0)));
+        verification.skip(BlockId(0));
+        assert_eq!(verification.awaited(), None);
+        assert_eq!(block(&mut verification), Some((1, 0)));
+        assert_eq!(verification.end(false), Some((BlockId(1), GroupId(3), PassId(0))));
+        assert_eq!(block(&mut verification), None, "block 1 is to come again");
+        verification.add(BlockId(1), pass(1));
+        assert_eq!(block(&mut verification), Some((1, 1)));
+        assert_eq!(verification.end(true), Some((BlockId(1), GroupId(4), PassId(1))));
+        assert_eq!(block(&mut verification), Some((3, 0)));
+        assert!(verification.end(true).is_some() && block(&mut verification).is_none());
+        assert_eq!(verification.end(true), None);
+    }
+}
