@@ -109,7 +109,7 @@ impl<P: Payload> Supermaster<P> {
     }
 
     fn tell(&mut self, now: Time, to: GroupId, message: ToMaster<P>, actions: &mut Actions<P>) {
-        self.peers.tell(to.index(), now);
+        self.peers.note_sent(to.index(), now);
         actions.push(Action::Send { message: Outgoing::Master(to, message), receipt: None });
     }
 
@@ -134,7 +134,7 @@ impl<P: Payload> Supermaster<P> {
         message: ToSupermaster<P>,
         actions: &mut Actions<P>,
     ) {
-        self.peers.hear(group.index(), now);
+        self.peers.note_received(group.index(), now);
         match message {
             ToSupermaster::WantSegment => self.wanting.push_back(group),
             ToSupermaster::Finished { block, size, held } => {

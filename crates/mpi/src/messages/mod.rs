@@ -3,8 +3,9 @@
 mod inbox;
 mod pending;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::ffi::c_int;
+use std::mem::take;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -43,6 +44,8 @@ pub struct Mailbox {
     incoming: Pending<Incoming>,
     incoming_bytes: usize,
     inbox: Inbox,
+    /// Ranks from which something has begun to arrive.
+    senders: BTreeSet<usize>,
     /// Pieces sent and received so far, or begun to be.
     sent: u64,
     received: u64,
@@ -62,6 +65,7 @@ impl Mailbox {
             incoming: Pending::new(),
             incoming_bytes: 0,
             inbox: Inbox::default(),
+            senders: BTreeSet::new(),
             sent: 0,
             received: 0,
         })
@@ -111,6 +115,12 @@ impl Mailbox {
     /// Bytes of messages that have not left yet, and so still take memory here.
     pub fn outgoing_bytes(&self) -> usize {
         self.outgoing_bytes
+    }
+
+    /// The ranks from which messages have begun to arrive since the last call. A long message may
+    /// take a while to be whole, and hold up shorter ones behind it; its sender is alive.
+    pub fn senders(&mut self) -> BTreeSet<usize> {
+        take(&mut self.senders)
     }
 
     /// Whether messages are on their way from here or to here: some libraries move their bytes only when called.
@@ -224,6 +234,7 @@ impl Mailbox {
         let begun = self.incoming.receive(matched, ticket, buffer);
         begun.map_err(|failure| self.failed(failure))?;
         self.received += 1;
+        self.senders.insert(from);
         self.incoming_bytes += length;
         Ok(true)
     }
