@@ -29,6 +29,11 @@ impl Stamp {
         &self.path
     }
 
+    /// The attributes that it had then.
+    pub(crate) fn opened(&self) -> &Metadata {
+        &self.opened
+    }
+
     /// Whether another opened file is this one, and not one that has its name now.
     pub(crate) fn is_of(&self, file: &File) -> io::Result<bool> {
         let (other, own) = (file.metadata()?, &self.opened);

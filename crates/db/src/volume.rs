@@ -4,7 +4,7 @@ mod check;
 mod nucleotide;
 mod piece;
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -151,6 +151,11 @@ impl Volume {
         name.push(".");
         name.push(self.index.kind.extension(letters));
         name.into()
+    }
+
+    /// The attributes of the files when they were opened.
+    pub(crate) fn opened_files(&self) -> impl Iterator<Item = &Metadata> {
+        self.stamps.iter().map(Stamp::opened)
     }
 
     /// Looks whether the files are as they were when they were opened.
