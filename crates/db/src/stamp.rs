@@ -29,6 +29,11 @@ impl Stamp {
         &self.path
     }
 
+    /// The attributes that it had then.
+    pub(crate) fn opened(&self) -> &Metadata {
+        &self.opened
+    }
+
     /// Whether an open file is this file, and not another with the same name.
     pub(crate) fn is_of(&self, file: &File) -> io::Result<bool> {
         let (other, own) = (file.metadata()?, &self.opened);

@@ -4,7 +4,7 @@ mod check;
 mod nucleotide;
 mod piece;
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -152,6 +152,11 @@ impl Volume {
         name.push(".");
         name.push(self.index.kind.extension(letters));
         name.into()
+    }
+
+    /// The attributes of the files when they were opened.
+    pub(crate) fn opened_files(&self) -> impl Iterator<Item = &Metadata> {
+        self.stamps.iter().map(Stamp::opened)
     }
 
     /// Checks that the files have not changed since they were opened.

@@ -24,12 +24,12 @@ impl Peers {
     }
 
     /// Notes that a peer sent something.
-    pub fn hear(&mut self, peer: usize, now: Time) {
+    pub fn note_received(&mut self, peer: usize, now: Time) {
         self.last_received[peer] = now;
     }
 
     /// Notes that this role sends something to a peer.
-    pub fn tell(&mut self, peer: usize, now: Time) {
+    pub fn note_sent(&mut self, peer: usize, now: Time) {
         self.last_sent[peer] = now;
     }
 
@@ -73,11 +73,11 @@ mod tests {
         let mut peers = peers(3);
         assert_eq!(peers.silent(Time(100)), None);
         for now in [120, 130] {
-            peers.hear(0, Time(now));
-            peers.hear(2, Time(now));
+            peers.note_received(0, Time(now));
+            peers.note_received(2, Time(now));
             assert_eq!(peers.silent(Time(now)), None);
         }
-        peers.hear(0, Time(131));
+        peers.note_received(0, Time(131));
         assert_eq!(peers.silent(Time(131)), Some((1, Time(31))));
     }
 
@@ -85,10 +85,10 @@ mod tests {
     fn the_longest_silent_peer_is_found() {
         let mut peers = peers(3);
         assert_eq!(peers.silent(Time(100)), None);
-        peers.hear(0, Time(105));
-        peers.hear(2, Time(104));
+        peers.note_received(0, Time(105));
+        peers.note_received(2, Time(104));
         assert_eq!(peers.silent(Time(120)), None);
-        peers.hear(1, Time(121));
+        peers.note_received(1, Time(121));
         assert_eq!(peers.silent(Time(140)), Some((2, Time(36))));
     }
 
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn pings_go_to_peers_that_were_sent_nothing() {
         let mut peers = peers(2);
-        peers.tell(0, Time(95));
+        peers.note_sent(0, Time(95));
         assert_eq!(peers.quiet(Time(100)), [1]);
         assert_eq!(peers.quiet(Time(105)), [0]);
     }

@@ -55,7 +55,7 @@
 
 pub mod config;
 pub mod end;
-mod health;
+pub mod health;
 pub mod ids;
 pub mod loading;
 pub mod master;

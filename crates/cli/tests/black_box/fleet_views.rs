@@ -4,9 +4,11 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Output};
+use std::thread;
 
 use crate::family::{family, queries};
-use crate::launched::launched;
+use crate::launched::{launched, rank_of};
+use crate::patience::{awaited, until};
 use crate::volumes::{FOUR, write};
 use fleetblast_oracle::sample;
 use tempfile::TempDir;
@@ -231,4 +233,39 @@ fn another_build_ends_the_job() {
         let words = [&*format!("rank {rank} on host "), "the build of FleetBLAST is"];
         views.refused(rank, odd, &[], INPUT, &words);
     }
+}
+
+/// Rank 1 opens its files only when others have their names; the other ranks have opened theirs.
+#[test]
+fn a_database_that_is_replaced_while_ranks_open_it_ends_the_job() {
+    let views = Views::new();
+    views.put("odd", 5, 40);
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/black_box/common/late_open.c");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-O1", "-shared", "-fPIC", "-o"]).arg(views.path("late.so"));
+    let compiled = compiler.args([source, "-ldl"]).status().expect("a compiler");
+    assert!(compiled.success());
+    let [late, dir] = ["late.so", ""].map(|name| views.path(name).display().to_string());
+    let environment = format!("LD_PRELOAD={late} LATE_FILE=usual/db.pin LATE_DIR={dir}");
+    let odd = Odd { environment: &environment, ..Odd::default() };
+    let replace = || {
+        until("rank 1 to wait", || views.path("waiting").exists());
+        for rank in ["0", "2"] {
+            let process = awaited("a rank", || rank_of(&views.path("work"), rank));
+            let maps = format!("/proc/{process}/maps");
+            let read = || fs::read_to_string(&maps).unwrap_or_default();
+            until("a rank to open its database", || read().contains("usual/db.phr"));
+        }
+        for entry in fs::read_dir(views.path("odd")).expect("the directory") {
+            let name = entry.expect("an entry").file_name();
+            let to = views.path("usual").join(&name);
+            fs::rename(views.path("odd").join(&name), to).expect("a file");
+        }
+        fs::write(views.path("go"), "").expect("a file");
+    };
+    let words = ["rank 1 on host ", "usual/db.psq was replaced while they opened it"];
+    thread::scope(|scope| {
+        scope.spawn(replace);
+        views.refused(1, odd, &["-partitions", "2"], DATABASE, &words);
+    });
 }

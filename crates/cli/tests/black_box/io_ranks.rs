@@ -193,7 +193,7 @@ mod processes {
     use rustix::process::{Pid, Signal, kill_process};
 
     use super::*;
-    use crate::launched::launched;
+    use crate::launched::{launched, rank_of};
     use crate::patience::{awaited, until};
 
     /// A search by so many processes.
@@ -318,21 +318,6 @@ mod processes {
             assert!(said(&run).contains(what), "{}", said(&run));
             assert!(report(dir).is_none());
         }
-    }
-
-    /// The process that is this rank of a job in that directory.
-    fn rank_of(dir: &Path, rank: &str) -> Option<i32> {
-        let dir = dir.canonicalize().unwrap();
-        let is = |pid: &i32| {
-            let place = Path::new("/proc").join(pid.to_string());
-            let environment = fs::read(place.join("environ")).unwrap_or_default();
-            let mut variables = environment.split(|&byte| byte == 0);
-            let named = ["OMPI_COMM_WORLD_RANK", "PMI_RANK"].map(|name| format!("{name}={rank}"));
-            fs::read_link(place.join("cwd")).is_ok_and(|cwd| cwd == dir)
-                && variables.any(|own| named.iter().any(|name| name.as_bytes() == own))
-        };
-        let names = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
-        names.filter_map(|name| name.file_name().to_string_lossy().parse().ok()).find(is)
     }
 
     /// Longest that a launcher is waited for when one of its ranks was killed.

@@ -84,6 +84,8 @@ mod restrictions;
 #[cfg(feature = "mpi")]
 mod shared_pages;
 mod shrinking_database;
+#[cfg(feature = "mpi")]
+mod silent_ranks;
 mod standard_streams;
 mod streaming;
 mod subject_identity;

@@ -8,6 +8,7 @@
 mod cut;
 mod loaded;
 
+use std::fs::Metadata;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -91,6 +92,12 @@ impl Database {
     /// Number of volumes.
     pub fn volume_count(&self) -> usize {
         self.volumes().count()
+    }
+
+    /// The attributes of the index, sequence and header files of all volumes when they were opened.
+    /// Other files may have their names by now.
+    pub fn opened_files(&self) -> impl Iterator<Item = &Metadata> {
+        self.volumes().flat_map(|(volume, _)| volume.opened_files())
     }
 
     /// The path of a file of volume `volume` (see [`Piece::volume`]); `None` for a database that

@@ -154,7 +154,7 @@ impl<P: Payload> Master<P> {
         message: ToSupermaster<P>,
         actions: &mut Actions<P>,
     ) {
-        self.peers.tell(0, now);
+        self.peers.note_sent(0, now);
         let message = Outgoing::Supermaster(message);
         actions.push(Action::Send { message, receipt: None });
     }
@@ -166,7 +166,7 @@ impl<P: Payload> Master<P> {
         message: ToWorker<P>,
         actions: &mut Actions<P>,
     ) {
-        self.peers.tell((to.0 - self.first) as usize + 1, now);
+        self.peers.note_sent((to.0 - self.first) as usize + 1, now);
         let message = Outgoing::Worker(to, message);
         actions.push(Action::Send { message, receipt: None });
     }
@@ -196,7 +196,7 @@ impl<P: Payload> Master<P> {
             Address::Master(_) => return,
         };
         let peer = if from == Address::Supermaster { 0 } else { member as usize + 1 };
-        self.peers.hear(peer, now);
+        self.peers.note_received(peer, now);
         match message {
             ToMaster::Segment { blocks } => self.segment(blocks),
             ToMaster::NoMore => self.supply = BlockSupply::Ended,

@@ -116,7 +116,7 @@ impl<P: Payload> Supermaster<P> {
         message: ToMaster<P>,
         actions: &mut Actions<P>,
     ) {
-        self.peers.tell(to.index(), now);
+        self.peers.note_sent(to.index(), now);
         actions.push(Action::Send { message: Outgoing::Master(to, message), receipt: None });
     }
 
@@ -141,7 +141,7 @@ impl<P: Payload> Supermaster<P> {
         message: ToSupermaster<P>,
         actions: &mut Actions<P>,
     ) {
-        self.peers.hear(group.index(), now);
+        self.peers.note_received(group.index(), now);
         match message {
             ToSupermaster::WantSegment => self.wanting.push_back(group),
             ToSupermaster::Finished { block, size, held } => {

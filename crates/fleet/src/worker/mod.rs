@@ -111,7 +111,7 @@ impl<P: Payload> Worker<P> {
     }
 
     fn send_to_master(&mut self, now: Time, message: ToMaster<P>, actions: &mut Actions<P>) {
-        self.master.tell(0, now);
+        self.master.note_sent(0, now);
         let message = Outgoing::Master(self.group, message);
         actions.push(Action::Send { message, receipt: None });
     }
@@ -124,7 +124,7 @@ impl<P: Payload> Worker<P> {
         actions: &mut Actions<P>,
     ) {
         if from == Address::Master(self.group) {
-            self.master.hear(0, now);
+            self.master.note_received(0, now);
         }
         match message {
             ToWorker::Assign { block, pass, partition, queries, cut, forget } => {

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "mpi")]
 mod bridge;
+#[cfg(feature = "mpi")]
+mod heartbeats;
 pub mod post;
 
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -12,7 +14,7 @@ use fleetblast_link::pace::{Meter, Pace};
 use fleetblast_metadata::records::RecordKind;
 
 #[cfg(feature = "mpi")]
-pub use self::bridge::Bridge;
+pub use self::bridge::{Bridge, GRACE};
 use self::post::{Address, Message, Parcel, Post};
 use crate::error::Error;
 

@@ -10,6 +10,6 @@ mod without_mpi;
 #[cfg(feature = "mpi")]
 pub use self::roles::{Role, agree, stand_aside};
 #[cfg(feature = "mpi")]
-pub use self::together::{Processes, failure, told};
+pub use self::together::{Processes, failure, hosts, told};
 #[cfg(not(feature = "mpi"))]
 pub use self::without_mpi::stand_aside;

@@ -115,6 +115,15 @@ pub fn told(known: Option<Vec<u8>>) -> Result<Vec<u8>, Error> {
     })
 }
 
+/// The host of each rank.
+///
+/// # Errors
+/// A connection that is lost.
+pub fn hosts(world: &World) -> Result<Vec<String>, Error> {
+    let names = world.comm().gather_all(world.host().as_bytes()).map_err(failure)?;
+    Ok(names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect())
+}
+
 #[expect(clippy::needless_pass_by_value, reason = "a function for map_err")]
 pub fn failure(error: MpiError) -> Error {
     Error::new(exit::UNKNOWN, error.to_string())

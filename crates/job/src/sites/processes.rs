@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread::{self, ScopedJoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use fleetblast_mpi::{World, name_rank};
 
@@ -13,13 +13,11 @@ use super::manager::manage;
 use super::reader::read;
 use crate::audience::Audience;
 use crate::crossing::post::{Address, Outbox, Post};
-use crate::crossing::{Bridge, Near};
+use crate::crossing::{Bridge, GRACE, Near};
 use crate::error::Error;
+use crate::last_works;
 use crate::metadata::Opened;
 use crate::processes::{Role, agree, failure};
-
-/// Who cannot go on waits so long for the search to end the job, which tells why and clears up.
-const GRACE: Duration = Duration::from_secs(10);
 
 /// Makes the report on this rank and the others of its site. A failure ends all processes.
 ///
@@ -60,16 +58,22 @@ fn run<F: FnOnce() -> Result<Opened, Error> + Send>(
             let start = Instant::now();
             // The search hears of it, and ends this process, too.
             let waited = bridge.poll_until(&|| start.elapsed() > GRACE);
-            waited.and(Err(error))
+            waited.and(Err(placed(error, rank, &host)))
         }
     };
     let Err(error) = closed else { return Ok(()) };
     if !error.message.is_empty() {
-        let place =
-            if ends_it { String::new() } else { format!(" ({})", name_rank(rank, Some(&host))) };
-        audience.complain(&format!("{}{place}", error.message));
+        audience.complain(&error.message);
     }
     world.abort(i32::from(error.exit_code))
+}
+
+/// The same error with the rank that has it, if there is something to tell.
+fn placed(error: Error, rank: usize, host: &str) -> Error {
+    match &*error.message {
+        "" => error,
+        text => Error::new(error.exit_code, format!("{text} ({})", name_rank(rank, Some(host)))),
+    }
 }
 
 /// Runs who is on this rank to their ends.
@@ -106,8 +110,15 @@ fn made(
             let mut others = others.iter().filter_map(|thread| thread.as_ref());
             maker.is_finished() && others.all(ScopedJoinHandle::is_finished)
         };
+        let polled = bridge.poll_until(&is_over);
+        if let (Err(error), true) = (&polled, bridge.has_lost_rank()) {
+            // Blocks under way are not waited for.
+            audience.complain(&error.message);
+            last_works::do_all();
+            world.abort(i32::from(error.exit_code));
+        }
         // Nobody waits for messages that cannot come.
-        let polled = bridge.poll_until(&is_over).inspect_err(|_| bridge.hang_up());
+        let polled = polled.inspect_err(|_| bridge.hang_up());
         let join = |thread: ScopedJoinHandle<'_, Result<(), Error>>| {
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };

@@ -3,8 +3,9 @@
 mod inbox;
 mod pending;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::ffi::c_int;
+use std::mem::take;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -44,6 +45,8 @@ pub struct Mailbox {
     incoming: Pending<Incoming>,
     incoming_bytes: usize,
     inbox: Inbox,
+    /// Ranks from which something has begun to arrive.
+    senders: BTreeSet<usize>,
     /// Numbers of pieces sent and received so far, including those in transfer.
     sent: u64,
     received: u64,
@@ -64,6 +67,7 @@ impl Mailbox {
             incoming: Pending::new(),
             incoming_bytes: 0,
             inbox: Inbox::default(),
+            senders: BTreeSet::new(),
             sent: 0,
             received: 0,
         })
@@ -113,6 +117,12 @@ impl Mailbox {
     /// Bytes of messages that have not left yet, and so take memory here.
     pub fn outgoing_bytes(&self) -> usize {
         self.outgoing_bytes
+    }
+
+    /// The ranks from which messages have begun to arrive since the last call. A long message may
+    /// take a while to be whole, and hold up shorter ones behind it; its sender is alive.
+    pub fn senders(&mut self) -> BTreeSet<usize> {
+        take(&mut self.senders)
     }
 
     /// Whether any transfer is incomplete: some libraries make progress only in calls.
@@ -229,6 +239,7 @@ impl Mailbox {
         let begun = self.incoming.receive(matched, ticket, buffer);
         begun.map_err(|failure| self.failed(failure))?;
         self.received += 1;
+        self.senders.insert(from);
         self.incoming_bytes += length;
         Ok(true)
     }

@@ -1,6 +1,7 @@
 //! Programs as processes that MPI connects. Needs the launcher of the MPI library: `MPIRUN`, else `mpirun`.
 
 use std::env;
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -20,4 +21,19 @@ pub fn launched(program: &Path, processes: u32) -> Command {
     command.envs(settings.map(|name| (name, "1")));
     command.args(["-n", &processes.to_string()]).arg(program);
     command
+}
+
+/// The process that is this rank of a job in that directory.
+pub fn rank_of(dir: &Path, rank: &str) -> Option<i32> {
+    let dir = dir.canonicalize().unwrap();
+    let is = |pid: &i32| {
+        let place = Path::new("/proc").join(pid.to_string());
+        let environment = fs::read(place.join("environ")).unwrap_or_default();
+        let mut variables = environment.split(|&byte| byte == 0);
+        let named = ["OMPI_COMM_WORLD_RANK", "PMI_RANK"].map(|name| format!("{name}={rank}"));
+        fs::read_link(place.join("cwd")).is_ok_and(|cwd| cwd == dir)
+            && variables.any(|own| named.iter().any(|name| name.as_bytes() == own))
+    };
+    let names = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    names.filter_map(|name| name.file_name().to_string_lossy().parse().ok()).find(is)
 }

@@ -12,10 +12,10 @@ use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::interrupt::DrainSignals;
 use crate::plan::Foreign;
-use crate::processes::{Processes, Role, agree, failure};
+use crate::processes::{Processes, Role, agree, failure, hosts};
 use crate::ranks::checkpoint::Keeping;
 use crate::ranks::ending::remove;
-use crate::ranks::processes::{hosts, kept, path_bytes, path_of};
+use crate::ranks::processes::{kept, path_bytes, path_of};
 use crate::ranks::transport::mpi::Mpi;
 use crate::ranks::vigil::Vigil;
 

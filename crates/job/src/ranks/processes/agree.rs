@@ -6,7 +6,6 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
-use std::fs;
 use std::os::unix::fs::MetadataExt;
 
 use fleetblast_db::partition::VolumeFile;
@@ -153,11 +152,16 @@ impl Comparison<'_> {
     fn refuse_database(&self, pair: Pair, place: &str, what: &str) -> Result<(), Error> {
         let usual = self.processes.tell(pair.usual, Some(place.as_bytes().to_vec()))?;
         let usual = String::from_utf8_lossy(&usual.unwrap_or_default()).into_owned();
+        let is_same_path = place == usual && self.hosts.get(pair.odd) == self.hosts.get(pair.usual);
+        let difference = match is_same_path {
+            true => {
+                format!("{place} was replaced while they opened it ({what}); start the job again")
+            }
+            false => format!("{place} has {what} than {usual}"),
+        };
         let refused = || {
-            Error::database(format_args!(
-                "{} search different databases: {place} has {what} than {usual}",
-                self.name(pair)
-            ))
+            let names = self.name(pair);
+            Error::database(format_args!("{names} search different databases: {difference}"))
         };
         self.processes.together(if self.processes.world.rank() == pair.odd {
             Err(refused())
@@ -178,15 +182,10 @@ impl Comparison<'_> {
         // Hosts give what they mount from elsewhere devices of their own.
         let remote = layout::is_remote(&target.searched);
         seen.add(&(!remote).then(|| self.processes.world.host()));
-        for volume in 0..target.searched.volume_count() {
-            for file in [VolumeFile::Index, VolumeFile::Sequences, VolumeFile::Headers] {
-                let path = target.searched.volume_file(volume, file);
-                let data = path.and_then(|path| fs::metadata(path).ok());
-                seen.add(&data.map(|data| {
-                    let times = (data.mtime(), data.mtime_nsec(), data.ctime(), data.ctime_nsec());
-                    ((!remote).then(|| data.dev()), data.ino(), data.size(), times)
-                }));
-            }
+        // Not those that have their names now: somebody may replace the database meanwhile.
+        for data in target.searched.opened_files() {
+            let times = (data.mtime(), data.mtime_nsec(), data.ctime(), data.ctime_nsec());
+            seen.add(&((!remote).then(|| data.dev()), data.ino(), data.size(), times));
         }
         let all = self
             .processes

@@ -37,7 +37,7 @@ use crate::crossing::{Bridge, Crossing};
 use crate::error::{Error, exit};
 use crate::interrupt::DrainSignals;
 use crate::plan::Plan;
-use crate::processes::{Processes, Role, agree, failure, told};
+use crate::processes::{Processes, Role, agree, failure, hosts, told};
 use crate::subjects::Target;
 use crate::trace::{Kind, Lane, Recorder};
 
@@ -243,12 +243,6 @@ fn tell_of_odd_headers(processes: &Processes, target: &Target) -> Result<(), Err
     odd.dedup_by(|later, first| later.file == first.file);
     odd.iter().for_each(|odd| processes.audience.warn(&odd.to_string()));
     Ok(())
-}
-
-/// The host of each rank.
-pub fn hosts(world: &World) -> Result<Vec<String>, Error> {
-    let names = world.comm().gather_all(world.host().as_bytes()).map_err(failure)?;
-    Ok(names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect())
 }
 
 /// How often the pattern of the plan occurs in the whole database, of which each rank looks at an equal part.

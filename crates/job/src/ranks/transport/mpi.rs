@@ -65,6 +65,8 @@ impl Mpi {
         durable: bool,
         checkpoint: Option<&Checkpoint>,
     ) -> Result<(), Error> {
+        // Other ranks close the output with this one, and may take their time.
+        self.bridge.as_mut().map_or(Ok(()), Bridge::step_aside)?;
         self.flush()?;
         let closed = self.output.take().map_or(Ok(()), |output| output.close(durable));
         closed.map_err(|mut error| {
@@ -74,14 +76,16 @@ impl Mpi {
             error
         })?;
         world.comm().barrier().map_err(failure)?;
-        match (whole, &mut self.bridge) {
-            (None, _) => Ok(()),
-            (Some(whole), None) => publish(whole.try_iter(), checkpoint),
-            (Some(whole), Some(bridge)) => {
-                let whole: Vec<Whole> = whole.try_iter().collect();
-                bridge.meanwhile(|| publish(whole, None))?
-            }
+        let Some(bridge) = &mut self.bridge else {
+            return whole.map_or(Ok(()), |whole| publish(whole.try_iter(), checkpoint));
+        };
+        bridge.watch_search();
+        if let Some(whole) = whole {
+            let whole: Vec<Whole> = whole.try_iter().collect();
+            bridge.meanwhile(|| publish(whole, None))??;
         }
+        // The report may take longer than the search.
+        bridge.meet(world.comm())
     }
 
     /// Ends the connection, when all messages have left (collective).
@@ -122,10 +126,11 @@ impl Transport for Mpi {
         let start = Instant::now();
         let mut nap = SHORTEST_NAP;
         loop {
+            // First, so that signs of life go on however much happens here.
+            let crosses = self.bridge.as_mut().map_or(Ok(false), Bridge::poll)?;
             if let Ok(happening) = self.works.1.try_recv() {
                 return Ok(Some(happening));
             }
-            let crosses = self.bridge.as_mut().map_or(Ok(false), Bridge::poll)?;
             let left = self.mailbox.left().and_then(|number| self.receipts.remove(&number));
             if let Some(receipt) = left {
                 return Ok(Some(Happening::Sent(receipt)));

@@ -1,0 +1,173 @@
+//! Ranks of a job with I/O ranks that are stopped: the job ends with the name of the silent rank,
+//! or goes on as if nothing had happened if the rank soon does.
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::{self, sleep};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::family::queries;
+use crate::launched::{launched, rank_of};
+use crate::metadata_ranks::{BLASTP, fleetblast, must, proteins};
+use crate::patience::{awaited, until};
+
+/// How long a rank may be silent.
+const LIMIT: Duration = Duration::from_secs(20);
+/// Time for a job to come to where it waits, and for all ranks to send signs of life.
+const SETTLED: Duration = Duration::from_secs(4);
+/// Queries: more than a pipe and what is read ahead of the search can hold.
+const QUERIES: usize = 1500;
+/// Queries with a report that is larger than what a pipe holds.
+const REPORTED: usize = 200;
+
+/// A job of several processes that waits for a pipe.
+struct Waiting {
+    dir: tempfile::TempDir,
+    ranks: u32,
+    child: Child,
+}
+
+impl Waiting {
+    /// A search whose last `io_ranks` ranks make the report. It waits for more queries from
+    /// `q.pipe`.
+    fn for_queries(ranks: u32, io_ranks: &str) -> (Self, File) {
+        let dir = proteins(QUERIES);
+        make_pipe(&dir.path().join("q.pipe"));
+        let program = [BLASTP[0], "-db", "db", "-query", "q.pipe", "-outfmt", "6"];
+        let job = Waiting::start(dir, ranks, &program, &["-out", "r", "-io_ranks", io_ranks]);
+        let pipe = File::options().write(true).open(job.dir.path().join("q.pipe"));
+        let mut pipe = pipe.expect("a pipe that is read");
+        // When it has them the search is under way.
+        pipe.write_all(queries(5, QUERIES).concat().as_bytes()).expect("queries that are read");
+        sleep(SETTLED);
+        (job, pipe)
+    }
+
+    /// A job whose report goes to a pipe that nobody reads any more.
+    fn for_reader(dir: tempfile::TempDir, ranks: u32, program: &[&str]) -> (Self, File) {
+        make_pipe(&dir.path().join("r.pipe"));
+        let job = Waiting::start(dir, ranks, program, &["-out", "r.pipe"]);
+        let pipe = File::open(job.dir.path().join("r.pipe"));
+        let mut pipe = pipe.expect("a pipe that is written to");
+        pipe.read_exact(&mut [0]).expect("the beginning of a report");
+        sleep(SETTLED);
+        (job, pipe)
+    }
+
+    fn start(dir: tempfile::TempDir, ranks: u32, program: &[&str], options: &[&str]) -> Self {
+        let mut command = launched(Path::new(env!("CARGO_BIN_EXE_fleetblast")), ranks);
+        let said = File::create(dir.path().join("said")).expect("a file");
+        command.args(program).args(options).current_dir(dir.path()).env("BATCH_SIZE", "400");
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said);
+        let child = command.spawn().expect("a launcher");
+        Waiting { dir, ranks, child }
+    }
+
+    fn process(&self, rank: u32) -> Pid {
+        let place = awaited("a rank", || rank_of(self.dir.path(), &rank.to_string()));
+        Pid::from_raw(place).expect("a process")
+    }
+
+    fn signal(&self, rank: u32, signal: Signal) {
+        kill_process(self.process(rank), signal).expect("a process that runs");
+    }
+
+    fn said(&self) -> String {
+        fs::read_to_string(self.dir.path().join("said")).expect("what it said")
+    }
+
+    /// Stops a rank, which must end the job with its name, and with it all processes.
+    fn ends_when_stopped(mut self, rank: u32, who: &str) {
+        self.signal(rank, Signal::STOP);
+        let stopped = Instant::now();
+        let ended = awaited("the end", || self.child.try_wait().expect("a launcher"));
+        let took = stopped.elapsed();
+        let said = self.said();
+        assert!(!ended.success(), "{said}");
+        assert!(took > LIMIT.mul_f64(0.8) && took < LIMIT * 2, "{took:?}: {said}");
+        assert!(said.contains(&format!("{who} was silent for ")), "{who} is not in {said}");
+        // A worker may name its master, too.
+        let named = said.matches(&format!(" s (rank {rank} on host ")).count();
+        assert!(said.matches("was silent for ").count() == named && named > 0, "{said}");
+        assert!(!self.dir.path().join("r").exists(), "{said}");
+        let is_over = |rank: u32| rank_of(self.dir.path(), &rank.to_string()).is_none();
+        until("the end of all processes", || (0..self.ranks).all(is_over));
+    }
+}
+
+impl Drop for Waiting {
+    /// A test that fails leaves no processes behind.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let ranks = (0..self.ranks).filter_map(|rank| rank_of(self.dir.path(), &rank.to_string()));
+        for rank in ranks.filter_map(Pid::from_raw) {
+            let _ = kill_process(rank, Signal::KILL);
+        }
+    }
+}
+
+fn make_pipe(path: &Path) {
+    assert!(Command::new("mkfifo").arg(path).status().expect("mkfifo").success());
+}
+
+/// A search that does not end is asked for more queries.
+fn search_ends(ranks: u32, io_ranks: &str, stopped: u32, who: &str) {
+    let (job, _pipe) = Waiting::for_queries(ranks, io_ranks);
+    job.ends_when_stopped(stopped, who);
+}
+
+/// The report waits for its reader, and the search is over unless the machine is busy.
+fn report_ends(stopped: u32, who: &str) {
+    let words = ["-io_ranks", "2"];
+    let program = [&BLASTP[..], &words].concat();
+    let (job, _pipe) = Waiting::for_reader(proteins(REPORTED), 4, &program);
+    job.ends_when_stopped(stopped, who);
+}
+
+fn expansion_ends(stopped: u32) {
+    let dir = proteins(REPORTED);
+    must(fleetblast(dir.path(), &[&BLASTP[..], &["-metadata_out", "m"]].concat()));
+    let (job, _pipe) = Waiting::for_reader(dir, 3, &["expand", "m", "-db", "db"]);
+    job.ends_when_stopped(stopped, "the I/O rank");
+}
+
+/// A rank that is stopped for less than the limit is missed by nobody.
+fn goes_on(stopped: u32) {
+    let (mut job, pipe) = Waiting::for_queries(4, "2");
+    job.signal(stopped, Signal::STOP);
+    sleep(LIMIT / 4);
+    job.signal(stopped, Signal::CONT);
+    drop(pipe);
+    let ended = awaited("the end", || job.child.try_wait().expect("a launcher"));
+    assert!(ended.success(), "{}", job.said());
+    let dir = job.dir.path();
+    let alone = ["-db", "db", "-query", "q.fa", "-outfmt", "6", "-out", "alone"];
+    must(fleetblast(dir, &[&BLASTP[..1], &alone].concat()));
+    let [made, wanted] = ["r", "alone"].map(|report| fs::read(dir.join(report)).expect("a report"));
+    assert!(made == wanted, "rank {stopped} was stopped for a while");
+}
+
+/// Side by side, since each waits for the limit.
+#[test]
+fn a_stopped_rank_ends_the_job_unless_it_soon_goes_on() {
+    let cases: [fn(); 10] = [
+        || search_ends(4, "2", 3, "the I/O rank"),
+        || search_ends(3, "1", 2, "the I/O rank"),
+        || search_ends(4, "2", 0, "the first rank of the search"),
+        || search_ends(4, "2", 1, "the worker"),
+        || report_ends(2, "the I/O rank"),
+        || report_ends(1, ""),
+        || expansion_ends(0),
+        || expansion_ends(1),
+        || goes_on(2),
+        || goes_on(3),
+    ];
+    let threads: Vec<_> = cases.into_iter().map(thread::spawn).collect();
+    let ended: Vec<_> = threads.into_iter().map(|thread| thread.join().is_ok()).collect();
+    assert!(ended.iter().all(|&is_well| is_well), "{ended:?}");
+}
