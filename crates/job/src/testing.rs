@@ -9,8 +9,8 @@ use fleetblast_engine::kernel::Kernel;
 use fleetblast_engine::params::{NucleotideParams, Params};
 use fleetblast_fleet::config::Config;
 use fleetblast_fleet::plan::Wishes;
-use fleetblast_release::Release;
 use fleetblast_stats::nucleotide::NucleotideScoring;
+use fleetblast_stats::release::Release;
 
 use crate::plan::{
     BatchSize, Codec, Destination, Fleet, Format, Plan, Report, Source, Split, Subjects, papers,

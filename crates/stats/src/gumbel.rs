@@ -134,7 +134,7 @@ impl Gumbel {
 
 #[cfg(test)]
 mod tests {
-    use fleetblast_release::Release;
+    use crate::release::Release;
 
     use super::*;
 

@@ -3,8 +3,8 @@
 mod nucleotide;
 mod protein;
 
-use fleetblast_release::Release;
 pub use fleetblast_stats::karlin::whole;
+use fleetblast_stats::release::Release;
 
 use crate::pattern::Pattern;
 

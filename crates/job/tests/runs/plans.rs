@@ -17,7 +17,7 @@ use fleetblast_job::plan::{
     BatchSize, Codec, Destination, Fleet, Format, Plan, Report, Source, Split, Subjects, papers,
 };
 use fleetblast_job::threads::{ThreadSource, Threads};
-use fleetblast_release::Release;
+use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 use tempfile::TempDir;
 

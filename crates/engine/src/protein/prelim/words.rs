@@ -1,9 +1,9 @@
 //! Which words of a query are looked for, and which subject words match them (rules 4.1, 4.2).
 
-use fleetblast_release::Release;
 use fleetblast_seq::alphabet::{self, SIZE};
 use fleetblast_stats::frequencies::{self, FrequencyData};
 use fleetblast_stats::matrix::NEVER;
+use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
 use super::context::PieceContext;

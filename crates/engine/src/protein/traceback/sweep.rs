@@ -210,7 +210,7 @@ mod x86 {
 
 #[cfg(test)]
 mod tests {
-    use fleetblast_release::Release;
+    use fleetblast_stats::release::Release;
 
     use super::*;
     use crate::protein::prelim::testing::{Random, kernels};

@@ -136,8 +136,8 @@ mod tests {
     use std::fs;
 
     use fleetblast_engine::params::{NucleotideParams, Params};
-    use fleetblast_release::Release;
     use fleetblast_stats::nucleotide::NucleotideScoring;
+    use fleetblast_stats::release::Release;
 
     use super::*;
     use crate::iteration::Matrix;

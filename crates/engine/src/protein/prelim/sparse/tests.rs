@@ -1,6 +1,6 @@
 //! Rows find what the table finds.
 
-use fleetblast_release::Release;
+use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::{self, ScoringSystem};
 
 use super::*;

@@ -1,6 +1,6 @@
 //! Near the rises all is found that whole diagonals give.
 
-use fleetblast_release::Release;
+use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
 use super::*;
