@@ -1,13 +1,8 @@
 //! Hits as values, for programs that do more with them than print a report.
 
-use fleetblast_engine::hits::{Alignment, SubjectHit};
-use fleetblast_report::model::{QueryResult, Setup};
-use fleetblast_report::{query_id, subject_id};
+use fleetblast_engine::hits::Alignment;
 
 use crate::error::Error;
-use crate::queries::QueryRecord;
-use crate::reports;
-use crate::subjects::Target;
 
 /// A query and its hits.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,25 +26,3 @@ pub struct Hit {
 
 /// A function that receives each query with its hits. Its error ends the search.
 pub type Visitor<'a> = dyn FnMut(QueryHits) -> Result<(), Error> + Send + 'a;
-
-/// Names a query and its hits.
-pub(crate) fn named(
-    setup: &Setup,
-    result: &QueryResult,
-    record: &QueryRecord,
-    target: &Target,
-) -> Result<QueryHits, Error> {
-    let hit = |hit: &SubjectHit| {
-        let id = subject_id(setup, target, hit.oid).map_err(|error| reports::failure(&error))?;
-        Ok(Hit { id: text(&id), alignments: hit.alignments.clone() })
-    };
-    Ok(QueryHits {
-        id: text(&query_id(setup, result)),
-        warning: record.warning().map(|warning| text(&warning)),
-        hits: result.hits.iter().map(hit).collect::<Result<_, Error>>()?,
-    })
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}

@@ -8,10 +8,11 @@ use fleetblast_report::pieces;
 use fleetblast_report::sam::{self, Record, Reference};
 use rayon::prelude::*;
 
+use super::named::named;
 use super::{NO_TAXONOMY, Warning, failure, misses_taxonomy, warns_at_end};
 use crate::audience::{Audience, Stage};
 use crate::error::Error;
-use crate::hits::{self, Visitor};
+use crate::hits::Visitor;
 use crate::output::Pages;
 use crate::plan::Plan;
 use crate::queries::{Block, QueryRecord};
@@ -148,7 +149,7 @@ impl<'a> Reporter<'a> {
     ) -> Result<(), Error> {
         for ((record, query), hits) in block.records.iter().zip(&block.prepared).zip(hits) {
             let result = QueryResult { hits, ..reports::result(record, query) };
-            visitor(hits::named(&self.setup, &result, record, self.target)?)?;
+            visitor(named(&self.setup, &result, record, self.target)?)?;
         }
         Ok(())
     }
