@@ -72,7 +72,7 @@ gzip -dc "$proteins/DB.fasta.gz" >proteins.fa
 gzip -dc "$proteins/QUERY.fasta.gz" | awk '/^>/ { n++ } n <= 100' >queries.fa
 show makeblastdb -in proteins.fa -dbtype prot -out proteins -title "UniProt proteins" >/dev/null
 show blastp -query queries.fa -db proteins -evalue 1e-5 -max_target_seqs 5 \
-    -outfmt "7 qaccver saccver pident length evalue bitscore stitle" >table.txt
+    -outfmt "7 qaccver saccver pident length evalue bitscore" >table.txt
 # The best three hits of the first three queries.
 awk -F '\t' '/^# Query/ { if (++queries > 3) exit; n = 0 }
     /^#/ { if (/Query|Fields|hits/) print; next } n++ < 3' table.txt
