@@ -32,7 +32,7 @@ pub mod usage;
 pub mod values;
 pub mod wrap;
 
-use fleetblast_release::Release;
+use fleetblast_stats::release::Release;
 
 /// The release of BLAST+ whose options these are.
 pub(crate) const RELEASE: &Release = &Release::V2_12_0;

@@ -12,6 +12,7 @@
 //! | `iteration` | queries that are searched again with what was found |
 //! | `reports`, [`output`], [`records`] | what is reported of a block, and where it goes |
 //! | [`metadata`], `cost`, `crossing` | what goes to another site instead, what that costs, and how it gets to I/O ranks |
+//! | [`hits`] | a query and its hits as values, for [`visit_hits`] |
 //! | `alone` | a job in this process without ranks |
 //! | `ranks` | a job of many ranks: what they do (`works`), who drives their roles (`driver`), how messages travel (`transport`, `wire`), what they agree on over MPI (`processes`) |
 //! | `processes` | whether processes that were started together all search |
@@ -30,6 +31,7 @@ pub mod error;
 mod fasta;
 mod fingerprint;
 mod halt;
+pub mod hits;
 pub mod interrupt;
 mod iteration;
 pub mod last_works;
@@ -55,4 +57,4 @@ pub mod trace;
 pub use self::allowed_cpus::allowed_cpus;
 pub use self::processes::stand_aside;
 pub use self::ranks::{regular_file, wrap};
-pub use self::run::run;
+pub use self::run::{run, visit_hits};

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use fleetblast_db::load::Method;
 
-use crate::alone;
-use crate::audience::Audience;
+use crate::alone::{self, Receiver};
+use crate::audience::{Audience, Nobody};
 use crate::crossing::Crossing;
 use crate::error::{Error, exit};
+use crate::hits::QueryHits;
 use crate::interrupt::DrainSignals;
 use crate::last_works::before_the_end;
 use crate::output::leave_empty;
@@ -28,7 +29,21 @@ pub fn run(
     run_with_crossing(plan, None, drain, audience)
 }
 
-/// The same, where the metadata go to the I/O ranks at the other end of `crossing`. It ends with the
+/// Searches in this process and passes each query with its hits to `visit`, in the order of the
+/// queries. Nothing is written. `examples/search.rs` shows its use.
+///
+/// # Errors
+/// Whatever ends the search early: a database that cannot be read, queries that are not FASTA, an
+/// error of `visit`. Iterated searches are not supported yet.
+pub fn visit_hits(
+    plan: &Plan,
+    visit: impl FnMut(QueryHits) -> Result<(), Error> + Send,
+) -> Result<(), Error> {
+    let audience: Arc<dyn Audience> = Arc::new(Nobody);
+    alone::run(plan, Receiver::Visitor(Box::new(visit)), &audience)
+}
+
+/// Does the same as [`run`], where the metadata go to the I/O ranks at the other end of `crossing`. It ends with the
 /// search, so that they never wait for more. (Processes make a way of their own.)
 ///
 /// # Errors
@@ -64,6 +79,6 @@ fn search(
     }
     match plan.fleet.ranks {
         Some(ranks) => ranks::on_threads(plan, ranks, crossing, drain, audience),
-        None => alone::run(&plan, crossing, audience),
+        None => alone::run(&plan, Receiver::Files(crossing), audience),
     }
 }

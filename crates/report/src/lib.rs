@@ -39,6 +39,7 @@ mod unique_coverage;
 mod xml;
 
 pub use error::ReportError;
-pub use number::{stored_evalue, with_commas};
+pub use number::{bits, stored_evalue, tabular_evalue, with_commas};
 pub use order::SubjectScores;
+pub use tabular::{query_id, subject_id};
 pub use title::TitleFacts;

@@ -91,6 +91,23 @@ pub fn subject_rows(
     Ok(())
 }
 
+/// The query's identifier as the column `qseqid` has it.
+pub fn query_id(setup: &Setup, query: &QueryResult) -> Vec<u8> {
+    id::id_list(&names::tabular_query(query, setup.output.parse_deflines))
+}
+
+/// A subject's identifier as the column `sseqid` has it.
+///
+/// # Errors
+/// If the subject's definition lines cannot be read or there is none.
+pub fn subject_id(
+    setup: &Setup,
+    source: &dyn SubjectSource,
+    oid: u32,
+) -> Result<Vec<u8>, ReportError> {
+    Ok(id::id_list(&Subject::read(setup, source, oid)?.tabular_ids()))
+}
+
 /// What is the same in all rows of a subject.
 struct Row<'a> {
     query: &'a QueryResult<'a>,

@@ -140,7 +140,7 @@ impl Gumbel {
 
 #[cfg(test)]
 mod tests {
-    use fleetblast_release::Release;
+    use crate::release::Release;
 
     use super::*;
 

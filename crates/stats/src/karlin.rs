@@ -62,7 +62,7 @@ fn with_pairs<T>(
 
 #[cfg(test)]
 mod tests {
-    use fleetblast_release::Release;
+    use crate::release::Release;
 
     use super::*;
     use crate::scoring::ScoringSystem;

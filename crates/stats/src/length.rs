@@ -78,7 +78,7 @@ pub fn effective_search_space(
 
 #[cfg(test)]
 mod tests {
-    use fleetblast_release::Release;
+    use crate::release::Release;
 
     use super::*;
     use crate::scoring::ScoringSystem;

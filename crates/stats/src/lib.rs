@@ -15,6 +15,7 @@ pub mod length;
 pub mod matrix;
 pub mod nucleotide;
 pub mod pattern;
+pub mod release;
 pub mod scoring;
 pub mod sums;
 pub mod unified;

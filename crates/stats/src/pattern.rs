@@ -64,7 +64,7 @@ fn parse(line: &'static str) -> Option<(&'static str, (i32, i32), PatternStatist
 
 #[cfg(test)]
 mod tests {
-    use fleetblast_release::Release;
+    use crate::release::Release;
 
     use super::*;
 

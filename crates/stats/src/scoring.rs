@@ -1,6 +1,6 @@
 //! A matrix with gap costs and the statistics that belong to them.
 
-use fleetblast_release::Release;
+use crate::release::Release;
 use std::fmt::Write as _;
 
 use thiserror::Error;
@@ -86,7 +86,7 @@ impl ScoringSystem {
     /// known statistics.
     ///
     /// ```
-    /// use fleetblast_release::Release;
+    /// use fleetblast_stats::release::Release;
     /// use fleetblast_stats::scoring::ScoringSystem;
     /// let scoring = ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None)?;
     /// assert_eq!((scoring.gap_open, scoring.gap_extend), (11, 1));

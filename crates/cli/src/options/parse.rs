@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_job::error::{Error, exit};
-use fleetblast_release::Release;
+use fleetblast_stats::release::Release;
 
 use super::RELEASE;
 use super::nearest::nearest;

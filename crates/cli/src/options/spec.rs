@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use fleetblast_release::Release;
+use fleetblast_stats::release::Release;
 
 use super::refused::Refused;
 

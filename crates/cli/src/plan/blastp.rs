@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 use fleetblast_engine::params::{CompositionMode, Params, ProteinParams};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{BatchSize, papers};
-use fleetblast_release::Release;
 use fleetblast_seq::seg::SegParams;
+use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::{
     ScoringError, ScoringSystem, suggested_threshold, suggested_window,
 };

@@ -56,6 +56,7 @@ mod hidden_files;
 mod hints;
 mod identifiers;
 mod io_ranks;
+mod library;
 mod link;
 mod list_blanks;
 mod listed_words;

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use fleetblast_release::Release;
 use fleetblast_seq::nucleotide::{Packed, blastna};
 use fleetblast_stats::nucleotide::NucleotideScoring;
+use fleetblast_stats::release::Release;
 
 use super::*;
 use crate::hits::PrelimHit;

@@ -3,9 +3,9 @@
 mod nucleotide;
 mod protein;
 
-use fleetblast_release::Release;
 pub use fleetblast_stats::karlin::truncate_to_i32;
 use fleetblast_stats::nucleotide::NucleotideScoringError;
+use fleetblast_stats::release::Release;
 
 use crate::pattern::Pattern;
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use fleetblast_release::Release;
 use fleetblast_seq::dust::DustParams;
 use fleetblast_seq::windowmasker::Counts;
 use fleetblast_stats::nucleotide::{NucleotideScoring, NucleotideScoringError};
+use fleetblast_stats::release::Release;
 
 use super::{CommonParams, HspFilter, INCLUSION_EVALUE};
 

@@ -1,7 +1,7 @@
 //! Parameters of a search of proteins.
 
-use fleetblast_release::Release;
 use fleetblast_seq::seg::SegParams;
+use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::{self, ScoringSystem};
 
 use super::{CommonParams, HspFilter, INCLUSION_EVALUE, Method};

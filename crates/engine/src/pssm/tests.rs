@@ -1,5 +1,5 @@
-use fleetblast_release::Release;
 use fleetblast_seq::alphabet::encode;
+use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
 use super::alignment::{Cell, QueryAlignment, Row};

@@ -7,9 +7,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use fleetblast_release::Release;
 use fleetblast_seq::alphabet;
 use fleetblast_seq::nucleotide::Packed;
+use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::{self, ScoringSystem};
 
 use super::*;

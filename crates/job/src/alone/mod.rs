@@ -19,6 +19,7 @@ use fleetblast_metadata::follow::Reached;
 
 use self::block_size::BlockSize;
 use self::iterated::Rounds;
+pub use self::outlet::Receiver;
 use self::outlet::{Outlet, other_queries};
 use crate::audience::Audience;
 use crate::batching::Batching;
@@ -53,19 +54,11 @@ pub fn leave_empty(
 ///
 /// # Errors
 /// Whatever ends the run early; what was written until then is not the whole report.
-pub fn run(
-    plan: &Plan,
-    crossing: Option<&Crossing>,
-    audience: &Arc<dyn Audience>,
-) -> Result<(), Error> {
-    pool(plan.threads.count)?.install(|| search(plan, crossing, audience))
+pub fn run(plan: &Plan, receiver: Receiver<'_>, audience: &Arc<dyn Audience>) -> Result<(), Error> {
+    pool(plan.threads.count)?.install(|| search(plan, receiver, audience))
 }
 
-fn search(
-    plan: &Plan,
-    crossing: Option<&Crossing>,
-    shared: &Arc<dyn Audience>,
-) -> Result<(), Error> {
+fn search(plan: &Plan, receiver: Receiver<'_>, shared: &Arc<dyn Audience>) -> Result<(), Error> {
     let audience = &**shared;
     let start = Instant::now();
     let Threads { count: threads, source: threads_source, .. } = plan.threads;
@@ -80,9 +73,13 @@ fn search(
     let all = 0..target.searched.oid_count();
     let occurrences = patterns::occurrences(plan, &target, all)?;
     let engine = plan.engine(target.totals).with_occurrences(occurrences);
+    let with_pssm = plan.iteration.as_ref().map(|it| it.engine(target.totals, plan.kernel));
     let Some(mut queries) = queries else {
         audience.warn("Query is Empty!");
-        return Outlet::empty(plan, &engine, &target, (crossing, shared));
+        return match receiver {
+            Receiver::Files(crossing) => Outlet::empty(plan, &engine, &target, (crossing, shared)),
+            Receiver::Visitor(_) => Ok(()),
+        };
     };
     if audience.is_watching() {
         audience.expect(count(plan).map(|queries| queries.sequences));
@@ -98,12 +95,11 @@ fn search(
     let mut block_size = BlockSize::new(first, most);
     queries.set_block_residues(block_size.residues());
     let mut outlet =
-        Outlet::open(plan, &engine, &target, recorder.clone(), (crossing, shared, &halt))?;
+        Outlet::open(plan, &engine, &target, recorder.clone(), (receiver, shared, &halt))?;
     if let Some(Resumed(reached)) = outlet.resumed() {
         pass_over(&mut queries, reached, audience)?;
         outlet.verify();
     }
-    let with_pssm = plan.iteration.as_ref().map(|it| it.engine(target.totals, plan.kernel));
     let mut rounds = plan
         .iteration
         .as_ref()

@@ -1,4 +1,4 @@
-//! What a search leaves behind: a report, or the metadata of which another site makes it.
+//! The results of a search: a report, the metadata from which another site makes it, or values.
 
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use crate::cost::Account;
 use crate::crossing::Crossing;
 use crate::error::{Error, exit};
 use crate::halt::Halt;
+use crate::hits::Visitor;
 use crate::iteration::Rules;
 use crate::metadata::{Resumed, Writer};
 use crate::output::Output;
@@ -22,6 +23,14 @@ use crate::search::TwoPhases;
 use crate::subjects::Target;
 use crate::trace::Recorder;
 
+/// Who gets the results of a search.
+pub enum Receiver<'a> {
+    /// The files of the plan. Metadata for I/O ranks of the same job take this way.
+    Files(Option<&'a Crossing>),
+    /// A program, query by query.
+    Visitor(Box<Visitor<'a>>),
+}
+
 /// Where what is found goes.
 pub struct Outlet<'a> {
     reporter: Reporter<'a>,
@@ -31,6 +40,7 @@ pub struct Outlet<'a> {
 enum Way<'a> {
     Report(Output),
     Metadata(Box<Writer<'a>>),
+    Visitor(Box<Visitor<'a>>),
 }
 
 impl<'a> Outlet<'a> {
@@ -43,16 +53,17 @@ impl<'a> Outlet<'a> {
         engine: &'a Search,
         target: &'a Target,
         recorder: Recorder,
-        (crossing, audience, halt): (Option<&Crossing>, &Arc<dyn Audience>, &Halt),
+        (receiver, audience, halt): (Receiver<'a>, &Arc<dyn Audience>, &Halt),
     ) -> Result<Self, Error> {
         let mut reporter = Reporter::new(plan, target, recorder);
-        let way = match &plan.metadata {
-            None => {
+        let way = match (receiver, &plan.metadata) {
+            (Receiver::Visitor(visitor), _) => Way::Visitor(visitor),
+            (Receiver::Files(_), None) => {
                 let mut output = Output::open(&plan.out)?;
                 reporter.start(&mut output)?;
                 Way::Report(output)
             }
-            Some(metadata) => {
+            (Receiver::Files(crossing), Some(metadata)) => {
                 let mut writer =
                     Writer::new(plan, metadata, engine, target, (crossing, audience, halt))?;
                 writer.start(&mut reporter)?;
@@ -86,7 +97,7 @@ impl<'a> Outlet<'a> {
     /// What of the search another site holds since an earlier run.
     pub fn resumed(&self) -> Option<&Resumed> {
         match &self.way {
-            Way::Report(_) => None,
+            Way::Report(_) | Way::Visitor(_) => None,
             Way::Metadata(writer) => writer.resumed(),
         }
     }
@@ -94,7 +105,7 @@ impl<'a> Outlet<'a> {
     /// Notes that the other site holds metadata of the queries of this search.
     pub fn verify(&self) {
         match &self.way {
-            Way::Report(_) => {}
+            Way::Report(_) | Way::Visitor(_) => {}
             Way::Metadata(writer) => writer.verify(),
         }
     }
@@ -105,7 +116,7 @@ impl<'a> Outlet<'a> {
     /// That.
     pub fn check(&mut self) -> Result<(), Error> {
         match &mut self.way {
-            Way::Report(_) => Ok(()),
+            Way::Report(_) | Way::Visitor(_) => Ok(()),
             Way::Metadata(writer) => writer.check(),
         }
     }
@@ -126,6 +137,7 @@ impl<'a> Outlet<'a> {
             Way::Metadata(writer) => {
                 writer.block(block, hits, (search, course), &mut self.reporter, audience)
             }
+            Way::Visitor(visitor) => self.reporter.visit(block, hits, &mut **visitor),
         }
     }
 
@@ -147,6 +159,7 @@ impl<'a> Outlet<'a> {
                 return output.pass_on();
             }
             Way::Metadata(writer) => writer,
+            Way::Visitor(_) => return Err(Error::not_yet("hits of iterated searches as values")),
         };
         let searched = match writer.tells_report() {
             true => {
@@ -169,7 +182,7 @@ impl<'a> Outlet<'a> {
     pub fn end_early(&mut self) -> Result<(), Error> {
         match &mut self.way {
             Way::Report(output) => self.reporter.end_early(output),
-            Way::Metadata(_) => Ok(()),
+            Way::Metadata(_) | Way::Visitor(_) => Ok(()),
         }
     }
 
@@ -186,6 +199,7 @@ impl<'a> Outlet<'a> {
                 writer.finish(Some(&self.reporter), audience)?;
                 Ok(Some(account))
             }
+            Way::Visitor(_) => Ok(None),
         }
     }
 }

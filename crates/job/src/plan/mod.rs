@@ -1,5 +1,6 @@
 //! What is to be done: types only. How a plan comes about is known to whoever makes it.
 
+mod defaults;
 mod foreign;
 mod iteration;
 mod metadata;

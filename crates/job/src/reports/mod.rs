@@ -1,5 +1,6 @@
 //! What a plan asks of the report, in the terms of the crate that formats it.
 
+mod named;
 mod reporter;
 
 use fleetblast_engine::query::Query;

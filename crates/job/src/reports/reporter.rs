@@ -8,9 +8,11 @@ use fleetblast_report::pieces;
 use fleetblast_report::sam::{self, Record, Reference};
 use rayon::prelude::*;
 
+use super::named::named;
 use super::{NO_TAXONOMY, Warning, failure, misses_taxonomy, warns_at_end};
 use crate::audience::{Audience, Stage};
 use crate::error::Error;
+use crate::hits::Visitor;
 use crate::output::Pages;
 use crate::plan::Plan;
 use crate::queries::{Block, QueryRecord};
@@ -132,6 +134,23 @@ impl<'a> Reporter<'a> {
         }
         self.pass_over(results.len());
         self.blocks += 1;
+        Ok(())
+    }
+
+    /// Passes the queries of a block and their hits to a program.
+    ///
+    /// # Errors
+    /// Definition lines that cannot be read; an error of the visitor.
+    pub fn visit(
+        &self,
+        block: &Block,
+        hits: &[Vec<SubjectHit>],
+        visitor: &mut Visitor<'_>,
+    ) -> Result<(), Error> {
+        for ((record, query), hits) in block.records.iter().zip(&block.prepared).zip(hits) {
+            let result = QueryResult { hits, ..reports::result(record, query) };
+            visitor(named(&self.setup, &result, record, self.target)?)?;
+        }
         Ok(())
     }
 

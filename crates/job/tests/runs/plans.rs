@@ -5,19 +5,12 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use fleetblast_db::load::Wish;
-use fleetblast_db::{SequenceKind, VolumeBytes};
-use fleetblast_engine::kernel::Kernel;
+use fleetblast_db::VolumeBytes;
 use fleetblast_engine::params::{Params, ProteinParams};
-use fleetblast_fleet::config::Config;
-use fleetblast_fleet::plan::Wishes;
 use fleetblast_job::audience::Audience;
 use fleetblast_job::error::Error;
-use fleetblast_job::plan::{
-    BatchSize, Codec, Destination, Fleet, Format, Plan, Report, Source, Split, Subjects, papers,
-};
-use fleetblast_job::threads::{ThreadSource, Threads};
-use fleetblast_release::Release;
+use fleetblast_job::plan::{Destination, Plan};
+use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 use tempfile::TempDir;
 
@@ -56,61 +49,9 @@ impl Place {
 
     /// A search for `q.fa` in a database of the directory with all defaults, by one thread, which writes columns to `report`.
     pub fn plan(&self, database: &str) -> Plan {
-        Plan {
-            program: "blastp",
-            banner: "BLASTP 2.12.0+".to_owned(),
-            query_kind: SequenceKind::Protein,
-            subject_kind: SequenceKind::Protein,
-            params: Params::Protein(params("BLOSUM62")),
-            refusal: None,
-            matrix_name: "BLOSUM62".to_owned(),
-            subjects: Subjects::Database(self.path(database).display().to_string()),
-            restriction: None,
-            database_mask: None,
-            dbsize: None,
-            query: Source::File(self.path("q.fa")),
-            query_range: None,
-            parse_deflines: false,
-            batch_size: BatchSize::Fixed(10_000),
-            batch_size_error: None,
-            thread_letters: 10_000,
-            papers: papers::BLASTP,
-            identity_resets_composition: false,
-            iteration: None,
-            report: Report {
-                format: Format::Tabular,
-                columns: String::new(),
-                command: Vec::new(),
-                delimiter: None,
-                html: false,
-                show_gis: false,
-                line_length: 60,
-                num_descriptions: 500,
-                num_alignments: 500,
-                sort_hits: None,
-                sort_hsps: None,
-            },
-            out: Destination::File(self.path("report")),
-            metadata: None,
-            threads: Threads { count: 1, source: ThreadSource::NumThreads, cpus: 1 },
-            split: Split::Database,
-            partitions: None,
-            fleet: Fleet {
-                ranks: None,
-                dry_run: false,
-                wishes: Wishes::default(),
-                config: Config::default(),
-                checkpoint: None,
-                codec: Codec::default(),
-                trace: None,
-                decisive: BTreeMap::new(),
-                common: BTreeMap::new(),
-                list: None,
-            },
-            load: Wish::default(),
-            kernel: Kernel::detect(),
-            timing: None,
-        }
+        let database = self.path(database).display().to_string();
+        let out = Destination::File(self.path("report"));
+        Plan { out, ..Plan::blastp(database, self.path("q.fa")) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a search program is called, and what it sets where nothing is typed.
 
 use fleetblast_db::SequenceKind;
-use fleetblast_release::Release;
+use fleetblast_stats::release::Release;
 
 /// A search program of BLAST+, beside its table of options.
 #[derive(Clone, Copy, Debug)]

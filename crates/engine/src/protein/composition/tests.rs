@@ -1,10 +1,10 @@
 //! Compares adjusted matrices with the oracle: cells from its library, scores and e-values from its
 //! reports.
 
-use fleetblast_release::Release;
 use fleetblast_seq::alphabet::encode;
 use fleetblast_stats::gumbel::Gumbel;
 use fleetblast_stats::matrix::Scores;
+use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
 use super::*;

@@ -1,7 +1,7 @@
 //! Sequences for tests, from a seeded generator.
 
-use fleetblast_release::Release;
 use fleetblast_stats::gumbel::Gumbel;
+use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
 use crate::kernel::Kernel;

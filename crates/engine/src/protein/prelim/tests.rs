@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use fleetblast_release::Release;
 use fleetblast_seq::alphabet;
 use fleetblast_seq::nucleotide::Packed;
 use fleetblast_seq::seg::SegParams;
+use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
 use super::testing::{Random, kernels, related};

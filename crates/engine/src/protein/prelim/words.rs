@@ -1,9 +1,9 @@
 //! The indexed words of a query, and the subject words that match them (rules 4.1, 4.2).
 
-use fleetblast_release::Release;
 use fleetblast_seq::alphabet::{self, SIZE};
 use fleetblast_stats::frequencies::{self, FrequencyData};
 use fleetblast_stats::matrix::NEVER;
+use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
 use super::context::PieceContext;

@@ -138,7 +138,7 @@ fn columns_of(
 
 #[cfg(test)]
 mod tests {
-    use fleetblast_release::Release;
+    use fleetblast_stats::release::Release;
 
     use super::super::dp::GapCosts;
     use super::*;

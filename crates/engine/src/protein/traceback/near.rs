@@ -148,7 +148,7 @@ fn identical_by_words(q: &[u8], words: &[u64], s: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use fleetblast_release::Release;
+    use fleetblast_stats::release::Release;
 
     use fleetblast_seq::frame::Frame;
 

@@ -211,7 +211,7 @@ mod x86 {
 
 #[cfg(test)]
 mod tests {
-    use fleetblast_release::Release;
+    use fleetblast_stats::release::Release;
 
     use super::*;
     use crate::protein::prelim::testing::{Random, kernels};

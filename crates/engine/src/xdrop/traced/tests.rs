@@ -1,7 +1,7 @@
 use super::*;
 use crate::protein::prelim::testing::{Random as Residues, kernels};
 use crate::scores::{ScoreRows, rows_of_letters};
-use fleetblast_release::Release;
+use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
 /// A multiplicative pseudo-random generator.

@@ -136,7 +136,7 @@ mod tests {
     use std::fs;
 
     use fleetblast_engine::params::ProteinParams;
-    use fleetblast_release::Release;
+    use fleetblast_stats::release::Release;
     use fleetblast_stats::scoring::ScoringSystem;
 
     use super::*;

@@ -14,7 +14,6 @@ use fleetblast_engine::kernel::Kernel;
 use fleetblast_engine::params::{DatabaseTotals, NucleotideParams, Params, ProteinParams};
 use fleetblast_engine::query::{Query, QueryInput};
 use fleetblast_engine::search::Search;
-use fleetblast_release::Release;
 use fleetblast_report::columns::Columns;
 use fleetblast_report::model::{
     DatabaseParagraph, DatabaseSummary, Format, HspOrder, OutputOptions, QueryResult, Setup,
@@ -23,6 +22,7 @@ use fleetblast_report::{papers, pieces, sam};
 use fleetblast_seq::id::SeqId;
 use fleetblast_seq::seg::SegParams;
 use fleetblast_stats::nucleotide::NucleotideScoring;
+use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
 pub use source::defline;

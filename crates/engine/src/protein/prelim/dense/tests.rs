@@ -1,6 +1,6 @@
 //! All variants agree with the definition.
 
-use fleetblast_release::Release;
+use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
 #[cfg(target_arch = "x86_64")]

@@ -1,6 +1,6 @@
 //! Scanning near the rises finds the same HSPs as scanning whole diagonals.
 
-use fleetblast_release::Release;
+use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
 use super::*;

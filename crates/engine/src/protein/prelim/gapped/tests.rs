@@ -5,8 +5,8 @@ use crate::kernel::Kernel;
 use crate::protein::prelim::testing::{Random, kernels, related};
 use crate::scores::rows_of_letters;
 use crate::xdrop::Window;
-use fleetblast_release::Release;
 use fleetblast_seq::alphabet::{self, SENTINEL};
+use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
 /// Scores of a matrix, and its gap costs with an X-drop of `bits` bits.

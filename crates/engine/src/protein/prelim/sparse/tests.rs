@@ -1,6 +1,6 @@
 //! Rows and table give the same matches.
 
-use fleetblast_release::Release;
+use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::{self, ScoringSystem};
 
 use super::*;

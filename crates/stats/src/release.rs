@@ -1,8 +1,7 @@
 //! What differs between releases of BLAST+.
 //!
-//! Everything that depends on the release whose bytes are asked for reads it from the one [`Release`] that it is handed:
-//! no other crate has a number of a release of its own. Values that are the same in all releases stay where they are
-//! used.
+//! Code whose results depend on the release reads the [`Release`] that it is given: no other module
+//! has a number of a release. Values that are the same in all releases stay where they are used.
 
 /// A release of BLAST+, by its rules.
 #[derive(Clone, Copy, Debug, PartialEq)]

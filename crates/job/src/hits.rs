@@ -1,0 +1,28 @@
+//! Hits as values, for programs that do more with them than print a report.
+
+use fleetblast_engine::hits::Alignment;
+
+use crate::error::Error;
+
+/// A query and its hits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueryHits {
+    /// The query's identifier, as in the column `qseqid`.
+    pub id: String,
+    /// What BLAST+ warns of this query.
+    pub warning: Option<String>,
+    /// The subjects, best first.
+    pub hits: Vec<Hit>,
+}
+
+/// A subject and its alignments with a query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    /// The subject's identifier, as in the column `sseqid`.
+    pub id: String,
+    /// The alignments in the order of reports; never none.
+    pub alignments: Vec<Alignment>,
+}
+
+/// A function that receives each query with its hits. Its error ends the search.
+pub type Visitor<'a> = dyn FnMut(QueryHits) -> Result<(), Error> + Send + 'a;

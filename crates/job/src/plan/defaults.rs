@@ -1,0 +1,104 @@
+//! The plan of a search without options.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use fleetblast_db::SequenceKind;
+use fleetblast_db::load::Wish;
+use fleetblast_engine::kernel::Kernel;
+use fleetblast_engine::params::{Params, ProteinParams};
+use fleetblast_fleet::config::Config;
+use fleetblast_fleet::plan::Wishes;
+use fleetblast_stats::release::Release;
+use fleetblast_stats::scoring::ScoringSystem;
+
+use super::{
+    BatchSize, Codec, Destination, Fleet, Format, Plan, Report, Source, Split, Subjects, papers,
+};
+use crate::threads::{ThreadSource, Threads};
+
+const MATRIX: &str = "BLOSUM62";
+/// Residues of queries that blastp searches together.
+const BATCH: usize = 10_000;
+
+impl Plan {
+    /// Plans `blastp -db DATABASE -query QUERIES -outfmt 6` with the defaults of BLAST+: BLOSUM62,
+    /// e-values up to 10, at most 500 subjects. It uses one thread, and the report goes to
+    /// standard output.
+    ///
+    /// # Panics
+    /// Never: the default scoring system is known.
+    pub fn blastp(database: impl Into<String>, queries: impl Into<PathBuf>) -> Plan {
+        let release = &Release::V2_12_0;
+        let scoring = ScoringSystem::new(release, MATRIX, None, None).expect("a known matrix");
+        Plan {
+            program: "blastp",
+            banner: release.banner("blastp"),
+            query_kind: SequenceKind::Protein,
+            subject_kind: SequenceKind::Protein,
+            params: Params::Protein(ProteinParams::blastp(release, scoring)),
+            refusal: None,
+            matrix_name: MATRIX.to_owned(),
+            subjects: Subjects::Database(database.into()),
+            restriction: None,
+            database_mask: None,
+            dbsize: None,
+            query: Source::File(queries.into()),
+            query_range: None,
+            parse_deflines: false,
+            batch_size: BatchSize::Fixed(BATCH),
+            batch_size_error: None,
+            thread_letters: BATCH,
+            papers: papers::BLASTP,
+            identity_resets_composition: false,
+            iteration: None,
+            report: Report::tabular(),
+            out: Destination::Stdout,
+            metadata: None,
+            threads: Threads { count: 1, source: ThreadSource::NumThreads, cpus: 1 },
+            split: Split::Database,
+            partitions: None,
+            fleet: Fleet::alone(),
+            load: Wish::default(),
+            kernel: Kernel::detect(),
+            timing: None,
+        }
+    }
+}
+
+impl Report {
+    /// Plans `-outfmt 6`.
+    pub fn tabular() -> Report {
+        Report {
+            format: Format::Tabular,
+            columns: String::new(),
+            command: Vec::new(),
+            delimiter: None,
+            html: false,
+            show_gis: false,
+            line_length: 60,
+            num_descriptions: 500,
+            num_alignments: 500,
+            sort_hits: None,
+            sort_hsps: None,
+        }
+    }
+}
+
+impl Fleet {
+    /// Plans a search in one process without ranks.
+    pub fn alone() -> Fleet {
+        Fleet {
+            ranks: None,
+            dry_run: false,
+            wishes: Wishes::default(),
+            config: Config::default(),
+            checkpoint: None,
+            codec: Codec::default(),
+            trace: None,
+            decisive: BTreeMap::new(),
+            common: BTreeMap::new(),
+            list: None,
+        }
+    }
+}

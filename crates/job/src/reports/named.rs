@@ -1,0 +1,36 @@
+//! A query and its hits as values, with the names that tables have.
+
+use fleetblast_engine::hits::SubjectHit;
+use fleetblast_report::model::{QueryResult, Setup};
+use fleetblast_report::{query_id, subject_id};
+
+use super::failure;
+use crate::error::Error;
+use crate::hits::{Hit, QueryHits};
+use crate::queries::QueryRecord;
+use crate::subjects::Target;
+
+/// Names a query and its hits.
+///
+/// # Errors
+/// Definition lines that cannot be read.
+pub fn named(
+    setup: &Setup,
+    result: &QueryResult,
+    record: &QueryRecord,
+    target: &Target,
+) -> Result<QueryHits, Error> {
+    let hit = |hit: &SubjectHit| {
+        let id = subject_id(setup, target, hit.oid).map_err(|error| failure(&error))?;
+        Ok(Hit { id: text(&id), alignments: hit.alignments.clone() })
+    };
+    Ok(QueryHits {
+        id: text(&query_id(setup, result)),
+        warning: record.warning().map(|warning| text(&warning)),
+        hits: result.hits.iter().map(hit).collect::<Result<_, Error>>()?,
+    })
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
