@@ -1,14 +1,14 @@
 //! The report does not depend on how the subjects are cut into partitions, nor on the number of threads.
 
 use std::fmt::Write;
-use std::io::Read;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::sync::mpsc;
-use std::thread;
+use std::process::Command;
 use std::time::Duration;
 
 use fleetblast_oracle::sample_from;
+
+use crate::common::complaint;
+use crate::patience::output;
 
 /// A generator of families of synthetic proteins (xorshift), so that a failure can be repeated.
 struct Random(u64);
@@ -67,25 +67,12 @@ fn write_data(dir: &Path) {
 
 /// The report, which must be there within a minute.
 fn report(dir: &Path, options: &[&str], partitions: &str) -> Vec<u8> {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_fleetblast"))
-        .current_dir(dir)
-        .args(["blastp", "-query", "q.fa", "-subject", "s.fa", "-partitions", partitions])
-        .args(options)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdout = child.stdout.take().unwrap();
-    let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        sender.send(stdout.read_to_end(&mut bytes).map(|_| bytes))
-    });
-    let Ok(report) = receiver.recv_timeout(Duration::from_secs(60)) else {
-        child.kill().unwrap();
-        panic!("{options:?} in {partitions} parts takes longer than a minute");
-    };
-    assert!(child.wait().unwrap().success(), "{options:?}");
-    report.unwrap()
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
+    command.args(["blastp", "-query", "q.fa", "-subject", "s.fa", "-partitions", partitions]);
+    command.args(options).current_dir(dir);
+    let run = output(command, Duration::from_secs(60));
+    assert!(run.status.success(), "{options:?}: {}", complaint(&run));
+    run.stdout
 }
 
 #[test]
