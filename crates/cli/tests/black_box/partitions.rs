@@ -9,27 +9,21 @@ use fleetblast_oracle::sample_from;
 
 use crate::common::complaint;
 use crate::patience::output;
+use crate::volumes::Random;
 
-/// A generator of families of synthetic proteins (xorshift), so that a failure can be repeated.
-struct Random(u64);
+/// A generator of families of synthetic proteins, so that a failure can be repeated.
+struct Family(Random);
 
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 20) as usize % end
-    }
-
+impl Family {
     fn residue(&mut self) -> char {
-        char::from(b"ARNDCQEGHILKMFPSTWYVLAGSEV"[self.below(26)])
+        char::from(b"ARNDCQEGHILKMFPSTWYVLAGSEV"[self.0.index(26)])
     }
 
     /// A copy of `parent` with about one residue in `every` replaced, and sometimes a residue lost or gained.
     fn mutate(&mut self, parent: &str, every: usize) -> String {
         let mut copy = String::new();
         for residue in parent.chars() {
-            match self.below(every * 10) {
+            match self.0.index(every * 10) {
                 0 => {}
                 1 => copy.extend([residue, self.residue()]),
                 n if n < 12 => copy.push(self.residue()),
@@ -42,11 +36,11 @@ impl Random {
 
 /// Writes queries and subjects: families of many sizes, more members than a short list holds, repeats, and strangers.
 fn write_data(dir: &Path) {
-    let mut random = Random(20_211);
+    let mut random = Family(Random(20_211));
     let (mut queries, mut subjects) = (String::new(), String::new());
     let mut number = 0;
     for family in 0..6 {
-        let len = 60 + random.below(300);
+        let len = 60 + random.0.index(300);
         let parent: String = (0..len).map(|_| random.residue()).collect();
         writeln!(queries, ">query{family} family of {len}\n{parent}").unwrap();
         for member in 0..25 * family {
@@ -56,7 +50,7 @@ fn write_data(dir: &Path) {
             writeln!(subjects, ">s{number}\n{copy}{repeat}").unwrap();
         }
         for _ in 0..20 {
-            let stranger: String = (0..random.below(400) + 5).map(|_| random.residue()).collect();
+            let stranger: String = (0..random.0.index(400) + 5).map(|_| random.residue()).collect();
             number += 1;
             writeln!(subjects, ">s{number} stranger\n{stranger}").unwrap();
         }
