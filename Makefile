@@ -55,10 +55,13 @@ test:
 # Another make, which sees the MPI that has just been installed. Everything is compiled once, in one profile and with one set
 # of features; then tests that wait and tests that compute run side by side, each with its output in one piece. The black boxes,
 # which mostly wait, are the longest way and begin first.
+test-programs: export NOT_TESTED = $(abspath $(TARGET))/not-tested
 test-programs: test-build
+	@: >$(NOT_TESTED)
+	$(if $(MPI),,@echo "NOT TESTED: processes; this build is without MPI" >>$(NOT_TESTED))
 	$(MAKE) --no-print-directory --jobs=3 --output-sync=target test-black-box test-units test-table test-doc test-makedb
-	@echo "all tests passed; the table's sample was that of SAMPLE=$(SAMPLE)"
-	$(if $(MPI),,@echo "NOT TESTED: processes; this build is without MPI")
+	@echo "all tests passed; the table's sample was that of SAMPLE=$(SAMPLE); not tested: $$(sort -u $(NOT_TESTED) | wc -l)"
+	@sort -u $(NOT_TESTED)
 
 # A suite that hangs fails, and names the tests that did not end.
 LIMITED = scripts/limited.sh

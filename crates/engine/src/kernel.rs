@@ -92,3 +92,29 @@ impl Kernel {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    /// Tests go through the kernels that this CPU has. This one names the others.
+    #[test]
+    fn kernels_that_the_cpu_lacks_are_named() {
+        #[cfg(target_arch = "x86_64")]
+        let conflicts = is_x86_feature_detected!("avx512cd");
+        #[cfg(not(target_arch = "x86_64"))]
+        let conflicts = false;
+        let kernels = [
+            ("avx512", Kernel::named("avx512").is_some()),
+            ("avx512cd", conflicts),
+            ("avx2", Kernel::named("avx2").is_some()),
+        ];
+        for (name, _) in kernels.into_iter().filter(|(_, is_here)| !is_here) {
+            let line = format!("NOT TESTED: {name} kernels (the CPU lacks them)\n");
+            // Not by a macro, whose output the test harness would keep to itself.
+            std::io::stderr().write_all(line.as_bytes()).expect("standard error");
+        }
+    }
+}

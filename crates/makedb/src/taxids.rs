@@ -1,11 +1,11 @@
 //! Taxonomy ids of sequences, and their tables in version 5.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use fleetblast_seq::id::{SeqId, parse_single};
+use fleetblast_seq::input::read_whole;
 
 use crate::error::Error;
 use crate::ids::plain_key;
@@ -36,7 +36,7 @@ impl Taxids {
     /// If the file cannot be read, or a second word is no number.
     pub fn read_map(path: &Path) -> Result<Self, Error> {
         let text =
-            fs::read(path).map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
+            read_whole(path).map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
         let mut map = HashMap::new();
         for (line, text) in (1..).zip(text.split(|&byte| byte == b'\n' || byte == b'\r')) {
             let mut words = text.trim_ascii().split(|&byte| byte == b' ' || byte == b'\t');

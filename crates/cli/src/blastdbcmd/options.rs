@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
 
 use fleetblast_db::SequenceKind;
-use fleetblast_job::error::Error;
+use fleetblast_job::error::{Error, exit};
 use fleetblast_job::standard;
 use fleetblast_seq::convert::trim_spaces;
+use fleetblast_seq::input::read_whole;
 
 use crate::hint;
 use crate::options::blastdbcmd::{BLASTDBCMD, output, retrieval};
@@ -193,9 +194,14 @@ pub(super) fn lines_of(option: &str, path: &OsStr) -> Result<Vec<u8>, Error> {
         let read = standard::input().and_then(|input| input.lock().read_to_end(&mut text));
         read.map(|_| text)
     } else {
-        fs::read(path)
+        read_whole(Path::new(path))
     };
-    contents.map_err(|_| Error::inaccessible(option, &path.to_string_lossy()))
+    let shown = path.to_string_lossy();
+    contents.map_err(|error| match error.get_ref() {
+        // The file has changed.
+        Some(_) => Error::new(exit::INPUT, format!("{shown}: {error}")),
+        None => Error::inaccessible(option, &shown),
+    })
 }
 
 #[cfg(test)]

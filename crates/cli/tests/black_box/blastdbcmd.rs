@@ -7,6 +7,7 @@ use std::process::{Command, Output, Stdio};
 use fleetblast_oracle::sample;
 
 use crate::common::Fixture;
+use crate::volumes::Random;
 
 /// Definition lines of proteins: all kinds of identifiers, merged ones, titles that look like identifiers.
 const PROTEINS: [&str; 20] = [
@@ -186,34 +187,23 @@ const TWICE: &[&str] = &[
 const BATCH: &str = "loc1 3-10\n  aB_c.1   5-\t\nnosuch 1-2\n\nAAA12345 minus 2-4\nP12345 plus\n1002 77\n999\n\
      notitle x-y\r1-2\n>tr|x|y\n>Sp|q_1|Z 1-2\n>abc\nseqA MINUS 2-5\n600 1-3 2-4 \n555\nloc1 2-3 21";
 
-/// Letters that look random and are the same in every run.
-struct Letters(u64);
-
-impl Letters {
-    fn next(&mut self, alphabet: &[u8]) -> char {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        alphabet[(self.0 >> 33) as usize % alphabet.len()].into()
-    }
-
-    fn sequence(&mut self, alphabet: &[u8], length: usize) -> String {
-        (0..length).map(|_| self.next(alphabet)).collect()
-    }
+fn sequence(random: &mut Random, alphabet: &[u8], length: usize) -> String {
+    (0..length).map(|_| char::from(alphabet[random.index(alphabet.len())])).collect()
 }
 
 fn write_fasta(dir: &Path) {
-    let mut letters = Letters(7);
+    let mut random = Random(7);
     let mut proteins = String::new();
     for (i, line) in PROTEINS.iter().enumerate() {
         let length = [5, 79, 80, 81, 160, 243][i % 6];
-        let own = letters.sequence(b"ACDEFGHIKLMNPQRSTVWY", length);
+        let own = sequence(&mut random, b"ACDEFGHIKLMNPQRSTVWY", length);
         let odd = if i == 2 { "BXZUOJ*-QQQQQQQQQQQQQQQQQQ" } else { "" };
         proteins.push_str(&format!(">{line}\n{odd}{own}\n"));
     }
     fs::write(dir.join("p.fa"), proteins).expect("proteins");
     let mut nucleotides = String::new();
     for (i, line) in NUCLEOTIDES.iter().enumerate() {
-        let mut bases = |length| letters.sequence(b"ACGT", length);
+        let mut bases = |length| sequence(&mut random, b"ACGT", length);
         let sequence = match i {
             0 => "ACGTNNNNNRYAC".to_owned(),
             4 => "A".to_owned(),

@@ -4,16 +4,20 @@ mod stops;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
-use std::thread;
-use std::time::Duration;
 
+use crate::metadata_ranks::kept;
+use crate::patience::until;
 use crate::volumes::Random;
 use tempfile::TempDir;
 
 /// Exit code of what is refused.
 const INPUT: i32 = 1;
+
+/// Bytes of a checkpoint that has records, and not only headers of files.
+const LEAST_RECORDS: u64 = 500;
 
 /// What most of the tests search for: few hits of worth, and many extensions that come to nothing.
 const MANY: &str = "-query many.fa -db repeats -task megablast -word_size 16 -evalue 1e-9 -max_hsps 1 -outfmt 0 -num_descriptions 3 -num_alignments 1";
@@ -182,17 +186,28 @@ fn a_search_that_is_killed_is_judged_the_same_when_it_goes_on() {
     let place = Place::with_repeats();
     let expected = place.output(MANY).stdout;
     let arguments = format!("{MANY} -checkpoint kept -resume -out report -block_residues 700");
+    let checkpoint = place.path("kept");
     for shape in ["-ranks 3", "-ranks 2 -partitions 2", "-ranks 4 -groups 2"] {
+        let before = kept(&checkpoint);
         let mut command = place.command(&format!("{arguments} {shape}"));
         let mut child = command.stderr(Stdio::null()).spawn().expect("the program runs");
-        thread::sleep(Duration::from_millis(700));
+        until("another record in the checkpoint", || {
+            kept(&checkpoint) > before + LEAST_RECORDS || child.try_wait().unwrap().is_some()
+        });
         child.kill().expect("it is a child");
-        child.wait().expect("it is a child");
+        let status = child.wait().expect("it is a child");
+        assert_eq!(status.signal(), Some(9), "{shape}: it ended before it was killed");
     }
     let output = place.output(&format!("{arguments} -ranks 3 -trace trace.json"));
+    let message = String::from_utf8_lossy(&output.stderr);
+    let resumed = message.lines().find_map(|line| {
+        let (before, _) = line.split_once(" blocks of queries are finished already")?;
+        before.rsplit(' ').next()?.parse::<u32>().ok()
+    });
+    assert!(resumed.is_some_and(|blocks| blocks > 0), "{message}");
     let report = fs::read(place.path("report")).expect("the report");
-    assert!(report == expected, "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(!place.path("kept").exists());
+    assert!(report == expected, "{message}");
+    assert!(!checkpoint.exists());
 }
 
 #[test]

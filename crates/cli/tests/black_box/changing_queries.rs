@@ -3,13 +3,10 @@
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
-use std::path::Path;
 use std::process::{Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
-
+use crate::patience::until_within;
 use crate::sandbox::{Sandbox, message, query};
 
 /// More than enough for a short search on a busy machine.
@@ -74,14 +71,10 @@ fn attack(options: &[&str]) {
     let mut command: Command = sandbox.command(&options);
     let warnings = File::create(sandbox.path("warnings")).expect("a file");
     let mut child = command.stderr(warnings).spawn().expect("a start");
-    let start = Instant::now();
-    while !sandbox.names().iter().any(|name| name.ends_with(".part")) {
-        if child.try_wait().expect("a child").is_some() {
-            break;
-        }
-        assert!(start.elapsed() < PATIENCE, "no report was begun: {:?}", sandbox.names());
-        sleep(Duration::from_millis(1));
-    }
+    until_within(PATIENCE, "the beginning of a report", || {
+        sandbox.names().iter().any(|name| name.ends_with(".part"))
+            || child.try_wait().expect("a child").is_some()
+    });
     overwrite(&sandbox, &others);
     let output = child.wait_with_output().expect("an end");
     let said = fs::read_to_string(sandbox.path("warnings")).expect("warnings");
@@ -107,62 +100,4 @@ fn nothing_is_published_of_queries_that_have_changed() {
     attack(&["-ranks", "3"]);
     attack(&["-ranks", "3", "-checkpoint", "kept"]);
     attack(&["-ranks", "3", "-io_ranks", "1", "-metadata", "hits"]);
-}
-
-/// Stops a program in the middle of reading a file; false if it has read all before.
-fn stopped_amid(child: &std::process::Child, path: &Path, length: u64) -> bool {
-    let pid = Pid::from_child(child);
-    let process = Path::new("/proc").join(child.id().to_string());
-    let position = || -> Option<u64> {
-        let files = fs::read_dir(process.join("fd")).ok()?.filter_map(Result::ok);
-        let mut files = files.filter(|it| fs::read_link(it.path()).is_ok_and(|to| to == path));
-        let info = process.join("fdinfo").join(files.next()?.file_name());
-        fs::read_to_string(info).ok()?.lines().next()?.strip_prefix("pos:")?.trim().parse().ok()
-    };
-    let is_amid = || position().is_some_and(|at| at > 0 && at < length);
-    let start = Instant::now();
-    while start.elapsed() < PATIENCE && process.join("fd").read_dir().is_ok() {
-        if is_amid() {
-            kill_process(pid, Signal::STOP).expect("a process");
-            if is_amid() {
-                return true;
-            }
-            kill_process(pid, Signal::CONT).expect("a process");
-            return false;
-        }
-        sleep(Duration::from_micros(200));
-    }
-    false
-}
-
-#[test]
-fn subjects_that_change_while_they_are_read_end_the_search() {
-    let sandbox = Sandbox::new();
-    sandbox.write("few.fa", query());
-    let one = |number| format!(">s{number}\n{}\n", "MKVLAAGIV".repeat(100));
-    // A busy machine may look too late many times.
-    for thousands in [20, 20, 20, 80, 80, 80, 80, 80, 160, 160, 160, 160] {
-        let subjects: String = (0..thousands * 1000).map(one).collect();
-        sandbox.write("s.fa", &subjects);
-        let path = fs::canonicalize(sandbox.path("s.fa")).expect("the subjects");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
-        command.args(["blastp", "-query"]).arg(sandbox.path("few.fa")).arg("-subject").arg(&path);
-        command.arg("-out").arg(sandbox.path("report"));
-        let mut child = command.stderr(Stdio::piped()).spawn().expect("a start");
-        if !stopped_amid(&child, &path, subjects.len() as u64) {
-            // It was too fast.
-            child.kill().expect("a process");
-            child.wait().expect("an end");
-            continue;
-        }
-        File::options().append(true).open(&path).unwrap().write_all(b">more\nMKV\n").unwrap();
-        kill_process(Pid::from_child(&child), Signal::CONT).expect("a process");
-        let output = child.wait_with_output().expect("an end");
-        let said = message(&output);
-        assert_eq!(output.status.code(), Some(INPUT), "{said}");
-        assert!(said.contains("s.fa") && said.contains("the file has changed"), "{said}");
-        assert!(fs::read(sandbox.path("report")).unwrap_or_default().is_empty(), "{said}");
-        return;
-    }
-    panic!("no subjects are so many that they change while they are read");
 }

@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use fleetblast_oracle::seed;
 use tempfile::TempDir;
 
+use crate::volumes::Random;
+
 /// Trials of each database, if there is time.
 const TRIALS: u64 = 4000;
 /// Time allowed for each. Every commit has trials of its own.
@@ -20,19 +22,6 @@ const SEQUENCES: usize = 150;
 const FIELDS: &str = "6 qseqid qstart qend sstart send score evalue";
 /// Exit codes of a message.
 const REFUSED: [i32; 3] = [1, 2, 255];
-
-/// A seeded generator (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % end as u64) as usize
-    }
-}
 
 /// A database and what is asked of it.
 struct Bench {
@@ -81,13 +70,13 @@ impl Bench {
     fn write_inputs(&self) {
         let mut random = Random(1);
         let letters: Vec<char> = "ACDEFGHIKLMNPQRSTVWY".chars().collect();
-        let parent: Vec<char> = (0..90).map(|_| letters[random.below(20)]).collect();
+        let parent: Vec<char> = (0..90).map(|_| letters[random.index(20)]).collect();
         let (mut fasta, mut map) = (String::new(), String::new());
         let (mut ids, mut gis) = (String::new(), String::new());
         for n in 0..SEQUENCES {
             let mut child = parent.clone();
             for _ in 0..4 + n % 20 {
-                child[random.below(90)] = letters[random.below(20)];
+                child[random.index(90)] = letters[random.index(20)];
             }
             let child: String = child.into_iter().take(60 + n % 31).collect();
             let id = ["P4", "Q7", "A0"][n % 3];
@@ -171,11 +160,11 @@ impl Bench {
 
 /// Damages a file; says how.
 fn damage(name: &str, bytes: &mut Vec<u8>, random: &mut Random) -> String {
-    let at = random.below(bytes.len());
-    let end = bytes.len().min(at + 1 + random.below(40));
+    let at = random.index(bytes.len());
+    let end = bytes.len().min(at + 1 + random.index(40));
     // A residue that becomes another one, or a gap, cannot be told.
     let is_residues = Path::new(name).extension().is_some_and(|extension| extension == "psq");
-    match random.below(if is_residues { 2 } else { 6 }) {
+    match random.index(if is_residues { 2 } else { 6 }) {
         0 => {
             bytes.truncate(at);
             format!("cut at {at}")
@@ -193,11 +182,11 @@ fn damage(name: &str, bytes: &mut Vec<u8>, random: &mut Random) -> String {
             format!("zeros in {at}..{end}")
         }
         4 => {
-            bytes[at] ^= 1 << random.below(8);
+            bytes[at] ^= 1 << random.index(8);
             format!("a bit at {at}")
         }
         _ => {
-            bytes[at] = random.below(256) as u8;
+            bytes[at] = random.index(256) as u8;
             format!("a byte at {at}")
         }
     }

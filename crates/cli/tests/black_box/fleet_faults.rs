@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::common::not_tested;
 use crate::volumes::{FOUR, Random, write};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
@@ -388,7 +389,7 @@ fn a_full_disk_loses_nothing() {
         Command::new("mount").args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(&small).output()
     };
     if !mount("size=40k").is_ok_and(|output| output.status.success()) {
-        println!("SKIPPED: no file system can be mounted here");
+        not_tested("a full disk, as no file system can be mounted here");
         return;
     }
     let _mounted = Mounted(&small);

@@ -4,32 +4,16 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[cfg(feature = "mpi")]
 use crate::metadata_ranks::make_database;
 use crate::metadata_ranks::{BLASTN, BLASTP, KINDS, bases, fleetblast, must, proteins, said};
+use crate::patience::output;
 
 /// Runs a command, but not for ever.
-fn run(mut command: Command) -> Output {
-    let (out, err) =
-        (tempfile::NamedTempFile::new().unwrap(), tempfile::NamedTempFile::new().unwrap());
-    let mut child =
-        command.stdout(out.reopen().unwrap()).stderr(err.reopen().unwrap()).spawn().unwrap();
-    let start = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            break status;
-        }
-        if start.elapsed() > Duration::from_secs(100) {
-            let _ = child.kill();
-            panic!("{command:?} does not end: {}", fs::read_to_string(err.path()).unwrap());
-        }
-        sleep(Duration::from_millis(2));
-    };
-    let read = |file: &tempfile::NamedTempFile| fs::read(file.path()).unwrap();
-    Output { status, stdout: read(&out), stderr: read(&err) }
+fn run(command: Command) -> Output {
+    output(command, Duration::from_secs(100))
 }
 
 fn search(dir: &Path, program: &[&str], options: &[&str]) -> Command {
@@ -190,6 +174,9 @@ fn an_output_that_is_full_is_one_error() {
 
 #[cfg(feature = "mpi")]
 mod processes {
+    use std::thread::sleep;
+    use std::time::Instant;
+
     use rustix::process::{Pid, Signal, kill_process};
 
     use super::*;

@@ -35,6 +35,7 @@ mod blocks;
 #[cfg(feature = "mpi")]
 mod broadcast;
 mod changing_database;
+mod changing_inputs;
 mod changing_queries;
 mod configuration;
 mod crossed_lists;

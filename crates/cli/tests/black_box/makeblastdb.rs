@@ -14,31 +14,12 @@ use std::process::{Command, Output, Stdio};
 use fleetblast_oracle::{Oracle, sample};
 use tempfile::TempDir;
 
+use crate::volumes::Random;
+
 /// The program under test, by a name under which it is `makeblastdb`.
 const OURS: &str = "./bin/makeblastdb";
 /// Runs of both programs before a difference counts, because of dates.
 const ATTEMPTS: usize = 4;
-
-/// A seeded generator (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        (self.next() % end as u64) as usize
-    }
-
-    fn pick<'a, T: ?Sized>(&mut self, from: &[&'a T]) -> &'a T {
-        from[self.below(from.len())]
-    }
-}
 
 /// Identifiers of all kinds, `#` to be replaced by a number.
 const IDS: &[&str] = &[
@@ -83,16 +64,16 @@ fn fasta(random: &mut Random, letters: &str, count: usize) -> String {
     for n in 0..count {
         let id = random.pick(IDS).replace('#', &format!("{:05}", 10_000 + n));
         text.push_str(&format!(">{id}{}", random.pick(TITLES)));
-        if random.below(12) == 0 {
+        if random.index(12) == 0 {
             text.push_str(&format!("\u{1}more{n} another title\u{1}gnl|more|{n}"));
         }
         text.push_str(random.pick(&["\n", "\n", "\r\n", "\n\n", "\n; comment\n"]));
-        let length = if random.below(20) == 0 { 0 } else { random.below(400) };
+        let length = if random.index(20) == 0 { 0 } else { random.index(400) };
         let mut line = 0;
         for _ in 0..length {
-            let letter = letters[random.below(letters.len())];
+            let letter = letters[random.index(letters.len())];
             // Runs of one letter show how ambiguities are stored.
-            let run = if random.below(40) == 0 { random.below(60) } else { 1 };
+            let run = if random.index(40) == 0 { random.index(60) } else { 1 };
             for _ in 0..run {
                 text.push(letter);
                 line += 1;
@@ -303,7 +284,7 @@ fn taxonomy_ids_of_identifiers() {
         let id =
             random.pick(&["loc#", "P#", "NP_#", "NP_#.1", "tag#", "gnl|mydb|tag#", "#", "AAC#"]);
         let id = id.replace('#', &format!("{:05}", 10_000 + n));
-        map += &format!("{id}{}{}\n", random.pick(&[" ", "\t"]), random.below(700));
+        map += &format!("{id}{}{}\n", random.pick(&[" ", "\t"]), random.index(700));
     }
     bench.write("map.txt", map);
     bench.write("none.txt", "nobody 7\n");
@@ -320,8 +301,8 @@ fn keys_with_many_sequences_and_many_transactions() {
     let mut text = String::new();
     let mut random = Random(30);
     for n in 0..22_000 {
-        let group = random.below(400);
-        let entry = if random.below(30) == 0 { 0 } else { group };
+        let group = random.index(400);
+        let entry = if random.index(30) == 0 { 0 } else { group };
         text += &format!(">pdb|{}{:03}|c{n}\nMKTAYIAK\n", 1 + entry % 9, entry / 9);
         text += &format!(">loc{n}\nMKTAYIAKQR\n");
     }
@@ -337,8 +318,8 @@ fn masks() {
     for n in 0..100 {
         let id = random.pick(&["loc#", "sp|P#|NAME", "gnl|mydb|tag#", "gi|#|gb|AAB#.1|", "#"]);
         text += &format!(">{} a title\n", id.replace('#', &format!("{:05}", 10_000 + n)));
-        for _ in 0..1 + random.below(300) {
-            let run = if random.below(30) == 0 { random.below(40) } else { 1 };
+        for _ in 0..1 + random.index(300) {
+            let run = if random.index(30) == 0 { random.index(40) } else { 1 };
             text += &random.pick(&["A", "C", "D", "E", "K", "L", "Q", "S", "W"]).repeat(run);
         }
         text.push('\n');

@@ -244,8 +244,8 @@ fn metadata_go_through_pipes() {
     assert!(said(&run).contains("m is no metadata of a search"), "{}", said(&run));
 }
 
-/// Bytes of what is in the checkpoint.
-fn kept(dir: &Path) -> u64 {
+/// Bytes of the records in a checkpoint.
+pub(crate) fn kept(dir: &Path) -> u64 {
     let Ok(entries) = fs::read_dir(dir) else { return 0 };
     let size = |path: &Path| match path.is_dir() {
         true => kept(path),

@@ -1,35 +1,29 @@
 //! The report does not depend on how the subjects are cut into partitions, nor on the number of threads.
 
 use std::fmt::Write;
-use std::io::Read;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::sync::mpsc;
-use std::thread;
+use std::process::Command;
 use std::time::Duration;
 
 use fleetblast_oracle::sample_from;
 
-/// A generator of families of synthetic proteins (xorshift), so that a failure can be repeated.
-struct Random(u64);
+use crate::common::complaint;
+use crate::patience::output;
+use crate::volumes::Random;
 
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 20) as usize % end
-    }
+/// A generator of families of synthetic proteins, so that a failure can be repeated.
+struct Family(Random);
 
+impl Family {
     fn residue(&mut self) -> char {
-        char::from(b"ARNDCQEGHILKMFPSTWYVLAGSEV"[self.below(26)])
+        char::from(b"ARNDCQEGHILKMFPSTWYVLAGSEV"[self.0.index(26)])
     }
 
     /// A copy of `parent` with about one residue in `every` replaced, and sometimes a residue lost or gained.
     fn mutate(&mut self, parent: &str, every: usize) -> String {
         let mut copy = String::new();
         for residue in parent.chars() {
-            match self.below(every * 10) {
+            match self.0.index(every * 10) {
                 0 => {}
                 1 => copy.extend([residue, self.residue()]),
                 n if n < 12 => copy.push(self.residue()),
@@ -42,11 +36,11 @@ impl Random {
 
 /// Writes queries and subjects: families of many sizes, more members than a short list holds, repeats, and strangers.
 fn write_data(dir: &Path) {
-    let mut random = Random(20_211);
+    let mut random = Family(Random(20_211));
     let (mut queries, mut subjects) = (String::new(), String::new());
     let mut number = 0;
     for family in 0..6 {
-        let len = 60 + random.below(300);
+        let len = 60 + random.0.index(300);
         let parent: String = (0..len).map(|_| random.residue()).collect();
         writeln!(queries, ">query{family} family of {len}\n{parent}").unwrap();
         for member in 0..25 * family {
@@ -56,7 +50,7 @@ fn write_data(dir: &Path) {
             writeln!(subjects, ">s{number}\n{copy}{repeat}").unwrap();
         }
         for _ in 0..20 {
-            let stranger: String = (0..random.below(400) + 5).map(|_| random.residue()).collect();
+            let stranger: String = (0..random.0.index(400) + 5).map(|_| random.residue()).collect();
             number += 1;
             writeln!(subjects, ">s{number} stranger\n{stranger}").unwrap();
         }
@@ -67,25 +61,12 @@ fn write_data(dir: &Path) {
 
 /// The report, which must be there within a minute.
 fn report(dir: &Path, options: &[&str], partitions: &str) -> Vec<u8> {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_fleetblast"))
-        .current_dir(dir)
-        .args(["blastp", "-query", "q.fa", "-subject", "s.fa", "-partitions", partitions])
-        .args(options)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdout = child.stdout.take().unwrap();
-    let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        sender.send(stdout.read_to_end(&mut bytes).map(|_| bytes))
-    });
-    let Ok(report) = receiver.recv_timeout(Duration::from_secs(60)) else {
-        child.kill().unwrap();
-        panic!("{options:?} in {partitions} parts takes longer than a minute");
-    };
-    assert!(child.wait().unwrap().success(), "{options:?}");
-    report.unwrap()
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
+    command.args(["blastp", "-query", "q.fa", "-subject", "s.fa", "-partitions", partitions]);
+    command.args(options).current_dir(dir);
+    let run = output(command, Duration::from_secs(60));
+    assert!(run.status.success(), "{options:?}: {}", complaint(&run));
+    run.stdout
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! Reports of the first queries come while the program still waits for more.
 
-use std::io::{BufRead, BufReader, Write};
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::process::Stdio;
-use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use crate::patience::until_within;
 use crate::sandbox::Sandbox;
 
 /// More than enough for a short search on a busy machine.
@@ -21,26 +22,21 @@ fn reports_before_the_end(program: &str, queries: usize, reported: usize) {
     let sandbox = Sandbox::new();
     let format = ["-query", "-", "-outfmt", "7 qacc sacc"];
     let mut command = sandbox.command_of(program, &format);
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("a start");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("a start");
     let mut stdin = child.stdin.take().expect("a pipe");
     let text: String = (0..queries).map(|number| format!(">q{number}\n{RESIDUES}\n")).collect();
     stdin.write_all(text.as_bytes()).expect("it reads");
-    let lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
-    let (send, received) = mpsc::channel();
-    let reader = thread::spawn(move || {
-        lines.map_while(Result::ok).try_for_each(|line| send.send(line)).is_ok()
+    let mut report = File::create(sandbox.path("report")).expect("a file");
+    let mut stdout = child.stdout.take().expect("a pipe");
+    let reader = thread::spawn(move || io::copy(&mut stdout, &mut report));
+    let last = format!("# Query: q{}\n", reported - 1);
+    until_within(PATIENCE, "a report before the end of the input", || {
+        fs::read_to_string(sandbox.path("report")).expect("a report").contains(&last)
     });
-    let last = format!("# Query: q{}", reported - 1);
-    while received.recv_timeout(PATIENCE).expect("a report before the end of the input") != last {}
     drop(stdin);
-    drop(received);
     child.wait().expect("an end");
-    reader.join().expect("a reader");
+    reader.join().expect("a reader").expect("all of the report");
 }
 
 #[test]

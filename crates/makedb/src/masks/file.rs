@@ -1,13 +1,13 @@
 //! Files of masks from segmasker, dustmasker, windowmasker and convert2blastmask
 //! (Blast-db-mask-info, blast.asn), in binary or text.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use fleetblast_seq::asn::{AsnError, Binary, Kind, Malformed, Node, Place, Source, Text, location};
 use fleetblast_seq::id::SeqId;
+use fleetblast_seq::input::UnchangedFile;
 
 /// Bytes read at a time; also enough to detect the format.
 const BUFFER: usize = 1 << 16;
@@ -59,13 +59,13 @@ pub struct MaskFile {
 }
 
 impl MaskFile {
-    /// Opens a file.
+    /// Opens a file. Reading it fails once it has changed.
     ///
     /// # Errors
     /// If it cannot be read, or is not ASN.1.
     pub fn open(path: &Path) -> Result<Self, MaskError> {
         let wrap = |source| MaskError::Read { path: path.to_path_buf(), source };
-        let file = File::open(path).map_err(wrap)?;
+        let file = UnchangedFile::open(path).map_err(wrap)?;
         Self::new(BufReader::with_capacity(BUFFER, file), path)
     }
 

@@ -1,24 +1,55 @@
 //! Waiting, but not for ever: a test that hangs says nothing.
 
+use std::fs;
+use std::process::{Command, Output};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+
+use tempfile::NamedTempFile;
 
 /// More than enough on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(100);
 
 /// Waits until it is so.
-pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    awaited(what, || is_so().then_some(()));
+pub fn until(what: &str, is_so: impl FnMut() -> bool) {
+    until_within(PATIENCE, what, is_so);
+}
+
+/// The same with another limit.
+pub fn until_within(limit: Duration, what: &str, mut is_so: impl FnMut() -> bool) {
+    let is_so = within(limit, || is_so().then_some(()));
+    assert!(is_so.is_some(), "{what}: it does not come to that");
 }
 
 /// Waits until something is there.
-pub fn awaited<T>(what: &str, mut there: impl FnMut() -> Option<T>) -> T {
+pub fn awaited<T>(what: &str, there: impl FnMut() -> Option<T>) -> T {
+    within(PATIENCE, there).unwrap_or_else(|| panic!("{what}: it does not come to that"))
+}
+
+/// Waits until something is there; `None` if it is not within the limit.
+pub fn within<T>(limit: Duration, mut there: impl FnMut() -> Option<T>) -> Option<T> {
     let start = Instant::now();
     loop {
-        if let Some(there) = there() {
-            return there;
+        let found = there();
+        if found.is_some() || start.elapsed() > limit {
+            return found;
         }
-        assert!(start.elapsed() < PATIENCE, "{what}: it does not come to that");
         sleep(Duration::from_millis(1));
     }
+}
+
+/// Runs a command to its end. One that takes longer than the limit is killed, and the test fails.
+pub fn output(mut command: Command, limit: Duration) -> Output {
+    let file = || NamedTempFile::new().expect("a temporary file");
+    let (out, err) = (file(), file());
+    let read = |file: &NamedTempFile| fs::read(file.path()).expect("output");
+    command.stdout(out.reopen().expect("a file")).stderr(err.reopen().expect("a file"));
+    let mut child = command.spawn().expect("a start");
+    let Some(status) = within(limit, || child.try_wait().expect("a process")) else {
+        child.kill().expect("a process");
+        child.wait().expect("an end");
+        let said = String::from_utf8_lossy(&read(&err)).into_owned();
+        panic!("{command:?} does not end within {limit:?}: {said}");
+    };
+    Output { status, stdout: read(&out), stderr: read(&err) }
 }

@@ -8,6 +8,7 @@ use std::process::{Command, Output, Stdio};
 use fleetblast_db::VolumeBytes;
 use tempfile::TempDir;
 
+use crate::common::not_tested;
 use crate::volumes::{FOUR, entries, volume};
 
 /// Sequences in the database of a sandbox.
@@ -142,7 +143,7 @@ fn with_usual<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
 pub fn is_above_permissions(unreadable: &Path) -> bool {
     let above = fs::File::open(unreadable).is_ok();
     if above {
-        eprintln!("SKIPPED: this user may read every file, permissions were not tested");
+        not_tested("permissions, as this user may read every file");
     }
     above
 }

@@ -17,6 +17,16 @@ impl Random {
         (self.0 >> 33) % bound
     }
 
+    /// An index of a list of that length.
+    pub fn index(&mut self, length: usize) -> usize {
+        self.below(length as u64) as usize
+    }
+
+    /// One of several values.
+    pub fn pick<'a, T: ?Sized>(&mut self, from: &[&'a T]) -> &'a T {
+        from[self.index(from.len())]
+    }
+
     /// Letters of the 20 standard residues and X.
     pub fn protein(&mut self, length: usize) -> Vec<u8> {
         (0..length).map(|_| b"ACDEFGHIKLMNPQRSTVWYX"[self.below(21) as usize]).collect()
