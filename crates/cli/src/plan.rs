@@ -8,7 +8,7 @@
 
 mod blastn;
 mod blastp;
-mod fleet;
+pub(crate) mod fleet;
 mod format;
 pub(crate) mod input;
 mod metadata;

@@ -21,6 +21,7 @@ use crate::options::parse::Given;
 use crate::options::search::fleet::{RESULT_MEMORY, WRITE_BUFFER};
 use crate::options::typed::lossy;
 use crate::options::wrap::{OUT, QUERY, WrapOptions};
+use crate::plan::fleet::write_buffer;
 use crate::plan::{input, refuse_other_checkpoint};
 use crate::terminal::Progress;
 
@@ -124,7 +125,8 @@ fn config(options: &WrapOptions) -> Result<Config, Error> {
     let size = |option: &Opt<OsString>, text: &Option<OsString>| {
         text.as_deref().map(|text| load::bytes(option.name(), text)).transpose()
     };
-    let write_buffer = size(&WRITE_BUFFER, &options.write_buffer)?.unwrap_or(default.write_buffer);
+    let write_buffer = write_buffer(&WRITE_BUFFER, options.write_buffer.as_deref())?;
+    let write_buffer = write_buffer.unwrap_or(default.write_buffer);
     let config = Config { write_buffer, strategy: options.output, ..default };
     let most = config.least_result_memory().max(config.result_memory);
     let result_memory = size(&RESULT_MEMORY, &options.result_memory)?.unwrap_or(most);

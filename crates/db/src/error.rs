@@ -411,9 +411,10 @@ pub enum DbError {
         /// The file as named.
         path: PathBuf,
     },
-    /// An alias's list of GIs that does not exist.
+    /// An alias's list that is read with the volumes (GIs; in version 4 identifiers, too), and is
+    /// not there.
     #[error("Cannot memory map {}.", path.display())]
-    MissingGiList {
+    MissingVolumeList {
         /// The file.
         path: PathBuf,
     },

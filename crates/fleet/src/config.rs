@@ -162,6 +162,10 @@ impl Default for Config {
 /// written, one part being sent, one portion of a collective write.
 pub const RESERVED_BUFFERS: u64 = 4;
 
+/// The smallest write buffer that makes sense, in bytes: each one that is sent or written costs a
+/// message and a call of the system.
+pub const LEAST_WRITE_BUFFER: u64 = 64;
+
 /// The largest write buffer, in bytes. Several of them are held in memory.
 pub const MOST_WRITE_BUFFER: u64 = 64 << 30;
 

@@ -266,7 +266,7 @@ impl<'a> Host<'a> {
         if self.begun.is_some() {
             return LinkError::Broken(why.to_owned());
         }
-        self.sink.refused(why).map_or_else(LinkError::Ended, LinkError::Broken)
+        LinkError::Broken(self.sink.refused(why))
     }
 }
 

@@ -43,12 +43,10 @@ pub trait Sink {
         false
     }
 
-    /// Who came sends something else than what is held, and goes. In words what is told of that.
-    ///
-    /// # Errors
-    /// In words why nobody else is waited for.
-    fn refused(&mut self, why: &str) -> Result<String, String> {
-        Ok(why.to_owned())
+    /// A sender came whose stream is not the one that is held, and leaves. Returns a message about
+    /// that; the default is the sender's reason.
+    fn refused(&mut self, why: &str) -> String {
+        why.to_owned()
     }
 
     /// What became of the bytes, as soon as that is known.

@@ -14,9 +14,12 @@ mod messages;
 mod options;
 mod source;
 
+use std::fs;
+
 use fleetblast_db::{DbError, SearchPath};
 use fleetblast_job::error::{Error, exit};
-use fleetblast_job::output::{Output, leave_empty};
+use fleetblast_job::output::{Output, leave_empty, replaced};
+use fleetblast_job::plan::Destination;
 
 use self::config::Config;
 use self::fasta::Fasta;
@@ -107,10 +110,18 @@ fn run_with(options: &Options, messages: &Messages) -> Result<(), Error> {
             drop(out);
             leave_empty(&target);
         }
-        // What was written before any other error stays.
+        // What was written before any other error stays, but takes no older file's place.
+        Err(error) if !error.message.is_empty() && has_older(&target) => drop(out),
         _ => out.commit()?,
     }
     done
+}
+
+/// Whether an output is a file that holds something already.
+fn has_older(target: &Destination) -> bool {
+    let Destination::File(path) = target else { return false };
+    let older = replaced(path).and_then(|wanted| fs::metadata(wanted).ok());
+    older.is_some_and(|older| older.is_file() && older.len() > 0)
 }
 
 fn request(options: &Options, messages: &Messages, out: &mut Output) -> Result<(), Error> {

@@ -8,7 +8,7 @@ use fleetblast_db::{
     Database, DbError, Defline, Lookup, OddHeader, OidCursor, SearchPath, SequenceKind, TaxidSign,
     TaxonNames, TaxonomyNames,
 };
-use fleetblast_job::error::Error;
+use fleetblast_job::error::{Error, exit};
 
 use super::Stop;
 use super::options::{Options, Taxids};
@@ -81,13 +81,15 @@ impl Source {
         let mut open = |kind| {
             let database = open_as(kind, &search)?;
             let lookup = database.lookup()?;
-            Ok((database, lookup))
+            Ok::<_, DbError>((database, lookup))
         };
         let (database, lookup) = match options.kind {
             Some(kind) => open(kind)?,
             None => match open(SequenceKind::Protein) {
                 Ok(found) => found,
-                // Whatever is wrong with proteins, BLAST+ tries nucleotides next.
+                // An exception that BLAST+ does not expect ends it.
+                Err(first) if first.exit_code() == exit::UNKNOWN => return Err(first.into()),
+                // Whatever else is wrong with proteins, BLAST+ tries nucleotides next.
                 Err(first) => {
                     open(SequenceKind::Nucleotide).map_err(|second| neither(first, second))?
                 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{PathBuf, absolute};
 
-use fleetblast_fleet::config::{Config, QueryOrder, Schedule, Strategy};
+use fleetblast_fleet::config::{Config, LEAST_WRITE_BUFFER, QueryOrder, Schedule, Strategy};
 use fleetblast_fleet::plan::Wishes;
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{Checkpoint, Fleet};
@@ -26,6 +26,16 @@ use crate::options::search::single;
 use crate::options::search::threads::{self, ThreadOptions};
 use crate::options::typed::lossy;
 
+/// The size of the write buffer that an option asks for; one that is too small to be of use counts
+/// as the smallest.
+///
+/// # Errors
+/// A text that is no size.
+pub fn write_buffer(option: &Opt<OsString>, text: Option<&OsStr>) -> Result<Option<u64>, Error> {
+    let size = text.map(|text| load::bytes(option.name(), text)).transpose()?;
+    Ok(size.map(|size| size.max(LEAST_WRITE_BUFFER)))
+}
+
 /// What the options say.
 pub fn plan(program: &dyn SearchProgram, host: &Host<'_>) -> Result<Fleet, Error> {
     let all = program.common();
@@ -34,7 +44,7 @@ pub fn plan(program: &dyn SearchProgram, host: &Host<'_>) -> Result<Fleet, Error
     let size = |option: &Opt<OsString>, text: &Option<OsString>| {
         text.as_deref().map(|text| load::bytes(option.name(), text)).transpose()
     };
-    let write_buffer = size(&ranks::WRITE_BUFFER, &options.write_buffer)?;
+    let write_buffer = write_buffer(&ranks::WRITE_BUFFER, options.write_buffer.as_deref())?;
     let write_buffer = write_buffer.unwrap_or(default.write_buffer);
     let result_memory = size(&ranks::RESULT_MEMORY, &options.result_memory)?;
     let config = Config { write_buffer, ..default };
@@ -335,4 +345,18 @@ pub fn number<T: ToString>(number: &Option<T>) -> Option<String> {
 /// The value of what is true or false.
 pub fn flag(given: bool) -> Option<String> {
     given.then(|| "given".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tiny_write_buffer_counts_as_the_smallest() {
+        let size = |text: &str| write_buffer(&ranks::WRITE_BUFFER, Some(OsStr::new(text)));
+        assert_eq!(size("1").unwrap(), Some(LEAST_WRITE_BUFFER));
+        assert_eq!(size("100").unwrap(), Some(100));
+        assert!(size("0").is_err());
+        assert_eq!(write_buffer(&ranks::WRITE_BUFFER, None).unwrap(), None);
+    }
 }

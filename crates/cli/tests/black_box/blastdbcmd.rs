@@ -364,6 +364,45 @@ fn an_older_file_stays_if_the_database_cannot_be_opened() {
     }
 }
 
+/// A header in the middle of the database is damaged: the entries before it replace no older file.
+#[test]
+fn an_older_file_stays_if_the_database_is_damaged() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let program = Path::new(env!("CARGO_BIN_EXE_fleetblast"));
+    let sequence = |number| format!(">lcl|s{number} some title\nMKVLAAGIVGLCAKAYLE\n");
+    fs::write(dir.path().join("d.fa"), (0..3).map(sequence).collect::<String>()).expect("a file");
+    let made = ["makeblastdb", "-in", "d.fa", "-dbtype", "prot", "-parse_seqids", "-out", "d"];
+    assert!(run(dir.path(), program, &made).status.success());
+    let headers = dir.path().join("d.phr");
+    let mut bytes = fs::read(&headers).expect("headers");
+    let third = bytes.len() / 3;
+    bytes[third + 2..third + 20].fill(0xff);
+    fs::write(&headers, bytes).expect("headers");
+    let file = dir.path().join("r");
+    for before in ["old", ""] {
+        fs::write(&file, before).expect("a file");
+        let words = ["blastdbcmd", "-db", "d", "-entry", "all", "-out", "r"];
+        assert_eq!(run(dir.path(), program, &words).status.code(), Some(1));
+        let after = fs::read_to_string(&file).expect("a file");
+        assert!(if before.is_empty() { after.starts_with(">s0 some") } else { after == before });
+    }
+}
+
+/// BLAST+ tries nucleotides where there are no proteins, but not after an exception.
+#[test]
+fn proteins_without_their_lmdb_file_are_not_taken_for_nucleotides() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let program = Path::new(env!("CARGO_BIN_EXE_fleetblast"));
+    fs::write(dir.path().join("d.fa"), ">lcl|s title\nMKVLAAGIVGLCAKAYLE\n").expect("a file");
+    let made = ["makeblastdb", "-in", "d.fa", "-dbtype", "prot", "-parse_seqids", "-out", "d"];
+    assert!(run(dir.path(), program, &made).status.success());
+    fs::remove_file(dir.path().join("d.pdb")).expect("a file");
+    let output = run(dir.path(), program, &["blastdbcmd", "-db", "d", "-info"]);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(255), "{text}");
+    assert!(text.starts_with("Error: mdb_env_open: No such file or directory\n"), "{text}");
+}
+
 #[test]
 fn a_log_takes_the_messages_and_keeps_what_it_has() {
     let dir = tempfile::tempdir().expect("a temporary directory");

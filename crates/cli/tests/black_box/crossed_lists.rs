@@ -11,7 +11,7 @@ const TAXIDS: &str =
     "AF000001.1 9606\nD00001.1 562\nAF000002.1 9606\nAF000003.1 9606\nNM_000004.2 562\n";
 
 /// Lists, and aliases of the database `d`, which is of version 5.
-const FILES: [(&str, &str); 16] = [
+const FILES: [(&str, &str); 18] = [
     ("versions", "AF000001.1\nAF000002.1\n"),
     ("bare", "AF000002\nNM_000004\n"),
     ("other_version", "AF000002.2\nAF000001\n"),
@@ -20,6 +20,7 @@ const FILES: [(&str, &str); 16] = [
     ("one", "AF000001\n"),
     ("second", "D00001.1\nAF000002.1\nAF000003.1\n"),
     ("malformed", "AF000002\nAF000003.x\na[b\n"),
+    ("digits", "AF000002\n9223372036854775808\n"),
     ("taxids", "9606\n"),
     ("gis", "11\n12\n"),
     ("al.nal", "DBLIST d\nSEQIDLIST versions\n"),
@@ -28,10 +29,11 @@ const FILES: [(&str, &str); 16] = [
     ("al_nested.nal", "DBLIST al_bare al\n"),
     ("al_taxids.nal", "DBLIST d\nTAXIDLIST taxids\n"),
     ("al_malformed.nal", "DBLIST d\nSEQIDLIST malformed\n"),
+    ("al_digits.nal", "DBLIST d\nSEQIDLIST digits\n"),
 ];
 
 /// What is searched, and the subjects and e-values that BLAST+ 2.12.0 shows.
-const SEARCHES: [(&str, &str); 16] = [
+const SEARCHES: [(&str, &str); 17] = [
     ("-db al -seqidlist bare", "AF000002.1 1.07e-41"),
     ("-db al -negative_seqidlist one", "AF000002.1 1.07e-41"),
     ("-db al_bare -seqidlist versions", "AF000002.1 1.07e-41"),
@@ -51,6 +53,7 @@ const SEARCHES: [(&str, &str); 16] = [
     ("-db al_second -seqidlist one -ungapped", ""),
     ("-db d -seqidlist malformed", "AF000002.1 1.07e-41"),
     ("-db al_malformed -seqidlist bare", ""),
+    ("-db al_digits -seqidlist bare", ""),
 ];
 
 fn directory() -> Fixture {

@@ -119,6 +119,22 @@ fn lists_are_taken_and_refused_as_in_the_oracle() {
     }
 }
 
+/// The list of an alias is read with the volumes, so BLAST+ expects that it is missing.
+#[test]
+fn a_missing_list_of_an_alias_is_an_error_of_the_database() {
+    let fixture = directory();
+    let line = "-query q.fa -db al";
+    let words: Vec<_> = line.split(' ').map(Into::into).collect();
+    let ours = fixture.run(&fixture.called("blastp"), &words, &[]);
+    assert_eq!(ours.status.code(), Some(2), "{ours:?}");
+    assert!(message(&ours).contains("BLAST Database error: Cannot memory map"), "{ours:?}");
+    if let Some(oracle) = fixture.oracle {
+        let theirs = fixture.run(&oracle.program("blastp"), &words, &[]);
+        assert_eq!(theirs.status.code(), Some(2), "{theirs:?}");
+        assert!(message(&theirs).contains("BLAST Database error: Cannot memory map"), "{theirs:?}");
+    }
+}
+
 /// A GI in the list is kept as an empty key, which stands for sequences without identifiers, too.
 #[test]
 fn gis_hide_sequences_without_identifiers() {

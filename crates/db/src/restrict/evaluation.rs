@@ -206,15 +206,11 @@ impl<'a> Evaluation<'a> {
 
     /// The OIDs of an alias's GIs; of the user's GIs if there are such, too.
     fn gis_of_alias(&mut self, file: &Path, at: usize) -> Result<Vec<Range<u32>>, DbError> {
-        let missing = |error| match error {
-            DbError::MissingList { path } => DbError::MissingGiList { path },
-            error => error,
-        };
         let read = |file: &Path| {
             let gis = parse_list(file, list::gis)?.into_iter().map(i64::from).collect();
             Ok(IdSet { gis, ..IdSet::default() })
         };
-        let mut list = self.take_list(file, read).map_err(missing)?;
+        let mut list = self.take_list(file, read)?;
         match self.users_gis() {
             Some(users) => {
                 for &gi in list.set.gis.intersection(users) {
@@ -382,7 +378,11 @@ impl<'a> Evaluation<'a> {
         if let Some(list) = self.read.remove(file) {
             return Ok(list);
         }
-        let set = Arc::new(read(file)?);
+        // BLAST+ reads these lists with the volumes, and translates what goes wrong then.
+        let set = Arc::new(read(file).map_err(|error| match error {
+            DbError::MissingList { path } => DbError::MissingVolumeList { path },
+            error => error,
+        })?);
         Ok(AliasList { set, gis: HashMap::new(), keys: HashMap::new() })
     }
 

@@ -19,14 +19,14 @@ use fleetblast_metadata::follow::Reached;
 
 use self::block_size::BlockSize;
 use self::iterated::Rounds;
+use self::outlet::Outlet;
 pub use self::outlet::Receiver;
-use self::outlet::{Outlet, other_queries};
 use crate::audience::Audience;
 use crate::batching::Batching;
 use crate::crossing::Crossing;
 use crate::error::Error;
 use crate::halt::Halt;
-use crate::metadata::{Resumed, told};
+use crate::metadata::{Resumed, other_queries, told};
 use crate::plan::{Plan, Split};
 use crate::queries::count::count;
 use crate::queries::{self, Block, Queries, Records};

@@ -10,11 +10,11 @@ use super::iterated::Rounds;
 use crate::audience::Audience;
 use crate::cost::Account;
 use crate::crossing::Crossing;
-use crate::error::{Error, exit};
+use crate::error::Error;
 use crate::halt::Halt;
 use crate::hits::Visitor;
 use crate::iteration::Rules;
-use crate::metadata::{Resumed, Writer};
+use crate::metadata::{Resumed, Writer, other_queries};
 use crate::output::Output;
 use crate::plan::Plan;
 use crate::queries::Block;
@@ -202,11 +202,4 @@ impl<'a> Outlet<'a> {
             Way::Visitor(_) => Ok(None),
         }
     }
-}
-
-/// The other site holds other queries than those that are read.
-pub fn other_queries() -> Error {
-    let what = "the other site holds metadata of other queries of the same search: remove what 'fleetblast receive' keeps there, or \
-                name another file with its -metadata";
-    Error::new(exit::INPUT, what)
 }

@@ -187,7 +187,7 @@ impl Bridge {
         let reporter = reporter(rank, self.manager);
         if self.all.rank() != reporter {
             if reporter == 0 {
-                let message = Message::Failed(Failure::SILENCE, text.clone());
+                let message = Message::Failed(Failure::SILENT_RANK_CODE, text.clone());
                 self.send(Parcel::new(Address::Search, Address::Manager, message))?;
             }
             let start = Instant::now();
@@ -196,7 +196,7 @@ impl Bridge {
                 thread::sleep(NAPS[0]);
             }
         }
-        Ok(Error::new(Failure::SILENCE, text))
+        Ok(Error::new(Failure::SILENT_RANK_CODE, text))
     }
 
     /// Whether a rank was silent for too long, which is what an error of [`poll`](Self::poll) says

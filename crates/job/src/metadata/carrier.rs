@@ -20,6 +20,11 @@ use crate::halt::Halt;
 use crate::output::Output;
 use crate::plan::{Carriage, Link, Metadata};
 
+/// What to do where the other site holds metadata of another search: it may still make a report of
+/// them, and then keeps nothing.
+pub const ANOTHER_RECEIVER: &str =
+    "start another 'fleetblast receive' there, with a -out and -metadata of its own";
+
 /// Where records go.
 pub struct Carrier {
     way: Way,
@@ -86,10 +91,12 @@ impl Carrier {
             _ => match Reached::decode(&held.state) {
                 Some(reached) if reached.header == own_header => Some(reached),
                 _ => {
-                    let why = "the other site holds metadata of another search, or of other options, database or version: \
-                               remove what 'fleetblast receive' keeps there, or name another file with its -metadata";
-                    opening.refuse(why);
-                    return Err(failure(&LinkError::Ended(why.to_owned())));
+                    let why = format!(
+                        "the other site holds metadata of another search, or of other options, \
+                         database or version: {ANOTHER_RECEIVER}"
+                    );
+                    opening.refuse(&why);
+                    return Err(failure(&LinkError::Ended(why)));
                 }
             },
         };

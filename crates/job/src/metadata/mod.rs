@@ -25,7 +25,7 @@ pub(crate) use self::chooser::{Chooser, Seekers};
 pub(crate) use self::estimate::Estimate;
 pub use self::expand::{Expansion, expand};
 pub(crate) use self::maker::Maker;
-pub(crate) use self::passing::Passing;
+pub(crate) use self::passing::{Passing, other_queries};
 pub(crate) use self::queries::told;
 pub use self::receive::{Reception, receive};
 pub(crate) use self::rounds::found as found_in_rounds;

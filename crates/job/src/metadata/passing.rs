@@ -4,6 +4,7 @@ use fleetblast_metadata::Kinds;
 use fleetblast_metadata::follow::{Follower, Reached};
 use fleetblast_metadata::records::{Chain, RecordKind, START_BYTES};
 
+use super::carrier::ANOTHER_RECEIVER;
 use crate::error::{Error, exit};
 
 /// Passes over what the other site has, and holds that it is the same.
@@ -48,13 +49,19 @@ impl Passing {
         match (is_before, is_same) {
             (true, _) if kind != RecordKind::End => Ok(false),
             (false, true) => Ok(true),
-            _ => Err(Error::new(exit::INPUT, OTHER)),
+            _ => Err(other_queries()),
         }
     }
 }
 
-const OTHER: &str = "the other site holds other metadata of the same search, of other queries or other blocks: remove what \
-    'fleetblast receive' keeps there, or name another file with its -metadata";
+/// The other site holds other queries than those that are read, or other blocks of them.
+pub fn other_queries() -> Error {
+    let what = format!(
+        "the other site holds metadata of other queries of the same search, or of other blocks of \
+         them: {ANOTHER_RECEIVER}"
+    );
+    Error::new(exit::INPUT, what)
+}
 
 #[cfg(test)]
 mod tests {
@@ -132,7 +139,7 @@ mod tests {
                 assert_eq!(passed(reached(&whole[..count]), kinds, &whole), Ok(count));
             }
             // Fewer queries than are there, more, and others.
-            let other = || Error::new(exit::INPUT, OTHER);
+            let other = other_queries;
             for count in 2..4 {
                 let there = reached(&whole[..1 + count]);
                 assert_eq!(

@@ -184,19 +184,21 @@ impl Sink for Spool {
         is_old
     }
 
-    fn refused(&mut self, why: &str) -> Result<String, String> {
+    fn refused(&mut self, why: &str) -> String {
+        let path = self.path.display().to_string();
         if self.follower.bytes() == 0 {
             // It may have sent all it has to an earlier run, whose report it waits for.
-            return Ok(why.to_owned());
+            why.to_owned()
+        } else if self.follower.reached().ended {
+            // The refused one has not changed it, so nothing else is waited for.
+            self.alone();
+            format!("{why}; {path} holds all metadata of a search, of which the report is made")
+        } else {
+            format!(
+                "{why}; {path} holds a part of a search: to receive another one, remove it, or name \
+                 another file with -metadata"
+            )
         }
-        let (what, how) = (
-            if self.is_old { "is all" } else { "is a part" },
-            "remove it, or name another file with -metadata",
-        );
-        let told = self.failed(&format_args!(
-            "what came in an earlier run {what} of another search than the one that is sent; {how}"
-        ));
-        if self.is_old { Err(told) } else { Ok(told) }
     }
 
     fn verdict(&mut self) -> Option<Result<(), String>> {

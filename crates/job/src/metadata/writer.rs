@@ -9,7 +9,7 @@ use fleetblast_metadata::header::{Content, Database, End, Header, Paragraph};
 use fleetblast_metadata::records::RecordKind;
 use fleetblast_metadata::{Course, Found, Kind, Kinds};
 
-use super::carrier::{Carrier, Resumed};
+use super::carrier::{ANOTHER_RECEIVER, Carrier, Resumed};
 use super::chooser::{Chooser, Seekers};
 use super::content;
 use super::passing::Passing;
@@ -90,7 +90,7 @@ impl<'a> Writer<'a> {
         let (carrier, resumed) = Carrier::begin(metadata, &header, outside)?;
         let is_sam = plan.report.format == Format::Sam;
         if resumed.is_some() && is_sam && metadata.kinds == Kinds::Only(Kind::Report) {
-            return Err(Error::new(exit::INPUT, NO_SAM));
+            return Err(no_sam());
         }
         let (mut resumed, mut passing) = (resumed, None);
         if plan.iteration.is_some()
@@ -297,8 +297,13 @@ impl<'a> Writer<'a> {
 }
 
 /// SAM begins with the references of all lines, which are told in the end.
-const NO_SAM: &str = "the other site holds a part of this search since an earlier run, but a report in SAM cannot be gone on with: \
-    remove what 'fleetblast receive' keeps there, or use -metadata hits";
+fn no_sam() -> Error {
+    let what = format!(
+        "the other site holds a part of this search since an earlier run, but a report in SAM \
+         cannot be gone on with: {ANOTHER_RECEIVER}, or use -metadata hits"
+    );
+    Error::new(exit::INPUT, what)
+}
 
 /// The body of the header; the database holds that.
 ///

@@ -113,8 +113,10 @@ pub fn parse_first(word: &[u8]) -> Result<SeqId, Refusal> {
 /// # Errors
 /// For anything else, including several identifiers.
 pub fn parse_listed(word: &[u8]) -> Result<SeqId, Refusal> {
-    if let Some(number) = super::digits(trim_spaces(word)) {
-        return Ok(SeqId::Gi(number));
+    let text = trim_spaces(word);
+    if !text.is_empty() && text.iter().all(u8::is_ascii_digit) {
+        let number = super::digits(text).ok_or_else(|| Refusal::no_number("gi", text));
+        return Ok(SeqId::Gi(number?));
     }
     match first_of(word, Locals::Valid)? {
         (id, true) => Ok(id),

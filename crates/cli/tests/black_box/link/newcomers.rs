@@ -1,5 +1,6 @@
 //! Searches that come while another one is received.
 
+use std::fs;
 use std::io::Write;
 
 use super::sites::*;
@@ -10,7 +11,7 @@ fn another_search_is_refused_and_the_first_goes_on() {
     let wanted = sites.direct(&[]);
     let receiver = sites.receive_db();
     let (mut search, rest) = sites.begin(&receiver.address, &["-link_timeout", "60"]);
-    // Its header tells that it is another one.
+    // Its header shows that it is another one.
     let other = ["-evalue", "1"];
     let run = sites.search(&receiver.address, [HERE, THERE], &other).output().unwrap();
     assert_eq!(run.status.code(), Some(6), "{}", said(&run));
@@ -30,4 +31,64 @@ fn another_search_is_refused_and_the_first_goes_on() {
     assert!(code == Some(0) && !messages.contains("broke"), "{messages}");
     assert!(messages.contains("is not let in: another search"), "{messages}");
     assert!(sites.report() == Some(wanted));
+}
+
+/// All of a search came in an earlier run, or as a file: others that come change nothing.
+#[test]
+fn all_of_a_search_becomes_its_report_whoever_else_comes() {
+    let sites = Sites::new(10);
+    let wanted = sites.direct(&[]);
+    let search = ["blastp", "-query", "q.fa", "-db", "db", "-block_residues", "500"];
+    must(sites.path(), &[&search[..], &["-metadata_out", "sent"]].concat());
+    let queries = fs::read_to_string(sites.path().join("q.fa")).unwrap();
+    let other = queries.replacen('W', "Y", 1);
+    let longer = format!("{queries}>one_more\nMKVLAAGIVGLCAKAYLEHHHHHH\n");
+    let newcomers = [
+        (&queries, &["-evalue", "1e-5"][..], 6, "holds metadata of another search"),
+        (&other, &[], 1, "holds metadata of other queries"),
+        (&longer, &[], 1, "holds metadata of other queries"),
+        (&other, &["-ranks", "2"], 1, "holds metadata of other queries"),
+    ];
+    for (queries, options, code, reason) in newcomers {
+        fs::copy(sites.path().join("sent"), sites.path().join("r.fbm")).unwrap();
+        fs::write(sites.path().join("q.fa"), queries).unwrap();
+        let receiver = sites.receive_db();
+        let run = sites.search(&receiver.address, [HERE, THERE], options).output().unwrap();
+        assert_eq!(run.status.code(), Some(code), "{}", said(&run));
+        assert!(said(&run).contains(reason) && !said(&run).contains("remove"), "{}", said(&run));
+        let (code, messages) = receiver.end();
+        assert_eq!(code, Some(0), "{messages}");
+        assert!(messages.contains("of which the report is made"), "{messages}");
+        assert!(sites.report().as_ref() == Some(&wanted), "{messages}");
+        assert!(!sites.path().join("r.fbm").exists());
+    }
+}
+
+/// The same search again, two others at once, and nobody.
+#[test]
+fn all_of_a_search_becomes_its_report_with_its_sender_and_without() {
+    let sites = Sites::new(10);
+    let wanted = sites.direct(&[]);
+    let kept = ["-db", "db", "-metadata", "kept"];
+    let receiver = sites.receive([THERE, HERE], &kept);
+    assert!(sites.search(&receiver.address, [HERE, THERE], &[]).output().unwrap().status.success());
+    receiver.must_end();
+    assert!(sites.report().as_ref() == Some(&wanted));
+    let whole = fs::read(sites.path().join("kept")).unwrap();
+
+    let receiver = sites.receive([THERE, HERE], &kept);
+    let others = [["-evalue", "1e-5"], ["-evalue", "1e-6"]]
+        .map(|other| sites.search(&receiver.address, [HERE, THERE], &other).spawn().unwrap());
+    for mut other in others {
+        assert_eq!(other.wait().unwrap().code(), Some(6));
+    }
+    let same = sites.search(&receiver.address, [HERE, THERE], &[]).output().unwrap();
+    assert!(same.status.success(), "{}", said(&same));
+    receiver.must_end();
+    assert!(sites.report().as_ref() == Some(&wanted));
+
+    let (code, messages) = sites.receive([THERE, HERE], &kept).end();
+    assert!(code == Some(0) && messages.contains("Nobody came who sends"), "{messages}");
+    assert!(sites.report() == Some(wanted));
+    assert!(fs::read(sites.path().join("kept")).unwrap() == whole);
 }
