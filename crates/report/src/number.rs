@@ -142,7 +142,7 @@ pub fn evalue(value: f64) -> String {
     }
 }
 
-/// An e-value in the tabular formats: as [`evalue`], but with two decimals if it has an exponent
+/// An e-value in the tabular formats: as `evalue`, but with two decimals if it has an exponent
 /// (`SetScores`, tabular.cpp).
 pub fn tabular_evalue(value: f64) -> String {
     if (SMALLEST_EVALUE..0.0009).contains(&value) { exponential(value, 2) } else { evalue(value) }

@@ -189,18 +189,17 @@ impl Wanted {
 /// The contents of a file named by an option.
 pub(super) fn lines_of(option: &str, path: &OsStr) -> Result<Vec<u8>, Error> {
     hint::before_reading(option, path, "the lines");
-    let contents = if path == "-" {
+    let shown = path.to_string_lossy();
+    let inaccessible = || Error::inaccessible(option, &shown);
+    if path == "-" {
         let mut text = Vec::new();
         let read = standard::input().and_then(|input| input.lock().read_to_end(&mut text));
-        read.map(|_| text)
-    } else {
-        read_whole(Path::new(path))
-    };
-    let shown = path.to_string_lossy();
-    contents.map_err(|error| match error.get_ref() {
+        return read.map(|_| text).map_err(|_| inaccessible());
+    }
+    read_whole(Path::new(path)).map_err(|error| match error.get_ref() {
         // The file has changed.
         Some(_) => Error::new(exit::INPUT, format!("{shown}: {error}")),
-        None => Error::inaccessible(option, &shown),
+        None => inaccessible(),
     })
 }
 

@@ -16,6 +16,17 @@ fn parts(sandbox: &Sandbox) -> Vec<String> {
     sandbox.names().into_iter().filter(|name| name.ends_with(".part")).collect()
 }
 
+/// Number of hidden files whose makers hold their lock: between making and locking a file, another
+/// run may take it for abandoned, and its maker then makes another.
+fn locked_parts(sandbox: &Sandbox) -> usize {
+    let locks = fs::read_to_string("/proc/locks").expect("the kernel's list of locks");
+    let is_locked = |name: &String| {
+        let file = fs::metadata(sandbox.path(name));
+        file.is_ok_and(|file| locks.contains(&format!(":{} ", file.ino())))
+    };
+    parts(sandbox).iter().filter(|name| is_locked(name)).count()
+}
+
 /// A run, which is killed unless it is waited for.
 struct Run(Option<Child>);
 
@@ -28,11 +39,11 @@ impl Run {
 
     /// One that reads queries from its standard input and has begun its report in a hidden file.
     fn waiting(sandbox: &Sandbox, arguments: &[&str]) -> Self {
-        let before = parts(sandbox);
+        let before = locked_parts(sandbox);
         let mut run = Self::start(sandbox, &[&["-query", "-"], arguments].concat());
         let stdin = run.child().stdin.as_mut().expect("its input");
         stdin.write_all(&query()).expect("it reads");
-        until("a hidden file", || parts(sandbox).len() > before.len());
+        until("a hidden file", || locked_parts(sandbox) > before);
         run
     }
 
