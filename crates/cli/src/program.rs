@@ -68,13 +68,18 @@ EXAMPLE
 like a command, the program is that command.
 ";
 
-/// Programs of BLAST+ that are not there yet.
-const NOT_YET: [&str; 9] = [
+/// The programs of BLAST+. Those that are no commands are not there yet.
+const BLAST_PROGRAMS: [&str; 14] = [
     "blast_formatter",
     "blastdb_aliastool",
     "blastdbcheck",
+    "blastdbcmd",
+    "blastn",
+    "blastp",
     "blastx",
     "deltablast",
+    "makeblastdb",
+    "psiblast",
     "rpsblast",
     "rpstblastn",
     "tblastn",
@@ -125,7 +130,7 @@ const COMMANDS: [Command; SEARCH_PROGRAMS.len() + OTHER_COMMANDS.len()] = {
         commands[number] = match number.checked_sub(SEARCH_PROGRAMS.len()) {
             Some(other) => OTHER_COMMANDS[other],
             None => {
-                let SearchEntry { program, read } = SEARCH_PROGRAMS[number];
+                let SearchEntry { program, read, .. } = SEARCH_PROGRAMS[number];
                 Command { program, run: Work::Search(read) }
             }
         };
@@ -228,7 +233,8 @@ fn decide(arguments: &[OsString]) -> Result<Action, Error> {
     if let Some(command) = called.and_then(named) {
         return parse(command, Name::Blast, &arguments[1..]);
     }
-    if let Some(name) = called.and_then(OsStr::to_str).filter(|name| NOT_YET.contains(name)) {
+    if let Some(name) = called.and_then(OsStr::to_str).filter(|name| BLAST_PROGRAMS.contains(name))
+    {
         return Err(no_command(name));
     }
     let Some(word) = arguments.get(1) else {
@@ -268,7 +274,7 @@ fn help(arguments: &[OsString]) -> Result<String, Error> {
 
 /// What was typed is no command.
 fn no_command(word: &str) -> Error {
-    if NOT_YET.contains(&word) {
+    if BLAST_PROGRAMS.contains(&word) {
         let version = env!("CARGO_PKG_VERSION");
         let message =
             format!("FleetBLAST {version} does not have {word} yet; run NCBI {word} instead");

@@ -12,15 +12,29 @@ use crate::plan::SearchProgram;
 pub struct SearchEntry {
     /// Its name and its options.
     pub program: Program,
+    /// Whether it searches each query in iterations.
+    pub iterates: bool,
     /// Reads the typed values of its options.
     pub read: fn(&Given) -> Box<dyn SearchProgram>,
 }
 
 /// All search programs, in the order of the list of commands.
 pub const SEARCH_PROGRAMS: [SearchEntry; 3] = [
-    SearchEntry { program: BLASTP, read: |given| Box::new(BlastpOptions::new(given)) },
-    SearchEntry { program: BLASTN, read: |given| Box::new(BlastnOptions::new(given)) },
-    SearchEntry { program: PSIBLAST, read: |given| Box::new(PsiblastOptions::new(given)) },
+    SearchEntry {
+        program: BLASTP,
+        iterates: false,
+        read: |given| Box::new(BlastpOptions::new(given)),
+    },
+    SearchEntry {
+        program: BLASTN,
+        iterates: false,
+        read: |given| Box::new(BlastnOptions::new(given)),
+    },
+    SearchEntry {
+        program: PSIBLAST,
+        iterates: true,
+        read: |given| Box::new(PsiblastOptions::new(given)),
+    },
 ];
 
 /// Finds a search program by its name.

@@ -18,7 +18,7 @@ pub(crate) enum RetrievableOids {
     All,
     /// The included OIDs.
     Included,
-    /// The listed OIDs in a window, which the first query sets.
+    /// The listed OIDs in a window, which the first call sets.
     Limited { listed: Vec<Range<u32>>, window: Range<u32> },
 }
 

@@ -8,7 +8,7 @@
 //! * At open: the names, the aliases, the version and the type of every volume, that the index is
 //!   as long as its counts require, that the first and the last offset lie in the sequence and
 //!   header files, and that the index states as many residues as lie between them. This costs the
-//!   same for ten sequences and for 10^8: the offset tables, which may   be gigabytes on a shared
+//!   same for ten sequences and for 10^8: the offset tables, which may be gigabytes on a shared
 //!   file system, are not read.
 //! * Per block: [`Database::validate`] checks the offsets, the sentinels and the residue codes of a
 //!   range of OIDs. A searcher calls it once for each partition before it trusts the bytes.

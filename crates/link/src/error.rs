@@ -18,6 +18,9 @@ pub enum LinkError {
     /// The peer has proved its key, and does not know the one of this side.
     #[error("{0}")]
     Stranger(String),
+    /// The peer sends another stream than the one that is wanted here.
+    #[error("{0}")]
+    Unwanted(String),
     /// The peer does not keep to the protocol.
     #[error("the peer {0}")]
     Protocol(&'static str),

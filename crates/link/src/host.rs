@@ -137,6 +137,10 @@ impl<'a> Host<'a> {
                     (self.watch)(Event::Broken(error.to_string()));
                     session = None;
                 }
+                Err(LinkError::Unwanted(why)) => {
+                    (self.watch)(Event::Unwanted(why));
+                    session = None;
+                }
                 Err(error @ LinkError::Ended(_)) => {
                     dismiss(session.map(|current| current.channel), &error.to_string());
                     return Err(error);
@@ -266,7 +270,7 @@ impl<'a> Host<'a> {
         if self.begun.is_some() {
             return LinkError::Broken(why.to_owned());
         }
-        LinkError::Broken(self.sink.refused(why))
+        LinkError::Unwanted(self.sink.refused(why))
     }
 }
 

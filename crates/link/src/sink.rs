@@ -60,6 +60,8 @@ pub enum Event {
     Connected(SocketAddr),
     /// Its connection broke; another one may come.
     Broken(String),
+    /// A known peer sent another stream, and is gone.
+    Unwanted(String),
     /// Somebody who is not let in.
     Rejected(SocketAddr, String),
     /// So many bytes came, on the disk or not.

@@ -43,7 +43,7 @@ impl Checkpoint {
     ///   expected state.
     /// * [`Error::Differs`]: its job is another one.
     /// * [`Error::Locked`]: another process uses it.
-    /// * [`Error::Foreign`]: it has a file of another user.
+    /// * [`Error::Foreign`]: it has a link, or a file that other users own or may write.
     /// * [`Error::JobFile`], [`Error::Io`].
     pub fn open(root: &Path, identity: &Identity, start: Start) -> Result<Self, Error> {
         Self::open_as(root, Some(identity), start, Codec::default())

@@ -120,7 +120,8 @@ pub enum Error {
         /// One of its entries.
         entry: String,
     },
-    /// A file of another user in the place of one of the job's.
+    /// In the place of one of the job's files: a link, no regular file, or a file that other users
+    /// own or may write.
     #[error("{} is {what}, which nothing is taken from; remove it, or name another directory", path.display())]
     Foreign {
         /// The file.

@@ -182,8 +182,7 @@ pub fn plan_of(
     let name = &*header.program;
     let searched = search_programs::find(name)
         .ok_or_else(|| Error::unsupported(name, format_args!("metadata of {name}")))?;
-    let plan = search(searched, (header, path), (options, given), warnings)?;
-    if plan.iteration.is_some() && only {
+    if searched.iterates && only {
         return Err(Error::query_options(format_args!(
             "{} holds the report of {name} as it is: name no -{} or -{}",
             path.display(),
@@ -191,6 +190,7 @@ pub fn plan_of(
             SUBJECT.name()
         )));
     }
+    let plan = search(searched, (header, path), (options, given), warnings)?;
     let (kept, keeps) = (header.hitlist_size, plan.params.common().hitlist_size as u64);
     if kept != keeps {
         return Err(Error::query_options(format_args!(
@@ -205,7 +205,7 @@ pub fn plan_of(
 
 /// The plan of the search, with what was chosen here.
 fn search(
-    SearchEntry { program, read }: &SearchEntry,
+    SearchEntry { program, read, .. }: &SearchEntry,
     (header, path): (&Header, &Path),
     (options, given): (&ExpandOptions, &Given),
     warnings: &mut Vec<String>,

@@ -67,7 +67,7 @@ impl Partition {
 
 impl Database {
     /// Describes the partition of these OIDs, clipped to existing ones: the bytes to load. Reads at
-    /// most four offsets for each volume.
+    /// most four offsets for each volume that it touches.
     ///
     /// # Errors
     /// [`DbError::Offset`] if these offsets are out of order or outside their file.

@@ -5,7 +5,7 @@
 //! (`CSeqDBOIDList`, `CSeqDBGiListSet`, `CSeqDBVol`), including those that surprise:
 //! * A key of several sequences includes only one of them.
 //! * In version 5, the lists of identifiers and taxids of an alias count only if no other alias
-//!   with restrictions stands   above it, and a volume below two such aliases has none.
+//!   with restrictions stands above it, and a volume below two such aliases has none.
 //! * Sequences that an excluding list of GIs cannot see, after the last one that it sees, are left
 //!   out.
 //!

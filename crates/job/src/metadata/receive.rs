@@ -148,6 +148,7 @@ fn watch(audience: &Arc<dyn Audience>) -> Watch {
         Event::Broken(why) => {
             audience.warn(&format!("The connection broke ({why}); waiting for another one"));
         }
+        Event::Unwanted(why) => audience.warn(&format!("A sender was refused: {why}")),
         Event::Rejected(address, why) => {
             // It is valid in any case.
             let mut rejections = rejections.lock().unwrap_or_else(PoisonError::into_inner);

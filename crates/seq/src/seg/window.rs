@@ -7,8 +7,9 @@ use super::tables::{BOGUS, CLASS, CLASSES, LN2, entropy, state_vector};
 const MAX_BOGUS: usize = 2;
 /// The number 1 in the fixed-point numbers of the estimate.
 const ONE: f64 = (1u64 << 32) as f64;
-/// If the estimated entropy (bits) is closer to a cut-off than this, it is computed exactly. It
-/// exceeds the error of the rounded logarithms of `blast_seg.c` (3e-7) and of the fixed-point sums.
+/// If the estimated entropy (bits) is closer to a cut-off than this margin, it is computed exactly.
+/// The margin exceeds the error of the rounded logarithms of `blast_seg.c` (3e-7) and of the
+/// fixed-point sums.
 const MARGIN: f64 = 1e-5;
 
 /// The window's entropy may start a segment.

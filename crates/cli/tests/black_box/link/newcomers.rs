@@ -59,6 +59,8 @@ fn all_of_a_search_becomes_its_report_whoever_else_comes() {
         let (code, messages) = receiver.end();
         assert_eq!(code, Some(0), "{messages}");
         assert!(messages.contains("of which the report is made"), "{messages}");
+        assert!(messages.contains("A sender was refused: "), "{messages}");
+        assert!(!messages.contains("waiting for another one"), "{messages}");
         assert!(sites.report().as_ref() == Some(&wanted), "{messages}");
         assert!(!sites.path().join("r.fbm").exists());
     }

@@ -1,7 +1,7 @@
 //! The preliminary search: words, ungapped and score-only gapped extensions (rules 4 and 5).
 //!
-//! [`ProteinSearcher`] holds data of a block of queries and is shared by all threads. It searches
-//! any range of OIDs.
+//! [`ProteinSearcher`] holds what is fixed for a block of queries, so that all threads share it. It
+//! searches any range of OIDs.
 
 mod block;
 mod context;

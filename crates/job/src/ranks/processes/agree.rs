@@ -95,7 +95,7 @@ impl Comparison<'_> {
         let (lengths, sums): (Vec<u128>, Vec<Sums>) =
             all.map_err(Error::engine)?.into_iter().unzip();
         if let Some(pair) = odd_rank(lengths) {
-            let place = file_name(target, 0, VolumeFile::Index);
+            let place = String::from_utf8_lossy(&target.summary.label);
             self.refuse_database(pair, &place, "other lengths of sequences")?;
         }
         if let Some((pair, item)) = odd_sum(&sums, &views) {
@@ -155,7 +155,9 @@ impl Comparison<'_> {
         let is_same_path = place == usual && self.hosts.get(pair.odd) == self.hosts.get(pair.usual);
         let difference = match is_same_path {
             true => {
-                format!("{place} was replaced while they opened it ({what}); start the job again")
+                format!(
+                    "{place} may have been replaced while they opened it ({what}); start the job again"
+                )
             }
             false => format!("{place} has {what} than {usual}"),
         };

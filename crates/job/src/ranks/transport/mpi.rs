@@ -75,17 +75,20 @@ impl Mpi {
             }
             error
         })?;
-        world.comm().barrier().map_err(failure)?;
         let Some(bridge) = &mut self.bridge else {
+            world.comm().barrier().map_err(failure)?;
             return whole.map_or(Ok(()), |whole| publish(whole.try_iter(), checkpoint));
         };
         bridge.watch_search();
+        bridge.meet(world.comm())?;
         if let Some(whole) = whole {
             let whole: Vec<Whole> = whole.try_iter().collect();
             bridge.meanwhile(|| publish(whole, None))??;
         }
         // The report may take longer than the search.
-        bridge.meet(world.comm())
+        bridge.meet(world.comm())?;
+        // The ranks gather warnings and times next, and write traces.
+        bridge.step_aside()
     }
 
     /// Ends the connection, when all messages have left (collective).
