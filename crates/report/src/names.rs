@@ -50,7 +50,7 @@ pub fn query_id(query: &QueryResult) -> Vec<u8> {
 
 /// The query's name in SAM.
 pub fn sam_query(query: &QueryResult) -> Vec<u8> {
-    let chosen = id::text_choice(query.ids);
+    let chosen = id::sam_choice(query.ids);
     chosen.map_or_else(|| generated_id(query).accession_version(), SeqId::accession_version)
 }
 
@@ -205,7 +205,7 @@ impl Subject {
 
     /// The subject's name in SAM.
     pub fn sam_name(&self) -> Vec<u8> {
-        id::text_choice(&self.line().ids).map_or_else(Vec::new, SeqId::accession_version)
+        id::sam_choice(&self.line().ids).map_or_else(Vec::new, SeqId::accession_version)
     }
 
     /// The subject's `Hit_accession` in XML.

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use fleetblast_db::{Defline, SequenceKind};
 use fleetblast_report::TitleFacts;
-use fleetblast_seq::id::{SeqId, gi, text_choice};
+use fleetblast_seq::id::{SeqId, fasta_choice};
 
 use super::Stop;
 use super::config::Config;
@@ -126,12 +126,14 @@ impl Fasta {
     ) {
         out.push(b'>');
         let ids = &lines[0].ids;
-        let gi = gi(ids);
-        if gi != 0 {
-            out.extend_from_slice(format!("gi|{gi}").as_bytes());
+        let is_protein = source.database.kind() == SequenceKind::Protein;
+        let gi = ids.iter().find(|id| matches!(id, SeqId::Gi(_)));
+        if let Some(gi) = gi {
+            out.extend(gi.fasta());
         }
-        if let Some(id) = text_choice(ids).filter(|id| !matches!(id, SeqId::Gi(_))) {
-            if gi != 0 {
+        let chosen = fasta_choice(ids, is_protein);
+        if let Some(id) = chosen.filter(|id| !matches!(id, SeqId::Gi(_))) {
+            if gi.is_some() {
                 out.push(b'|');
             }
             out.extend(id.fasta());
@@ -144,7 +146,6 @@ impl Fasta {
         let taxid = lines.iter().map(|line| line.taxid).find(|&taxid| taxid > 0);
         let organism = taxid.map(|taxid| source.taxon(taxid).map(|names| names.scientific));
         let organism = organism.map(Option::unwrap_or_default);
-        let is_protein = source.database.kind() == SequenceKind::Protein;
         let facts = TitleFacts {
             title: &title,
             ids,

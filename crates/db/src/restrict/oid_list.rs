@@ -23,12 +23,29 @@ pub(super) fn oid_list(file: &Path, span: &Range<u32>) -> Result<Vec<Range<u32>>
     Ok(range::union(moved.collect()))
 }
 
-/// The OIDs whose bits are set in the bytes of an OIDLIST file, `None` if it is too short for its
-/// header. Bits that the file has no bytes for are not set.
+/// The OIDs whose bits are set in the bytes of an OIDLIST file, `None` if it has no bits. BLAST+
+/// reads words of 32 bits, as many as the last OID needs; the bits behind it count, too.
 pub fn oids_of_bits(file: &[u8]) -> Option<Vec<Range<u32>>> {
-    let (header, bits) = file.split_first_chunk::<4>()?;
-    let count = u32::from_be_bytes(*header).saturating_add(1);
+    let (last, bits) = file.split_first_chunk::<4>().filter(|(_, bits)| !bits.is_empty())?;
+    let read = (u32::from_be_bytes(*last) / 32).saturating_add(1).saturating_mul(32);
     let held = u32::try_from(bits.len().saturating_mul(8)).unwrap_or(u32::MAX);
-    let set = (0..count.min(held)).filter(|&oid| bits[oid as usize / 8] & 0x80 >> (oid % 8) != 0);
+    let set = (0..read.min(held)).filter(|&oid| bits[oid as usize / 8] & 0x80 >> (oid % 8) != 0);
     Some(range::of_sorted(set))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::oids_of_bits;
+
+    /// What `blastdbcmd` 2.12.0 lists with an alias on such a file.
+    #[test]
+    fn whole_words_of_bits_count() {
+        let file = |last: u8, bytes: usize| [&[0, 0, 0, last][..], &vec![0xff; bytes]].concat();
+        for (last, bytes, count) in
+            [(0, 1, 8), (0, 5, 32), (20, 3, 24), (31, 8, 32), (32, 5, 40), (63, 12, 64)]
+        {
+            assert_eq!(oids_of_bits(&file(last, bytes)), Some(vec![0..count]), "{last} {bytes}");
+        }
+        assert_eq!(oids_of_bits(&file(0, 0)), None);
+    }
 }

@@ -177,7 +177,7 @@ fn other(
         Limits { x_drop: limits.x_drop, cutoff: limits.cutoff_ungapped }
     });
     let first = whole - length;
-    let regions = reading.regions.iter().filter(|region| region.end > first);
+    let regions = reading.indexed_regions().iter().filter(|region| region.end > first);
     let regions = regions.map(|region| region.start.max(first) - first..region.end - first);
     NeighbourContext { start, length, regions: regions.collect(), limits }
 }

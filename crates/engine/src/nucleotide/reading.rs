@@ -23,11 +23,17 @@ pub(super) struct Reading<'a> {
     pub unmasked: &'a [u8],
     /// Its ungapped statistics; `None` if it cannot have hits.
     pub karlin: Option<KarlinBlock>,
-    /// Ranges where words may be indexed.
+    /// Unmasked ranges, by which BLAST+ chooses the lookup table before it knows the statistics
+    /// (`BLAST_MainSetUp`, blast_setup.c).
     pub regions: Vec<Range<u32>>,
 }
 
 impl Reading<'_> {
+    /// Ranges where words are indexed: none without statistics.
+    pub fn indexed_regions(&self) -> &[Range<u32>] {
+        if self.karlin.is_some() { &self.regions } else { &[] }
+    }
+
     /// Prepares a strand, by number, of a chunk.
     pub fn new<'a>(
         query: &'a Query,
@@ -48,7 +54,6 @@ impl Reading<'_> {
             Some(masks) => (params.ungapped(&letters), mask::complement(&masks, length)),
             None => (whole.karlin, mask::complement(&whole.masks, length)),
         };
-        let regions = if karlin.is_some() { regions } else { Vec::new() };
         Reading { offset: range.start, letters, unmasked, karlin, regions }
     }
 }

@@ -145,7 +145,7 @@ impl Chunk {
         for (number, reading) in readings.iter().enumerate() {
             let start = contexts.own_start(number);
             let moved = |region: &Range<u32>| region.start + start..region.end + start;
-            regions.extend(reading.regions.iter().map(moved));
+            regions.extend(reading.indexed_regions().iter().map(moved));
         }
         Chunk {
             seeds: Seeds::new(

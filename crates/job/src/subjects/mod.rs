@@ -244,7 +244,7 @@ fn open_fasta(
         Some(_) => (format!("{SUBJECTS}."), format!("{SUBJECTS} (Input: )")),
         None => (format!("{SUBJECTS} (Input: {name})."), format!("{SUBJECTS} (Input: {name})")),
     };
-    let subjects = read_subjects(source, plan, audience)?;
+    let subjects = read_subjects(source, range, plan, audience)?;
     let whole = subjects.iter().map(|subject| subject.record.clone());
     let kind = plan.subject_kind;
     let whole = Database::from_records(title.as_bytes(), kind, whole)?;
@@ -293,7 +293,7 @@ impl Subject {
         let residues = &self.record.residues;
         let part = match range {
             None => 0..residues.len(),
-            Some(range) if range.start >= residues.len() => {
+            Some(range) if range.start > residues.len() => {
                 return Err(Error::query_options(
                     "Invalid from coordinate (greater than sequence length)",
                 ));
@@ -336,6 +336,7 @@ fn subjects_failure(error: &FastaError, audience: &dyn Audience) -> Error {
 
 fn read_subjects(
     source: &Source,
+    range: Option<&Range<usize>>,
     plan: &Plan,
     audience: &dyn Audience,
 ) -> Result<Vec<Subject>, Error> {
@@ -352,7 +353,8 @@ fn read_subjects(
             audience.complain(&warning.message_for(audience.program()));
         }
         unnamed += u32::from(record.ids.is_empty());
-        if record.residues.is_empty() {
+        // The part to search may begin where the sequence ends; beyond that is an error.
+        if record.residues.len() == range.map_or(0, |range| range.start) {
             let mut name = message_name(&record, "Subject", unnamed as usize);
             if record.title.is_empty() {
                 // The blank before a title is there without one, too.

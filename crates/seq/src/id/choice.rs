@@ -20,6 +20,22 @@ pub fn report_choice(ids: &[SeqId]) -> Option<&SeqId> {
     ids.iter().min_by_key(|id| -adjusted(best_rank(id), id))
 }
 
+/// The identifier that names a sequence in SAM: the [`text_choice`] if it has an accession or a
+/// name, else the [`best_choice`], by which alignments know the sequence (`CSAM_CIGAR_Formatter::AdjustSeqIdType`,
+/// sam_formatter.cpp; `eGetId_ForceAcc`, sequence.cpp).
+pub fn sam_choice(ids: &[SeqId]) -> Option<&SeqId> {
+    match text_choice(ids) {
+        Some(id @ SeqId::Text { .. }) => Some(id),
+        _ => best_choice(ids),
+    }
+}
+
+/// The identifier that follows the gi in a FASTA header of long identifiers, the first of equals. If
+/// it is a gi, nothing follows (`CSeq_id::WriteAsFasta`).
+pub fn fasta_choice(ids: &[SeqId], is_protein: bool) -> Option<&SeqId> {
+    ids.iter().min_by_key(|id| adjusted(fasta_rank(id, is_protein), id))
+}
+
 /// The number of the first gi, 0 if there is none.
 pub fn gi(ids: &[SeqId]) -> i64 {
     ids.iter().find_map(|id| if let SeqId::Gi(gi) = id { Some(*gi) } else { None }).unwrap_or(0)
@@ -69,6 +85,34 @@ fn best_rank(id: &SeqId) -> i32 {
         SeqId::Gi(_) => 51,
         SeqId::Text { .. } | SeqId::Pdb { .. } => 60,
     }
+}
+
+/// The base of the order in FASTA headers of proteins (`BaseFastaAAScore`) and of nucleotides
+/// (`BaseFastaNAScore`).
+fn fasta_rank(id: &SeqId, is_protein: bool) -> i32 {
+    use {NumberKind as N, TextKind as T};
+    let [protein, nucleotide] = match id {
+        SeqId::Numbered(N::Import, _) => [255, 255],
+        SeqId::Text { kind: T::Prf, .. } => [70, 255],
+        SeqId::Text { kind: T::Pir, .. } => [30, 255],
+        SeqId::Text { kind: T::SwissProt, .. } => [20, 255],
+        SeqId::General { db, .. }
+            if [&b"TMSMART"[..], b"BankIt", b"NCBIFILE"].contains(&&db[..]) =>
+        {
+            [240, 240]
+        }
+        SeqId::Local(_) => [230, 230],
+        SeqId::Gi(_) => [120, 120],
+        SeqId::General { .. } => [90, 100],
+        SeqId::Patent { .. } => [80, 90],
+        SeqId::Pdb { .. } => [50, 80],
+        SeqId::Numbered(N::BackboneSequence, _) => [42, 72],
+        SeqId::Numbered(N::BackboneMolecule, _) => [41, 71],
+        SeqId::Text { kind: T::GenBank, .. } => [40, 70],
+        SeqId::Text { kind: T::RefSeq, .. } => [15, 15],
+        SeqId::Text { .. } => [60, 20],
+    };
+    if is_protein { protein } else { nucleotide }
 }
 
 /// Adjusts a score for missing parts of an identifier (`CSeq_id::AdjustScore`).

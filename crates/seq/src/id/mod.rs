@@ -27,7 +27,9 @@ mod tagged;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::choice::{best_choice, gi, id_list, report_choice, text_choice};
+pub use self::choice::{
+    best_choice, fasta_choice, gi, id_list, report_choice, sam_choice, text_choice,
+};
 pub use self::object_id::ObjectId;
 pub use self::parse::{
     IdError, parse_first, parse_indexed, parse_listed, parse_single, parse_stored, parse_typed,

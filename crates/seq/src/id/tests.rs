@@ -103,6 +103,28 @@ fn choices_among_gi_accession_and_local() {
     assert_eq!(text_choice(&pair.concat()), Some(&pair[1][0]));
 }
 
+/// Pairs of a definition line and what BLAST+ 2.12.0 prints of it (`-outfmt 17`, `-long_seqids`).
+#[test]
+fn choices_for_sam_and_for_long_headers() {
+    let choices = |word: &str| {
+        let ids = parse_word(word.as_bytes()).unwrap();
+        let sam = text(sam_choice(&ids).unwrap().accession_version());
+        let fasta = |is_protein| text(fasta_choice(&ids, is_protein).unwrap().fasta());
+        (sam, fasta(true), fasta(false))
+    };
+    for (word, sam, protein, nucleotide) in [
+        ("gi|7|gnl|XY|g7", "7", "gnl|XY|g7", "gnl|XY|g7"),
+        ("gi|8|lcl|loc8", "8", "gi|8", "gi|8"),
+        ("gi|9|pdb|1ABC|A", "9", "pdb|1ABC|A", "pdb|1ABC|A"),
+        ("gi|9|gb|AAA12345.1|", "AAA12345.1", "gb|AAA12345.1|", "gb|AAA12345.1|"),
+        ("gnl|XY|g7|lcl|b", "XY:g7", "gnl|XY|g7", "gnl|XY|g7"),
+        ("gi|8|prf||x", "x", "prf||x", "gi|8"),
+    ] {
+        let expected = (sam.to_owned(), protein.to_owned(), nucleotide.to_owned());
+        assert_eq!(choices(word), expected, "{word}");
+    }
+}
+
 #[test]
 fn local_identifiers_are_numbers_if_they_look_like_one() {
     let local = |text: &[u8]| match &parse_word(text).unwrap()[..] {

@@ -29,7 +29,7 @@ impl Indexing {
     ///
     /// The regions are those of `BLAST_ComplementMaskLocations`, in order. For a context that is
     /// masked from start to end they include an empty one. It matters, as it counts by -1 when the
-    /// table is chosen. A context that is not valid has no regions.
+    /// table is chosen. So do the regions of a context without statistics, such as one of `N`.
     pub fn new<'a>(
         contexts: impl Iterator<Item = (&'a [u8], &'a [Range<u32>])> + Clone,
         rules: &SeedRules,

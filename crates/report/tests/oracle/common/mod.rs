@@ -300,7 +300,10 @@ impl Run {
             ("d".to_string(), "t, w".to_string())
         };
         DatabaseSummary {
-            kind: SequenceKind::Protein,
+            kind: match self.case.params {
+                Params::Protein(_) => SequenceKind::Protein,
+                Params::Nucleotide(_) => SequenceKind::Nucleotide,
+            },
             label: label.into_bytes(),
             paragraphs: vec![DatabaseParagraph {
                 masked_using: Vec::new(),
