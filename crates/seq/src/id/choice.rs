@@ -21,8 +21,8 @@ pub fn report_choice(ids: &[SeqId]) -> Option<&SeqId> {
 }
 
 /// The identifier that names a sequence in SAM: the [`text_choice`] if it has an accession or a
-/// name, else the [`best_choice`], by which alignments know the sequence (`CSAM_CIGAR_Formatter::AdjustSeqIdType`,
-/// sam_formatter.cpp; `eGetId_ForceAcc`, sequence.cpp).
+/// name, else the [`best_choice`], by which alignments know the sequence
+/// (`CSAM_CIGAR_Formatter::AdjustSeqIdType`, sam_formatter.cpp; `eGetId_ForceAcc`, sequence.cpp).
 pub fn sam_choice(ids: &[SeqId]) -> Option<&SeqId> {
     match text_choice(ids) {
         Some(id @ SeqId::Text { .. }) => Some(id),
@@ -30,8 +30,8 @@ pub fn sam_choice(ids: &[SeqId]) -> Option<&SeqId> {
     }
 }
 
-/// The identifier that follows the gi in a FASTA header of long identifiers, the first of equals. If
-/// it is a gi, nothing follows (`CSeq_id::WriteAsFasta`).
+/// The identifier that follows the gi in a FASTA header of long identifiers, the first of equals.
+/// If it is a gi, nothing follows (`CSeq_id::WriteAsFasta`).
 pub fn fasta_choice(ids: &[SeqId], is_protein: bool) -> Option<&SeqId> {
     ids.iter().min_by_key(|id| adjusted(fasta_rank(id, is_protein), id))
 }
