@@ -43,8 +43,8 @@ pub fn visit_hits(
     alone::run(plan, Receiver::Visitor(Box::new(visit)), &audience)
 }
 
-/// Does the same as [`run`], where the metadata go to the I/O ranks at the other end of `crossing`. It ends with the
-/// search, so that they never wait for more. (Processes make a way of their own.)
+/// Does the same as [`run`], where the metadata go to the I/O ranks at the other end of `crossing`.
+/// It ends with the search, so that they never wait for more. (Processes make a way of their own.)
 ///
 /// # Errors
 /// See [`run`].

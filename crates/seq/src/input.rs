@@ -22,8 +22,7 @@ use flate2::bufread::GzDecoder;
 
 use self::bounded::{Bounded, Counted};
 use self::members::{Member, Members};
-use self::unchanged::Changed;
-pub use self::unchanged::{FileVersion, UnchangedFile, read_whole};
+pub use self::unchanged::{FileVersion, UnchangedFile, is_change, read_whole};
 
 /// Bytes read at a time.
 const BUFFER: usize = 256 * 1024;
@@ -205,10 +204,9 @@ impl<R: Read> Read for Named<R> {
                 return error;
             }
             let Origin { path, compression, .. } = &self.origin;
-            let has_changed = error.get_ref().is_some_and(|cause| cause.is::<Changed>());
             let advice = match (compression, kind) {
                 (Compression::None, _) => "",
-                _ if has_changed => "",
+                _ if is_change(&error) => "",
                 (_, io::ErrorKind::UnexpectedEof) => "; the file is cut short: get it again",
                 _ => "; the file may be damaged: get it again",
             };

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use fleetblast_db::{Defline, SequenceKind};
 use fleetblast_report::TitleFacts;
-use fleetblast_seq::id::{SeqId, fasta_choice};
+use fleetblast_seq::id::{SeqId, fasta_list};
 
 use super::Stop;
 use super::config::Config;
@@ -127,17 +127,7 @@ impl Fasta {
         out.push(b'>');
         let ids = &lines[0].ids;
         let is_protein = source.database.kind() == SequenceKind::Protein;
-        let gi = ids.iter().find(|id| matches!(id, SeqId::Gi(_)));
-        if let Some(gi) = gi {
-            out.extend(gi.fasta());
-        }
-        let chosen = fasta_choice(ids, is_protein);
-        if let Some(id) = chosen.filter(|id| !matches!(id, SeqId::Gi(_))) {
-            if gi.is_some() {
-                out.push(b'|');
-            }
-            out.extend(id.fasta());
-        }
+        out.extend(fasta_list(ids, is_protein));
         out.extend_from_slice(range.unwrap_or_default().as_bytes());
         let mut title = header::title(lines);
         if self.ctrl_a {

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_engine::params::{CompositionMode, Params, ProteinParams};
 use fleetblast_job::error::Error;
-use fleetblast_job::plan::{BatchSize, papers};
+use fleetblast_job::plan::{BLASTP_BATCH, BatchSize, papers};
 use fleetblast_seq::seg::SegParams;
 use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::{
@@ -24,9 +24,6 @@ use crate::options::search::metadata::MetadataOptions;
 use crate::options::search::program::ProgramSpec;
 use crate::options::search::single;
 use crate::options::typed::lossy;
-
-/// Residues of queries that BLAST+ searches together (`GetQueryBatchSize`, blast_input_aux.cpp).
-const BATCH: usize = 10_000;
 
 impl SearchProgram for BlastpOptions {
     fn spec(&self) -> &'static ProgramSpec {
@@ -180,8 +177,8 @@ fn params(
         reads_again: false,
         papers: papers::BLASTP,
         reports_as: None,
-        batch_size: BatchSize::Fixed(BATCH),
-        thread_letters: BATCH,
+        batch_size: BatchSize::Fixed(BLASTP_BATCH),
+        thread_letters: BLASTP_BATCH,
     })
 }
 

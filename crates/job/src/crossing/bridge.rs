@@ -25,8 +25,6 @@ use crate::processes::{failure, hosts};
 const NAPS: [Duration; 2] = [Duration::from_millis(3), Duration::from_micros(300)];
 /// Who cannot go on waits so long for another rank to end the job, which says why and clears up.
 pub const GRACE: Duration = Duration::from_secs(10);
-/// Between two looks at signs of life.
-const LOOK: Time = Time(100_000_000);
 /// Tags of messages: parcels, pings, and what says that no pings will come for a while.
 const PARCEL: u8 = 0;
 const PING: u8 = 1;
@@ -46,8 +44,6 @@ pub struct Bridge {
     /// Ranks that this one depends on.
     heartbeats: Heartbeats,
     start: Instant,
-    /// When this rank last looked for signs of life.
-    looked: Time,
     /// One of them gave none for too long.
     has_lost_rank: bool,
     /// Who is here, and where they hear.
@@ -101,7 +97,6 @@ impl Bridge {
             manager,
             heartbeats,
             start: Instant::now(),
-            looked: Time(0),
             has_lost_rank: false,
             here: Vec::new(),
             sent: None,
@@ -159,10 +154,9 @@ impl Bridge {
         for rank in self.mailbox.senders() {
             self.heartbeats.note_received(rank, now);
         }
-        if now.since(self.looked) < LOOK {
+        if !self.heartbeats.must_look(now) {
             return Ok(());
         }
-        self.looked = now;
         for rank in self.heartbeats.due(now) {
             self.mailbox.send(rank, PING, Vec::new()).map_err(failure)?;
         }

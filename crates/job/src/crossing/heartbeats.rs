@@ -7,6 +7,9 @@ use fleetblast_fleet::config::Heartbeat;
 use fleetblast_fleet::health::Peers;
 use fleetblast_fleet::ids::Time;
 
+/// Between two looks at signs of life.
+const LOOK: Time = Time(100_000_000);
+
 /// The peers of a rank, and when these sent something.
 pub struct Heartbeats {
     heartbeat: Option<Heartbeat>,
@@ -75,6 +78,11 @@ impl Heartbeats {
             due = (0..self.ranks.len()).collect();
         }
         due.into_iter().map(|peer| self.ranks[peer]).collect()
+    }
+
+    /// Whether this rank did not look for a while.
+    pub fn must_look(&self, now: Time) -> bool {
+        now.since(self.looked) >= LOOK
     }
 
     /// The rank that was silent for too long, and for how long. All that has arrived must have been

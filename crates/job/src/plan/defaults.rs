@@ -18,8 +18,8 @@ use super::{
 use crate::threads::{ThreadSource, Threads};
 
 const MATRIX: &str = "BLOSUM62";
-/// Residues of queries that blastp searches together.
-const BATCH: usize = 10_000;
+/// Residues of queries that blastp searches together (`GetQueryBatchSize`, blast_input_aux.cpp).
+pub const BLASTP_BATCH: usize = 10_000;
 
 impl Plan {
     /// Plans `blastp -db DATABASE -query QUERIES -outfmt 6` with the defaults of BLAST+: BLOSUM62,
@@ -46,9 +46,9 @@ impl Plan {
             query: Source::File(queries.into()),
             query_range: None,
             parse_deflines: false,
-            batch_size: BatchSize::Fixed(BATCH),
+            batch_size: BatchSize::Fixed(BLASTP_BATCH),
             batch_size_error: None,
-            thread_letters: BATCH,
+            thread_letters: BLASTP_BATCH,
             papers: papers::BLASTP,
             identity_resets_composition: false,
             iteration: None,

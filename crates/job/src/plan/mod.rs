@@ -23,6 +23,7 @@ pub use crate::batching::BatchSize;
 use crate::error::Error;
 use crate::threads::Threads;
 
+pub use self::defaults::BLASTP_BATCH;
 pub use self::foreign::{Foreign, Join, PLACES};
 pub use self::iteration::{Iteration, Start};
 pub use self::metadata::{Carriage, Link, Metadata};

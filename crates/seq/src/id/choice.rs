@@ -30,9 +30,8 @@ pub fn sam_choice(ids: &[SeqId]) -> Option<&SeqId> {
     }
 }
 
-/// The identifier that follows the gi in a FASTA header of long identifiers, the first of equals.
-/// If it is a gi, nothing follows (`CSeq_id::WriteAsFasta`).
-pub fn fasta_choice(ids: &[SeqId], is_protein: bool) -> Option<&SeqId> {
+/// The identifier with the lowest rank for FASTA headers, the first of equals.
+fn fasta_choice(ids: &[SeqId], is_protein: bool) -> Option<&SeqId> {
     ids.iter().min_by_key(|id| adjusted(fasta_rank(id, is_protein), id))
 }
 
@@ -44,23 +43,25 @@ pub fn gi(ids: &[SeqId]) -> i64 {
 /// The identifiers as `qseqid` and `sseqid` print them: the gi, if any, and the [`text_choice`],
 /// joined by a bar; `Unknown` if there is none. Local identifiers lose their tag.
 pub fn id_list(ids: &[SeqId]) -> Vec<u8> {
-    let mut list = match ids.iter().find(|id| matches!(id, SeqId::Gi(_))) {
-        Some(gi) => gi.fasta(),
-        None => Vec::new(),
-    };
-    match text_choice(ids) {
-        None | Some(SeqId::Gi(_)) => {}
-        Some(id) => {
-            if !list.is_empty() {
-                list.push(b'|');
-            }
-            match id {
-                SeqId::Local(local) => list.extend(local.text()),
-                _ => list.extend(id.fasta()),
-            }
-        }
-    }
+    let list = behind_gi(ids, text_choice(ids), |id| match id {
+        SeqId::Local(local) => local.text(),
+        _ => id.fasta(),
+    });
     if list.is_empty() { b"Unknown".to_vec() } else { list }
+}
+
+/// The identifiers in a FASTA header of long identifiers: the gi, if any, and the one with the
+/// lowest rank for such headers, joined by a bar (`CSeq_id::WriteAsFasta`).
+pub fn fasta_list(ids: &[SeqId], is_protein: bool) -> Vec<u8> {
+    behind_gi(ids, fasta_choice(ids, is_protein), SeqId::fasta)
+}
+
+/// The first gi, if any, and the chosen identifier unless that is a gi, joined by a bar.
+fn behind_gi(ids: &[SeqId], chosen: Option<&SeqId>, print: impl Fn(&SeqId) -> Vec<u8>) -> Vec<u8> {
+    let is_gi = |id: &&SeqId| matches!(id, SeqId::Gi(_));
+    let gi = ids.iter().find(is_gi).map(SeqId::fasta);
+    let chosen = chosen.filter(|id| !is_gi(id)).map(print);
+    gi.into_iter().chain(chosen).collect::<Vec<_>>().join(&b'|')
 }
 
 fn text_score(id: &SeqId) -> i32 {

@@ -28,7 +28,7 @@ mod tagged;
 use serde::{Deserialize, Serialize};
 
 pub use self::choice::{
-    best_choice, fasta_choice, gi, id_list, report_choice, sam_choice, text_choice,
+    best_choice, fasta_list, gi, id_list, report_choice, sam_choice, text_choice,
 };
 pub use self::object_id::ObjectId;
 pub use self::parse::{

@@ -109,16 +109,16 @@ fn choices_for_sam_and_for_long_headers() {
     let choices = |word: &str| {
         let ids = parse_word(word.as_bytes()).unwrap();
         let sam = text(sam_choice(&ids).unwrap().accession_version());
-        let fasta = |is_protein| text(fasta_choice(&ids, is_protein).unwrap().fasta());
+        let fasta = |is_protein| text(fasta_list(&ids, is_protein));
         (sam, fasta(true), fasta(false))
     };
     for (word, sam, protein, nucleotide) in [
-        ("gi|7|gnl|XY|g7", "7", "gnl|XY|g7", "gnl|XY|g7"),
+        ("gi|7|gnl|XY|g7", "7", "gi|7|gnl|XY|g7", "gi|7|gnl|XY|g7"),
         ("gi|8|lcl|loc8", "8", "gi|8", "gi|8"),
-        ("gi|9|pdb|1ABC|A", "9", "pdb|1ABC|A", "pdb|1ABC|A"),
-        ("gi|9|gb|AAA12345.1|", "AAA12345.1", "gb|AAA12345.1|", "gb|AAA12345.1|"),
+        ("gi|9|pdb|1ABC|A", "9", "gi|9|pdb|1ABC|A", "gi|9|pdb|1ABC|A"),
+        ("gi|9|gb|AAA12345.1|", "AAA12345.1", "gi|9|gb|AAA12345.1|", "gi|9|gb|AAA12345.1|"),
         ("gnl|XY|g7|lcl|b", "XY:g7", "gnl|XY|g7", "gnl|XY|g7"),
-        ("gi|8|prf||x", "x", "prf||x", "gi|8"),
+        ("gi|8|prf||x", "x", "gi|8|prf||x", "gi|8"),
     ] {
         let expected = (sam.to_owned(), protein.to_owned(), nucleotide.to_owned());
         assert_eq!(choices(word), expected, "{word}");

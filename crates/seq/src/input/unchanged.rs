@@ -48,7 +48,7 @@ impl FileVersion {
 
 /// The cause of an error: a file has changed.
 #[derive(Debug)]
-pub(super) struct Changed(String);
+struct Changed(String);
 
 impl fmt::Display for Changed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -58,6 +58,11 @@ impl fmt::Display for Changed {
 }
 
 impl std::error::Error for Changed {}
+
+/// Whether reading failed because the file has changed.
+pub fn is_change(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|cause| cause.is::<Changed>())
+}
 
 /// A file whose reads fail once it has changed.
 #[derive(Debug)]
