@@ -34,25 +34,35 @@ pub(crate) fn end_process(exit_code: u8, say: impl FnOnce()) -> ! {
         Ok(_) => {
             EXIT_CODE.store(i32::from(exit_code), Ordering::Relaxed);
             let handler = on_abort as extern "C" fn(libc::c_int) as libc::sighandler_t;
-            // SAFETY: the handler only ends the process, which may be done anywhere.
+            // SAFETY: the handler ends the process or waits, which may be done anywhere.
             unsafe { libc::signal(libc::SIGABRT, handler) };
             say();
             last_works::do_all();
         }
         // What is done at the end came here itself: memory ran out, even with the reserve.
         Err(ending) if ending == own => {}
-        Err(_) => loop {
-            // SAFETY: it waits for signals, until the other thread has ended the process.
-            unsafe { libc::pause() };
-        },
+        Err(_) => wait_for_the_end(),
     }
     drop(ending);
     unreachable!("the process has ended")
 }
 
-/// A panic in a hook of panics does not unwind; it aborts.
+/// A panic in a hook of panics does not unwind; it aborts. So does the C library in another thread
+/// that has no memory either, and must not end the process before the last works are done.
 extern "C" fn on_abort(_: libc::c_int) {
-    exit()
+    // SAFETY: it asks for a number.
+    match ENDING.load(Ordering::Acquire) == unsafe { libc::gettid() } {
+        true => exit(),
+        false => wait_for_the_end(),
+    }
+}
+
+/// Waits until another thread has ended the process.
+fn wait_for_the_end() -> ! {
+    loop {
+        // SAFETY: it waits for signals.
+        unsafe { libc::pause() };
+    }
 }
 
 fn exit() -> ! {
@@ -62,8 +72,9 @@ fn exit() -> ! {
 
 #[cfg(test)]
 mod tests {
-    use std::panic;
-    use std::process::{Command, ExitStatus};
+    use std::process::{self, Command, ExitStatus};
+    use std::time::Duration;
+    use std::{env, panic, thread};
 
     use super::*;
 
@@ -85,6 +96,20 @@ mod tests {
 
     fn say() {
         eprintln!("this is the end");
+    }
+
+    /// The last work is done although another thread aborts meanwhile.
+    #[test]
+    fn another_thread_that_aborts_waits() {
+        if env::var_os(ENDS).is_some() {
+            let _work = last_works::before_the_end(|| {
+                thread::spawn(|| process::abort());
+                thread::sleep(Duration::from_millis(300));
+                eprintln!("a fault of the program");
+            });
+            end_process(CODE, say);
+        }
+        assert_eq!(run("another_thread_that_aborts_waits").code(), Some(i32::from(CODE)));
     }
 
     /// Unwinding out of the allocator would be undefined.

@@ -1,5 +1,7 @@
 //! Query sets of the tables of blastn.
 
+use std::iter;
+
 use super::LISTING;
 use super::parents::{Parents, either_strand, palindrome, piece};
 use crate::bases::Bases;
@@ -176,7 +178,15 @@ fn special(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
         ("nothing", numbered("nothing", nothing)),
         ("relatives", numbered("relative", relatives)),
         ("duplicates", fasta::to_bytes(&[query.clone(), query, plain[0].clone(), other])),
+        ("unknown_first", numbered("unknown", unknown_first(plain))),
     ]
+}
+
+/// Unknown bases only, which have no statistics but count when a lookup table is chosen, and then
+/// short queries.
+fn unknown_first(plain: &[Record]) -> Vec<Vec<u8>> {
+    let short = plain.iter().take(3).map(|p| p.seq[..30].to_vec());
+    iter::once(b"N".repeat(100)).chain(short).collect()
 }
 
 /// Queries in lower case only, which leaves nothing to search if lower case is masked.
@@ -215,6 +225,7 @@ fn odd_files(parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
         ("empty", Vec::new()),
         ("empty_record", format!(">nothing\n>full\n{seq}\n>\n{other}\n").into_bytes()),
         ("only_empty", b">nothing\n>again\n".to_vec()),
+        ("nine", format!(">nine\n{}\n>full\n{seq}\n", &seq[..9]).into_bytes()),
         ("not_fasta", b"{ \"this\": 1, \"is\": [\"not\", \"a\", \"sequence\"] }\n".to_vec()),
         ("crlf", format!(">q1 dos\r\n{seq}\r\n>q2\r\n\r\n{other}\r\n").into_bytes()),
         ("titles", format!(">q {words}\n{seq}\n>{long_word} {words}\n{other}\n").into_bytes()),
