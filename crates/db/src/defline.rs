@@ -1,9 +1,8 @@
 //! Definition lines: the Blast-def-line-set of a sequence, read from its binary ASN.1.
 
+use fleetblast_seq::asn::ber::{BerError, Reader, tag};
 use fleetblast_seq::id::{NumberKind, ObjectId, SeqId, TextKind};
 use serde::Serialize;
-
-use crate::ber::{Malformed, Reader, SEQUENCE, context};
 
 /// One definition line of a sequence. Identical sequences merged into one entry, as in nr, have
 /// several.
@@ -36,13 +35,13 @@ pub struct HeaderError {
     pub problem: &'static str,
 }
 
-impl From<Malformed> for HeaderError {
-    fn from(error: Malformed) -> Self {
+impl From<BerError> for HeaderError {
+    fn from(error: BerError) -> Self {
         Self { at: error.at, problem: error.problem }
     }
 }
 
-type Result<T> = std::result::Result<T, Malformed>;
+type Result<T> = std::result::Result<T, BerError>;
 
 /// Name of the general database that marks sequences without identifiers of their own.
 pub(crate) const ORDINAL_DB: &[u8] = b"BL_ORD_ID";
@@ -68,7 +67,7 @@ pub(crate) fn parse_strictly(header: &[u8]) -> std::result::Result<Vec<Defline>,
 
 fn defline_set(reader: &mut Reader<'_>) -> Result<Vec<Defline>> {
     let mut lines = Vec::new();
-    reader.constructed(SEQUENCE, |r, _| {
+    reader.constructed(tag::SEQUENCE, |r, _| {
         lines.push(defline(r)?);
         Ok(())
     })?;
@@ -101,7 +100,7 @@ fn sequence_of<'a, T>(
     mut item: impl FnMut(&mut Reader<'a>) -> Result<T>,
 ) -> Result<Vec<T>> {
     let mut items = Vec::new();
-    reader.constructed(SEQUENCE, |r, _| {
+    reader.constructed(tag::SEQUENCE, |r, _| {
         items.push(item(r)?);
         Ok(())
     })?;
@@ -114,7 +113,7 @@ fn seq_id(reader: &mut Reader<'_>) -> Result<SeqId> {
         Some(tag @ 0xa0..=0xb3) => tag,
         _ => return reader.fail("an unknown kind of Seq-id"),
     };
-    let number = tag - context(0);
+    let number = tag - tag::field(0);
     match number {
         0 => Ok(SeqId::Local(reader.wrapped(tag, object_id)?)),
         1 => {
@@ -154,10 +153,10 @@ const TEXT_KINDS: [TextKind; 20] = {
 };
 
 fn object_id(reader: &mut Reader<'_>) -> Result<ObjectId> {
-    if reader.peek() == Some(context(0)) {
-        reader.wrapped(context(0), Reader::integer).map(ObjectId::Number)
+    if reader.peek() == Some(tag::field(0)) {
+        reader.wrapped(tag::field(0), Reader::integer).map(ObjectId::Number)
     } else {
-        reader.wrapped(context(1), Reader::string).map(ObjectId::Text)
+        reader.wrapped(tag::field(1), Reader::string).map(ObjectId::Text)
     }
 }
 
@@ -249,8 +248,8 @@ fn cited_patent(reader: &mut Reader<'_>) -> Result<(Vec<u8>, Vec<u8>)> {
             0xa0 => country = r.wrapped(tag, Reader::string)?,
             0xa1 => {
                 number = r.wrapped(tag, |r| {
-                    let granted = r.peek() == Some(context(0));
-                    r.wrapped(context(u8::from(!granted)), Reader::string)
+                    let granted = r.peek() == Some(tag::field(0));
+                    r.wrapped(tag::field(u8::from(!granted)), Reader::string)
                 })?;
             }
             _ => r.skip()?,

@@ -20,7 +20,6 @@
 
 pub mod alias;
 mod bases;
-mod ber;
 mod bytes;
 pub mod check;
 mod configuration;

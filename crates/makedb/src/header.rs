@@ -1,8 +1,7 @@
 //! Header records: the Blast-def-line-set of one sequence (blastdb.asn).
 
+use fleetblast_seq::asn::ber::Writer;
 use fleetblast_seq::id::{NumberKind, ObjectId, SeqId, TextKind};
-
-use crate::ber::Writer;
 
 /// The database name in identifiers that stand for a sequence's number.
 const ORDINAL_DB: &[u8] = b"BL_ORD_ID";

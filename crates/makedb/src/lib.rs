@@ -11,7 +11,6 @@
 //! the longest sequence (about eight times its length), the map of taxonomy ids, and masks.
 
 mod accessions;
-mod ber;
 mod builder;
 mod column;
 mod duplicates;

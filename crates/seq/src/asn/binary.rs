@@ -3,29 +3,16 @@
 
 use std::io::{BufRead, Read};
 
+use super::ber::{INDEFINITE, Length, integer, length, tag};
 use super::node::{Kind, Label, Node};
 use super::{AsnError, DEEPEST, LONGEST, Place, Source};
 
 type Result<T> = std::result::Result<T, AsnError>;
 
-const BOOLEAN: u8 = 0x01;
-const INTEGER: u8 = 0x02;
-const OCTETS: u8 = 0x04;
-const NULL: u8 = 0x05;
-const REAL: u8 = 0x09;
-const ENUMERATED: u8 = 0x0a;
-const UTF8_STRING: u8 = 0x0c;
-const VISIBLE_STRING: u8 = 0x1a;
 /// `SEQUENCE` and `SET`, of fields or of elements.
-const BLOCKS: [u8; 2] = [0x30, 0x31];
-/// `StringStore`, a string type of the toolkit.
-const STRING_STORE: u8 = 0x41;
-/// An explicit tag with a number below [`MANY`].
-const LABEL: u8 = 0xa0;
-/// The tag number that means: the number follows in bytes of its own.
-const MANY: u8 = 0x1f;
-/// The length of a value that ends with two bytes of 0 instead.
-const INDEFINITE: u8 = 0x80;
+const BLOCKS: [u8; 2] = [tag::SEQUENCE, tag::SET];
+/// The longest element of any kind, in bytes: files of the toolkit have lengths of 32 bits.
+const LONGEST_BLOCK: u64 = u32::MAX as u64;
 /// Bits of the first byte of a real number, all 0 for decimal digits.
 const NOT_DECIMAL: u8 = 0xc0;
 
@@ -70,18 +57,12 @@ impl<R: BufRead> Binary<R> {
     /// Reads a length; `None` if it is indefinite, so that an end mark follows the value.
     fn length(&mut self) -> Result<Option<u64>> {
         let start = self.at;
-        let first = self.byte()?;
-        match first {
-            INDEFINITE => Ok(None),
-            ..INDEFINITE => Ok(Some(first.into())),
-            0x81..0x85 => {
-                let mut length = 0;
-                for _ in 0..first & 0x7f {
-                    length = length << 8 | u64::from(self.byte()?);
-                }
-                Ok(Some(length))
+        match length(|| self.byte())? {
+            Length::Indefinite => Ok(None),
+            Length::Definite(length) if length <= LONGEST_BLOCK => Ok(Some(length)),
+            Length::Definite(_) | Length::TooLarge => {
+                AsnError::malformed(start, "a length too large")
             }
-            _ => AsnError::malformed(start, "a length too large"),
         }
     }
 
@@ -107,12 +88,12 @@ impl<R: BufRead> Binary<R> {
         let tag = self.byte()?;
         let kind = if BLOCKS.contains(&tag) {
             Kind::Block(self.values(depth)?)
-        } else if tag & 0xe0 == LABEL && tag & MANY != MANY {
+        } else if let Some(number) = tag::field_number(tag) {
             let mut values = self.values(depth)?;
             let (Some(value), true) = (values.pop(), values.is_empty()) else {
                 return AsnError::malformed(at, "a label is of one value");
             };
-            Kind::Labelled(Label::Number((tag & MANY).into()), Box::new(value))
+            Kind::Labelled(Label::Number(number.into()), Box::new(value))
         } else {
             let start = self.at;
             let Some(length) = self.length()? else {
@@ -151,25 +132,27 @@ impl<R: BufRead> Binary<R> {
     }
 }
 
+const MISPLACED: &str = "a value of a kind that does not belong here";
+
 fn primitive(at: u64, tag: u8, contents: Vec<u8>) -> Result<Kind> {
     Ok(match (tag, contents.as_slice()) {
-        (BOOLEAN, [byte]) => Kind::Word(if *byte == 0 { "FALSE" } else { "TRUE" }.to_owned()),
-        (NULL, []) => Kind::Word("NULL".to_owned()),
-        (INTEGER | ENUMERATED, [first, rest @ ..]) if rest.len() < 8 => {
-            let first = i64::from(first.cast_signed());
-            Kind::Integer(rest.iter().fold(first, |n, &byte| n << 8 | i64::from(byte)))
-        }
-        (OCTETS, _) => Kind::Bytes(contents),
-        (VISIBLE_STRING | UTF8_STRING | STRING_STORE, _) => Kind::Text(contents),
-        (REAL, []) => Kind::Real(0.0),
-        (REAL, [kind, digits @ ..]) if kind & NOT_DECIMAL == 0 => {
+        (tag::BOOLEAN, [byte]) => Kind::Word(if *byte == 0 { "FALSE" } else { "TRUE" }.to_owned()),
+        (tag::NULL, []) => Kind::Word("NULL".to_owned()),
+        (tag::INTEGER | tag::ENUMERATED, contents) => match integer(contents) {
+            Some(value) => Kind::Integer(value),
+            None => return AsnError::malformed(at, MISPLACED),
+        },
+        (tag::OCTETS, _) => Kind::Bytes(contents),
+        (tag::VISIBLE_STRING | tag::UTF8_STRING | tag::STRING_STORE, _) => Kind::Text(contents),
+        (tag::REAL, []) => Kind::Real(0.0),
+        (tag::REAL, [kind, digits @ ..]) if kind & NOT_DECIMAL == 0 => {
             let number = str::from_utf8(digits).ok().and_then(|text| text.trim().parse().ok());
             match number {
                 Some(number) if f64::is_finite(number) => Kind::Real(number),
                 _ => return AsnError::malformed(at, "a real number that is none"),
             }
         }
-        _ => return AsnError::malformed(at, "a value of a kind that does not belong here"),
+        _ => return AsnError::malformed(at, MISPLACED),
     })
 }
 
@@ -183,7 +166,7 @@ impl<R: BufRead> Source for Binary<R> {
     }
 
     fn open(&mut self) -> Result<()> {
-        self.start(BLOCKS[0], "not a SEQUENCE where one should be")
+        self.start(tag::SEQUENCE, "not a SEQUENCE where one should be")
     }
 
     fn close(&mut self) -> Result<()> {
@@ -191,7 +174,7 @@ impl<R: BufRead> Source for Binary<R> {
     }
 
     fn open_field(&mut self, name: &str, number: u8) -> Result<()> {
-        self.start(LABEL | number, &format!("'{name}' belongs here"))
+        self.start(tag::field(number), &format!("'{name}' belongs here"))
     }
 
     fn close_field(&mut self, _: bool) -> Result<()> {

@@ -1,6 +1,7 @@
-//! Reads ASN.1 files of NCBI's toolkit, in text or binary (BER), value by value, and the locations
-//! of sequences in them.
+//! Reads ASN.1 files of NCBI's toolkit, in text or binary, value by value, and the locations of
+//! sequences in them. The elements of binary ASN.1 are in [`ber`].
 
+pub mod ber;
 mod binary;
 mod location;
 mod node;

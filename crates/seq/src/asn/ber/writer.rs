@@ -1,64 +1,58 @@
-//! Writes binary ASN.1 headers in BER: constructed elements have indefinite lengths, all others
-//! definite ones.
+//! Writes BER: constructed elements have indefinite lengths, all others definite ones.
 
-/// SEQUENCE, constructed.
-const SEQUENCE: u8 = 0x30;
-/// INTEGER.
-const INTEGER: u8 = 0x02;
-/// VisibleString.
-const VISIBLE_STRING: u8 = 0x1a;
+use super::{INDEFINITE, tag};
 
 /// Replaces characters that a VisibleString must not contain.
 const REPLACEMENT: u8 = b'#';
 
 /// Appends elements to a buffer.
 #[derive(Debug)]
-pub(crate) struct Writer<'a> {
+pub struct Writer<'a> {
     bytes: &'a mut Vec<u8>,
 }
 
 impl<'a> Writer<'a> {
-    pub(crate) fn new(bytes: &'a mut Vec<u8>) -> Self {
+    pub fn new(bytes: &'a mut Vec<u8>) -> Self {
         Self { bytes }
     }
 
     /// Offset in the buffer of the next byte.
-    pub(crate) fn position(&self) -> usize {
+    pub fn position(&self) -> usize {
         self.bytes.len()
     }
 
     fn constructed(&mut self, tag: u8, contents: impl FnOnce(&mut Self)) {
-        self.bytes.extend([tag, 0x80]);
+        self.bytes.extend([tag, INDEFINITE]);
         contents(self);
         self.bytes.extend([0, 0]);
     }
 
     /// A SEQUENCE or SEQUENCE OF.
-    pub(crate) fn sequence(&mut self, contents: impl FnOnce(&mut Self)) {
-        self.constructed(SEQUENCE, contents);
+    pub fn sequence(&mut self, contents: impl FnOnce(&mut Self)) {
+        self.constructed(tag::SEQUENCE, contents);
     }
 
     /// A member with this explicit context tag.
-    pub(crate) fn tagged(&mut self, number: u8, contents: impl FnOnce(&mut Self)) {
-        self.constructed(0xa0 | number, contents);
+    pub fn tagged(&mut self, number: u8, contents: impl FnOnce(&mut Self)) {
+        self.constructed(tag::field(number), contents);
     }
 
     /// An INTEGER in the fewest possible bytes.
-    pub(crate) fn integer(&mut self, value: i64) {
+    pub fn integer(&mut self, value: i64) {
         let bytes = value.to_be_bytes();
         let surplus = |i: usize| {
             let sign = if bytes[i + 1] & 0x80 == 0 { 0 } else { 0xff };
             bytes[i] == sign
         };
         let start = (0..7).take_while(|&i| surplus(i)).count();
-        self.bytes.extend([INTEGER, (8 - start) as u8]);
+        self.bytes.extend([tag::INTEGER, (8 - start) as u8]);
         self.bytes.extend(&bytes[start..]);
     }
 
     /// A VisibleString. Calls `bad` for each invalid character, which is replaced, with its offset
     /// in the buffer and its value.
-    pub(crate) fn string(&mut self, text: &[u8], mut bad: impl FnMut(usize, u8)) {
-        self.bytes.push(VISIBLE_STRING);
+    pub fn string(&mut self, text: &[u8], mut bad: impl FnMut(usize, u8)) {
+        self.bytes.push(tag::VISIBLE_STRING);
         self.length(text.len());
         for &byte in text {
             let visible = (b' '..=b'~').contains(&byte);
@@ -70,12 +64,12 @@ impl<'a> Writer<'a> {
     }
 
     fn length(&mut self, length: usize) {
-        if length < 0x80 {
+        if length < usize::from(INDEFINITE) {
             self.bytes.push(length as u8);
         } else {
             let bytes = (length as u64).to_be_bytes();
             let zeros = bytes.iter().take_while(|&&byte| byte == 0).count();
-            self.bytes.push(0x80 | (8 - zeros) as u8);
+            self.bytes.push(INDEFINITE | (8 - zeros) as u8);
             self.bytes.extend(&bytes[zeros..]);
         }
     }

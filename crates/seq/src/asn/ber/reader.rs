@@ -1,33 +1,20 @@
-//! The subset of BER that binary ASN.1 headers use: single-byte tags, definite and indefinite
-//! lengths.
+//! Reads elements of BER in memory, without copies, in the order that a format states.
+
+use super::{Length, integer, length, tag};
 
 /// The error of a malformed header, and its offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Malformed {
+pub struct BerError {
     /// Byte offset from the start of the header.
-    pub(crate) at: usize,
+    pub at: usize,
     /// What is wrong.
-    pub(crate) problem: &'static str,
+    pub problem: &'static str,
 }
 
-type Result<T> = std::result::Result<T, Malformed>;
-
-/// SEQUENCE, constructed.
-pub(crate) const SEQUENCE: u8 = 0x30;
-/// INTEGER.
-const INTEGER: u8 = 0x02;
-/// VisibleString.
-const VISIBLE_STRING: u8 = 0x1a;
-/// UTF8String, which later writers use for titles.
-const UTF8_STRING: u8 = 0x0c;
+type Result<T> = std::result::Result<T, BerError>;
 
 /// How deeply unknown elements may nest before the header counts as malformed.
 const DEEPEST: usize = 32;
-
-/// The constructed context-specific tag of `number`.
-pub(crate) const fn context(number: u8) -> u8 {
-    0xa0 | number
-}
 
 /// The end of a constructed element.
 #[derive(Clone, Copy)]
@@ -39,7 +26,7 @@ enum End {
 }
 
 /// A position in a header.
-pub(crate) struct Reader<'a> {
+pub struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
     /// Offset of the first unknown element.
@@ -47,13 +34,13 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+    pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0, skipped: None }
     }
 
     /// An error at the current position.
-    pub(crate) fn fail<T>(&self, problem: &'static str) -> Result<T> {
-        Err(Malformed { at: self.at, problem })
+    pub fn fail<T>(&self, problem: &'static str) -> Result<T> {
+        Err(BerError { at: self.at, problem })
     }
 
     fn byte(&mut self) -> Result<u8> {
@@ -67,7 +54,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the next tag without consuming it; `None` at the end.
-    pub(crate) fn peek(&self) -> Option<u8> {
+    pub fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
 
@@ -75,37 +62,26 @@ impl<'a> Reader<'a> {
     /// bytes.
     fn length(&mut self) -> Result<Option<usize>> {
         let start = self.at;
-        let first = self.byte()?;
-        let length = match first {
-            0x80 => return Ok(None),
-            0..0x80 => usize::from(first),
-            _ => {
-                let mut length = 0usize;
-                for _ in 0..first & 0x7f {
-                    if length >> (usize::BITS - 8) != 0 {
-                        self.at = start;
-                        return self.fail("a length too large");
-                    }
-                    length = length << 8 | usize::from(self.byte()?);
+        let problem = match length(|| self.byte())? {
+            Length::Indefinite => return Ok(None),
+            Length::Definite(length) => {
+                let rest = self.bytes.len() - self.at;
+                match usize::try_from(length).ok().filter(|&length| length <= rest) {
+                    Some(length) => return Ok(Some(length)),
+                    None => "a length beyond the end",
                 }
-                length
             }
+            Length::TooLarge => "a length too large",
         };
-        if length > self.bytes.len() - self.at {
-            self.at = start;
-            return self.fail("a length beyond the end");
-        }
-        Ok(Some(length))
+        self.at = start;
+        self.fail(problem)
     }
 
     /// Reads a sequence of fields, each at most once and in their order, as BLAST+ does. Otherwise
     /// one field could be taken for another.
-    pub(crate) fn fields(
-        &mut self,
-        mut field: impl FnMut(&mut Self, u8) -> Result<()>,
-    ) -> Result<()> {
+    pub fn fields(&mut self, mut field: impl FnMut(&mut Self, u8) -> Result<()>) -> Result<()> {
         let mut last = 0;
-        self.constructed(SEQUENCE, |reader, tag| {
+        self.constructed(tag::SEQUENCE, |reader, tag| {
             if tag <= last {
                 return reader.fail("a field out of order");
             }
@@ -116,7 +92,7 @@ impl<'a> Reader<'a> {
 
     /// Reads a constructed element with this tag, calling `item` with the tag of each of its
     /// elements (the position is before that tag) until it ends. `item` must consume the element.
-    pub(crate) fn constructed(
+    pub fn constructed(
         &mut self,
         tag: u8,
         mut item: impl FnMut(&mut Self, u8) -> Result<()>,
@@ -152,7 +128,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads `tag` around exactly one value, which `value` reads.
-    pub(crate) fn wrapped<T>(
+    pub fn wrapped<T>(
         &mut self,
         tag: u8,
         mut value: impl FnMut(&mut Self) -> Result<T>,
@@ -185,31 +161,28 @@ impl<'a> Reader<'a> {
     }
 
     /// An INTEGER of at most 8 bytes.
-    pub(crate) fn integer(&mut self) -> Result<i64> {
-        if self.peek() != Some(INTEGER) {
+    pub fn integer(&mut self) -> Result<i64> {
+        if self.peek() != Some(tag::INTEGER) {
             return self.fail("a missing INTEGER");
         }
         let bytes = self.primitive()?;
-        let Some((&first, rest)) = bytes.split_first() else {
-            return self.fail("an empty INTEGER");
-        };
-        if rest.len() > 7 {
-            return self.fail("an INTEGER too large");
+        match integer(bytes) {
+            Some(value) => Ok(value),
+            None if bytes.is_empty() => self.fail("an empty INTEGER"),
+            None => self.fail("an INTEGER too large"),
         }
-        let first = i64::from(first.cast_signed());
-        Ok(rest.iter().fold(first, |value, &byte| value << 8 | i64::from(byte)))
     }
 
     /// A string.
-    pub(crate) fn string(&mut self) -> Result<Vec<u8>> {
+    pub fn string(&mut self) -> Result<Vec<u8>> {
         match self.peek() {
-            Some(VISIBLE_STRING | UTF8_STRING) => Ok(self.primitive()?.to_vec()),
+            Some(tag::VISIBLE_STRING | tag::UTF8_STRING) => Ok(self.primitive()?.to_vec()),
             _ => self.fail("a missing string"),
         }
     }
 
     /// Skips one element of any type.
-    pub(crate) fn skip(&mut self) -> Result<()> {
+    pub fn skip(&mut self) -> Result<()> {
         self.skipped.get_or_insert(self.at);
         self.skip_nested(0)
     }
@@ -217,7 +190,7 @@ impl<'a> Reader<'a> {
     fn skip_nested(&mut self, depth: usize) -> Result<()> {
         match self.peek() {
             None => self.fail("unexpected end"),
-            Some(tag) if tag & 0x1f == 0x1f => self.fail("a tag of several bytes"),
+            Some(tag) if tag & tag::NUMBER == tag::NUMBER => self.fail("a tag of several bytes"),
             Some(_) if depth == DEEPEST => self.fail("elements nested too deeply"),
             Some(tag) if tag & 0x20 != 0 => {
                 self.constructed(tag, |reader, _| reader.skip_nested(depth + 1))
@@ -227,15 +200,15 @@ impl<'a> Reader<'a> {
     }
 
     /// Fails if an element was skipped.
-    pub(crate) fn all_known(&self) -> Result<()> {
+    pub fn all_known(&self) -> Result<()> {
         match self.skipped {
             None => Ok(()),
-            Some(at) => Err(Malformed { at, problem: "an unknown element" }),
+            Some(at) => Err(BerError { at, problem: "an unknown element" }),
         }
     }
 
     /// Fails unless everything was read.
-    pub(crate) fn finish(&self) -> Result<()> {
+    pub fn finish(&self) -> Result<()> {
         if self.at == self.bytes.len() { Ok(()) } else { self.fail("bytes after the end") }
     }
 }
@@ -259,7 +232,7 @@ mod tests {
         assert_eq!(integer(&[2, 0]).unwrap_err().problem, "an empty INTEGER");
         assert_eq!(
             integer(&[2, 3, 0]),
-            Err(Malformed { at: 1, problem: "a length beyond the end" })
+            Err(BerError { at: 1, problem: "a length beyond the end" })
         );
     }
 
@@ -268,7 +241,7 @@ mod tests {
         let read = |bytes: &[u8]| {
             let mut numbers = Vec::new();
             let mut reader = Reader::new(bytes);
-            reader.constructed(SEQUENCE, |r, _| {
+            reader.constructed(tag::SEQUENCE, |r, _| {
                 numbers.push(r.integer()?);
                 Ok(())
             })?;
