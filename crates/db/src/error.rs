@@ -191,6 +191,16 @@ pub enum DbError {
         /// The difference.
         what: String,
     },
+    /// A path that names another file, or none, when all files of the database are open: they may
+    /// belong to two databases, one of which replaces the other.
+    #[error(
+        "file ({}) was replaced while the database was opened, so that files of two databases may be open; search again",
+        path.display()
+    )]
+    ReplacedWhileOpened {
+        /// The file.
+        path: PathBuf,
+    },
     /// A file that must be opened again, but whose path now names another file.
     #[error(
         "file ({}) was replaced after it was opened, and another part of it was to be read; search again",

@@ -114,6 +114,8 @@ impl Database {
         infos: Vec<DatabaseInfo>,
         part: Part,
     ) -> Result<Self, DbError> {
+        // Now that all files are open: whoever replaces them one by one may have amid this.
+        opened.volumes.iter().try_for_each(|(_, volume, _)| volume.check_named())?;
         let or_stated = |stats: u64, stated: u64| if stats > 0 { stats } else { stated };
         Self::assemble(Parts {
             infos,

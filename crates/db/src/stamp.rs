@@ -40,6 +40,18 @@ impl Stamp {
         Ok((other.dev(), other.ino()) == (own.dev(), own.ino()))
     }
 
+    /// Checks that the path still names this file.
+    ///
+    /// # Errors
+    /// [`DbError::ReplacedWhileOpened`].
+    pub(crate) fn check_named(&self) -> Result<(), DbError> {
+        let id = |file: &Metadata| (file.dev(), file.ino());
+        match fs::metadata(&self.path) {
+            Ok(now) if id(&now) == id(&self.opened) => Ok(()),
+            _ => Err(DbError::ReplacedWhileOpened { path: self.path.clone() }),
+        }
+    }
+
     /// Checks the file again. A file that was replaced or removed still has its old contents.
     ///
     /// # Errors
@@ -100,12 +112,15 @@ mod tests {
         assert!(stamp.check().is_ok());
         write();
         assert!(matches!(stamp.check(), Err(DbError::Changed { .. })));
+        assert!(stamp.check_named().is_ok());
         let other = directory.path().join("b.psq");
         fs::write(&other, "MKTAY").unwrap();
         fs::rename(&other, &path).unwrap();
         assert!(stamp.check().is_ok());
+        assert!(matches!(stamp.check_named(), Err(DbError::ReplacedWhileOpened { .. })));
         fs::remove_file(&path).unwrap();
         assert!(stamp.check().is_ok());
+        assert!(stamp.check_named().is_err());
     }
 
     #[test]

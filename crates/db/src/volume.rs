@@ -167,6 +167,14 @@ impl Volume {
         self.stamps.iter().try_for_each(Stamp::check)
     }
 
+    /// Checks that the paths of the files still name what was opened.
+    ///
+    /// # Errors
+    /// [`DbError::ReplacedWhileOpened`].
+    pub(crate) fn check_named(&self) -> Result<(), DbError> {
+        self.stamps.iter().try_for_each(Stamp::check_named)
+    }
+
     /// Checks that a file that was opened again is still the same file of this volume.
     ///
     /// # Errors

@@ -12,6 +12,7 @@ use std::thread::{self, JoinHandle};
 
 use fleetblast_mpi::speaks_for_all;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXFSZ};
+use signal_hook::flag;
 use signal_hook::iterator::{Handle, Signals};
 use signal_hook::low_level::{self, emulate_default_handler};
 
@@ -41,6 +42,19 @@ fn without_ignored<const N: usize>(signals: [i32; N]) -> impl Iterator<Item = i3
 pub fn catch_size_limit() -> io::Result<()> {
     // SAFETY: the action does nothing, which a signal handler may do.
     unsafe { low_level::register(SIGXFSZ, || {}) }?;
+    Ok(())
+}
+
+/// Has signals end the process again as if nobody had ever watched them, for a run that has done its
+/// work and only waits.
+///
+/// # Errors
+/// The system refuses.
+pub fn stop_watching() -> io::Result<()> {
+    let always = Arc::new(AtomicBool::new(true));
+    for signal in ending() {
+        flag::register_conditional_default(signal, Arc::clone(&always))?;
+    }
     Ok(())
 }
 

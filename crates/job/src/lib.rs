@@ -32,6 +32,7 @@ mod fasta;
 mod fingerprint;
 mod halt;
 pub mod hits;
+mod inputs;
 pub mod interrupt;
 mod iteration;
 pub mod last_works;

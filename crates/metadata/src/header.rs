@@ -104,6 +104,9 @@ pub struct Header {
     pub environment: Vec<(String, Vec<u8>)>,
     /// The command line, which some reports hold.
     pub command: Vec<u8>,
+    /// Digests of files that only this search reads, such as matrices and names of taxa, by what
+    /// names them. Whoever goes on with the search compares them.
+    pub inputs: Vec<(String, String)>,
     /// The contents of the list that restricts what is searched.
     pub restriction: Option<Restriction>,
     /// As what is told what was found.

@@ -13,7 +13,7 @@ use crate::error::{MetadataError, TooLarge};
 /// How metadata begin. Whatever takes it for text, or clears the eighth bit, breaks it.
 pub const MAGIC: [u8; 8] = *b"\x89FBMD\r\n\n";
 /// The version of the format.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 
 /// Bytes before the first record.
 pub const START_BYTES: usize = 12;

@@ -310,6 +310,7 @@ mod tests {
                 options: values.clone().map(|value| ("name".to_owned(), value)).to_vec(),
                 environment: vec![("NAME".to_owned(), text())],
                 command: text(),
+                inputs: vec![("taxdb.btd".to_owned(), "digest".to_owned())],
                 restriction: Some(Restriction { ids, negative: true }),
                 kinds: crate::Kinds::Only(Kind::Hits),
                 hitlist_size: 500,

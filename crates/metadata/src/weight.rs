@@ -153,11 +153,12 @@ weighed!(HeaderWeight for () {
     options: Items<(Bytes, OptionWeight)>,
     environment: Items<(Bytes, Bytes)>,
     command: Bytes,
+    inputs: Items<(Bytes, Bytes)>,
     restriction: Option<RestrictionWeight>,
     kinds: Kinds,
     hitlist_size: u64,
     database: DatabaseWeight,
-} outside { program, version, options, environment, command, restriction, database });
+} outside { program, version, options, environment, command, inputs, restriction, database });
 
 weighed!(RestrictionWeight for Restriction {
     ids: ListWeight,

@@ -125,12 +125,12 @@ impl SearchProgram for BlastnOptions {
                     index_name: _,
                 },
             filtering:
-                masking @ NucleotideFilteringOptions {
+                NucleotideFilteringOptions {
                     dust,
                     soft_masking,
                     // Refused where this counts.
                     filtering_db: _,
-                    // Told by what they name.
+                    // Their contents are compared.
                     window_masker_taxid: _,
                     window_masker_db: _,
                 },
@@ -154,7 +154,6 @@ impl SearchProgram for BlastnOptions {
             told(&megablast::TEMPLATE_LENGTH, number(template_length)),
             told(&megablast::OFF_DIAGONAL_RANGE, Some(off_diagonal_range.to_string())),
             told(&filtering::DUST, Some(lossy(dust))),
-            told(&filtering::WINDOW_MASKER_DB, windowmasker::fingerprint(masking)),
             told(&filtering::SOFT_MASKING, Some(soft_masking.to_string())),
         ]
     }

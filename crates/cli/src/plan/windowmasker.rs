@@ -69,12 +69,6 @@ pub fn read(options: &NucleotideFilteringOptions) -> Result<Option<WindowMasker>
     Ok(Some(WindowMasker { counts: Arc::new(counts), name }))
 }
 
-/// What tells one file of counts from another.
-pub fn fingerprint(options: &NucleotideFilteringOptions) -> Option<String> {
-    let masker = read(options).ok()??;
-    Some(format!("{}, {:016x}", masker.name, masker.counts.fingerprint()))
-}
-
 /// The file of a taxid, if there is one.
 fn of_taxid(taxid: i32) -> Option<PathBuf> {
     let directory = fleetblast_db::configured_by_variable(SECTION, DIRECTORIES)

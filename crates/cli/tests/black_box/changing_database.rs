@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::common::complaint;
+use crate::common::{compile_late_open, complaint};
 use crate::family::{family, queries};
 use crate::volumes::{FOUR, write};
 
@@ -112,4 +112,43 @@ fn a_checkpoint_keeps_nothing_of_a_changed_database() {
     let resumed = search(directory, &[&job[..], &["-resume"]].concat()).output().expect("an end");
     assert!(resumed.status.success(), "{}", complaint(&resumed));
     assert!(fs::read(directory.join("report")).expect("a report") == right, "another report");
+}
+
+/// Files that are replaced one by one: some are opened before, the others after.
+#[test]
+fn files_of_two_databases_are_not_opened_as_one() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let directory = directory.path();
+    compile_late_open(&directory.join("late.so"));
+    fs::create_dir(directory.join("other")).expect("a directory");
+    fs::write(directory.join("q.fa"), queries(2, 3).concat()).expect("queries");
+    for words in [
+        &["blastp", "-query", "q.fa", "-db", "db", "-outfmt", "6 std stitle"][..],
+        &["psiblast", "-query", "q.fa", "-db", "db", "-ranks", "2"],
+        &["blastdbcmd", "-db", "db", "-entry", "all", "-outfmt", "%a %s"],
+        &["dbcheck", "-db", "db"],
+    ] {
+        for late in ["db.psq", "db.phr"] {
+            write(directory, "db", &FOUR, &family(1, 12));
+            write(&directory.join("other"), "db", &FOUR, &family(3, 12));
+            let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
+            command.args(words).current_dir(directory).env_remove("BLASTDB");
+            command.env("LD_PRELOAD", directory.join("late.so"));
+            command.env("LATE_FILE", late).env("LATE_DIR", directory);
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            let mut child = command.spawn().expect("a start");
+            wait_for("the late file", &mut child, |_| directory.join("waiting").exists());
+            for file in ["db.pin", "db.psq", "db.phr"] {
+                fs::rename(directory.join("other").join(file), directory.join(file))
+                    .expect("a place");
+            }
+            fs::write(directory.join("go"), "").expect("a file");
+            let output = child.wait_with_output().expect("an end");
+            let message = complaint(&output);
+            let is_told = message.contains("db.pin) was replaced while the database was opened");
+            assert!(is_told, "{words:?}, {late}: {message}");
+            assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{message}");
+            ["waiting", "go"].map(|name| fs::remove_file(directory.join(name)).expect("a file"));
+        }
+    }
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::thread;
 
+use crate::common::compile_late_open;
 use crate::family::{family, queries};
 use crate::launched::{launched, rank_of};
 use crate::patience::{awaited, until};
@@ -240,11 +241,7 @@ fn another_build_ends_the_job() {
 fn a_database_that_is_replaced_while_ranks_open_it_ends_the_job() {
     let views = Views::new();
     views.put("odd", 5, 40);
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/black_box/common/late_open.c");
-    let mut compiler = Command::new("cc");
-    compiler.args(["-O1", "-shared", "-fPIC", "-o"]).arg(views.path("late.so"));
-    let compiled = compiler.args([source, "-ldl"]).status().expect("a compiler");
-    assert!(compiled.success());
+    compile_late_open(&views.path("late.so"));
     let [late, dir] = ["late.so", ""].map(|name| views.path(name).display().to_string());
     let environment = format!("LD_PRELOAD={late} LATE_FILE=usual/db.pin LATE_DIR={dir}");
     let odd = Odd { environment: &environment, ..Odd::default() };

@@ -18,6 +18,7 @@ impl DbError {
         match self {
             Self::Changed { path, .. }
             | Self::Replaced { path }
+            | Self::ReplacedWhileOpened { path }
             | Self::Unreadable { path, .. } => Some(path),
             _ => None,
         }

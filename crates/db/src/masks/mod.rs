@@ -107,6 +107,8 @@ impl Database {
                 }
                 files = Some(held);
             }
+            // Else these may be the masks of a database that has replaced the volume.
+            volume.check_named()?;
             masks.volumes.push(VolumeMasks { oids, files, ids });
         }
         masks.algorithms.sort_by_key(|algorithm| algorithm.id);

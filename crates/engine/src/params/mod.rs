@@ -126,6 +126,14 @@ impl Params {
         }
     }
 
+    /// The counts by which queries are masked (`-window_masker_db`), if there are some.
+    pub fn window_masker(&self) -> Option<&WindowMasker> {
+        match self {
+            Params::Protein(_) => None,
+            Params::Nucleotide(params) => params.window_masker.as_ref(),
+        }
+    }
+
     /// The search for repeats to be masked in the queries first: the database as typed
     /// (`-filtering_db`), and how to search it. `None` if no repeats are masked.
     ///

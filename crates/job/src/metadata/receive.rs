@@ -16,6 +16,7 @@ use super::source::Opened;
 use super::spool::Spool;
 use crate::audience::Audience;
 use crate::error::Error;
+use crate::interrupt::stop_watching;
 use crate::plan::Link;
 
 /// Connections that are not let in, of which each is told; of more, one in this time.
@@ -83,6 +84,10 @@ pub fn receive(
             "" => "nobody reads the report any more".to_owned(),
             message => message.to_owned(),
         });
+        if made.is_ok() {
+            // The report is there: what follows only lets the sender know. Best effort.
+            let _ = stop_watching();
+        }
         *verdict.lock().unwrap_or_else(PoisonError::into_inner) = Some(told);
         let served = link.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         (made, served)

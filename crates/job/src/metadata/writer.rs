@@ -1,5 +1,6 @@
 //! Writes metadata instead of a report.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -18,15 +19,17 @@ use super::teller::{Searched, Teller, body, body_in_rounds, no_room};
 use crate::audience::{Audience, Nobody};
 use crate::cost::Account;
 use crate::crossing::Crossing;
+use crate::digest::Digest;
 use crate::error::{Error, exit};
 use crate::halt::Halt;
+use crate::inputs;
 use crate::iteration::InRounds;
 use crate::iteration::Rules;
 use crate::output::Pages;
 use crate::plan::{Format, Metadata, Plan};
 use crate::queries::{Block, QueryRecord};
 use crate::reports::Reporter;
-use crate::search::TwoPhases;
+use crate::search::{Repeats, TwoPhases};
 use crate::subjects::Target;
 
 /// Writes the metadata of a search.
@@ -305,10 +308,24 @@ fn no_sam() -> Error {
     Error::new(exit::INPUT, what)
 }
 
+/// Digests of what the search and its report depend on besides queries and database. Whoever goes
+/// on with the search must have the same.
+fn inputs(plan: &Plan, target: &Target) -> Result<BTreeMap<String, String>, Error> {
+    let mut inputs = inputs::loaded(plan);
+    inputs.extend(inputs::taxonomy(target)?);
+    if let Some(repeats) = Repeats::open(plan)? {
+        let mut database = Digest::default();
+        database.add(&content::of(repeats.target())?);
+        let told = format!("a database with the checksum {:032x}", database.finish());
+        inputs.insert("contents of -filtering_db".to_owned(), told);
+    }
+    Ok(inputs)
+}
+
 /// The body of the header; the database holds that.
 ///
 /// # Errors
-/// No memory.
+/// No memory; other files of the search that cannot be read.
 pub fn header(
     plan: &Plan,
     metadata: &Metadata,
@@ -329,6 +346,7 @@ pub fn header(
         options: metadata.options.clone(),
         environment: metadata.environment.clone(),
         command: plan.report.command.clone(),
+        inputs: inputs(plan, target)?.into_iter().collect(),
         restriction: plan.restriction.clone(),
         kinds: metadata.kinds,
         hitlist_size: plan.params.common().hitlist_size as u64,

@@ -1,22 +1,19 @@
 //! What makes two jobs, or the ranks of one job, the same.
 
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::io::{ErrorKind, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use fleetblast_seq::input::{FileVersion, UnchangedFile};
+use fleetblast_seq::input::FileVersion;
 use fleetblast_spool::{DatabaseIdentity, Identity, QueryDigest, QueryHasher, VolumeIdentity};
 
 use crate::digest::Digest;
-use crate::error::{Error, exit};
+use crate::error::Error;
 use crate::fingerprint::Contents;
 use crate::fingerprint::SequenceFile;
-use crate::plan::{Plan, Source, Start, Subjects};
+use crate::inputs;
+use crate::plan::{Plan, Source, Subjects};
 use crate::subjects::Target;
 
-/// Bytes read at a time.
-const READ: usize = 1 << 20;
 /// The program that this process runs, also if the file has another name by now.
 pub const PROGRAM: &str = "/proc/self/exe";
 
@@ -40,7 +37,7 @@ pub fn of_job(
         let file = again(source, "-subject", None)?;
         identity.options.insert("-subject (its file)".to_owned(), file.to_string());
     }
-    identity.options.extend(taxonomy(target)?);
+    identity.options.extend(inputs::taxonomy(target)?);
     Ok(Identity {
         query: again(&plan.query, "-query", queries)?,
         database: database(plan, target, contents)?,
@@ -58,18 +55,6 @@ pub fn block_residues(identity: &Identity) -> Option<u64> {
     identity.blocks.split_once(BLOCK_UNIT)?.0.parse().ok()
 }
 
-/// The files from which the report takes the names of taxa, with their digests.
-///
-/// # Errors
-/// Files that cannot be read.
-pub fn taxonomy(target: &Target) -> Result<BTreeMap<String, String>, Error> {
-    let named = |path: &PathBuf| {
-        let name = path.file_name().map(lossy).unwrap_or_default();
-        Ok((name, format!("names of taxa, {}", digest(path)?)))
-    };
-    target.taxonomy.files().iter().flatten().map(named).collect()
-}
-
 /// What a rank knows before it has looked at the database. Queries are read by one rank for all.
 ///
 /// # Errors
@@ -81,19 +66,11 @@ pub fn of_plan(plan: &Plan) -> Result<Identity, Error> {
         list.add(restriction);
         options.insert(name.to_owned(), format!("a list with the checksum {:032x}", list.finish()));
     }
-    if let Some(Start { pssm, lacks_ungapped, id, title, checkpoint }) = plan.start() {
-        let mut matrix = Digest::default();
-        matrix.add(&(&**pssm, lacks_ungapped, id, title, checkpoint));
-        let told = format!("a matrix with the checksum {:032x}", matrix.finish());
-        options.insert("contents of -in_pssm or -in_msa".to_owned(), told);
-    }
-    if let Some(pattern) = plan.params.pattern() {
-        options.insert("pattern of -phi_pattern".to_owned(), pattern.typed().to_owned());
-    }
+    options.extend(inputs::loaded(plan));
     Ok(Identity {
         program: plan.program.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        build: digest(Path::new(PROGRAM))?.to_string(),
+        build: inputs::digest(Path::new(PROGRAM))?.to_string(),
         query: QueryHasher::default().finish(),
         database: DatabaseIdentity::default(),
         options,
@@ -151,7 +128,7 @@ pub fn again(
     option: &str,
     version: Option<FileVersion>,
 ) -> Result<QueryDigest, Error> {
-    digest_of(regular_file(source, option)?, version)
+    inputs::digest_of(regular_file(source, option)?, version)
 }
 
 /// The path of an input that can be read again.
@@ -164,32 +141,5 @@ pub fn regular_file<'a>(source: &'a Source, option: &str) -> Result<&'a Path, Er
         _ => Err(Error::query_options(format_args!(
             "-checkpoint needs a regular file for {option}: the input is read again when the job is resumed"
         ))),
-    }
-}
-
-/// The digest of a file.
-///
-/// # Errors
-/// One that cannot be read.
-pub fn digest(path: &Path) -> Result<QueryDigest, Error> {
-    digest_of(path, None)
-}
-
-fn digest_of(path: &Path, version: Option<FileVersion>) -> Result<QueryDigest, Error> {
-    let failed = |error: std::io::Error| {
-        Error::new(exit::INPUT, format!("cannot read {}: {error}", path.display()))
-    };
-    let mut file = UnchangedFile::open(path).map_err(failed)?;
-    if let (Some(expected), Some(found)) = (version, file.version()) {
-        expected.compare(&found).map_err(failed)?;
-    }
-    let (mut hasher, mut buffer) = (QueryHasher::default(), vec![0; READ]);
-    loop {
-        match file.read(&mut buffer) {
-            Ok(0) => return Ok(hasher.finish()),
-            Ok(count) => hasher.update(&buffer[..count]),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(failed(error)),
-        }
     }
 }

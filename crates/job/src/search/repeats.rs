@@ -49,6 +49,11 @@ impl Repeats {
         Ok(Some(Self { plan, target, engine }))
     }
 
+    /// The database.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
     /// Prepares to look for them.
     ///
     /// # Errors

@@ -81,6 +81,14 @@ impl Fixture {
     }
 }
 
+/// Compiles the library that opens a file late (late_open.c) to this path.
+pub fn compile_late_open(library: &Path) {
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/black_box/common/late_open.c");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-O1", "-shared", "-fPIC", "-o"]).arg(library);
+    assert!(compiler.args([source, "-ldl"]).status().expect("a compiler").success());
+}
+
 /// Says what a test leaves out, not by a macro, whose output the test harness hides.
 pub fn not_tested(what: &str) {
     io::stderr().write_all(format!("NOT TESTED: {what}\n").as_bytes()).expect("standard error");

@@ -10,8 +10,9 @@ use fleetblast_seq::input::FileVersion;
 use fleetblast_spool::{DatabaseIdentity, Identity, VolumeIdentity};
 
 use crate::error::Error;
+use crate::inputs::digest;
 use crate::plan::Foreign;
-use crate::ranks::identity::{PROGRAM, again, digest};
+use crate::ranks::identity::{PROGRAM, again};
 
 /// Everything that the output depends on, as far as it is known: programs may read files that they
 /// do not name. Blocks have `residues` letters; the queries are read from this version of their file.

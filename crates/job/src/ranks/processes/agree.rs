@@ -18,6 +18,7 @@ use crate::digest::Digest;
 use crate::error::{Error, exit};
 use crate::fingerprint::SequenceFile;
 use crate::fingerprint::{Contents, Item, Sums};
+use crate::inputs;
 use crate::plan::Plan;
 use crate::processes::{Processes, failure};
 use crate::ranks::Cut;
@@ -60,7 +61,7 @@ impl Comparison<'_> {
     /// Silent where another rank tells it.
     pub fn agree_on_database(&self, plan: &Plan, target: &Target) -> Result<(), Error> {
         let database = identity::database(plan, target, &Contents::default());
-        let options = database.and_then(|database| Ok((database, identity::taxonomy(target)?)));
+        let options = database.and_then(|database| Ok((database, inputs::taxonomy(target)?)));
         let (database, options) = self.processes.together(options)?;
         let own = Identity { database, options, ..Identity::default() };
         let place = target.searched.volume_paths().next();

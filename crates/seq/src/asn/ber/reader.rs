@@ -34,6 +34,7 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    /// Reads from the first of these bytes on.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0, skipped: None }
     }

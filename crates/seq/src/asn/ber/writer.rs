@@ -12,6 +12,7 @@ pub struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
+    /// Writes after these bytes.
     pub fn new(bytes: &'a mut Vec<u8>) -> Self {
         Self { bytes }
     }

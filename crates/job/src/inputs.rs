@@ -1,0 +1,78 @@
+//! Digests of files besides queries and database on which a search or its report depends.
+
+use std::collections::BTreeMap;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use fleetblast_seq::input::{FileVersion, UnchangedFile};
+use fleetblast_spool::{QueryDigest, QueryHasher};
+
+use crate::digest::Digest;
+use crate::error::{Error, exit};
+use crate::plan::{Plan, Start};
+use crate::subjects::Target;
+
+/// Bytes read at a time.
+const READ: usize = 1 << 20;
+
+/// Those whose contents the plan holds, by what names them.
+pub fn loaded(plan: &Plan) -> BTreeMap<String, String> {
+    let mut inputs = BTreeMap::new();
+    if let Some(Start { pssm, lacks_ungapped, id, title, checkpoint }) = plan.start() {
+        let mut matrix = Digest::default();
+        matrix.add(&(&**pssm, lacks_ungapped, id, title, checkpoint));
+        let told = format!("a matrix with the checksum {:032x}", matrix.finish());
+        inputs.insert("contents of -in_pssm or -in_msa".to_owned(), told);
+    }
+    if let Some(pattern) = plan.params.pattern() {
+        inputs.insert("pattern of -phi_pattern".to_owned(), pattern.typed().to_owned());
+    }
+    if let Some(masker) = plan.params.window_masker() {
+        let told = format!("{}, {:016x}", masker.name, masker.counts.fingerprint());
+        inputs.insert("counts of -window_masker_db or -window_masker_taxid".to_owned(), told);
+    }
+    inputs
+}
+
+/// The files from which the report takes the names of taxa.
+///
+/// # Errors
+/// Files that cannot be read.
+pub fn taxonomy(target: &Target) -> Result<BTreeMap<String, String>, Error> {
+    let named = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok((name, format!("names of taxa, {}", digest(path)?)))
+    };
+    target.taxonomy.files().iter().flatten().map(named).collect()
+}
+
+/// The digest of a file.
+///
+/// # Errors
+/// One that cannot be read.
+pub fn digest(path: &Path) -> Result<QueryDigest, Error> {
+    digest_of(path, None)
+}
+
+/// The digest of this version of a file, or of any.
+///
+/// # Errors
+/// One that cannot be read, or is of another version.
+pub fn digest_of(path: &Path, version: Option<FileVersion>) -> Result<QueryDigest, Error> {
+    let failed = |error: std::io::Error| {
+        Error::new(exit::INPUT, format!("cannot read {}: {error}", path.display()))
+    };
+    let mut file = UnchangedFile::open(path).map_err(failed)?;
+    if let (Some(expected), Some(found)) = (version, file.version()) {
+        expected.compare(&found).map_err(failed)?;
+    }
+    let (mut hasher, mut buffer) = (QueryHasher::default(), vec![0; READ]);
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(hasher.finish()),
+            Ok(count) => hasher.update(&buffer[..count]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(failed(error)),
+        }
+    }
+}
