@@ -138,7 +138,7 @@ impl Bridge {
             any = true;
             match message.tag {
                 PARCEL => self.deliver(parcel(&message.bytes)?)?,
-                tag => self.heartbeats.expect(message.from, tag == PING),
+                tag => self.heartbeats.set_expected(message.from, tag == PING),
             }
         }
         self.look()?;
@@ -154,13 +154,13 @@ impl Bridge {
         for rank in self.mailbox.senders() {
             self.heartbeats.note_received(rank, now);
         }
-        if !self.heartbeats.must_look(now) {
+        if !self.heartbeats.is_check_due(now) {
             return Ok(());
         }
         for rank in self.heartbeats.due(now) {
             self.mailbox.send(rank, PING, Vec::new()).map_err(failure)?;
         }
-        match self.heartbeats.silent(now) {
+        match self.heartbeats.find_silent(now) {
             Some((rank, silence)) => Err(self.lose(rank, silence)?),
             None => Ok(()),
         }

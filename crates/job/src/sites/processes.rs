@@ -99,7 +99,7 @@ fn made(
     };
     let manager = (number == 0).then(|| post(Address::Manager));
     let reader = open.map(|open| (open, Near::new(post(Address::Search))));
-    let maker = post(Address::Maker(number)).at(place);
+    let maker = post(Address::Maker(number)).with_place(place);
     thread::scope(|scope| {
         let manager = manager
             .map(|post| scope.spawn(move || manage(&post, site.size(), &site.out, &**audience)));
