@@ -14,7 +14,7 @@ use fleetblast_link::pace::{Meter, Pace};
 use fleetblast_metadata::records::RecordKind;
 
 #[cfg(feature = "mpi")]
-pub use self::bridge::{Bridge, GRACE};
+pub use self::bridge::Bridge;
 use self::post::{Address, Message, Parcel, Post};
 use crate::error::Error;
 
@@ -162,7 +162,7 @@ impl Near {
                 self.ended = true;
                 return Err(Error::new(code, message));
             }
-            _ => return Err(Error::engine("an I/O rank sent a message that is not for the search")),
+            _ => return Err(Error::engine("an I/O rank sent a message not meant for the search")),
         }
         Ok(())
     }
