@@ -1,5 +1,6 @@
 //! Ranks of a job with I/O ranks that are stopped: the job ends with the name of the silent rank,
-//! or goes on as if nothing had happened if the rank soon does.
+//! or goes on as if nothing had happened if the rank soon does. Ranks that only wait for a pipe are
+//! not silent, however long they wait.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -173,6 +174,25 @@ fn goes_on(stopped: u32) {
     sleep(LIMIT / 4);
     job.signal(stopped, Signal::CONT);
     drop(pipe);
+    job.ends_with_report();
+}
+
+/// The first rank of the search is not missed while it opens the pipe of its trace, however late
+/// somebody reads that.
+#[test]
+fn a_rank_that_waits_for_the_reader_of_its_trace_is_not_silent() {
+    let dir = proteins(5);
+    make_pipe(&dir.path().join("trace.pipe"));
+    let program = [BLASTP[0], "-db", "db", "-query", "q.fa", "-outfmt", "6"];
+    let options = ["-out", "r", "-io_ranks", "2", "-trace", "trace.pipe"];
+    let mut job = Waiting::start(dir, 4, &program, &options);
+    let dir = job.dir.path().to_owned();
+    // The trace is written after that.
+    until("the report", || dir.join("r").exists());
+    sleep(LIMIT + LIMIT / 4);
+    assert!(job.child.try_wait().expect("a launcher").is_none(), "{}", job.said());
+    let trace = fs::read_to_string(dir.join("trace.pipe")).expect("a trace");
+    assert!(trace.contains("traceEvents"), "{trace}");
     job.ends_with_report();
 }
 

@@ -165,12 +165,40 @@ mod tests {
 
     #[test]
     fn a_rank_that_was_stopped_blames_nobody() {
+        // For a little more than an interval, for nearly the limit, and for much longer.
+        for stopped in [3, 19, 500] {
+            let mut heartbeats = heartbeats();
+            ping(&mut heartbeats, 2, 100.0);
+            assert_eq!(check(&mut heartbeats, 101, 104), None);
+            // At first it sees none of the messages that came meanwhile.
+            let back = 104 + stopped;
+            assert_eq!(check(&mut heartbeats, back, back + 20), None, "{stopped} s");
+            let silence = Some((2, seconds(21.0)));
+            assert_eq!(check(&mut heartbeats, back + 21, back + 21), silence, "{stopped} s");
+        }
+    }
+
+    #[test]
+    fn a_rank_that_checks_late_but_within_an_interval_was_not_stopped() {
         let mut heartbeats = heartbeats();
         ping(&mut heartbeats, 2, 100.0);
-        assert_eq!(check(&mut heartbeats, 101, 104), None);
-        // It is stopped for less than the limit, and sees no message at first.
-        assert_eq!(check(&mut heartbeats, 123, 143), None);
-        assert_eq!(check(&mut heartbeats, 144, 144), Some((2, seconds(21.0))));
+        let late = (51..=60).map(|number| seconds(2.0 * f64::from(number)));
+        assert_eq!(late.filter_map(|now| heartbeats.find_silent(now)).count(), 0, "until 120 s");
+        assert_eq!(heartbeats.find_silent(seconds(122.0)), Some((2, seconds(22.0))));
+    }
+
+    /// A rank may open a slow pipe for longer than the limit. It announces that once.
+    #[test]
+    fn a_rank_that_was_aside_is_silent_only_after_its_next_ping() {
+        let mut heartbeats = heartbeats();
+        ping(&mut heartbeats, 2, 101.0);
+        heartbeats.set_expected(2, false);
+        assert_eq!(check(&mut heartbeats, 101, 300), None);
+        // What it sends while it is aside is no promise.
+        heartbeats.note_received(2, seconds(300.0));
+        assert_eq!(check(&mut heartbeats, 301, 400), None);
+        ping(&mut heartbeats, 2, 400.0);
+        assert_eq!(check(&mut heartbeats, 401, 421), Some((2, seconds(21.0))));
     }
 
     #[test]
