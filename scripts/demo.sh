@@ -2,11 +2,17 @@
 # Shows FleetBLAST on real data in a few minutes: searches proteins and DNA, compares the reports
 # with BLAST+'s, kills a job over MPI in the middle and resumes it, and measures times.
 # The data are Debian's: 20,000 UniProt proteins (mmseqs2-examples) and the phage lambda with reads
-# of it (bowtie2-examples). WORK=DIR keeps all files in DIR.
+# of it (bowtie2-examples). WORK=DIR keeps all files in DIR. With MPICH beside Open MPI:
+# MPICC=mpicc.mpich MPIRUN=mpiexec.mpich make demo.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+mpirun=${MPIRUN:-mpirun}
 
 scripts/setup.sh mpi
+command -v "$mpirun" >/dev/null || {
+    echo "demo: $mpirun is missing. MPIRUN=PROGRAM names the launcher of Open MPI or MPICH" >&2
+    exit 1
+}
 make --no-print-directory build
 fleetblast=$(realpath "${CARGO_TARGET_DIR:-target}/release/fleetblast")
 # BLAST+'s programs, and not FleetBLAST by their names.
@@ -93,15 +99,26 @@ if ! "$fleetblast" --version | grep -qx " Built with MPI"; then
     echo "demo: this build is without MPI: run scripts/setup.sh mpi, then make demo again" >&2
     exit 1
 fi
-# Open MPI refuses root, and more ranks than cores, unless told otherwise.
+# Open MPI refuses root, and more ranks than cores, without these; MPICH needs nothing.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-job=(mpirun -n 2 "$fleetblast" blastp -query queries.fa -db proteins -outfmt 6 -num_threads 1
+job=("$mpirun" -n 2 "$fleetblast" blastp -query queries.fa -db proteins -outfmt 6 -num_threads 1
     -block_residues 10000 -checkpoint kept -out hits.txt)
-echo "\$ mpirun -n 2 fleetblast blastp ${job[*]:5}"
+echo "\$ $mpirun -n 2 fleetblast blastp ${job[*]:5}"
 # Bytes of finished blocks in the checkpoint.
 kept() {
     { find kept -type f ! -name job ! -name lock -printf '%s\n' 2>/dev/null || true; } |
         awk '{ sum += $1 } END { print sum + 0 }'
+}
+# The process that is rank 1 of the job in this directory, as Open MPI and MPICH number ranks.
+rank_1() {
+    local process
+    for process in /proc/[0-9]*; do
+        if [ "$process/cwd" -ef . ] &&
+            grep -szqxE '(OMPI_COMM_WORLD_RANK|PMI_RANK)=1' "$process/environ"; then
+            echo "${process#/proc/}"
+            return
+        fi
+    done
 }
 rm -rf kept hits.txt
 "${job[@]}" >/dev/null 2>first.log &
@@ -109,7 +126,7 @@ launcher=$!
 while kill -0 "$launcher" 2>/dev/null && [ "$(kept)" -lt 10000 ]; do
     sleep 0.05
 done
-victim=$(pgrep -P "$launcher" -f "$fleetblast" | tail -n 1 || true)
+victim=$(rank_1)
 if [ -z "$victim" ] || ! kill -KILL "$victim"; then
     echo "demo: the job ended before it could be killed:" >&2
     cat first.log >&2
@@ -121,7 +138,7 @@ if [ -s hits.txt ]; then
     exit 1
 fi
 echo "process $victim got SIGKILL; the job has ended without a report. The checkpoint has $(kept) bytes"
-echo "\$ mpirun -n 2 fleetblast blastp ${job[*]:5} -resume"
+echo "\$ $mpirun -n 2 fleetblast blastp ${job[*]:5} -resume"
 "${job[@]}" -resume
 same hits.txt expected.txt "the resumed job"
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use fleetblast_db::load::Method;
+use fleetblast_fleet::config::Strategy;
 
 use crate::alone::{self, Receiver};
 use crate::audience::{Audience, Nobody};
@@ -12,15 +13,15 @@ use crate::hits::QueryHits;
 use crate::interrupt::DrainSignals;
 use crate::last_works::before_the_end;
 use crate::output::leave_empty;
-use crate::plan::Plan;
+use crate::plan::{Destination, Fleet, Plan};
 use crate::ranks;
 
-/// Carries a plan out, and tells the audience how that goes; what ends it early is returned and not told.
-/// The signals of `drain` drain a job with a checkpoint.
+/// Carries a plan out and reports its progress to the audience. An error that ends the job early is
+/// returned and not reported. The signals of `drain` drain a job with a checkpoint.
 ///
 /// # Errors
-/// Whatever ends the job early. Where no file was, an empty one is left then, unless a signal ended it. Of several processes all
-/// but one have an error without a message.
+/// Whatever ends the job early. If the report did not exist, an empty file is left then, unless a
+/// signal ended the job. Of several processes all but one have an error without a message.
 pub fn run(
     plan: Plan,
     drain: Option<DrainSignals>,
@@ -30,21 +31,48 @@ pub fn run(
 }
 
 /// Searches in this process and passes each query with its hits to `visit`, in the order of the
-/// queries. Nothing is written. `examples/search.rs` shows its use.
+/// queries. `examples/search.rs` shows its use.
+///
+/// There is no report, so the plan's `report` has no effect. The files of the plan's `timing` and
+/// `fleet.trace` are written, as by [`run`]. Nothing else is written.
 ///
 /// # Errors
-/// Whatever ends the search early: a database that cannot be read, queries that are not FASTA, an
-/// error of `visit`. Iterated searches are not supported yet.
+/// Plans that ask for something else, by the name of the field: `out`, `metadata`, `iteration`,
+/// `fleet.ranks`, `fleet.dry_run`, `fleet.checkpoint`, and [`Strategy::Records`] in `fleet.config`.
+/// Otherwise, whatever ends the search early: a database that cannot be read, queries that are not
+/// FASTA, an error of `visit`, a timing or a trace that cannot be written.
 pub fn visit_hits(
     plan: &Plan,
     visit: impl FnMut(QueryHits) -> Result<(), Error> + Send,
 ) -> Result<(), Error> {
+    refuse_for_visitor(plan)?;
     let audience: Arc<dyn Audience> = Arc::new(Nobody);
     alone::run(plan, Receiver::Visitor(Box::new(visit)), &audience)
 }
 
-/// Does the same as [`run`], where the metadata go to the I/O ranks at the other end of `crossing`.
-/// It ends with the search, so that they never wait for more. (Processes make a way of their own.)
+/// Refuses by name what a plan asks for in vain if its hits are visited.
+///
+/// # Errors
+/// Such a plan.
+fn refuse_for_visitor(plan: &Plan) -> Result<(), Error> {
+    let Fleet { ranks, dry_run, checkpoint, config, .. } = &plan.fleet;
+    let (field, neutral) = match plan {
+        _ if plan.out != Destination::Stdout => ("out", "Destination::Stdout"),
+        _ if plan.metadata.is_some() => ("metadata", "None"),
+        _ if plan.iteration.is_some() => ("iteration", "None"),
+        _ if ranks.is_some() => ("fleet.ranks", "None"),
+        _ if *dry_run => ("fleet.dry_run", "false"),
+        _ if checkpoint.is_some() => ("fleet.checkpoint", "None"),
+        _ if config.strategy == Strategy::Records => ("fleet.config.strategy", "another one"),
+        _ => return Ok(()),
+    };
+    let what = format_args!("the plan's `{field}` in `visit_hits`");
+    let Error { exit_code, message } = Error::not_yet(what);
+    Err(Error::new(exit_code, format!("{message}; it must be {neutral}")))
+}
+
+/// Does the same as [`run`], and sends the metadata to the I/O ranks at the end of `crossing`.
+/// It is dropped with the search, so that they never wait for more. Processes make their own.
 ///
 /// # Errors
 /// See [`run`].
@@ -80,5 +108,67 @@ fn search(
     match plan.fleet.ranks {
         Some(ranks) => ranks::on_threads(plan, ranks, crossing, drain, audience),
         None => alone::run(&plan, Receiver::Files(crossing), audience),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fleetblast_engine::params::Params;
+    use fleetblast_metadata::Kinds;
+
+    use super::*;
+    use crate::plan::{Carriage, Checkpoint, Iteration, Metadata};
+
+    fn metadata() -> Metadata {
+        let (options, environment) = (Vec::new(), Vec::new());
+        Metadata {
+            out: Carriage::Ranks(1),
+            kinds: Kinds::Cheapest,
+            limit: 1.0,
+            options,
+            environment,
+        }
+    }
+
+    fn iteration(plan: &Plan) -> Iteration {
+        let Params::Protein(params) = &plan.params else { panic!("not a search of proteins") };
+        Iteration {
+            rounds: Some(2),
+            params: params.clone(),
+            resets_composition: false,
+            pseudocount: 0,
+            fault: None,
+            warnings: Vec::new(),
+            start: None,
+            checkpoint: None,
+            table: None,
+            save_last: false,
+            save_each: false,
+        }
+    }
+
+    /// Before anything is opened: there is no such database.
+    #[test]
+    fn plans_that_ask_for_more_than_hits_are_refused_by_name() {
+        let cases: [(&str, fn(&mut Plan)); 8] = [
+            ("out", |plan| plan.out = Destination::File("none/report".into())),
+            ("out", |plan| plan.out = Destination::Records("none/records".into())),
+            ("metadata", |plan| plan.metadata = Some(metadata())),
+            ("iteration", |plan| plan.iteration = Some(iteration(plan))),
+            ("fleet.ranks", |plan| plan.fleet.ranks = Some(2)),
+            ("fleet.dry_run", |plan| plan.fleet.dry_run = true),
+            ("fleet.checkpoint", |plan| {
+                let directory = "none/kept".into();
+                plan.fleet.checkpoint = Some(Checkpoint { directory, resume: false });
+            }),
+            ("fleet.config.strategy", |plan| plan.fleet.config.strategy = Strategy::Records),
+        ];
+        for (field, change) in cases {
+            let mut plan = Plan::blastp("none/db", "none/queries.fa");
+            change(&mut plan);
+            let error = visit_hits(&plan, |_| unreachable!("nothing is searched")).unwrap_err();
+            assert_eq!(error.exit_code, exit::INPUT, "{error}");
+            assert!(error.message.contains(&format!("plan's `{field}`")), "{error}");
+        }
     }
 }

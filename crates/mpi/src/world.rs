@@ -66,11 +66,10 @@ impl World {
         Ok(Self { all, session })
     }
 
-    /// Restricts the world to some of the ranks. One of them communicates with the other ranks in
-    /// its own way.
+    /// Returns a world of some of the ranks. [`World::abort`] ends the other ranks, too.
     #[must_use]
-    pub fn within(self, some: Comm) -> Self {
-        Self { all: some, ..self }
+    pub fn restrict(&self, some: Comm) -> Self {
+        Self { all: some, session: Rc::clone(&self.session) }
     }
 
     /// All ranks.

@@ -1,11 +1,16 @@
-//! The example of a search through the library.
+//! Searches through the library, and the example of one.
 
 #[path = "../../../job/examples/search.rs"]
 #[allow(dead_code, reason = "the test calls `search`, not `main`")]
 mod search;
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
+
+use fleetblast_job::plan::Plan;
+use fleetblast_job::visit_hits;
 
 use crate::common::{Fixture, complaint};
 
@@ -31,6 +36,44 @@ fn the_example_prints_what_the_program_prints() {
     let mut printed = Vec::new();
     search::search(&path("own"), &path("q.fa"), &mut printed).expect("a search");
     assert_eq!(String::from_utf8_lossy(&printed), expected);
+}
+
+fn files(directory: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(directory).expect("a directory");
+    let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+    entries.map(|entry| name(entry.expect("an entry"))).collect()
+}
+
+/// These files and no others.
+#[test]
+fn hits_come_with_the_timing_and_the_trace_that_the_plan_asks_for() {
+    let fixture = Fixture::new();
+    let path = |name: &str| fixture.path().join(name);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
+    let words = ["makeblastdb", "-in", "s.fa", "-dbtype", "prot", "-out", "own"];
+    let made = command.args(words).current_dir(fixture.path()).output().expect("it runs");
+    assert!(made.status.success(), "{}", complaint(&made));
+    let before = files(fixture.path());
+    let database = path("own").display().to_string();
+    let mut plan = Plan::blastp(database, path("q.fa"));
+    let mut queries = 0;
+    let mut visit = |plan: &Plan| {
+        visit_hits(plan, |_| {
+            queries += 1;
+            Ok(())
+        })
+        .expect("a search");
+    };
+    visit(&plan);
+    assert_eq!(files(fixture.path()), before);
+    plan.timing = Some(path("times.json"));
+    plan.fleet.trace = Some(path("trace.json"));
+    visit(&plan);
+    let more: Vec<String> = files(fixture.path()).difference(&before).cloned().collect();
+    assert_eq!(more, ["times.json", "trace.json"]);
+    assert!(fs::read_to_string(path("times.json")).expect("times").contains("wall_seconds"));
+    assert!(fs::read_to_string(path("trace.json")).expect("a trace").contains("traceEvents"));
+    assert!(queries >= 4, "{queries}");
 }
 
 #[test]

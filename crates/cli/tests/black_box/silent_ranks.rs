@@ -1,5 +1,6 @@
 //! Ranks of a job with I/O ranks that are stopped: the job ends with the name of the silent rank,
-//! or goes on as if nothing had happened if the rank soon does.
+//! or goes on as if nothing had happened if the rank soon does. Ranks that only wait for a pipe are
+//! not silent, however long they wait.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -17,7 +18,8 @@ use crate::patience::{awaited, until};
 
 /// How long a rank may be silent.
 const LIMIT: Duration = Duration::from_secs(20);
-/// Time for a job to come to where it waits, and for all ranks to send signs of life.
+/// Time for a job to come to where it waits, and for all ranks to send heartbeats. Nothing outside
+/// the job shows these, so there is no event to wait for.
 const SETTLED: Duration = Duration::from_secs(4);
 /// Queries: more than a pipe and what is read ahead of the search can hold.
 const QUERIES: usize = 1500;
@@ -58,6 +60,17 @@ impl Waiting {
         (job, pipe)
     }
 
+    /// A search by one rank, which opens its queries: they come from a pipe without any bytes.
+    fn for_first_query(ranks: u32, io_ranks: &str) -> (Self, File) {
+        let dir = proteins(5);
+        make_pipe(&dir.path().join("q.pipe"));
+        let program = [BLASTP[0], "-db", "db", "-query", "q.pipe", "-outfmt", "6"];
+        let job = Waiting::start(dir, ranks, &program, &["-out", "r", "-io_ranks", io_ranks]);
+        let pipe = File::options().write(true).open(job.dir.path().join("q.pipe"));
+        sleep(SETTLED);
+        (job, pipe.expect("a pipe that is read"))
+    }
+
     fn start(dir: tempfile::TempDir, ranks: u32, program: &[&str], options: &[&str]) -> Self {
         let mut command = launched(Path::new(env!("CARGO_BIN_EXE_fleetblast")), ranks);
         let said = File::create(dir.path().join("said")).expect("a file");
@@ -78,6 +91,18 @@ impl Waiting {
 
     fn said(&self) -> String {
         fs::read_to_string(self.dir.path().join("said")).expect("what it said")
+    }
+
+    /// Asserts that the job ends well with the report of one process.
+    fn ends_with_report(mut self) {
+        let ended = awaited("the end", || self.child.try_wait().expect("a launcher"));
+        let said = self.said();
+        assert!(ended.success() && !said.contains("silent"), "{said}");
+        let dir = self.dir.path();
+        let alone = ["-db", "db", "-query", "q.fa", "-outfmt", "6", "-out", "alone"];
+        must(fleetblast(dir, &[&BLASTP[..1], &alone].concat()));
+        let read = |report: &str| fs::read(dir.join(report)).expect("a report");
+        assert!(read("r") == read("alone"), "{said}");
     }
 
     /// Stops a rank, which must end the job with its name, and with it all processes.
@@ -136,26 +161,45 @@ fn expansion_ends(stopped: u32) {
     job.ends_when_stopped(stopped, "the I/O rank");
 }
 
+/// The only rank of the search has a thread that waits for bytes, perhaps for ever.
+fn opening_ends(ranks: u32, io_ranks: &str, stopped: u32) {
+    let (job, _pipe) = Waiting::for_first_query(ranks, io_ranks);
+    job.ends_when_stopped(stopped, "the I/O rank");
+}
+
 /// A rank that is stopped for less than the limit is missed by nobody.
 fn goes_on(stopped: u32) {
-    let (mut job, pipe) = Waiting::for_queries(4, "2");
+    let (job, pipe) = Waiting::for_queries(4, "2");
     job.signal(stopped, Signal::STOP);
     sleep(LIMIT / 4);
     job.signal(stopped, Signal::CONT);
     drop(pipe);
-    let ended = awaited("the end", || job.child.try_wait().expect("a launcher"));
-    assert!(ended.success(), "{}", job.said());
-    let dir = job.dir.path();
-    let alone = ["-db", "db", "-query", "q.fa", "-outfmt", "6", "-out", "alone"];
-    must(fleetblast(dir, &[&BLASTP[..1], &alone].concat()));
-    let [made, wanted] = ["r", "alone"].map(|report| fs::read(dir.join(report)).expect("a report"));
-    assert!(made == wanted, "rank {stopped} was stopped for a while");
+    job.ends_with_report();
+}
+
+/// The first rank of the search is not missed while it opens the pipe of its trace, however late
+/// somebody reads that.
+#[test]
+fn a_rank_that_waits_for_the_reader_of_its_trace_is_not_silent() {
+    let dir = proteins(5);
+    make_pipe(&dir.path().join("trace.pipe"));
+    let program = [BLASTP[0], "-db", "db", "-query", "q.fa", "-outfmt", "6"];
+    let options = ["-out", "r", "-io_ranks", "2", "-trace", "trace.pipe"];
+    let mut job = Waiting::start(dir, 4, &program, &options);
+    let dir = job.dir.path().to_owned();
+    // The trace is written after that.
+    until("the report", || dir.join("r").exists());
+    sleep(LIMIT + LIMIT / 4);
+    assert!(job.child.try_wait().expect("a launcher").is_none(), "{}", job.said());
+    let trace = fs::read_to_string(dir.join("trace.pipe")).expect("a trace");
+    assert!(trace.contains("traceEvents"), "{trace}");
+    job.ends_with_report();
 }
 
 /// Side by side, since each waits for the limit.
 #[test]
 fn a_stopped_rank_ends_the_job_unless_it_soon_goes_on() {
-    let cases: [fn(); 10] = [
+    let cases: [fn(); 12] = [
         || search_ends(4, "2", 3, "the I/O rank"),
         || search_ends(3, "1", 2, "the I/O rank"),
         || search_ends(4, "2", 0, "the first rank of the search"),
@@ -164,6 +208,8 @@ fn a_stopped_rank_ends_the_job_unless_it_soon_goes_on() {
         || report_ends(1, ""),
         || expansion_ends(0),
         || expansion_ends(1),
+        || opening_ends(2, "1", 1),
+        || opening_ends(3, "2", 2),
         || goes_on(2),
         || goes_on(3),
     ];

@@ -159,7 +159,8 @@ impl<'a> Outlet<'a> {
                 return output.pass_on();
             }
             Way::Metadata(writer) => writer,
-            Way::Visitor(_) => return Err(Error::not_yet("hits of iterated searches as values")),
+            // A fault of the program: such plans were refused.
+            Way::Visitor(_) => return Err(Error::engine("iterated searches have no visitor")),
         };
         let searched = match writer.tells_report() {
             true => {

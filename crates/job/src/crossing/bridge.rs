@@ -1,11 +1,12 @@
 //! Messages between the sites, and among the I/O ranks, by MPI.
 //!
-//! The manager and the other I/O ranks exchange signs of life, and so do the manager and the first
-//! rank of the search. While the report is made and when the job ends, the first rank of the search
-//! and the others of the search do so, too. One rank ends the job when another is silent for too
-//! long: the first of all, or if that is the silent one, the manager. Whoever else finds the
-//! silence waits for that, and ends the job if nothing comes of it.
+//! The manager exchanges heartbeats with the other I/O ranks and with the first rank of the search.
+//! While the report is made and while the job ends, the first rank of the search exchanges them
+//! with the other ranks of the search, too. If a rank is silent for too long, one rank reports it
+//! and ends the job: the first of all, or if that is the silent one, the manager. Any other rank
+//! that finds the silence informs that rank and waits; if nothing happens it ends the job itself.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,42 +19,49 @@ use fleetblast_mpi::{Comm, Mailbox, World, name_rank};
 use super::heartbeats::Heartbeats;
 use super::post::{Address, Message, Parcel};
 use super::{Crossing, Far};
+use crate::audience::Audience;
 use crate::error::Error;
-use crate::processes::{failure, hosts};
+use crate::processes::{end_job, failure, hosts};
 
-/// Longest nap between two looks at messages; shorter while some are on their way.
+/// Longest nap between two polls; shorter while messages are on their way.
 const NAPS: [Duration; 2] = [Duration::from_millis(3), Duration::from_micros(300)];
-/// Who cannot go on waits so long for another rank to end the job, which says why and clears up.
-pub const GRACE: Duration = Duration::from_secs(10);
-/// Tags of messages: parcels, pings, and what says that no pings will come for a while.
+/// How long a rank that cannot go on waits for another one to report why and to end the job.
+const GRACE: Duration = Duration::from_secs(10);
+/// Tag of a message with a parcel.
 const PARCEL: u8 = 0;
+/// Tag of a heartbeat, which announces more of them.
 const PING: u8 = 1;
+/// Tag of the announcement that no heartbeats will come for a while.
 const ASIDE: u8 = 2;
-/// The sites, as MPI parts them.
+/// Tag of a message with the reason why a rank is lost.
+const LOST: u8 = 3;
+/// Colour of the ranks that search, for `MPI_Comm_split`.
 const SEARCHES: u32 = 0;
+/// Colour of the I/O ranks.
 const REPORTS: u32 = 1;
 
-/// Messages to ranks of the other site.
+/// The connection of a rank to the ranks of the other site.
 pub struct Bridge {
     mailbox: Mailbox,
-    /// All ranks of both sites, and their hosts.
-    all: Comm,
+    /// All ranks of both sites.
+    world: World,
+    /// The host of each rank.
     hosts: Vec<String>,
-    /// The rank of the manager, whom the makers follow.
+    /// The rank of the manager. The other I/O ranks follow it.
     manager: usize,
-    /// Ranks that this one depends on.
     heartbeats: Heartbeats,
     start: Instant,
-    /// One of them gave none for too long.
-    has_lost_rank: bool,
-    /// Who is here, and where they hear.
-    here: Vec<(Address, Sender<Parcel>)>,
-    /// What they send.
-    sent: Option<Receiver<Parcel>>,
+    /// The addresses on this rank, and where their parcels go.
+    inboxes: Vec<(Address, Sender<Parcel>)>,
+    /// The parcels that this rank sends.
+    outgoing: Option<Receiver<Parcel>>,
+    /// Receives the message that a rank is lost.
+    audience: Arc<dyn Audience>,
 }
 
 impl Bridge {
-    /// Of a rank that searches beside `ranks` I/O ranks, and all that search (collective).
+    /// Connects a rank that searches to the last `ranks` ranks, which make the report. Also returns
+    /// the ranks that search (collective).
     ///
     /// # Errors
     /// A connection that is lost.
@@ -61,9 +69,10 @@ impl Bridge {
         world: World,
         ranks: u32,
         crossing: &Crossing,
+        audience: &Arc<dyn Audience>,
     ) -> Result<(World, Self), Error> {
         let is_first = world.rank() == 0;
-        let (world, mut bridge) = Self::new(world, ranks, SEARCHES)?;
+        let (world, mut bridge) = Self::new(world, ranks, SEARCHES, audience)?;
         if is_first {
             let Far { sent, to } = crossing.far()?;
             bridge.register(Address::Search, to);
@@ -72,36 +81,47 @@ impl Bridge {
         Ok((world, bridge))
     }
 
-    /// Of one of `ranks` I/O ranks, and all of these (collective).
+    /// Connects one of the last `ranks` ranks, which make the report, to all others. Also returns
+    /// the I/O ranks (collective).
     ///
     /// # Errors
     /// A connection that is lost.
-    pub fn of_report(world: World, ranks: u32) -> Result<(World, Self), Error> {
-        Self::new(world, ranks, REPORTS)
+    pub fn of_report(
+        world: World,
+        ranks: u32,
+        audience: &Arc<dyn Audience>,
+    ) -> Result<(World, Self), Error> {
+        Self::new(world, ranks, REPORTS, audience)
     }
 
-    /// Parts the ranks into those of both sites.
-    fn new(world: World, ranks: u32, site: u32) -> Result<(World, Self), Error> {
-        let manager = world.size().saturating_sub(ranks as usize);
-        let all = world.comm().clone();
-        let mailbox = Mailbox::new(&all).map_err(failure)?;
+    /// Connects a rank, and splits the ranks into those of the two sites.
+    fn new(
+        world: World,
+        ranks: u32,
+        site: u32,
+        audience: &Arc<dyn Audience>,
+    ) -> Result<(World, Self), Error> {
+        let all = world.comm();
+        let manager = all.size().saturating_sub(ranks as usize);
+        let mailbox = Mailbox::new(all).map_err(failure)?;
         let hosts = hosts(&world)?;
         let own = all.split(Some(site), 0).map_err(failure)?;
         let own = own.ok_or_else(|| Error::engine("a rank is of no site"))?;
         let heartbeat = Config::default().heartbeat;
         let heartbeats = Heartbeats::new(peers(all.rank(), manager, all.size()), heartbeat);
+        let own = world.restrict(own);
         let bridge = Bridge {
             mailbox,
-            all,
+            world,
             hosts,
             manager,
             heartbeats,
             start: Instant::now(),
-            has_lost_rank: false,
-            here: Vec::new(),
-            sent: None,
+            inboxes: Vec::new(),
+            outgoing: None,
+            audience: Arc::clone(audience),
         };
-        Ok((world.within(own), bridge))
+        Ok((own, bridge))
     }
 
     /// The rank of the manager.
@@ -109,28 +129,29 @@ impl Bridge {
         self.manager
     }
 
-    /// Messages to this address are for this rank, and come here.
+    /// Parcels to this address are for this rank and go to this inbox.
     pub fn register(&mut self, address: Address, inbox: Sender<Parcel>) {
-        self.here.push((address, inbox));
+        self.inboxes.push((address, inbox));
     }
 
-    /// Sends the messages that come from here.
-    pub fn set_outgoing(&mut self, sent: Receiver<Parcel>) {
-        self.sent = Some(sent);
+    /// Sends the parcels that come out here.
+    pub fn set_outgoing(&mut self, outgoing: Receiver<Parcel>) {
+        self.outgoing = Some(outgoing);
     }
 
-    /// No more messages come to this rank.
-    pub fn hang_up(&mut self) {
-        self.here.clear();
+    /// Closes all inboxes of this rank, so that nobody waits for parcels that cannot come.
+    fn hang_up(&mut self) {
+        self.inboxes.clear();
     }
 
-    /// Lets messages go on; whether some do.
+    /// Sends and receives messages. Returns whether some are on their way. Ends the job if a rank
+    /// is lost.
     ///
     /// # Errors
-    /// A connection that is lost; at the search, what ended the other site.
+    /// A connection that is lost; at the search, the error that ended the other site.
     pub fn poll(&mut self) -> Result<bool, Error> {
         let mut any = false;
-        while let Some(parcel) = self.sent.as_ref().and_then(|sent| sent.try_recv().ok()) {
+        while let Some(parcel) = self.outgoing.as_ref().and_then(|sent| sent.try_recv().ok()) {
             any = true;
             self.send(parcel)?;
         }
@@ -138,39 +159,41 @@ impl Bridge {
             any = true;
             match message.tag {
                 PARCEL => self.deliver(parcel(&message.bytes)?)?,
-                tag => self.heartbeats.expect(message.from, tag == PING),
+                LOST => self.end_job(&lost(&String::from_utf8_lossy(&message.bytes))),
+                tag => self.heartbeats.set_expected(message.from, tag == PING),
             }
         }
-        self.look()?;
+        self.exchange_heartbeats()?;
         Ok(any || self.mailbox.is_moving())
     }
 
-    /// Sends signs of life, and looks for those of others.
+    /// Sends heartbeats, and checks that those of the peers came. Ends the job if a rank is lost.
     ///
     /// # Errors
-    /// A rank that was silent for too long.
-    fn look(&mut self) -> Result<(), Error> {
+    /// A connection that is lost.
+    fn exchange_heartbeats(&mut self) -> Result<(), Error> {
         let now = Time(self.start.elapsed().as_nanos() as u64);
         for rank in self.mailbox.senders() {
             self.heartbeats.note_received(rank, now);
         }
-        if !self.heartbeats.must_look(now) {
+        if !self.heartbeats.is_check_due(now) {
             return Ok(());
         }
         for rank in self.heartbeats.due(now) {
             self.mailbox.send(rank, PING, Vec::new()).map_err(failure)?;
         }
-        match self.heartbeats.silent(now) {
-            Some((rank, silence)) => Err(self.lose(rank, silence)?),
+        match self.heartbeats.find_silent(now) {
+            Some((rank, silence)) => self.report_silent(rank, silence),
             None => Ok(()),
         }
     }
 
-    /// What ends the job when a rank was silent for too long. Returns at the rank that ends the
-    /// job; at others only if that one does nothing.
-    fn lose(&mut self, rank: usize, silence: Time) -> Result<Error, Error> {
-        self.has_lost_rank = true;
-        self.heartbeats.clear();
+    /// Has the job ended because a rank was silent for too long: by the rank that is to report it,
+    /// or by this one if nothing comes of that.
+    ///
+    /// # Errors
+    /// A connection that is lost.
+    fn report_silent(&mut self, rank: usize, silence: Time) -> Result<(), Error> {
         let who = match rank {
             _ if rank >= self.manager => "the I/O rank",
             0 => "the first rank of the search",
@@ -179,27 +202,30 @@ impl Bridge {
         let place = name_rank(rank, self.hosts.get(rank).map(String::as_str));
         let text = format!("{who} was silent for {:.1} s ({place})", silence.seconds());
         let reporter = reporter(rank, self.manager);
-        if self.all.rank() != reporter {
-            if reporter == 0 {
-                let message = Message::Failed(Failure::SILENT_RANK_CODE, text.clone());
-                self.send(Parcel::new(Address::Search, Address::Manager, message))?;
-            }
-            let start = Instant::now();
-            while start.elapsed() < GRACE {
-                self.mailbox.poll().map_err(failure)?;
-                thread::sleep(NAPS[0]);
-            }
+        if self.world.rank() != reporter {
+            self.mailbox.send(reporter, LOST, text.clone().into_bytes()).map_err(failure)?;
+            self.await_end()?;
         }
-        Ok(Error::new(Failure::SILENT_RANK_CODE, text))
+        self.end_job(&lost(&text))
     }
 
-    /// Whether a rank was silent for too long, which is what an error of [`poll`](Self::poll) says
-    /// then.
-    pub fn has_lost_rank(&self) -> bool {
-        self.has_lost_rank
+    /// Waits for another rank to end the job. Returns if none does so in time.
+    ///
+    /// # Errors
+    /// As [`poll`](Self::poll).
+    pub fn await_end(&mut self) -> Result<(), Error> {
+        // One reason to end is enough.
+        self.heartbeats.clear();
+        let start = Instant::now();
+        self.poll_until(&|| start.elapsed() > GRACE)
     }
 
-    /// Says that this rank will look after messages again only when it has done something else.
+    /// Ends all processes of the job, whatever other threads of this one are doing.
+    fn end_job(&self, error: &Error) -> ! {
+        end_job(&self.world, &*self.audience, error)
+    }
+
+    /// Announces that this rank will poll again only after it has done something else.
     ///
     /// # Errors
     /// A connection that is lost.
@@ -212,14 +238,14 @@ impl Bridge {
 
     /// From now on the first rank of the search and the others of the search are peers.
     pub fn watch_search(&mut self) {
-        match self.all.rank() {
+        match self.world.rank() {
             0 => self.heartbeats.add(1..self.manager),
             rank if rank < self.manager => self.heartbeats.add([0]),
             _ => {}
         }
     }
 
-    /// Lets messages go on until all ranks of a group have come here (collective in the group).
+    /// Polls until all ranks of a group have arrived here (collective in the group).
     ///
     /// # Errors
     /// As [`poll`](Self::poll).
@@ -234,7 +260,7 @@ impl Bridge {
 
     /// Sends a parcel to its rank, which may be this one.
     fn send(&mut self, parcel: Parcel) -> Result<(), Error> {
-        if self.here.iter().any(|(address, _)| *address == parcel.to) {
+        if self.inboxes.iter().any(|(address, _)| *address == parcel.to) {
             return self.deliver(parcel);
         }
         let to = match parcel.to {
@@ -246,57 +272,79 @@ impl Bridge {
         self.mailbox.send(to, PARCEL, bytes).map_err(failure)
     }
 
-    /// Gives a parcel to whom it is for.
+    /// Puts a parcel into the inbox of its address.
+    ///
+    /// # Errors
+    /// At the search, the error that ended the other site.
     fn deliver(&self, parcel: Parcel) -> Result<(), Error> {
         let ended = match (&parcel.to, &parcel.message) {
             (Address::Search, Message::Failed(code, text)) => Err(Error::new(*code, text.clone())),
             _ => Ok(()),
         };
-        if let Some((_, inbox)) = self.here.iter().find(|(address, _)| *address == parcel.to) {
-            // Who has ended need not hear of it.
+        if let Some((_, inbox)) = self.inboxes.iter().find(|(address, _)| *address == parcel.to) {
+            // A thread that has ended needs no parcels.
             let _ = inbox.send(parcel);
         }
         ended
     }
 
-    /// Does something on another thread, and lets messages go on meanwhile. Afterwards this rank
+    /// Does some work on another thread, and polls meanwhile. Then this rank
     /// [steps aside](Self::step_aside).
     ///
     /// # Errors
-    /// As [`poll`](Self::poll), when that other thread has ended.
-    pub fn meanwhile<T: Send>(&mut self, work: impl FnOnce() -> T + Send) -> Result<T, Error> {
-        thread::scope(|scope| {
+    /// Those of the work; as [`await_threads`](Self::await_threads).
+    pub fn meanwhile<T: Send>(
+        &mut self,
+        work: impl FnOnce() -> Result<T, Error> + Send,
+    ) -> Result<T, Error> {
+        let (polled, done) = thread::scope(|scope| {
             let work = scope.spawn(work);
-            let polled = self.poll_until(&|| work.is_finished()).inspect_err(|_| self.hang_up());
-            let done = work.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            polled.and_then(|()| self.step_aside()).map(|()| done)
+            let polled = self.await_threads(&|| work.is_finished());
+            (polled, work.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        });
+        let aside = self.step_aside();
+        let done = done?;
+        polled.and(aside).map(|()| done)
+    }
+
+    /// Polls until other threads of this rank have finished. An error that has a message ends the
+    /// job at once, because the threads may never finish: one may be opening a pipe.
+    ///
+    /// # Errors
+    /// An error without a message. It comes from one of the threads, which has the message.
+    pub fn await_threads(&mut self, are_finished: &dyn Fn() -> bool) -> Result<(), Error> {
+        self.poll_until(are_finished).inspect_err(|error| {
+            if !error.message.is_empty() {
+                self.end_job(error);
+            }
+            self.hang_up();
         })
     }
 
-    /// Lets messages go on until something is so.
+    /// Polls until a condition holds.
     ///
     /// # Errors
     /// As [`poll`](Self::poll).
-    pub fn poll_until(&mut self, is_so: &dyn Fn() -> bool) -> Result<(), Error> {
-        while !is_so() {
+    fn poll_until(&mut self, condition: &dyn Fn() -> bool) -> Result<(), Error> {
+        while !condition() {
             let moves = self.poll()?;
             thread::sleep(NAPS[usize::from(moves)]);
         }
         Ok(())
     }
 
-    /// Ends the connection, when all messages have left (collective, over both sites).
+    /// Ends the connection when all messages have left (collective, over both sites).
     ///
     /// # Errors
-    /// A connection that is lost.
+    /// As [`poll`](Self::poll).
     pub fn close(mut self) -> Result<(), Error> {
         self.watch_search();
-        self.meet(&self.all.clone())?;
+        self.meet(&self.world.comm().clone())?;
         self.mailbox.close().map_err(failure)
     }
 }
 
-/// The ranks that a rank exchanges signs of life with from the beginning.
+/// The ranks that a rank exchanges heartbeats with from the beginning.
 fn peers(rank: usize, manager: usize, size: usize) -> Vec<usize> {
     match rank {
         _ if rank == manager => {
@@ -306,6 +354,11 @@ fn peers(rank: usize, manager: usize, size: usize) -> Vec<usize> {
         _ if rank == 0 || rank > manager => vec![manager],
         _ => Vec::new(),
     }
+}
+
+/// The error of a job that has lost a rank.
+fn lost(text: &str) -> Error {
+    Error::new(Failure::SILENT_RANK_CODE, text)
 }
 
 /// The rank that reports a silent rank, and ends the job. Without a search the first rank is the
@@ -323,7 +376,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_rank_has_the_peers_that_have_it() {
+    fn peers_are_mutual() {
         for (manager, size) in [(3, 6), (1, 2), (3, 4), (0, 1), (0, 4)] {
             for rank in 0..size {
                 for peer in peers(rank, manager, size) {
@@ -332,7 +385,7 @@ mod tests {
             }
         }
         assert_eq!(peers(3, 3, 6), [0, 4, 5]);
-        assert!(peers(1, 3, 6).is_empty(), "the master of its group looks after it");
+        assert!(peers(1, 3, 6).is_empty(), "the master of its group watches it");
     }
 
     #[test]

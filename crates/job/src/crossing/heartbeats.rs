@@ -1,38 +1,40 @@
-//! Signs of life between a rank and those that it depends on, in a job with I/O ranks.
+//! Heartbeats between a rank and the ranks that it depends on, in a job with I/O ranks.
 //!
-//! A rank sends pings to its peers while it looks after its messages, and before it does something
-//! else for long says that none will come. So a peer is missed only after it has sent a ping.
+//! A rank pings its peers while it polls for messages. Before it does something else for long, it
+//! announces that no pings will come. So a peer can be silent only after it has sent a ping.
 
 use fleetblast_fleet::config::Heartbeat;
 use fleetblast_fleet::health::Peers;
 use fleetblast_fleet::ids::Time;
 
-/// Between two looks at signs of life.
-const LOOK: Time = Time(100_000_000);
+/// Time between two checks of the peers.
+const CHECK_INTERVAL: Time = Time(100_000_000);
 
-/// The peers of a rank, and when these sent something.
+/// The peers of a rank, and when each sent something.
 pub struct Heartbeats {
     heartbeat: Option<Heartbeat>,
     peers: Peers,
     /// The rank of each peer.
     ranks: Vec<usize>,
-    /// Whether a peer has promised more pings.
+    /// Whether each peer has announced more pings.
     is_expected: Vec<bool>,
-    /// Whether the peers were sent pings since this rank began, or stepped aside.
+    /// Whether this rank pings its peers. It does not before the first check, nor while it is
+    /// aside.
     is_present: bool,
-    /// When this rank last looked.
-    looked: Time,
+    /// When this rank last checked its peers.
+    last_checked: Time,
 }
 
 impl Heartbeats {
-    /// With these ranks.
+    /// Exchanges heartbeats with these ranks.
     pub fn new(ranks: Vec<usize>, heartbeat: Option<Heartbeat>) -> Self {
         let peers = Peers::new(ranks.len(), heartbeat);
         let is_expected = vec![false; ranks.len()];
-        Heartbeats { heartbeat, peers, ranks, is_expected, is_present: false, looked: Time(0) }
+        let (is_present, last_checked) = (false, Time(0));
+        Heartbeats { heartbeat, peers, ranks, is_expected, is_present, last_checked }
     }
 
-    /// These ranks are peers from now on, too.
+    /// Adds ranks to the peers. Those that are peers already stay.
     pub fn add(&mut self, ranks: impl IntoIterator<Item = usize>) {
         for rank in ranks {
             if !self.ranks.contains(&rank) {
@@ -44,32 +46,33 @@ impl Heartbeats {
         self.is_present = false;
     }
 
-    /// Nobody is a peer any more.
+    /// Removes all peers.
     pub fn clear(&mut self) {
         *self = Heartbeats::new(Vec::new(), self.heartbeat);
     }
 
-    /// The ranks that must know that no pings will come for a while.
+    /// Stops the pings of this rank until pings are due again. Returns the peers that expect some,
+    /// which must be informed.
     pub fn step_aside(&mut self) -> &[usize] {
         let was_present = std::mem::take(&mut self.is_present);
         if was_present { &self.ranks } else { &[] }
     }
 
-    /// A rank has sent something.
+    /// Notes that a rank has sent something.
     pub fn note_received(&mut self, rank: usize, now: Time) {
         if let Some(peer) = self.peer(rank) {
             self.peers.note_received(peer, now);
         }
     }
 
-    /// Whether a rank will send pings, as it says.
-    pub fn expect(&mut self, rank: usize, more: bool) {
+    /// Notes whether a rank has announced more pings.
+    pub fn set_expected(&mut self, rank: usize, is_expected: bool) {
         if let Some(peer) = self.peer(rank) {
-            self.is_expected[peer] = more;
+            self.is_expected[peer] = is_expected;
         }
     }
 
-    /// The ranks that are to be sent a ping now, which is noted as sent.
+    /// Returns the ranks that need a ping now, which is noted as sent.
     pub fn due(&mut self, now: Time) -> Vec<usize> {
         let mut due = self.peers.quiet(now);
         if !self.is_present {
@@ -80,20 +83,20 @@ impl Heartbeats {
         due.into_iter().map(|peer| self.ranks[peer]).collect()
     }
 
-    /// Whether this rank did not look for a while.
-    pub fn must_look(&self, now: Time) -> bool {
-        now.since(self.looked) >= LOOK
+    /// Returns whether it is time to check the peers.
+    pub fn is_check_due(&self, now: Time) -> bool {
+        now.since(self.last_checked) >= CHECK_INTERVAL
     }
 
-    /// The rank that was silent for too long, and for how long. All that has arrived must have been
-    /// noted before.
-    pub fn silent(&mut self, now: Time) -> Option<(usize, Time)> {
-        // Who did not look for a while may not have received yet what others sent meanwhile.
-        let pause = now.since(self.looked);
-        let slept = self.heartbeat.is_some_and(|beat| pause > beat.interval);
-        self.looked = now;
+    /// Checks the peers. Returns the rank that was silent for too long, and for how long. All that
+    /// has arrived must have been noted before.
+    pub fn find_silent(&mut self, now: Time) -> Option<(usize, Time)> {
+        // A rank that did not check for a while may not have received what others sent meanwhile.
+        let pause = now.since(self.last_checked);
+        let was_stopped = self.heartbeat.is_some_and(|beat| pause > beat.interval);
+        self.last_checked = now;
         for (peer, is_expected) in self.is_expected.iter().enumerate() {
-            if slept || !is_expected {
+            if was_stopped || !is_expected {
                 self.peers.note_received(peer, now);
             }
         }
@@ -111,11 +114,11 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// Ranks 2 and 3 are peers, and looked for at 100 s.
+    /// The heartbeats of a rank with the peers 2 and 3, which checked at 100 s.
     fn heartbeats() -> Heartbeats {
         let heartbeat = Heartbeat { interval: seconds(2.0), limit: seconds(20.0) };
         let mut heartbeats = Heartbeats::new(vec![2, 3], Some(heartbeat));
-        assert_eq!(heartbeats.silent(seconds(100.0)), None);
+        assert_eq!(heartbeats.find_silent(seconds(100.0)), None);
         heartbeats
     }
 
@@ -123,59 +126,86 @@ mod tests {
         Time::from_seconds(number)
     }
 
-    /// Looks every second between two times, and returns the silence found.
-    fn look(heartbeats: &mut Heartbeats, from: u64, to: u64) -> Option<(usize, Time)> {
-        (from..=to).find_map(|second| heartbeats.silent(Time(second * SECOND)))
+    /// Checks every second between two times, and returns the silence found.
+    fn check(heartbeats: &mut Heartbeats, from: u64, to: u64) -> Option<(usize, Time)> {
+        (from..=to).find_map(|second| heartbeats.find_silent(Time(second * SECOND)))
     }
 
     fn ping(heartbeats: &mut Heartbeats, rank: usize, time: f64) {
         heartbeats.note_received(rank, seconds(time));
-        heartbeats.expect(rank, true);
+        heartbeats.set_expected(rank, true);
     }
 
     #[test]
-    fn a_rank_is_missed_after_its_last_ping() {
+    fn a_rank_is_silent_after_its_last_ping() {
         let mut heartbeats = heartbeats();
         ping(&mut heartbeats, 3, 101.0);
-        assert_eq!(look(&mut heartbeats, 101, 121), None);
-        assert_eq!(look(&mut heartbeats, 122, 122), Some((3, seconds(21.0))));
+        assert_eq!(check(&mut heartbeats, 101, 121), None);
+        assert_eq!(check(&mut heartbeats, 122, 122), Some((3, seconds(21.0))));
     }
 
     #[test]
-    fn a_rank_is_not_missed_before_its_first_ping_or_after_it_has_stepped_aside() {
+    fn a_rank_is_not_silent_before_its_first_ping() {
         let mut heartbeats = heartbeats();
-        ping(&mut heartbeats, 3, 101.0);
-        heartbeats.expect(3, false);
-        assert_eq!(look(&mut heartbeats, 101, 500), None);
+        heartbeats.note_received(3, seconds(101.0));
+        assert_eq!(check(&mut heartbeats, 101, 500), None);
         ping(&mut heartbeats, 3, 500.0);
-        assert_eq!(look(&mut heartbeats, 501, 521).map(|(rank, _)| rank), Some(3));
+        assert_eq!(check(&mut heartbeats, 501, 521).map(|(rank, _)| rank), Some(3));
     }
 
     #[test]
-    fn whatever_comes_of_a_rank_is_a_sign_of_life() {
+    fn any_message_counts_as_a_heartbeat() {
         let mut heartbeats = heartbeats();
         ping(&mut heartbeats, 2, 100.0);
-        assert_eq!(look(&mut heartbeats, 101, 115), None);
+        assert_eq!(check(&mut heartbeats, 101, 115), None);
         heartbeats.note_received(2, seconds(115.0));
         heartbeats.note_received(7, seconds(115.0));
-        assert_eq!(look(&mut heartbeats, 116, 135), None);
+        assert_eq!(check(&mut heartbeats, 116, 135), None);
     }
 
     #[test]
-    fn who_was_stopped_blames_nobody() {
+    fn a_rank_that_was_stopped_blames_nobody() {
+        // For a little more than an interval, for nearly the limit, and for much longer.
+        for stopped in [3, 19, 500] {
+            let mut heartbeats = heartbeats();
+            ping(&mut heartbeats, 2, 100.0);
+            assert_eq!(check(&mut heartbeats, 101, 104), None);
+            // At first it sees none of the messages that came meanwhile.
+            let back = 104 + stopped;
+            assert_eq!(check(&mut heartbeats, back, back + 20), None, "{stopped} s");
+            let silence = Some((2, seconds(21.0)));
+            assert_eq!(check(&mut heartbeats, back + 21, back + 21), silence, "{stopped} s");
+        }
+    }
+
+    #[test]
+    fn a_rank_that_checks_late_but_within_an_interval_was_not_stopped() {
         let mut heartbeats = heartbeats();
         ping(&mut heartbeats, 2, 100.0);
-        assert_eq!(look(&mut heartbeats, 101, 104), None);
-        // It is stopped for less than the limit, and sees no message at first.
-        assert_eq!(look(&mut heartbeats, 123, 143), None);
-        assert_eq!(look(&mut heartbeats, 144, 144), Some((2, seconds(21.0))));
+        let late = (51..=60).map(|number| seconds(2.0 * f64::from(number)));
+        assert_eq!(late.filter_map(|now| heartbeats.find_silent(now)).count(), 0, "until 120 s");
+        assert_eq!(heartbeats.find_silent(seconds(122.0)), Some((2, seconds(22.0))));
+    }
+
+    /// A rank may open a slow pipe for longer than the limit. It announces that once.
+    #[test]
+    fn a_rank_that_was_aside_is_silent_only_after_its_next_ping() {
+        let mut heartbeats = heartbeats();
+        ping(&mut heartbeats, 2, 101.0);
+        heartbeats.set_expected(2, false);
+        assert_eq!(check(&mut heartbeats, 101, 300), None);
+        // What it sends while it is aside is no promise.
+        heartbeats.note_received(2, seconds(300.0));
+        assert_eq!(check(&mut heartbeats, 301, 400), None);
+        ping(&mut heartbeats, 2, 400.0);
+        assert_eq!(check(&mut heartbeats, 401, 421), Some((2, seconds(21.0))));
     }
 
     #[test]
     fn added_ranks_get_pings_and_known_ones_stay() {
         let mut heartbeats = heartbeats();
         ping(&mut heartbeats, 2, 100.0);
-        assert!(heartbeats.step_aside().is_empty(), "nobody waits for pings");
+        assert!(heartbeats.step_aside().is_empty(), "nobody expects pings");
         assert_eq!(heartbeats.due(seconds(0.5)), [2, 3]);
         assert!(heartbeats.due(seconds(1.0)).is_empty());
         assert_eq!(heartbeats.due(seconds(2.5)), [2, 3]);
@@ -183,9 +213,9 @@ mod tests {
         assert_eq!(heartbeats.due(seconds(3.0)), [2, 3], "it is back");
         heartbeats.add([3, 1]);
         assert_eq!(heartbeats.due(seconds(101.0)), [2, 3, 1]);
-        assert_eq!(look(&mut heartbeats, 101, 122), Some((2, seconds(21.0))));
+        assert_eq!(check(&mut heartbeats, 101, 122), Some((2, seconds(21.0))));
         heartbeats.clear();
         assert!(heartbeats.due(seconds(200.0)).is_empty());
-        assert_eq!(look(&mut heartbeats, 122, 300), None);
+        assert_eq!(check(&mut heartbeats, 122, 300), None);
     }
 }

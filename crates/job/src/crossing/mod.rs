@@ -1,4 +1,4 @@
-//! Between the search and the I/O ranks.
+//! The channel between the search and the I/O ranks.
 
 #[cfg(feature = "mpi")]
 mod bridge;
@@ -14,15 +14,15 @@ use fleetblast_link::pace::{Meter, Pace};
 use fleetblast_metadata::records::RecordKind;
 
 #[cfg(feature = "mpi")]
-pub use self::bridge::{Bridge, GRACE};
+pub use self::bridge::Bridge;
 use self::post::{Address, Message, Parcel, Post};
 use crate::error::Error;
 
-/// Bytes of records of which the report is not written, at most: who makes more waits.
-const ROOM: u64 = 64 << 20;
+/// Most bytes of records whose report is not written yet. With more, the search waits.
+const MOST_UNREPORTED: u64 = 64 << 20;
 
-/// The way of metadata to the I/O ranks of the same job. It has two ends, each of which is
-/// taken once.
+/// The channel of metadata to the I/O ranks of the same job. It has two ends. Each can be taken
+/// once.
 pub struct Crossing {
     ends: Mutex<(Option<Near>, Option<Far>)>,
 }
@@ -30,50 +30,52 @@ pub struct Crossing {
 /// The end of the search.
 pub struct Near {
     post: Post,
-    /// Bytes of records that were sent, of these came, and were reported.
+    /// Bytes of records that were sent.
     sent: u64,
+    /// Bytes of these that arrived.
     came: u64,
+    /// Bytes of these whose report is written.
     written: u64,
-    /// When the last of them was sent.
+    /// When the last record was sent.
     last: Instant,
-    /// What the way there is seen to give.
+    /// Measures the channel.
     meter: Meter,
     ended: bool,
 }
 
-/// The other end: what the search sends, and where it hears.
+/// The other end.
 pub struct Far {
-    /// Of the search.
+    /// The parcels that the search sends.
     pub sent: Receiver<Parcel>,
-    /// To the search.
+    /// The inbox of the search.
     pub to: Sender<Parcel>,
 }
 
 impl Crossing {
-    /// A new way.
+    /// Makes a channel.
     pub fn new() -> Self {
         let (out, sent) = channel();
         let (to, inbox) = channel();
-        // Who does not listen any more has ended.
+        // If nobody receives any more, the other end has ended.
         let outbox = Box::new(move |parcel| drop(out.send(parcel)));
         let post = Post::new(Address::Search, inbox, outbox);
         let near = Near::new(post);
         Crossing { ends: Mutex::new((Some(near), Some(Far { sent, to }))) }
     }
 
-    /// The end of the search.
+    /// Takes the end of the search.
     ///
     /// # Errors
-    /// Somebody has it.
+    /// It was taken before.
     pub fn near(&self) -> Result<Near, Error> {
         let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
         ends.0.take().ok_or_else(taken)
     }
 
-    /// The other one.
+    /// Takes the other end.
     ///
     /// # Errors
-    /// Somebody has it.
+    /// It was taken before.
     pub fn far(&self) -> Result<Far, Error> {
         let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
         ends.1.take().ok_or_else(taken)
@@ -81,21 +83,21 @@ impl Crossing {
 }
 
 impl Near {
-    /// Of whoever has records to send.
+    /// Sends records from this post.
     pub fn new(post: Post) -> Self {
         let (sent, came, written, ended) = (0, 0, 0, false);
         Near { post, sent, came, written, last: Instant::now(), meter: Meter::default(), ended }
     }
 
-    /// Sends a record. Waits while the report of too many is not written.
+    /// Sends a record. Waits while too many bytes are not reported yet.
     ///
     /// # Errors
-    /// What ended the other site.
+    /// The error that ended the other site.
     pub fn record(&mut self, kind: RecordKind, body: &[u8]) -> Result<(), Error> {
         self.check()?;
-        while self.sent - self.written >= ROOM {
+        while self.sent - self.written >= MOST_UNREPORTED {
             let parcel = self.post.wait()?;
-            self.hear(parcel)?;
+            self.receive(parcel)?;
         }
         self.sent += body.len() as u64;
         self.last = Instant::now();
@@ -104,26 +106,26 @@ impl Near {
         Ok(())
     }
 
-    /// Hears what the other site said.
+    /// Receives the messages of the other site.
     ///
     /// # Errors
-    /// What ended it.
+    /// The error that ended it.
     pub fn check(&mut self) -> Result<(), Error> {
         while let Some(parcel) = self.post.poll()? {
-            self.hear(parcel)?;
+            self.receive(parcel)?;
         }
         Ok(())
     }
 
-    /// The way there, as it is seen; nothing before the other site has said anything.
+    /// The measured pace of the channel; `None` before the first record arrived.
     pub fn pace(&self) -> Option<Pace> {
         (self.came > 0).then(|| self.meter.pace())
     }
 
-    /// Nothing is searched: there will be no report.
+    /// Informs the other site that nothing is searched, so that there is no report.
     ///
     /// # Errors
-    /// What ended the other site.
+    /// The error that ended the other site.
     #[cfg(feature = "mpi")]
     pub fn stay_empty(mut self) -> Result<(), Error> {
         self.check()?;
@@ -132,19 +134,19 @@ impl Near {
         Ok(())
     }
 
-    /// All records are sent: waits for the report.
+    /// Waits for the report, after all records were sent.
     ///
     /// # Errors
-    /// What ended the other site.
+    /// The error that ended the other site.
     pub fn finish(mut self) -> Result<(), Error> {
         while !self.ended {
             let parcel = self.post.wait()?;
-            self.hear(parcel)?;
+            self.receive(parcel)?;
         }
         Ok(())
     }
 
-    fn hear(&mut self, Parcel { message, at, .. }: Parcel) -> Result<(), Error> {
+    fn receive(&mut self, Parcel { message, at, .. }: Parcel) -> Result<(), Error> {
         match message {
             Message::Written(bytes) => self.written = (self.written + bytes).min(self.sent),
             Message::Came(bytes, workers) => {
@@ -160,7 +162,7 @@ impl Near {
                 self.ended = true;
                 return Err(Error::new(code, message));
             }
-            _ => return Err(Error::engine("an I/O rank says what it should not")),
+            _ => return Err(Error::engine("an I/O rank sent a message not meant for the search")),
         }
         Ok(())
     }
@@ -177,5 +179,5 @@ impl Drop for Near {
 
 /// A fault of the program.
 fn taken() -> Error {
-    Error::engine("the way to the I/O ranks is taken twice")
+    Error::engine("the channel to the I/O ranks is taken twice")
 }

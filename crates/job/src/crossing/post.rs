@@ -1,4 +1,4 @@
-//! What ranks of two sites say to each other.
+//! The messages between the ranks of two sites.
 
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, TryRecvError};
@@ -10,52 +10,53 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, exit};
 
-/// Who speaks, and to whom.
+/// A sender or receiver of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Address {
     /// The first rank of the search.
     Search,
-    /// Who shares out blocks and writes the report.
+    /// The manager, which distributes blocks and writes the report.
     Manager,
-    /// Who makes reports of blocks: one on each I/O rank.
+    /// A maker of reports of blocks: one on each I/O rank.
     Maker(u32),
 }
 
-/// What they say.
+/// A message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Message {
     /// Search to manager: the body of the next record of the metadata.
     Record(RecordKind, Vec<u8>),
-    /// Search to manager: it ended with an error, which is told there.
+    /// Search to manager: the search ended with an error, which it reports itself.
     Broken,
-    /// Search to manager: there will be nothing, since nothing is searched.
+    /// Search to manager: there is no report, since nothing is searched.
     Nothing,
-    /// Manager to search: a body of so many bytes came, to where so many threads make the report.
+    /// Manager to search: a body of this many bytes came to this many threads, which make the
+    /// report.
     Came(u64, u32),
-    /// Manager to search: of so many bytes of bodies the report is written.
+    /// Manager to search: the report of bodies with this many bytes is written.
     Written(u64),
     /// Manager to search: the report is whole, and has its name.
     Done,
-    /// Manager to makers: what metadata begin with.
+    /// Manager to makers: the header of the metadata.
     Begin(Vec<u8>),
     /// Maker to manager: the database is the right one.
     Ready,
     /// Manager to maker.
     Make(Job),
-    /// Maker to manager: what came of its job.
+    /// Maker to manager: the result of its job.
     Made(Piece),
     /// Manager to makers: there is nothing more to do.
     Leave,
-    /// Maker to manager, and manager to search: exit code and message of what ended them.
+    /// Maker to manager, and manager to search: exit code and message of the error that ended it.
     Failed(u8, String),
 }
 
-/// A record of which a maker makes what is reported.
+/// A record whose report a maker makes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
-    /// The number of the block, or for the end how many there are.
+    /// The number of the block; at the end, the number of blocks.
     pub number: u64,
-    /// For the end, the number of queries in all blocks.
+    /// At the end, the number of queries in all blocks.
     pub queries: u64,
     /// A block or the end.
     pub kind: RecordKind,
@@ -70,59 +71,59 @@ pub struct Piece {
     pub number: u64,
     /// Numbers of the reported queries.
     pub queries: Range<u64>,
-    /// Of the report.
+    /// The bytes of the report.
     pub bytes: Vec<u8>,
-    /// Lines that are told with it.
+    /// Lines for standard error.
     pub said: Vec<Vec<u8>>,
 }
 
-/// A message on its way.
+/// A message with its addresses.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Parcel {
-    /// For whom.
+    /// The receiver.
     pub to: Address,
-    /// From whom.
+    /// The sender.
     pub from: Address,
-    /// What.
+    /// The message.
     pub message: Message,
-    /// When it was sent; at another process, when it came there.
+    /// When it was sent; in another process, when it arrived.
     #[serde(skip, default = "Instant::now")]
     pub at: Instant,
 }
 
 impl Parcel {
-    /// A message that is sent now.
+    /// Makes a parcel that is sent now.
     pub fn new(to: Address, from: Address, message: Message) -> Self {
         Parcel { to, from, message, at: Instant::now() }
     }
 }
 
-/// Brings parcels on their way.
+/// Sends parcels.
 pub type Outbox = Box<dyn Fn(Parcel) + Send>;
 
-/// Where somebody sends and receives.
+/// Sends and receives the messages of one address.
 pub struct Post {
     own: Address,
-    /// Where that is, for people.
+    /// Its rank and host, for messages to people.
     place: Option<String>,
     inbox: Receiver<Parcel>,
     outbox: Outbox,
 }
 
 impl Post {
-    /// Of whoever is there.
+    /// Makes the post of an address.
     pub fn new(own: Address, inbox: Receiver<Parcel>, outbox: Outbox) -> Self {
         Post { own, place: None, inbox, outbox }
     }
 
-    /// The same with a place that is told with what ends it.
+    /// Adds a place, which the messages of its errors name.
     #[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "threads have none"))]
-    pub fn at(mut self, place: String) -> Self {
+    pub fn with_place(mut self, place: String) -> Self {
         self.place = Some(place);
         self
     }
 
-    /// Sends a message. Who has ended hears nothing.
+    /// Sends a message. It is lost if the receiver has ended.
     pub fn send(&self, to: Address, message: Message) {
         (self.outbox)(Parcel::new(to, self.own, message));
     }
@@ -130,15 +131,15 @@ impl Post {
     /// Waits for the next message.
     ///
     /// # Errors
-    /// Nobody is there any more.
+    /// The other site has ended.
     pub fn wait(&self) -> Result<Parcel, Error> {
         self.inbox.recv().map_err(|_| gone())
     }
 
-    /// The next message, if one is there.
+    /// Returns the next message if one has arrived.
     ///
     /// # Errors
-    /// Nobody is there any more.
+    /// The other site has ended.
     pub fn poll(&self) -> Result<Option<Parcel>, Error> {
         match self.inbox.try_recv() {
             Ok(parcel) => Ok(Some(parcel)),
@@ -147,7 +148,7 @@ impl Post {
         }
     }
 
-    /// Tells what ended this.
+    /// Sends the error that ended the owner of this post.
     pub fn fail(&self, error: &Error) {
         let to = match self.own {
             Address::Maker(_) => Address::Manager,
@@ -163,7 +164,7 @@ impl Post {
 }
 
 impl Drop for Post {
-    /// Nobody is to wait for who panicked.
+    /// Nobody must wait for a thread that panicked.
     fn drop(&mut self) {
         if thread::panicking() {
             self.fail(&Error::new(exit::UNKNOWN, ""));
@@ -171,7 +172,7 @@ impl Drop for Post {
     }
 }
 
-/// Where somebody ended without a word.
+/// The error of a channel whose other end is gone.
 fn gone() -> Error {
     Error::new(exit::UNKNOWN, "the other site has ended")
 }

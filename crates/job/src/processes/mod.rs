@@ -1,12 +1,16 @@
 //! Processes that were started together: whether all of them search, and what they do in step.
 
 #[cfg(feature = "mpi")]
+mod ending;
+#[cfg(feature = "mpi")]
 mod roles;
 #[cfg(feature = "mpi")]
 mod together;
 #[cfg(not(feature = "mpi"))]
 mod without_mpi;
 
+#[cfg(feature = "mpi")]
+pub use self::ending::end_job;
 #[cfg(feature = "mpi")]
 pub use self::roles::{Role, agree, stand_aside};
 #[cfg(feature = "mpi")]

@@ -7,10 +7,9 @@ use std::time::Duration;
 use fleetblast_db::check_mapped_files;
 use fleetblast_mpi::{MpiError, World, name_rank};
 
+use super::ending::end_job;
 use crate::audience::Audience;
 use crate::error::{Error, exit};
-use crate::output::leave_empty;
-use crate::plan::Destination;
 
 /// Stands for the length of nothing at all.
 const NOTHING: u64 = u64::MAX;
@@ -26,16 +25,9 @@ pub struct Processes {
 }
 
 impl Processes {
-    /// Ends the job on all ranks by an error, which is told here; what a report that is not there would be taken for goes.
-    pub fn abort(&self, out: Option<&Destination>, error: &Error) -> ! {
-        let Processes { world, audience } = self;
-        audience.leave();
-        out.inspect(|out| leave_empty(out));
-        // Empty where something went wrong elsewhere, which is told there.
-        if !error.message.is_empty() {
-            audience.complain(&error.message);
-        }
-        world.abort(i32::from(error.exit_code))
+    /// Ends the job on all ranks by an error.
+    pub fn abort(&self, error: &Error) -> ! {
+        end_job(&self.world, &*self.audience, error)
     }
 
     /// Goes on only if all ranks can. Only the first that cannot tells why, before any of them ends: launchers end the others

@@ -1,9 +1,9 @@
-//! Both sites in one job whose ranks are processes: messages between the sites, and among the I/O ranks, travel by MPI.
+//! Both sites in one job whose ranks are processes: messages between the sites, and among the I/O
+//! ranks, travel by MPI.
 
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread::{self, ScopedJoinHandle};
-use std::time::Instant;
 
 use fleetblast_mpi::{World, name_rank};
 
@@ -13,11 +13,10 @@ use super::manager::manage;
 use super::reader::read;
 use crate::audience::Audience;
 use crate::crossing::post::{Address, Outbox, Post};
-use crate::crossing::{Bridge, GRACE, Near};
+use crate::crossing::{Bridge, Near};
 use crate::error::Error;
-use crate::last_works;
 use crate::metadata::Opened;
-use crate::processes::{Role, agree, failure};
+use crate::processes::{Role, agree, end_job, failure};
 
 /// Makes the report on this rank and the others of its site. A failure ends all processes.
 ///
@@ -27,7 +26,8 @@ pub fn report(site: &Storage, audience: &Arc<dyn Audience>) -> Result<(), Error>
     run::<fn() -> Result<Opened, Error>>(site, None, audience)
 }
 
-/// Makes the report of metadata, which the first rank opens, on all ranks. A failure ends all processes.
+/// Makes the report of metadata, which the first rank opens, on all ranks. A failure ends all
+/// processes.
 ///
 /// # Errors
 /// What keeps the job from beginning.
@@ -47,28 +47,21 @@ fn run<F: FnOnce() -> Result<Opened, Error> + Send>(
     let world = World::init().map_err(failure)?;
     agree(&world, &Role::Report(site.ranks), "", &|text| audience.complain(text))?;
     let (rank, host) = (world.rank(), world.host().to_owned());
-    let (world, mut bridge) = Bridge::of_report(world, site.ranks)?;
+    let (world, mut bridge) = Bridge::of_report(world, site.ranks, audience)?;
     // Without a search it is the first rank that ends the job.
     let ends_it = open.is_some() && rank == 0;
     let ended = made(&world, &mut bridge, (site, open.filter(|_| rank == 0)), audience);
     let closed = match ended {
         Ok(()) => bridge.close(),
         Err(error) if ends_it => Err(error),
-        Err(error) => {
-            let start = Instant::now();
-            // The search hears of it, and ends this process, too.
-            let waited = bridge.poll_until(&|| start.elapsed() > GRACE);
-            waited.and(Err(placed(error, rank, &host)))
-        }
+        // The search receives the error, and ends this process, too.
+        Err(error) => bridge.await_end().and(Err(placed(error, rank, &host))),
     };
     let Err(error) = closed else { return Ok(()) };
-    if !error.message.is_empty() {
-        audience.complain(&error.message);
-    }
-    world.abort(i32::from(error.exit_code))
+    end_job(&world, &**audience, &error)
 }
 
-/// The same error with the rank that has it, if there is something to tell.
+/// Adds the rank that has the error to its message, if there is one.
 fn placed(error: Error, rank: usize, host: &str) -> Error {
     match &*error.message {
         "" => error,
@@ -76,7 +69,7 @@ fn placed(error: Error, rank: usize, host: &str) -> Error {
     }
 }
 
-/// Runs who is on this rank to their ends.
+/// Runs the manager, the maker and the reader that are on this rank to their ends.
 fn made(
     world: &World,
     bridge: &mut Bridge,
@@ -89,7 +82,7 @@ fn made(
     bridge.set_outgoing(sent);
     let outbox = || -> Outbox {
         let out = out.clone();
-        // It is listened to as long as somebody is here.
+        // Parcels are sent as long as a thread is here.
         Box::new(move |parcel| drop(out.send(parcel)))
     };
     let mut post = |own| {
@@ -99,7 +92,7 @@ fn made(
     };
     let manager = (number == 0).then(|| post(Address::Manager));
     let reader = open.map(|open| (open, Near::new(post(Address::Search))));
-    let maker = post(Address::Maker(number)).at(place);
+    let maker = post(Address::Maker(number)).with_place(place);
     thread::scope(|scope| {
         let manager = manager
             .map(|post| scope.spawn(move || manage(&post, site.size(), &site.out, &**audience)));
@@ -110,26 +103,18 @@ fn made(
             let mut others = others.iter().filter_map(|thread| thread.as_ref());
             maker.is_finished() && others.all(ScopedJoinHandle::is_finished)
         };
-        let polled = bridge.poll_until(&is_over);
-        if let (Err(error), true) = (&polled, bridge.has_lost_rank()) {
-            // Blocks under way are not waited for.
-            audience.complain(&error.message);
-            last_works::do_all();
-            world.abort(i32::from(error.exit_code));
-        }
-        // Nobody waits for messages that cannot come.
-        let polled = polled.inspect_err(|_| bridge.hang_up());
+        let polled = bridge.await_threads(&is_over);
         let join = |thread: ScopedJoinHandle<'_, Result<(), Error>>| {
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
         let made = join(maker);
         let [managed, read] = [manager, reader].map(|thread| thread.map_or(Ok(()), join));
-        // Who tells why before who has heard of it.
+        // The thread that failed has the message; the others ended because of it.
         let all = [read, managed, made, polled];
-        let told = |ended: &&Result<(), Error>| {
+        let has_message = |ended: &&Result<(), Error>| {
             ended.as_ref().is_err_and(|error| !error.message.is_empty())
         };
-        let first = all.iter().find(told).or(all.iter().find(|ended| ended.is_err()));
+        let first = all.iter().find(has_message).or(all.iter().find(|ended| ended.is_err()));
         first.cloned().unwrap_or(Ok(()))
     })
 }

@@ -75,7 +75,7 @@ pub fn run(
     });
     let failed = failed.unwrap_or_else(|error: Error| {
         drop(whole);
-        processes.abort(Some(&job.foreign.out), &error)
+        processes.abort(&error)
     });
     if !drained {
         remove(checkpoint, keeping.records.is_some(), &**audience);

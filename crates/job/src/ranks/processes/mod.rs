@@ -8,7 +8,6 @@ use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
 use fleetblast_db::load::{Held, Method};
@@ -25,7 +24,6 @@ use super::checkpoint::{self, Keeping, Kept};
 use super::ending::remove;
 use super::job::Job;
 use super::layout::{self, Ranks};
-use super::output::Whole;
 use super::sending::Sending;
 use super::transport::group_file::GroupFile;
 use super::transport::mpi::Mpi;
@@ -58,7 +56,7 @@ pub fn on_processes(
     let crossing = (plan.io_ranks() > 0).then(Crossing::new);
     let (world, bridge) = match &crossing {
         Some(crossing) => {
-            let (world, bridge) = Bridge::of_search(world, plan.io_ranks(), crossing)?;
+            let (world, bridge) = Bridge::of_search(world, plan.io_ranks(), crossing, audience)?;
             (world, Some(bridge))
         }
         None => (world, None),
@@ -68,7 +66,7 @@ pub fn on_processes(
     let ended = search(plan, processes, drain, (crossing, bridge), start);
     match ended {
         // The other site would wait for ever.
-        Err(error) if has_other_site => give_up(processes, None, None, &error),
+        Err(error) if has_other_site => processes.abort(&error),
         ended => ended,
     }
 }
@@ -114,7 +112,7 @@ fn search(
     let ends = match &mut bridge {
         _ if !is_first => Ok(None),
         // What has no queries is through then.
-        Some(bridge) => bridge.meanwhile(open).and_then(|ends| ends),
+        Some(bridge) => bridge.meanwhile(open),
         None => open(),
     };
     let (ends, checkpoint) = processes.together(ends)?.unzip();
@@ -147,7 +145,7 @@ fn search(
         Err(error) if error.message.is_empty() => return Err(error),
         Err(error) => {
             drop(ends);
-            give_up(processes, Some(plan), None, &error)
+            processes.abort(&error)
         }
     }
     let output = processes.together(GroupFile::open(world, &common).map_err(failure))?;
@@ -174,23 +172,13 @@ fn search(
         mpi.close()
     });
     if let Err(error) = all_closed {
-        give_up(processes, Some(plan), whole, &error)
+        drop(whole);
+        processes.abort(&error)
     }
     if !drained {
         remove(checkpoint, plan.records().is_some(), &**audience);
     }
     ended
-}
-
-/// Ends the job on all ranks. A report that was not published is removed.
-fn give_up(
-    processes: &Processes,
-    plan: Option<&Plan>,
-    whole: Option<Receiver<Whole>>,
-    error: &Error,
-) -> ! {
-    drop(whole);
-    processes.abort(plan.map(|plan| &plan.out), error)
 }
 
 /// Loads the partitions that this rank holds together with all others, if the database is loaded so.

@@ -83,7 +83,7 @@ impl Mpi {
         bridge.meet(world.comm())?;
         if let Some(whole) = whole {
             let whole: Vec<Whole> = whole.try_iter().collect();
-            bridge.meanwhile(|| publish(whole, None))??;
+            bridge.meanwhile(|| publish(whole, None))?;
         }
         // The report may take longer than the search.
         bridge.meet(world.comm())?;
