@@ -33,7 +33,7 @@ fn places_that_cannot_be_written_are_refused_before_the_search() {
 }
 
 #[test]
-fn a_full_disk_is_told_with_file_and_byte() {
+fn a_full_disk_is_named_with_file_and_byte() {
     let sandbox = Sandbox::new();
     for format in ["0", "5", "6", "7"] {
         let line = ["-outfmt", format, "-out", "/dev/full"];
@@ -183,7 +183,7 @@ fn an_interrupted_run_leaves_nothing_and_dies_by_the_signal() {
     let signals = [("INT", 2), ("TERM", 15), ("HUP", 1), ("QUIT", 3), ("USR1", 10), ("USR2", 12)];
     for (name, number) in signals {
         for out in ["new", "old"] {
-            // The tests themselves may run with signals ignored, as jobs in the background of a script do.
+            // Signals may be ignored in the tests themselves: shells do that for background jobs.
             let script = "ulimit -c 0; exec env --default-signal=INT,TERM,HUP,QUIT \"$@\"";
             let command = sandbox.shell(script, &["-query", "-", "-out", out]);
             let waiting = Waiting::start(&sandbox, command);

@@ -1,4 +1,4 @@
-//! `blastn` in a part of a database: what is counted and what is estimated of it shows as in the oracle.
+//! `blastn` in a part of a database: the report shows the counts and estimates of the oracle.
 
 use std::fs;
 

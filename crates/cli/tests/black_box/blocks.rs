@@ -56,9 +56,9 @@ fn any_blocks_give_the_same_bytes_and_messages() {
             number += 1;
             for arguments in sample_from(number, 2, CUTS) {
                 let arguments: Vec<&str> = arguments.split(' ').collect();
-                let (got, told) = run(&arguments);
+                let (got, messages) = run(&arguments);
                 assert!(got == report, "{format} {arguments:?}");
-                assert_eq!(told, said, "{format} {arguments:?}");
+                assert_eq!(messages, said, "{format} {arguments:?}");
             }
         }
     }
@@ -96,7 +96,7 @@ fn blocks_are_as_large_as_wished_and_end_with_a_batch() {
     assert!(message(&refused).contains("block_residues"), "{}", message(&refused));
 }
 
-/// What is kept of a job is kept by blocks: a run on other ranks has to cut the queries in the same way.
+/// A checkpoint is kept by blocks, so a run on other ranks has to cut the queries in the same way.
 #[test]
 fn a_resumed_job_keeps_its_blocks() {
     let sandbox = Sandbox::new();

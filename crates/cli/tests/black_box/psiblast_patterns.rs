@@ -82,7 +82,7 @@ const SHAPES: &[&str] = &[
 /// Queries of a shared search: several for each rank, and no more, since each has hits everywhere.
 const QUERIES: usize = 12;
 
-/// A place with patterns, and queries of which the tenth of `missing.fa` lacks the pattern.
+/// A place with patterns, and queries. The tenth query of `missing.fa` lacks the pattern.
 fn shared() -> Place {
     let place = Place::new();
     place.write("often", "PA   [LIVMA]-x-[LIVMAST]\n");

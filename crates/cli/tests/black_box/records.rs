@@ -1,5 +1,5 @@
-//! `-output records` and `fleetblast cat`: the same bytes as in one file, whole or a query at a time; what is damaged, cut off or
-//! missing is told, and the rest is there.
+//! `-output records` and `fleetblast cat`: the same bytes as in one file, all at once or a query at
+//! a time. Damaged, cut off or missing records are reported by name, and all others are there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -160,7 +160,7 @@ fn a_query_is_read_alone() {
 }
 
 #[test]
-fn damage_is_told_by_file_and_offset_and_costs_what_it_hits() {
+fn damage_is_named_by_file_and_offset_and_loses_only_its_record() {
     let (_dir, records) = made(&[]);
     let file = files(&records, "zst")
         .into_iter()

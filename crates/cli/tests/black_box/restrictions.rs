@@ -1,9 +1,11 @@
 //! Parts of databases: lists of identifiers, GIs and taxids, stored masks, several databases.
 //!
-//! `restrictions/golden` holds commands and what BLAST+ 2.12.0 prints for them, of databases of made-up sequences:
+//! `restrictions/golden` holds commands and the output of BLAST+ 2.12.0 on databases of made-up
+//! sequences:
 //!
 //! ```text
-//! makeblastdb -in s.fa -dbtype prot -parse_seqids -taxid_map taxids -mask_data masks.asn -title 'Made up' -out db
+//! makeblastdb -in s.fa -dbtype prot -parse_seqids -taxid_map taxids -mask_data masks.asn \
+//! -title 'Made up' -out db
 //! makeblastdb -in t.fa -dbtype prot -parse_seqids -title 'The other' -out other
 //! ```
 

@@ -1,5 +1,5 @@
-//! `fleetblast wrap`: another program on blocks of queries gives the bytes of one run of it; what fails on it is told, and the rest
-//! is there.
+//! `fleetblast wrap`: another program on blocks of queries gives the bytes of one run of it. Failed
+//! blocks are named, and all others are there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -195,7 +195,7 @@ fn what_cannot_be_is_refused() {
     refused(&[], &["psiblast", "-out_ascii_pssm", "p"], 1, "-out_ascii_pssm");
     refused(&[], &["blastp", "-outfmt", "17"], 1, "-outfmt 17");
     refused(&[], &["blastp", "-out", "f"], 1, "-out is the matter of each block");
-    // Not what it should be: told for each block.
+    // Malformed output is an error in each block.
     refused(&["-join", "xml", "-tries", "1"], &["cat"], 3, "no XML of BLAST+");
     fs::write(inputs.path("unnamed.fa"), ">a\nMKV\n>\nMKV\n").expect("queries");
     let output = inputs.wrapped(&["-query", "unnamed.fa"], &["cat"]);

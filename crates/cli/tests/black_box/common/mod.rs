@@ -16,7 +16,8 @@ const QUERIES: &str =
 /// Hand-made subjects like them.
 const SUBJECTS: &str = ">s1\nMKVLAADTGHIWQERTYPASDFGHKLCVNMAA\n>s2\nGGHIWQERTYPASDFGHKL\n";
 
-/// A directory with `q.fa`, its first query `one.fa`, `s.fa`, the database `db` (with the oracle), and the program under test as `blastp`.
+/// A directory with `q.fa`, its first query `one.fa`, `s.fa`, the database `db` (made by the
+/// oracle), and a link `blastp` to the program under test.
 pub struct Fixture {
     dir: TempDir,
     /// BLAST+ 2.12.0. None only where tests may run without it.

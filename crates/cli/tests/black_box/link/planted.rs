@@ -23,21 +23,24 @@ fn links_and_files_of_others_are_neither_followed_nor_filled() {
             fs::write(&victim, "").unwrap();
         }
         symlink("victim", &spool).unwrap();
-        let told = refused(&sites);
-        assert!(told.contains("r.fbm: this is a link, to which nothing is written"), "{told}");
+        let message = refused(&sites);
+        assert!(
+            message.contains("r.fbm: this is a link, to which nothing is written"),
+            "{message}"
+        );
         assert_eq!(victim.exists(), is_there);
         assert!(spool.is_symlink(), "it is left");
         fs::remove_file(&spool).unwrap();
     }
     fs::write(&spool, "").unwrap();
     fs::set_permissions(&spool, Permissions::from_mode(0o666)).unwrap();
-    let told = refused(&sites);
-    assert!(told.contains("r.fbm: this is a file that others may write"), "{told}");
+    let message = refused(&sites);
+    assert!(message.contains("r.fbm: this is a file that others may write"), "{message}");
     fs::set_permissions(&spool, Permissions::from_mode(0o600)).unwrap();
     // Only the superuser can give files away.
     if chown(&spool, Some(65_534), None).is_ok() {
-        let told = refused(&sites);
-        assert!(told.contains("this is a file of another user (number 65534)"), "{told}");
+        let message = refused(&sites);
+        assert!(message.contains("this is a file of another user (number 65534)"), "{message}");
     }
     assert_eq!(fs::metadata(&spool).unwrap().len(), 0);
 }

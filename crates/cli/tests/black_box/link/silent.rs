@@ -12,7 +12,7 @@ use super::sites::*;
 use crate::patience::until;
 
 impl Sites {
-    /// Who receives, and after a third of so many seconds takes for dead who says nothing.
+    /// A receiver that takes a silent peer for dead after a third of this time.
     fn receive_for(&self, seconds: &str) -> Receiver {
         let link = ["receive", "-listen", "127.0.0.1:0", "-out", "r", "-link_timeout", seconds];
         let words = ["-key", "there", "-peer", &self.keys[HERE], "-db", "db"];
