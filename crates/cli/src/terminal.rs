@@ -1,4 +1,4 @@
-//! How far the search is, on standard error, for people: nothing is written when nobody watches.
+//! Shows the progress of a search on standard error, for people; writes nothing if nobody watches.
 
 mod meter;
 mod pace;
@@ -18,18 +18,18 @@ use self::meter::Meter;
 use self::screen::Screen;
 use crate::messages;
 
-/// Whether to show progress (`-progress`).
+/// When to show progress (`-progress`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
-    /// If somebody watches, and no other program is likely to draw on the same terminal.
+pub enum ProgressMode {
+    /// If standard error is a terminal on which no other program is likely to draw.
     Auto,
-    /// Always; where standard error is no terminal, a line now and then.
+    /// Always; without a terminal, a line now and then.
     Yes,
     /// Never.
     No,
 }
 
-/// How progress is shown.
+/// The form of the display.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
     /// A bar, and a line at the end.
@@ -38,11 +38,11 @@ enum How {
     Lines,
     /// Only a line at the end.
     Closing,
-    /// Not at all.
+    /// Nothing.
     Nothing,
 }
 
-/// What standard output is.
+/// The kind of file that standard output is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stdout {
     Terminal,
@@ -62,23 +62,23 @@ impl Stdout {
     }
 }
 
-/// `screen` says that standard error is a terminal that can be drawn on.
-fn how(when: When, screen: bool, stdout: Stdout, report_on_stdout: bool) -> How {
+/// Chooses the form. `screen` says that standard error is a terminal with cursor movement.
+fn how(when: ProgressMode, screen: bool, stdout: Stdout, report_on_stdout: bool) -> How {
     match (when, screen, stdout) {
-        (When::No, ..) | (When::Auto, false, _) => How::Nothing,
-        (When::Yes, false, _) => How::Lines,
-        // The report itself comes there: a bar would be drawn into it.
-        (When::Auto, true, Stdout::Terminal) if report_on_stdout => How::Nothing,
-        (When::Yes, true, Stdout::Terminal) if report_on_stdout => How::Closing,
-        // Who reads the pipe may be a pager, whose screen this is.
-        (When::Auto, true, Stdout::Pipe) => How::Nothing,
+        (ProgressMode::No, ..) | (ProgressMode::Auto, false, _) => How::Nothing,
+        (ProgressMode::Yes, false, _) => How::Lines,
+        // The report goes to the same terminal: a bar would be drawn into it.
+        (ProgressMode::Auto, true, Stdout::Terminal) if report_on_stdout => How::Nothing,
+        (ProgressMode::Yes, true, Stdout::Terminal) if report_on_stdout => How::Closing,
+        // The reader of the pipe may be a pager that uses the terminal.
+        (ProgressMode::Auto, true, Stdout::Pipe) => How::Nothing,
         (_, true, _) => How::Bar,
     }
 }
 
-/// Shows a person at the terminal how far one search is, and what there is to say of it.
+/// Shows the progress and the messages of one search on standard error.
 pub struct Progress {
-    /// What messages call the program.
+    /// Name of the program in messages.
     program: &'static str,
     how: How,
     meter: Arc<Meter>,
@@ -88,8 +88,9 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Progress of a program, shown as `when` says. `report_on_stdout` says that the report goes to standard output.
-    pub fn new(program: &'static str, when: When, report_on_stdout: bool) -> Self {
+    /// Creates the display for a program. `report_on_stdout` says that the report goes to standard
+    /// output.
+    pub fn new(program: &'static str, when: ProgressMode, report_on_stdout: bool) -> Self {
         let drawable = env::var_os("TERM").is_some_and(|kind| !kind.is_empty() && kind != "dumb");
         let screen = drawable && io::stderr().is_terminal();
         let how = how(when, screen, Stdout::look(), report_on_stdout);
@@ -106,7 +107,8 @@ impl Progress {
         *self.start.get_or_init(Instant::now)
     }
 
-    /// Nothing panics while it holds the lock, and a screen is valid in any case.
+    /// Code that holds the lock does not panic, and a screen is valid in any case, so poisoning is
+    /// ignored.
     fn screen(&self) -> MutexGuard<'_, Option<Screen>> {
         self.screen.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -117,7 +119,7 @@ impl Audience for Progress {
         self.program
     }
 
-    /// A line on standard error, which the bar makes room for.
+    /// Writes a line on standard error; the bar moves below it.
     fn say(&self, line: &[u8]) {
         match &*self.screen() {
             Some(screen) => screen.say(&[line, b"\n"].concat()),
@@ -164,14 +166,14 @@ impl Audience for Progress {
         self.meter.close(block);
     }
 
-    /// Something behind the bar, from now on.
+    /// Sets the note after the bar.
     fn note(&self, text: String) {
         if let Some(screen) = &*self.screen() {
             screen.note(text);
         }
     }
 
-    /// Says what the search took, in one line.
+    /// Writes the closing line: queries, time and memory.
     fn finish(&self) {
         let screen = self.screen().take();
         let free = screen.is_none_or(Screen::finish);
@@ -182,7 +184,7 @@ impl Audience for Progress {
         }
     }
 
-    /// The bar is removed.
+    /// Removes the bar.
     fn leave(&self) {
         let screen = self.screen().take();
         drop(screen);
@@ -206,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn closing_line_tells_time_and_memory() {
+    fn closing_line_has_time_and_memory() {
         let usage = Usage { cpu_seconds: 3.5, peak_memory_bytes: Some(3 << 20) };
         let line = closing_line(7, Duration::from_millis(1250), usage);
         assert_eq!(line, "fleetblast: 7 queries, 1.25 s wall, 3.50 s CPU, peak memory 3.00 MiB");
@@ -227,9 +229,9 @@ mod tests {
             (false, Terminal, true, How::Nothing, How::Lines),
         ] {
             let place = (screen, stdout, on_stdout);
-            assert_eq!(how(When::Auto, screen, stdout, on_stdout), auto, "{place:?}");
-            assert_eq!(how(When::Yes, screen, stdout, on_stdout), yes, "{place:?}");
-            assert_eq!(how(When::No, screen, stdout, on_stdout), How::Nothing, "{place:?}");
+            assert_eq!(how(ProgressMode::Auto, screen, stdout, on_stdout), auto, "{place:?}");
+            assert_eq!(how(ProgressMode::Yes, screen, stdout, on_stdout), yes, "{place:?}");
+            assert_eq!(how(ProgressMode::No, screen, stdout, on_stdout), How::Nothing, "{place:?}");
         }
     }
 }

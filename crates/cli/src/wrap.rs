@@ -1,4 +1,4 @@
-//! `fleetblast wrap`: another program, run by the ranks of a fleet on blocks of queries.
+//! `fleetblast wrap`: runs another program on blocks of queries, by the ranks of a fleet.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -25,7 +25,7 @@ use crate::plan::fleet::write_buffer;
 use crate::plan::{input, refuse_other_checkpoint};
 use crate::terminal::Progress;
 
-/// Programs of BLAST+ that search: what their options mean is known.
+/// Search programs of BLAST+, whose options are known.
 const OF_BLAST: [&str; 9] = [
     "blastn",
     "blastp",
@@ -37,7 +37,8 @@ const OF_BLAST: [&str; 9] = [
     "tblastn",
     "tblastx",
 ];
-/// Their options that name a file which each block would write anew, or that go with one query only.
+/// Options of these programs that do not work in blocks: they name a file that each block would
+/// overwrite, or go with only one query.
 const OF_ONE_RUN: [&str; 8] = [
     "-out_pssm",
     "-out_ascii_pssm",
@@ -52,7 +53,7 @@ const OF_ONE_RUN: [&str; 8] = [
 /// Runs the program.
 ///
 /// # Errors
-/// Options that do not go together; whatever ends the job early; at its end, that blocks came to nothing.
+/// Options that do not go together; an error that ends the job early; blocks that failed.
 pub fn run(given: &Given, command: &[OsString], refuse: &Refuse) -> Result<(), Error> {
     let options = WrapOptions::new(given);
     let drain = DrainSignals::catch_for(options.checkpoint.is_some());
@@ -135,7 +136,7 @@ fn config(options: &WrapOptions) -> Result<Config, Error> {
     Ok(config)
 }
 
-/// Whether a command is one of BLAST+'s, by this program's name for it, too.
+/// Whether a command is a program of BLAST+, or this program by such a name.
 fn names_blast(command: &[OsString]) -> bool {
     command.iter().take(2).any(|word| {
         let name = Path::new(word).file_name().unwrap_or_default().to_string_lossy();
@@ -143,7 +144,7 @@ fn names_blast(command: &[OsString]) -> bool {
     })
 }
 
-/// Options with which the program does not do for blocks what it does for all queries at once.
+/// Refuses options with which blocks of queries give other results than all queries at once.
 fn refuse_what_blocks_cannot(command: &[OsString]) -> Result<(), Error> {
     let name = |word: &OsString| {
         word.to_string_lossy().split('=').next().map(str::to_owned).unwrap_or_default()
@@ -166,7 +167,7 @@ fn refuse_what_blocks_cannot(command: &[OsString]) -> Result<(), Error> {
     Ok(())
 }
 
-/// How the outputs of a program become one, by its format.
+/// Returns how to join the outputs of a program, by their format.
 fn join_of(command: &[OsString], is_blast: bool) -> Result<Join, Error> {
     if !is_blast {
         return Ok(Join::Plain);
@@ -191,7 +192,7 @@ fn join_of(command: &[OsString], is_blast: bool) -> Result<Join, Error> {
     }
 }
 
-/// The files of a database: all of each volume, or those whose names begin so.
+/// Returns the files of a database: all files of each volume, or those whose names begin with `db`.
 fn files_of(db: &OsStr) -> Result<Vec<PathBuf>, Error> {
     let found = match dbcheck::open(&lossy(db), None) {
         Ok(database) => database.outlines().flat_map(|outline| beginning(&outline.path)).collect(),
@@ -206,7 +207,7 @@ fn files_of(db: &OsStr) -> Result<Vec<PathBuf>, Error> {
     }
 }
 
-/// The file of this name, and those of the same name with something after a dot.
+/// Returns the file of this name, and those with the same name and an extension.
 fn beginning(path: &Path) -> Vec<PathBuf> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -1,6 +1,6 @@
 //! Completions for bash.
 
-use super::{Offer, WITHOUT_COMMAND, offered};
+use super::{Completion, WITHOUT_COMMAND, offered};
 use crate::options::spec::{OptionSpec, Program};
 
 const HEAD: &str = r#"# Completions of fleetblast for bash, made by 'fleetblast generate bash'.
@@ -28,7 +28,7 @@ _fleetblast_files() {
 
 "#;
 
-/// The script.
+/// Generates the script.
 pub fn completions(programs: &[Program]) -> String {
     let names: Vec<&str> = programs.iter().map(|program| program.name).collect();
     let mut script = HEAD.to_owned();
@@ -43,32 +43,32 @@ pub fn completions(programs: &[Program]) -> String {
     script + &format!("complete -F _fleetblast {}\n", called.join(" "))
 }
 
-/// What comes after an option that takes a value, and everywhere else.
+/// Generates the cases of a program: values of its options, and words elsewhere.
 fn program_cases(program: &Program) -> String {
     const FILES: &str = r#"_fleetblast_files "$word""#;
     let mut cases = String::new();
     let after = |option: &OptionSpec| format!("{}:-{}", program.name, option.name);
-    let all = |wanted: fn(Offer) -> bool| {
-        let chosen = offered(program).filter(move |option| wanted(Offer::of(option)));
+    let all = |wanted: fn(Completion) -> bool| {
+        let chosen = offered(program).filter(move |option| wanted(Completion::for_option(option)));
         chosen.map(after).collect::<Vec<_>>().join(" | ")
     };
     for option in offered(program) {
-        if let Offer::Words(offered) = Offer::of(option) {
+        if let Completion::Words(offered) = Completion::for_option(option) {
             cases += &case(&after(option), &words(&offered));
         }
     }
-    let files = all(|offer| matches!(offer, Offer::Files));
+    let files = all(|offer| matches!(offer, Completion::Files));
     if !files.is_empty() {
         cases += &case(&files, FILES);
     }
-    let nothing = all(|offer| matches!(offer, Offer::Nothing));
+    let nothing = all(|offer| matches!(offer, Completion::Nothing));
     if !nothing.is_empty() {
         cases += &case(&nothing, ":");
     }
     let options: Vec<String> = offered(program).map(|option| format!("-{}", option.name)).collect();
-    let lone = program.lone.and_then(|name| program.find(name)).map(Offer::of);
+    let lone = program.lone.and_then(|name| program.find(name)).map(Completion::for_option);
     let rest = match lone {
-        Some(Offer::Words(offered)) => {
+        Some(Completion::Words(offered)) => {
             words(offered.iter().copied().chain(options.iter().map(String::as_str)))
         }
         Some(_) => format!("{}\n        [ \"$COMPREPLY\" ] || {FILES}", words(&options)),

@@ -3,7 +3,7 @@
 use crate::options::RELEASE;
 use crate::options::spec::{Group, OptionSpec, Program};
 
-/// The end of the page on the whole program.
+/// The end of the page about the whole program.
 const REST: &str = r#".SH EXIT STATUS
 Those of BLAST+:
 .TP
@@ -49,7 +49,7 @@ mpirun \-n 64 fleetblast blastp \-query queries.fa \-db proteins \-out hits.txt
 .fi
 "#;
 
-/// The page on the whole program.
+/// Generates the page about the whole program.
 pub fn overview(programs: &[Program]) -> String {
     let mut page = head("fleetblast", "a drop-in parallel BLAST");
     page += ".SH SYNOPSIS\n.B fleetblast\n\\fIcommand\\fR \\fIoptions\\fR ...\n.br\n";
@@ -69,7 +69,7 @@ pub fn overview(programs: &[Program]) -> String {
     page + REST
 }
 
-/// The page on a command.
+/// Generates the page about a command.
 pub fn page(program: &Program) -> String {
     let name = program.name;
     let mut page = head(&format!("fleetblast-{name}"), program.about);
@@ -99,7 +99,7 @@ fn head(name: &str, about: &str) -> String {
     format!(".TH {title} 1 \"\" \"FleetBLAST {version}\"\n.SH NAME\n{name} \\- {about}\n")
 }
 
-/// The option and its value, as they are typed.
+/// Formats an option and its value as on a command line.
 fn typed(option: &OptionSpec) -> String {
     let name = format!("\\fB\\-{}\\fR", escaped(option.name));
     let whole = if option.label.is_empty() { name } else { format!("{name} {}", value(option)) };
@@ -112,7 +112,7 @@ fn value(option: &OptionSpec) -> String {
 
 fn described(option: &OptionSpec) -> String {
     let mut out = format!(".TP\n{}\n", typed(option));
-    // Lines that are set in are laid out by hand.
+    // Indented lines have a layout of their own.
     let help = option.marked_help();
     let by_hand = help.iter().any(|line| line.starts_with(char::is_whitespace));
     if by_hand {
@@ -143,7 +143,7 @@ fn described(option: &OptionSpec) -> String {
     out
 }
 
-/// A line of text. Dots and quotes at its start would be commands.
+/// Escapes a line of text. Dots and quotes at its start would be commands.
 fn text(line: &str) -> String {
     let line = line.trim_end().replace('\t', "    ");
     format!("\\&{}\n", escaped(&line))

@@ -1,4 +1,4 @@
-//! What was typed.
+//! The values of the options.
 
 use std::ffi::OsString;
 use std::num::NonZero;
@@ -13,7 +13,7 @@ use crate::options::parse::Given;
 use crate::options::values::Values;
 use crate::threads;
 
-/// The options in their types.
+/// Values of the options of `makeblastdb`.
 #[derive(Debug)]
 pub(super) struct Options {
     pub(super) kind: Kind,
@@ -34,7 +34,7 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// Reads what was given, and checks it in the order of BLAST+.
+    /// Reads the options, and checks them in the order of BLAST+.
     pub(super) fn new(given: &Given) -> Result<Self, Error> {
         let values = Values::new(&MAKEBLASTDB, given);
         if let Some(error) = values.unsupported() {
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn each_option_counts_in_what_is_made() {
-        // Input from a pipe has no name to give to the database.
+        // Input from a pipe has no name for the database.
         let also = [table::IN.name()];
         each_option_counts(&MAKEBLASTDB, &also, |given| format!("{:?}", Options::new(given)));
     }

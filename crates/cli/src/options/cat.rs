@@ -7,7 +7,7 @@ use super::parse::Given;
 use super::spec::{self, Group, OptionSpec, Program};
 use super::values::Values;
 
-/// The program.
+/// The command `cat` with its table of options.
 pub const CAT: Program = Program {
     name: "cat",
     release: None,
@@ -21,7 +21,7 @@ pub const CAT: Program = Program {
     lone: Some(RECORDS.name()),
 };
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 const OPTIONS: &[OptionSpec] =
     &[spec::H, spec::HELP, RECORDS.mandatory().spec, QUERY.spec, PARTIAL.spec, OUT.spec];
 
@@ -56,7 +56,7 @@ pub const PARTIAL: Opt<bool> = Opt::flag(
 pub const OUT: Opt<OsString> =
     Opt::output("out", Group::TOP, &["The report"]).label("output_file").default("-");
 
-/// What was typed.
+/// Values of the options of `cat`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CatOptions {
     /// `-records`.
@@ -70,7 +70,7 @@ pub struct CatOptions {
 }
 
 impl CatOptions {
-    /// Gives each option its type.
+    /// Reads the values of the options.
     pub fn new(given: &Given) -> Self {
         let values = Values::new(&CAT, given);
         Self {

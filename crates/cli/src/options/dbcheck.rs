@@ -11,7 +11,7 @@ use super::search::threads::DEFAULT;
 use super::spec::{self, Constraint, Group, OptionSpec, Program};
 use super::values::Values;
 
-/// The program.
+/// The command `dbcheck` with its table of options.
 pub const DBCHECK: Program = Program {
     name: "dbcheck",
     release: None,
@@ -25,18 +25,18 @@ pub const DBCHECK: Program = Program {
     lone: None,
 };
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 const OPTIONS: &[OptionSpec] =
     &[spec::H, spec::HELP, DB.spec, DBTYPE.spec, NUM_THREADS.spec, LOADER.spec, MEMORY.spec];
 
-/// The words of `-dbtype`; the first leaves it to what database there is.
+/// The words of `-dbtype`; the first means the type of the database that exists.
 const KINDS: Choices<Option<SequenceKind>, 3> = Choices::new([
     ("guess", None),
     ("nucl", Some(SequenceKind::Nucleotide)),
     ("prot", Some(SequenceKind::Protein)),
 ]);
 
-/// The ways in which a process on its own brings a database into memory.
+/// The loaders of a single process.
 pub(super) const LOADERS: Choices<Option<Method>, 4> = Choices::new([
     ("auto", None),
     ("direct", Some(Method::Direct)),
@@ -85,7 +85,7 @@ pub const MEMORY: Opt<OsString> = Opt::text(
 )
 .label("size");
 
-/// What was typed.
+/// Values of the options of `dbcheck`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DbcheckOptions {
     /// `-db`.
@@ -101,7 +101,7 @@ pub struct DbcheckOptions {
 }
 
 impl DbcheckOptions {
-    /// Gives each option its type.
+    /// Reads the values of the options.
     pub fn new(given: &Given) -> Self {
         let values = Values::new(&DBCHECK, given);
         Self {

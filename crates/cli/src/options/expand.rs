@@ -10,7 +10,7 @@ use super::search::{self};
 use super::spec::{self, Group, OptionSpec, Program};
 use super::values::Values;
 
-/// The program.
+/// The command `expand` with its table of options.
 pub const EXPAND: Program = Program {
     name: "expand",
     release: None,
@@ -24,7 +24,7 @@ pub const EXPAND: Program = Program {
     lone: Some(METADATA.name()),
 };
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 const OPTIONS: &[OptionSpec] = &[
     spec::H,
     spec::HELP,
@@ -37,7 +37,7 @@ const OPTIONS: &[OptionSpec] = &[
     MEMORY.spec,
 ];
 
-/// Those of the format, which have no defaults of their own.
+/// Options of the report's format. Here they have no defaults: those of the search hold.
 pub(super) const FORMAT: &[OptionSpec] = &[
     OptionSpec { default: None, ..OUTFMT.spec }.help(&[
         "The format, as for the search",
@@ -100,7 +100,7 @@ pub const MEMORY: Opt<OsString> = Opt::text(
 )
 .label("size");
 
-/// What was typed, but for the format.
+/// Values of the options of `expand`, without those of the format.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExpandOptions {
     /// `-metadata`.
@@ -120,14 +120,14 @@ pub struct ExpandOptions {
 }
 
 impl ExpandOptions {
-    /// Gives each option its type.
+    /// Reads the values of the options.
     pub fn new(given: &Given) -> Self {
         let values = Values::new(&EXPAND, given);
-        Self::of(&values, values.get(&METADATA))
+        Self::from_values(&values, values.get(&METADATA))
     }
 
-    /// The same of another program that has these options, of metadata in that file.
-    pub fn of(values: &Values<'_>, metadata: OsString) -> Self {
+    /// Reads these options from the values of another program, for the metadata in this file.
+    pub fn from_values(values: &Values<'_>, metadata: OsString) -> Self {
         Self {
             metadata,
             db: values.optional(&DB),
@@ -140,7 +140,7 @@ impl ExpandOptions {
     }
 }
 
-/// Whether an option is one of the format.
+/// Whether an option belongs to the report's format.
 pub fn is_of_format(name: &str) -> bool {
     FORMAT.iter().any(|option| option.name == name)
 }

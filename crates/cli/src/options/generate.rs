@@ -7,7 +7,7 @@ use super::parse::Given;
 use super::spec::{self, Group, OptionSpec, Program};
 use super::values::Values;
 
-/// The program.
+/// The command `generate` with its table of options.
 pub const GENERATE: Program = Program {
     name: "generate",
     release: None,
@@ -21,21 +21,21 @@ pub const GENERATE: Program = Program {
     lone: Some(WHAT.name()),
 };
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 const OPTIONS: &[OptionSpec] = &[spec::H, spec::HELP, WHAT.spec, COMMAND.spec];
 
-/// What can be printed.
+/// The texts that can be generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Generated {
     /// Completions for bash.
     Bash,
     /// Completions for fish.
     Fish,
-    /// The names of BLAST+.
+    /// Names of the programs of BLAST+ that can be links to this program.
     Links,
     /// A page of the manual.
     Man,
-    /// The commands that have a page.
+    /// Names of the commands that have a page of the manual.
     Pages,
     /// Completions for zsh.
     Zsh,
@@ -74,7 +74,7 @@ pub const COMMAND: Opt<OsString> = Opt::text(
 )
 .label("name");
 
-/// What was typed.
+/// Values of the options of `generate`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GenerateOptions {
     /// `-what`.
@@ -84,7 +84,7 @@ pub struct GenerateOptions {
 }
 
 impl GenerateOptions {
-    /// Gives each option its type.
+    /// Reads the values of the options.
     pub fn new(given: &Given) -> Self {
         let values = Values::new(&GENERATE, given);
         Self { what: values.get(&WHAT), command: values.optional(&COMMAND) }

@@ -7,7 +7,7 @@ use super::parse::Given;
 use super::spec::{self, Group, OptionSpec, Program};
 use super::values::Values;
 
-/// The program.
+/// The command `keygen` with its table of options.
 pub const KEYGEN: Program = Program {
     name: "keygen",
     release: None,
@@ -21,7 +21,7 @@ pub const KEYGEN: Program = Program {
     lone: Some(KEY.name()),
 };
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 const OPTIONS: &[OptionSpec] = &[spec::H, spec::HELP, KEY.spec];
 
 /// `-key`.
@@ -36,7 +36,7 @@ pub const KEY: Opt<OsString> = Opt::output(
 .label("file")
 .mandatory();
 
-/// The file that was typed.
+/// Returns the file of the key.
 pub fn key(given: &Given) -> OsString {
     Values::new(&KEYGEN, given).get(&KEY)
 }

@@ -11,7 +11,7 @@ use super::search::{self};
 use super::spec::{self, Group, OptionSpec, Program};
 use super::values::Values;
 
-/// The program.
+/// The command `receive` with its table of options.
 pub const RECEIVE: Program = Program {
     name: "receive",
     release: None,
@@ -26,7 +26,7 @@ pub const RECEIVE: Program = Program {
     lone: None,
 };
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 const OPTIONS: &[OptionSpec] = &[
     spec::H,
     spec::HELP,
@@ -83,19 +83,19 @@ pub const METADATA: Opt<OsString> = Opt::output(
 /// `-out`.
 pub const OUT: Opt<OsString> = expand::OUT;
 
-/// What was typed, but for the format.
+/// Values of the options of `receive`, without those of the format.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReceiveOptions {
-    /// Where to listen, and for whom.
+    /// Address to listen on, keys and timeout.
     pub link: LinkOptions,
     /// `-metadata`.
     pub metadata: Option<OsString>,
-    /// How to make the report of the metadata.
+    /// How to make the report from the metadata.
     pub expand: ExpandOptions,
 }
 
 impl ReceiveOptions {
-    /// Gives each option its type.
+    /// Reads the values of the options.
     pub fn new(given: &Given) -> Self {
         let values = Values::new(&RECEIVE, given);
         let metadata = values.optional(&METADATA);
@@ -106,7 +106,7 @@ impl ReceiveOptions {
                 peer: values.get(&PEER),
                 timeout: values.optional(&LINK_TIMEOUT),
             },
-            expand: ExpandOptions::of(&values, metadata.clone().unwrap_or_default()),
+            expand: ExpandOptions::from_values(&values, metadata.clone().unwrap_or_default()),
             metadata,
         }
     }

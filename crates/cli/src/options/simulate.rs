@@ -11,7 +11,7 @@ use super::search::fleet::{QUERY_ORDERS, SCHEDULES, STRATEGIES};
 use super::spec::{self, Constraint, Group, OptionSpec, Program};
 use super::values::Values;
 
-/// The program.
+/// The command `simulate` with its table of options.
 pub const SIMULATE: Program = Program {
     name: "simulate",
     release: None,
@@ -25,16 +25,16 @@ pub const SIMULATE: Program = Program {
     lone: None,
 };
 
-/// Ranks at most: memory and time of the simulator grow with them.
+/// Most ranks: the memory and time of the simulator grow with them.
 const MOST_RANKS: i32 = 1 << 20;
-/// Partitions at most: each block has a task in each.
+/// Most partitions: each block has a task in each partition.
 const MOST_PARTITIONS: i32 = 1 << 16;
 
 const OF_JOB: Group = Group("The search");
 const OF_MACHINE: Group = Group("The machine");
 const OF_SITE: Group = Group("The other site");
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 const OPTIONS: &[OptionSpec] =
     &[spec::H, spec::HELP, TRACE.spec, SCALING.spec, SITES.spec, JSON.spec, SEED.spec];
 
@@ -64,14 +64,14 @@ const MACHINE_OPTIONS: &[OptionSpec] = &[
 
 const SITE_OPTIONS: &[OptionSpec] = &[IO_RANKS.spec, SITE_RATE.spec, SITE_DELAY.spec];
 
-/// A model to begin with.
+/// A model of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Model {
     /// A Blue Gene/P.
     BlueGene,
     /// One host.
     Local,
-    /// A cluster of today.
+    /// A present-day cluster.
     Modern,
 }
 
@@ -266,7 +266,7 @@ pub const SITE_DELAY: Opt<f64> =
         .within(Constraint::AtLeast(0))
         .requires(&["sites", "site_rate"]);
 
-/// What was typed.
+/// Values of the options of `simulate`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SimulateOptions {
     /// `-trace`.
@@ -324,7 +324,7 @@ pub struct SimulateOptions {
 }
 
 impl SimulateOptions {
-    /// Gives each option its type.
+    /// Reads the values of the options.
     pub fn new(given: &Given) -> Self {
         let values = Values::new(&SIMULATE, given);
         Self {

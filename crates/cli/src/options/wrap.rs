@@ -1,4 +1,4 @@
-//! The options of `wrap`, which BLAST+ does not have. After them comes the command.
+//! The options of `wrap`, which BLAST+ does not have. The wrapped command follows them.
 
 use std::ffi::OsString;
 
@@ -11,9 +11,9 @@ use super::search::fleet::{CHECKPOINT, COMPRESSION, RESULT_MEMORY, RESUME, WRITE
 use super::search::resources::PROGRESS;
 use super::spec::{self, Constraint, Group, OptionSpec, Program};
 use super::values::Values;
-use crate::terminal::When;
+use crate::terminal::ProgressMode;
 
-/// The program.
+/// The command `wrap` with its table of options.
 pub const WRAP: Program = Program {
     name: "wrap",
     release: None,
@@ -31,7 +31,7 @@ pub const WRAP: Program = Program {
     lone: None,
 };
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 const OPTIONS: &[OptionSpec] = &[
     spec::H,
     spec::HELP,
@@ -44,7 +44,7 @@ const OPTIONS: &[OptionSpec] = &[
     TRIES.spec,
 ];
 
-/// Those of the fleet, in the same order.
+/// Options of the fleet, in the same order.
 mod spec_of_fleet {
     use super::{
         BLOCK_QUERIES, BLOCK_RESIDUES, CHECKPOINT, COMPRESSION, OUTPUT, OptionSpec, PROGRESS,
@@ -182,7 +182,7 @@ pub const BLOCK_QUERIES: Opt<u64> =
         .within(Constraint::AtLeast(1))
         .default("10000");
 
-/// What was typed.
+/// Values of the options of `wrap`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WrapOptions {
     /// `-n`.
@@ -216,11 +216,11 @@ pub struct WrapOptions {
     /// `-resume`.
     pub resume: bool,
     /// `-progress`.
-    pub progress: When,
+    pub progress: ProgressMode,
 }
 
 impl WrapOptions {
-    /// Gives each option its type.
+    /// Reads the values of the options.
     pub fn new(given: &Given) -> Self {
         let values = Values::new(&WRAP, given);
         Self {

@@ -1,19 +1,19 @@
-//! The page: one file of HTML with everything in it.
+//! The page: one self-contained HTML file.
 
 use fleetblast_job::trace::{Kind, RESULT_MEMORY, WAITING_OUTPUT, WAITING_TASKS};
 
 use super::charts;
-use super::figures::{Figures, Use};
+use super::figures::{Figures, ThreadUse};
 use super::svg::escape;
 use super::text::{bytes, count, many, percent, seconds};
 use super::verdict::Verdict;
 
 const STYLE: &str = include_str!("style.css");
-/// Last tasks that are listed.
+/// Number of last tasks in the list.
 const LAST_TASKS: usize = 8;
-/// Ranks that are listed.
+/// Most ranks in the list.
 const MOST_RANKS: usize = 512;
-/// How much before the tail its drawing begins, as a part of its length.
+/// How much before the tail its chart begins, as a share of the tail's length.
 const BEFORE_TAIL: f64 = 0.5;
 
 /// Makes the page.
@@ -63,7 +63,7 @@ fn header(figures: &Figures, title: &str) -> String {
 }
 
 fn verdict(figures: &Figures) -> String {
-    let Verdict { what, limit, remarks } = Verdict::of(figures);
+    let Verdict { what, limit, remarks } = Verdict::new(figures);
     let remarks: String = remarks.iter().map(|remark| format!("<li>{remark}</li>")).collect();
     let remarks = if remarks.is_empty() { remarks } else { format!("<ul>{remarks}</ul>") };
     format!("<section class=\"verdict\"><p>{what}</p><p><b>{limit}</b></p>{remarks}</section>\n")
@@ -234,10 +234,10 @@ fn all_ranks(figures: &Figures) -> String {
         vec![
             format!("rank {number}"),
             count(rank.tasks),
-            used(Use::Search),
-            used(Use::Align),
-            used(Use::Output),
-            used(Use::Idle),
+            used(ThreadUse::Search),
+            used(ThreadUse::Align),
+            used(ThreadUse::Output),
+            used(ThreadUse::Idle),
             beside(Kind::Merge),
             beside(Kind::Write),
             count(rank.messages),

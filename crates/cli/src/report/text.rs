@@ -1,6 +1,6 @@
-//! Numbers as people read them.
+//! Numbers formatted for people.
 
-/// `14.7 s`, `3 min 20 s`, `2 h 05 min`; `120 ms` below a second.
+/// Formats seconds as `14.7 s`, `3 min 20 s`, `2 h 05 min`; `120 ms` below a second.
 pub fn seconds(seconds: f64) -> String {
     match seconds {
         0.0 => "0 s".to_owned(),
@@ -18,7 +18,7 @@ pub fn seconds(seconds: f64) -> String {
     }
 }
 
-/// Three digits.
+/// Formats a number with three digits.
 fn short(number: f64) -> String {
     match number {
         n if n < 9.995 => format!("{n:.2}"),
@@ -27,7 +27,7 @@ fn short(number: f64) -> String {
     }
 }
 
-/// `1.5 GB`.
+/// Formats bytes as `1.5 GB`.
 pub fn bytes(bytes: f64) -> String {
     match bytes {
         b if b < 999.5 => format!("{b:.0} bytes"),
@@ -37,7 +37,7 @@ pub fn bytes(bytes: f64) -> String {
     }
 }
 
-/// `87 %`; with a digit behind the point below ten.
+/// Formats a share as `87 %`; with one decimal below ten.
 pub fn percent(share: f64) -> String {
     match 100.0 * share {
         p if p.abs() < 0.05 => "0 %".to_owned(),
@@ -46,7 +46,7 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// `1,234,567`.
+/// Formats a number as `1,234,567`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -59,7 +59,7 @@ pub fn count(number: u64) -> String {
     text
 }
 
-/// `1 rank`, `4 ranks`.
+/// Formats a number of things as `1 rank`, `4 ranks`.
 pub fn many(number: u64, what: &str) -> String {
     format!("{} {what}{}", count(number), if number == 1 { "" } else { "s" })
 }

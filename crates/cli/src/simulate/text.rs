@@ -1,4 +1,4 @@
-//! What was simulated, in words and numbers.
+//! The results of a simulation, in words and numbers.
 
 use fleetblast_fleet::sim::machine::Machine;
 use fleetblast_fleet::sim::report::Report;
@@ -7,12 +7,12 @@ use super::Simulated;
 use super::setup::Setup;
 use crate::report::text::{bytes, count, many, percent, seconds};
 
-/// Use of a master, of the supermaster or of the file system from which on it bounds the job.
+/// Utilization of a master, the supermaster or the file system above which it limits the job.
 const BUSY: f64 = 0.8;
-/// Use of the search threads from which on only these bound it.
+/// Utilization of the search threads above which only they limit the job.
 const WELL_USED: f64 = 0.9;
 
-/// The report of a job.
+/// Formats the report of a job.
 pub fn describe(setup: &Setup, simulated: &Simulated) -> String {
     let Setup { job, replicas, .. } = setup;
     let report = &simulated.report;
@@ -97,7 +97,7 @@ pub fn describe(setup: &Setup, simulated: &Simulated) -> String {
     text
 }
 
-/// The machine that is assumed.
+/// Describes the simulated machine.
 fn machine(machine: &Machine, ranks: u32) -> String {
     let per_host = machine.ranks_per_host.min(ranks);
     let cores = match machine.cores_per_host {
@@ -116,7 +116,7 @@ fn machine(machine: &Machine, ranks: u32) -> String {
     )
 }
 
-/// What bounds a job.
+/// Describes what limits a job.
 pub fn limit(simulated: &Simulated) -> String {
     let report = &simulated.report;
     let Report { makespan, workers, .. } = *report;

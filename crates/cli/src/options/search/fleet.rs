@@ -1,4 +1,4 @@
-//! A search by many ranks, which BLAST+ does not have. Never changes what is reported.
+//! Options for a search by many ranks, which BLAST+ does not have. They never change the report.
 
 use std::ffi::OsString;
 
@@ -9,10 +9,10 @@ use crate::options::opt::{Choices, Opt};
 use crate::options::spec::{Constraint, Group, OptionSpec, replaced};
 use crate::options::values::Values;
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 pub const OPTIONS: &[OptionSpec] = &ALL;
 
-/// The same with other specs of some.
+/// The same options, with the given specs instead of those of the same names.
 pub const fn with<const N: usize>(others: [OptionSpec; N]) -> [OptionSpec; 15] {
     replaced(ALL, others)
 }
@@ -238,7 +238,7 @@ pub const TRACE: Opt<OsString> = Opt::output(
 )
 .label("output_file");
 
-/// What was typed.
+/// Values of these options.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FleetOptions {
     /// `-ranks`.
@@ -274,7 +274,7 @@ pub struct FleetOptions {
 }
 
 impl FleetOptions {
-    /// Reads the options.
+    /// Reads the values of the options.
     pub fn read(values: &Values<'_>) -> Self {
         Self {
             ranks: values.optional(&RANKS),

@@ -1,4 +1,4 @@
-//! A search whose report is made at another site, which BLAST+ does not have.
+//! Options for a report made at another site, which BLAST+ does not have.
 
 use std::ffi::OsString;
 
@@ -8,10 +8,10 @@ use crate::options::opt::{Choices, Opt};
 use crate::options::spec::{Constraint, Group, OptionSpec, replaced};
 use crate::options::values::Values;
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 pub const OPTIONS: &[OptionSpec] = &ALL;
 
-/// The same with other specs of some.
+/// The same options, with the given specs instead of those of the same names.
 pub const fn with<const N: usize>(others: [OptionSpec; N]) -> [OptionSpec; 8] {
     replaced(ALL, others)
 }
@@ -27,7 +27,7 @@ const ALL: [OptionSpec; 8] = [
     IO_RANKS.spec,
 ];
 
-/// Those by which there is no report here.
+/// Options with which the search writes no report.
 pub const INSTEAD: [&str; 2] = [METADATA_OUT.name(), SEND.name()];
 
 /// The words of `-metadata`.
@@ -38,10 +38,10 @@ const KINDS: Choices<Kinds, 4> = Choices::new([
     ("report", Kinds::Only(Kind::Report)),
 ]);
 
-/// What is told unless something else is wished.
+/// The encoding without `-metadata`.
 pub const DEFAULT: Kinds = Kinds::Only(Kind::Hits);
 
-/// The `-metadata_limit` that holds unless something else is wished.
+/// The default of `-metadata_limit`.
 pub const DEFAULT_LIMIT: f64 = 0.5;
 
 /// `-metadata_out`.
@@ -149,7 +149,7 @@ pub const IO_RANKS: Opt<u32> = Opt::integer(
 .within(Constraint::AtLeast(1))
 .excludes(&["metadata_out", "send", "checkpoint", "resume"]);
 
-/// What was typed.
+/// Values of these options.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetadataOptions {
     /// `-metadata_out`.
@@ -158,13 +158,13 @@ pub struct MetadataOptions {
     pub kinds: Option<Kinds>,
     /// `-metadata_limit`.
     pub limit: Option<f64>,
-    /// `-send`, and what it needs.
+    /// `-send`, and the options that it requires.
     pub send: Option<LinkOptions>,
     /// `-io_ranks`.
     pub io_ranks: Option<u32>,
 }
 
-/// A link, as it was typed.
+/// Values of the options for a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkOptions {
     /// `-send` or `-listen`.
@@ -178,16 +178,16 @@ pub struct LinkOptions {
 }
 
 impl MetadataOptions {
-    /// The option by which it is not the search that makes the report.
+    /// Returns the option with which another process makes the report, if there is one.
     pub fn asked_for(&self) -> Option<&'static str> {
         let out = self.out.is_some().then_some(METADATA_OUT.name());
         let send = self.send.is_some().then_some(SEND.name());
         out.or(send).or(self.io_ranks.is_some().then_some(IO_RANKS.name()))
     }
 
-    /// Reads the options.
+    /// Reads the values of the options.
     pub fn read(values: &Values<'_>) -> Self {
-        // They go with it only all together.
+        // These options are given together or not at all.
         let needed = values.optional(&KEY).zip(values.optional(&PEER));
         let send = values.optional(&SEND).zip(needed).map(|(address, (key, peer))| LinkOptions {
             address,

@@ -1,5 +1,5 @@
-//! What a search may use of the machine, and what it tells of itself, which BLAST+ does not have. Never changes what is
-//! reported.
+//! Options for resources of the machine, measurements and progress, which BLAST+ does not have.
+//! They never change the report.
 
 use std::ffi::OsString;
 
@@ -8,9 +8,9 @@ use fleetblast_db::load::Method;
 use crate::options::opt::{Choices, Opt};
 use crate::options::spec::{Constraint, Group, OptionSpec};
 use crate::options::values::Values;
-use crate::terminal::When;
+use crate::terminal::ProgressMode;
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 pub const OPTIONS: &[OptionSpec] =
     &[TIMING.spec, PARTITIONS.spec, LOADER.spec, MEMORY.spec, PROGRESS.spec];
 
@@ -22,8 +22,11 @@ const LOADERS: Choices<Option<Method>, 5> = Choices::new([
     ("read", Some(Method::Read)),
 ]);
 
-const WHENS: Choices<When, 3> =
-    Choices::new([("auto", When::Auto), ("no", When::No), ("yes", When::Yes)]);
+const WHENS: Choices<ProgressMode, 3> = Choices::new([
+    ("auto", ProgressMode::Auto),
+    ("no", ProgressMode::No),
+    ("yes", ProgressMode::Yes),
+]);
 
 /// `-timing`.
 pub const TIMING: Opt<OsString> =
@@ -76,7 +79,7 @@ pub const MEMORY: Opt<OsString> = Opt::text(
 .excludes(&["subject"]);
 
 /// `-progress`.
-pub const PROGRESS: Opt<When> = Opt::one_of(
+pub const PROGRESS: Opt<ProgressMode> = Opt::one_of(
     "progress",
     Group::FLEETBLAST,
     &[
@@ -91,23 +94,23 @@ pub const PROGRESS: Opt<When> = Opt::one_of(
 .label("when")
 .default("auto");
 
-/// What was typed.
+/// Values of these options.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResourceOptions {
     /// `-timing`.
     pub timing: Option<OsString>,
     /// `-partitions`.
     pub partitions: Option<usize>,
-    /// `-loader`; `None` to choose one.
+    /// `-loader`; `None` to choose automatically.
     pub loader: Option<Method>,
     /// `-memory`.
     pub memory: Option<OsString>,
     /// `-progress`.
-    pub progress: When,
+    pub progress: ProgressMode,
 }
 
 impl ResourceOptions {
-    /// Reads the options.
+    /// Reads the values of the options.
     pub fn read(values: &Values<'_>) -> Self {
         Self {
             timing: values.optional(&TIMING),
