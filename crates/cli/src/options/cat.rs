@@ -11,10 +11,10 @@ use super::values::Values;
 pub const CAT: Program = Program {
     name: "cat",
     release: None,
-    about: "Puts a report of -output records together",
+    about: "Joins the records of a report to one file",
     description: &[
-        "Puts together what a search wrote with -output records: the bytes of the one",
-        "report, in the order of the queries, or those of one query: fleetblast cat DIR",
+        "Joins the files that a search wrote with -output records to the bytes of one",
+        "report, in the order of the queries, or of one query: fleetblast cat DIR",
     ],
     groups: &[],
     options: &[OPTIONS],
@@ -35,8 +35,8 @@ pub const QUERY: Opt<OsString> = Opt::text(
     "query",
     Group::TOP,
     &[
-        "Only the part of the report that is this query's, without reading the rest;",
-        "of several with this name all, in their order",
+        "Write only the report of this query, without reading the rest; if several",
+        "queries have this name, all of them, in their order",
     ],
 )
 .label("name");
@@ -46,8 +46,8 @@ pub const PARTIAL: Opt<bool> = Opt::flag(
     "partial",
     Group::TOP,
     &[
-        "Show the blocks of queries that are there, though the report is not whole or",
-        "some of it is damaged; what is missing is told on standard error",
+        "Write the complete blocks of queries even if others are missing or damaged;",
+        "standard error lists the missing ones",
     ],
 )
 .excludes(&["query"]);

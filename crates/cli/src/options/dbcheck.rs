@@ -15,10 +15,10 @@ use super::values::Values;
 pub const DBCHECK: Program = Program {
     name: "dbcheck",
     release: None,
-    about: "Checks whether a database is sound",
+    about: "Checks a database for damage",
     description: &[
         "Checks every record of a BLAST database, and the files beside it;",
-        "the exit code is 0 only if all is sound, 2 for a fault, 65 for a doubt: long runs of zeros",
+        "the exit code is 0 without damage, 2 for damage, 65 for suspicious long runs of zeros",
     ],
     groups: &[],
     options: &[OPTIONS],
@@ -68,7 +68,7 @@ pub const NUM_THREADS: Opt<usize> =
 pub const LOADER: Opt<Option<Method>> = Opt::one_of(
     "loader",
     Group::TOP,
-    &["How to bring the database into memory, as for searches"],
+    &["How to load the database into memory, as for searches"],
     &LOADERS,
 )
 .label("method")

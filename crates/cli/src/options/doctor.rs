@@ -15,10 +15,10 @@ use super::values::Values;
 pub const DOCTOR: Program = Program {
     name: "doctor",
     release: None,
-    about: "Tells what bounds a search of a database here",
+    about: "Shows what limits the speed of a search on this machine",
     description: &[
-        "Measures how fast a BLAST database comes into memory here, and tells",
-        "what bounds a search of it",
+        "Measures how fast a BLAST database is loaded on this machine, and shows",
+        "what limits the speed of a search of it",
     ],
     groups: &[],
     options: &[OPTIONS],
@@ -39,7 +39,7 @@ pub const SAMPLE: Opt<OsString> =
 pub const LOADER: Opt<Option<Method>> = Opt::one_of(
     "loader",
     Group::TOP,
-    &["Only load the whole database this way, and tell how fast that was"],
+    &["Only load the whole database this way, and print the rate"],
     &LOADERS,
 )
 .label("method");

@@ -17,7 +17,7 @@ pub const EXPAND: Program = Program {
     about: "Makes the report of a search at another site",
     description: &[
         "Makes the report of a search that was written with -metadata_out, from the same",
-        "database. What of the format is not chosen here is as it was typed for the search",
+        "database. Format options that are not given here are those of the search",
     ],
     groups: search::GROUPS,
     options: &[OPTIONS, FORMAT],
@@ -66,7 +66,7 @@ pub const METADATA: Opt<OsString> = Opt::input(
 pub const DB: Opt<OsString> = Opt::text(
     "db",
     Group::TOP,
-    &["The database that was searched, by whatever name", "Not needed for a report"],
+    &["The searched database, under any name", "Not needed for metadata with reports"],
 )
 .label("database_name")
 .excludes(&["subject"]);
@@ -80,7 +80,7 @@ pub const SUBJECT: Opt<OsString> =
 pub const QUERY: Opt<OsString> = Opt::text(
     "query",
     Group::TOP,
-    &["Only what is reported of these queries: identifiers, separated by commas", "Default = all"],
+    &["Report only these queries: identifiers, separated by commas", "Default = all"],
 )
 .label("identifiers");
 
@@ -93,8 +93,8 @@ pub const MEMORY: Opt<OsString> = Opt::text(
     "memory",
     Group::TOP,
     &[
-        "Most memory to use for the sequences of the database, and for what one record of",
-        "the metadata holds, e.g. 500M or 16G",
+        "Most memory for the sequences of the database, and for one record of the",
+        "metadata, e.g. 500M or 16G",
         "Default = 80 % of the memory available",
     ],
 )

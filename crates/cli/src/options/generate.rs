@@ -13,7 +13,7 @@ pub const GENERATE: Program = Program {
     release: None,
     about: "Prints the manual, or completions for a shell",
     description: &[
-        "Prints what is installed beside the program, made from its options:",
+        "Prints files to install beside the program, generated from its options:",
         "fleetblast generate bash",
     ],
     groups: &[],
@@ -57,7 +57,7 @@ pub const WHAT: Opt<Generated> = Opt::one_of(
     &[
         "What to print:",
         "    bash, fish, zsh: completions for this shell",
-        "    links: the names of BLAST+ by which the program can be called, by links",
+        "    links: names of BLAST+ programs for links to this program",
         "    man: a page of the manual",
         "    pages: the commands that have a page of their own",
     ],
@@ -70,7 +70,7 @@ pub const WHAT: Opt<Generated> = Opt::one_of(
 pub const COMMAND: Opt<OsString> = Opt::text(
     "command",
     Group::TOP,
-    &["Whose page of the manual to print", "Default = that of the whole program"],
+    &["Print the manual page of this command", "Default = that of the whole program"],
 )
 .label("name");
 

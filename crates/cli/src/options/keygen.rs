@@ -11,10 +11,10 @@ use super::values::Values;
 pub const KEYGEN: Program = Program {
     name: "keygen",
     release: None,
-    about: "Makes a key by which another site knows this one",
+    about: "Makes a key that identifies this site to another one",
     description: &[
-        "Makes a key for -send and 'fleetblast receive', and tells its fingerprint, which is",
-        "what the other site is to be given as -peer: fleetblast keygen FILE",
+        "Makes a key for -send and 'fleetblast receive', and prints its fingerprint, which",
+        "the other site needs for -peer: fleetblast keygen FILE",
     ],
     groups: &[],
     options: &[OPTIONS],
@@ -29,8 +29,8 @@ pub const KEY: Opt<OsString> = Opt::output(
     "key",
     Group::TOP,
     &[
-        "The file for the key, which only its owner can read; of one that is there the",
-        "fingerprint is told",
+        "The file for the key, which only its owner can read; if it exists, only its",
+        "fingerprint is printed",
     ],
 )
 .label("file")

@@ -15,11 +15,11 @@ use super::values::Values;
 pub const RECEIVE: Program = Program {
     name: "receive",
     release: None,
-    about: "Makes the report of a search that goes on at another site",
+    about: "Makes the report of a search that runs at another site",
     description: &[
         "Listens for a search with -send at another site, and makes its report from the same",
-        "database. What of the format is not chosen here is as it was typed for the search.",
-        "After an end, typed again, it goes on with what it has",
+        "database. Format options that are not given here are those of the search.",
+        "Run again after an interruption, it resumes with the data received before",
     ],
     groups: search::GROUPS,
     options: &[OPTIONS, expand::FORMAT],
@@ -47,7 +47,7 @@ const OPTIONS: &[OptionSpec] = &[
 pub const LISTEN: Opt<OsString> = Opt::text(
     "listen",
     Group::TOP,
-    &["The address of this host at which to listen, and the port; 0 for any that is free"],
+    &["The address and port of this host to listen on; port 0 for any free one"],
 )
 .label("addr:port")
 .mandatory();
@@ -64,7 +64,7 @@ pub const PEER: Opt<OsString> =
 pub const LINK_TIMEOUT: Opt<u32> = Opt::integer(
     "link_timeout",
     Group::TOP,
-    &["Give up after so many seconds without a connection to the other site", "Default = never"],
+    &["Give up after this many seconds without a connection to the other site", "Default = never"],
 )
 .label("seconds")
 .within(link::LINK_TIMEOUT.spec.constraint);
@@ -74,8 +74,8 @@ pub const METADATA: Opt<OsString> = Opt::output(
     "metadata",
     Group::TOP,
     &[
-        "Keep what comes in this file, also when the report is made of it",
-        "Default = the name of the report and `.fbm', until it is made",
+        "Save the received metadata in this file, and keep it after the report is made",
+        "Default = the name of the report and `.fbm', removed when the report is made",
     ],
 )
 .label("file");

@@ -11,10 +11,10 @@ use super::values::Values;
 pub const REPORT: Program = Program {
     name: "report",
     release: None,
-    about: "Draws what the ranks of a search did",
+    about: "Draws how the ranks of a search spent their time",
     description: &[
-        "Draws what the ranks of a search did, and where their time went, as a page",
-        "for the browser: fleetblast report TRACE.json",
+        "Makes a page for the browser that shows how the ranks of a search spent their",
+        "time: fleetblast report TRACE.json",
     ],
     groups: &[],
     options: &[OPTIONS],

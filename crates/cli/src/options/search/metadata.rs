@@ -49,8 +49,8 @@ pub const METADATA_OUT: Opt<OsString> = Opt::output(
     "metadata_out",
     Group::FLEETBLAST,
     &[
-        "Write no report, but to this file what another site that has the database needs",
-        "to make it, in any format: 'fleetblast expand'",
+        "Write the metadata of the search to this file instead of the report; another site",
+        "with the database makes the report, in any format: 'fleetblast expand'",
     ],
 )
 .label("output_file")
@@ -61,15 +61,15 @@ pub const METADATA: Opt<Kinds> = Opt::one_of(
     "metadata",
     Group::FLEETBLAST,
     &[
-        "What to write there, or to send:",
-        "    hits: alignments; the other site looks their sequences up",
-        "    oids: which sequences are found, a tenth of that; the other site searches",
-        "    these again",
+        "Encoding of the metadata:",
+        "    hits: alignments; the other site reads their sequences from its database",
+        "    oids: numbers of the subjects, a tenth of the bytes; the other site searches",
+        "    these subjects again",
         "    report: the report, compressed, in the format of -outfmt; the other site",
         "    needs no database",
-        "    auto: block by block what is cheapest, by the bytes of each, the link and what",
-        "    the other site would take; the format is that of -outfmt",
-        "psiblast has hits, and the report",
+        "    auto: for each block the cheapest, by its bytes, the rate of the link and the",
+        "    time at the other site; the format is that of -outfmt",
+        "psiblast supports hits and report",
         "Default = `hits'",
     ],
     &KINDS,
@@ -81,8 +81,8 @@ pub const METADATA_LIMIT: Opt<f64> = Opt::real(
     "metadata_limit",
     Group::FLEETBLAST,
     &[
-        "With -metadata auto: send the report where the others have more than this share of",
-        "its bytes, 0 to 1",
+        "With -metadata auto: send the report if the other encodings have more than this",
+        "share of its bytes, 0 to 1",
         "Default = `0.5'",
     ],
 )
@@ -94,9 +94,9 @@ pub const SEND: Opt<OsString> = Opt::text(
     "send",
     Group::FLEETBLAST,
     &[
-        "Write no report, but send what another site that has the database needs to make",
-        "it there while the search goes on: to 'fleetblast receive', which listens at this",
-        "address. After an end, typed again, it goes on with what arrived",
+        "Send the metadata of the search instead of writing the report, while the search",
+        "runs, to 'fleetblast receive', which listens at this address at a site with the",
+        "database. Run again after an interruption, it sends only the missing blocks",
     ],
 )
 .label("host:port")
@@ -114,8 +114,8 @@ pub const PEER: Opt<OsString> = Opt::text(
     "peer",
     Group::FLEETBLAST,
     &[
-        "The other site's key, by the fingerprint that 'fleetblast keygen' told there; of",
-        "several, separated by commas, one. Whoever has none of these is refused",
+        "Fingerprint of the other site's key, which 'fleetblast keygen' prints there; or",
+        "several, separated by commas. Peers with other keys are refused",
     ],
 )
 .label("fingerprint")
@@ -126,8 +126,8 @@ pub const LINK_TIMEOUT: Opt<u32> = Opt::integer(
     "link_timeout",
     Group::FLEETBLAST,
     &[
-        "Give up after so many seconds in which the other site confirms nothing, with or",
-        "without a connection",
+        "Give up after this many seconds without a confirmation from the other site, with",
+        "or without a connection",
         "Default = `600'",
     ],
 )
@@ -140,9 +140,9 @@ pub const IO_RANKS: Opt<u32> = Opt::integer(
     "io_ranks",
     Group::FLEETBLAST,
     &[
-        "Have the last so many ranks of the job (MPI, -ranks), at another site that has the",
-        "database, make and write the report, of what -metadata tells of the search of the",
-        "others: -query is a file there, -out a file here",
+        "The last ranks of the job (MPI, -ranks), this many, make and write the report at",
+        "another site with the database, from the metadata of the other ranks. -query is a",
+        "file at the search site, -out a file at the other one",
     ],
 )
 .label("int_value")

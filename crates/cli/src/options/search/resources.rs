@@ -29,16 +29,19 @@ const WHENS: Choices<ProgressMode, 3> = Choices::new([
 ]);
 
 /// `-timing`.
-pub const TIMING: Opt<OsString> =
-    Opt::output("timing", Group::FLEETBLAST, &["File to write to, as JSON, where the time went"])
-        .label("output_file");
+pub const TIMING: Opt<OsString> = Opt::output(
+    "timing",
+    Group::FLEETBLAST,
+    &["Write the times of all stages to this file, as JSON"],
+)
+.label("output_file");
 
 /// `-partitions`.
 pub const PARTITIONS: Opt<usize> = Opt::integer(
     "partitions",
     Group::FLEETBLAST,
     &[
-        "Number of ranges of subjects to search on their own before their hits are",
+        "Number of ranges of subjects that are searched separately before their hits are",
         "merged",
         "Default = by the size of the database and the number of threads",
     ],
@@ -51,13 +54,13 @@ pub const LOADER: Opt<Option<Method>> = Opt::one_of(
     "loader",
     Group::FLEETBLAST,
     &[
-        "How to bring the database into memory:",
+        "How to load the database into memory:",
         "    auto: by its size, the memory available and the file system",
-        "    map: mapped, after large reads into the page cache",
-        "    read: into memory of this process, on 2 MB pages where there are any",
+        "    map: map its files, after large reads into the page cache",
+        "    read: read into memory of this process, on 2 MB pages if there are any",
         "    direct: the same, without the page cache",
-        "    broadcast: read once by all MPI processes together, which tell each other,",
-        "    into memory that those of a host share",
+        "    broadcast: all MPI processes together read it once and send it to each other,",
+        "    into memory that the processes of a host share",
     ],
     &LOADERS,
 )
@@ -71,7 +74,7 @@ pub const MEMORY: Opt<OsString> = Opt::text(
     Group::FLEETBLAST,
     &[
         "Most memory to use for the sequences of the database, e.g. 500M or 16G;",
-        "a larger database is read part by part while it is searched",
+        "a larger database is read piece by piece during the search",
         "Default = 80 % of the memory available",
     ],
 )
@@ -83,11 +86,11 @@ pub const PROGRESS: Opt<ProgressMode> = Opt::one_of(
     "progress",
     Group::FLEETBLAST,
     &[
-        "Show on standard error how far the search is:",
-        "    auto: if that is a terminal, and standard output is no pipe, such as to",
+        "Show the progress of the search on standard error:",
+        "    auto: if that is a terminal, and standard output is no pipe, for example to",
         "    a pager, which draws on the same terminal",
         "    no: never",
-        "    yes: always; where there is no terminal, a line now and then",
+        "    yes: always; without a terminal, a line now and then",
     ],
     &WHENS,
 )
