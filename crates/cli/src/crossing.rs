@@ -110,10 +110,7 @@ pub fn decode_options(program: &Program, (header, path): (&Header, &Path)) -> Re
         };
         // The option may name files here, to be read or written.
         if !crosses(program, name) {
-            return Err(damaged(
-                path,
-                format_args!("-{name}, which stays at the site of a search"),
-            ));
+            return Err(damaged(path, format_args!("-{name}, which stays at the search site")));
         }
         let value = decode(value);
         if !accepts(option, &value) {

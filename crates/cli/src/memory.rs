@@ -100,7 +100,7 @@ fn is_limited() -> bool {
 /// The C library and Rust's library abort if they have no memory for themselves, for example to
 /// start a thread. They print a message before.
 extern "C" fn on_abort(_: libc::c_int) {
-    end(format_args!("a library has no room for its own"));
+    end(format_args!("a library could not allocate memory"));
 }
 
 /// Ends the process if a thread could not be created.

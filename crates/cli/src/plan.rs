@@ -69,7 +69,7 @@ impl Host<'static> {
     /// Describes this process.
     pub fn current() -> Self {
         Self {
-            cpus: Cpus::look(),
+            cpus: Cpus::detect(),
             is_rank: fleetblast_mpi::launched().is_some_and(|launch| launch.ranks > 1),
             command: command_line(),
             variable: &|name| std::env::var_os(name),
@@ -86,16 +86,16 @@ fn command_line() -> Vec<u8> {
     let own = |word: &OsString| Path::new(word).file_name() == Some(OsStr::new("fleetblast"));
     let mut words = std::env::args_os().enumerate().filter(|(at, word)| *at > 0 || !own(word));
     let elsewhere =
-        std::env::args_os().any(|word| named(&word, &metadata_options::INSTEAD).is_some());
+        std::env::args_os().any(|word| match_option(&word, &metadata_options::INSTEAD).is_some());
     let mut line = Vec::new();
     let own = metadata_options::OPTIONS.iter().map(|option| option.name);
     let others = [ranks::RANKS.name(), ranks::CHECKPOINT.name()];
     let taken: Vec<&str> = own.chain(others.into_iter().filter(|_| elsewhere)).collect();
     while let Some((_, word)) = words.next() {
-        match named(&word, &taken) {
+        match match_option(&word, &taken) {
             Some(true) => drop(words.next()),
             Some(false) => {}
-            None if elsewhere && named(&word, &[ranks::RESUME.name()]).is_some() => {}
+            None if elsewhere && match_option(&word, &[ranks::RESUME.name()]).is_some() => {}
             None => line.extend([word.as_bytes(), b" "].concat()),
         }
     }
@@ -104,7 +104,7 @@ fn command_line() -> Vec<u8> {
 
 /// Whether a word of the command line is one of these options; `Some(true)` if its value is the
 /// next word.
-fn named(word: &OsStr, options: &[&str]) -> Option<bool> {
+fn match_option(word: &OsStr, options: &[&str]) -> Option<bool> {
     use std::os::unix::ffi::OsStrExt;
     let name = word.as_bytes().strip_prefix(b"-").unwrap_or_default();
     let is = |option: &&str| match name.strip_prefix(option.as_bytes()) {

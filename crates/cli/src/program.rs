@@ -231,7 +231,7 @@ fn check_configuration(program: &Program) -> Result<(), Error> {
 
 fn decide(arguments: &[OsString]) -> Result<Action, Error> {
     let called = arguments.first().map(Path::new).and_then(Path::file_name);
-    if let Some(command) = called.and_then(named) {
+    if let Some(command) = called.and_then(find_command) {
         return parse(command, Name::Blast, &arguments[1..]);
     }
     if let Some(name) = called.and_then(OsStr::to_str).filter(|name| BLAST_PROGRAMS.contains(name))
@@ -241,7 +241,7 @@ fn decide(arguments: &[OsString]) -> Result<Action, Error> {
     let Some(word) = arguments.get(1) else {
         return Err(Error::new(exit::INPUT, about().trim_end()));
     };
-    if let Some(command) = named(word) {
+    if let Some(command) = find_command(word) {
         return parse(command, Name::FleetBlast, &arguments[2..]);
     }
     match word.to_string_lossy().as_ref() {
@@ -252,7 +252,7 @@ fn decide(arguments: &[OsString]) -> Result<Action, Error> {
     }
 }
 
-fn named(name: &OsStr) -> Option<&'static Command> {
+fn find_command(name: &OsStr) -> Option<&'static Command> {
     const { &COMMANDS }.iter().find(|command| name == command.program.name)
 }
 
@@ -261,7 +261,7 @@ fn help(arguments: &[OsString]) -> Result<String, Error> {
     match arguments {
         [] => Ok(about()),
         [name] if name == "help" => Ok(about()),
-        [name] => match named(name) {
+        [name] => match find_command(name) {
             Some(command) => Ok(usage::full(&command.program, Name::FleetBlast)),
             None => Err(no_command(&name.to_string_lossy())),
         },

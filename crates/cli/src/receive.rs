@@ -61,7 +61,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
         }
         (None, _) => {
             return Err(Error::query_options(format_args!(
-                "a report that goes into no file needs -{}: a file for what comes",
+                "a report that is not written to a file needs -{}: a file for the received metadata",
                 METADATA.name()
             )));
         }
@@ -70,7 +70,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
     let kept = Destination::File(spool.clone());
     input::refuse_same_file((options::OUT.name(), &out), (METADATA.name(), &kept))?;
     let keep = typed.metadata.is_some();
-    let threads = threads::of_process(typed.expand.num_threads)?.count;
+    let threads = threads::for_process(typed.expand.num_threads)?.count;
     let memory = expand::record_memory(&typed.expand)?;
     if let Destination::File(report) = &out {
         note_earlier_report(report, &spool);

@@ -96,9 +96,9 @@ fn storage(
     }
     let (db, subject) = (options.database.db.clone(), options.database.subject.clone());
     let plan = move |header: &Header| {
-        if let Some(name) = other(&encoded, &header.options) {
+        if let Some(name) = differing_option(&encoded, &header.options) {
             return Err(Error::query_options(format_args!(
-                "-{name} of the ranks that make the report is not that of those that search; type the same for all"
+                "-{name} differs between the ranks that search and those that make the report; give all ranks the same value"
             )));
         }
         let (needs_db, place) =
@@ -121,7 +121,7 @@ fn storage(
 }
 
 /// Returns the name of an option that differs between the two lists.
-fn other<'o>(
+fn differing_option<'o>(
     here: &'o [(String, OptionValue)],
     there: &'o [(String, OptionValue)],
 ) -> Option<&'o str> {

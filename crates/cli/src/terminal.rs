@@ -31,7 +31,7 @@ pub enum ProgressMode {
 
 /// The form of the display.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum How {
+enum DisplayMode {
     /// A bar, and a line at the end.
     Bar,
     /// A line now and then.
@@ -51,7 +51,7 @@ enum Stdout {
 }
 
 impl Stdout {
-    fn look() -> Self {
+    fn detect() -> Self {
         let stdout = io::stdout();
         let kind = rustix::fs::fstat(&stdout).map(|stat| FileType::from_raw_mode(stat.st_mode));
         match kind {
@@ -63,16 +63,21 @@ impl Stdout {
 }
 
 /// Chooses the form. `screen` says that standard error is a terminal with cursor movement.
-fn how(when: ProgressMode, screen: bool, stdout: Stdout, report_on_stdout: bool) -> How {
+fn choose_display(
+    when: ProgressMode,
+    screen: bool,
+    stdout: Stdout,
+    report_on_stdout: bool,
+) -> DisplayMode {
     match (when, screen, stdout) {
-        (ProgressMode::No, ..) | (ProgressMode::Auto, false, _) => How::Nothing,
-        (ProgressMode::Yes, false, _) => How::Lines,
+        (ProgressMode::No, ..) | (ProgressMode::Auto, false, _) => DisplayMode::Nothing,
+        (ProgressMode::Yes, false, _) => DisplayMode::Lines,
         // The report goes to the same terminal: a bar would be drawn into it.
-        (ProgressMode::Auto, true, Stdout::Terminal) if report_on_stdout => How::Nothing,
-        (ProgressMode::Yes, true, Stdout::Terminal) if report_on_stdout => How::Closing,
+        (ProgressMode::Auto, true, Stdout::Terminal) if report_on_stdout => DisplayMode::Nothing,
+        (ProgressMode::Yes, true, Stdout::Terminal) if report_on_stdout => DisplayMode::Closing,
         // The reader of the pipe may be a pager that uses the terminal.
-        (ProgressMode::Auto, true, Stdout::Pipe) => How::Nothing,
-        (_, true, _) => How::Bar,
+        (ProgressMode::Auto, true, Stdout::Pipe) => DisplayMode::Nothing,
+        (_, true, _) => DisplayMode::Bar,
     }
 }
 
@@ -80,7 +85,7 @@ fn how(when: ProgressMode, screen: bool, stdout: Stdout, report_on_stdout: bool)
 pub struct Progress {
     /// Name of the program in messages.
     program: &'static str,
-    how: How,
+    how: DisplayMode,
     meter: Arc<Meter>,
     screen: Mutex<Option<Screen>>,
     /// When the search began.
@@ -93,7 +98,7 @@ impl Progress {
     pub fn new(program: &'static str, when: ProgressMode, report_on_stdout: bool) -> Self {
         let drawable = env::var_os("TERM").is_some_and(|kind| !kind.is_empty() && kind != "dumb");
         let screen = drawable && io::stderr().is_terminal();
-        let how = how(when, screen, Stdout::look(), report_on_stdout);
+        let how = choose_display(when, screen, Stdout::detect(), report_on_stdout);
         Self {
             program,
             how,
@@ -132,7 +137,7 @@ impl Audience for Progress {
     }
 
     fn is_watching(&self) -> bool {
-        matches!(self.how, How::Bar | How::Lines)
+        matches!(self.how, DisplayMode::Bar | DisplayMode::Lines)
     }
 
     fn expect(&self, queries: Option<u64>) {
@@ -177,8 +182,8 @@ impl Audience for Progress {
     fn finish(&self) {
         let screen = self.screen().take();
         let free = screen.is_none_or(Screen::finish);
-        if free && self.how != How::Nothing {
-            let queries = self.meter.look().finished;
+        if free && self.how != DisplayMode::Nothing {
+            let queries = self.meter.snapshot().finished;
             let line = closing_line(queries, self.start().elapsed(), Usage::now());
             messages::complain(&line);
         }
@@ -220,18 +225,30 @@ mod tests {
     fn nothing_is_drawn_into_reports_pipes_and_pagers() {
         use Stdout::{Other, Pipe, Terminal};
         for (screen, stdout, on_stdout, auto, yes) in [
-            (true, Other, true, How::Bar, How::Bar),
-            (true, Terminal, false, How::Bar, How::Bar),
-            (true, Terminal, true, How::Nothing, How::Closing),
-            (true, Pipe, true, How::Nothing, How::Bar),
-            (true, Pipe, false, How::Nothing, How::Bar),
-            (false, Other, true, How::Nothing, How::Lines),
-            (false, Terminal, true, How::Nothing, How::Lines),
+            (true, Other, true, DisplayMode::Bar, DisplayMode::Bar),
+            (true, Terminal, false, DisplayMode::Bar, DisplayMode::Bar),
+            (true, Terminal, true, DisplayMode::Nothing, DisplayMode::Closing),
+            (true, Pipe, true, DisplayMode::Nothing, DisplayMode::Bar),
+            (true, Pipe, false, DisplayMode::Nothing, DisplayMode::Bar),
+            (false, Other, true, DisplayMode::Nothing, DisplayMode::Lines),
+            (false, Terminal, true, DisplayMode::Nothing, DisplayMode::Lines),
         ] {
             let place = (screen, stdout, on_stdout);
-            assert_eq!(how(ProgressMode::Auto, screen, stdout, on_stdout), auto, "{place:?}");
-            assert_eq!(how(ProgressMode::Yes, screen, stdout, on_stdout), yes, "{place:?}");
-            assert_eq!(how(ProgressMode::No, screen, stdout, on_stdout), How::Nothing, "{place:?}");
+            assert_eq!(
+                choose_display(ProgressMode::Auto, screen, stdout, on_stdout),
+                auto,
+                "{place:?}"
+            );
+            assert_eq!(
+                choose_display(ProgressMode::Yes, screen, stdout, on_stdout),
+                yes,
+                "{place:?}"
+            );
+            assert_eq!(
+                choose_display(ProgressMode::No, screen, stdout, on_stdout),
+                DisplayMode::Nothing,
+                "{place:?}"
+            );
         }
     }
 }

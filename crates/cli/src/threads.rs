@@ -24,11 +24,11 @@ pub type Lookup<'a> = dyn Fn(&str) -> Option<OsString> + 'a;
 ///
 /// # Errors
 /// See [`default()`].
-pub fn of_process(typed: Option<usize>) -> Result<Threads, Error> {
-    choose(typed, Cpus::look(), &|name| std::env::var_os(name))
+pub fn for_process(typed: Option<usize>) -> Result<Threads, Error> {
+    choose(typed, Cpus::detect(), &|name| std::env::var_os(name))
 }
 
-/// Like [`of_process`], with these CPUs and variables.
+/// Like [`for_process`], with these CPUs and variables.
 ///
 /// # Errors
 /// See [`default()`].
@@ -45,7 +45,7 @@ pub fn choose(typed: Option<usize>, cpus: Cpus, variable: &Lookup) -> Result<Thr
 /// [`FLEETBLAST_THREADS`] is not a number from 1.
 pub fn default(cpus: Cpus, variable: &Lookup) -> Result<Threads, Error> {
     let own = ThreadSource::FleetblastThreads;
-    if let Some(text) = set(own, variable) {
+    if let Some(text) = variable_value(own, variable) {
         let count = number(&text).ok_or_else(|| {
             Error::query_options(format_args!(
                 "environment variable {FLEETBLAST_THREADS}: '{text}' is not a number of threads; \
@@ -55,7 +55,7 @@ pub fn default(cpus: Cpus, variable: &Lookup) -> Result<Threads, Error> {
         return Ok(at_most(count, own, cpus));
     }
     let chosen = OF_OTHERS.into_iter().find_map(|source| {
-        let count = number_of(source, &set(source, variable)?)?;
+        let count = number_of(source, &variable_value(source, variable)?)?;
         Some(at_most(count, source, cpus))
     });
     Ok(chosen.unwrap_or_else(|| at_most(cpus.allowed, cpus.limit, cpus)))
@@ -64,13 +64,14 @@ pub fn default(cpus: Cpus, variable: &Lookup) -> Result<Threads, Error> {
 /// Returns names and values of other programs' variables that are ignored because they are not
 /// numbers from 1.
 pub fn ignored(variable: &Lookup) -> Vec<(&'static str, String)> {
-    let texts = OF_OTHERS.iter().filter_map(|&source| Some((source, set(source, variable)?)));
+    let texts =
+        OF_OTHERS.iter().filter_map(|&source| Some((source, variable_value(source, variable)?)));
     let unusable = texts.filter(|(source, text)| number_of(*source, text).is_none());
     unusable.map(|(source, text)| (source.name(), text)).collect()
 }
 
 /// Returns the value of a variable, unless it is empty.
-fn set(source: ThreadSource, variable: &Lookup) -> Option<String> {
+fn variable_value(source: ThreadSource, variable: &Lookup) -> Option<String> {
     let text = variable(source.name())?.to_string_lossy().trim().to_owned();
     (!text.is_empty()).then_some(text)
 }

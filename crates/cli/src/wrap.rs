@@ -92,7 +92,7 @@ fn plan(options: &WrapOptions, command: &[OsString]) -> Result<Foreign, Error> {
     let database = options.db.clone().unwrap_or_default();
     let files = match &options.db {
         Some(db) => {
-            let named = |word: &OsString| has(word, PLACES[2]) || word == db;
+            let named = |word: &OsString| contains_placeholder(word, PLACES[2]) || word == db;
             if !command.iter().any(named) {
                 return Err(Error::query_options(format_args!(
                     "nothing in the command names the database: write {} where the program takes it",
@@ -158,9 +158,10 @@ fn refuse_what_blocks_cannot(command: &[OsString]) -> Result<(), Error> {
         let at = command.iter().position(|word| name(word) == option);
         let Some(at) = at else { continue };
         let given = [Some(&command[at]), command.get(at + 1)];
-        if !given.into_iter().flatten().any(|word| has(word, place) || word == "-") {
+        if !given.into_iter().flatten().any(|word| contains_placeholder(word, place) || word == "-")
+        {
             return Err(Error::query_options(format_args!(
-                "the program's {option} is the matter of each block: leave it out, or give it {place}"
+                "the program's {option} would be the same for each block: leave it out, or give it {place}"
             )));
         }
     }
@@ -187,7 +188,7 @@ fn join_of(command: &[OsString], is_blast: bool) -> Result<Join, Error> {
         "6" | "10" => Ok(Join::Plain),
         "7" => Ok(Join::Comments),
         other => Err(Error::query_options(format_args!(
-            "outputs with -outfmt {other} cannot be joined to one; with -join plain they stand one after the other"
+            "outputs with -outfmt {other} cannot be joined to one; -join plain concatenates them"
         ))),
     }
 }
@@ -195,12 +196,14 @@ fn join_of(command: &[OsString], is_blast: bool) -> Result<Join, Error> {
 /// Returns the files of a database: all files of each volume, or those whose names begin with `db`.
 fn files_of(db: &OsStr) -> Result<Vec<PathBuf>, Error> {
     let found = match dbcheck::open(&lossy(db), None) {
-        Ok(database) => database.outlines().flat_map(|outline| beginning(&outline.path)).collect(),
-        Err(_) => beginning(Path::new(db)),
+        Ok(database) => {
+            database.outlines().flat_map(|outline| files_with_name(&outline.path)).collect()
+        }
+        Err(_) => files_with_name(Path::new(db)),
     };
     match found.is_empty() {
         true => Err(Error::database(format_args!(
-            "{}: no such database, nor a file whose name begins so",
+            "{}: no such database, and no file whose name begins with this",
             lossy(db)
         ))),
         false => Ok(found),
@@ -208,7 +211,7 @@ fn files_of(db: &OsStr) -> Result<Vec<PathBuf>, Error> {
 }
 
 /// Returns the file of this name, and those with the same name and an extension.
-fn beginning(path: &Path) -> Vec<PathBuf> {
+fn files_with_name(path: &Path) -> Vec<PathBuf> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let entries = fs::read_dir(directory.unwrap_or(Path::new("."))).into_iter().flatten().flatten();
@@ -224,7 +227,7 @@ fn beginning(path: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn has(word: &OsStr, place: &str) -> bool {
+fn contains_placeholder(word: &OsStr, place: &str) -> bool {
     word.to_string_lossy().contains(place)
 }
 

@@ -120,7 +120,7 @@ impl Retrieval<'_> {
         Ok(oids)
     }
 
-    fn skipped(&self, id: &[u8]) {
+    fn warn_skipped(&self, id: &[u8]) {
         self.messages.error(&format!("Skipped {}", String::from_utf8_lossy(id)));
     }
 
@@ -138,7 +138,7 @@ impl Retrieval<'_> {
             let oids = if usable { self.oids_of(id)? } else { Vec::new() };
             if oids.is_empty() {
                 complete = false;
-                self.skipped(id);
+                self.warn_skipped(id);
             }
             for oid in oids {
                 self.write(oid, &config, Some(id), &mut buffer, out)?;
@@ -151,14 +151,14 @@ impl Retrieval<'_> {
     fn batch(&self, text: &[u8], mut config: Config, out: &mut Output) -> Result<bool, Stop> {
         let mut buffer = Vec::new();
         let mut complete = true;
-        for (key, specifiers, found) in self.looked_up(text)? {
+        for (key, specifiers, found) in self.look_up(text)? {
             match found.map_or_else(|| self.oid_of_number(&key), |oid| Ok(Some(oid)))? {
                 Some(oid) if config.read_specifiers(specifiers, self.source, self.messages)? => {
                     self.write(oid, &config, Some(&key), &mut buffer, out)?;
                 }
                 _ => {
                     complete = false;
-                    self.skipped(&key);
+                    self.warn_skipped(&key);
                 }
             }
         }
@@ -166,7 +166,7 @@ impl Retrieval<'_> {
     }
 
     /// Looks up the keys of a batch: all of them, before the first sequence is written.
-    fn looked_up<'t>(&self, text: &'t [u8]) -> Result<Vec<BatchEntry<'t>>, Stop> {
+    fn look_up<'t>(&self, text: &'t [u8]) -> Result<Vec<BatchEntry<'t>>, Stop> {
         let lines = text.split(|&b| b == b'\n').filter_map(id_and_rest);
         let look_up = |(id, specifiers)| {
             let key = self.source.lookup.key_of(id);

@@ -75,7 +75,7 @@ impl Fasta {
         } else {
             // BLAST+ applies the masks to the written text, whatever the strand.
             if config.minus {
-                turn(&mut text, source.database.kind());
+                reverse_strand(&mut text, source.database.kind());
             }
             letters::mask(&mut text, start, &masks);
         }
@@ -174,7 +174,7 @@ fn with_ctrl_a(title: &[u8]) -> Vec<u8> {
 }
 
 /// Makes the minus strand of the text. A protein, if retrieved like nucleotides, is only reversed.
-fn turn(text: &mut [u8], kind: SequenceKind) {
+fn reverse_strand(text: &mut [u8], kind: SequenceKind) {
     match kind {
         SequenceKind::Nucleotide => letters::reverse_complement(text),
         _ => text.reverse(),

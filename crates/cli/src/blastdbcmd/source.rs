@@ -91,9 +91,8 @@ impl Source {
                 // An unexpected exception ends BLAST+.
                 Err(first) if first.exit_code() == exit::UNKNOWN => return Err(first.into()),
                 // After any other error with proteins, BLAST+ tries nucleotides.
-                Err(first) => {
-                    open(SequenceKind::Nucleotide).map_err(|second| neither(first, second))?
-                }
+                Err(first) => open(SequenceKind::Nucleotide)
+                    .map_err(|second| no_database_error(first, second))?,
             },
         };
         // When BLAST+ searches for taxids, it takes sequences of a guessed type for nucleotides.
@@ -163,7 +162,7 @@ fn taxid_oids(lookup: &Lookup, taxids: &Taxids) -> Result<Vec<u32>, DbError> {
 
 /// Returns the error for a database with neither proteins nor nucleotides. BLAST+ prints only the
 /// error for nucleotides, which is misleading if there are proteins that cannot be used.
-fn neither(protein: DbError, nucleotide: DbError) -> Error {
+fn no_database_error(protein: DbError, nucleotide: DbError) -> Error {
     let is_missing = |error: &DbError| matches!(error, DbError::NotFound { .. });
     let unlike = is_missing(&nucleotide) && !is_missing(&protein);
     let mut error = Error::from(nucleotide);

@@ -19,9 +19,9 @@ pub fn limit(root: &Path) -> Option<usize> {
         let mounts = mounts.lines().filter_map(Mount::parse);
         let mounts: Vec<_> = mounts.filter(|mount| mount.version == group.version).collect();
         // A container may see only a part of the tree, but its path within the whole tree.
-        let within = |mount: &&Mount| below(&group.path, &mount.root).is_some();
+        let within = |mount: &&Mount| path_below(&group.path, &mount.root).is_some();
         let mount = mounts.iter().find(within).or(mounts.first())?;
-        group.least(root, mount)
+        group.smallest_limit(root, mount)
     });
     limits.min()
 }
@@ -53,16 +53,16 @@ impl Group {
     }
 
     /// Returns the smallest limit of this group and its visible ancestors.
-    fn least(&self, root: &Path, mount: &Mount) -> Option<usize> {
+    fn smallest_limit(&self, root: &Path, mount: &Mount) -> Option<usize> {
         let top = root.join(mount.point.strip_prefix("/").unwrap_or(&mount.point));
-        let below = below(&self.path, &mount.root).unwrap_or_default();
+        let below = path_below(&self.path, &mount.root).unwrap_or_default();
         let groups = below.ancestors().map(|group| top.join(group));
         groups.filter_map(|group| limit_of(&group, self.version)).min()
     }
 }
 
 /// Returns the part of a path below another one. A path with `..` leads out of the visible tree.
-fn below(path: &Path, root: &Path) -> Option<PathBuf> {
+fn path_below(path: &Path, root: &Path) -> Option<PathBuf> {
     let rest = path.strip_prefix(root).ok()?;
     let is_plain = rest.components().all(|part| matches!(part, std::path::Component::Normal(_)));
     is_plain.then(|| rest.to_owned())

@@ -22,7 +22,7 @@ pub fn parse(text: &str) -> Option<BTreeSet<u32>> {
 }
 
 /// Reads the CPUs that a process may run on from its `/proc/PID/status`.
-pub fn of_status(status: &str) -> Option<BTreeSet<u32>> {
+pub fn parse_status(status: &str) -> Option<BTreeSet<u32>> {
     parse(allowed_cpus(status)?)
 }
 
@@ -38,6 +38,6 @@ mod tests {
         for bad in ["", "x", "3-", "0-4294967295", "-1"] {
             assert_eq!(count(bad), None, "{bad}");
         }
-        assert_eq!(of_status("Cpus_allowed:\tff\n"), None);
+        assert_eq!(parse_status("Cpus_allowed:\tff\n"), None);
     }
 }

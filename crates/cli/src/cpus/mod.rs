@@ -22,16 +22,16 @@ pub struct Cpus {
 
 impl Cpus {
     /// Counts the CPUs of this process.
-    pub fn look() -> Self {
-        Self::look_below(Path::new("/"))
+    pub fn detect() -> Self {
+        Self::detect_below(Path::new("/"))
     }
 
-    /// Like [`look`](Self::look), with `/proc` and `/sys` below `root`.
-    fn look_below(root: &Path) -> Self {
+    /// Like [`detect`](Self::detect), with `/proc` and `/sys` below `root`.
+    fn detect_below(root: &Path) -> Self {
         let online = fs::read_to_string(root.join("sys/devices/system/cpu/online"));
         let online = online.ok().and_then(|text| list::parse(text.trim()));
         let mask = fs::read_to_string(root.join("proc/self/status")).ok();
-        let mask = mask.as_deref().and_then(list::of_status);
+        let mask = mask.as_deref().and_then(list::parse_status);
         let fallback = || available_parallelism().map_or(1, usize::from);
         // A mask may name CPUs that the machine could have but does not.
         let runs_on = match (&online, &mask) {
@@ -64,7 +64,7 @@ mod tests {
             fs::create_dir_all(path.parent().expect("a directory")).expect("directories");
             fs::write(path, text).expect("a file");
         };
-        let look = || Cpus::look_below(dir.path());
+        let look = || Cpus::detect_below(dir.path());
         write("sys/devices/system/cpu/online", "0-7\n");
         // Some kernels list CPUs that could be plugged in.
         write("proc/self/status", "Name:\tx\nCpus_allowed_list:\t0-127\nMems_allowed:\t1\n");
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn a_system_without_these_files_has_some_cpus() {
         let dir = tempfile::tempdir().expect("a directory");
-        let found = Cpus::look_below(dir.path());
+        let found = Cpus::detect_below(dir.path());
         assert!(found.allowed >= 1 && found.machine == found.allowed, "{found:?}");
         assert_eq!(found.limit, ThreadSource::Machine);
     }

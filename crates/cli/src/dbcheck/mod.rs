@@ -25,7 +25,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
     let options = DbcheckOptions::new(given);
     let db = options.db.to_string_lossy();
     let wish = wish(options.loader, options.memory.as_deref())?;
-    let threads = threads::of_process(options.num_threads)?.count;
+    let threads = threads::for_process(options.num_threads)?.count;
     let start = Instant::now();
     let database = open(&db, options.kind)?;
     let report = checked(&database, wish, threads)?;

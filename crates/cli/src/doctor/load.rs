@@ -14,7 +14,7 @@ const RANGES: usize = 4096;
 ///
 /// # Errors
 /// Files that cannot be read.
-pub fn whole(database: &Database, wish: Wish) -> Result<String, DbError> {
+pub fn load_database(database: &Database, wish: Wish) -> Result<String, DbError> {
     let start = Instant::now();
     let choice = load::choose(database, Purpose::Search, wish)?;
     let supply = choice.supply(database, RANGES)?;

@@ -119,8 +119,8 @@ impl Findings {
             evictable,
             cold,
             warm,
-            memory: Memory::look()?,
-            threads: Cpus::look().allowed,
+            memory: Memory::detect()?,
+            threads: Cpus::detect().allowed,
             choice: choice.method.name().to_owned(),
             reason: choice.reason,
         })
@@ -170,10 +170,10 @@ fn warm(file: &Path, bytes: u64, limit: Duration) -> Result<Rates, DbError> {
 }
 
 impl Memory {
-    fn look() -> Result<Self, DbError> {
+    fn detect() -> Result<Self, DbError> {
         let setting = |name: &str| {
             let path = Path::new("/sys/kernel/mm/transparent_hugepage").join(name);
-            chosen(&fs::read_to_string(path).ok()?)
+            selected_word(&fs::read_to_string(path).ok()?)
         };
         Ok(Self {
             total_bytes: machine::meminfo("MemTotal"),
@@ -187,7 +187,7 @@ impl Memory {
 }
 
 /// Parses the word in brackets: `always [madvise] never`.
-fn chosen(setting: &str) -> Option<String> {
+fn selected_word(setting: &str) -> Option<String> {
     let (_, rest) = setting.split_once('[')?;
     Some(rest.split_once(']')?.0.to_owned())
 }
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn the_setting_is_in_brackets() {
-        assert_eq!(chosen("always [madvise] never\n").as_deref(), Some("madvise"));
-        assert_eq!(chosen("never"), None);
+        assert_eq!(selected_word("always [madvise] never\n").as_deref(), Some("madvise"));
+        assert_eq!(selected_word("never"), None);
     }
 }

@@ -34,7 +34,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
     let database = dbcheck::open(&db, options.kind)?;
     if let Some(method) = options.loader {
         let wish = amounts::wish(method, None)?;
-        let text = load::whole(&database, wish)?;
+        let text = load::load_database(&database, wish)?;
         check_mapped_files()?;
         return print(&text);
     }

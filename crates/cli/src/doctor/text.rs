@@ -71,9 +71,9 @@ pub fn describe(found: &Findings) -> String {
 fn table(cold: &Rates, warm: &Rates) -> String {
     let rows = [
         ("large reads", rate(cold.read), rate(warm.read)),
-        ("  past the page cache", rate(cold.direct), String::new()),
+        ("  without the page cache", rate(cold.direct), String::new()),
         ("through a mapping, in order", rate(cold.mapped), rate(warm.mapped)),
-        ("4 kB reads here and there", count(cold.small_reads), count(warm.small_reads)),
+        ("4 kB reads at random", count(cold.small_reads), count(warm.small_reads)),
         ("  through a mapping", count(cold.small_mapped), count(warm.small_mapped)),
     ];
     let mut text = format!("  {:<28}{:>18}{:>22}\n", "", "cold", "warm");

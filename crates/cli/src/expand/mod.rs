@@ -62,7 +62,7 @@ fn storage(
         return Err(not_yet("-query"));
     }
     let (out, path) = (destination(options)?, PathBuf::from(&options.metadata));
-    let threads = threads::of_process(Some(options.num_threads.unwrap_or(1)))?;
+    let threads = threads::for_process(Some(options.num_threads.unwrap_or(1)))?;
     let (options, given) = (options.clone(), given.clone());
     let plan = move |header: &Header| {
         let mut warnings = Vec::new();
@@ -130,7 +130,7 @@ pub fn make(
     audience: &dyn Audience,
 ) -> Result<(), Error> {
     warn_of_version(&opened.header, audience);
-    let threads = threads::of_process(options.num_threads)?;
+    let threads = threads::for_process(options.num_threads)?;
     let mut warnings = Vec::new();
     let of = (&opened.header, &*opened.path);
     let plan = plan_of(of, options, given, threads, &mut warnings);
@@ -139,18 +139,18 @@ pub fn make(
     if let Some(plan) = &plan {
         hint::unknown_columns(&plan.report);
     }
-    let wanted = wanted(options)?;
+    let wanted = selected_queries(options)?;
     expand(Expansion { opened, plan, out, threads: threads.count, wanted }, audience)
 }
 
 /// Returns the names of the selected queries; none for all queries.
-fn wanted(options: &ExpandOptions) -> Result<Vec<Vec<u8>>, Error> {
+fn selected_queries(options: &ExpandOptions) -> Result<Vec<Vec<u8>>, Error> {
     let Some(names) = &options.query else { return Ok(Vec::new()) };
     let names = names.as_bytes().split(|&byte| byte == b',').filter(|name| !name.is_empty());
     let names: Vec<_> = names.map(<[u8]>::to_vec).collect();
     match names.is_empty() {
         // A script may compute an empty list.
-        true => Err(Error::query_options("-query names no query")),
+        true => Err(Error::query_options("-query has no names of queries")),
         false => Ok(names),
     }
 }
@@ -218,7 +218,7 @@ fn search(
         || options.db.is_none() && options.subject.is_none()
     {
         return Err(Error::query_options(format_args!(
-            "name what was searched with -{wanted}: it was {}",
+            "name the searched database or file with -{wanted}: it was {}",
             lossy(std::ffi::OsStr::from_bytes(&header.database.label))
         )));
     }

@@ -1,6 +1,6 @@
 //! Completions for fish.
 
-use super::{Completion, WITHOUT_COMMAND, offered, quoted, summary};
+use super::{Completion, WITHOUT_COMMAND, completable_options, quoted, summary};
 use crate::options::spec::Program;
 
 /// Generates the script.
@@ -36,7 +36,7 @@ pub fn completions(programs: &[Program]) -> String {
 /// Generates a line for each option of a program that is run as `called`.
 fn options(called: &str, program: &Program) -> String {
     let mut lines = String::from("\n");
-    for option in offered(program) {
+    for option in completable_options(program) {
         let value = match Completion::for_option(option) {
             Completion::Flag => String::new(),
             Completion::Files => " -r -F".to_owned(),

@@ -76,7 +76,7 @@ pub fn page(program: &Program) -> String {
     page += &format!(".SH SYNOPSIS\n.B fleetblast {}\n", escaped(name));
     for option in program.all().filter(|option| option.mandatory) {
         let optional_name = program.lone == Some(option.name);
-        let typed = typed(option);
+        let typed = command_line_form(option);
         page += &if optional_name { value(option) + "\n" } else { typed + "\n" };
     }
     page += "[\\fIoptions\\fR]\n.SH DESCRIPTION\n";
@@ -100,7 +100,7 @@ fn head(name: &str, about: &str) -> String {
 }
 
 /// Formats an option and its value as on a command line.
-fn typed(option: &OptionSpec) -> String {
+fn command_line_form(option: &OptionSpec) -> String {
     let name = format!("\\fB\\-{}\\fR", escaped(option.name));
     let whole = if option.label.is_empty() { name } else { format!("{name} {}", value(option)) };
     if option.refused.is_whole() { format!("{whole} ({})", option.refused.mark()) } else { whole }
@@ -111,7 +111,7 @@ fn value(option: &OptionSpec) -> String {
 }
 
 fn described(option: &OptionSpec) -> String {
-    let mut out = format!(".TP\n{}\n", typed(option));
+    let mut out = format!(".TP\n{}\n", command_line_form(option));
     // Indented lines have a layout of their own.
     let help = option.marked_help();
     let by_hand = help.iter().any(|line| line.starts_with(char::is_whitespace));
@@ -165,7 +165,7 @@ mod tests {
         let lines: Vec<&str> = page.lines().collect();
         let mut options = 0;
         for option in BLASTP.all() {
-            let typed = typed(&option.clone());
+            let typed = command_line_form(&option.clone());
             assert_eq!(lines.iter().filter(|line| **line == typed).count(), 1, "{typed}");
             options += 1;
         }

@@ -86,7 +86,7 @@ impl Completion {
 }
 
 /// Returns the options that a shell completes: not those that the program refuses.
-fn offered(program: &Program) -> impl Iterator<Item = &'static OptionSpec> + use<> {
+fn completable_options(program: &Program) -> impl Iterator<Item = &'static OptionSpec> + use<> {
     program.all().filter(|option| !option.refused.is_whole())
 }
 
@@ -131,10 +131,10 @@ mod tests {
             (of_blastn("use_index"), of_blastn("schedule")),
             (vec!["false"], vec!["dynamic"])
         );
-        assert!(offered(&BLASTN).all(|option| option.name != "segment_size"));
-        assert!(offered(&PSIBLAST).all(|option| option.name != "plan"));
-        assert!(offered(&BLASTP).all(|option| option.name != "remote"));
-        assert!(offered(&BLASTP).any(|option| option.name == "ranks"));
+        assert!(completable_options(&BLASTN).all(|option| option.name != "segment_size"));
+        assert!(completable_options(&PSIBLAST).all(|option| option.name != "plan"));
+        assert!(completable_options(&BLASTP).all(|option| option.name != "remote"));
+        assert!(completable_options(&BLASTP).any(|option| option.name == "ranks"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Completions for zsh.
 
-use super::{Completion, WITHOUT_COMMAND, offered, quoted, summary};
+use super::{Completion, WITHOUT_COMMAND, completable_options, quoted, summary};
 use crate::options::spec::{OptionSpec, Program};
 
 const DISPATCH: &str = r#"
@@ -34,7 +34,7 @@ pub fn completions(programs: &[Program]) -> String {
     script += DISPATCH;
     for program in programs {
         script += &format!("    {})\n      _arguments", program.name);
-        for option in offered(program) {
+        for option in completable_options(program) {
             script += &format!(" \\\n        {}", quoted(&specification(option)));
         }
         if let Some(option) = program.lone.and_then(|name| program.find(name)) {

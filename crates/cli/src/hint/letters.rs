@@ -19,18 +19,18 @@ const BASES: &[u8] = b"ACGTUN";
 const ONLY_IN_PROTEINS: &[u8] = b"EFILPQZ";
 
 /// Guesses the type of the first sequence in a regular file; `None` if it is not clear.
-pub fn of_file(path: &Path) -> Option<SequenceKind> {
+pub fn guess_kind(path: &Path) -> Option<SequenceKind> {
     // Reading a pipe here would consume its data.
     if !path.is_file() {
         return None;
     }
     let mut start = Vec::new();
     input::open(path, |_| {}).ok()?.take(LOOKED_AT).read_to_end(&mut start).ok()?;
-    of_start(&start)
+    guess_kind_of_text(&start)
 }
 
 /// The same for the first bytes of a file.
-fn of_start(start: &[u8]) -> Option<SequenceKind> {
+fn guess_kind_of_text(start: &[u8]) -> Option<SequenceKind> {
     let lines = start.split(|&byte| byte == b'\n').skip_while(|line| line.starts_with(b">"));
     let lines = lines.take_while(|line| !line.starts_with(b">"));
     let letters = lines.flat_map(|line| line.trim_ascii()).map(u8::to_ascii_uppercase);
@@ -56,7 +56,7 @@ mod tests {
     fn kinds_are_known_by_letters() {
         let bases = "ACGTTGCANNacgtacgtacgtacgtacgtuu";
         let protein = "MKVLAADTGHIWQERTYPASDFGHKLCVNMKVLAA";
-        let kind = |text: String| of_start(text.as_bytes());
+        let kind = |text: String| guess_kind_of_text(text.as_bytes());
         let nucleotides = Some(SequenceKind::Nucleotide);
         assert_eq!(kind(format!(">q\n{bases}\r\n\n>next\nMKV\n")), nucleotides);
         assert_eq!(kind(bases.to_owned()), nucleotides);

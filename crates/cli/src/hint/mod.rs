@@ -30,7 +30,7 @@ pub fn before_search(program: &ProgramSpec, plan: &Plan, query: &str) {
     unknown_columns(&plan.report);
     ignored_variables(plan.threads.source);
     let name = program.name;
-    let taken = |kind| format!("{name} takes its letters for {}", words(kind)[1]);
+    let taken = |kind| format!("{name} takes its letters for {}", describe_kind(kind)[1]);
     if let Source::File(path) = &plan.query
         && plan.start().is_none()
     {
@@ -67,8 +67,8 @@ pub fn before_reading(option: &str, file: &OsStr, what: &str) {
 /// Writes a hint that a FASTA file seems to have the other type of sequence, and what the program
 /// does with it.
 pub fn wrong_kind(path: &Path, which: &str, wanted: SequenceKind, done: &str) {
-    if somebody_reads() && letters::of_file(path).is_some_and(|kind| kind != wanted) {
-        let [looks, _] = words(other(wanted));
+    if somebody_reads() && letters::guess_kind(path).is_some_and(|kind| kind != wanted) {
+        let [looks, _] = describe_kind(other_kind(wanted));
         complain(&format!("Hint: {which} looks like {looks}; {done}."));
     }
 }
@@ -96,10 +96,10 @@ pub fn after_error(program: &ProgramSpec, db: &str, mut error: Error) -> Error {
     if error.exit_code != exit::DATABASE || !missing || !somebody_reads() {
         return error;
     }
-    let found = other(program.subjects);
+    let found = other_kind(program.subjects);
     error.message += &match dbcheck::open(db, Some(found)) {
         Ok(_) => {
-            let ([_, has], [_, wants], name) = (words(found), words(program.subjects), program.name);
+            let ([_, has], [_, wants], name) = (describe_kind(found), describe_kind(program.subjects), program.name);
             format!("\nHint: {db} is a database of {has}; {name} searches those of {wants}.")
         }
         Err(_) => "\nHint: 'fleetblast blastdbcmd -list DIRECTORY' lists databases, and 'fleetblast makeblastdb' \
@@ -109,7 +109,7 @@ pub fn after_error(program: &ProgramSpec, db: &str, mut error: Error) -> Error {
     error
 }
 
-fn other(kind: SequenceKind) -> SequenceKind {
+fn other_kind(kind: SequenceKind) -> SequenceKind {
     match kind {
         SequenceKind::Protein => SequenceKind::Nucleotide,
         _ => SequenceKind::Protein,
@@ -117,7 +117,7 @@ fn other(kind: SequenceKind) -> SequenceKind {
 }
 
 /// Describes a sequence of this type, and its letters.
-fn words(kind: SequenceKind) -> [&'static str; 2] {
+fn describe_kind(kind: SequenceKind) -> [&'static str; 2] {
     match kind {
         SequenceKind::Protein => ["a protein", "amino acids"],
         _ => ["nucleotides", "nucleotides"],

@@ -45,7 +45,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
     let now = now();
     log.start(&options, &sink, &now.log);
     let limit = size::limit(&options.max_file_size)?;
-    log.say(&format!("Maximum file size: {}", size::shown(limit)));
+    log.say(&format!("Maximum file size: {}", size::format_for_log(limit)));
     let taxids = match (options.taxid, &options.taxid_map) {
         (Some(0) | None, None) => Taxids::Unknown,
         (Some(taxid), _) => Taxids::All(taxid),
@@ -58,7 +58,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
         Unmatched { masks: !masks.is_empty(), taxids: matches!(taxids, Taxids::Map(_)) };
     let inputs = opened.map_err(|error| with_unmatched(error, unmatched))?;
     inputs.hint_at_kind(options.kind);
-    let map_size = size::of_maps(env::var_os(size::MAP_SIZE).as_deref());
+    let map_size = size::parse_map_size(env::var_os(size::MAP_SIZE).as_deref());
     let settings = fleetblast_makedb::Options {
         kind: options.kind,
         version: options.version,

@@ -49,7 +49,7 @@ impl Options {
         if title == "-" {
             return Err(options_error("Please provide a title using -title"));
         }
-        let threads = threads::of_process(values.optional(&table::NUM_THREADS))?;
+        let threads = threads::for_process(values.optional(&table::NUM_THREADS))?;
         Ok(Self {
             kind: values.get(&table::DBTYPE),
             version: match values.get(&table::BLASTDB_VERSION) {

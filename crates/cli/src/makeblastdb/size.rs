@@ -46,7 +46,7 @@ pub(super) fn kept(limit: u64) -> u64 {
 }
 
 /// Formats a size for the log; BLAST+ divides small sizes down to 0.
-pub(super) fn shown(size: u64) -> String {
+pub(super) fn format_for_log(size: u64) -> String {
     if size < 10 * 1024 { "0B".to_owned() } else { format!("{size}B") }
 }
 
@@ -106,7 +106,7 @@ pub(super) const MAP_SIZE: &str = "BLASTDB_LMDB_MAP_SIZE";
 
 /// Parses the size of the maps: bytes in decimal digits. Without the variable, or with 0, the
 /// program chooses.
-pub(super) fn of_maps(text: Option<&OsStr>) -> Result<Option<NonZero<u64>>, makedb::Error> {
+pub(super) fn parse_map_size(text: Option<&OsStr>) -> Result<Option<NonZero<u64>>, makedb::Error> {
     let Some(text) = text.map(OsStr::as_bytes) else { return Ok(None) };
     let digits = text.strip_prefix(b"+").unwrap_or(text);
     let is_number = digits.iter().all(u8::is_ascii_digit);
@@ -123,8 +123,9 @@ mod tests {
 
     #[test]
     fn sizes_of_maps_are_digits() {
-        let size = |text: &str| of_maps(Some(OsStr::new(text))).map_err(|error| error.to_string());
-        assert_eq!(of_maps(None).unwrap(), None);
+        let size =
+            |text: &str| parse_map_size(Some(OsStr::new(text))).map_err(|error| error.to_string());
+        assert_eq!(parse_map_size(None).unwrap(), None);
         assert_eq!((size("0"), size("+50000")), (Ok(None), Ok(NonZero::new(50_000))));
         assert_eq!(
             (size("007"), size("18446744073709551615")),

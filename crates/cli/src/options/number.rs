@@ -35,7 +35,7 @@ pub fn parse_double(text: &[u8]) -> Result<f64, ConvertError> {
     if end + 1 == text.len() && matches!(text[end], b'e' | b'E') && !is_special(text) {
         end += 1;
     }
-    whole(value, end, text)
+    require_end(value, end, text)
 }
 
 /// Parses a floating-point number as in constraints: C syntax only.
@@ -44,10 +44,10 @@ pub fn parse_double(text: &[u8]) -> Result<f64, ConvertError> {
 /// [`ConvertError`] with the offset of the first bad byte.
 pub fn parse_double_strict(text: &[u8]) -> Result<f64, ConvertError> {
     let (value, end) = number(text)?;
-    whole(value, end, text)
+    require_end(value, end, text)
 }
 
-fn whole(value: f64, end: usize, text: &[u8]) -> Result<f64, ConvertError> {
+fn require_end(value: f64, end: usize, text: &[u8]) -> Result<f64, ConvertError> {
     if end == text.len() {
         Ok(value)
     } else {

@@ -49,7 +49,7 @@ impl<T: Copy, const N: usize> Choices<T, N> {
 
 impl<T: Clone> Opt<T> {
     /// Converts a value; `None` if it is of another type than the option.
-    pub(super) fn typed(&self, value: &Value) -> Option<T> {
+    pub(super) fn convert(&self, value: &Value) -> Option<T> {
         match self.reader {
             Reader::Value(read) => read(value),
             Reader::Word(values) => {
@@ -127,17 +127,17 @@ impl<T: TryFrom<i64>> Opt<T> {
     /// An option with a 32-bit integer. Its constraint must keep it in the range of `T`.
     pub const fn integer(name: &'static str, group: Group, help: &'static [&'static str]) -> Self {
         let spec = OptionSpec::new(name, Kind::Integer, group, help);
-        Self::new(spec, Reader::Value(whole))
+        Self::new(spec, Reader::Value(convert_integer))
     }
 
     /// An option with a 64-bit integer.
     pub const fn long(name: &'static str, group: Group, help: &'static [&'static str]) -> Self {
         let spec = OptionSpec::new(name, Kind::Long, group, help);
-        Self::new(spec, Reader::Value(whole))
+        Self::new(spec, Reader::Value(convert_integer))
     }
 }
 
-fn whole<T: TryFrom<i64>>(value: &Value) -> Option<T> {
+fn convert_integer<T: TryFrom<i64>>(value: &Value) -> Option<T> {
     match value {
         Value::Integer(value) => T::try_from(*value).ok(),
         _ => None,

@@ -123,7 +123,7 @@ pub fn own_version(name: &str) -> String {
 /// ill-matched options; a refusal by name for options that BLAST+ hides from its help.
 pub fn parse(program: &Program, name: Name, arguments: &[OsString]) -> Result<Request, Error> {
     let report = |failure: Failure| failure.report(program, name);
-    if let Some(text) = asked_first(program, name, arguments) {
+    if let Some(text) = priority_text(program, name, arguments) {
         return Ok(Request::Print(text));
     }
     let mut given = Given::new();
@@ -180,7 +180,7 @@ pub fn parse(program: &Program, name: Name, arguments: &[OsString]) -> Result<Re
 
 /// Returns a text to print whatever the other arguments are. BLAST+ does so for `-version` only;
 /// options with two dashes are for users new to BLAST+'s single dashes.
-fn asked_first(program: &Program, name: Name, arguments: &[OsString]) -> Option<String> {
+fn priority_text(program: &Program, name: Name, arguments: &[OsString]) -> Option<String> {
     let typed = |word: &str| arguments.iter().any(|argument| argument == word);
     if typed("-version") || name == Name::FleetBlast && typed("--version") {
         return Some(version_text(program));

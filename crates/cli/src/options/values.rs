@@ -93,7 +93,7 @@ impl<'a> Values<'a> {
 
     fn value<T: Clone>(&self, option: &Opt<T>, spec: &OptionSpec) -> Option<T> {
         let value = self.given.get(spec.name).cloned().or_else(|| parse::default(spec))?;
-        let typed = option.typed(&value);
+        let typed = option.convert(&value);
         Some(typed.unwrap_or_else(|| panic!("-{} cannot be {value:?}", spec.name)))
     }
 }

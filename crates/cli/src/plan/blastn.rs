@@ -91,7 +91,7 @@ impl SearchProgram for BlastnOptions {
         let refusal = masker.as_ref().err().cloned().or(refusal);
         params.window_masker = masker.ok().flatten();
         params.repeats = self.filtering.filtering_db.as_deref().map(lossy);
-        let refusal = params.repeats.as_deref().and_then(unopened).or(refusal);
+        let refusal = params.repeats.as_deref().and_then(missing_database_message).or(refusal);
         let most = (params.chunk - BELOW_CHUNK) as i32;
         Ok(Searching {
             params: Params::Nucleotide(params),
@@ -307,7 +307,7 @@ impl BlastnOptions {
 }
 
 /// Returns BLAST+'s message about each query if a database of repeats cannot be opened.
-fn unopened(database: &str) -> Option<String> {
+fn missing_database_message(database: &str) -> Option<String> {
     let search = SearchPath::from_environment();
     let opened = search.and_then(|path| Database::open(database, SequenceKind::Nucleotide, &path));
     opened.err().map(|error| format!("Warning: {error}"))

@@ -85,13 +85,13 @@ pub fn plan(program: &dyn SearchProgram, host: &Host<'_>) -> Result<Fleet, Error
     let ranks = ranks.or((checkpoint.is_some() || records || dry_run).then_some(1));
     let trace = options.trace.as_ref().map(PathBuf::from);
     let mut decisive = decisive(all, has_old_finite_size(host));
-    decisive.extend(given(program.decisive()));
+    decisive.extend(options_with_values(program.decisive()));
     let mut common = common(all);
     if let Some(metadata) = program.metadata().filter(|it| it.asked_for().is_some()) {
         let kinds = metadata.kinds.unwrap_or(metadata::DEFAULT);
-        decisive.extend(given([option_text(&METADATA, word(&METADATA, &kinds))]));
+        decisive.extend(options_with_values([option_text(&METADATA, word(&METADATA, &kinds))]));
         let to = metadata.send.as_ref().map(|link| lossy(&link.address));
-        common.extend(given([
+        common.extend(options_with_values([
             option_text(&METADATA_OUT, text(&metadata.out)),
             option_text(&SEND, to),
         ]));
@@ -105,7 +105,7 @@ fn longest_first(options: &FleetOptions) -> Result<f64, Error> {
     match (options.query_order, options.schedule) {
         (order @ None, _) | (order, Schedule::Dynamic) => Ok(QueryOrder::longest_first(order)),
         (Some(_), Schedule::Length | Schedule::Weight) => Err(Error::query_options(
-            "-query_order goes with -schedule dynamic only: the others share queries out in the order of the input",
+            "-query_order goes with -schedule dynamic only: other schedules assign queries in the order of the input",
         )),
     }
 }
@@ -116,7 +116,7 @@ pub fn refuse_other_checkpoint(checkpoint: &Checkpoint, out: &OsStr) -> Result<(
     match (absolute(&checkpoint.directory), absolute(out)) {
         (Ok(directory), Ok(out)) if directory == out => Ok(()),
         _ => Err(Error::query_options(
-            "with -output records what is finished is kept where it stays: -checkpoint and -out must name the same directory",
+            "with -output records the checkpoint is the directory of the report: -checkpoint and -out must name the same directory",
         )),
     }
 }
@@ -153,7 +153,7 @@ fn decisive(options: &CommonOptions, old_finite_size: bool) -> BTreeMap<String, 
     all.extend(of_search(search));
     all.extend(of_hsps(hsps));
     all.extend(of_formatting(formatting));
-    given(all)
+    options_with_values(all)
 }
 
 /// An option by its name, with the dash, and the text of its value if it has one.
@@ -270,7 +270,7 @@ fn common(all: &CommonOptions) -> BTreeMap<String, String> {
         trace,
     } = &all.fleet;
     let query_order = query_order.and_then(|order| word(&ranks::QUERY_ORDER, &order));
-    given([
+    options_with_values([
         option_text(&files::QUERY, Some(lossy(query))),
         option_text(&database::DB, text(&all.database.db)),
         option_text(&database::SUBJECT, text(&all.database.subject)),
@@ -333,7 +333,7 @@ fn dashed<T>(option: &Opt<T>) -> String {
 }
 
 /// Returns the options that have a value.
-fn given(all: impl IntoIterator<Item = OptionText>) -> BTreeMap<String, String> {
+fn options_with_values(all: impl IntoIterator<Item = OptionText>) -> BTreeMap<String, String> {
     all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 

@@ -208,13 +208,13 @@ impl PsiblastOptions {
     }
 
     /// Returns the number of letters in a word, and the least score of a neighbouring word.
-    fn words(&self, matrix_name: &str) -> (usize, f64) {
+    fn word_parameters(&self, matrix_name: &str) -> (usize, f64) {
         let word_size = self.common.search.word_size.unwrap_or(WORD_SIZE);
         (word_size, self.threshold.unwrap_or_else(|| suggested_threshold(matrix_name)))
     }
 
     fn check_words(&self, matrix_name: &str) -> Result<(), Error> {
-        let (word_size, threshold) = self.words(matrix_name);
+        let (word_size, threshold) = self.word_parameters(matrix_name);
         if threshold > 0.0 && word_size >= SPEC.release.compressed_from {
             return Err(Error::query_options(
                 "Word-size must be less than 6 for protein comparison",
@@ -245,7 +245,7 @@ impl PsiblastOptions {
     ) -> Result<(ProteinParams, CompositionMode), Error> {
         let (mode, unified_p) = blastp::composition(&self.composition.comp_based_stats);
         let search = &self.common.search;
-        let (word_size, threshold) = self.words(matrix_name);
+        let (word_size, threshold) = self.word_parameters(matrix_name);
         let (open, extend) = (search.gap_open, search.gap_extend);
         let scoring = ScoringSystem::with_frequencies(SPEC.release, matrix_name, open, extend)
             .map_err(|error| match &self.psi.in_msa {

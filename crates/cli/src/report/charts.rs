@@ -153,11 +153,11 @@ fn draw(svg: &mut Svg, slice: &Slice, time: Scale, bar: Bar, last: &mut (f64, f6
         true => (class(ThreadUse::from_kind(slice.kind)), bar.y, bar.height),
         false => (class_beside(slice.kind), bar.y + bar.height + 1.0, 4.0),
     };
-    svg.rect(class, (x, top), (width, height), &words(slice));
+    svg.rect(class, (x, top), (width, height), &describe_slice(slice));
 }
 
 /// Describes a slice for its tooltip.
-pub fn words(slice: &Slice) -> String {
+pub fn describe_slice(slice: &Slice) -> String {
     let mut words = format!("rank {}: {}", slice.track.rank, slice.kind);
     for (name, title) in [("block", "block"), ("partition", "partition")] {
         if let Some(number) = slice.arg(name) {
@@ -252,7 +252,7 @@ pub fn task_sizes(figures: &Figures) -> String {
         svg.text("tick mid", (x.pixel(tick), 212.0), format!("{tick}"));
     }
     for (cells, task) in &points {
-        svg.dot("dot", (x.pixel(*cells), y.pixel(task.seconds())), 3.2, &words(task));
+        svg.dot("dot", (x.pixel(*cells), y.pixel(task.seconds())), 3.2, &describe_slice(task));
     }
     svg.text(
         "tick mid",

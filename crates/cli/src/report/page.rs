@@ -5,7 +5,7 @@ use fleetblast_job::trace::{Kind, RESULT_MEMORY, WAITING_OUTPUT, WAITING_TASKS};
 use super::charts;
 use super::figures::{Figures, ThreadUse};
 use super::svg::escape;
-use super::text::{bytes, count, many, percent, seconds};
+use super::text::{bytes, count, percent, pluralize, seconds};
 use super::verdict::Verdict;
 
 const STYLE: &str = include_str!("style.css");
@@ -19,7 +19,7 @@ const BEFORE_TAIL: f64 = 0.5;
 /// Makes the page.
 pub fn page(figures: &Figures) -> String {
     let run = &figures.timeline.description;
-    let title = format!("{} on {}", escape(&run.database), many(run.ranks.into(), "rank"));
+    let title = format!("{} on {}", escape(&run.database), pluralize(run.ranks.into(), "rank"));
     let parts = [
         header(figures, &title),
         verdict(figures),
@@ -31,7 +31,7 @@ pub fn page(figures: &Figures) -> String {
         tasks(figures),
         output(figures),
         all_ranks(figures),
-        words(),
+        glossary(),
     ];
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -52,11 +52,11 @@ fn header(figures: &Figures, title: &str) -> String {
     let run = &figures.timeline.description;
     format!(
         "<h1>{title}: where the time went</h1>\n<p class=\"sub\">{} in {} with {} each; {} in {}; output {}, schedule {}</p>\n",
-        many(run.ranks.into(), "rank"),
+        pluralize(run.ranks.into(), "rank"),
         if run.one_process { "one process" } else { "processes of their own" },
-        many(run.threads.into(), "search thread"),
-        many(run.partition_residues.len() as u64, "partition"),
-        many(run.groups.into(), "group"),
+        pluralize(run.threads.into(), "search thread"),
+        pluralize(run.partition_residues.len() as u64, "partition"),
+        pluralize(run.groups.into(), "group"),
         format!("{:?}", run.output).to_lowercase(),
         format!("{:?}", run.schedule).to_lowercase(),
     )
@@ -123,7 +123,7 @@ fn where_time_went(figures: &Figures) -> String {
 }
 
 fn over_time(figures: &Figures) -> String {
-    let hint = "How many ranks were at work, and at what. Gaps are time that was lost.";
+    let hint = "The number of ranks at each stage. Gaps are lost time.";
     section("Ranks at work", hint, &(charts::utilisation(figures) + &legend(&SEARCH_LEGEND)))
 }
 
@@ -150,7 +150,7 @@ fn tail(figures: &Figures) -> String {
          In all, {} of the ranks' time was lost here.",
         seconds(tail.start),
         seconds(end),
-        many(idle.count() as u64, "rank"),
+        pluralize(idle.count() as u64, "rank"),
         percent(tail.lost),
     );
     let mut last = figures.tasks.clone();
@@ -175,7 +175,7 @@ fn tail(figures: &Figures) -> String {
 fn tasks(figures: &Figures) -> String {
     let hint = format!(
         "{}, each a block of queries in a partition of the database. Half took at most {}, 95 % at most {}, the longest {}.",
-        many(figures.tasks.len() as u64, "task"),
+        pluralize(figures.tasks.len() as u64, "task"),
         seconds(figures.task_seconds(0.5)),
         seconds(figures.task_seconds(0.95)),
         seconds(figures.task_seconds(1.0)),
@@ -275,15 +275,15 @@ fn table(heads: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     format!("<div class=\"scroll\"><table>\n{head}{rows}</table></div>\n")
 }
 
-fn words() -> String {
+fn glossary() -> String {
     let words = [
         (
             "rank",
             "One of the programs (or parts of one program) that search together, each on some cores.",
         ),
         ("block", "Queries that are searched together, about 50,000 residues."),
-        ("partition", "A part of the database; each rank holds some."),
-        ("task", "One block searched in one partition: what is handed to a rank at a time."),
+        ("partition", "A range of the database; each rank holds some."),
+        ("task", "One block searched in one partition: the unit that a rank gets at a time."),
         (
             "group",
             "Ranks that together hold the whole database. Its master, on the first of them, gives out tasks and merges what \
@@ -293,7 +293,7 @@ fn words() -> String {
         ("aligning", "Computing the alignments of the best of these."),
         (
             "merging",
-            "Choosing the best hits of the whole database, and where each piece of the report goes.",
+            "Choosing the best hits of the whole database, and the place of each piece in the report.",
         ),
     ];
     let list: String =

@@ -5,8 +5,8 @@ pub fn seconds(seconds: f64) -> String {
     match seconds {
         0.0 => "0 s".to_owned(),
         s if s < 0.000_999_5 => format!("{:.0} µs", s * 1e6),
-        s if s < 0.999_5 => format!("{} ms", short(s * 1e3)),
-        s if s < 99.95 => format!("{} s", short(s)),
+        s if s < 0.999_5 => format!("{} ms", three_digits(s * 1e3)),
+        s if s < 99.95 => format!("{} s", three_digits(s)),
         s if s < 3599.5 => {
             let whole = s.round() as u64;
             format!("{} min {:02} s", whole / 60, whole % 60)
@@ -19,7 +19,7 @@ pub fn seconds(seconds: f64) -> String {
 }
 
 /// Formats a number with three digits.
-fn short(number: f64) -> String {
+fn three_digits(number: f64) -> String {
     match number {
         n if n < 9.995 => format!("{n:.2}"),
         n if n < 99.95 => format!("{n:.1}"),
@@ -31,9 +31,9 @@ fn short(number: f64) -> String {
 pub fn bytes(bytes: f64) -> String {
     match bytes {
         b if b < 999.5 => format!("{b:.0} bytes"),
-        b if b < 999.5e3 => format!("{} kB", short(b / 1e3)),
-        b if b < 999.5e6 => format!("{} MB", short(b / 1e6)),
-        b => format!("{} GB", short(b / 1e9)),
+        b if b < 999.5e3 => format!("{} kB", three_digits(b / 1e3)),
+        b if b < 999.5e6 => format!("{} MB", three_digits(b / 1e6)),
+        b => format!("{} GB", three_digits(b / 1e9)),
     }
 }
 
@@ -60,7 +60,7 @@ pub fn count(number: u64) -> String {
 }
 
 /// Formats a number of things as `1 rank`, `4 ranks`.
-pub fn many(number: u64, what: &str) -> String {
+pub fn pluralize(number: u64, what: &str) -> String {
     format!("{} {what}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
@@ -79,6 +79,6 @@ mod tests {
         assert_eq!(percent(0.874), "87 %");
         assert_eq!(percent(0.012), "1.2 %");
         assert_eq!(count(1_234_567), "1,234,567");
-        assert_eq!(many(1, "rank") + &many(20, "task"), "1 rank20 tasks");
+        assert_eq!(pluralize(1, "rank") + &pluralize(20, "task"), "1 rank20 tasks");
     }
 }

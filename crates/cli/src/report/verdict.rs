@@ -3,7 +3,7 @@
 use fleetblast_job::trace::Kind;
 
 use super::figures::{Figures, ThreadUse};
-use super::text::{count, many, percent, seconds};
+use super::text::{count, percent, pluralize, seconds};
 
 /// Utilization of the search threads above which there is nothing left to gain.
 const WELL_USED: f64 = 0.9;
@@ -33,8 +33,8 @@ impl Verdict {
         let run = &figures.timeline.description;
         let what = format!(
             "{} searched {} ({} residues) in {}. Their search threads worked {} of that time.",
-            many(run.ranks.into(), "rank"),
-            many(run.queries, "query").replace("querys", "queries"),
+            pluralize(run.ranks.into(), "rank"),
+            pluralize(run.queries, "query").replace("querys", "queries"),
             count(run.query_residues),
             seconds(figures.timeline.end),
             percent(figures.utilisation()),
@@ -59,7 +59,7 @@ fn limit(figures: &Figures) -> String {
         )
     } else if between >= begin {
         format!(
-            "{} was lost between tasks: ranks waited until the next was given to them, or for a block of queries.",
+            "{} was lost between tasks: ranks waited for their next task, or for a block of queries.",
             percent(between)
         )
     } else {
@@ -73,9 +73,9 @@ fn remarks(figures: &Figures) -> Vec<String> {
     let mut remarks = Vec::new();
     if threads(figures) > cores(figures) {
         remarks.push(format!(
-            "The ranks had {} and shared {}, so works took longer than they would alone.",
-            many(threads(figures), "search thread"),
-            many(cores(figures), "core")
+            "The ranks had {} and shared {}, so their work took longer than with cores of their own.",
+            pluralize(threads(figures), "search thread"),
+            pluralize(cores(figures), "core")
         ));
     }
     let per_rank = figures.tasks.len() as f64 / ranks;
@@ -98,7 +98,7 @@ fn remarks(figures: &Figures) -> Vec<String> {
     let reading = figures.ranks.iter().filter_map(|rank| rank.beside.get(&Kind::Read)).sum::<f64>();
     if reading > LONG_READING * figures.timeline.end {
         remarks.push(format!(
-            "Reading the queries took {} on rank 0, beside the search: it bounds how many ranks can be kept busy.",
+            "Reading the queries took {} on rank 0, during the search: this limits the number of ranks that it can keep busy.",
             seconds(reading)
         ));
     }
@@ -109,7 +109,7 @@ fn remarks(figures: &Figures) -> Vec<String> {
     let loading = figures.share(ThreadUse::Load);
     if loading > LEAST_SHARE {
         remarks.push(format!(
-            "Opening the database took {} of the ranks' time: 'fleetblast doctor' tells why.",
+            "Opening the database took {} of the ranks' time: 'fleetblast doctor' shows why.",
             percent(loading)
         ));
     }

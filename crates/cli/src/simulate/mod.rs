@@ -111,7 +111,7 @@ fn run_to_the_end(setup: &Setup) -> Result<Simulated, Error> {
             RunEnd::Exited(Exit::Completed) => {
                 let longest_block_seconds = job.workload.longest_block();
                 let report = outcome.report;
-                let efficiency = report.efficiency / offered(&job.machine, report.ranks);
+                let efficiency = report.efficiency / usable_share(&job.machine, report.ranks);
                 return Ok(Simulated {
                     report,
                     wall_seconds,
@@ -159,7 +159,7 @@ fn incomplete(end: &RunEnd) -> Error {
 }
 
 /// Returns the share of all ranks that can search at full speed at once.
-fn offered(machine: &Machine, ranks: u32) -> f64 {
+fn usable_share(machine: &Machine, ranks: u32) -> f64 {
     let Some(cores) = machine.cores_per_host else { return 1.0 };
     let on_host = f64::from(ranks.min(machine.ranks_per_host));
     (cores / (f64::from(machine.threads.max(1)) * on_host)).min(1.0)

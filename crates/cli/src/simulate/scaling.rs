@@ -45,7 +45,7 @@ pub fn table(options: &SimulateOptions) -> Result<Vec<ScalingRow>, Error> {
             let dynamic = lines.len();
             for schedule in SCHEDULES {
                 let scale = scale(options, kind, ranks, schedule);
-                let setup = Setup::of_scale(&scale)?;
+                let setup = Setup::from_scale(&scale)?;
                 lines.push(ScalingRow { scale, simulated: job(&setup)? });
                 print(&row(&lines[dynamic], &lines[lines.len() - 1]))?;
             }

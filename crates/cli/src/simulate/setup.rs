@@ -45,7 +45,7 @@ impl Setup {
     ///
     /// # Errors
     /// An impossible layout.
-    pub fn of_scale(scale: &Scale) -> Result<Self, Error> {
+    pub fn from_scale(scale: &Scale) -> Result<Self, Error> {
         let (plan, job) = scale.job().map_err(|error| impossible(&error))?;
         let (replicas, block_residues) = (plan.shape.replicas, plan.block_residues);
         Ok(Setup { replicas, block_residues, job, failures: None, recorded: None })
@@ -58,7 +58,7 @@ impl Setup {
     pub fn new(options: &SimulateOptions) -> Result<Self, Error> {
         let mut setup = match &options.trace {
             Some(trace) => traced(options, Path::new(trace))?,
-            None => Setup::of_scale(&scale(options))?,
+            None => Setup::from_scale(&scale(options))?,
         };
         adapt_machine(options, &mut setup.job.machine)?;
         setup.failures = positive(&FAILURES, options.failures)?;
@@ -106,7 +106,7 @@ fn traced(options: &SimulateOptions, path: &Path) -> Result<Setup, Error> {
     let same = ranks == run.ranks;
     let trace = recorded::workload(&timeline);
     if trace.blocks.is_empty() {
-        let what = format!("Error: {}: nothing was searched in this trace", path.display());
+        let what = format!("Error: {}: this trace has no searched blocks", path.display());
         return Err(Error::new(exit::INPUT, what));
     }
     let wanted = options.queries;

@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::setup::{MOST, adapt_machine, impossible, rate, refused, scale};
 use super::{incomplete, watched};
 use crate::options::simulate::{SITE_DELAY, SITE_RATE, SimulateOptions};
-use crate::report::text::{bytes, many, seconds};
+use crate::report::text::{bytes, pluralize, seconds};
 
 /// Least rate of a link, in bytes per second.
 const LEAST_SITE_RATE: u64 = 1000;
@@ -96,8 +96,8 @@ pub fn table(options: &SimulateOptions) -> Result<Vec<SiteRow>, Error> {
     let links = links(options)?;
     print(&format!(
         "{} search, {} make the report\n{:<22}{:<8}{:>16}{:>16}{:>12}  limit\n",
-        many(all.into(), "rank"),
-        many(ranks.into(), "rank"),
+        pluralize(all.into(), "rank"),
+        pluralize(ranks.into(), "rank"),
         "link",
         "way",
         "searched",

@@ -5,7 +5,7 @@ use fleetblast_fleet::sim::report::Report;
 
 use super::Simulated;
 use super::setup::Setup;
-use crate::report::text::{bytes, count, many, percent, seconds};
+use crate::report::text::{bytes, count, percent, pluralize, seconds};
 
 /// Utilization of a master, the supermaster or the file system above which it limits the job.
 const BUSY: f64 = 0.8;
@@ -19,11 +19,11 @@ pub fn describe(setup: &Setup, simulated: &Simulated) -> String {
     let lanes = f64::from(report.workers) * report.makespan.max(1e-9);
     let mut text = format!(
         "{} in {} of {}, {}, {} of {} residues; schedule {}, output {}, seed {}\n{}\n\n",
-        many(report.ranks.into(), "rank"),
-        many(report.groups.into(), "group"),
-        many((*replicas).into(), "replica"),
-        many(job.topology.partitions.into(), "partition"),
-        many(job.workload.blocks().into(), "block"),
+        pluralize(report.ranks.into(), "rank"),
+        pluralize(report.groups.into(), "group"),
+        pluralize((*replicas).into(), "replica"),
+        pluralize(job.topology.partitions.into(), "partition"),
+        pluralize(job.workload.blocks().into(), "block"),
         count(setup.block_residues),
         format!("{:?}", job.config.schedule).to_lowercase(),
         format!("{:?}", job.config.strategy).to_lowercase(),
@@ -107,9 +107,9 @@ fn machine(machine: &Machine, ranks: u32) -> String {
     format!(
         "assumed: {} of {} with {} each, {cores} (-ranks_per_host, -cores); links of {}/s, messages of {:.1} us; files \
          {}/s",
-        many(ranks.div_ceil(per_host.max(1)).into(), "host"),
-        many(per_host.into(), "rank"),
-        many(machine.threads.into(), "thread"),
+        pluralize(ranks.div_ceil(per_host.max(1)).into(), "host"),
+        pluralize(per_host.into(), "rank"),
+        pluralize(machine.threads.into(), "thread"),
         bytes(machine.bandwidth),
         machine.latency * 1e6,
         bytes(machine.file_rate),

@@ -103,7 +103,7 @@ impl Meter {
     }
 
     /// Returns the current progress.
-    pub fn look(&self) -> Snapshot {
+    pub fn snapshot(&self) -> Snapshot {
         let steps = self.steps.load(Ordering::Relaxed);
         let mut state = self.lock();
         let part = |open: &Open| {
@@ -142,14 +142,14 @@ mod tests {
             meter.stage(stage, all);
             for _ in 0..all {
                 meter.step(1);
-                shares.push(meter.look().done);
+                shares.push(meter.snapshot().done);
             }
         }
         assert_eq!(shares.len(), 14);
         assert!(shares.is_sorted(), "{shares:?}");
         assert!((shares[1] - 3.75).abs() < 1e-9 && (shares[13] - 10.0).abs() < 1e-9, "{shares:?}");
         meter.close(0);
-        let seen = meter.look();
+        let seen = meter.snapshot();
         assert_eq!((seen.finished, seen.under_way, seen.done), (10, 0, 10.0));
         assert_eq!(seen.share(), Some(0.5));
     }
@@ -161,9 +161,9 @@ mod tests {
         // More queries than were counted, as in a file without definition lines.
         meter.open(0, 5);
         meter.close(0);
-        assert_eq!(meter.look().share(), Some(0.999));
+        assert_eq!(meter.snapshot().share(), Some(0.999));
         meter.expect(None);
-        assert_eq!(meter.look().share(), None);
+        assert_eq!(meter.snapshot().share(), None);
     }
 
     #[test]
@@ -175,10 +175,10 @@ mod tests {
         meter.reach(8, 0.5);
         meter.reach(8, 0.25);
         meter.reach(9, 1.0);
-        let seen = meter.look();
+        let seen = meter.snapshot();
         assert_eq!((seen.finished, seen.under_way), (30, 30));
         assert_eq!((seen.done, seen.done_here), (40.0, 10.0));
         meter.close(7);
-        assert_eq!(meter.look().done_here, 20.0);
+        assert_eq!(meter.snapshot().done_here, 20.0);
     }
 }

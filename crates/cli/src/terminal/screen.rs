@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::How;
+use super::DisplayMode;
 use super::meter::{Meter, Snapshot};
 use super::pace::{Pace, clock};
 
@@ -28,7 +28,7 @@ pub struct Screen {
 
 /// The state that the thread draws.
 struct Canvas {
-    how: How,
+    how: DisplayMode,
     bar: ProgressBar,
     meter: Arc<Meter>,
     start: Instant,
@@ -39,13 +39,13 @@ struct Canvas {
 
 impl Screen {
     /// Starts to draw; `None` if that is impossible.
-    pub fn new(how: How, meter: &Arc<Meter>, start: Instant) -> Option<Self> {
-        let template = match meter.look().total {
+    pub fn new(how: DisplayMode, meter: &Arc<Meter>, start: Instant) -> Option<Self> {
+        let template = match meter.snapshot().total {
             Some(_) => "{bar:24} {wide_msg}",
             None => "{spinner} {wide_msg}",
         };
         let target = match how {
-            How::Bar => ProgressDrawTarget::stderr(),
+            DisplayMode::Bar => ProgressDrawTarget::stderr(),
             _ => ProgressDrawTarget::hidden(),
         };
         let style = ProgressStyle::with_template(template);
@@ -70,7 +70,7 @@ impl Screen {
         let write = || {
             let _ = io::stderr().write_all(line);
         };
-        match self.canvas.how == How::Bar && self.canvas.is_drawn() && in_foreground() {
+        match self.canvas.how == DisplayMode::Bar && self.canvas.is_drawn() && in_foreground() {
             true => self.canvas.bar.suspend(write),
             false => write(),
         }
@@ -85,9 +85,9 @@ impl Screen {
     pub fn finish(mut self) -> bool {
         self.end();
         let Canvas { how, bar, meter, start, .. } = &*self.canvas;
-        let free = *how != How::Bar || in_foreground();
-        if *how == How::Bar && self.canvas.is_drawn() && free {
-            let (queries, took) = (HumanCount(meter.look().finished), clock(start.elapsed()));
+        let free = *how != DisplayMode::Bar || in_foreground();
+        if *how == DisplayMode::Bar && self.canvas.is_drawn() && free {
+            let (queries, took) = (HumanCount(meter.snapshot().finished), clock(start.elapsed()));
             bar.set_message(format!("100 %  {queries} queries, {took}"));
             bar.finish();
             let _ = io::stderr().write_all(b"\n");
@@ -125,13 +125,13 @@ impl Canvas {
     }
 
     fn draw(&self, pace: &mut Pace, lines: &mut Lines) {
-        let seen = self.meter.look();
+        let seen = self.meter.snapshot();
         let elapsed = self.start.elapsed();
         pace.note(elapsed, seen.done_here);
         let left = seen.total.and_then(|total| pace.left(total as f64 - seen.done));
         let mut text = sentence(&seen, left, elapsed);
         match self.how {
-            How::Bar if in_foreground() => {
+            DisplayMode::Bar if in_foreground() => {
                 text += &self.note.lock().unwrap_or_else(PoisonError::into_inner);
                 self.bar
                     .set_position(seen.share().map_or(0, |share| (share * STEPS as f64) as u64));
@@ -139,7 +139,7 @@ impl Canvas {
                 self.bar.tick();
                 self.drawn.store(true, Ordering::Relaxed);
             }
-            How::Lines if lines.is_due(elapsed, seen.done) => {
+            DisplayMode::Lines if lines.is_due(elapsed, seen.done) => {
                 let _ = writeln!(io::stderr(), "fleetblast: {text}");
             }
             _ => {}

@@ -301,7 +301,7 @@ fn headers_with_what_no_search_writes_are_refused_by_the_name_of_the_file() {
         let words = ["20", env!("CARGO_BIN_EXE_fleetblast"), "expand", "forged", "-db", "db"];
         let mut command = Command::new("timeout");
         let expanded = command.current_dir(dir).args(words).args(["-out", "r"]).output().unwrap();
-        let words = format!("its header has -{option}, which stays at the site of a search");
+        let words = format!("its header has -{option}, which stays at the search site");
         is_refused(&expanded, dir, option, &words);
     }
     // What is wrong here is not the header's fault.

@@ -251,7 +251,7 @@ fn some_queries_are_a_part_of_the_report() {
     for empty in ["", ","] {
         let none = run(dir, &["expand", "m", "-db", "db", "-query", empty]);
         assert_eq!(none.status.code(), Some(1));
-        assert!(said(&none).contains("-query names no query"), "{}", said(&none));
+        assert!(said(&none).contains("-query has no names of queries"), "{}", said(&none));
     }
 }
 
@@ -265,7 +265,7 @@ fn what_does_not_go_together_is_refused() {
     let refusal = "the search kept 9 subjects of each query, and a report of this format with these options shows 3";
     assert!(said(&kept).contains(refusal), "{}", said(&kept));
     let nowhere = run(dir, &["expand", "m"]);
-    assert!(said(&nowhere).contains("name what was searched with -db: it was db"));
+    assert!(said(&nowhere).contains("name the searched database or file with -db: it was db"));
     for odd in [["-out", "x"], ["-output", "records"]] {
         let words =
             ["blastp", "-query", "q.fa", "-db", "db", "-metadata_out", "m2", odd[0], odd[1]];
@@ -322,7 +322,11 @@ fn blocks_of_any_kinds_are_one_report() {
     let refused = run(dir, &["expand", "mixed", "-db", "db", "-outfmt", "6"]);
     assert!(said(&refused).contains("holds parts of the report as it is"), "{}", said(&refused));
     let nowhere = run(dir, &["expand", "mixed"]);
-    assert!(said(&nowhere).contains("name what was searched with -db"), "{}", said(&nowhere));
+    assert!(
+        said(&nowhere).contains("name the searched database or file with -db"),
+        "{}",
+        said(&nowhere)
+    );
 }
 
 #[test]

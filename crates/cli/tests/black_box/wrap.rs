@@ -194,7 +194,7 @@ fn what_cannot_be_is_refused() {
     refused(&["-db", "absent"], &["cat", "{db}"], 2, "no such database");
     refused(&[], &["psiblast", "-out_ascii_pssm", "p"], 1, "-out_ascii_pssm");
     refused(&[], &["blastp", "-outfmt", "17"], 1, "-outfmt 17");
-    refused(&[], &["blastp", "-out", "f"], 1, "-out is the matter of each block");
+    refused(&[], &["blastp", "-out", "f"], 1, "-out would be the same for each block");
     // Malformed output is an error in each block.
     refused(&["-join", "xml", "-tries", "1"], &["cat"], 3, "no XML of BLAST+");
     fs::write(inputs.path("unnamed.fa"), ">a\nMKV\n>\nMKV\n").expect("queries");

@@ -33,7 +33,7 @@ pub const COMP_BASED_STATS: Opt<OsString> = Opt::text(
 pub const USE_SW_TBACK: Opt<bool> =
     Opt::flag("use_sw_tback", MISC, &["Compute locally optimal Smith-Waterman alignments?"]);
 
-/// Values of these options.
+/// Values of the options for composition-based statistics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompositionOptions {
     /// `-comp_based_stats`.

@@ -285,7 +285,7 @@ pub struct Lists {
     pub negative_taxid_file: Option<OsString>,
 }
 
-/// Values of these options.
+/// Values of the options for the database or subjects.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DatabaseOptions {
     /// `-db`.

@@ -18,7 +18,7 @@ pub const QUERY: Opt<OsString> =
 pub const OUT: Opt<OsString> =
     Opt::output("out", GENERAL, &["Output file name"]).label("output_file").default("-");
 
-/// Values of these options.
+/// Values of the options for the files of queries and report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileOptions {
     /// `-query`.

@@ -29,7 +29,7 @@ pub const SOFT_MASKING: Opt<bool> =
         .label("soft_masking")
         .default("false");
 
-/// Values of these options for proteins.
+/// Values of the options that mask queries of proteins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FilteringOptions {
     /// `-seg`.
@@ -90,7 +90,7 @@ pub const WINDOW_MASKER_DB: Opt<OsString> = Opt::text(
 )
 .label("window_masker_db");
 
-/// Values of these options for nucleotides.
+/// Values of the options that mask queries of nucleotides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NucleotideFilteringOptions {
     /// `-dust`.

@@ -237,7 +237,7 @@ pub const TRACE: Opt<OsString> = Opt::output(
 )
 .label("output_file");
 
-/// Values of these options.
+/// Values of the options for a search by many ranks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FleetOptions {
     /// `-ranks`.

@@ -131,7 +131,7 @@ pub const MAX_TARGET_SEQS: Opt<usize> = Opt::integer(
 .within(Constraint::AtLeast(1))
 .excludes(&["num_descriptions", "num_alignments"]);
 
-/// Values of these options.
+/// Values of the options for the format of the report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FormattingOptions {
     /// `-outfmt`.

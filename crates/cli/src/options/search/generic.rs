@@ -98,7 +98,7 @@ pub const SEARCHSP: Opt<i64> =
         .label("int_value")
         .within(Constraint::AtLeast(0));
 
-/// Values of these options.
+/// Values of the options that most searches have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchOptions {
     /// `-evalue`.

@@ -46,7 +46,7 @@ pub const BEST_HIT_SCORE_EDGE: Opt<f64> = Opt::real(
 pub const SUBJECT_BESTHIT: Opt<bool> =
     Opt::flag("subject_besthit", RESTRICT, &["Turn on best hit per subject sequence"]);
 
-/// Values of these options.
+/// Values of the options for HSP filters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HspFilteringOptions {
     /// `-culling_limit`.

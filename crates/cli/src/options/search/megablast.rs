@@ -77,7 +77,7 @@ pub const INDEX_NAME: Opt<OsString> = Opt::text(
 )
 .label("string");
 
-/// Values of these options.
+/// Values of the options for seeds of nucleotides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MegablastOptions {
     /// `-min_raw_gapped_score`.

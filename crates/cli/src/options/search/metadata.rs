@@ -149,7 +149,7 @@ pub const IO_RANKS: Opt<u32> = Opt::integer(
 .within(Constraint::AtLeast(1))
 .excludes(&["metadata_out", "send", "checkpoint", "resume"]);
 
-/// Values of these options.
+/// Values of the options for a report made at another site.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetadataOptions {
     /// `-metadata_out`.

@@ -33,7 +33,7 @@ pub const PERC_IDENTITY: Opt<f64> = Opt::real("perc_identity", RESTRICT, &["Perc
 pub const SUM_STATS: Opt<bool> =
     Opt::boolean("sum_stats", STATISTICS, &["Use sum statistics"]).label("bool_value");
 
-/// Values of these options.
+/// Values of the options for scores of nucleotides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NucleotideOptions {
     /// `-penalty`.

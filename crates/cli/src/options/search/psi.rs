@@ -135,7 +135,7 @@ pub const PHI_PATTERN: Opt<OsString> =
         .label("file")
         .excludes(&["in_msa", "msa_master_idx", "ignore_msa_master", "in_pssm"]);
 
-/// Values of these options.
+/// Values of the options for iterated searches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PsiOptions {
     /// `-gap_trigger`.

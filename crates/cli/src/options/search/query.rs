@@ -44,7 +44,7 @@ pub const STRAND: Opt<Strands> =
 pub const PARSE_DEFLINES: Opt<bool> =
     Opt::flag("parse_deflines", MISC, &["Should the query and subject defline(s) be parsed?"]);
 
-/// Values of these options.
+/// Values of the options for reading queries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryOptions {
     /// `-lcase_masking`.

@@ -97,7 +97,7 @@ pub const PROGRESS: Opt<ProgressMode> = Opt::one_of(
 .label("when")
 .default("auto");
 
-/// Values of these options.
+/// Values of the options for resources, measurements and progress.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResourceOptions {
     /// `-timing`.

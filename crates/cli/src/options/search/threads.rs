@@ -42,7 +42,7 @@ pub const MT_MODE: Opt<i32> = Opt::integer(
 .within(Constraint::UpTo(1))
 .requires(&["num_threads"]);
 
-/// Values of these options.
+/// Values of the options for threads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThreadOptions {
     /// `-num_threads`.

@@ -17,7 +17,7 @@ use crate::options::typed::lossy;
 /// # Errors
 /// A file that cannot be read.
 pub fn bytes(option: &str, file: &OsStr) -> Result<Vec<u8>, Error> {
-    hint::before_reading(option, file, "what the search begins with");
+    hint::before_reading(option, file, "the file that the search starts with");
     let read = if file == "-" {
         standard::input().and_then(|mut input| {
             let mut bytes = Vec::new();

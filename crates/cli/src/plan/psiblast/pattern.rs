@@ -80,7 +80,7 @@ fn line(bytes: &[u8]) -> Result<Option<&[u8]>, Error> {
     let lines = bytes.split(|&byte| byte == b'\n');
     for line in lines.take_while(|line| line.len() < LONGEST_LINE) {
         let rest = match line.get(..2) {
-            Some(b"ID" | b"PA") => line.get(4..).ok_or_else(|| short(line))?,
+            Some(b"ID" | b"PA") => line.get(4..).ok_or_else(|| short_line_error(line))?,
             _ => continue,
         };
         if line.starts_with(b"PA") {
@@ -91,7 +91,7 @@ fn line(bytes: &[u8]) -> Result<Option<&[u8]>, Error> {
 }
 
 /// The error in the words of the C++ library.
-fn short(line: &[u8]) -> Error {
+fn short_line_error(line: &[u8]) -> Error {
     Error::new(
         255,
         format!(
