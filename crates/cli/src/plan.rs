@@ -182,7 +182,7 @@ impl OpenedFiles {
         let (option, query) = program.query();
         let is_query = option == files::QUERY.name();
         let query = input::source(option, query);
-        // A file instead of queries is opened when it is read
+        // BLAST+ opens a PSSM or an alignment only when it reads it, after other checks
         // (`CPsiBlastArgs::ExtractAlgorithmOptions`).
         let query = if is_query { Ok(query?) } else { query };
         let elsewhere = program.metadata().is_some_and(|it| it.io_ranks.is_some());

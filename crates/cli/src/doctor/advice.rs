@@ -68,7 +68,7 @@ fn bound(found: &Findings, warm: bool, fits: bool, search: f64, load: Option<f64
         ),
         (false, false, load) => format!(
             "The database ({}) does not fit in the memory available ({}): every block of queries reads all of it{}; \
-             {searching}. Search many queries in one run, use a machine with more memory, or share the database out.",
+             {searching}. Search many queries in one run, use a machine with more memory, or distribute the database over several.",
             size(found.bytes),
             found.memory.available_bytes.map_or("unknown".to_owned(), size),
             load.map_or(String::new(), |load| format!(", {} each time", time(load))),

@@ -170,7 +170,7 @@ pub const OUTPUT: Opt<Strategy> =
 
 /// `-schedule`.
 pub const SCHEDULE: Opt<Schedule> =
-    Opt::one_of("schedule", OF_JOB, &["How queries are shared out, as for blastp"], &SCHEDULES)
+    Opt::one_of("schedule", OF_JOB, &["How queries are distributed, as for blastp"], &SCHEDULES)
         .label("schedule");
 
 /// `-query_order`.

@@ -195,7 +195,7 @@ impl BlastnOptions {
     fn unsupported_gap_cost(&self) -> Option<String> {
         let is_unused = self.common.ungapped && !self.is_greedy();
         if is_unused || self.scoring().1.is_some() {
-            // Without gap costs, or for costs that BLAST+ refuses as well.
+            // The costs have no effect, or BLAST+ refuses them as well.
             return None;
         }
         let search = &self.common.search;

@@ -100,7 +100,7 @@ pub fn plan(program: &dyn SearchProgram, host: &Host<'_>) -> Result<Fleet, Error
     Ok(Fleet { ranks, dry_run, wishes, config, checkpoint, codec, trace, decisive, common, list })
 }
 
-/// Returns by how many turns long blocks are moved forward.
+/// Returns how early long blocks are handed out (`Config::longest_first`); 0 for never.
 fn longest_first(options: &FleetOptions) -> Result<f64, Error> {
     match (options.query_order, options.schedule) {
         (order @ None, _) | (order, Schedule::Dynamic) => Ok(QueryOrder::longest_first(order)),

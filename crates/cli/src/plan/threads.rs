@@ -1,4 +1,4 @@
-//! The number of threads, and whether they share out queries or the database.
+//! The number of threads, and whether they split the queries or the database.
 
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::Split;

@@ -85,7 +85,7 @@ pub const PLAN: Opt<bool> = Opt::flag(
 pub const GROUPS: Opt<u32> = Opt::integer(
     "groups",
     Group::FLEETBLAST,
-    &["Number of groups of ranks, which share out the queries", "Default = by the number of ranks"],
+    &["Number of groups of ranks; each searches other queries", "Default = by the number of ranks"],
 )
 .label("int_value")
 .within(Constraint::AtLeast(1));
@@ -135,7 +135,7 @@ pub const SCHEDULE: Opt<Schedule> = Opt::one_of(
     "schedule",
     Group::FLEETBLAST,
     &[
-        "How queries are shared out among groups of ranks:",
+        "How queries are distributed over groups of ranks:",
         "    dynamic: when a group needs more",
         "    length: at the start, in shares of equal residues",
         "    weight: at the start, in shares of equal residues + 225 x sequences",

@@ -1,4 +1,4 @@
-//! `CMTArgs`: the number of threads, and whether they share out queries or the database.
+//! `CMTArgs`: the number of threads, and whether they split the queries or the database.
 
 use super::MISC;
 use crate::options::opt::Opt;
@@ -8,7 +8,7 @@ use crate::options::values::Values;
 /// The options, in the order of the usage text.
 pub const OPTIONS: &[OptionSpec] = &[NUM_THREADS.spec, MT_MODE.spec];
 
-/// Options of programs whose threads share out only the database.
+/// Options of programs whose threads split only the database.
 pub const WITHOUT_MODE: &[OptionSpec] = &[NUM_THREADS.spec];
 
 /// The default number of threads of every command, as the help describes it.
