@@ -63,7 +63,7 @@ fn a_report_larger_than_allowed_leaves_nothing() {
     assert_eq!(fs::read(sandbox.path("old")).expect("a file"), b"an older report\n");
 }
 
-/// The system sends a signal to whoever writes beyond the limit, which must end no command.
+/// The system sends a signal to a process that writes beyond the limit; it must end no command.
 #[test]
 fn files_larger_than_allowed_are_errors_of_every_command() {
     let sandbox = Sandbox::new();
@@ -82,7 +82,7 @@ fn files_larger_than_allowed_are_errors_of_every_command() {
     assert!(!sandbox.path("key").exists());
 }
 
-/// A program that may open no more files removes what it has made.
+/// A program that can open no more files removes the files that it has made.
 #[test]
 fn makeblastdb_without_open_files_leaves_nothing() {
     let sandbox = Sandbox::new();

@@ -9,7 +9,7 @@ use crate::blastn::{Bases, COLUMNS, compare, opposite};
 use crate::common::{Fixture, complaint};
 use crate::volumes::Random;
 
-/// Searches whose words reach over what is masked, or not.
+/// Searches whose words may or may not extend over masked ranges.
 const SEARCHES: &[&str] = &[
     "-task|blastn",
     "-task|blastn|-word_size|7",

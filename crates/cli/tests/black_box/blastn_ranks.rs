@@ -14,7 +14,7 @@ use crate::patience::until;
 use crate::volumes::Random;
 use tempfile::TempDir;
 
-/// Exit code of what is refused.
+/// Exit code of a refusal.
 const INPUT: i32 = 1;
 
 /// Bytes of a checkpoint that has records, and not only headers of files.
@@ -61,7 +61,7 @@ fn fasta(name: &str, sequences: &[String]) -> String {
     sequences.iter().enumerate().map(|(i, bases)| format!(">{name}{i}\n{bases}\n")).collect()
 }
 
-/// A directory of its own.
+/// A separate directory for a test.
 struct Place(TempDir);
 
 impl Place {

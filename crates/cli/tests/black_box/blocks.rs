@@ -1,4 +1,4 @@
-//! Into which blocks the queries are cut changes neither the report nor what is said.
+//! The cuts between blocks of queries change neither the report nor the messages.
 
 use std::fmt::Write;
 use std::fs;
@@ -102,7 +102,7 @@ fn a_resumed_job_keeps_its_blocks() {
     let sandbox = Sandbox::new();
     sandbox.write("q.fa", queries());
     let report = sandbox.run(&["-outfmt", "0"]).stdout;
-    // The job is noted, but what is kept of its first block does not fit.
+    // The job is recorded in the checkpoint, but the results of its first block do not fit.
     let script = "ulimit -f 16; \"$@\"";
     let kept = ["-outfmt", "0", "-checkpoint", "kept", "-out", "o", "-ranks", "1"];
     let first =

@@ -105,7 +105,7 @@ fn lists_meet_as_in_the_oracle() {
     }
 }
 
-/// Partitions and ranks leave out what is hidden in the same places.
+/// Partitions and ranks hide the same subjects as one process.
 #[test]
 fn hidden_subjects_take_places_on_ranks() {
     let fixture = directory();

@@ -14,7 +14,7 @@ use crate::volumes::Random;
 
 /// Trials of each database, if there is time.
 const TRIALS: u64 = 4000;
-/// Time allowed for each. Every commit has trials of its own.
+/// Time for each test. Every commit has its own random trials.
 const TIME: Duration = Duration::from_secs(4);
 /// Sequences of a database.
 const SEQUENCES: usize = 150;

@@ -100,7 +100,7 @@ fn catches(process: u32, signal: Signal) -> bool {
     signals(process, "SigCgt:") >> (signal.as_raw() - 1) & 1 == 1
 }
 
-/// The signals that whoever started the tests does not have ignored.
+/// Returns the signals that the caller of the tests does not ignore.
 fn heeded() -> Vec<Signal> {
     let ignored = signals(std::process::id(), "SigIgn:");
     let is_heeded = |signal: &Signal| ignored >> (signal.as_raw() - 1) & 1 == 0;

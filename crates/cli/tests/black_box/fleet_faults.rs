@@ -39,7 +39,7 @@ struct Inputs {
     duration: Duration,
 }
 
-/// A job of its own in a directory of its own.
+/// A job in a separate directory.
 struct Job<'a> {
     inputs: &'a Inputs,
     dir: TempDir,
@@ -162,7 +162,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Runs the job to its end, which must be the right one; returns what it says.
+    /// Runs the job to its end, and checks the report; returns the messages.
     fn finish(&self, strategy: &str, arguments: &[&str]) -> String {
         let child = self.command(strategy, arguments).spawn().expect("the program runs");
         let (status, message) = ended(child);
@@ -346,7 +346,7 @@ fn another_job_is_refused() {
     job.refused(&["-outfmt", "6"], 1, &["another job", "-outfmt"]);
     let other = job.dir.path().join("other.fa");
     fs::write(&other, ">q\nMKVLAADTGHIWQERTYPASDFGHKLCVNM\n").expect("queries");
-    // The last of two options with one name would not be taken: a command of its own.
+    // The program would refuse a second option with the same name, so this is a separate command.
     let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
     command
         .args(["blastp", "-db", "db", "-comp_based_stats", "0", "-resume", "-query"])
@@ -356,7 +356,7 @@ fn another_job_is_refused() {
     let message = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(message.contains("another job") && message.contains("the query"), "{message}");
-    // Without -resume, what is kept is not touched.
+    // Without -resume the checkpoint is not touched.
     let mut command = job.inputs.command(&["-checkpoint"]);
     let output = command.arg(&job.checkpoint).arg("-out").arg(job.out()).output().expect("it runs");
     let message = String::from_utf8_lossy(&output.stderr);

@@ -11,7 +11,7 @@ use crate::family::{family, queries};
 use crate::volumes::{FOUR, write};
 use tempfile::TempDir;
 
-/// Exit code of what is refused, and of a search whose last query cannot be read.
+/// Exit code of a refusal, and of a search whose last query cannot be read.
 const INPUT: i32 = 1;
 
 /// A job with all queries before a last, bad one in its checkpoint: however often it is resumed, it
@@ -55,7 +55,7 @@ impl Job {
         self.command(program, arguments).output().expect("the program runs")
     }
 
-    /// The job is taken for what it is, on whatever ranks, and gives what it gave.
+    /// The program recognizes the job, on any ranks, and writes the same report.
     fn goes_on(&self) {
         for arguments in [&["-ranks", "2", "-partitions", "7"][..], &["-ranks", "1"]] {
             let output = self.run(arguments);

@@ -118,7 +118,7 @@ impl Bench {
         command.stdin(Stdio::null()).output().expect("the program runs")
     }
 
-    /// Makes the database `x` in a directory of its own; returns its files and the messages.
+    /// Makes the database `x` in a separate directory; returns its files and the messages.
     fn make(
         &self,
         program: &[&str],

@@ -227,7 +227,8 @@ fn damage_is_refused_and_metadata_cut_off_gives_a_partial_report() {
             );
             fs::remove_file(dir.join("r")).is_ok()
         };
-        // A part of what is wanted is a report so far, nothing is none.
+        // If only some of the names exist, there is a partial report; if none exists, there is no
+        // file.
         assert!(named("q1,q99") && !named("q99"), "{kind}");
     }
 }

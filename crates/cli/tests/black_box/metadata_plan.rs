@@ -65,7 +65,8 @@ fn every_way_to_another_site_has_a_plan() {
         assert!(plan.contains(how), "{plan}");
         assert!(!dir.join("r").exists());
     }
-    // Where ranks cut batches, what is found is not found again by subjects alone.
+    // If ranks predict batches, the encoding `oids` is impossible: hits do not follow from the
+    // subjects alone.
     let many = bases(20);
     let words = [&BLASTN[..], &["-plan", "-ranks", "2", "-metadata_out", "m"]].concat();
     let plan = String::from_utf8(must(fleetblast(many.path(), &words))).unwrap();

@@ -222,7 +222,6 @@ fn chosen(dir: &Path) -> u64 {
     blocks("kinds")
 }
 
-/// What is compressed begins so.
 /// Ranks write to a pipe, and `expand` reads from one: any program between them may encrypt.
 #[test]
 fn metadata_go_through_pipes() {

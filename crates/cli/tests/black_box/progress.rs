@@ -173,7 +173,7 @@ fn counts(shown: &str) -> Vec<(u32, u32)> {
     let count = |line: &str| {
         let (before, after) = line.split_once(" queries done")?;
         let done = before.rsplit(|c: char| !c.is_ascii_digit()).next()?;
-        // There is none between two blocks.
+        // Between two blocks there is no share.
         Some((done.parse().ok()?, shares(after).first().copied().unwrap_or(0)))
     };
     shown.split('\r').filter_map(count).collect()

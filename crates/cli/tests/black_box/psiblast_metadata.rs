@@ -256,7 +256,7 @@ fn what_would_be_half_right_is_refused_by_name() {
     }
 }
 
-/// Where the search ends the report before its time there is none at the other site.
+/// If the search fails before the end of the report, the other site has no report.
 #[test]
 fn a_query_that_ends_the_search_leaves_nothing_by_halves() {
     let place = Place::new();

@@ -112,7 +112,7 @@ fn ranks_find_by_a_pattern_what_one_process_finds() {
 fn a_search_does_not_go_on_with_another_pattern() {
     let place = shared();
     let search = "-query missing.fa -db db -phi_pattern often -outfmt 6 -ranks 2 -block_residues 1 -out r -checkpoint c";
-    // It ends at the query that lacks the pattern, and keeps what is before that.
+    // The search ends at the query that lacks the pattern, and keeps the report before it.
     assert_eq!(place.run(search).code, Some(3));
     place.write("often", "PA   [LIVMA]-x-[LIVMAS]\n");
     let other = place.run(&format!("{search} -resume"));

@@ -188,7 +188,7 @@ fn queries_that_cannot_be_searched_end_the_job_where_they_stand() {
                 .run(&format!("{search} {shape}"))
                 .assert_is(&expected, &format!("{search} {shape}"));
         }
-        // Nor is it forgotten by who goes on.
+        // A resumed search does not forget it either.
         let kept = format!("{search} -ranks 2 -block_residues 1 -checkpoint c -resume");
         for _ in 0..2 {
             let left = place.run(&kept);

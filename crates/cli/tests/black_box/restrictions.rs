@@ -49,7 +49,7 @@ fn run(fixture: &Fixture, program: &Path, arguments: &[std::ffi::OsString]) -> O
     command.output().expect("the program runs")
 }
 
-/// The commands and what they print.
+/// Returns the commands with their expected output.
 fn sections() -> impl Iterator<Item = (&'static str, &'static str)> {
     GOLDEN.split("$ blastp ").skip(1).map(|section| section.split_once('\n').expect("a command"))
 }
@@ -109,7 +109,7 @@ fn the_golden_is_what_the_oracle_says() {
     }
 }
 
-/// Lists and masks that cannot be used: what is wrong, and what BLAST+'s exit code is.
+/// Unusable lists and masks: the fault, and BLAST+'s exit code.
 const UNUSABLE: [(&str, i32, &str); 16] = [
     ("-seqidlist|nosuch", 255, "nosuch"),
     ("-negative_seqidlist|nosuch", 255, "nosuch"),

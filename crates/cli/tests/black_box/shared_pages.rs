@@ -67,7 +67,7 @@ fn search(mut command: Command, dir: &Path, arguments: &[&str]) -> Output {
     output
 }
 
-/// The program on four processes, each with pages of its own.
+/// The program on four processes, each with its own page cache.
 fn apart(dir: &Path) -> Command {
     let launcher = env::var_os("MPIRUN").unwrap_or_else(|| "mpirun".into());
     let mut command = Command::new(launcher);

@@ -22,8 +22,8 @@ const MOMENTS: usize = 50;
 /// An ordinary run tries one in this number of moments.
 const SHARE: usize = 10;
 const DATABASE: i32 = 2;
-/// The code of `blastdbcmd` for a file that is too short when it opens the database, as it is for
-/// a moment while another one is copied over it.
+/// Exit code of `blastdbcmd` for a file that is too short when it opens the database, which happens
+/// briefly while another file is copied over it.
 const UNOPENED: i32 = 1;
 /// Files of the database by how often they are changed.
 const FILES: [&str; 5] = ["db.psq", "db.psq", "db.phr", "db.phr", "db.pin"];

@@ -57,7 +57,7 @@ fn timing_says_what_decides_the_threads() {
     }
     assert_eq!(timed("", &[("OMP_NUM_THREADS", "1,4")]), (1, "OMP_NUM_THREADS".to_owned()));
     assert_eq!(timed("", &[("OMP_NUM_THREADS", "many")]), all);
-    // All ranks of a process share what is for the process.
+    // The ranks of a process share its threads.
     let (threads, source) = timed(" -ranks 2", &[("FLEETBLAST_THREADS", "2")]);
     assert_eq!((threads, cpus.allowed < 2 || source == "FLEETBLAST_THREADS"), (2, true));
 }

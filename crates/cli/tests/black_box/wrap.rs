@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 const QUERIES: usize = 40;
 
-/// A database, queries of uneven lengths, and a directory of its own for each test's output.
+/// A database, queries of uneven lengths, and a separate directory for each test's output.
 struct Inputs {
     dir: TempDir,
 }
@@ -203,7 +203,7 @@ fn what_cannot_be_is_refused() {
     assert!(said(&output).contains("query 2 has no name"), "{}", said(&output));
 }
 
-/// A run of a slow program, which keeps what is finished.
+/// Starts a slow program with a checkpoint.
 fn start(inputs: &Inputs, dir: &Path, ranks: &str, format: &str, records: bool) -> Child {
     let (out, kept) = (dir.join("out"), dir.join("kept"));
     let kept = if records { &out } else { &kept };

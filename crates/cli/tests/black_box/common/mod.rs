@@ -82,7 +82,7 @@ impl Fixture {
     }
 }
 
-/// Says what a test leaves out, not by a macro, whose output the test harness hides.
+/// Prints the name of a skipped test. Not by a macro, whose output the test harness hides.
 pub fn not_tested(what: &str) {
     io::stderr().write_all(format!("NOT TESTED: {what}\n").as_bytes()).expect("standard error");
 }

@@ -32,7 +32,7 @@ struct Shared {
     fates: Mutex<VecDeque<Fate>>,
     forever: bool,
     connections: AtomicUsize,
-    /// What who connects has said, of all connections.
+    /// Bytes from the clients of all connections.
     said: Mutex<Vec<u8>>,
 }
 

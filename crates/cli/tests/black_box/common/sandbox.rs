@@ -1,4 +1,4 @@
-//! A directory of its own for runs of the program on input that it cannot use.
+//! A separate directory for runs of the program on unusable input.
 #![allow(dead_code, reason = "each test program uses a part of this module")]
 
 use std::fs;

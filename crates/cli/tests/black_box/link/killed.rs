@@ -111,7 +111,7 @@ fn a_killed_receiver_goes_on_with_what_it_has() {
         let mut receiver = receiver;
         let mut made = None;
         for part in 1..4 {
-            // Where there is none any more it has come to its end.
+            // Without the file the report is complete.
             let come = || fs::metadata(&spool).map_or(u64::MAX, |meta| meta.len());
             until("bytes of the search", || come() >= 2000 * part);
             sleep(Duration::from_millis(pause));
@@ -140,7 +140,7 @@ fn a_killed_receiver_goes_on_with_what_it_has() {
     }
 }
 
-/// How BLAST+ cuts these queries into batches depends on what the batches before found.
+/// BLAST+ cuts these queries into batches by the hits of earlier batches.
 #[test]
 fn a_killed_search_of_nucleotides_goes_on_with_the_same_batches() {
     let sites = Sites::new(1);

@@ -1,4 +1,4 @@
-//! Peers that are not who they should be, and what is altered on its way.
+//! Peers with wrong keys or wrong messages, and data altered in transit.
 
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
@@ -59,7 +59,7 @@ fn no_forged_alert_ends_a_search() {
     assert!(sites.report() == Some(sites.direct(&[])));
 }
 
-/// More than may be open at a time, made again as soon as they are cut.
+/// More connections than may be open at a time, reopened as soon as they are cut.
 #[test]
 fn a_crowd_of_idle_connections_does_not_keep_a_search_out() {
     let sites = Sites::new(5);

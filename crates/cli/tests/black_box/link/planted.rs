@@ -1,11 +1,11 @@
-//! Files that others put where `receive` keeps what comes.
+//! Files planted at the places where `receive` saves metadata.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 
 use super::sites::*;
 
-/// Has somebody receive who is to end at once; what that says.
+/// Runs a receiver that must end at once; returns its messages.
 fn refused(sites: &Sites) -> String {
     let words = ["receive", "-listen", "127.0.0.1:0", "-out", "r", "-link_timeout", "2"];
     let link = ["-key", "there", "-peer", &sites.keys[HERE], "-db", "db"];

@@ -40,7 +40,7 @@ fn signal(child: &Child, signal: Signal) {
 
 #[test]
 fn a_search_that_finds_nothing_for_long_is_not_cut_off() {
-    // (Who waits for queries writes nothing of others, unless they do so themselves.)
+    // (Ranks that wait for queries write no results of others, but only their own.)
     let layouts = [&[][..], &["-ranks", "2", "-output", "individual"]];
     let survives_silence = |ranks: &[&str]| {
         let sites = Sites::new(40);
