@@ -1,4 +1,4 @@
-//! `fleetblast cat`: the one report, of the records that ranks wrote.
+//! `fleetblast cat`: joins the records that ranks wrote to one report.
 
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
@@ -10,12 +10,12 @@ use fleetblast_job::records::{self, Wanted};
 use crate::options::cat::{CatOptions, OUT};
 use crate::options::parse::Given;
 use crate::plan::input::destination;
-use crate::terminal::{Progress, When};
+use crate::terminal::{Progress, ProgressMode};
 
 /// Runs the program.
 ///
 /// # Errors
-/// What is not there, or damaged; an output that cannot be written.
+/// Missing or damaged records; an output that cannot be written.
 pub fn run(given: &Given) -> Result<(), Error> {
     let options = CatOptions::new(given);
     let wanted = match options.query {
@@ -24,6 +24,6 @@ pub fn run(given: &Given) -> Result<(), Error> {
         None => Wanted::Whole,
     };
     let out = destination(OUT.name(), &options.out)?;
-    let audience = Progress::new("cat", When::No, out == Destination::Stdout);
+    let audience = Progress::new("cat", ProgressMode::No, out == Destination::Stdout);
     records::show(Path::new(&options.records), &wanted, &out, &audience)
 }

@@ -12,7 +12,7 @@ use fleetblast_mpi::launched;
 use crate::ending::end_process;
 use crate::messages::complain;
 
-/// Has panics end the process in order where a mapped file has changed.
+/// Makes panics end the process with an error message if a mapped file has changed.
 pub fn prepare() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {

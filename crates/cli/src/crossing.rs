@@ -1,4 +1,5 @@
-//! The options of a search as they cross to another site, and with those that are given there.
+//! The options of a search in metadata: encoded for another site, and combined with options given
+//! there.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -27,11 +28,11 @@ use crate::options::search::resources::MEMORY;
 use crate::options::search::threads::NUM_THREADS;
 use crate::options::spec::{Group, Program};
 
-/// Environment variables that change a search.
+/// Environment variables that change the results of a search.
 pub const VARIABLES: [&str; 2] = ["BATCH_SIZE", "OLD_FSC"];
 
-/// Options that name files of the search site, or are sent as the content of these. Nothing that a
-/// header names is opened: whoever wrote it may not read files here.
+/// Options that name files of the search site; some are sent as contents instead. The I/O site
+/// opens no file that a header names: the sender could otherwise read files there.
 const OF_SITE: [&str; 22] = [
     DB.name(),
     SUBJECT.name(),
@@ -46,7 +47,7 @@ const OF_SITE: [&str; 22] = [
     NEGATIVE_TAXIDLIST.name(),
     TAXIDS.name(),
     NEGATIVE_TAXIDS.name(),
-    // Matrices are kept where they are searched with.
+    // Matrices stay at the search site.
     OUT_PSSM.name(),
     OUT_ASCII_PSSM.name(),
     SAVE_PSSM_AFTER_LAST_ROUND.name(),
@@ -91,13 +92,13 @@ fn decode(value: &OptionValue) -> Value {
     }
 }
 
-/// Metadata whose header has what no search writes there.
+/// The error for metadata whose header has values that no search writes.
 pub fn damaged(path: &Path, what: impl fmt::Display) -> Error {
     let path = path.display();
     Error::new(exit::INPUT, format!("{path} is damaged: its header has {what}; send it again"))
 }
 
-/// Decodes the options of the search from the header of the metadata in `path`.
+/// Decodes the options of a search from the header of the metadata in `path`.
 ///
 /// # Errors
 /// Options that this program does not have, or that no search writes there.
@@ -107,12 +108,9 @@ pub fn decode_options(program: &Program, (header, path): (&Header, &Path)) -> Re
         let Some(option) = program.find(name) else {
             return Err(Error::unsupported(program.name, format_args!("-{name}")));
         };
-        // It may name files here, to be read or written.
+        // The option may name files here, to be read or written.
         if !crosses(program, name) {
-            return Err(damaged(
-                path,
-                format_args!("-{name}, which stays at the site of a search"),
-            ));
+            return Err(damaged(path, format_args!("-{name}, which stays at the search site")));
         }
         let value = decode(value);
         if !accepts(option, &value) {
@@ -123,12 +121,12 @@ pub fn decode_options(program: &Program, (header, path): (&Header, &Path)) -> Re
     Ok(all)
 }
 
-/// Returns the decoded options of a search, with those given here in their place.
+/// Replaces decoded options of a search by those given here.
 pub fn merge_options(decoded: &Given, options: &ExpandOptions, given: &Given) -> Given {
     let mut all = decoded.clone();
     let numbers = [NUM_DESCRIPTIONS.name(), NUM_ALIGNMENTS.name()];
     for (&name, value) in given.iter().filter(|(name, _)| is_of_format(name)) {
-        // They exclude each other.
+        // These options exclude each other.
         if name == MAX_TARGET_SEQS.name() {
             numbers.iter().for_each(|number| drop(all.remove(number)));
         } else if numbers.contains(&name) {

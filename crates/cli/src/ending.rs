@@ -1,7 +1,7 @@
-//! The end of the process at any place: in the allocator, in a hook of panics, under any lock.
+//! Ends the process from any place: in the allocator, in a panic hook, under any lock.
 //!
-//! What is done then takes no lock that it would have to wait for. Neither an allocator nor a
-//! handler of signals knows anything that is not static: hence the statics here.
+//! The code here takes no lock that it would have to wait for. The state is static, since an
+//! allocator and a signal handler reach nothing else.
 
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -12,8 +12,8 @@ static ENDING: AtomicI32 = AtomicI32::new(0);
 /// The exit code that it chose.
 static EXIT_CODE: AtomicI32 = AtomicI32::new(0);
 
-/// Ends the process as soon as it is dropped: the process must not unwind out of an allocator,
-/// whatever panics on the way to its end.
+/// Ends the process when dropped: the process must not unwind out of an allocator, whatever panics
+/// on the way to its end.
 struct Ending;
 
 impl Drop for Ending {
@@ -22,24 +22,24 @@ impl Drop for Ending {
     }
 }
 
-/// Calls `say`, which says why, does the [last works](last_works) and ends the process. Never
-/// unwinds. If several threads end the process, the first one does. The launcher of ranks then
-/// ends the others.
+/// Calls `say` to print the reason, runs the [last works](last_works) and ends the process. Never
+/// unwinds. If several threads end the process, the first one does. The launcher of ranks then ends
+/// the others.
 #[cold]
 pub(crate) fn end_process(exit_code: u8, say: impl FnOnce()) -> ! {
     let ending = Ending;
-    // SAFETY: it asks for a number.
+    // SAFETY: the call only returns a number.
     let own = unsafe { libc::gettid() };
     match ENDING.compare_exchange(0, own, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => {
             EXIT_CODE.store(i32::from(exit_code), Ordering::Relaxed);
             let handler = on_abort as extern "C" fn(libc::c_int) as libc::sighandler_t;
-            // SAFETY: the handler ends the process or waits, which may be done anywhere.
+            // SAFETY: the handler ends the process or waits, which is allowed anywhere.
             unsafe { libc::signal(libc::SIGABRT, handler) };
             say();
             last_works::do_all();
         }
-        // What is done at the end came here itself: memory ran out, even with the reserve.
+        // One of the last works failed here itself: memory ran out, even with the reserve.
         Err(ending) if ending == own => {}
         Err(_) => wait_for_the_end(),
     }
@@ -47,10 +47,10 @@ pub(crate) fn end_process(exit_code: u8, say: impl FnOnce()) -> ! {
     unreachable!("the process has ended")
 }
 
-/// A panic in a hook of panics does not unwind; it aborts. So does the C library in another thread
-/// that has no memory either, and must not end the process before the last works are done.
+/// A panic in a panic hook does not unwind; it aborts. So does the C library in another thread that
+/// is also out of memory; that must not end the process before the last works are done.
 extern "C" fn on_abort(_: libc::c_int) {
-    // SAFETY: it asks for a number.
+    // SAFETY: the call only returns a number.
     match ENDING.load(Ordering::Acquire) == unsafe { libc::gettid() } {
         true => exit(),
         false => wait_for_the_end(),
@@ -60,13 +60,13 @@ extern "C" fn on_abort(_: libc::c_int) {
 /// Waits until another thread has ended the process.
 fn wait_for_the_end() -> ! {
     loop {
-        // SAFETY: it waits for signals.
+        // SAFETY: the call only waits for signals.
         unsafe { libc::pause() };
     }
 }
 
 fn exit() -> ! {
-    // SAFETY: it ends the process, and runs nothing before that.
+    // SAFETY: the call ends the process without running other code.
     unsafe { libc::_exit(EXIT_CODE.load(Ordering::Relaxed)) }
 }
 
@@ -78,11 +78,11 @@ mod tests {
 
     use super::*;
 
-    /// Set for the process that ends.
+    /// Environment variable set in the process that ends.
     const ENDS: &str = "FLEETBLAST_TEST_ENDS";
     const CODE: u8 = 42;
 
-    /// Runs the test of this name in a process of its own; returns how that ended.
+    /// Runs the test of this name in a process of its own; returns the exit status.
     fn run(name: &str) -> ExitStatus {
         let test = format!("ending::tests::{name}");
         let mut command = Command::new(std::env::current_exe().unwrap());
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(status.code(), Some(i32::from(CODE)), "{status}");
     }
 
-    /// Rust aborts where a hook of panics panics.
+    /// Rust aborts if a panic hook panics.
     #[test]
     fn a_panic_in_a_last_work_in_a_hook_does_not_abort() {
         if std::env::var_os(ENDS).is_some() {

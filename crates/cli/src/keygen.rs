@@ -1,4 +1,4 @@
-//! `fleetblast keygen`: a key by which another site knows this one.
+//! `fleetblast keygen`: makes the key by which another site recognizes this one.
 
 use std::path::PathBuf;
 
@@ -9,10 +9,10 @@ use fleetblast_link::Key;
 use crate::options::keygen::key;
 use crate::options::parse::Given;
 
-/// Makes a key, unless there is one, and tells its fingerprint.
+/// Makes a key, unless there is one, and prints its fingerprint.
 ///
 /// # Errors
-/// A file that cannot be written, or is something else.
+/// A file that cannot be written, or is not a key.
 pub fn run(given: &Given) -> Result<(), Error> {
     let path = PathBuf::from(key(given));
     let fingerprint = match path.symlink_metadata() {

@@ -1,10 +1,10 @@
-//! The command line of FleetBLAST: BLAST+'s options over the FleetBLAST engine.
+//! The command line of FleetBLAST: BLAST+'s options for the FleetBLAST engine.
 //!
-//! [`options`] reads what was typed exactly as BLAST+ reads it, [`plan`] turns it into what to do, which a
-//! [job](fleetblast_job) does; the [`terminal`] shows how far that is.
-//! `-h` and `-help` under the name `blastp` are BLAST+'s texts, but for the default of `-num_threads`
-//! and two sections at the end of `-help`: FleetBLAST's own options, and what it does not support.
-//! As `fleetblast blastp` the usage text lists the own options too, and marks what is not supported.
+//! [`options`] parses a command line exactly as BLAST+ does. [`plan`] turns the options into a
+//! plan, which a [job](fleetblast_job) carries out, and [`terminal`] shows its progress. Under the
+//! name `blastp`, `-h` and `-help` print BLAST+'s texts, except for the default of `-num_threads`
+//! and two sections at the end of `-help`: FleetBLAST's own options, and the unsupported ones. As
+//! `fleetblast blastp` the usage text lists the own options too, and marks unsupported ones.
 
 pub mod blastdbcmd;
 mod cat;

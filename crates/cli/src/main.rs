@@ -1,12 +1,12 @@
-//! The program `fleetblast`, which is `blastp` too when run under that name.
+//! The program `fleetblast`. Run under the name of a BLAST+ program, it is that program.
 
 use std::process::ExitCode;
 
-use fleetblast_cli::memory::Telling;
+use fleetblast_cli::memory::ExitingAllocator;
 use fleetblast_cli::program;
 
 #[global_allocator]
-static ALLOCATOR: Telling = Telling;
+static ALLOCATOR: ExitingAllocator = ExitingAllocator;
 
 fn main() -> ExitCode {
     program::main(std::env::args_os())

@@ -1,10 +1,10 @@
-//! The end of a process that gets no more memory or threads: one message, exit code 4, and nothing unfinished left.
+//! Ends a process that runs out of memory or threads with one message and exit code 4, and leaves
+//! no unfinished files.
 //!
-//! The library's way is to abort where memory ran out, and to panic where a thread cannot be
-//! started or cannot have its stack for signals; neither lets a caller do anything about it. So
-//! memory is asked for through [`Telling`], and panics for want of a thread end the process here,
-//! too. Both happen anywhere, under any lock (`ending`), and an allocator knows
-//! nothing that is not static: hence the static here.
+//! Rust's library aborts when memory runs out, and panics when a thread or its signal stack cannot
+//! be created; a caller can handle neither. So all memory comes from [`ExitingAllocator`], and
+//! panics about threads end the process here, too. Both happen anywhere, under any lock (see
+//! `ending`), and an allocator reaches only static state.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::any::Any;
@@ -17,39 +17,39 @@ use fleetblast_job::error::{ADVICE, exit};
 
 use crate::ending::end_process;
 
-/// Address space that is given back for what is done at the end.
+/// Bytes of address space that are freed for the last works.
 const RESERVE: usize = 1 << 20;
-/// Bytes of the last message, at most.
+/// Most bytes of the last message.
 const MESSAGE: usize = 512;
-/// How panics of the library begin for which [`hook`] is.
+/// Starts of the library's panic messages that [`hook`] handles.
 const WANTS: [&str; 3] = [
     "failed to spawn thread",
     "failed to allocate an alternative stack",
     "failed to set up alternative stack guard page",
 ];
 
-/// The allocator of the system, which ends the process where there is no memory.
-pub struct Telling;
+/// The system's allocator; ends the process when memory runs out.
+pub struct ExitingAllocator;
 
-/// The reserve, while it is there.
+/// The reserve, until it is freed.
 static RESERVED: AtomicPtr<libc::c_void> = AtomicPtr::new(ptr::null_mut());
 
-// SAFETY: all calls are passed on to the system's allocator as they are; what it returns is returned, unless it is
-// null. Then the process ends: `end_process` neither returns nor unwinds.
-unsafe impl GlobalAlloc for Telling {
+// SAFETY: all calls are passed on unchanged to the system's allocator, and its results are returned
+// unless they are null. For null the process ends: `end_process` neither returns nor unwinds.
+unsafe impl GlobalAlloc for ExitingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller keeps to the same rules.
-        told(unsafe { System.alloc(layout) }, layout.size())
+        non_null(unsafe { System.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller keeps to the same rules.
-        told(unsafe { System.alloc_zeroed(layout) }, layout.size())
+        non_null(unsafe { System.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: the caller keeps to the same rules.
-        told(unsafe { System.realloc(old, layout, size) }, size)
+        non_null(unsafe { System.realloc(old, layout, size) }, size)
     }
 
     unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
@@ -59,14 +59,15 @@ unsafe impl GlobalAlloc for Telling {
 }
 
 #[inline]
-fn told(memory: *mut u8, size: usize) -> *mut u8 {
+fn non_null(memory: *mut u8, size: usize) -> *mut u8 {
     if memory.is_null() {
         end(format_args!("no room for {size} more bytes"));
     }
     memory
 }
 
-/// Prepares for the end: sets something aside, and has panics for want of a thread end the process in order.
+/// Prepares for lack of memory or threads: reserves memory for the end, and makes panics about
+/// threads end the process with a message.
 pub fn prepare() {
     let (access, kind) =
         (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
@@ -77,7 +78,8 @@ pub fn prepare() {
     }
     if is_limited() {
         let handler = on_abort as extern "C" fn(libc::c_int) as libc::sighandler_t;
-        // SAFETY: the handler does nothing but what the end for want of memory does anywhere, and does not return.
+        // SAFETY: the handler does only what the allocator does when memory runs out, which is
+        // allowed anywhere, and does not return.
         unsafe { libc::signal(libc::SIGABRT, handler) };
     }
     let usual = panic::take_hook();
@@ -87,26 +89,26 @@ pub fn prepare() {
     }));
 }
 
-/// Whether the process may have less memory than there is.
+/// Whether the process has a memory limit below the machine's memory.
 fn is_limited() -> bool {
     let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
-    // SAFETY: it writes a limit to where there is room for one.
+    // SAFETY: the call writes a limit to a variable of that type.
     let asked = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) };
     asked == 0 && limit.rlim_cur != libc::RLIM_INFINITY
 }
 
-/// The C library, and Rust's in its own works, abort where they have no memory for themselves, as when a thread starts. They
-/// tell so before.
+/// The C library and Rust's library abort if they have no memory for themselves, for example to
+/// start a thread. They print a message before.
 extern "C" fn on_abort(_: libc::c_int) {
-    end(format_args!("a library has no room for its own"));
+    end(format_args!("a library could not allocate memory"));
 }
 
-/// Ends the process if a panic is for want of a thread.
+/// Ends the process if a thread could not be created.
 fn hook(info: &PanicHookInfo) {
     if let Some(what) =
         text(info.payload()).filter(|text| WANTS.iter().any(|want| text.starts_with(want)))
     {
-        // The library shows the system's error as programmers do: `...: Os { code: 11, ... }`.
+        // The library prints the system's error in debug form: `...: Os { code: 11, ... }`.
         end(format_args!("{}", what.split(": Os {").next().unwrap_or(what)));
     }
 }
@@ -127,22 +129,22 @@ fn end(what: fmt::Arguments) -> ! {
 
 fn say(what: fmt::Arguments) {
     let mut line = Line { text: [0; MESSAGE], length: 0 };
-    // What is too long is cut.
+    // A message that is too long is cut.
     let _ = write!(line, "BLAST ran out of memory: {what}; {ADVICE}");
     line.text[line.length] = b'\n';
-    // SAFETY: the bytes are there, and have been written.
+    // SAFETY: the pointer and the length are those of written bytes of the buffer.
     unsafe { libc::write(libc::STDERR_FILENO, line.text.as_ptr().cast(), line.length + 1) };
 }
 
 fn give_back() {
     let reserve = RESERVED.swap(ptr::null_mut(), Ordering::Relaxed);
     if !reserve.is_null() {
-        // SAFETY: the mapping has this size, nothing is in it, and nobody else gives it back.
+        // SAFETY: the mapping has this size, holds no data, and is unmapped only here.
         unsafe { libc::munmap(reserve, RESERVE) };
     }
 }
 
-/// A line that takes no memory.
+/// A line in a buffer on the stack, which needs no allocation.
 struct Line {
     text: [u8; MESSAGE],
     length: usize,
@@ -150,7 +152,7 @@ struct Line {
 
 impl Write for Line {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        // The last place is the line end's.
+        // The last byte is for the line end.
         let room = MESSAGE - 1 - self.length;
         let length = text.len().min(room);
         self.text[self.length..self.length + length].copy_from_slice(&text.as_bytes()[..length]);

@@ -1,19 +1,19 @@
-//! What the program says on standard error. Nobody can be told if that fails.
+//! Messages on standard error. Write failures are ignored: there is nowhere to report them.
 
 use std::io::{self, IsTerminal, Write};
 
 use fleetblast_job::error::Error;
 use fleetblast_mpi::speaks_for_all;
 
-/// Ends with an error that is not to be told by all of several processes.
+/// Ends with an error that only one of several processes prints.
 pub(crate) type Refuse<'a> = dyn Fn(Error) -> Result<(), Error> + 'a;
 
-/// One message.
+/// Writes one message.
 pub(crate) fn complain(message: &str) {
     say(message.as_bytes());
 }
 
-/// A line.
+/// Writes a line.
 pub(crate) fn say(line: &[u8]) {
     let _ = io::stderr().write_all(&[line, b"\n"].concat());
 }

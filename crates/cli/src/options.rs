@@ -1,9 +1,10 @@
-//! The options of the programs: a table for each, the parser that reads a command line by it, and the help texts made
-//! from it.
+//! The options of the programs: a table for each, the parser that reads a command line by its
+//! table, and the help texts made from it.
 //!
-//! A program is a [`spec::Program`] in a file of its own, such as [`blastp`], or has its options in common with others
-//! ([`search`]). An option is a constant ([`opt::Opt`]). [`parse`] reads a command line by a program's table, [`usage`]
-//! prints its help, [`values`] gives what was typed in the types of the options.
+//! A program is a [`spec::Program`], in a file such as [`blastp`] for its own options; search
+//! programs share the options of [`search`]. An option is a constant ([`opt::Opt`]). [`parse`]
+//! reads a command line, [`usage`] prints the help, and [`values`] returns the values of options in
+//! their types.
 
 pub mod blastdbcmd;
 pub mod blastn;
@@ -34,7 +35,7 @@ pub mod wrap;
 
 use fleetblast_stats::release::Release;
 
-/// The release of BLAST+ whose options these are.
+/// The release of BLAST+ that the options follow.
 pub(crate) const RELEASE: &Release = &Release::V2_12_0;
 
 #[cfg(test)]

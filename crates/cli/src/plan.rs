@@ -1,10 +1,12 @@
-//! From what was typed to what to do: derived defaults, checks in the order of BLAST+, warnings.
+//! Makes a plan from options: derived defaults, checks in the order of BLAST+, warnings.
 //!
 //! # Environment
-//! `BATCH_SIZE` (residues of queries searched together) and `OLD_FSC` are honoured as in BLAST+; [`REFUSED_VARIABLES`]
-//! change the results of BLAST+ in ways FleetBLAST does not follow, so a search is refused while one is set.
-//! [`KERNEL`] and [`FLEETBLAST_THREADS`](crate::threads::FLEETBLAST_THREADS) are FleetBLAST's own. `BLAST_MT_QUERY_BATCH_SIZE`, which only cuts work for `-mt_mode 1`, is ignored, and so is `BLASTMAT`: the matrices of
-//! `-matrix` are built in, in BLAST+ as here.
+//! `BATCH_SIZE` (residues of queries searched together) and `OLD_FSC` are honoured as in BLAST+.
+//! [`REFUSED_VARIABLES`] change the results of BLAST+ in ways that FleetBLAST does not follow, so a
+//! search is refused while one is set. [`KERNEL`] and
+//! [`FLEETBLAST_THREADS`](crate::threads::FLEETBLAST_THREADS) are FleetBLAST's own.
+//! `BLAST_MT_QUERY_BATCH_SIZE`, which only sets the size of pieces for `-mt_mode 1`, is ignored,
+//! and so is `BLASTMAT`: the matrices of `-matrix` are built in, as in BLAST+.
 
 mod blastn;
 mod blastp;
@@ -37,25 +39,25 @@ use crate::cpus::Cpus;
 use crate::options::load::wish;
 use crate::options::number;
 use crate::options::search::common::CommonOptions;
-use crate::options::search::metadata::{self as told, MetadataOptions};
+use crate::options::search::metadata::{self as metadata_options, MetadataOptions};
 use crate::options::search::program::ProgramSpec;
 use crate::options::search::{files, fleet as ranks, resources};
 
-/// Variables that change what BLAST+ reports and that FleetBLAST does not know.
+/// Environment variables that change the report of BLAST+ and that FleetBLAST does not support.
 pub const REFUSED_VARIABLES: [&str; 5] =
     ["ADAPTIVE_CBS", "BL2SEQ_LEGACY", "CHUNK_SIZE", "CTOOLKIT_COMPATIBLE", "OVERLAP_CHUNK_SIZE"];
 
 /// Entries of `[NCBI]` that limit a process of BLAST+, which then crashes or ends without a report.
 const REFUSED_ENTRIES: [&str; 3] = ["MemorySizeLimit", "HeapSizeLimit", "CpuTimeLimit"];
 
-/// Names the vector instructions to use: `avx512`, `avx2`, or `portable`.
+/// Environment variable for the vector instructions: `avx512`, `avx2`, or `portable`.
 pub const KERNEL: &str = "FLEETBLAST_KERNEL";
 
-/// What a plan depends on besides the options.
+/// The process and its environment, as far as a plan depends on them.
 pub struct Host<'a> {
     /// CPUs of the machine, and those that this process may use.
     pub cpus: Cpus,
-    /// Whether this process is one of several that a launcher started together.
+    /// Whether a launcher started this process together with others.
     pub is_rank: bool,
     /// The command line, a blank after each word.
     pub command: Vec<u8>,
@@ -64,10 +66,10 @@ pub struct Host<'a> {
 }
 
 impl Host<'static> {
-    /// This process.
+    /// Describes this process.
     pub fn current() -> Self {
         Self {
-            cpus: Cpus::look(),
+            cpus: Cpus::detect(),
             is_rank: fleetblast_mpi::launched().is_some_and(|launch| launch.ranks > 1),
             command: command_line(),
             variable: &|name| std::env::var_os(name),
@@ -75,30 +77,34 @@ impl Host<'static> {
     }
 }
 
-/// What was typed, as if the program had been run under its own name, for a report: without the `fleetblast` before it, and without
-/// what has metadata made for the report. With that it is also without what it is that searches, and goes on: metadata are the same.
+/// Returns the command line for the report, as if the program had been run under its own name:
+/// without the leading `fleetblast`, and without the options that turn the report into metadata.
+/// With one of those it also leaves out the options for ranks and checkpoints, since they do not
+/// change metadata.
 fn command_line() -> Vec<u8> {
     use std::os::unix::ffi::OsStrExt;
     let own = |word: &OsString| Path::new(word).file_name() == Some(OsStr::new("fleetblast"));
     let mut words = std::env::args_os().enumerate().filter(|(at, word)| *at > 0 || !own(word));
-    let elsewhere = std::env::args_os().any(|word| named(&word, &told::INSTEAD).is_some());
+    let elsewhere =
+        std::env::args_os().any(|word| match_option(&word, &metadata_options::INSTEAD).is_some());
     let mut line = Vec::new();
-    let own = told::OPTIONS.iter().map(|option| option.name);
+    let own = metadata_options::OPTIONS.iter().map(|option| option.name);
     let others = [ranks::RANKS.name(), ranks::CHECKPOINT.name()];
     let taken: Vec<&str> = own.chain(others.into_iter().filter(|_| elsewhere)).collect();
     while let Some((_, word)) = words.next() {
-        match named(&word, &taken) {
+        match match_option(&word, &taken) {
             Some(true) => drop(words.next()),
             Some(false) => {}
-            None if elsewhere && named(&word, &[ranks::RESUME.name()]).is_some() => {}
+            None if elsewhere && match_option(&word, &[ranks::RESUME.name()]).is_some() => {}
             None => line.extend([word.as_bytes(), b" "].concat()),
         }
     }
     line
 }
 
-/// Whether a word of the command line is one of these options; `true` if its value is the next one.
-fn named(word: &OsStr, options: &[&str]) -> Option<bool> {
+/// Whether a word of the command line is one of these options; `Some(true)` if its value is the
+/// next word.
+fn match_option(word: &OsStr, options: &[&str]) -> Option<bool> {
     use std::os::unix::ffi::OsStrExt;
     let name = word.as_bytes().strip_prefix(b"-").unwrap_or_default();
     let is = |option: &&str| match name.strip_prefix(option.as_bytes()) {
@@ -109,82 +115,84 @@ fn named(word: &OsStr, options: &[&str]) -> Option<bool> {
     options.iter().find_map(is)
 }
 
-/// What was typed for a search program: what each has of its own besides what is common to all.
+/// The options of a search program. Each program implements what differs between programs.
 pub trait SearchProgram {
-    /// What it sets.
+    /// Properties of the program.
     fn spec(&self) -> &'static ProgramSpec;
 
-    /// What was typed for any search.
+    /// Options of all searches.
     fn common(&self) -> &CommonOptions;
 
-    /// The file of queries, and its option.
+    /// The file of queries, and the option that names it.
     fn query(&self) -> (&'static str, &OsStr) {
         (files::QUERY.name(), &self.common().files.query)
     }
 
-    /// What was typed of a report at another site, if the program can be told there.
+    /// Options for a report made at another site, if the program supports that.
     fn metadata(&self) -> Option<&MetadataOptions> {
         None
     }
 
-    /// Files that it writes beside the report, by option.
+    /// Files that the program writes beside the report, with the option of each.
     fn writes(&self) -> Vec<(&'static str, &OsStr)> {
         Vec::new()
     }
 
-    /// The option of the search with which metadata of these kinds is not supported yet, if any; an
-    /// empty name if no search of the program has them.
+    /// Returns the option with which metadata of these kinds is not supported yet, if any; an empty
+    /// name if no search of the program supports them.
     fn unsupported_as_metadata(&self, _: Kinds) -> Option<&'static str> {
         None
     }
 
-    /// A value that FleetBLAST does not support, with its option.
+    /// Returns an option or value that FleetBLAST does not support.
     fn unsupported(&self) -> Option<String>;
 
-    /// Judges the filter of queries, which BLAST+ does before most of what is common.
+    /// Checks the filter of queries; BLAST+ does so before most of the checks that all programs
+    /// share.
     ///
     /// # Errors
-    /// It makes no sense.
+    /// A malformed filter.
     fn check_filter(&self) -> Result<(), Error>;
 
-    /// How to search, keeping so many subjects.
+    /// Plans the search; it keeps `hitlist_size` subjects of each query.
     ///
     /// # Errors
-    /// Values that make no sense or do not go together.
+    /// Values that are invalid or do not go together.
     fn searching(&self, hitlist_size: usize, host: &Host<'_>) -> Result<Searching, Error>;
 
-    /// Its own options on which the report depends, with their values.
-    fn decisive(&self) -> Vec<fleet::Told>;
+    /// The program's own options on which the report depends, with their values.
+    fn decisive(&self) -> Vec<fleet::OptionText>;
 }
 
-/// What the options name, and the format that BLAST+ looks at before.
-struct Named {
-    choice: format::Choice,
+/// The opened files of the options, and the format, which BLAST+ checks before them.
+struct OpenedFiles {
+    choice: format::FormatChoice,
     subjects: Subjects,
     restriction: Option<Restriction>,
     query: Result<Source, Error>,
     out: Destination,
 }
 
-impl Named {
+impl OpenedFiles {
     fn new(program: &dyn SearchProgram) -> Result<Self, Error> {
         let options = program.common();
-        let choice = format::Choice::parse(&options.formatting.outfmt)?;
+        let choice = format::FormatChoice::parse(&options.formatting.outfmt)?;
         let subjects = input::subjects(&options.database)?;
         let restriction = restrict::restriction(&options.database)?;
         let (option, query) = program.query();
         let is_query = option == files::QUERY.name();
         let query = input::source(option, query);
-        // What else a search begins with is opened when it is read (`CPsiBlastArgs::ExtractAlgorithmOptions`).
+        // BLAST+ opens a PSSM or an alignment only when it reads it, after other checks
+        // (`CPsiBlastArgs::ExtractAlgorithmOptions`).
         let query = if is_query { Ok(query?) } else { query };
         let elsewhere = program.metadata().is_some_and(|it| it.io_ranks.is_some());
         let out = match options.fleet.output {
-            // The I/O ranks look at it.
+            // The I/O ranks check the file of the report.
             _ if elsewhere => Destination::Stdout,
             Strategy::Records => input::records(files::OUT.name(), &options.files.out)?,
             _ => input::destination(files::OUT.name(), &options.files.out)?,
         };
-        // Better now than after the search.
+        // Fail before the search rather than after it.
         for (option, file) in
             [(&resources::TIMING, &options.resources.timing), (&ranks::TRACE, &options.fleet.trace)]
         {
@@ -196,23 +204,25 @@ impl Named {
         if options.fleet.trace.as_ref().is_some_and(|trace| trace == "-") {
             return Err(Error::query_options("-trace needs a file, not standard output"));
         }
-        Ok(Named { choice, subjects, restriction, query, out })
+        Ok(OpenedFiles { choice, subjects, restriction, query, out })
     }
 }
 
-/// Plans a run of a program. Warnings, complete lines for standard error, are added even if there is no plan in the end.
+/// Plans a run of a program. Warnings, complete lines for standard error, are added to `warnings`
+/// even if planning fails.
 ///
 /// # Errors
-/// The first thing wrong, in the order in which BLAST+ checks (`CBlastAppArgs::SetOptions`, blast_args.cpp): output
-/// format, subjects, query and output files, filter, ranges, use of the format, what is the program's own, and then the
-/// values that go together. Before all this, options and variables FleetBLAST does not support are refused by name.
+/// The first error, in the order in which BLAST+ checks (`CBlastAppArgs::SetOptions`,
+/// blast_args.cpp): output format, subjects, query and output files, filter, ranges, use of the
+/// format, the program's own options, and then combinations of values. Options and variables that
+/// FleetBLAST does not support are refused by name before all this.
 pub fn plan(
     program: &dyn SearchProgram,
     host: &Host<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<Plan, Error> {
     refuse_unsupported(program, host)?;
-    let named = Named::new(program)?;
+    let named = OpenedFiles::new(program)?;
     let out = named.out.clone();
     let plan = with_files(named, program, host, warnings);
     // From here on BLAST+ has the report open.
@@ -220,7 +230,7 @@ pub fn plan(
 }
 
 fn with_files(
-    Named { choice, subjects, restriction, query, out }: Named,
+    OpenedFiles { choice, subjects, restriction, query, out }: OpenedFiles,
     program: &dyn SearchProgram,
     host: &Host<'_>,
     warnings: &mut Vec<String>,
@@ -238,7 +248,7 @@ fn with_files(
     let iteration = search.iteration.map(|it| Iteration { warnings: again, ..it });
     let query_from = query_range.as_ref().map_or(0, |range| range.start as u32);
     let wished = match iteration {
-        // BLAST+ has psiblast search one query at a time, whatever is wished.
+        // BLAST+ has psiblast search one query at a time, even with `BATCH_SIZE`.
         Some(_) => Ok(search.batch_size),
         None => batch_size(search.batch_size, host),
     };
@@ -292,7 +302,7 @@ fn with_files(
     })
 }
 
-/// Whether NCBI's configuration asks for identifiers in FASTA style.
+/// Whether NCBI's configuration selects identifiers in FASTA style.
 pub(crate) fn has_long_seqids() -> bool {
     fleetblast_db::configured("BLAST", "LONG_SEQID").is_some_and(|value| value == *"1")
 }
@@ -306,7 +316,7 @@ fn refuse_unsupported(program: &dyn SearchProgram, host: &Host<'_>) -> Result<()
         return unsupported(&what);
     }
     for entry in REFUSED_ENTRIES {
-        // Empty ones have no effect (`x_HonorStandardSettings`, ncbiapp.cpp).
+        // Empty entries have no effect (`x_HonorStandardSettings`, ncbiapp.cpp).
         if fleetblast_db::configured("NCBI", entry).is_some_and(|value| !value.is_empty()) {
             return unsupported(&format!("the entry [NCBI] {entry} of NCBI's configuration"));
         }
@@ -317,7 +327,8 @@ fn refuse_unsupported(program: &dyn SearchProgram, host: &Host<'_>) -> Result<()
     }
 }
 
-/// The best vector instructions there are, unless [`KERNEL`] tells otherwise: to measure and to test the others.
+/// Returns the kernel named by [`KERNEL`], for measurements and tests; by default the best one of
+/// this CPU.
 fn kernel(host: &Host<'_>) -> Result<Kernel, Error> {
     let Some(name) = (host.variable)(KERNEL) else { return Ok(Kernel::detect()) };
     Kernel::named(&name.to_string_lossy()).ok_or_else(|| {
@@ -333,12 +344,12 @@ fn has_old_finite_size(host: &Host<'_>) -> bool {
     (host.variable)("OLD_FSC").is_some()
 }
 
-/// The environment may set the size of batches, for tests.
+/// Returns the size of batches; the environment may set it, for tests.
 fn batch_size(default: BatchSize, host: &Host<'_>) -> Result<BatchSize, Error> {
     use std::os::unix::ffi::OsStrExt;
     let Some(text) = (host.variable)("BATCH_SIZE") else { return Ok(default) };
     match (number::parse_int4(text.as_bytes())?, default) {
-        // Where the size is not fixed, 0 stands for none.
+        // Without a fixed size, 0 means no change.
         (0, BatchSize::Adaptive { .. }) => Ok(default),
         // BLAST+ takes a negative number for a very large one.
         (size, _) => Ok(BatchSize::Fixed(usize::try_from(size).unwrap_or(usize::MAX))),

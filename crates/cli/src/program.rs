@@ -1,4 +1,4 @@
-//! From the arguments of the process to its exit code.
+//! The program, from its arguments to its exit code.
 
 use std::ffi::{OsStr, OsString};
 use std::panic;
@@ -48,7 +48,7 @@ use crate::receive;
 use crate::report;
 use crate::search_programs::{SEARCH_PROGRAMS, SearchEntry};
 use crate::simulate;
-use crate::sites::{self, Place};
+use crate::sites::{self, SiteRole};
 use crate::terminal::Progress;
 use crate::wrap;
 
@@ -68,7 +68,7 @@ EXAMPLE
 like a command, the program is that command.
 ";
 
-/// The programs of BLAST+. Those that are no commands are not there yet.
+/// The programs of BLAST+. Those that are not commands are not supported yet.
 const BLAST_PROGRAMS: [&str; 14] = [
     "blast_formatter",
     "blastdb_aliastool",
@@ -86,27 +86,27 @@ const BLAST_PROGRAMS: [&str; 14] = [
     "tblastx",
 ];
 
-/// One command.
+/// A command.
 #[derive(Clone, Copy)]
 struct Command {
     program: Program,
     run: Work,
 }
 
-/// What a command does.
+/// How to run a command.
 #[derive(Clone, Copy)]
 enum Work {
-    /// A search, by all processes that were started together.
+    /// Runs a search, on all processes that were started together.
     Search(fn(&Given) -> Box<dyn SearchProgram>),
-    /// Each process by itself.
+    /// Runs in each process independently.
     Alone(fn(&Given) -> Result<(), Error>),
-    /// All processes that were started together.
+    /// Runs on all processes that were started together.
     Together(fn(&Given, &Refuse) -> Result<(), Error>),
-    /// The same, with another command, which follows two dashes.
+    /// Runs on all processes, with another command after two dashes.
     Wrapping(fn(&Given, &[OsString], &Refuse) -> Result<(), Error>),
 }
 
-/// The commands that do not search.
+/// Commands that do not search.
 const OTHER_COMMANDS: [Command; 12] = [
     Command { program: BLASTDBCMD, run: Work::Alone(blastdbcmd::run) },
     Command { program: MAKEBLASTDB, run: Work::Alone(makeblastdb::run) },
@@ -139,7 +139,7 @@ const COMMANDS: [Command; SEARCH_PROGRAMS.len() + OTHER_COMMANDS.len()] = {
     commands
 };
 
-/// The programs of all commands, in the same order.
+/// The tables of options of all commands, in the same order.
 pub const PROGRAMS: [Program; COMMANDS.len()] = {
     let mut programs = [COMMANDS[0].program; COMMANDS.len()];
     let mut number = 0;
@@ -150,7 +150,7 @@ pub const PROGRAMS: [Program; COMMANDS.len()] = {
     programs
 };
 
-/// Runs the program. The first argument is the name it was called by.
+/// Runs the program. The first argument is the name that it was called by.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     memory::prepare();
     changed_files::prepare();
@@ -159,10 +159,11 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     if fleetblast_mpi::launched().is_some() {
-        // MPI belongs to the first thread, and settles in before there are others.
+        // MPI is used by the first thread, and starts before there are others.
         return ended(dispatch(&arguments));
     }
-    // The stack of the first thread grows as it is used: where memory is limited that may fail at any place, by a signal.
+    // The stack of the first thread grows on demand: with limited memory that may fail anywhere,
+    // with a signal.
     let thread = thread::Builder::new().name("main".to_owned());
     match thread.spawn(move || ended(dispatch(&arguments))).map(JoinHandle::join) {
         Ok(Ok(code)) => code,
@@ -173,7 +174,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Says what ended the program early, if anything did.
+/// Prints the error that ended the program early, if any.
 fn ended(end: Result<(), Error>) -> ExitCode {
     match end.map_err(Error::or_changed_files) {
         Ok(()) => ExitCode::SUCCESS,
@@ -186,11 +187,11 @@ fn ended(end: Result<(), Error>) -> ExitCode {
     }
 }
 
-/// What the arguments ask for.
+/// The action that the arguments request.
 enum Action {
-    /// To print a text.
+    /// Print a text.
     Print(String),
-    /// To run a command, and what follows two dashes where another command is to.
+    /// Run a command; the words are another command, after two dashes.
     Run(&'static Command, Given, Vec<OsString>),
 }
 
@@ -214,7 +215,7 @@ fn dispatch(arguments: &[OsString]) -> Result<(), Error> {
     }
 }
 
-/// Warns of NCBI's configuration, if the program reads it.
+/// Warns about NCBI's configuration, if the program reads it.
 ///
 /// # Errors
 /// Configuration with which BLAST+ does not start.
@@ -230,7 +231,7 @@ fn check_configuration(program: &Program) -> Result<(), Error> {
 
 fn decide(arguments: &[OsString]) -> Result<Action, Error> {
     let called = arguments.first().map(Path::new).and_then(Path::file_name);
-    if let Some(command) = called.and_then(named) {
+    if let Some(command) = called.and_then(find_command) {
         return parse(command, Name::Blast, &arguments[1..]);
     }
     if let Some(name) = called.and_then(OsStr::to_str).filter(|name| BLAST_PROGRAMS.contains(name))
@@ -240,7 +241,7 @@ fn decide(arguments: &[OsString]) -> Result<Action, Error> {
     let Some(word) = arguments.get(1) else {
         return Err(Error::new(exit::INPUT, about().trim_end()));
     };
-    if let Some(command) = named(word) {
+    if let Some(command) = find_command(word) {
         return parse(command, Name::FleetBlast, &arguments[2..]);
     }
     match word.to_string_lossy().as_ref() {
@@ -251,16 +252,16 @@ fn decide(arguments: &[OsString]) -> Result<Action, Error> {
     }
 }
 
-fn named(name: &OsStr) -> Option<&'static Command> {
+fn find_command(name: &OsStr) -> Option<&'static Command> {
     const { &COMMANDS }.iter().find(|command| name == command.program.name)
 }
 
-/// `fleetblast help`, of one command or of all.
+/// Returns the text of `fleetblast help`, about one command or all commands.
 fn help(arguments: &[OsString]) -> Result<String, Error> {
     match arguments {
         [] => Ok(about()),
         [name] if name == "help" => Ok(about()),
-        [name] => match named(name) {
+        [name] => match find_command(name) {
             Some(command) => Ok(usage::full(&command.program, Name::FleetBlast)),
             None => Err(no_command(&name.to_string_lossy())),
         },
@@ -272,7 +273,7 @@ fn help(arguments: &[OsString]) -> Result<String, Error> {
     }
 }
 
-/// What was typed is no command.
+/// The error for an unknown command.
 fn no_command(word: &str) -> Error {
     if BLAST_PROGRAMS.contains(&word) {
         let version = env!("CARGO_PKG_VERSION");
@@ -282,7 +283,7 @@ fn no_command(word: &str) -> Error {
     }
     let names = PROGRAMS.iter().map(|program| program.name).chain(["help"]);
     let message = match nearest(word, names) {
-        // An option comes after its command.
+        // An option must come after a command.
         _ if word.starts_with('-') => {
             format!("fleetblast: name a command before '{word}', such as 'fleetblast blastp'")
         }
@@ -292,7 +293,7 @@ fn no_command(word: &str) -> Error {
     Error::new(exit::INPUT, message + "\n'fleetblast help' lists the commands")
 }
 
-/// The text of `fleetblast help`.
+/// Returns the text of `fleetblast help` without a command.
 fn about() -> String {
     let release = RELEASE.version;
     let mut text = format!(
@@ -328,7 +329,7 @@ fn parse(command: &'static Command, name: Name, arguments: &[OsString]) -> Resul
 }
 
 /// Refuses queries that cannot be read again when a job with a checkpoint is resumed. A missing
-/// file or a directory is an error of its own, in BLAST+'s words.
+/// file or a directory keeps its own error, in BLAST+'s words.
 fn refuse_unrepeatable(program: &dyn SearchProgram) -> Result<(), Error> {
     let fleet = &program.common().fleet;
     let (option, query) = program.query();
@@ -344,25 +345,25 @@ fn refuse_unrepeatable(program: &dyn SearchProgram) -> Result<(), Error> {
     fleetblast_job::regular_file(&source, &format!("-{option}")).map(|_| ())
 }
 
-/// Searches. Of processes that were started together all come here or `refuse`.
+/// Runs a search. Of the processes that were started together, each calls this or `refuse`.
 fn search(
     table: &Program,
     program: &dyn SearchProgram,
     given: &Given,
     refuse: &Refuse,
 ) -> Result<(), Error> {
-    // Before signals are caught: they would promise that the job can be resumed.
+    // Before signals are caught: that would promise that the job can be resumed.
     if let Err(error) = refuse_unrepeatable(program) {
         return refuse(error);
     }
-    // Before all else: opening files and waiting for other ranks may take long.
+    // Before opening files and waiting for other ranks, which may take long.
     let drain = match DrainSignals::catch_for(program.common().fleet.checkpoint.is_some()) {
         Ok(drain) => drain,
         Err(error) => return refuse(error),
     };
     let (mut warnings, host) = (Vec::new(), Host::current());
-    let site = match sites::Place::of(program, (table, given), &host) {
-        Ok(Some(Place::Storage(storage))) => {
+    let site = match sites::SiteRole::from_options(program, (table, given), &host) {
+        Ok(Some(SiteRole::Storage(storage))) => {
             let when = program.common().resources.progress;
             let to_stdout = storage.out == Destination::Stdout;
             let progress: Arc<dyn Audience> =
@@ -375,7 +376,7 @@ fn search(
     let plan = plan::plan(program, &host, &mut warnings);
     let plan = plan.and_then(|plan| {
         let metadata = plan::metadata(table, program, given, &host, plan.report.format)?;
-        // Before another site receives anything. A plan that is only shown reads no queries.
+        // Before another site receives any data. A dry run (`-plan`) reads no queries.
         if metadata.is_some() || site.is_some() || plan.fleet.dry_run {
             plan.check_batch_size()?;
         }
@@ -394,7 +395,7 @@ fn search(
     let progress = Arc::new(Progress::new(plan.program, when, plan.out == Destination::Stdout));
     let db = options.database.db.as_deref().unwrap_or_default();
     let searched = match site {
-        Some(Place::Both(storage)) => {
+        Some(SiteRole::Both(storage)) => {
             let audience: Arc<dyn Audience> = progress;
             fleetblast_job::sites::run(plan, &storage, &audience)
         }

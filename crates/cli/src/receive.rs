@@ -1,4 +1,4 @@
-//! `fleetblast receive`: the report of a search that goes on at another site.
+//! `fleetblast receive`: makes the report of a search that runs at another site.
 
 use std::ffi::OsString;
 use std::fs;
@@ -15,14 +15,14 @@ use crate::messages::complain;
 use crate::options::parse::Given;
 use crate::options::receive::{self as options, METADATA, ReceiveOptions};
 use crate::plan::{input, link};
-use crate::terminal::{Progress, When};
+use crate::terminal::{Progress, ProgressMode};
 use crate::threads;
 
-/// What is added to the name of the report for the file of what came.
+/// Suffix of the file for received metadata, after the name of the report.
 const SUFFIX: &str = ".fbm";
 
-/// Warns of a file under the name of the report, where no metadata is kept: an earlier run may have
-/// come to its end, and this one would wait for another search without a word.
+/// Warns about a file under the report's name without kept metadata: an earlier run may have
+/// completed it, and this one would silently wait for another search.
 fn note_earlier_report(report: &Path, spool: &Path) {
     let size = |path| fs::metadata(path).map_or(0, |it| if it.is_file() { it.len() } else { 0 });
     if size(report) > 0 && size(spool) == 0 {
@@ -51,7 +51,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
     let out = input::destination(options::OUT.name(), &typed.expand.out)?;
     let spool = match (&typed.metadata, &out) {
         (Some(file), _) => file.clone(),
-        // Beside a device or a pipe there is no place for it.
+        // A device or a pipe has no directory for such a file.
         (None, Destination::File(report))
             if fs::metadata(report).map_or(true, |it| it.is_file()) =>
         {
@@ -61,7 +61,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
         }
         (None, _) => {
             return Err(Error::query_options(format_args!(
-                "a report that goes into no file needs -{}: a file for what comes",
+                "a report that is not written to a file needs -{}: a file for the received metadata",
                 METADATA.name()
             )));
         }
@@ -70,13 +70,13 @@ pub fn run(given: &Given) -> Result<(), Error> {
     let kept = Destination::File(spool.clone());
     input::refuse_same_file((options::OUT.name(), &out), (METADATA.name(), &kept))?;
     let keep = typed.metadata.is_some();
-    let threads = threads::of_process(typed.expand.num_threads)?.count;
+    let threads = threads::for_process(typed.expand.num_threads)?.count;
     let memory = expand::record_memory(&typed.expand)?;
     if let Destination::File(report) = &out {
         note_earlier_report(report, &spool);
     }
     let reception = Reception { link: link(&typed.link)?, spool, keep, threads, memory };
-    let progress = Progress::new("receive", When::Auto, out == Destination::Stdout);
+    let progress = Progress::new("receive", ProgressMode::Auto, out == Destination::Stdout);
     let audience: Arc<dyn Audience> = Arc::new(progress);
     let made = receive(&reception, &audience, |opened| {
         expand::make(opened, out, (&typed.expand, given), &*audience)

@@ -1,4 +1,4 @@
-//! The programs that search, in one table: the commands and `fleetblast expand` follow from it.
+//! The programs that search, in one table; the commands and `fleetblast expand` follow from it.
 
 use crate::options::blastn::{BLASTN, BlastnOptions};
 use crate::options::blastp::{BLASTP, BlastpOptions};

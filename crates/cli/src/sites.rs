@@ -1,4 +1,5 @@
-//! Ranks of two sites in one job: which of them this process is, and how the report is made at the site of the last ones.
+//! Jobs whose ranks are at two sites: the role of this process, and how the ranks of the I/O site
+//! make the report.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -21,22 +22,23 @@ use crate::options::spec::Program;
 use crate::plan::{Host, SearchProgram, input};
 use crate::threads::choose;
 
-/// The ranks of this process.
-pub enum Place {
-    /// One that searches.
+/// The role of this process.
+pub enum SiteRole {
+    /// Searches.
     Search,
-    /// One that makes the report.
+    /// Makes the report.
     Storage(Storage),
-    /// All of them.
+    /// Runs the ranks of both sites.
     Both(Storage),
 }
 
-impl Place {
-    /// By what was typed; none if there is one site only.
+impl SiteRole {
+    /// Determines the role from the options; `None` if the job has only one site.
     ///
     /// # Errors
-    /// Too many ranks for one site, an output that cannot be written, options that do not go together.
-    pub fn of(
+    /// Too many ranks for one site, an output that cannot be written, options that do not go
+    /// together.
+    pub fn from_options(
         program: &dyn SearchProgram,
         typed: (&Program, &Given),
         host: &Host<'_>,
@@ -61,25 +63,25 @@ impl Place {
             )));
         };
         match launched {
-            Some(launch) if launch.rank < searching => Ok(Some(Place::Search)),
+            Some(launch) if launch.rank < searching => Ok(Some(SiteRole::Search)),
             Some(_) => {
                 let threads = threads(program, host)?;
-                Ok(Some(Place::Storage(storage(program, typed, (ranks, threads))?)))
+                Ok(Some(SiteRole::Storage(storage(program, typed, (ranks, threads))?)))
             }
             None => {
                 let threads = threads(program, host)?.for_ranks_inside(all as usize);
-                Ok(Some(Place::Both(storage(program, typed, (ranks, threads))?)))
+                Ok(Some(SiteRole::Both(storage(program, typed, (ranks, threads))?)))
             }
         }
     }
 }
 
-/// The threads of this process, or of all of its ranks.
+/// Returns the threads of this process, shared by all of its ranks.
 fn threads(program: &dyn SearchProgram, host: &Host<'_>) -> Result<Threads, Error> {
     choose(program.common().threads.num_threads, host.cpus, host.variable)
 }
 
-/// How a report is made of what the search tells.
+/// Plans how I/O ranks make the report from the metadata of the search.
 fn storage(
     program: &dyn SearchProgram,
     (table, given): (&Program, &Given),
@@ -94,12 +96,13 @@ fn storage(
     }
     let (db, subject) = (options.database.db.clone(), options.database.subject.clone());
     let plan = move |header: &Header| {
-        if let Some(name) = other(&encoded, &header.options) {
+        if let Some(name) = differing_option(&encoded, &header.options) {
             return Err(Error::query_options(format_args!(
-                "-{name} of the ranks that make the report is not that of those that search; type the same for all"
+                "-{name} differs between the ranks that search and those that make the report; give all ranks the same value"
             )));
         }
-        let (needs_db, place) = (header.kinds != Kinds::Only(Kind::Report), Path::new(PLACE));
+        let (needs_db, place) =
+            (header.kinds != Kinds::Only(Kind::Report), Path::new(METADATA_NAME));
         let named = |name: &Option<OsString>| name.clone().filter(|_| needs_db);
         let options = ExpandOptions {
             metadata: OsString::new(),
@@ -110,15 +113,15 @@ fn storage(
             num_threads: Some(threads.count),
             memory: None,
         };
-        // The search finds the same to warn of.
+        // The search prints the same warnings.
         let mut warnings = Vec::new();
         expand::plan_of((header, place), &options, &Given::new(), threads, &mut warnings)
     };
     Ok(Storage { ranks, threads: threads.count, out, plan: Box::new(plan) })
 }
 
-/// An option that differs.
-fn other<'o>(
+/// Returns the name of an option that differs between the two lists.
+fn differing_option<'o>(
     here: &'o [(String, OptionValue)],
     there: &'o [(String, OptionValue)],
 ) -> Option<&'o str> {
@@ -129,5 +132,5 @@ fn other<'o>(
     option.map(|(name, _)| name.as_str())
 }
 
-/// What the metadata are called.
-const PLACE: &str = "what the search tells";
+/// Name of the metadata in messages, in place of a file.
+const METADATA_NAME: &str = "the metadata of the search";

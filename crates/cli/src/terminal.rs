@@ -1,4 +1,4 @@
-//! How far the search is, on standard error, for people: nothing is written when nobody watches.
+//! Shows the progress of a search on standard error, for people; writes nothing if nobody watches.
 
 mod meter;
 mod pace;
@@ -18,31 +18,31 @@ use self::meter::Meter;
 use self::screen::Screen;
 use crate::messages;
 
-/// Whether to show progress (`-progress`).
+/// When to show progress (`-progress`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
-    /// If somebody watches, and no other program is likely to draw on the same terminal.
+pub enum ProgressMode {
+    /// If standard error is a terminal on which no other program is likely to draw.
     Auto,
-    /// Always; where standard error is no terminal, a line now and then.
+    /// Always; without a terminal, a line now and then.
     Yes,
     /// Never.
     No,
 }
 
-/// How progress is shown.
+/// The form of the display.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum How {
+enum DisplayMode {
     /// A bar, and a line at the end.
     Bar,
     /// A line now and then.
     Lines,
     /// Only a line at the end.
     Closing,
-    /// Not at all.
+    /// Nothing.
     Nothing,
 }
 
-/// What standard output is.
+/// The kind of file that standard output is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stdout {
     Terminal,
@@ -51,7 +51,7 @@ enum Stdout {
 }
 
 impl Stdout {
-    fn look() -> Self {
+    fn detect() -> Self {
         let stdout = io::stdout();
         let kind = rustix::fs::fstat(&stdout).map(|stat| FileType::from_raw_mode(stat.st_mode));
         match kind {
@@ -62,25 +62,30 @@ impl Stdout {
     }
 }
 
-/// `screen` says that standard error is a terminal that can be drawn on.
-fn how(when: When, screen: bool, stdout: Stdout, report_on_stdout: bool) -> How {
+/// Chooses the form. `screen` says that standard error is a terminal with cursor movement.
+fn choose_display(
+    when: ProgressMode,
+    screen: bool,
+    stdout: Stdout,
+    report_on_stdout: bool,
+) -> DisplayMode {
     match (when, screen, stdout) {
-        (When::No, ..) | (When::Auto, false, _) => How::Nothing,
-        (When::Yes, false, _) => How::Lines,
-        // The report itself comes there: a bar would be drawn into it.
-        (When::Auto, true, Stdout::Terminal) if report_on_stdout => How::Nothing,
-        (When::Yes, true, Stdout::Terminal) if report_on_stdout => How::Closing,
-        // Who reads the pipe may be a pager, whose screen this is.
-        (When::Auto, true, Stdout::Pipe) => How::Nothing,
-        (_, true, _) => How::Bar,
+        (ProgressMode::No, ..) | (ProgressMode::Auto, false, _) => DisplayMode::Nothing,
+        (ProgressMode::Yes, false, _) => DisplayMode::Lines,
+        // The report goes to the same terminal: a bar would be drawn into it.
+        (ProgressMode::Auto, true, Stdout::Terminal) if report_on_stdout => DisplayMode::Nothing,
+        (ProgressMode::Yes, true, Stdout::Terminal) if report_on_stdout => DisplayMode::Closing,
+        // The reader of the pipe may be a pager that uses the terminal.
+        (ProgressMode::Auto, true, Stdout::Pipe) => DisplayMode::Nothing,
+        (_, true, _) => DisplayMode::Bar,
     }
 }
 
-/// Shows a person at the terminal how far one search is, and what there is to say of it.
+/// Shows the progress and the messages of one search on standard error.
 pub struct Progress {
-    /// What messages call the program.
+    /// Name of the program in messages.
     program: &'static str,
-    how: How,
+    how: DisplayMode,
     meter: Arc<Meter>,
     screen: Mutex<Option<Screen>>,
     /// When the search began.
@@ -88,11 +93,12 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Progress of a program, shown as `when` says. `report_on_stdout` says that the report goes to standard output.
-    pub fn new(program: &'static str, when: When, report_on_stdout: bool) -> Self {
+    /// Creates the display for a program. `report_on_stdout` says that the report goes to standard
+    /// output.
+    pub fn new(program: &'static str, when: ProgressMode, report_on_stdout: bool) -> Self {
         let drawable = env::var_os("TERM").is_some_and(|kind| !kind.is_empty() && kind != "dumb");
         let screen = drawable && io::stderr().is_terminal();
-        let how = how(when, screen, Stdout::look(), report_on_stdout);
+        let how = choose_display(when, screen, Stdout::detect(), report_on_stdout);
         Self {
             program,
             how,
@@ -106,7 +112,8 @@ impl Progress {
         *self.start.get_or_init(Instant::now)
     }
 
-    /// Nothing panics while it holds the lock, and a screen is valid in any case.
+    /// Code that holds the lock does not panic, and a screen is valid in any case, so poisoning is
+    /// ignored.
     fn screen(&self) -> MutexGuard<'_, Option<Screen>> {
         self.screen.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -117,7 +124,7 @@ impl Audience for Progress {
         self.program
     }
 
-    /// A line on standard error, which the bar makes room for.
+    /// Writes a line on standard error; the bar moves below it.
     fn say(&self, line: &[u8]) {
         match &*self.screen() {
             Some(screen) => screen.say(&[line, b"\n"].concat()),
@@ -130,7 +137,7 @@ impl Audience for Progress {
     }
 
     fn is_watching(&self) -> bool {
-        matches!(self.how, How::Bar | How::Lines)
+        matches!(self.how, DisplayMode::Bar | DisplayMode::Lines)
     }
 
     fn expect(&self, queries: Option<u64>) {
@@ -164,25 +171,25 @@ impl Audience for Progress {
         self.meter.close(block);
     }
 
-    /// Something behind the bar, from now on.
+    /// Sets the note after the bar.
     fn note(&self, text: String) {
         if let Some(screen) = &*self.screen() {
             screen.note(text);
         }
     }
 
-    /// Says what the search took, in one line.
+    /// Writes the closing line: queries, time and memory.
     fn finish(&self) {
         let screen = self.screen().take();
         let free = screen.is_none_or(Screen::finish);
-        if free && self.how != How::Nothing {
-            let queries = self.meter.look().finished;
+        if free && self.how != DisplayMode::Nothing {
+            let queries = self.meter.snapshot().finished;
             let line = closing_line(queries, self.start().elapsed(), Usage::now());
             messages::complain(&line);
         }
     }
 
-    /// The bar is removed.
+    /// Removes the bar.
     fn leave(&self) {
         let screen = self.screen().take();
         drop(screen);
@@ -206,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn closing_line_tells_time_and_memory() {
+    fn closing_line_has_time_and_memory() {
         let usage = Usage { cpu_seconds: 3.5, peak_memory_bytes: Some(3 << 20) };
         let line = closing_line(7, Duration::from_millis(1250), usage);
         assert_eq!(line, "fleetblast: 7 queries, 1.25 s wall, 3.50 s CPU, peak memory 3.00 MiB");
@@ -218,18 +225,30 @@ mod tests {
     fn nothing_is_drawn_into_reports_pipes_and_pagers() {
         use Stdout::{Other, Pipe, Terminal};
         for (screen, stdout, on_stdout, auto, yes) in [
-            (true, Other, true, How::Bar, How::Bar),
-            (true, Terminal, false, How::Bar, How::Bar),
-            (true, Terminal, true, How::Nothing, How::Closing),
-            (true, Pipe, true, How::Nothing, How::Bar),
-            (true, Pipe, false, How::Nothing, How::Bar),
-            (false, Other, true, How::Nothing, How::Lines),
-            (false, Terminal, true, How::Nothing, How::Lines),
+            (true, Other, true, DisplayMode::Bar, DisplayMode::Bar),
+            (true, Terminal, false, DisplayMode::Bar, DisplayMode::Bar),
+            (true, Terminal, true, DisplayMode::Nothing, DisplayMode::Closing),
+            (true, Pipe, true, DisplayMode::Nothing, DisplayMode::Bar),
+            (true, Pipe, false, DisplayMode::Nothing, DisplayMode::Bar),
+            (false, Other, true, DisplayMode::Nothing, DisplayMode::Lines),
+            (false, Terminal, true, DisplayMode::Nothing, DisplayMode::Lines),
         ] {
             let place = (screen, stdout, on_stdout);
-            assert_eq!(how(When::Auto, screen, stdout, on_stdout), auto, "{place:?}");
-            assert_eq!(how(When::Yes, screen, stdout, on_stdout), yes, "{place:?}");
-            assert_eq!(how(When::No, screen, stdout, on_stdout), How::Nothing, "{place:?}");
+            assert_eq!(
+                choose_display(ProgressMode::Auto, screen, stdout, on_stdout),
+                auto,
+                "{place:?}"
+            );
+            assert_eq!(
+                choose_display(ProgressMode::Yes, screen, stdout, on_stdout),
+                yes,
+                "{place:?}"
+            );
+            assert_eq!(
+                choose_display(ProgressMode::No, screen, stdout, on_stdout),
+                DisplayMode::Nothing,
+                "{place:?}"
+            );
         }
     }
 }

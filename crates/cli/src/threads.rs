@@ -1,7 +1,8 @@
-//! How many threads a process uses where `-num_threads` is not typed, and what decides that.
+//! Chooses the number of threads of a process if `-num_threads` is not given.
 //!
-//! The first of [`FLEETBLAST_THREADS`], `OMP_NUM_THREADS` and `SLURM_CPUS_PER_TASK` that is set,
-//! else all CPUs that the process may use. There are never more threads than those CPUs.
+//! It is the first of [`FLEETBLAST_THREADS`], `OMP_NUM_THREADS` and `SLURM_CPUS_PER_TASK` that is
+//! set, else the number of CPUs that the process may use. There are never more threads than those
+//! CPUs.
 
 use std::ffi::OsString;
 
@@ -10,24 +11,24 @@ use fleetblast_job::threads::{ThreadSource, Threads};
 
 use crate::cpus::Cpus;
 
-/// The number of threads of every command, unless typed; the program's own variable.
+/// FleetBLAST's own environment variable for the number of threads of every command.
 pub const FLEETBLAST_THREADS: &str = "FLEETBLAST_THREADS";
 
-/// Variables of others that say how many threads a process is to use.
+/// Environment variables of other programs for the number of threads.
 const OF_OTHERS: [ThreadSource; 2] = [ThreadSource::OmpNumThreads, ThreadSource::SlurmCpusPerTask];
 
-/// Looks up an environment variable.
+/// A function that looks up an environment variable.
 pub type Lookup<'a> = dyn Fn(&str) -> Option<OsString> + 'a;
 
-/// The threads of this process, by `-num_threads` if it is typed.
+/// Chooses the number of threads of this process; `typed` is the value of `-num_threads`.
 ///
 /// # Errors
 /// See [`default()`].
-pub fn of_process(typed: Option<usize>) -> Result<Threads, Error> {
-    choose(typed, Cpus::look(), &|name| std::env::var_os(name))
+pub fn for_process(typed: Option<usize>) -> Result<Threads, Error> {
+    choose(typed, Cpus::detect(), &|name| std::env::var_os(name))
 }
 
-/// The same with these CPUs and variables.
+/// Like [`for_process`], with these CPUs and variables.
 ///
 /// # Errors
 /// See [`default()`].
@@ -38,13 +39,13 @@ pub fn choose(typed: Option<usize>, cpus: Cpus, variable: &Lookup) -> Result<Thr
     }
 }
 
-/// The threads where nothing is typed.
+/// Returns the number of threads if the options set none.
 ///
 /// # Errors
 /// [`FLEETBLAST_THREADS`] is not a number from 1.
 pub fn default(cpus: Cpus, variable: &Lookup) -> Result<Threads, Error> {
     let own = ThreadSource::FleetblastThreads;
-    if let Some(text) = set(own, variable) {
+    if let Some(text) = variable_value(own, variable) {
         let count = number(&text).ok_or_else(|| {
             Error::query_options(format_args!(
                 "environment variable {FLEETBLAST_THREADS}: '{text}' is not a number of threads; \
@@ -54,28 +55,30 @@ pub fn default(cpus: Cpus, variable: &Lookup) -> Result<Threads, Error> {
         return Ok(at_most(count, own, cpus));
     }
     let chosen = OF_OTHERS.into_iter().find_map(|source| {
-        let count = number_of(source, &set(source, variable)?)?;
+        let count = number_of(source, &variable_value(source, variable)?)?;
         Some(at_most(count, source, cpus))
     });
     Ok(chosen.unwrap_or_else(|| at_most(cpus.allowed, cpus.limit, cpus)))
 }
 
-/// Variables of others that are ignored because their values are not numbers from 1: names and
-/// values.
+/// Returns names and values of other programs' variables that are ignored because they are not
+/// numbers from 1.
 pub fn ignored(variable: &Lookup) -> Vec<(&'static str, String)> {
-    let texts = OF_OTHERS.iter().filter_map(|&source| Some((source, set(source, variable)?)));
+    let texts =
+        OF_OTHERS.iter().filter_map(|&source| Some((source, variable_value(source, variable)?)));
     let unusable = texts.filter(|(source, text)| number_of(*source, text).is_none());
     unusable.map(|(source, text)| (source.name(), text)).collect()
 }
 
-/// The value of a variable, unless it is empty.
-fn set(source: ThreadSource, variable: &Lookup) -> Option<String> {
+/// Returns the value of a variable, unless it is empty.
+fn variable_value(source: ThreadSource, variable: &Lookup) -> Option<String> {
     let text = variable(source.name())?.to_string_lossy().trim().to_owned();
     (!text.is_empty()).then_some(text)
 }
 
-/// The number of threads in the value of a variable of others. OpenMP has a list of numbers, one
-/// for each level of nested parts, `4,2`: here only the outermost counts. Slurm has one number.
+/// Parses the number of threads in another program's variable. OpenMP has a list of numbers, one
+/// for each level of nested parallel regions, like `4,2`; only the outermost counts. Slurm has one
+/// number.
 fn number_of(source: ThreadSource, text: &str) -> Option<usize> {
     match source {
         ThreadSource::OmpNumThreads => {
@@ -90,13 +93,13 @@ fn number_of(source: ThreadSource, text: &str) -> Option<usize> {
 fn number(text: &str) -> Option<usize> {
     let digits = text.trim();
     let is_plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    // A number beyond all bounds is as good as the largest.
+    // A number that overflows acts like the largest one.
     let count = is_plain.then(|| digits.parse().unwrap_or(usize::MAX))?;
     (count > 0).then_some(count)
 }
 
-/// A number of threads, but no more than there are CPUs for. The source stays, since whether ranks
-/// share the threads depends on it: a larger number must not give a rank fewer of them.
+/// Limits a number of threads to the CPUs. The source stays the same, because it decides whether
+/// ranks share the threads: a larger number must not give a rank fewer of them.
 fn at_most(count: usize, source: ThreadSource, cpus: Cpus) -> Threads {
     Threads { count: count.clamp(1, cpus.allowed.max(1)), source, cpus: cpus.allowed }
 }
@@ -129,7 +132,7 @@ mod tests {
         assert_eq!(chosen(None, &[]), Ok((8, "affinity mask")));
         assert_eq!(chosen(None, &[(own, ""), (omp, " "), (slurm, " 5 ")]), Ok((5, slurm)));
         assert_eq!(chosen(None, &[(omp, "4,2")]), Ok((4, omp)));
-        // Not more than can run.
+        // Not more threads than CPUs.
         for variable in [own, omp, slurm] {
             assert_eq!(chosen(None, &[(variable, "99")]), Ok((8, variable)));
             let large = "99999999999999999999999";
@@ -155,7 +158,7 @@ mod tests {
             let error = chosen(None, &[(FLEETBLAST_THREADS, bad)]).expect_err(bad);
             assert!(error.message.contains(&format!("FLEETBLAST_THREADS: '{bad}'")), "{error}");
             assert_eq!(error.exit_code, 1);
-            // What is typed needs no default.
+            // A number in the options needs no default.
             let typed = chosen(Some(2), &[(FLEETBLAST_THREADS, bad)]);
             assert_eq!(typed, Ok((2, "-num_threads")));
         }

@@ -1,4 +1,4 @@
-//! `fleetblast wrap`: another program, run by the ranks of a fleet on blocks of queries.
+//! `fleetblast wrap`: runs another program on blocks of queries, by the ranks of a fleet.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -25,7 +25,7 @@ use crate::plan::fleet::write_buffer;
 use crate::plan::{input, refuse_other_checkpoint};
 use crate::terminal::Progress;
 
-/// Programs of BLAST+ that search: what their options mean is known.
+/// Search programs of BLAST+, whose options are known.
 const OF_BLAST: [&str; 9] = [
     "blastn",
     "blastp",
@@ -37,7 +37,8 @@ const OF_BLAST: [&str; 9] = [
     "tblastn",
     "tblastx",
 ];
-/// Their options that name a file which each block would write anew, or that go with one query only.
+/// Options of these programs that do not work in blocks: they name a file that each block would
+/// overwrite, or go with only one query.
 const OF_ONE_RUN: [&str; 8] = [
     "-out_pssm",
     "-out_ascii_pssm",
@@ -52,7 +53,7 @@ const OF_ONE_RUN: [&str; 8] = [
 /// Runs the program.
 ///
 /// # Errors
-/// Options that do not go together; whatever ends the job early; at its end, that blocks came to nothing.
+/// Options that do not go together; an error that ends the job early; blocks that failed.
 pub fn run(given: &Given, command: &[OsString], refuse: &Refuse) -> Result<(), Error> {
     let options = WrapOptions::new(given);
     let drain = DrainSignals::catch_for(options.checkpoint.is_some());
@@ -91,7 +92,7 @@ fn plan(options: &WrapOptions, command: &[OsString]) -> Result<Foreign, Error> {
     let database = options.db.clone().unwrap_or_default();
     let files = match &options.db {
         Some(db) => {
-            let named = |word: &OsString| has(word, PLACES[2]) || word == db;
+            let named = |word: &OsString| contains_placeholder(word, PLACES[2]) || word == db;
             if !command.iter().any(named) {
                 return Err(Error::query_options(format_args!(
                     "nothing in the command names the database: write {} where the program takes it",
@@ -135,7 +136,7 @@ fn config(options: &WrapOptions) -> Result<Config, Error> {
     Ok(config)
 }
 
-/// Whether a command is one of BLAST+'s, by this program's name for it, too.
+/// Whether a command is a program of BLAST+, or this program by such a name.
 fn names_blast(command: &[OsString]) -> bool {
     command.iter().take(2).any(|word| {
         let name = Path::new(word).file_name().unwrap_or_default().to_string_lossy();
@@ -143,7 +144,7 @@ fn names_blast(command: &[OsString]) -> bool {
     })
 }
 
-/// Options with which the program does not do for blocks what it does for all queries at once.
+/// Refuses options with which blocks of queries give other results than all queries at once.
 fn refuse_what_blocks_cannot(command: &[OsString]) -> Result<(), Error> {
     let name = |word: &OsString| {
         word.to_string_lossy().split('=').next().map(str::to_owned).unwrap_or_default()
@@ -157,16 +158,17 @@ fn refuse_what_blocks_cannot(command: &[OsString]) -> Result<(), Error> {
         let at = command.iter().position(|word| name(word) == option);
         let Some(at) = at else { continue };
         let given = [Some(&command[at]), command.get(at + 1)];
-        if !given.into_iter().flatten().any(|word| has(word, place) || word == "-") {
+        if !given.into_iter().flatten().any(|word| contains_placeholder(word, place) || word == "-")
+        {
             return Err(Error::query_options(format_args!(
-                "the program's {option} is the matter of each block: leave it out, or give it {place}"
+                "the program's {option} would be the same for each block: leave it out, or give it {place}"
             )));
         }
     }
     Ok(())
 }
 
-/// How the outputs of a program become one, by its format.
+/// Returns how to join the outputs of a program, by their format.
 fn join_of(command: &[OsString], is_blast: bool) -> Result<Join, Error> {
     if !is_blast {
         return Ok(Join::Plain);
@@ -186,28 +188,30 @@ fn join_of(command: &[OsString], is_blast: bool) -> Result<Join, Error> {
         "6" | "10" => Ok(Join::Plain),
         "7" => Ok(Join::Comments),
         other => Err(Error::query_options(format_args!(
-            "outputs with -outfmt {other} cannot be joined to one; with -join plain they stand one after the other"
+            "outputs with -outfmt {other} cannot be joined to one; -join plain concatenates them"
         ))),
     }
 }
 
-/// The files of a database: all of each volume, or those whose names begin so.
+/// Returns the files of a database: all files of each volume, or those whose names begin with `db`.
 fn files_of(db: &OsStr) -> Result<Vec<PathBuf>, Error> {
     let found = match dbcheck::open(&lossy(db), None) {
-        Ok(database) => database.outlines().flat_map(|outline| beginning(&outline.path)).collect(),
-        Err(_) => beginning(Path::new(db)),
+        Ok(database) => {
+            database.outlines().flat_map(|outline| files_with_name(&outline.path)).collect()
+        }
+        Err(_) => files_with_name(Path::new(db)),
     };
     match found.is_empty() {
         true => Err(Error::database(format_args!(
-            "{}: no such database, nor a file whose name begins so",
+            "{}: no such database, and no file whose name begins with this",
             lossy(db)
         ))),
         false => Ok(found),
     }
 }
 
-/// The file of this name, and those of the same name with something after a dot.
-fn beginning(path: &Path) -> Vec<PathBuf> {
+/// Returns the file of this name, and those with the same name and an extension.
+fn files_with_name(path: &Path) -> Vec<PathBuf> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let entries = fs::read_dir(directory.unwrap_or(Path::new("."))).into_iter().flatten().flatten();
@@ -223,7 +227,7 @@ fn beginning(path: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn has(word: &OsStr, place: &str) -> bool {
+fn contains_placeholder(word: &OsStr, place: &str) -> bool {
     word.to_string_lossy().contains(place)
 }
 

@@ -1,4 +1,4 @@
-//! What part of a sequence is written, and how: given once, or for each line of a batch.
+//! Which range of a sequence is written, and how: from the options, or from each line of a batch.
 
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
@@ -11,12 +11,13 @@ use super::options::Options;
 use super::source::Source;
 use crate::options::number;
 
-/// Part, strand and masks.
+/// Range, strand and masks of the sequences to write.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Config {
-    /// Bases or residues from 0; `None` for all. May end after the sequence, and begin there.
+    /// Bases or residues from 0; `None` for the whole sequence. It may begin or end after the end
+    /// of the sequence.
     range: Option<Range<u32>>,
-    /// Written backwards, and complemented.
+    /// Whether to write the minus strand.
     pub(super) minus: bool,
     /// Algorithm whose masks are written in lower case.
     pub(super) mask: Option<i32>,
@@ -25,12 +26,12 @@ pub(super) struct Config {
 }
 
 impl Config {
-    /// What the options say without asking the database.
+    /// Reads the options that do not depend on the database.
     pub(super) fn new(options: &Options, source: &Source) -> Self {
         Self { minus: options.minus && !source.takes_proteins(), ..Self::default() }
     }
 
-    /// Adds the mask and the range.
+    /// Adds the mask and the range from the options.
     pub(super) fn select(
         &mut self,
         options: &Options,
@@ -55,7 +56,8 @@ impl Config {
         Ok(())
     }
 
-    /// What the rest of a line of a batch says. False, after a message, if it names a mask that does not exist.
+    /// Reads the strand, range and mask after the key in a line of a batch. Returns false, after a
+    /// message, if a mask does not exist.
     pub(super) fn read_specifiers(
         &mut self,
         text: &[u8],
@@ -67,7 +69,7 @@ impl Config {
         let mut good = true;
         for word in text.split(|b| b" \t".contains(b)).filter(|word| !word.is_empty()) {
             if word.contains(&b'-') {
-                // A range that is none is no range.
+                // BLAST+ ignores a malformed range here.
                 if let Ok(range) = parse_range(word) {
                     self.range = range;
                 }
@@ -84,16 +86,16 @@ impl Config {
         Ok(good)
     }
 
-    /// The part of a sequence of `length` that is to be written; `None` for all of it, also where the range begins
-    /// after its end.
+    /// Returns the range to write of a sequence with `length` letters; `None` for the whole
+    /// sequence, also if the range begins after its end.
     pub(super) fn part(&self, length: u32) -> Option<Range<u32>> {
         let range = self.range.as_ref()?;
         (range.start < length).then(|| range.start..range.end.min(length))
     }
 }
 
-/// The mask of an algorithm: none (`Some(None)`) if the number is negative, and nothing after a message if the database
-/// has no such algorithm.
+/// Parses the number of a masking algorithm: `Some(None)` if it is negative; `None`, after a
+/// message, if the database has no such algorithm.
 pub(super) fn usable_mask(
     id: i32,
     source: &Source,
@@ -109,8 +111,9 @@ pub(super) fn usable_mask(
     Ok(None)
 }
 
-/// `START-STOP` or `START-` from 1 (`ParseSequenceRangeOpenEnd`, blast_input_aux.cpp): what is between the first and
-/// the last bar does not count, and a start alone is its own stop. `None` for an empty range, which means all.
+/// Parses `START-STOP` or `START-`, counted from 1 (`ParseSequenceRangeOpenEnd`,
+/// blast_input_aux.cpp). Text between the first and the last bar is ignored; a start without a bar
+/// is also the stop. Returns `None` for an empty range, which means the whole sequence.
 fn parse_range(text: &[u8]) -> Result<Option<Range<u32>>, String> {
     const FAILED: &str = "Failed to parse sequence range";
     let mut parts = text.split(|&b| b == b'-');
@@ -122,7 +125,7 @@ fn parse_range(text: &[u8]) -> Result<Option<Range<u32>>, String> {
     let number = |text| number::parse_int4(text).map_err(|error| error.message().to_owned());
     let start = number(first)?;
     if last.is_empty() {
-        // A start of 0 comes before the first by one, which to BLAST+ is after the last.
+        // A start of 0 becomes -1, which BLAST+ takes for a position after the end.
         let start = u32::try_from(i64::from(start) - 1).ok();
         return Ok(start.map(|start| start..u32::MAX));
     }
@@ -140,7 +143,7 @@ fn parse_range(text: &[u8]) -> Result<Option<Range<u32>>, String> {
 mod tests {
     use super::*;
 
-    /// Seen with `blastdbcmd -db DB -entry ID -range TEXT`.
+    /// Taken from `blastdbcmd -db DB -entry ID -range TEXT`.
     #[test]
     fn ranges_are_read_as_by_blast() {
         for (text, range) in [

@@ -2,16 +2,16 @@
 
 use super::config::Config;
 use super::messages::Messages;
-use super::options::{Options, Taxids, Wanted, lines_of};
+use super::options::{Options, Selection, Taxids, lines_of};
 use super::source::Source;
 use super::{Format, Stop};
 use fleetblast_db::DbError;
 use fleetblast_job::output::Output;
 
-/// The key of a line of `-entry_batch`, what follows it, and the key's OID.
+/// A line of `-entry_batch`: its key, the rest of the line, and the OID of the key.
 type BatchEntry<'t> = (Vec<u8>, &'t [u8], Option<u32>);
 
-/// Everything a retrieval needs.
+/// The inputs of a retrieval.
 pub(super) struct Retrieval<'a> {
     pub(super) options: &'a Options,
     pub(super) source: &'a Source,
@@ -20,16 +20,16 @@ pub(super) struct Retrieval<'a> {
 }
 
 impl Retrieval<'_> {
-    /// Writes what is wanted. True if all of it was found.
+    /// Writes the selected sequences. Returns whether all of them exist.
     pub(super) fn run(
         &self,
-        wanted: &Wanted,
+        wanted: &Selection,
         taxids: Option<&Taxids>,
         config: Config,
         out: &mut Output,
     ) -> Result<bool, Stop> {
         match wanted {
-            Wanted::Taxids(_) | Wanted::TaxidFile(_) => {
+            Selection::Taxids(_) | Selection::TaxidFile(_) => {
                 let none = Taxids::new();
                 let oids = self.source.oids_of_taxids(taxids.unwrap_or(&none))?;
                 if oids.is_empty() {
@@ -38,10 +38,12 @@ impl Retrieval<'_> {
                 }
                 self.write_all(oids, &config, out)
             }
-            Wanted::All => self.write_all(self.source.database.oid_cursor().walk(), &config, out),
-            Wanted::Batch(path) => {
+            Selection::All => {
+                self.write_all(self.source.database.oid_cursor().walk(), &config, out)
+            }
+            Selection::Batch(path) => {
                 let text = lines_of("entry_batch", path).map_err(|error| {
-                    // Here it is an error of the retrieval.
+                    // Here the error is one of the retrieval, not of the command line.
                     let prefix = "Command line argument error: ";
                     Stop::Message(error.message.trim_start_matches(prefix).to_owned())
                 })?;
@@ -51,8 +53,8 @@ impl Retrieval<'_> {
                     self.batch(&text, config, out)
                 }
             }
-            Wanted::Ids(list) => self.entries(list, &config, out),
-            Wanted::Nothing => Err(Stop::Message(
+            Selection::Ids(list) => self.entries(list, &config, out),
+            Selection::Nothing => Err(Stop::Message(
                 "Must specify query type: one of 'entry', 'entry_batch', or 'pig'".to_owned(),
             )),
         }
@@ -71,7 +73,7 @@ impl Retrieval<'_> {
         Ok(true)
     }
 
-    /// Writes one sequence, also what there is of it before an error.
+    /// Writes one sequence. After an error it still writes the text from before the error.
     fn write(
         &self,
         oid: u32,
@@ -108,7 +110,7 @@ impl Retrieval<'_> {
         Ok(!missing)
     }
 
-    /// The OIDs of an identifier; none after a message if there are none.
+    /// Looks up the OIDs of an identifier. Returns none, after a message, if there are none.
     fn oids_of(&self, id: &[u8]) -> Result<Vec<u32>, Stop> {
         let oids = self.source.lookup.oids_of_id(id, &mut self.source.cursor.borrow_mut())?;
         if oids.is_empty() {
@@ -118,11 +120,11 @@ impl Retrieval<'_> {
         Ok(oids)
     }
 
-    fn skipped(&self, id: &[u8]) {
+    fn warn_skipped(&self, id: &[u8]) {
         self.messages.error(&format!("Skipped {}", String::from_utf8_lossy(id)));
     }
 
-    /// `-entry_batch` with `-get_dups`: all sequences of each identifier.
+    /// `-entry_batch` with `-get_dups`: writes all sequences of each identifier.
     fn batch_with_duplicates(
         &self,
         text: &[u8],
@@ -136,7 +138,7 @@ impl Retrieval<'_> {
             let oids = if usable { self.oids_of(id)? } else { Vec::new() };
             if oids.is_empty() {
                 complete = false;
-                self.skipped(id);
+                self.warn_skipped(id);
             }
             for oid in oids {
                 self.write(oid, &config, Some(id), &mut buffer, out)?;
@@ -145,33 +147,32 @@ impl Retrieval<'_> {
         Ok(complete)
     }
 
-    /// `-entry_batch`: one sequence of each identifier.
+    /// `-entry_batch`: writes one sequence of each identifier.
     fn batch(&self, text: &[u8], mut config: Config, out: &mut Output) -> Result<bool, Stop> {
         let mut buffer = Vec::new();
         let mut complete = true;
-        for (key, specifiers, found) in self.looked_up(text)? {
+        for (key, specifiers, found) in self.look_up(text)? {
             match found.map_or_else(|| self.oid_of_number(&key), |oid| Ok(Some(oid)))? {
                 Some(oid) if config.read_specifiers(specifiers, self.source, self.messages)? => {
                     self.write(oid, &config, Some(&key), &mut buffer, out)?;
                 }
                 _ => {
                     complete = false;
-                    self.skipped(&key);
+                    self.warn_skipped(&key);
                 }
             }
         }
         Ok(complete)
     }
 
-    /// The keys of a batch, what follows each, and their OIDs: all keys are looked up before the
-    /// first sequence is written.
-    fn looked_up<'t>(&self, text: &'t [u8]) -> Result<Vec<BatchEntry<'t>>, Stop> {
+    /// Looks up the keys of a batch: all of them, before the first sequence is written.
+    fn look_up<'t>(&self, text: &'t [u8]) -> Result<Vec<BatchEntry<'t>>, Stop> {
         let lines = text.split(|&b| b == b'\n').filter_map(id_and_rest);
         let look_up = |(id, specifiers)| {
             let key = self.source.lookup.key_of(id);
             let mut cursor = self.source.cursor.borrow_mut();
             let found = match self.source.lookup.oid_of_batch_key(&key, &mut cursor) {
-                // No identifiers at all: none is found.
+                // The database has no identifiers.
                 Err(DbError::NoAccessions) => None,
                 found => found?,
             };
@@ -180,13 +181,13 @@ impl Retrieval<'_> {
         lines.map(look_up).collect()
     }
 
-    /// The OID of a GI; none if the key is no number.
+    /// Looks up the OID of a GI; `None` if the key is not a number.
     fn oid_of_number(&self, key: &[u8]) -> Result<Option<u32>, Stop> {
         Ok(self.source.lookup.shown_oid_of_gi(key, &mut self.source.cursor.borrow_mut())?)
     }
 }
 
-/// The identifier of a line of a batch and what follows it; `None` for an empty line.
+/// Splits a line of a batch into the identifier and the rest; `None` for an empty line.
 fn id_and_rest(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let blank = |b: &u8| b" \t".contains(b);
     let start = line.iter().position(|b| !blank(b))?;

@@ -15,13 +15,13 @@ use super::letters::{self, Alphabet};
 use super::options::Options;
 use super::source::Source;
 
-/// How FASTA is written.
+/// Writes sequences in FASTA format.
 pub(super) struct Fasta {
     line_length: usize,
-    /// Between merged definition lines.
+    /// Whether control characters (Ctrl-A) separate merged definition lines.
     ctrl_a: bool,
     long_seqids: bool,
-    /// Identifiers of the whole sequences written, with long identifiers.
+    /// Identifiers of the whole sequences written so far, kept with `-long_seqids` only.
     written: RefCell<HashSet<Vec<u8>>>,
 }
 
@@ -31,7 +31,7 @@ impl Fasta {
         Self { line_length: line_length.max(1), ctrl_a, long_seqids, written: RefCell::default() }
     }
 
-    /// Adds a sequence to `out`; of its definition lines only that of `target`, if given.
+    /// Appends a sequence to `out`. With `target`, only that definition line is written.
     pub(super) fn write(
         &self,
         source: &Source,
@@ -67,14 +67,15 @@ impl Fasta {
         let start = part.as_ref().map_or(0, |part| part.start);
         let mirrored = config.minus && self.long_seqids && part.is_some();
         if mirrored {
-            // BLAST+ turns the sequence around twice, once for its place and once for the strand, the masks once.
+            // BLAST+ reverses the sequence twice, once for the range and once for the strand, but
+            // the masks only once.
             text.reverse();
             letters::mask(&mut text, start, &masks);
             text.reverse();
         } else {
-            // BLAST+ lays the masks over what it writes, whatever the strand.
+            // BLAST+ applies the masks to the written text, whatever the strand.
             if config.minus {
-                turn(&mut text, source.database.kind());
+                reverse_strand(&mut text, source.database.kind());
             }
             letters::mask(&mut text, start, &masks);
         }
@@ -85,7 +86,8 @@ impl Fasta {
         Ok(())
     }
 
-    /// One short identifier for each definition line (`CBlastDeflineUtil::ProcessFastaDeflines`).
+    /// Writes one short identifier for each definition line
+    /// (`CBlastDeflineUtil::ProcessFastaDeflines`).
     fn short_header(
         &self,
         lines: &[Defline],
@@ -104,8 +106,8 @@ impl Fasta {
         Ok(())
     }
 
-    /// With long identifiers, BLAST+ writes no whole sequence twice
-    /// (`CFastaOstream::x_WriteSeqIds`).
+    /// Refuses a whole sequence that was written before: with long identifiers, BLAST+ writes none
+    /// twice (`CFastaOstream::x_WriteSeqIds`).
     fn refuse_duplicates(&self, ids: &[SeqId]) -> Result<(), Stop> {
         for id in ids.iter().map(SeqId::fasta) {
             if !self.written.borrow_mut().insert(id.clone()) {
@@ -116,7 +118,7 @@ impl Fasta {
         Ok(())
     }
 
-    /// All identifiers in FASTA style (`CFastaOstream`).
+    /// Writes all identifiers in FASTA style (`CFastaOstream`).
     fn long_header(
         &self,
         source: &Source,
@@ -151,13 +153,13 @@ impl Fasta {
     }
 }
 
-/// `:3-10`, or `:c10-3` for the minus strand.
+/// Formats a range as `:3-10`, or as `:c10-3` for the minus strand.
 fn shown_range(part: &Range<u32>, minus: bool) -> String {
     let (first, last) = (part.start + 1, part.end);
     if minus { format!(":c{last}-{first}") } else { format!(":{first}-{last}") }
 }
 
-/// A title with control characters before the GIs of merged definition lines.
+/// Puts control characters before the GIs of merged definition lines in a title.
 fn with_ctrl_a(title: &[u8]) -> Vec<u8> {
     const GI: &[u8] = b" >gi|";
     let mut out = Vec::with_capacity(title.len());
@@ -171,16 +173,16 @@ fn with_ctrl_a(title: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The other strand of what is written; proteins asked for as if they were nucleotides are only reversed.
-fn turn(text: &mut [u8], kind: SequenceKind) {
+/// Makes the minus strand of the text. A protein, if retrieved like nucleotides, is only reversed.
+fn reverse_strand(text: &mut [u8], kind: SequenceKind) {
     match kind {
         SequenceKind::Nucleotide => letters::reverse_complement(text),
         _ => text.reverse(),
     }
 }
 
-/// What is to be masked of a part. Of a whole protein it is what lies in its first third, since BLAST+ measures it as if
-/// its residues were bases.
+/// Returns the masks of a range. Of a whole protein only the first third is masked, since BLAST+
+/// takes its length for a number of bases.
 fn masks(
     source: &Source,
     oid: u32,

@@ -13,19 +13,20 @@ use super::source::Source;
 use crate::options::blastdbcmd::BLASTDBCMD;
 
 const MISSING: &[u8] = b"N/A";
-/// Names of taxa that say nothing.
+/// Names that the taxonomy has for taxa without one.
 const NO_NAMES: [&[u8]; 2] = [b"-", b"unclassified"];
 
-/// Fields and what stands between them.
+/// A format: fields and the text between them.
 pub(super) struct Fields {
-    /// A text and the field after it.
+    /// Pairs of a text and the field after it.
     fields: Vec<(Vec<u8>, u8)>,
-    /// After the last field.
+    /// The text after the last field.
     end: Vec<u8>,
     of_deflines: bool,
 }
 
-/// The format to write lines by, `None` for FASTA. Takes the number after `%m` out of it.
+/// Reads the format of lines; `None` for FASTA. Removes the number of a masking algorithm after
+/// `%m`.
 pub(super) fn layout(
     format: &[u8],
     config: &mut Config,
@@ -55,7 +56,7 @@ pub(super) fn layout(
             return Err(Stop::Message(message.to_owned()));
         }
         let number = layout.drain(at + 2..at + 2 + digits);
-        // A number too large for the oracle's arithmetic is no algorithm anyway.
+        // A number that overflows the oracle's arithmetic is the number of no algorithm.
         let number = number.fold(0i32, |sum, digit| {
             sum.saturating_mul(10).saturating_add(i32::from(digit - b'0'))
         });
@@ -67,7 +68,7 @@ pub(super) fn layout(
 }
 
 impl Fields {
-    /// Reads a format (`CBlastDB_SeqFormatter`, seq_formatter.cpp).
+    /// Parses a format (`CBlastDB_SeqFormatter`, seq_formatter.cpp).
     pub(super) fn new(format: &[u8]) -> Result<Self, Stop> {
         let (mut fields, mut text) = (Vec::new(), Vec::new());
         let mut bytes = format.iter().copied();
@@ -76,7 +77,7 @@ impl Fields {
                 text.push(byte);
                 continue;
             }
-            // A percent sign at the end is followed by the NUL of a C string.
+            // In BLAST+ the NUL of a C string follows a percent sign at the end.
             match bytes.next().unwrap_or(0) {
                 b'%' => text.push(b'%'),
                 field => fields.push((std::mem::take(&mut text), field)),
@@ -89,8 +90,8 @@ impl Fields {
         Ok(Self { fields, end: text, of_deflines })
     }
 
-    /// Adds the lines of a sequence to `out`, one for each definition line if fields of these are asked for; only that
-    /// of `target`, if given.
+    /// Appends the lines of a sequence to `out`: one for each definition line if the format has
+    /// fields of these, else one. With `target`, only that definition line is written.
     pub(super) fn write(
         &self,
         source: &Source,
@@ -143,12 +144,12 @@ impl Fields {
     }
 }
 
-/// What BLAST+ says of a field that it does not know.
+/// BLAST+'s message about a field that it does not know.
 pub(super) fn unknown(field: u8) -> String {
     format!("Unrecognized format specification: '%{}'", char::from(field))
 }
 
-/// The fields that are the same for all definition lines; those not asked for are empty.
+/// The fields that all definition lines of a sequence share; fields outside the format are empty.
 struct Sequence {
     oid: u32,
     length: u32,
@@ -177,7 +178,7 @@ impl Sequence {
     }
 }
 
-/// The letters of the wanted part, masked, on the wanted strand.
+/// Returns the letters of the selected range, masked, on the selected strand.
 fn part(source: &Source, oid: u32, length: u32, config: &Config) -> Result<Vec<u8>, Stop> {
     let part = config.part(length);
     let start = part.as_ref().map_or(0, |part| part.start);
@@ -191,16 +192,16 @@ fn part(source: &Source, oid: u32, length: u32, config: &Config) -> Result<Vec<u
     Ok(text)
 }
 
-/// Checksum of the letters: that of zip files, inverted once more.
+/// Computes a checksum of the letters: the CRC-32 of zip files, inverted.
 fn hash(letters: &[u8]) -> String {
     match !crc32fast::hash(letters) {
-        // No prefix for 0, as C++ has it.
+        // C++ streams write no prefix for 0.
         0 => "0".to_owned(),
         hash => format!("0X{hash:X}"),
     }
 }
 
-/// Masks as `START-END;` for each.
+/// Formats masks as `START-END;` each.
 fn masks(source: &Source, oid: u32, config: &Config) -> Result<String, Stop> {
     let masks = match config.shown_mask {
         Some(mask) => source.masks()?.ranges(oid, mask)?,
@@ -212,7 +213,7 @@ fn masks(source: &Source, oid: u32, config: &Config) -> Result<String, Stop> {
     Ok(masks.iter().map(|mask| format!("{}-{};", mask.start, mask.end)).collect())
 }
 
-/// A field of a definition line; `None` if there is no such field.
+/// Formats a field of a definition line; `None` if there is no such field.
 fn of_line(field: u8, line: &Defline, source: &Source) -> Option<Vec<u8>> {
     let id = || report_choice(&line.ids);
     let name = |pick: fn(TaxonNames) -> Vec<u8>| {
@@ -252,7 +253,7 @@ fn of_line(field: u8, line: &Defline, source: &Source) -> Option<Vec<u8>> {
     })
 }
 
-/// A text for each of the leaf taxids, which are links, or else the taxid.
+/// Joins a text for each leaf taxid (of the links, or else of the definition line's own taxid).
 fn of_leaves(line: &Defline, text: impl Fn(i64) -> Vec<u8>) -> Vec<u8> {
     let mut taxids = line.links.clone();
     taxids.sort_unstable();

@@ -1,4 +1,4 @@
-//! Definition lines: which one is meant, and what FASTA makes of them.
+//! Definition lines: selection by `-target_only`, and their form in FASTA.
 
 use fleetblast_db::Defline;
 use fleetblast_seq::convert::parse_integer;
@@ -6,17 +6,17 @@ use fleetblast_seq::id::{ObjectId, SeqId, parse_word, text_choice};
 
 use super::Stop;
 
-/// What separates merged definition lines in the title of a sequence.
+/// Separates merged definition lines in the title of a sequence.
 const SEPARATOR: &[u8] = b" >";
 
-/// What `-target_only` looks for.
+/// The identifiers that `-target_only` searches for.
 pub(super) struct Target {
     ids: Vec<SeqId>,
 }
 
 impl Target {
-    /// Where a sequence is written in FASTA: a number is a GI or a local identifier, anything else also the local
-    /// identifier of the same content (`CSeqDBVol::GetBioseq`, seqdbvol.cpp).
+    /// The identifiers for FASTA: a number is a GI or a local identifier; other text may also be a
+    /// local identifier (`CSeqDBVol::GetBioseq`, seqdbvol.cpp).
     pub(super) fn in_fasta(text: &[u8]) -> Self {
         let first = match number(text) {
             Some(gi) => Some(SeqId::Gi(gi)),
@@ -27,13 +27,13 @@ impl Target {
         Self { ids: first.into_iter().chain(local).collect() }
     }
 
-    /// Where fields of definition lines are written (`CBlastDeflineUtil`, blastdb_dataextract.cpp).
+    /// The identifiers for lines of fields (`CBlastDeflineUtil`, blastdb_dataextract.cpp).
     pub(super) fn in_fields(text: &[u8]) -> Self {
         let gi = number(text).map(SeqId::Gi);
         Self { ids: first_id(text).into_iter().chain(gi).collect() }
     }
 
-    /// The first definition line with one of the identifiers.
+    /// Returns the first definition line with one of the identifiers.
     pub(super) fn find(&self, lines: Vec<Defline>) -> Option<Defline> {
         let meant = |id: &SeqId| self.ids.iter().any(|target| id.matches(target));
         lines.into_iter().find(|line| line.ids.iter().any(meant))
@@ -48,8 +48,8 @@ fn first_id(text: &[u8]) -> Option<SeqId> {
     parse_word(text).ok()?.into_iter().next()
 }
 
-/// The title of a sequence: those of all its definition lines, with the identifiers before all but the first
-/// (`s_GetBioseqTitle`, seqdbvol.cpp).
+/// Builds the title of a sequence from all its definition lines, with the identifiers of all but
+/// the first (`s_GetBioseqTitle`, seqdbvol.cpp).
 pub(super) fn title(lines: &[Defline]) -> Vec<u8> {
     let mut title = Vec::new();
     for (i, line) in lines.iter().enumerate() {
@@ -67,8 +67,8 @@ pub(super) fn title(lines: &[Defline]) -> Vec<u8> {
     title
 }
 
-/// The start of a FASTA definition line: `>`, the identifier, then `range` or else a blank. Sequences without an
-/// identifier of their own have none.
+/// Writes the start of a FASTA definition line: `>`, the identifier, then `range` or a blank.
+/// Sequences without an identifier of their own have neither.
 pub(super) fn start(ids: &[SeqId], range: Option<&str>, out: &mut Vec<u8>) -> Result<(), Stop> {
     let Some(first) = ids.first() else {
         return Err(Stop::Message("a definition line without identifiers".to_owned()));
@@ -89,8 +89,9 @@ pub(super) fn start(ids: &[SeqId], range: Option<&str>, out: &mut Vec<u8>) -> Re
     Ok(())
 }
 
-/// A title with the identifiers of its merged definition lines in short form, after `separator`
-/// (`s_ConfigureDeflineTitle`, blastdb_dataextract.cpp). What follows ` >` without being an identifier stays.
+/// Writes a title with short identifiers in its merged definition lines, each after `separator`
+/// (`s_ConfigureDeflineTitle`, blastdb_dataextract.cpp). Text after ` >` that is no identifier
+/// stays.
 pub(super) fn with_short_ids(title: &[u8], separator: &[u8], out: &mut Vec<u8>) {
     let mut rest = title;
     while let Some(at) = rest.windows(SEPARATOR.len()).position(|two| two == SEPARATOR) {
@@ -114,7 +115,8 @@ fn find(text: &[u8], what: &[u8]) -> Option<usize> {
     text.windows(what.len()).position(|window| window == what)
 }
 
-/// The identifier to show of a word that says of itself that it is one: by a tag, or by a known database and a colon.
+/// Parses a word as an identifier if it is marked as one: by a tag, or by a known database and a
+/// colon.
 fn marked_id(word: &[u8]) -> Option<SeqId> {
     let ids = parse_word(word).ok()?;
     let tagged = word.get(2) == Some(&b'|') || word.get(3) == Some(&b'|');

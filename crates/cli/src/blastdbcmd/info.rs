@@ -1,4 +1,4 @@
-//! What a database is (`-info`), and which taxa it has (`-tax_info`).
+//! Description of a database (`-info`) and its taxa (`-tax_info`).
 
 use std::os::unix::ffi::OsStrExt;
 
@@ -10,7 +10,7 @@ use fleetblast_report::with_commas;
 
 use super::source::Source;
 
-/// The text of `-info`.
+/// Formats the text of `-info`.
 pub(super) fn database(source: &Source, exact_length: bool) -> Result<Vec<u8>, Error> {
     let database = &source.database;
     let letters = match database.kind() {
@@ -45,7 +45,7 @@ pub(super) fn database(source: &Source, exact_length: bool) -> Result<Vec<u8>, E
     Ok(text)
 }
 
-/// The table of masking algorithms; nothing if there are none.
+/// Formats the table of masking algorithms; empty if there are none.
 fn algorithms(algorithms: &[MaskAlgorithm]) -> Vec<u8> {
     const HEAD: &str = "\nAvailable filtering algorithms applied to database sequences:\n\n";
     let mut text = Vec::new();
@@ -67,7 +67,7 @@ fn algorithms(algorithms: &[MaskAlgorithm]) -> Vec<u8> {
     text
 }
 
-/// Columns of 13, 40 and 40 bytes.
+/// Formats a row with columns of 13, 40 and 40 bytes.
 fn row(id: &[u8], name: &[u8], options: &[u8]) -> Vec<u8> {
     let mut row = Vec::new();
     for (cell, width) in [(id, 13), (name, 40), (options, 40)] {
@@ -88,7 +88,7 @@ enum Column {
     Blast,
 }
 
-/// Columns and what stands before each, then what stands after the last.
+/// A format of `-tax_info`: columns with the text before each, and the text after the last.
 #[derive(Debug, PartialEq, Eq)]
 struct Layout {
     columns: Vec<(Vec<u8>, Column)>,
@@ -96,7 +96,8 @@ struct Layout {
 }
 
 impl Layout {
-    /// Reads the format of `-tax_info` (`CPrintTaxFields`, blastdbcmd.cpp); `None` if no column is asked for.
+    /// Parses the format of `-tax_info` (`CPrintTaxFields`, blastdbcmd.cpp); `None` if it has no
+    /// column.
     fn new(format: &[u8]) -> Option<Self> {
         use Column::*;
         if format == b"%f" {
@@ -112,10 +113,10 @@ impl Layout {
             if byte != b'%' {
                 continue;
             }
-            // The end of a C string follows the last byte.
+            // In BLAST+ the NUL of a C string follows the last byte.
             let next = format.get(at).copied().unwrap_or(0);
             let column = match next {
-                // The second sign may begin a column.
+                // The second percent sign may begin a column.
                 b'%' => continue,
                 b'T' => Taxid,
                 b'S' => Scientific,
@@ -154,7 +155,7 @@ impl Layout {
     }
 }
 
-/// Writes `-tax_info`.
+/// Writes the lines of `-tax_info`.
 pub(super) fn taxonomy(source: &Source, format: &[u8], out: &mut Output) -> Result<(), Error> {
     let layout = Layout::new(format)
         .ok_or_else(|| Error::query_options("Invalid format options for tax_info."))?;
@@ -167,7 +168,7 @@ pub(super) fn taxonomy(source: &Source, format: &[u8], out: &mut Output) -> Resu
     Ok(())
 }
 
-/// Bytes of all files of a database (`CSeqDB::GetDiskUsage`, seqdb.cpp).
+/// Sums the sizes of all files of a database in bytes (`CSeqDB::GetDiskUsage`, seqdb.cpp).
 pub(super) fn disk_usage(database: &fleetblast_db::Database) -> u64 {
     const BOTH: [&str; 16] = [
         "al", "in", "hr", "sq", "ni", "nd", "pi", "pd", "aa", "ab", "ac", "og", "hi", "hd", "ti",
@@ -193,7 +194,7 @@ pub(super) fn disk_usage(database: &fleetblast_db::Database) -> u64 {
 mod tests {
     use super::*;
 
-    /// Seen with `blastdbcmd -tax_info -outfmt FORMAT` for taxid 562 without a taxonomy database.
+    /// Taken from `blastdbcmd -tax_info -outfmt FORMAT` for taxid 562 without a taxonomy database.
     #[test]
     fn formats_are_read_as_by_blast() {
         for (format, line) in [

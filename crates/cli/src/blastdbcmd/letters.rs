@@ -5,22 +5,23 @@ use std::ops::Range;
 use fleetblast_db::{Database, DbError, SequenceKind};
 use fleetblast_seq::{alphabet, nucleotide};
 
-/// Which letters stand for residues that the IUPAC alphabet of proteins has none for.
+/// How to write residues for which the IUPAC alphabet of proteins has no letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Alphabet {
-    /// `*` and `-`, as in FASTA.
+    /// As `*` and `-`, like in FASTA.
     Extended,
-    /// The byte 255, as BLAST+ has it wherever it turns a sequence into a string.
+    /// As the byte 255, like BLAST+ wherever it converts a sequence to a string.
     Strict,
 }
 
-/// Byte for what has no letter.
+/// The byte for residues without a letter.
 const NO_LETTER: u8 = 255;
 
-/// The letters of a part of a sequence (all of it for `None`), in upper case, on the plus strand.
+/// Returns the letters of a range (`None` for the whole sequence) in upper case, on the plus
+/// strand.
 ///
 /// # Errors
-/// Those of a damaged database.
+/// The database is damaged.
 pub(super) fn letters(
     database: &Database,
     oid: u32,
@@ -47,7 +48,7 @@ pub(super) fn letters(
     Ok(text)
 }
 
-/// The letter of each code.
+/// The table from codes to letters.
 fn protein_letters(alphabet: Alphabet) -> &'static [u8; 256] {
     const EXTENDED: [u8; 256] = {
         let mut table = [NO_LETTER; 256];
@@ -70,7 +71,7 @@ fn protein_letters(alphabet: Alphabet) -> &'static [u8; 256] {
     }
 }
 
-/// Writes what is masked in lower case; `text` begins at position `start` of the sequence.
+/// Writes the masked ranges in lower case; `text` begins at position `start` of the sequence.
 pub(super) fn mask(text: &mut [u8], start: u32, masks: &[Range<u32>]) {
     let end = start.saturating_add(u32::try_from(text.len()).unwrap_or(u32::MAX));
     for masked in masks {
@@ -80,7 +81,7 @@ pub(super) fn mask(text: &mut [u8], start: u32, masks: &[Range<u32>]) {
     }
 }
 
-/// The other strand.
+/// Replaces the text by its reverse complement.
 pub(super) fn reverse_complement(text: &mut [u8]) {
     text.reverse();
     for letter in text {
@@ -88,7 +89,7 @@ pub(super) fn reverse_complement(text: &mut [u8]) {
     }
 }
 
-/// The letter of the bases that pair with those of a letter; what is no base stays.
+/// Returns the complement of a letter; a letter that is no base stays.
 fn complement(letter: u8) -> u8 {
     const PAIRS: [[u8; 2]; 6] = [*b"AT", *b"CG", *b"RY", *b"KM", *b"BV", *b"DH"];
     let upper = match letter.to_ascii_uppercase() {
@@ -107,7 +108,7 @@ mod tests {
 
     #[test]
     fn the_other_strand_pairs_ambiguity_codes() {
-        // blastdbcmd -strand minus of RYKMSWBDHVNACGTTACGTT.
+        // From `blastdbcmd -strand minus` of RYKMSWBDHVNACGTTACGTT.
         let mut text = *b"RYKMSWBDHVNACGTTACGTT";
         reverse_complement(&mut text);
         assert_eq!(&text, b"AACGTAACGTNBDHVWSKMRY");

@@ -13,18 +13,18 @@ use fleetblast_job::output::Output;
 use super::options::List;
 use super::{fields, info};
 
-/// Directories within directories.
+/// Most levels of nested directories.
 const DEEPEST: usize = 256;
 
-/// A file that is a database.
+/// A database in the list.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Found {
-    /// Path without extension, in the double quotes in which BLAST+ keeps and sorts it.
+struct ListedDatabase {
+    /// Path without extension, in the double quotes with which BLAST+ keeps and sorts it.
     quoted: Vec<u8>,
     nucleotide: bool,
 }
 
-impl Found {
+impl ListedDatabase {
     fn path(&self) -> Vec<u8> {
         self.quoted.iter().copied().filter(|&b| b != b'"').collect()
     }
@@ -33,7 +33,7 @@ impl Found {
         if self.nucleotide { SequenceKind::Nucleotide } else { SequenceKind::Protein }
     }
 
-    /// Whether this is an alias file rather than a volume.
+    /// Reads the alias file of this database; `None` if the database is a volume.
     fn alias(&self) -> Option<Vec<u8>> {
         let mut path = self.path();
         path.push(b'.');
@@ -61,13 +61,13 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Adds the databases of a directory. What cannot be read is passed over, as by BLAST+.
+/// Adds the databases of a directory. Unreadable files are skipped, as by BLAST+.
 fn collect(
     directory: &[u8],
     kind: Option<SequenceKind>,
     recursive: bool,
     depth: usize,
-    found: &mut Vec<Found>,
+    found: &mut Vec<ListedDatabase>,
 ) {
     let place = if directory.is_empty() { b"." } else { directory };
     let Ok(entries) = fs::read_dir(OsStr::from_bytes(place)) else { return };
@@ -80,7 +80,7 @@ fn collect(
         path.extend_from_slice(name.as_bytes());
         let file = Path::new(OsStr::from_bytes(&path));
         if file.is_dir() {
-            // A link may lead back to where it is.
+            // A symbolic link could lead into a circle.
             if recursive && depth < DEEPEST && !file.is_symlink() {
                 collect(&path, kind, recursive, depth + 1, found);
             }
@@ -94,35 +94,36 @@ fn collect(
         };
         if let Some(kind) = wanted.into_iter().find(is_one) {
             let quoted = [b"\"", &path[..path.len() - ".pin".len()], b"\""].concat();
-            found.push(Found { quoted, nucleotide: kind == SequenceKind::Nucleotide });
+            found.push(ListedDatabase { quoted, nucleotide: kind == SequenceKind::Nucleotide });
         }
     }
 }
 
-/// Removes databases in whose path the name of a member of an alias occurs (`s_RemoveAliasComponents`, seqdb.cpp).
-fn remove_members(found: &mut Vec<Found>) {
+/// Removes databases whose path contains the name of a member of an alias
+/// (`s_RemoveAliasComponents`, seqdb.cpp).
+fn remove_members(found: &mut Vec<ListedDatabase>) {
     let mut members = BTreeSet::new();
-    for alias in found.iter().filter_map(Found::alias) {
+    for alias in found.iter().filter_map(ListedDatabase::alias) {
         let lists = alias.split(|&b| b == b'\n').filter(|line| line.starts_with(b"DBLIST"));
         for list in lists {
             let words = list.split(|&b| b == b' ').filter(|word| !word.is_empty());
             members.extend(words.skip(1).map(<[u8]>::to_vec));
         }
     }
-    let is_member = |found: &Found| {
+    let is_member = |found: &ListedDatabase| {
         members.iter().any(|member| found.quoted.windows(member.len()).any(|w| w == member))
     };
     found.retain(|found| !is_member(found));
 }
 
-/// The fields of a line and what stands before each, then what stands after the last.
+/// A format of `-list`: fields with the text before each, and the text after the last.
 struct Layout {
     fields: Vec<(Vec<u8>, u8)>,
     end: Vec<u8>,
 }
 
 impl Layout {
-    /// Reads the format (`CBlastDbFormatter`, blastdb_formatter.cpp).
+    /// Parses the format (`CBlastDbFormatter`, blastdb_formatter.cpp).
     fn new(format: &[u8]) -> Result<Self, Error> {
         let (mut fields, mut text, mut at) = (Vec::new(), Vec::new(), 0);
         while let Some(&byte) = format.get(at) {
@@ -131,11 +132,11 @@ impl Layout {
                 text.push(byte);
                 continue;
             }
-            // The end of a C string follows the last byte.
+            // In BLAST+ the NUL of a C string follows the last byte.
             let next = format.get(at).copied().unwrap_or(0);
             at += 1;
             if next == b'%' {
-                // Two signs are one, and whatever follows them is itself.
+                // Two percent signs are one, and the byte after them is plain text.
                 text.push(b'%');
                 text.extend(format.get(at));
                 at += 1;
@@ -149,7 +150,7 @@ impl Layout {
         Ok(Self { fields, end: text })
     }
 
-    fn line(&self, found: &Found) -> Result<Vec<u8>, Error> {
+    fn line(&self, found: &ListedDatabase) -> Result<Vec<u8>, Error> {
         let mut opened = None;
         let mut line = Vec::new();
         for (before, field) in &self.fields {
@@ -175,7 +176,7 @@ impl Layout {
     }
 }
 
-fn open(found: &Found) -> Result<Database, Error> {
+fn open(found: &ListedDatabase) -> Result<Database, Error> {
     let search = SearchPath::from_environment()?;
     let name = String::from_utf8_lossy(&found.quoted);
     Database::open_to_describe(&name, found.kind(), &search).map_err(Error::from)

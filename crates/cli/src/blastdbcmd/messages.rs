@@ -1,4 +1,4 @@
-//! Where messages go: standard error, or a log file.
+//! Destination of messages: standard error, or a log file.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -6,35 +6,36 @@ use std::io::{self, Write};
 
 use fleetblast_job::error::Error;
 
-/// The place for messages.
+/// Writes messages to their destination.
 #[derive(Debug)]
 pub(super) struct Messages {
     log: Option<File>,
 }
 
-/// A message of the retrieval as BLAST+ words it.
+/// Formats a message of the retrieval like BLAST+.
 pub(super) fn text(message: &str) -> String {
     format!("Error: [blastdbcmd] {message}")
 }
 
 impl Messages {
-    /// Messages are appended to the file of `-logfile`; to standard error if there is none or it cannot be opened.
+    /// Appends to the file of `-logfile`; to standard error if there is none or it cannot be
+    /// opened.
     pub(super) fn new(logfile: Option<&OsStr>) -> Self {
         let open = |path| File::options().create(true).append(true).open(path).ok();
         Self { log: logfile.filter(|path| *path != "-").and_then(open) }
     }
 
-    /// Tells of an error that does not end the program.
+    /// Writes an error that does not end the program.
     pub(super) fn error(&self, message: &str) {
         self.write(&text(message));
     }
 
-    /// Tells of what is odd and no error.
+    /// Writes a warning.
     pub(super) fn warn(&self, message: &str) {
         self.write(&format!("Warning: [blastdbcmd] {message}"));
     }
 
-    /// The error that ends the program, without its message if that went to the log.
+    /// Returns the error that ends the program, without its message if the log has it.
     pub(super) fn end(&self, error: Error) -> Error {
         if self.log.is_none() || error.message.is_empty() {
             return error;
@@ -43,7 +44,7 @@ impl Messages {
         Error::new(error.exit_code, "")
     }
 
-    /// Nobody can be told if this fails.
+    /// Writes a line. A failure is ignored: there is nowhere to report it.
     fn write(&self, line: &str) {
         let line = format!("{line}\n");
         let _ = match &self.log {

@@ -1,6 +1,6 @@
-//! `blastdbcmd`: looks into databases and writes what it finds.
+//! `blastdbcmd`: retrieves sequences from databases, and describes databases.
 //!
-//! Messages, exit codes and what is written before an error are those of BLAST+ (`blastdbcmd.cpp`).
+//! Messages, exit codes and the output before an error are those of BLAST+ (`blastdbcmd.cpp`).
 
 mod config;
 mod entries;
@@ -25,17 +25,17 @@ use self::config::Config;
 use self::fasta::Fasta;
 use self::fields::Fields;
 use self::messages::Messages;
-use self::options::{Options, What};
+use self::options::{Operation, Options};
 use self::source::Source;
 use crate::options::parse::Given;
 use crate::plan;
 
-/// Why a request ends early.
+/// Why a retrieval ends early.
 #[derive(Debug)]
 enum Stop {
-    /// A message of the retrieval, which ends with exit code 1.
+    /// An error of the retrieval, with exit code 1.
     Message(String),
-    /// The end of the whole program.
+    /// An error that ends the whole program.
     Program(Error),
 }
 
@@ -54,7 +54,7 @@ impl From<DbError> for Stop {
     }
 }
 
-/// How a sequence is written.
+/// The format of sequences.
 enum Format {
     Fasta(Fasta),
     Fields(Fields),
@@ -73,8 +73,8 @@ impl Format {
         }
     }
 
-    /// Adds one sequence to `out`; of a sequence with several definition lines only that of `target`, if given. After
-    /// an error `out` holds what BLAST+ has written until then.
+    /// Appends one sequence to `out`; with `target`, only that definition line of it. After an
+    /// error `out` holds the output of BLAST+ from before the error.
     fn write(
         &self,
         source: &Source,
@@ -93,7 +93,7 @@ impl Format {
 /// Runs the program.
 ///
 /// # Errors
-/// A message and BLAST+'s exit code; no message where `-logfile` has taken it.
+/// A message and BLAST+'s exit code. The message is empty if it went to the file of `-logfile`.
 pub fn run(given: &Given) -> Result<(), Error> {
     let options = Options::new(given)?;
     let messages = Messages::new(options.logfile.as_deref());
@@ -105,19 +105,19 @@ fn run_with(options: &Options, messages: &Messages) -> Result<(), Error> {
     let mut out = Output::open(&target)?;
     let done = request(options, messages, &mut out);
     match &done {
-        // The database cannot be used: an older file stays.
+        // Without a usable database an older output file stays.
         Err(error) if error.exit_code == exit::DATABASE => {
             drop(out);
             leave_empty(&target);
         }
-        // What was written before any other error stays, but takes no older file's place.
+        // Output from before any other error stays, but does not replace an older file.
         Err(error) if !error.message.is_empty() && has_older(&target) => drop(out),
         _ => out.commit()?,
     }
     done
 }
 
-/// Whether an output is a file that holds something already.
+/// Whether an output is a file that is not empty.
 fn has_older(target: &Destination) -> bool {
     let Destination::File(path) = target else { return false };
     let older = replaced(path).and_then(|wanted| fs::metadata(wanted).ok());
@@ -127,17 +127,17 @@ fn has_older(target: &Destination) -> bool {
 fn request(options: &Options, messages: &Messages, out: &mut Output) -> Result<(), Error> {
     let search = SearchPath::from_environment()?;
     match &options.what {
-        What::SearchPath => out.write(format!("{}\n", search.text()).as_bytes()),
-        What::List(list) => list::write(list, options.kind, out),
-        What::Info { exact_length } => {
+        Operation::SearchPath => out.write(format!("{}\n", search.text()).as_bytes()),
+        Operation::List(list) => list::write(list, options.kind, out),
+        Operation::Info { exact_length } => {
             let source = Source::open_to_describe(options, search)?;
             out.write(&info::database(&source, *exact_length)?)
         }
-        What::TaxInfo => {
+        Operation::TaxInfo => {
             let source = Source::open_to_retrieve(options, search)?;
             info::taxonomy(&source, &options.outfmt, out)
         }
-        What::Entries(wanted) => {
+        Operation::Entries(wanted) => {
             let taxids = wanted.taxids()?;
             let opened = Source::open_for(options, search, taxids.as_ref());
             let found = opened.and_then(|source| {
@@ -157,11 +157,11 @@ fn request(options: &Options, messages: &Messages, out: &mut Output) -> Result<(
     }
 }
 
-/// True if everything asked for was found.
+/// Retrieves sequences. Returns whether all of them exist.
 fn retrieve(
     options: &Options,
     source: &Source,
-    wanted: &options::Wanted,
+    wanted: &options::Selection,
     taxids: Option<&options::Taxids>,
     messages: &Messages,
     out: &mut Output,

@@ -19,17 +19,17 @@ use crate::options::parse::Given;
 use crate::options::values::Values;
 use crate::plan::has_long_seqids;
 
-/// Taxids to look for, ascending.
+/// Taxids to search for.
 pub(super) type Taxids = BTreeSet<i32>;
 
-/// What was typed.
+/// Values of the options of `blastdbcmd`.
 #[derive(Debug)]
 pub(super) struct Options {
     /// `-db`.
     pub(super) db: OsString,
     /// `-dbtype`; `None` to guess.
     pub(super) kind: Option<SequenceKind>,
-    pub(super) what: What,
+    pub(super) what: Operation,
     /// `-range`.
     pub(super) range: Option<OsString>,
     /// `-strand minus`.
@@ -54,9 +54,9 @@ pub(super) struct Options {
     pub(super) logfile: Option<OsString>,
 }
 
-/// What to do; of several, the first one here.
+/// What to print. If several options ask, the first one in this order counts.
 #[derive(Debug)]
-pub(super) enum What {
+pub(super) enum Operation {
     /// `-show_blastdb_search_path`.
     SearchPath,
     /// `-list`.
@@ -68,13 +68,13 @@ pub(super) enum What {
     },
     /// `-tax_info`.
     TaxInfo,
-    /// Sequences.
-    Entries(Wanted),
+    /// Sequences, by one of the options below.
+    Entries(Selection),
 }
 
-/// Which sequences.
+/// The selection of sequences to retrieve.
 #[derive(Debug)]
-pub(super) enum Wanted {
+pub(super) enum Selection {
     /// `-taxids`.
     Taxids(OsString),
     /// `-taxidlist`.
@@ -85,11 +85,11 @@ pub(super) enum Wanted {
     Batch(OsString),
     /// `-entry`.
     Ids(Vec<u8>),
-    /// No option tells.
+    /// No option selects sequences.
     Nothing,
 }
 
-/// `-list` and what goes with it.
+/// Values of `-list` and its options.
 #[derive(Debug)]
 pub(super) struct List {
     pub(super) directory: OsString,
@@ -100,7 +100,7 @@ pub(super) struct List {
 }
 
 impl Options {
-    /// Reads the options given.
+    /// Reads the options.
     ///
     /// # Errors
     /// Options that FleetBLAST refuses, and options that need another one.
@@ -112,7 +112,7 @@ impl Options {
         Ok(Self {
             db: values.get(&retrieval::DB),
             kind: values.get(&retrieval::DBTYPE),
-            what: What::new(&values)?,
+            what: Operation::new(&values)?,
             range: values.optional(&retrieval::RANGE),
             minus: values.get(&retrieval::STRAND),
             mask: values.optional(&retrieval::MASK_SEQUENCE_WITH),
@@ -128,7 +128,7 @@ impl Options {
     }
 }
 
-impl What {
+impl Operation {
     fn new(values: &Values<'_>) -> Result<Self, Error> {
         let recursive = values.get(&output::RECURSIVE);
         let remove_redundant = values.get(&output::REMOVE_REDUNDANT_DBS);
@@ -137,14 +137,14 @@ impl What {
         let exact_length = values.get(&output::EXACT_LENGTH);
         let info = values.get(&retrieval::INFO).then_some(Self::Info { exact_length });
         let tax_info = values.get(&retrieval::TAX_INFO).then_some(Self::TaxInfo);
-        let wanted = Wanted::new(values);
+        let wanted = Selection::new(values);
         if values.get(&output::SHOW_BLASTDB_SEARCH_PATH) {
             return Ok(Self::SearchPath);
         }
         if let Some(directory) = list {
             return Ok(Self::List(List { directory, recursive, remove_redundant, format }));
         }
-        // These keep BLAST+ from reading -db, and mean nothing without -list.
+        // With these options BLAST+ does not read -db, and they have no effect without -list.
         if recursive || remove_redundant || values.is_given(&output::LIST_OUTFMT) {
             return Err(Error::new(
                 fleetblast_job::error::exit::INPUT,
@@ -155,7 +155,7 @@ impl What {
     }
 }
 
-impl Wanted {
+impl Selection {
     fn new(values: &Values<'_>) -> Self {
         let taxids = values.optional(&retrieval::TAXIDS);
         let taxid_file = values.optional(&retrieval::TAXIDLIST);
@@ -170,7 +170,7 @@ impl Wanted {
         }
     }
 
-    /// The taxids, if sequences are wanted by these.
+    /// Returns the taxids if sequences are selected by taxids.
     pub(super) fn taxids(&self) -> Result<Option<Taxids>, Error> {
         let text = match self {
             Self::Taxids(text) => text.as_bytes().to_vec(),
@@ -179,14 +179,14 @@ impl Wanted {
         };
         let separator = if matches!(self, Self::Taxids(_)) { b',' } else { b'\n' };
         let words = text.split(|&b| b == separator);
-        // Empty lines are none; nothing between commas is.
+        // Empty lines are skipped; an empty entry between commas is not.
         let words = words.filter(|word| separator == b',' && !text.is_empty() || !word.is_empty());
         let taxid = |word: &[u8]| number::parse_int4(trim_spaces(word)).map_err(Error::from);
         words.map(taxid).collect::<Result<_, _>>().map(Some)
     }
 }
 
-/// The contents of a file named by an option.
+/// Reads the file that an option names.
 pub(super) fn lines_of(option: &str, path: &OsStr) -> Result<Vec<u8>, Error> {
     hint::before_reading(option, path, "the lines");
     let shown = path.to_string_lossy();

@@ -1,4 +1,4 @@
-//! The database that is looked into.
+//! The database that sequences are retrieved from.
 
 use std::cell::{OnceCell, RefCell};
 
@@ -13,11 +13,12 @@ use fleetblast_job::error::{Error, exit};
 use super::Stop;
 use super::options::{Options, Taxids};
 
-/// An opened database and what belongs to it.
+/// An open database with its taxonomy, masks and messages.
 pub(super) struct Source {
     pub(super) database: Database,
     pub(super) lookup: Lookup,
-    /// The questions for included sequences; the first one may get another answer than later ones.
+    /// Cursor for queries about included sequences; the first query may get another answer than
+    /// later ones.
     pub(super) cursor: RefCell<OidCursor>,
     search: SearchPath,
     names: OnceCell<TaxonomyNames>,
@@ -26,7 +27,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Opens the database of the options to describe it.
+    /// Opens the database to describe it.
     pub(super) fn open_to_describe(options: &Options, search: SearchPath) -> Result<Self, Error> {
         let names = options.db.to_string_lossy();
         Self::open(options, search, None, |kind, search| {
@@ -34,7 +35,7 @@ impl Source {
         })
     }
 
-    /// Opens it for its taxonomy.
+    /// Opens the database for its taxonomy.
     pub(super) fn open_to_retrieve(options: &Options, search: SearchPath) -> Result<Self, Error> {
         let names = options.db.to_string_lossy();
         Self::open(options, search, None, |kind, search| {
@@ -42,8 +43,8 @@ impl Source {
         })
     }
 
-    /// Opens it to retrieve sequences, by taxids if there are any: `-target_only` then hides all
-    /// other definition lines.
+    /// Opens the database to retrieve sequences. With `taxids`, `-target_only` hides all other
+    /// definition lines.
     pub(super) fn open_for(
         options: &Options,
         search: SearchPath,
@@ -61,7 +62,7 @@ impl Source {
                 Err(error) if restriction.is_none() => error,
                 opened => return opened,
             };
-            // If only the lists are wrong, BLAST+ finds that out when it has opened the database.
+            // BLAST+ finds errors in the lists only after it has opened the database.
             let described = Database::open_to_describe(&names, kind, search);
             if described.is_err() {
                 return Err(error);
@@ -87,15 +88,14 @@ impl Source {
             Some(kind) => open(kind)?,
             None => match open(SequenceKind::Protein) {
                 Ok(found) => found,
-                // An exception that BLAST+ does not expect ends it.
+                // An unexpected exception ends BLAST+.
                 Err(first) if first.exit_code() == exit::UNKNOWN => return Err(first.into()),
-                // Whatever else is wrong with proteins, BLAST+ tries nucleotides next.
-                Err(first) => {
-                    open(SequenceKind::Nucleotide).map_err(|second| neither(first, second))?
-                }
+                // After any other error with proteins, BLAST+ tries nucleotides.
+                Err(first) => open(SequenceKind::Nucleotide)
+                    .map_err(|second| no_database_error(first, second))?,
             },
         };
-        // When it looks for taxids, BLAST+ takes sequences of a guessed kind for nucleotides.
+        // When BLAST+ searches for taxids, it takes sequences of a guessed type for nucleotides.
         let takes_proteins = match taxids {
             Some(_) => options.kind == Some(SequenceKind::Protein),
             None => database.kind() == SequenceKind::Protein,
@@ -105,47 +105,47 @@ impl Source {
         Ok(Self { database, lookup, cursor, search, names, masks, takes_proteins })
     }
 
-    /// Whether options for nucleotides mean nothing.
+    /// Whether options for nucleotides have no effect.
     pub(super) fn takes_proteins(&self) -> bool {
         self.takes_proteins
     }
 
-    /// The definition lines of a sequence.
+    /// Reads the definition lines of a sequence.
     pub(super) fn deflines(&self, oid: u32) -> Result<Vec<Defline>, DbError> {
         self.database.deflines(oid)
     }
 
-    /// What is odd about the definition lines that were read.
+    /// Returns warnings about the definition lines read so far.
     pub(super) fn odd_headers(&self) -> Vec<OddHeader> {
         self.database.odd_headers()
     }
 
-    /// The OIDs of sequences with one of the taxids, ascending.
+    /// Returns the OIDs of sequences with one of the taxids, ascending.
     pub(super) fn oids_of_taxids(&self, taxids: &Taxids) -> Result<Vec<u32>, DbError> {
         let mut oids = taxid_oids(&self.lookup, taxids)?;
         oids.retain(|&oid| self.cursor.borrow_mut().includes(oid));
         Ok(oids)
     }
 
-    /// The masks stored with the database.
+    /// Returns the masks stored with the database.
     pub(super) fn masks(&self) -> Result<&Masks, DbError> {
         if self.masks.get().is_none() {
-            // Nobody else can have set it.
+            // Only this function sets them, so the cell is empty.
             let _ = self.masks.set(self.database.masks()?);
         }
         self.masks.get().ok_or(DbError::NotOnDisk)
     }
 
-    /// The names of a taxon, if there is a taxonomy database that has some.
+    /// Looks up the names of a taxon; `None` without a taxonomy database or names in it.
     pub(super) fn taxon(&self, taxid: i64) -> Option<TaxonNames> {
         self.names.get_or_init(|| TaxonomyNames::find(&self.search)).of(taxid).ok().flatten()
     }
 }
 
-/// The OIDs of taxids, ascending, each once.
+/// Looks up the OIDs of taxids, ascending, each once.
 fn taxid_oids(lookup: &Lookup, taxids: &Taxids) -> Result<Vec<u32>, DbError> {
     let (mut oids, mut known) = (Vec::new(), false);
-    // Without any, too, the version is looked at.
+    // The version of the database is checked even without taxids.
     if taxids.is_empty() {
         lookup.taxids()?;
     }
@@ -160,9 +160,9 @@ fn taxid_oids(lookup: &Lookup, taxids: &Taxids) -> Result<Vec<u32>, DbError> {
     Ok(oids)
 }
 
-/// The error for a database that is neither of proteins nor of nucleotides: BLAST+ tells of the latter only, which says
-/// nothing if there are proteins that cannot be used.
-fn neither(protein: DbError, nucleotide: DbError) -> Error {
+/// Returns the error for a database with neither proteins nor nucleotides. BLAST+ prints only the
+/// error for nucleotides, which is misleading if there are proteins that cannot be used.
+fn no_database_error(protein: DbError, nucleotide: DbError) -> Error {
     let is_missing = |error: &DbError| matches!(error, DbError::NotFound { .. });
     let unlike = is_missing(&nucleotide) && !is_missing(&protein);
     let mut error = Error::from(nucleotide);

@@ -1,15 +1,16 @@
-//! The CPU time that cgroups of Linux let a process use, as a number of CPUs.
+//! The CPU time that Linux cgroups grant to a process, as a number of CPUs.
 //!
-//! A group has a quota of microseconds in each period: 150,000 in 100,000 are one and a half
-//! CPUs. Groups are nested, and the smallest quota on the way to the root holds. Version 2 has
-//! `cpu.max`, version 1 `cpu.cfs_quota_us` and `cpu.cfs_period_us`.
+//! A group has a quota of microseconds in each period: 150,000 in 100,000 are one and a half CPUs.
+//! Groups are nested, and the smallest quota between a group and the root holds. Version 2 has
+//! `cpu.max`, version 1 has `cpu.cfs_quota_us` and `cpu.cfs_period_us`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// CPUs that the groups of this process may use, rounded up; nothing without a limit.
+/// Returns the number of CPUs that the groups of this process may use, rounded up; `None` without a
+/// limit.
 ///
-/// `/proc` and `/sys` are below `root`.
+/// `/proc` and `/sys` are read below `root`.
 pub fn limit(root: &Path) -> Option<usize> {
     let read = |name| fs::read(root.join(name)).ok();
     let (groups, mounts) = (read("proc/self/cgroup")?, read("proc/self/mountinfo")?);
@@ -17,10 +18,10 @@ pub fn limit(root: &Path) -> Option<usize> {
     let limits = groups.lines().filter_map(Group::parse).filter_map(|group| {
         let mounts = mounts.lines().filter_map(Mount::parse);
         let mounts: Vec<_> = mounts.filter(|mount| mount.version == group.version).collect();
-        // A container may see its part of the tree only, and its path within all of it.
-        let within = |mount: &&Mount| below(&group.path, &mount.root).is_some();
+        // A container may see only a part of the tree, but its path within the whole tree.
+        let within = |mount: &&Mount| path_below(&group.path, &mount.root).is_some();
         let mount = mounts.iter().find(within).or(mounts.first())?;
-        group.least(root, mount)
+        group.smallest_limit(root, mount)
     });
     limits.min()
 }
@@ -39,7 +40,7 @@ struct Group {
 }
 
 impl Group {
-    /// A line of `/proc/self/cgroup`: `NUMBER:CONTROLLERS:PATH`.
+    /// Parses a line of `/proc/self/cgroup`: `NUMBER:CONTROLLERS:PATH`.
     fn parse(line: &str) -> Option<Self> {
         let mut fields = line.splitn(3, ':');
         let (number, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
@@ -51,32 +52,32 @@ impl Group {
         Some(Self { version, path: PathBuf::from(path) })
     }
 
-    /// The smallest limit of this group and those around it that can be seen.
-    fn least(&self, root: &Path, mount: &Mount) -> Option<usize> {
+    /// Returns the smallest limit of this group and its visible ancestors.
+    fn smallest_limit(&self, root: &Path, mount: &Mount) -> Option<usize> {
         let top = root.join(mount.point.strip_prefix("/").unwrap_or(&mount.point));
-        let below = below(&self.path, &mount.root).unwrap_or_default();
+        let below = path_below(&self.path, &mount.root).unwrap_or_default();
         let groups = below.ancestors().map(|group| top.join(group));
         groups.filter_map(|group| limit_of(&group, self.version)).min()
     }
 }
 
-/// What of a path is below another one. A path with `..` leads out of what can be seen.
-fn below(path: &Path, root: &Path) -> Option<PathBuf> {
+/// Returns the part of a path below another one. A path with `..` leads out of the visible tree.
+fn path_below(path: &Path, root: &Path) -> Option<PathBuf> {
     let rest = path.strip_prefix(root).ok()?;
     let is_plain = rest.components().all(|part| matches!(part, std::path::Component::Normal(_)));
     is_plain.then(|| rest.to_owned())
 }
 
-/// A place where a tree of groups can be seen.
+/// A mount of a tree of groups.
 struct Mount {
     version: Version,
-    /// The group that is at the top there.
+    /// The group at the top of the mount.
     root: PathBuf,
     point: PathBuf,
 }
 
 impl Mount {
-    /// A line of `/proc/self/mountinfo` (proc(5)).
+    /// Parses a line of `/proc/self/mountinfo` (proc(5)).
     fn parse(line: &str) -> Option<Self> {
         let (place, kind) = line.split_once(" - ")?;
         let (mut place, mut kind) = (place.split(' ').skip(3), kind.split(' '));
@@ -91,7 +92,7 @@ impl Mount {
     }
 }
 
-/// A path in which blanks and the like are written as `\040`.
+/// Decodes a path in which blanks and other special bytes are written like `\040`.
 fn unescaped(text: &str) -> PathBuf {
     let mut parts = text.split('\\');
     let mut path = parts.next().unwrap_or_default().to_owned();
@@ -108,7 +109,7 @@ fn unescaped(text: &str) -> PathBuf {
     PathBuf::from(path)
 }
 
-/// The limit of one group, rounded up.
+/// Reads the limit of one group, rounded up.
 fn limit_of(group: &Path, version: Version) -> Option<usize> {
     let read = |name| fs::read_to_string(group.join(name)).ok();
     let (quota, period) = match version {
@@ -119,7 +120,7 @@ fn limit_of(group: &Path, version: Version) -> Option<usize> {
         }
         Version::One => (read("cpu.cfs_quota_us")?, read("cpu.cfs_period_us")?),
     };
-    // `max` and -1 are no limit.
+    // `max` and -1 mean no limit.
     let (quota, period): (u64, u64) = (quota.trim().parse().ok()?, period.trim().parse().ok()?);
     let cpus = (quota > 0 && period > 0).then(|| quota.div_ceil(period))?;
     usize::try_from(cpus).ok()
@@ -129,7 +130,7 @@ fn limit_of(group: &Path, version: Version) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// A directory with files of these names and contents.
+    /// Makes a directory with files of these names and contents.
     fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
         let dir = tempfile::tempdir().expect("a directory");
         for (name, text) in files {
@@ -192,7 +193,7 @@ mod tests {
     #[test]
     fn a_container_sees_its_group_at_the_top() {
         let max = ("sys/fs/cgroup/cpu.max", "300000 100000\n");
-        // With a view of its own, and with the path of the host.
+        // Paths in a namespace of its own, and the path of the host.
         for path in ["0::/\n", "0::/../..\n", "0::/docker/7\n"] {
             assert_eq!(limit_in(&[TWO, ("proc/self/cgroup", path), max]), Some(3), "{path}");
         }

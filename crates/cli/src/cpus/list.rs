@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use fleetblast_job::allowed_cpus;
 
-/// Most CPUs that a range may name, lest a damaged file fill the memory.
+/// Most CPUs in a range, lest a damaged file fill the memory.
 const MOST: u32 = 1 << 16;
 
-/// The CPUs of a list; nothing for what is no list.
+/// Parses a list of CPUs; `None` for malformed text.
 pub fn parse(text: &str) -> Option<BTreeSet<u32>> {
     let mut cpus = BTreeSet::new();
     for range in text.split(',').filter(|range| !range.is_empty()) {
@@ -21,8 +21,8 @@ pub fn parse(text: &str) -> Option<BTreeSet<u32>> {
     (!cpus.is_empty()).then_some(cpus)
 }
 
-/// The CPUs that a process may run on, by its `/proc/PID/status`.
-pub fn of_status(status: &str) -> Option<BTreeSet<u32>> {
+/// Reads the CPUs that a process may run on from its `/proc/PID/status`.
+pub fn parse_status(status: &str) -> Option<BTreeSet<u32>> {
     parse(allowed_cpus(status)?)
 }
 
@@ -38,6 +38,6 @@ mod tests {
         for bad in ["", "x", "3-", "0-4294967295", "-1"] {
             assert_eq!(count(bad), None, "{bad}");
         }
-        assert_eq!(of_status("Cpus_allowed:\tff\n"), None);
+        assert_eq!(parse_status("Cpus_allowed:\tff\n"), None);
     }
 }

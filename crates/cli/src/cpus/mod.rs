@@ -1,4 +1,4 @@
-//! CPUs of this machine, and those that this process may use.
+//! The CPUs of this machine, and those that this process may use.
 
 mod cgroup;
 mod list;
@@ -9,31 +9,31 @@ use std::thread::available_parallelism;
 
 use fleetblast_job::threads::ThreadSource;
 
-/// The number of CPUs, each at least 1.
+/// Numbers of CPUs, each at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cpus {
-    /// Of the machine, whoever may use them: BLAST+ compares `-num_threads` with this.
+    /// CPUs of the machine, whoever may use them: BLAST+ compares `-num_threads` with this.
     pub machine: usize,
-    /// That this process may use.
+    /// CPUs that this process may use.
     pub allowed: usize,
-    /// What makes them fewer than those of the machine, if they are.
+    /// The source of the limit if `allowed` is below `machine`.
     pub limit: ThreadSource,
 }
 
 impl Cpus {
-    /// Those of this process.
-    pub fn look() -> Self {
-        Self::look_below(Path::new("/"))
+    /// Counts the CPUs of this process.
+    pub fn detect() -> Self {
+        Self::detect_below(Path::new("/"))
     }
 
-    /// The same where `/proc` and `/sys` are below a directory.
-    fn look_below(root: &Path) -> Self {
+    /// Like [`detect`](Self::detect), with `/proc` and `/sys` below `root`.
+    fn detect_below(root: &Path) -> Self {
         let online = fs::read_to_string(root.join("sys/devices/system/cpu/online"));
         let online = online.ok().and_then(|text| list::parse(text.trim()));
         let mask = fs::read_to_string(root.join("proc/self/status")).ok();
-        let mask = mask.as_deref().and_then(list::of_status);
+        let mask = mask.as_deref().and_then(list::parse_status);
         let fallback = || available_parallelism().map_or(1, usize::from);
-        // A mask may name CPUs that the machine could have but has not.
+        // A mask may name CPUs that the machine could have but does not.
         let runs_on = match (&online, &mask) {
             (Some(online), Some(mask)) => online.intersection(mask).count(),
             (_, Some(mask)) => mask.len(),
@@ -64,9 +64,9 @@ mod tests {
             fs::create_dir_all(path.parent().expect("a directory")).expect("directories");
             fs::write(path, text).expect("a file");
         };
-        let look = || Cpus::look_below(dir.path());
+        let look = || Cpus::detect_below(dir.path());
         write("sys/devices/system/cpu/online", "0-7\n");
-        // Some kernels show CPUs that could be plugged in.
+        // Some kernels list CPUs that could be plugged in.
         write("proc/self/status", "Name:\tx\nCpus_allowed_list:\t0-127\nMems_allowed:\t1\n");
         let machine = Cpus { machine: 8, allowed: 8, limit: ThreadSource::Machine };
         assert_eq!(look(), machine);
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn a_system_without_these_files_has_some_cpus() {
         let dir = tempfile::tempdir().expect("a directory");
-        let found = Cpus::look_below(dir.path());
+        let found = Cpus::detect_below(dir.path());
         assert!(found.allowed >= 1 && found.machine == found.allowed, "{found:?}");
         assert_eq!(found.limit, ThreadSource::Machine);
     }

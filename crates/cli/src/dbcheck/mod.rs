@@ -1,4 +1,4 @@
-//! `fleetblast dbcheck`: is a database sound?
+//! `fleetblast dbcheck`: verifies a database.
 
 use std::time::Instant;
 
@@ -14,18 +14,18 @@ use crate::options::load::wish;
 use crate::options::parse::Given;
 use crate::threads;
 
-/// Bytes that a thread checks at a time.
+/// Bytes that a thread verifies at a time.
 const RANGE_BYTES: u64 = 1 << 20;
 
 /// Runs the program.
 ///
 /// # Errors
-/// The first fault, or what kept the database from being read.
+/// The first fault, or an error that kept the database from being read.
 pub fn run(given: &Given) -> Result<(), Error> {
     let options = DbcheckOptions::new(given);
     let db = options.db.to_string_lossy();
     let wish = wish(options.loader, options.memory.as_deref())?;
-    let threads = threads::of_process(options.num_threads)?.count;
+    let threads = threads::for_process(options.num_threads)?.count;
     let start = Instant::now();
     let database = open(&db, options.kind)?;
     let report = checked(&database, wish, threads)?;
@@ -43,7 +43,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
     }
 }
 
-/// Opens a database of that kind; without one, of whatever kind there is.
+/// Opens a database of this kind; without a kind, of the one that exists.
 pub(crate) fn open(names: &str, kind: Option<SequenceKind>) -> Result<Database, Error> {
     let search = SearchPath::from_environment()?;
     let open = |kind| Database::open(names, kind, &search);
@@ -57,7 +57,7 @@ pub(crate) fn open(names: &str, kind: Option<SequenceKind>) -> Result<Database, 
     opened.map_err(fault)
 }
 
-/// A fault, whatever BLAST+ would end with when it meets it.
+/// Converts an error to a fault with one exit code, whatever BLAST+'s code is.
 fn fault(error: DbError) -> Error {
     Error { exit_code: exit::DATABASE, ..Error::from(error) }
 }

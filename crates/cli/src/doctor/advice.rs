@@ -1,21 +1,21 @@
-//! What the measurements mean for a search.
+//! Advice for searches, from the measurements.
 
 use super::measure::Findings;
 use super::text::{percent, rate, size, time};
 
-/// Residues of a database that one core searches in a second with one query of ordinary length (about 350 residues):
-/// what was measured, see the record of performance. Good for an order of magnitude only.
+/// Residues of a database that one core searches in a second with one query of ordinary length
+/// (about 350 residues). Measured, see the record of performance; an order of magnitude only.
 const SEARCH_RATE: f64 = 100e6;
-/// Of a database, this share in the page cache counts as all of it.
+/// Percentage of a database in the page cache that counts as all of it.
 const WARM_PERCENT: f64 = 98.0;
-/// A mapping that gets less than this share of what reads get is bound by its read-ahead.
+/// A mapping below this share of the rate of plain reads is limited by its read-ahead.
 const MAPPED_SHARE: f64 = 0.6;
-/// What was read of fewer bytes than this tells nothing of the disk.
+/// Fewest bytes from which to estimate the rate of the disk.
 const ENOUGH: u64 = 1_000_000;
-/// A disk slower than this is worth a word, bytes a second.
+/// Rate in bytes per second below which the advice mentions the disk.
 const SLOW_DISK: f64 = 150e6;
 
-/// The second part of the report, in plain words.
+/// Formats the second part of the report.
 pub fn advise(found: &Findings) -> String {
     let mut text = String::from("\nWhat this means\n");
     for sentence in sentences(found) {
@@ -45,7 +45,7 @@ fn sentences(found: &Findings) -> Vec<String> {
     all
 }
 
-/// What takes the time of a search with one query.
+/// Describes what takes the most time in a search with one query.
 fn bound(found: &Findings, warm: bool, fits: bool, search: f64, load: Option<f64>) -> String {
     let searching = format!(
         "one query of ordinary length takes {} of searching on {} threads, very roughly",
@@ -68,7 +68,7 @@ fn bound(found: &Findings, warm: bool, fits: bool, search: f64, load: Option<f64
         ),
         (false, false, load) => format!(
             "The database ({}) does not fit in the memory available ({}): every block of queries reads all of it{}; \
-             {searching}. Search many queries in one run, use a machine with more memory, or share the database out.",
+             {searching}. Search many queries in one run, use a machine with more memory, or distribute the database over several.",
             size(found.bytes),
             found.memory.available_bytes.map_or("unknown".to_owned(), size),
             load.map_or(String::new(), |load| format!(", {} each time", time(load))),
@@ -76,7 +76,7 @@ fn bound(found: &Findings, warm: bool, fits: bool, search: f64, load: Option<f64
     }
 }
 
-/// Programs that only map their database.
+/// Describes how programs fare that only map their database.
 fn mapping(found: &Findings, best: Option<f64>) -> Option<String> {
     let (mapped, best) = (found.cold.mapped?, best?);
     let ahead = found.read_ahead_bytes.map_or("unknown".to_owned(), size);
@@ -111,7 +111,7 @@ fn huge_pages(found: &Findings) -> Option<String> {
     })
 }
 
-/// A paragraph with a dash before it, at most 100 columns wide.
+/// Formats a paragraph with a dash before it, at most 100 columns wide.
 fn wrapped(sentence: &str) -> String {
     let mut text = String::from("  -");
     let mut column = text.len();

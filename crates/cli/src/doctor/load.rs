@@ -1,4 +1,4 @@
-//! Loading a whole database, and nothing else.
+//! Loads a whole database without searching it.
 
 use std::time::Instant;
 
@@ -7,14 +7,14 @@ use fleetblast_db::{Database, DbError};
 
 use super::text::rate;
 
-/// Ranges, as many as a search of a large database makes at most.
+/// Number of ranges: the most that a search of a large database makes.
 const RANGES: usize = 4096;
 
-/// Loads what a search needs of `database`, and says how fast that was.
+/// Loads the files of `database` that a search needs, and returns a line with the rate.
 ///
 /// # Errors
 /// Files that cannot be read.
-pub fn whole(database: &Database, wish: Wish) -> Result<String, DbError> {
+pub fn load_database(database: &Database, wish: Wish) -> Result<String, DbError> {
     let start = Instant::now();
     let choice = load::choose(database, Purpose::Search, wish)?;
     let supply = choice.supply(database, RANGES)?;

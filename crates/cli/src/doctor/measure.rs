@@ -1,4 +1,4 @@
-//! The measurements.
+//! Measurements of storage and memory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,71 +15,71 @@ use crate::cpus::Cpus;
 /// Bytes of a huge page.
 const HUGE: usize = 2 << 20;
 
-/// What was found. Rates are in bytes per second, or in reads of 4 kB per second; nothing where the system does not
-/// allow to measure.
+/// Results of the measurements. Rates are in bytes per second, or in reads of 4 kB per second;
+/// `None` where the system does not allow the measurement.
 #[derive(Clone, Debug, Serialize)]
 pub struct Findings {
-    /// The database as named.
+    /// Name of the database as given.
     pub database: String,
-    /// Residues, or at most so many bases.
+    /// Residues of the database, or an upper bound of its bases.
     pub residues: u64,
-    /// Bytes of index, sequence and header files of all volumes.
+    /// Bytes of the index, sequence and header files of all volumes.
     pub bytes: u64,
-    /// Of these, in the page cache before anything was measured.
+    /// Bytes of them that were in the page cache before the measurements.
     pub cached_bytes: Option<u64>,
     /// The measured file: the largest sequence file.
     pub file: PathBuf,
-    /// Bytes of it that were read.
+    /// Bytes read of the measured file.
     pub sample_bytes: u64,
     /// `local`, `network` or `memory`.
     pub storage: &'static str,
     /// Read-ahead of the device, in bytes.
     pub read_ahead_bytes: Option<u64>,
-    /// The sample could be dropped from the page cache, so that there are cold figures.
+    /// Whether the sample could be dropped from the page cache, so that there are cold rates.
     pub evictable: bool,
-    /// Not in the page cache.
+    /// Rates with the sample not in the page cache.
     pub cold: Rates,
-    /// In the page cache.
+    /// Rates with the sample in the page cache.
     pub warm: Rates,
-    /// What the machine has.
+    /// Memory of the machine.
     pub memory: Memory,
     /// Threads this process may use.
     pub threads: usize,
-    /// What a search would do by itself.
+    /// The loader that a search would choose.
     pub choice: String,
-    /// Why.
+    /// The reason for that choice.
     pub reason: String,
 }
 
-/// How fast the sample came.
+/// Rates of the sample for each way to read it.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Rates {
     /// Large reads in order, several at a time.
     pub read: Option<f64>,
-    /// The same past the page cache.
+    /// Large reads that bypass the page cache.
     pub direct: Option<f64>,
     /// Page after page through a mapping.
     pub mapped: Option<f64>,
-    /// Small reads here and there, a second.
+    /// Small reads at random offsets, per second.
     pub small_reads: Option<f64>,
-    /// The same through a mapping.
+    /// Small random reads through a mapping, per second.
     pub small_mapped: Option<f64>,
 }
 
 /// Memory of the machine.
 #[derive(Clone, Debug, Serialize)]
 pub struct Memory {
-    /// In all.
+    /// Bytes in total.
     pub total_bytes: Option<u64>,
-    /// For this process, without driving others out, and within its control groups.
+    /// Bytes available to this process without swapping, within its control groups.
     pub available_bytes: Option<u64>,
     /// Transparent huge pages: `always`, `madvise` or `never`.
     pub transparent_huge_pages: Option<String>,
-    /// The same for memory shared between processes.
+    /// The same setting for memory shared between processes.
     pub shared_huge_pages: Option<String>,
     /// Reserved huge pages that are free.
     pub reserved_huge_pages: Option<u64>,
-    /// What a buffer for sequences got when it was tried.
+    /// Kind of pages that a test buffer got.
     pub huge_pages_tried: &'static str,
 }
 
@@ -91,7 +91,7 @@ impl Findings {
         sample: u64,
         limit: Duration,
     ) -> Result<Self, DbError> {
-        // First of all: everything below changes it.
+        // Before the measurements, since they change it.
         let cached = database.cached_bytes();
         let (file, length) = largest(database)?;
         let sample_bytes = sample.min(length);
@@ -100,7 +100,7 @@ impl Findings {
         let (cold, evictable) = cold(&file, sample_bytes, limit)?;
         let warm = warm(&file, sample_bytes, limit)?;
         if !warm_first {
-            // As it was found: what was not cached need not stay.
+            // Leave the page cache as it was.
             measure::evict(&file, sample_bytes)?;
         }
         Ok(Self {
@@ -119,15 +119,15 @@ impl Findings {
             evictable,
             cold,
             warm,
-            memory: Memory::look()?,
-            threads: Cpus::look().allowed,
+            memory: Memory::detect()?,
+            threads: Cpus::detect().allowed,
             choice: choice.method.name().to_owned(),
             reason: choice.reason,
         })
     }
 }
 
-/// The largest sequence file and its length.
+/// Returns the largest sequence file and its length.
 fn largest(database: &Database) -> Result<(PathBuf, u64), DbError> {
     let files = (0..database.volume_count())
         .filter_map(|volume| database.volume_file(volume, VolumeFile::Sequences));
@@ -138,7 +138,8 @@ fn largest(database: &Database) -> Result<(PathBuf, u64), DbError> {
     }
 }
 
-/// Each way after dropping the sample from the page cache, and whether that was possible.
+/// Measures each way after dropping the sample from the page cache; also returns whether it could
+/// be dropped.
 fn cold(file: &Path, bytes: u64, limit: Duration) -> Result<(Rates, bool), DbError> {
     let mut rates = Rates::default();
     let evicted = || measure::evict(file, bytes);
@@ -156,7 +157,7 @@ fn cold(file: &Path, bytes: u64, limit: Duration) -> Result<(Rates, bool), DbErr
     Ok((rates, true))
 }
 
-/// The same with everything in the page cache.
+/// Measures each way with the sample in the page cache.
 fn warm(file: &Path, bytes: u64, limit: Duration) -> Result<Rates, DbError> {
     measure::read_in_order(file, bytes, false)?;
     Ok(Rates {
@@ -169,10 +170,10 @@ fn warm(file: &Path, bytes: u64, limit: Duration) -> Result<Rates, DbError> {
 }
 
 impl Memory {
-    fn look() -> Result<Self, DbError> {
+    fn detect() -> Result<Self, DbError> {
         let setting = |name: &str| {
             let path = Path::new("/sys/kernel/mm/transparent_hugepage").join(name);
-            chosen(&fs::read_to_string(path).ok()?)
+            selected_word(&fs::read_to_string(path).ok()?)
         };
         Ok(Self {
             total_bytes: machine::meminfo("MemTotal"),
@@ -185,8 +186,8 @@ impl Memory {
     }
 }
 
-/// The word in brackets: `always [madvise] never`.
-fn chosen(setting: &str) -> Option<String> {
+/// Parses the word in brackets: `always [madvise] never`.
+fn selected_word(setting: &str) -> Option<String> {
     let (_, rest) = setting.split_once('[')?;
     Some(rest.split_once(']')?.0.to_owned())
 }
@@ -197,7 +198,7 @@ mod tests {
 
     #[test]
     fn the_setting_is_in_brackets() {
-        assert_eq!(chosen("always [madvise] never\n").as_deref(), Some("madvise"));
-        assert_eq!(chosen("never"), None);
+        assert_eq!(selected_word("always [madvise] never\n").as_deref(), Some("madvise"));
+        assert_eq!(selected_word("never"), None);
     }
 }

@@ -1,5 +1,5 @@
-//! `fleetblast doctor`: for a person whose searches are slow. Measures how a database comes into memory here, and tells
-//! in plain words what bounds a search of it.
+//! `fleetblast doctor`: for users whose searches are slow. Measures how fast a database comes into
+//! memory, and says in plain words what limits a search of it.
 
 mod advice;
 mod load;
@@ -34,7 +34,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
     let database = dbcheck::open(&db, options.kind)?;
     if let Some(method) = options.loader {
         let wish = amounts::wish(method, None)?;
-        let text = load::whole(&database, wish)?;
+        let text = load::load_database(&database, wish)?;
         check_mapped_files()?;
         return print(&text);
     }

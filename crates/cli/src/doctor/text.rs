@@ -1,8 +1,8 @@
-//! The measurements as a person reads them.
+//! The measurements in human-readable form.
 
 use super::measure::{Findings, Rates};
 
-/// `1.5 GB`.
+/// Formats bytes as `1.5 GB`.
 pub fn size(bytes: u64) -> String {
     let bytes = bytes as f64;
     match bytes {
@@ -13,7 +13,7 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// `1,234 MB/s`; a dash for what could not be measured.
+/// Formats a rate as `1,234 MB/s`; a dash if it could not be measured.
 pub fn rate(rate: Option<f64>) -> String {
     rate.map_or("-".to_owned(), |rate| match rate {
         1e6.. => format!("{:.0} MB/s", rate / 1e6),
@@ -21,7 +21,7 @@ pub fn rate(rate: Option<f64>) -> String {
     })
 }
 
-/// `1.5 s`; a time that would be rounded to nothing is told as what it is below.
+/// Formats seconds as `1.5 s`; a time too short for that as an upper bound.
 pub fn time(seconds: f64) -> String {
     match seconds {
         0.1.. => format!("{seconds:.1} s"),
@@ -33,7 +33,7 @@ fn count(reads: Option<f64>) -> String {
     reads.map_or("-".to_owned(), |reads| format!("{reads:.0} a second"))
 }
 
-/// The first part of the report: what was found.
+/// Formats the first part of the report: the results.
 pub fn describe(found: &Findings) -> String {
     let unknown = || "unknown".to_owned();
     let mut text = format!("Database {}\n", found.database);
@@ -71,9 +71,9 @@ pub fn describe(found: &Findings) -> String {
 fn table(cold: &Rates, warm: &Rates) -> String {
     let rows = [
         ("large reads", rate(cold.read), rate(warm.read)),
-        ("  past the page cache", rate(cold.direct), String::new()),
+        ("  without the page cache", rate(cold.direct), String::new()),
         ("through a mapping, in order", rate(cold.mapped), rate(warm.mapped)),
-        ("4 kB reads here and there", count(cold.small_reads), count(warm.small_reads)),
+        ("4 kB reads at random", count(cold.small_reads), count(warm.small_reads)),
         ("  through a mapping", count(cold.small_mapped), count(warm.small_mapped)),
     ];
     let mut text = format!("  {:<28}{:>18}{:>22}\n", "", "cold", "warm");
@@ -84,7 +84,7 @@ fn table(cold: &Rates, warm: &Rates) -> String {
     text
 }
 
-/// What share of `all` a part is.
+/// Returns `part` as a percentage of `all`.
 pub fn percent(part: u64, all: u64) -> f64 {
     100.0 * part as f64 / all.max(1) as f64
 }

@@ -1,4 +1,4 @@
-//! `fleetblast expand`: the report of a search at another site.
+//! `fleetblast expand`: makes the report of a search at another site from its metadata.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use crate::options::search::database::{DB, SUBJECT};
 use crate::options::typed::lossy;
 use crate::plan::{self, Host, input};
 use crate::search_programs::{self, SearchEntry};
-use crate::terminal::{Progress, When};
+use crate::terminal::{Progress, ProgressMode};
 use crate::threads::{self, FLEETBLAST_THREADS};
 
 /// Runs the program, on all processes that were started together.
@@ -39,12 +39,13 @@ pub fn run(given: &Given, refuse: &Refuse) -> Result<(), Error> {
         Err(error) => return refuse(error),
     };
     let to_stdout = site.out == Destination::Stdout;
-    let progress: Arc<dyn Audience> = Arc::new(Progress::new(EXPAND.name, When::Auto, to_stdout));
-    let open = || open(&options).inspect(|opened| tell_version(&opened.header, &*progress));
+    let progress: Arc<dyn Audience> =
+        Arc::new(Progress::new(EXPAND.name, ProgressMode::Auto, to_stdout));
+    let open = || open(&options).inspect(|opened| warn_of_version(&opened.header, &*progress));
     sites::expand(&site, open, &progress)
 }
 
-/// How this rank of so many makes the report.
+/// Plans how this rank, one of `ranks`, makes the report.
 fn storage(
     options: &ExpandOptions,
     given: &Given,
@@ -61,15 +62,15 @@ fn storage(
         return Err(not_yet("-query"));
     }
     let (out, path) = (destination(options)?, PathBuf::from(&options.metadata));
-    let threads = threads::of_process(Some(options.num_threads.unwrap_or(1)))?;
+    let threads = threads::for_process(Some(options.num_threads.unwrap_or(1)))?;
     let (options, given) = (options.clone(), given.clone());
     let plan = move |header: &Header| {
         let mut warnings = Vec::new();
         let plan = plan_of((header, &*path), &options, &given, threads, &mut warnings);
-        // All ranks find the same to warn of.
+        // All ranks have the same warnings.
         warnings.iter().filter(|_| rank == 0).for_each(|warning| complain(warning));
         match plan? {
-            // Who makes the end has to know the references of all lines.
+            // The rank that writes the end has to know the references of all lines.
             Some(plan) if plan.report.format == Format::Sam => Err(not_yet("-outfmt 17")),
             plan => Ok(plan),
         }
@@ -82,7 +83,7 @@ fn alone(options: &ExpandOptions, given: &Given) -> Result<(), Error> {
     let out = destination(options)?;
     let searched = search_programs::find(&opened.header.program);
     let program = searched.map_or(EXPAND.name, |entry| entry.program.name);
-    let progress = Progress::new(program, When::Auto, out == Destination::Stdout);
+    let progress = Progress::new(program, ProgressMode::Auto, out == Destination::Stdout);
     make(opened, out, (options, given), &progress)
 }
 
@@ -92,17 +93,17 @@ fn open(options: &ExpandOptions) -> Result<Opened, Error> {
     Opened::open(path, record_memory(options)?)
 }
 
-/// Bytes of memory that a record of metadata may take.
+/// Returns the memory that a record of metadata may take, in bytes.
 ///
 /// # Errors
-/// A size that is none.
+/// A malformed size.
 pub fn record_memory(options: &ExpandOptions) -> Result<u64, Error> {
     let name = options::MEMORY.name();
     let wished = options.memory.as_deref().map(|text| load::bytes(name, text)).transpose()?;
     Ok(metadata::record_memory(wished))
 }
 
-/// Where the report goes: not to the metadata.
+/// Returns the destination of the report, which must not be the metadata.
 fn destination(options: &ExpandOptions) -> Result<Destination, Error> {
     let out = input::destination(options::OUT.name(), &options.out)?;
     let metadata = Destination::File(PathBuf::from(&options.metadata));
@@ -110,15 +111,15 @@ fn destination(options: &ExpandOptions) -> Result<Destination, Error> {
     Ok(out)
 }
 
-/// Tells of another version that made the metadata.
-fn tell_version(header: &Header, audience: &dyn Audience) {
+/// Warns if another version of the program made the metadata.
+fn warn_of_version(header: &Header, audience: &dyn Audience) {
     let (searched, here) = (header.version.as_str(), env!("CARGO_PKG_VERSION"));
     if searched != here {
         audience.warn(&format!("FleetBLAST {searched} made the metadata; this is {here}"));
     }
 }
 
-/// Makes the report of metadata, as was typed.
+/// Makes the report of metadata, with the options given.
 ///
 /// # Errors
 /// See [`fleetblast_job::metadata::expand()`]; options that do not go with the search.
@@ -128,8 +129,8 @@ pub fn make(
     (options, given): (&ExpandOptions, &Given),
     audience: &dyn Audience,
 ) -> Result<(), Error> {
-    tell_version(&opened.header, audience);
-    let threads = threads::of_process(options.num_threads)?;
+    warn_of_version(&opened.header, audience);
+    let threads = threads::for_process(options.num_threads)?;
     let mut warnings = Vec::new();
     let of = (&opened.header, &*opened.path);
     let plan = plan_of(of, options, given, threads, &mut warnings);
@@ -138,24 +139,24 @@ pub fn make(
     if let Some(plan) = &plan {
         hint::unknown_columns(&plan.report);
     }
-    let wanted = wanted(options)?;
+    let wanted = selected_queries(options)?;
     expand(Expansion { opened, plan, out, threads: threads.count, wanted }, audience)
 }
 
-/// The queries that are wanted, none for all.
-fn wanted(options: &ExpandOptions) -> Result<Vec<Vec<u8>>, Error> {
+/// Returns the names of the selected queries; none for all queries.
+fn selected_queries(options: &ExpandOptions) -> Result<Vec<Vec<u8>>, Error> {
     let Some(names) = &options.query else { return Ok(Vec::new()) };
     let names = names.as_bytes().split(|&byte| byte == b',').filter(|name| !name.is_empty());
     let names: Vec<_> = names.map(<[u8]>::to_vec).collect();
     match names.is_empty() {
-        // It may be a script's that has none.
-        true => Err(Error::query_options("-query names no query")),
+        // A script may compute an empty list.
+        true => Err(Error::query_options("-query has no names of queries")),
         false => Ok(names),
     }
 }
 
-/// How the report is made of metadata from `path`; `None` for one that is told as it is, without a database. Warnings are added to
-/// those there are.
+/// Plans how to make the report of the metadata in `path`. Returns `None` if the metadata hold the
+/// report itself, which needs no database. Warnings are added to `warnings`.
 ///
 /// # Errors
 /// Options that do not go with the search.
@@ -203,7 +204,7 @@ pub fn plan_of(
     Ok(Some(Plan { report, restriction, threads, ..plan }))
 }
 
-/// The plan of the search, with what was chosen here.
+/// Plans the search again from its header, with the options given here.
 fn search(
     SearchEntry { program, read, .. }: &SearchEntry,
     (header, path): (&Header, &Path),
@@ -217,19 +218,19 @@ fn search(
         || options.db.is_none() && options.subject.is_none()
     {
         return Err(Error::query_options(format_args!(
-            "name what was searched with -{wanted}: it was {}",
+            "name the searched database or file with -{wanted}: it was {}",
             lossy(std::ffi::OsStr::from_bytes(&header.database.label))
         )));
     }
     let decoded = crossing::decode_options(program, (header, path))?;
-    let told = |name: &str| {
-        let mut told = header.environment.iter().filter(|(other, _)| other == name);
-        told.next().map(|(_, value)| std::ffi::OsStr::from_bytes(value).to_owned())
+    let sent = |name: &str| {
+        let mut values = header.environment.iter().filter(|(other, _)| other == name);
+        values.next().map(|(_, value)| std::ffi::OsStr::from_bytes(value).to_owned())
     };
     let here = Host::current();
     let variable = |name: &str| match name {
-        _ if crossing::VARIABLES.contains(&name) => told(name),
-        // The threads that make the report are known, and those of the search mean nothing here.
+        _ if crossing::VARIABLES.contains(&name) => sent(name),
+        // The threads here are known, and the number of threads of the search does not matter.
         FLEETBLAST_THREADS => None,
         _ => (here.variable)(name),
     };
@@ -240,7 +241,7 @@ fn search(
     let plan = match planned(&decoded, given, warnings) {
         Ok(plan) => plan,
         Err(error) => {
-            // What is wrong without the options of here, but not without those of the search.
+            // The header is damaged if its options fail alone, but the options given here do not.
             let fails = |decoded| planned(decoded, &Given::new(), &mut Vec::new()).is_err();
             let is_headers = fails(&decoded) && !fails(&Given::new());
             let what = format_args!("options that no search has ({})", error.message.trim_end());

@@ -1,6 +1,6 @@
 //! Completions for bash.
 
-use super::{Offer, WITHOUT_COMMAND, offered};
+use super::{Completion, WITHOUT_COMMAND, completable_options};
 use crate::options::spec::{OptionSpec, Program};
 
 const HEAD: &str = r#"# Completions of fleetblast for bash, made by 'fleetblast generate bash'.
@@ -28,12 +28,12 @@ _fleetblast_files() {
 
 "#;
 
-/// The script.
+/// Generates the script.
 pub fn completions(programs: &[Program]) -> String {
     let names: Vec<&str> = programs.iter().map(|program| program.name).collect();
     let mut script = HEAD.to_owned();
-    script += &case("fleetblast:*", &words(names.iter().chain(&WITHOUT_COMMAND)));
-    script += &case("help:*", &words(&names));
+    script += &case("fleetblast:*", &join_words(names.iter().chain(&WITHOUT_COMMAND)));
+    script += &case("help:*", &join_words(&names));
     for program in programs {
         script += &program_cases(program);
     }
@@ -43,36 +43,38 @@ pub fn completions(programs: &[Program]) -> String {
     script + &format!("complete -F _fleetblast {}\n", called.join(" "))
 }
 
-/// What comes after an option that takes a value, and everywhere else.
+/// Generates the cases of a program: values of its options, and words elsewhere.
 fn program_cases(program: &Program) -> String {
     const FILES: &str = r#"_fleetblast_files "$word""#;
     let mut cases = String::new();
     let after = |option: &OptionSpec| format!("{}:-{}", program.name, option.name);
-    let all = |wanted: fn(Offer) -> bool| {
-        let chosen = offered(program).filter(move |option| wanted(Offer::of(option)));
+    let all = |wanted: fn(Completion) -> bool| {
+        let chosen = completable_options(program)
+            .filter(move |option| wanted(Completion::for_option(option)));
         chosen.map(after).collect::<Vec<_>>().join(" | ")
     };
-    for option in offered(program) {
-        if let Offer::Words(offered) = Offer::of(option) {
-            cases += &case(&after(option), &words(&offered));
+    for option in completable_options(program) {
+        if let Completion::Words(offered) = Completion::for_option(option) {
+            cases += &case(&after(option), &join_words(&offered));
         }
     }
-    let files = all(|offer| matches!(offer, Offer::Files));
+    let files = all(|offer| matches!(offer, Completion::Files));
     if !files.is_empty() {
         cases += &case(&files, FILES);
     }
-    let nothing = all(|offer| matches!(offer, Offer::Nothing));
+    let nothing = all(|offer| matches!(offer, Completion::Nothing));
     if !nothing.is_empty() {
         cases += &case(&nothing, ":");
     }
-    let options: Vec<String> = offered(program).map(|option| format!("-{}", option.name)).collect();
-    let lone = program.lone.and_then(|name| program.find(name)).map(Offer::of);
+    let options: Vec<String> =
+        completable_options(program).map(|option| format!("-{}", option.name)).collect();
+    let lone = program.lone.and_then(|name| program.find(name)).map(Completion::for_option);
     let rest = match lone {
-        Some(Offer::Words(offered)) => {
-            words(offered.iter().copied().chain(options.iter().map(String::as_str)))
+        Some(Completion::Words(offered)) => {
+            join_words(offered.iter().copied().chain(options.iter().map(String::as_str)))
         }
-        Some(_) => format!("{}\n        [ \"$COMPREPLY\" ] || {FILES}", words(&options)),
-        None => words(&options),
+        Some(_) => format!("{}\n        [ \"$COMPREPLY\" ] || {FILES}", join_words(&options)),
+        None => join_words(&options),
     };
     cases + &case(&format!("{}:*", program.name), &rest)
 }
@@ -81,7 +83,7 @@ fn case(pattern: &str, action: &str) -> String {
     format!("    {pattern})\n        {action}\n        ;;\n")
 }
 
-fn words(words: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+fn join_words(words: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let words: Vec<String> = words.into_iter().map(|word| word.as_ref().to_owned()).collect();
     format!(r#"COMPREPLY=($(compgen -W "{}" -- "$word"))"#, words.join(" "))
 }

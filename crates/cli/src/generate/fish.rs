@@ -1,9 +1,9 @@
 //! Completions for fish.
 
-use super::{Offer, WITHOUT_COMMAND, offered, quoted, summary};
+use super::{Completion, WITHOUT_COMMAND, completable_options, quoted, summary};
 use crate::options::spec::Program;
 
-/// The script.
+/// Generates the script.
 pub fn completions(programs: &[Program]) -> String {
     let mut script = String::from(
         "# Completions of fleetblast for fish, made by 'fleetblast generate fish'.\n\n",
@@ -22,7 +22,7 @@ pub fn completions(programs: &[Program]) -> String {
     }
     script += "complete -c fleetblast -n '__fish_seen_subcommand_from help' -a \"$commands\"\n";
     for program in programs {
-        // The second word, not any: 'generate' takes names of commands as values.
+        // The second word only: the command `generate` takes names of commands as values.
         let chosen = format!("contains -- {} (commandline -opc)[2]", program.name);
         script += &options(&format!("fleetblast -n {}", quoted(&chosen)), program);
         if program.is_of_blast() {
@@ -33,24 +33,24 @@ pub fn completions(programs: &[Program]) -> String {
     script
 }
 
-/// A line for each option of a program that is called in this way.
+/// Generates a line for each option of a program that is run as `called`.
 fn options(called: &str, program: &Program) -> String {
     let mut lines = String::from("\n");
-    for option in offered(program) {
-        let value = match Offer::of(option) {
-            Offer::Flag => String::new(),
-            Offer::Files => " -r -F".to_owned(),
-            Offer::Words(words) => format!(" -x -a {}", quoted(&words.join(" "))),
-            Offer::Nothing => " -x".to_owned(),
+    for option in completable_options(program) {
+        let value = match Completion::for_option(option) {
+            Completion::Flag => String::new(),
+            Completion::Files => " -r -F".to_owned(),
+            Completion::Words(words) => format!(" -x -a {}", quoted(&words.join(" "))),
+            Completion::Nothing => " -x".to_owned(),
         };
         let (name, about) = (option.name, quoted(summary(option)));
         lines += &format!("complete -c {called} -o {name}{value} -d {about}\n");
     }
-    match program.lone.and_then(|name| program.find(name)).map(Offer::of) {
-        Some(Offer::Words(words)) => {
+    match program.lone.and_then(|name| program.find(name)).map(Completion::for_option) {
+        Some(Completion::Words(words)) => {
             lines += &format!("complete -c {called} -a {}\n", quoted(&words.join(" ")));
         }
-        Some(Offer::Files) => lines += &format!("complete -c {called} -F\n"),
+        Some(Completion::Files) => lines += &format!("complete -c {called} -F\n"),
         _ => {}
     }
     lines

@@ -3,7 +3,7 @@
 use crate::options::RELEASE;
 use crate::options::spec::{Group, OptionSpec, Program};
 
-/// The end of the page on the whole program.
+/// The end of the page about the whole program.
 const REST: &str = r#".SH EXIT STATUS
 Those of BLAST+:
 .TP
@@ -49,7 +49,7 @@ mpirun \-n 64 fleetblast blastp \-query queries.fa \-db proteins \-out hits.txt
 .fi
 "#;
 
-/// The page on the whole program.
+/// Generates the page about the whole program.
 pub fn overview(programs: &[Program]) -> String {
     let mut page = head("fleetblast", "a drop-in parallel BLAST");
     page += ".SH SYNOPSIS\n.B fleetblast\n\\fIcommand\\fR \\fIoptions\\fR ...\n.br\n";
@@ -69,14 +69,14 @@ pub fn overview(programs: &[Program]) -> String {
     page + REST
 }
 
-/// The page on a command.
+/// Generates the page about a command.
 pub fn page(program: &Program) -> String {
     let name = program.name;
     let mut page = head(&format!("fleetblast-{name}"), program.about);
     page += &format!(".SH SYNOPSIS\n.B fleetblast {}\n", escaped(name));
     for option in program.all().filter(|option| option.mandatory) {
         let optional_name = program.lone == Some(option.name);
-        let typed = typed(option);
+        let typed = command_line_form(option);
         page += &if optional_name { value(option) + "\n" } else { typed + "\n" };
     }
     page += "[\\fIoptions\\fR]\n.SH DESCRIPTION\n";
@@ -99,8 +99,8 @@ fn head(name: &str, about: &str) -> String {
     format!(".TH {title} 1 \"\" \"FleetBLAST {version}\"\n.SH NAME\n{name} \\- {about}\n")
 }
 
-/// The option and its value, as they are typed.
-fn typed(option: &OptionSpec) -> String {
+/// Formats an option and its value as on a command line.
+fn command_line_form(option: &OptionSpec) -> String {
     let name = format!("\\fB\\-{}\\fR", escaped(option.name));
     let whole = if option.label.is_empty() { name } else { format!("{name} {}", value(option)) };
     if option.refused.is_whole() { format!("{whole} ({})", option.refused.mark()) } else { whole }
@@ -111,8 +111,8 @@ fn value(option: &OptionSpec) -> String {
 }
 
 fn described(option: &OptionSpec) -> String {
-    let mut out = format!(".TP\n{}\n", typed(option));
-    // Lines that are set in are laid out by hand.
+    let mut out = format!(".TP\n{}\n", command_line_form(option));
+    // Indented lines have a layout of their own.
     let help = option.marked_help();
     let by_hand = help.iter().any(|line| line.starts_with(char::is_whitespace));
     if by_hand {
@@ -143,7 +143,7 @@ fn described(option: &OptionSpec) -> String {
     out
 }
 
-/// A line of text. Dots and quotes at its start would be commands.
+/// Escapes a line of text. Dots and quotes at its start would be commands.
 fn text(line: &str) -> String {
     let line = line.trim_end().replace('\t', "    ");
     format!("\\&{}\n", escaped(&line))
@@ -165,7 +165,7 @@ mod tests {
         let lines: Vec<&str> = page.lines().collect();
         let mut options = 0;
         for option in BLASTP.all() {
-            let typed = typed(&option.clone());
+            let typed = command_line_form(&option.clone());
             assert_eq!(lines.iter().filter(|line| **line == typed).count(), 1, "{typed}");
             options += 1;
         }

@@ -12,13 +12,13 @@ use crate::options::generate::{GenerateOptions, Generated, WHAT};
 use crate::options::parse::Given;
 use crate::options::spec::{Kind, OptionSpec, Program};
 
-/// Words that, typed as the first argument, need no command.
+/// First arguments that are not commands.
 const WITHOUT_COMMAND: [&str; 3] = ["help", "--help", "--version"];
 
-/// Runs the program, which knows all `programs`.
+/// Runs the program; `programs` are all commands.
 ///
 /// # Errors
-/// A command that is not there; output that cannot be written.
+/// An unknown command; output that cannot be written.
 pub fn run(given: &Given, programs: &[Program]) -> Result<(), Error> {
     let GenerateOptions { what, command } = GenerateOptions::new(given);
     if command.is_some() && what != Generated::Man {
@@ -52,51 +52,51 @@ fn find<'a>(programs: &'a [Program], name: &str) -> Result<&'a Program, Error> {
     })
 }
 
-/// What a shell offers as the value of an option.
-enum Offer {
-    /// There is no value.
+/// The values of an option that a shell completes.
+enum Completion {
+    /// The option has no value.
     Flag,
-    /// Names of files.
+    /// File names.
     Files,
-    /// These words.
+    /// One of these words.
     Words(Vec<&'static str>),
-    /// Nothing: numbers and the like.
+    /// No completion, as for numbers.
     Nothing,
 }
 
-impl Offer {
-    fn of(option: &OptionSpec) -> Self {
-        // A file may be behind a text, too: a list of identifiers, a database.
+impl Completion {
+    fn for_option(option: &OptionSpec) -> Self {
+        // A text may name a file, too: a list of identifiers, a database.
         let named = |part: &str| option.label.contains(part);
         let file = ["file", "database", "dbname", "directory"].into_iter().any(named);
         let words = |words: &[&'static str]| {
             let refused = option.refused.values();
             let words = words.iter().copied().filter(|word| !refused.contains(word));
-            Offer::Words(words.collect())
+            Completion::Words(words.collect())
         };
         match (option.kind, option.words()) {
-            (Kind::Flag, _) => Offer::Flag,
+            (Kind::Flag, _) => Completion::Flag,
             (_, all) if !all.is_empty() => words(all),
             (Kind::Boolean, _) => words(&["false", "true"]),
-            (Kind::InputFile | Kind::OutputFile, _) => Offer::Files,
-            (Kind::Text, _) if file => Offer::Files,
-            _ => Offer::Nothing,
+            (Kind::InputFile | Kind::OutputFile, _) => Completion::Files,
+            (Kind::Text, _) if file => Completion::Files,
+            _ => Completion::Nothing,
         }
     }
 }
 
-/// The options that a shell offers: what would be refused is left out.
-fn offered(program: &Program) -> impl Iterator<Item = &'static OptionSpec> + use<> {
+/// Returns the options that a shell completes: not those that the program refuses.
+fn completable_options(program: &Program) -> impl Iterator<Item = &'static OptionSpec> + use<> {
     program.all().filter(|option| !option.refused.is_whole())
 }
 
-/// One line on an option: the first of its help, without what points to the next ones.
+/// Returns one line about an option: the first line of its help, without references to other lines.
 fn summary(option: &OptionSpec) -> &'static str {
     let line = option.help.first().copied().unwrap_or_default();
     line.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, ':' | ','))
 }
 
-/// A word of a shell script, in single quotes.
+/// Quotes a word for a shell script.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
@@ -111,30 +111,30 @@ mod tests {
 
     #[test]
     fn what_is_offered_follows_the_table() {
-        let offer = |name| Offer::of(BLASTP.find(name).expect("an option"));
-        assert!(matches!(offer("html"), Offer::Flag));
-        assert!(matches!(offer("query"), Offer::Files));
-        assert!(matches!(offer("db"), Offer::Files));
-        assert!(matches!(offer("gilist"), Offer::Files));
-        assert!(matches!(offer("checkpoint"), Offer::Files));
+        let offer = |name| Completion::for_option(BLASTP.find(name).expect("an option"));
+        assert!(matches!(offer("html"), Completion::Flag));
+        assert!(matches!(offer("query"), Completion::Files));
+        assert!(matches!(offer("db"), Completion::Files));
+        assert!(matches!(offer("gilist"), Completion::Files));
+        assert!(matches!(offer("checkpoint"), Completion::Files));
         let words = |offer| match offer {
-            Offer::Words(words) => words,
+            Completion::Words(words) => words,
             _ => panic!("no words"),
         };
         assert_eq!(words(offer("soft_masking")), ["false", "true"]);
-        assert!(matches!(offer("evalue"), Offer::Nothing));
-        assert!(matches!(offer("outfmt"), Offer::Nothing));
+        assert!(matches!(offer("evalue"), Completion::Nothing));
+        assert!(matches!(offer("outfmt"), Completion::Nothing));
         assert_eq!(words(offer("task")), ["blastp", "blastp-fast", "blastp-short"]);
-        let of_blastn = |name| words(Offer::of(BLASTN.find(name).expect("an option")));
+        let of_blastn = |name| words(Completion::for_option(BLASTN.find(name).expect("an option")));
         assert_eq!(of_blastn("task"), ["blastn", "blastn-short", "dc-megablast", "megablast"]);
         assert_eq!(
             (of_blastn("use_index"), of_blastn("schedule")),
             (vec!["false"], vec!["dynamic"])
         );
-        assert!(offered(&BLASTN).all(|option| option.name != "segment_size"));
-        assert!(offered(&PSIBLAST).all(|option| option.name != "plan"));
-        assert!(offered(&BLASTP).all(|option| option.name != "remote"));
-        assert!(offered(&BLASTP).any(|option| option.name == "ranks"));
+        assert!(completable_options(&BLASTN).all(|option| option.name != "segment_size"));
+        assert!(completable_options(&PSIBLAST).all(|option| option.name != "plan"));
+        assert!(completable_options(&BLASTP).all(|option| option.name != "remote"));
+        assert!(completable_options(&BLASTP).any(|option| option.name == "ranks"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Completions for zsh.
 
-use super::{Offer, WITHOUT_COMMAND, offered, quoted, summary};
+use super::{Completion, WITHOUT_COMMAND, completable_options, quoted, summary};
 use crate::options::spec::{OptionSpec, Program};
 
 const DISPATCH: &str = r#"
@@ -17,7 +17,7 @@ const DISPATCH: &str = r#"
   case $program in
 "#;
 
-/// The script.
+/// Generates the script.
 pub fn completions(programs: &[Program]) -> String {
     let links = programs.iter().filter(|program| program.is_of_blast()).map(|program| program.name);
     let called: Vec<&str> = ["fleetblast"].into_iter().chain(links).collect();
@@ -34,7 +34,7 @@ pub fn completions(programs: &[Program]) -> String {
     script += DISPATCH;
     for program in programs {
         script += &format!("    {})\n      _arguments", program.name);
-        for option in offered(program) {
+        for option in completable_options(program) {
             script += &format!(" \\\n        {}", quoted(&specification(option)));
         }
         if let Some(option) = program.lone.and_then(|name| program.find(name)) {
@@ -45,19 +45,19 @@ pub fn completions(programs: &[Program]) -> String {
     script + "  esac\n}\n\n_fleetblast \"$@\"\n"
 }
 
-/// An option as `_arguments` takes it.
+/// Formats an option for `_arguments`.
 fn specification(option: &OptionSpec) -> String {
     let about = summary(option).replace('[', r"\[").replace(']', r"\]");
     format!("-{}[{about}]{}", option.name, value(option))
 }
 
-/// The value of an option likewise.
+/// Formats the value of an option for `_arguments`.
 fn value(option: &OptionSpec) -> String {
     let label = option.label.replace(':', r"\:");
-    match Offer::of(option) {
-        Offer::Flag => String::new(),
-        Offer::Files => format!(":{label}:_files"),
-        Offer::Words(words) => format!(":{label}:({})", words.join(" ")),
-        Offer::Nothing => format!(":{label}: "),
+    match Completion::for_option(option) {
+        Completion::Flag => String::new(),
+        Completion::Files => format!(":{label}:_files"),
+        Completion::Words(words) => format!(":{label}:({})", words.join(" ")),
+        Completion::Nothing => format!(":{label}: "),
     }
 }

@@ -1,14 +1,14 @@
-//! Words of `-outfmt` that name nothing: BLAST+ leaves them out without a message.
+//! Unknown columns in `-outfmt`: BLAST+ ignores them without a message.
 
 use fleetblast_job::plan::{Format, Report};
 use fleetblast_report::columns::Columns;
 
 use crate::options::nearest::nearest;
 
-/// What SAM may hold besides (`-outfmt 17`).
+/// Words for optional contents of SAM (`-outfmt 17`).
 const OF_SAM: [&str; 2] = ["SQ", "SR"];
 
-/// A hint for each word that names no column.
+/// Returns a hint for each word that names no column.
 pub fn unknown(report: &Report) -> Vec<String> {
     let words = report.columns.split(' ').filter(|word| !word.is_empty());
     let (known, what): (Vec<&str>, _) = match report.format {
@@ -19,7 +19,7 @@ pub fn unknown(report: &Report) -> Vec<String> {
         Format::Pairwise | Format::Xml => return Vec::new(),
     };
     let is_known = |word: &str| known.contains(&word);
-    // A dash takes a column away.
+    // A dash removes a column.
     let unknown = words.filter(|word| !is_known(word.strip_prefix('-').unwrap_or(word)));
     unknown.map(|word| hint(word, what, &known)).collect()
 }

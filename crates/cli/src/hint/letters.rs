@@ -1,4 +1,4 @@
-//! What kind of sequence letters look like.
+//! Guesses from letters whether a sequence is a protein or nucleotides.
 
 use std::io::Read;
 use std::path::Path;
@@ -6,31 +6,31 @@ use std::path::Path;
 use fleetblast_db::SequenceKind;
 use fleetblast_seq::input;
 
-/// Bytes of a file that are looked at.
+/// Bytes of a file that the guess uses.
 const LOOKED_AT: u64 = 1 << 16;
-/// A sequence with fewer letters may be of either kind, whatever they are.
+/// Fewest letters for a guess; a shorter sequence may be either.
 const SURE: usize = 30;
-/// A protein has one in so many letters that stand for no nucleotides, at least. On average it is
-/// one in three.
+/// In a protein, at least one letter in this number stands for no nucleotide. The average is one in
+/// three.
 const ONE_IN: usize = 10;
-/// Letters of nucleotides that are not ambiguous, but for N.
+/// Letters of unambiguous nucleotides, and N.
 const BASES: &[u8] = b"ACGTUN";
-/// Letters that stand for amino acids, and for no nucleotide or several ones.
+/// Letters of amino acids that stand for no nucleotide.
 const ONLY_IN_PROTEINS: &[u8] = b"EFILPQZ";
 
-/// The kind that the first sequence of a regular file looks like; nothing if that is not clear.
-pub fn of_file(path: &Path) -> Option<SequenceKind> {
-    // To read a pipe here would take from it.
+/// Guesses the type of the first sequence in a regular file; `None` if it is not clear.
+pub fn guess_kind(path: &Path) -> Option<SequenceKind> {
+    // Reading a pipe here would consume its data.
     if !path.is_file() {
         return None;
     }
     let mut start = Vec::new();
     input::open(path, |_| {}).ok()?.take(LOOKED_AT).read_to_end(&mut start).ok()?;
-    of_start(&start)
+    guess_kind_of_text(&start)
 }
 
-/// The same of the start of such a file.
-fn of_start(start: &[u8]) -> Option<SequenceKind> {
+/// The same for the first bytes of a file.
+fn guess_kind_of_text(start: &[u8]) -> Option<SequenceKind> {
     let lines = start.split(|&byte| byte == b'\n').skip_while(|line| line.starts_with(b">"));
     let lines = lines.take_while(|line| !line.starts_with(b">"));
     let letters = lines.flat_map(|line| line.trim_ascii()).map(u8::to_ascii_uppercase);
@@ -56,13 +56,13 @@ mod tests {
     fn kinds_are_known_by_letters() {
         let bases = "ACGTTGCANNacgtacgtacgtacgtacgtuu";
         let protein = "MKVLAADTGHIWQERTYPASDFGHKLCVNMKVLAA";
-        let kind = |text: String| of_start(text.as_bytes());
+        let kind = |text: String| guess_kind_of_text(text.as_bytes());
         let nucleotides = Some(SequenceKind::Nucleotide);
         assert_eq!(kind(format!(">q\n{bases}\r\n\n>next\nMKV\n")), nucleotides);
         assert_eq!(kind(bases.to_owned()), nucleotides);
         assert_eq!(kind(format!(">q\n{protein}\n>next\n{bases}\n")), Some(SequenceKind::Protein));
         assert_eq!(kind(protein.to_lowercase()), Some(SequenceKind::Protein));
-        // Neither is clear.
+        // Neither text is clear.
         let unclear = [format!(">q\n{bases}\nMKV\n"), ">short\nACGTACGT\n".to_owned()];
         let unclear =
             unclear.into_iter().chain([">q\n", "", ">s\nMKVLAADTGHIW\n"].map(str::to_owned));

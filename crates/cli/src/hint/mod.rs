@@ -1,6 +1,7 @@
-//! Words to people at a terminal, beside BLAST+'s messages: what programs read of those stays as BLAST+ has it.
+//! Hints for people at a terminal, beside BLAST+'s messages: programs that read BLAST+'s messages
+//! see no difference.
 //!
-//! Hints are written if standard error is a terminal, and by one of several processes only.
+//! Hints are written only if standard error is a terminal, and by only one of several processes.
 
 mod columns;
 mod letters;
@@ -20,7 +21,7 @@ use crate::options::search::database::SUBJECT;
 use crate::options::search::program::ProgramSpec;
 use crate::threads::ignored;
 
-/// Says what is odd about a search that can be made all the same, and what it waits for.
+/// Writes hints about a search that is valid but unlikely, and about input that it waits for.
 /// `query` is the option that names the queries.
 pub fn before_search(program: &ProgramSpec, plan: &Plan, query: &str) {
     if !somebody_reads() {
@@ -29,7 +30,7 @@ pub fn before_search(program: &ProgramSpec, plan: &Plan, query: &str) {
     unknown_columns(&plan.report);
     ignored_variables(plan.threads.source);
     let name = program.name;
-    let taken = |kind| format!("{name} takes its letters for {}", words(kind)[1]);
+    let taken = |kind| format!("{name} takes its letters for {}", describe_kind(kind)[1]);
     if let Source::File(path) = &plan.query
         && plan.start().is_none()
     {
@@ -38,7 +39,7 @@ pub fn before_search(program: &ProgramSpec, plan: &Plan, query: &str) {
     if let Subjects::Fasta { source: Source::File(path), .. } = &plan.subjects {
         wrong_kind(path, "the first subject", program.subjects, &taken(program.subjects));
     }
-    // A file that a search begins with was read when it was planned.
+    // The file that a search starts with was read during planning.
     if plan.query == Source::Stdin && plan.start().is_none() {
         before_input(query, "the queries");
     }
@@ -47,7 +48,7 @@ pub fn before_search(program: &ProgramSpec, plan: &Plan, query: &str) {
     }
 }
 
-/// Says that the program waits for what somebody types, if it reads a terminal.
+/// Writes a hint that the program waits for typed input, if standard input is a terminal.
 pub fn before_input(option: &str, what: &str) {
     if somebody_reads() && io::stdin().is_terminal() {
         complain(&format!(
@@ -56,29 +57,30 @@ pub fn before_input(option: &str, what: &str) {
     }
 }
 
-/// The same where the file of an option is standard input.
+/// The same if the file of an option is standard input.
 pub fn before_reading(option: &str, file: &OsStr, what: &str) {
     if file == "-" {
         before_input(option, what);
     }
 }
 
-/// Says that a file of FASTA seems to be of the other kind than wanted, and what is done with it.
+/// Writes a hint that a FASTA file seems to have the other type of sequence, and what the program
+/// does with it.
 pub fn wrong_kind(path: &Path, which: &str, wanted: SequenceKind, done: &str) {
-    if somebody_reads() && letters::of_file(path).is_some_and(|kind| kind != wanted) {
-        let [looks, _] = words(other(wanted));
+    if somebody_reads() && letters::guess_kind(path).is_some_and(|kind| kind != wanted) {
+        let [looks, _] = describe_kind(other_kind(wanted));
         complain(&format!("Hint: {which} looks like {looks}; {done}."));
     }
 }
 
-/// Says which columns of a report there are not.
+/// Writes hints about unknown columns of a report.
 pub fn unknown_columns(report: &Report) {
     if somebody_reads() {
         columns::unknown(report).iter().for_each(|hint| complain(hint));
     }
 }
 
-/// Says which variables on the number of threads are ignored, where they would have counted.
+/// Writes hints about environment variables for the number of threads that have no effect.
 fn ignored_variables(source: ThreadSource) {
     if matches!(source, ThreadSource::NumThreads | ThreadSource::FleetblastThreads) {
         return;
@@ -88,16 +90,16 @@ fn ignored_variables(source: ThreadSource) {
     }
 }
 
-/// The error, with what may help against it after its message.
+/// Returns the error, with advice after its message.
 pub fn after_error(program: &ProgramSpec, db: &str, mut error: Error) -> Error {
     let missing = error.message.contains("No alias or index file found");
     if error.exit_code != exit::DATABASE || !missing || !somebody_reads() {
         return error;
     }
-    let found = other(program.subjects);
+    let found = other_kind(program.subjects);
     error.message += &match dbcheck::open(db, Some(found)) {
         Ok(_) => {
-            let ([_, has], [_, wants], name) = (words(found), words(program.subjects), program.name);
+            let ([_, has], [_, wants], name) = (describe_kind(found), describe_kind(program.subjects), program.name);
             format!("\nHint: {db} is a database of {has}; {name} searches those of {wants}.")
         }
         Err(_) => "\nHint: 'fleetblast blastdbcmd -list DIRECTORY' lists databases, and 'fleetblast makeblastdb' \
@@ -107,15 +109,15 @@ pub fn after_error(program: &ProgramSpec, db: &str, mut error: Error) -> Error {
     error
 }
 
-fn other(kind: SequenceKind) -> SequenceKind {
+fn other_kind(kind: SequenceKind) -> SequenceKind {
     match kind {
         SequenceKind::Protein => SequenceKind::Nucleotide,
         _ => SequenceKind::Protein,
     }
 }
 
-/// What a sequence of that kind looks like, and what it consists of.
-fn words(kind: SequenceKind) -> [&'static str; 2] {
+/// Describes a sequence of this type, and its letters.
+fn describe_kind(kind: SequenceKind) -> [&'static str; 2] {
     match kind {
         SequenceKind::Protein => ["a protein", "amino acids"],
         _ => ["nucleotides", "nucleotides"],

@@ -1,29 +1,29 @@
-//! The time of the run, as BLAST+ writes it.
+//! The time of the run in BLAST+'s formats.
 
 use fleetblast_makedb::Dates;
 use jiff::Zoned;
 
-/// One moment in three ways.
+/// One moment in three formats.
 pub(super) struct Now {
     /// `11/20/2026 23:14:21`, for the log.
     pub(super) log: String,
-    /// For the files.
+    /// For the files of the database.
     pub(super) files: Dates,
 }
 
-/// The present, in local time.
+/// Returns the current local time.
 pub(super) fn now() -> Now {
-    at(&Zoned::now())
+    format(&Zoned::now())
 }
 
-fn at(time: &Zoned) -> Now {
+fn format(time: &Zoned) -> Now {
     let log = time.strftime("%m/%d/%Y %H:%M:%S").to_string();
-    // Day and hour without a zero or blank before them.
+    // Day and hour have no leading zero or blank.
     let index = time.strftime("%b %-d, %Y  %-I:%M %p").to_string();
     Now { files: Dates { index, masks: log.clone() }, log }
 }
 
-/// A number of seconds as C++ streams write it: six digits, no zeros at their end.
+/// Formats seconds like a C++ stream: six digits, no zeros at the end.
 pub(super) fn seconds(value: f64) -> String {
     let scientific = format!("{value:.5e}");
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
@@ -63,14 +63,14 @@ mod tests {
     fn zones_have_names() {
         let tokyo = TimeZone::get("Asia/Tokyo").expect("the zones that tzdata installs");
         let noon = date(2026, 3, 5).at(12, 0, 0, 0).to_zoned(TimeZone::UTC).unwrap();
-        assert_eq!(at(&noon.with_time_zone(tokyo)).files.index, "Mar 5, 2026  9:00 PM");
+        assert_eq!(format(&noon.with_time_zone(tokyo)).files.index, "Mar 5, 2026  9:00 PM");
     }
 
     #[test]
     fn dates_are_written_as_blast_does() {
         let written = |hour, minute| {
             let time = date(2026, 3, 5).at(hour, minute, 9, 0).to_zoned(TimeZone::UTC).unwrap();
-            let now = at(&time);
+            let now = format(&time);
             (now.log, now.files.index)
         };
         assert_eq!(written(23, 7).0, "03/05/2026 23:07:09");

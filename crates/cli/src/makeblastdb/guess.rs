@@ -1,26 +1,26 @@
-//! Whether a file looks like FASTA: BLAST+ looks at its start before it reads it (`CFormatGuess`).
+//! Guesses whether a file is FASTA: BLAST+ looks at its start before it reads it (`CFormatGuess`).
 
 use std::io::{self, Read};
 
 use fleetblast_seq::convert::is_space;
 
-/// Bytes that are looked at, if there is anything in them but comments.
+/// Bytes to look at, if they are not all comments.
 const SAMPLE: usize = 8096;
-/// How many times as much is looked at where there is not.
+/// Largest multiple of `SAMPLE` to look at if they are.
 const MOST: usize = 1024;
 
-/// Least part of a file that is letters, digits and white space.
+/// Least share of letters, digits and white space in a file.
 const TEXT: f64 = 0.8;
-/// Least part of the sequences that is of one alphabet, if it is not all.
+/// Least share of letters of one alphabet in the sequences.
 const RESIDUES: f64 = 0.91;
 
 const DNA: &[u8] = b"ACGNTU-";
 const PROTEIN: &[u8] = b"ACDEFGHIKLMNPQRSTVWYBZX-*";
 
-/// Tells from the start of a file, which is read as far as that takes.
+/// Guesses from the start of a file, and reads no more of it than needed.
 ///
 /// # Errors
-/// That of the reader.
+/// Those of the reader.
 pub(super) fn is_fasta(mut file: impl Read) -> io::Result<bool> {
     let mut sample = Vec::new();
     let mut size = SAMPLE;
@@ -37,7 +37,7 @@ pub(super) fn is_fasta(mut file: impl Read) -> io::Result<bool> {
     }
 }
 
-/// Whether the whole lines of a text are comments, as are those of which none is whole.
+/// Whether all complete lines of a text are comments; true if no line is complete.
 fn is_all_comment(sample: &[u8], cut: bool) -> bool {
     let printed = sample.iter().filter(|c| matches!(c, b' '..=b'~')).count();
     if (printed as f64) < sample.len() as f64 * 0.9 {
@@ -55,7 +55,7 @@ fn is_all_comment(sample: &[u8], cut: bool) -> bool {
     };
     let mut lines: Vec<&[u8]> = sample.split(|c| ends.contains(c)).collect();
     lines.retain(|line| !line.is_empty());
-    // The last line of several is believed to be cut off even where its end is there.
+    // BLAST+ takes the last of several lines for cut off, even if its end is there.
     if cut && (lines.len() > 1 || !broken) {
         lines.pop();
     }
@@ -79,7 +79,7 @@ fn starts_with_record(sample: &[u8]) -> bool {
     }
 }
 
-/// Whether there is enough text, and enough of what are no definition lines are residues.
+/// Whether there is enough text, and enough of the lines outside definition lines are residues.
 fn has_residues(sample: &[u8]) -> bool {
     let (mut text, mut data, mut dna, mut protein) = (0usize, 0usize, 0usize, 0usize);
     for line in sample.split(|c| matches!(c, b'\r' | b'\n')).filter(|line| !line.is_empty()) {
@@ -96,7 +96,7 @@ fn has_residues(sample: &[u8]) -> bool {
     }
     let part = |of: usize, all: usize| of as f64 / all as f64;
     if data == 0 {
-        // Looked for in a C string.
+        // BLAST+ searches in a C string, which ends at NUL.
         let bar = sample.iter().take_while(|&&c| c != 0).position(|&c| c == b'|');
         return part(text, sample.len()) >= 0.75 && bar.is_some_and(|at| at <= 10);
     }
@@ -111,9 +111,9 @@ mod tests {
     }
 
     #[test]
-    fn fasta_is_told_from_other_files() {
+    fn fasta_is_distinguished_from_other_files() {
         assert!(is_fasta(b">a\nMKTAYIAKQR\n"));
-        // Comments count as sequence, so there must be more of that.
+        // Comments count as sequence, so there must be more of the sequence.
         assert!(!is_fasta(b"; comment\n\n>a\nACGT\n"));
         assert!(is_fasta(&[&b"; comment\n\n>a\n"[..], &b"ACGT\n".repeat(20)].concat()));
         assert!(!is_fasta(b"MKTAYIAKQR\n"));

@@ -1,4 +1,4 @@
-//! The inputs of `-in`.
+//! The input files of `-in`.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -18,19 +18,19 @@ use super::options_error;
 use crate::hint;
 use crate::options::makeblastdb::IN;
 
-/// One input, open.
+/// One open input.
 pub(super) struct Input {
     pub(super) name: PathBuf,
     pub(super) reader: Box<dyn BufRead + Send>,
 }
 
-/// The inputs in order; each is opened when its turn comes.
+/// The inputs in order; each is opened when it is needed.
 pub(super) struct Inputs {
     names: std::vec::IntoIter<PathBuf>,
 }
 
 impl Inputs {
-    /// Says if the first one seems to be of the other kind than that of the database.
+    /// Writes a hint if the first input seems to have the other type of sequence than the database.
     pub(super) fn hint_at_kind(&self, wanted: Kind) {
         let Some(first) = self.names.as_slice().first() else { return };
         let (kind, done) = match wanted {
@@ -44,7 +44,7 @@ impl Inputs {
         hint::wrong_kind(first, "the first sequence", kind, done);
     }
 
-    /// Takes `-in` apart, and looks at each file.
+    /// Splits `-in` into names, and checks each file.
     pub(super) fn open(text: &OsStr) -> Result<Self, Error> {
         let names = split(text.as_bytes());
         let stdin = Path::new("-");
@@ -68,13 +68,14 @@ impl Iterator for Inputs {
         hint::before_reading(IN.name(), name.as_os_str(), "the sequences");
         let there = if name == Path::new("-") { standard::input().map(drop) } else { Ok(()) };
         let there = there.map_err(|source| OpenError { path: "standard input".into(), source });
-        let tell = |text: &str| warn(format_args!("Warning: {text}"));
-        let open = there.and_then(|()| input::open(&name, tell)).map_err(makedb::Error::from);
+        let print_warning = |text: &str| warn(format_args!("Warning: {text}"));
+        let open =
+            there.and_then(|()| input::open(&name, print_warning)).map_err(makedb::Error::from);
         Some(open.map(|reader| Input { name, reader }))
     }
 }
 
-/// Refuses what is no file of FASTA.
+/// Refuses a file that is not FASTA.
 fn check(name: &Path) -> Result<(), Error> {
     let shown = name.display();
     let length = match fs::metadata(name) {
@@ -84,7 +85,7 @@ fn check(name: &Path) -> Result<(), Error> {
     if length == 0 {
         return Err(options_error(format_args!("File {shown} is empty")));
     }
-    // What there is to warn of is told when all is read.
+    // Warnings are printed when the whole file is read.
     let opened = input::open(name, |_| {}).map_err(|error| options_error(&error))?;
     if !is_fasta(opened).map_err(|error| options_error(&error))? {
         let what = "does not match input format type, default input type is FASTA";
@@ -93,7 +94,7 @@ fn check(name: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Names between blanks; a name with blanks stands between quotes.
+/// Splits names at blanks; quotes enclose a name with blanks.
 fn split(text: &[u8]) -> Vec<PathBuf> {
     let mut names = Vec::new();
     let mut quoted = false;

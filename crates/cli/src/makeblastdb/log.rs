@@ -11,10 +11,10 @@ use fleetblast_makedb::{Kind, Sink};
 
 use super::options::Options;
 
-/// Writes the log. What cannot be written is told at the end.
+/// Writes the log. Write errors are reported at the end.
 pub(super) struct Log {
     target: Box<dyn Write>,
-    /// What waits until it is certain: number of sequences before it, and text.
+    /// Lines that wait until they are certain: number of sequences before the line, and its text.
     held: Option<Vec<(u64, String)>>,
     failed: Option<io::Error>,
 }
@@ -23,7 +23,7 @@ impl Log {
     /// Opens the file, if there is one.
     pub(super) fn open(file: Option<&OsStr>) -> Result<Self, Error> {
         let target: Box<dyn Write> = match file.filter(|&path| path != "-") {
-            // What is told to nobody is not missed, and the database is the same.
+            // Without standard output the log is dropped; the database is the same.
             None => match standard::output() {
                 Ok(output) => Box::new(output),
                 Err(_) => Box::new(io::sink()),
@@ -45,7 +45,7 @@ impl Log {
         }
     }
 
-    /// The lines before anything is read.
+    /// Writes the lines before the input is read.
     pub(super) fn start(&mut self, options: &Options, sink: &Sink, now: &str) {
         let kind = match options.kind {
             Kind::Protein => "Protein",
@@ -62,20 +62,20 @@ impl Log {
         self.say("Keep MBits: T");
     }
 
-    /// From now on lines may wait for [`release`](Self::release).
+    /// Sets whether lines wait for [`release`](Self::release).
     pub(super) fn hold(&mut self, hold: bool) {
         self.held = hold.then(Vec::new);
     }
 
-    /// Writes a line that comes after so many sequences, at once or later.
-    pub(super) fn tell(&mut self, sequences: u64, text: &str) {
+    /// Writes a line that comes after this number of sequences, or keeps it until then.
+    pub(super) fn write_after(&mut self, sequences: u64, text: &str) {
         match &mut self.held {
             Some(held) => held.push((sequences, text.to_owned())),
             None => self.say(text),
         }
     }
 
-    /// Writes the lines that come after at most so many sequences.
+    /// Writes the kept lines that come after at most this number of sequences.
     pub(super) fn release(&mut self, sequences: u64) {
         for (after, text) in self.held.take().unwrap_or_default() {
             if after <= sequences {
@@ -84,19 +84,19 @@ impl Log {
         }
     }
 
-    /// The lines after everything, whether or not there were sequences.
+    /// Writes the last lines; `sequences` says whether there were any.
     pub(super) fn end(&mut self, sequences: bool) {
         self.say(if sequences { "" } else { "\nNo volumes were created." });
         self.say("");
     }
 
-    /// Tells what could not be written.
+    /// Returns the first write error.
     pub(super) fn close(self) -> Result<(), Error> {
         self.failed.map_or(Ok(()), |error| Err(output_error(&error)))
     }
 }
 
-/// A line on standard error. Nobody can be told if that fails.
+/// Writes a line on standard error. A failure is ignored: there is nowhere to report it.
 pub(super) fn warn(text: impl Display) {
     let _ = writeln!(io::stderr(), "{text}");
 }

@@ -11,7 +11,7 @@ use super::log::{Log, warn};
 use super::options::Options;
 use super::options_error;
 
-/// Reads them all.
+/// Reads all files of masks.
 pub(super) fn read(options: &Options, masks: &mut Masks, log: &mut Log) -> Result<(), Error> {
     let Some(files) = &options.mask_data else { return Ok(()) };
     let files = list(files);
@@ -76,7 +76,7 @@ fn read_file(
     Ok(())
 }
 
-/// What stands between commas.
+/// Splits a list at commas.
 fn list(text: &OsStr) -> Vec<OsString> {
     let text = text.as_bytes().trim_ascii();
     text.split(|&byte| byte == b',').map(|part| OsStr::from_bytes(part).to_owned()).collect()

@@ -1,8 +1,9 @@
-//! `makeblastdb`: makes databases of FASTA files.
+//! `makeblastdb`: makes databases from FASTA files.
 //!
-//! Messages, exit codes and the log are those of BLAST+ (`makeblastdb.cpp`, `build_db.cpp`). It differs
-//! in this: an existing database stays until the new one is whole, inputs may be compressed, and
-//! where identifiers are read nothing is logged of sequences before it is certain that they differ.
+//! Messages, exit codes and the log are those of BLAST+ (`makeblastdb.cpp`, `build_db.cpp`), with
+//! three differences. An existing database stays until the new one is complete. Inputs may be
+//! compressed. If identifiers are parsed, the log names a sequence only once it is certain that its
+//! identifier is unique.
 
 mod dates;
 mod guess;
@@ -44,7 +45,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
     let now = now();
     log.start(&options, &sink, &now.log);
     let limit = size::limit(&options.max_file_size)?;
-    log.say(&format!("Maximum file size: {}", size::shown(limit)));
+    log.say(&format!("Maximum file size: {}", size::format_for_log(limit)));
     let taxids = match (options.taxid, &options.taxid_map) {
         (Some(0) | None, None) => Taxids::Unknown,
         (Some(taxid), _) => Taxids::All(taxid),
@@ -57,7 +58,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
         Unmatched { masks: !masks.is_empty(), taxids: matches!(taxids, Taxids::Map(_)) };
     let inputs = opened.map_err(|error| with_unmatched(error, unmatched))?;
     inputs.hint_at_kind(options.kind);
-    let map_size = size::of_maps(env::var_os(size::MAP_SIZE).as_deref());
+    let map_size = size::parse_map_size(env::var_os(size::MAP_SIZE).as_deref());
     let settings = fleetblast_makedb::Options {
         kind: options.kind,
         version: options.version,
@@ -75,7 +76,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
     let result = add(&mut builder, inputs, &options, &mut log);
     let result = result.and_then(|()| builder.check_duplicates());
     let (stored, unmatched) = (builder.stored(), builder.unmatched());
-    // BLAST+ looks at the size when it makes the tables, which version 4 has not.
+    // BLAST+ checks the size when it makes the LMDB tables, which version 4 does not have.
     let sized = match options.version {
         Version::Four => Ok(()),
         Version::Five => map_size.map(|_| ()),
@@ -114,12 +115,12 @@ fn add(
             Event::Ignored { id, after } => {
                 let id = String::from_utf8_lossy(id);
                 let text = format!("Ignoring sequence '{id}' as it has no sequence data");
-                log.tell(after, &text);
+                log.write_after(after, &text);
             }
             Event::LargeGi { gi, after } => {
                 let most = u32::MAX;
                 let text = format!("Ignoring gi '{gi}' as it has value larger then {most}");
-                log.tell(after, &text);
+                log.write_after(after, &text);
             }
         })?;
         let added = builder.sequences() - before;
@@ -127,7 +128,7 @@ fn add(
             return Err(makedb::Error::NoSequences);
         }
         let seconds = dates::seconds(start.elapsed().as_secs_f64());
-        log.tell(
+        log.write_after(
             builder.sequences(),
             &format!("Adding sequences from FASTA; added {added} sequences in {seconds} seconds."),
         );
@@ -135,7 +136,7 @@ fn add(
     Ok(())
 }
 
-/// What BLAST+ tells at the very end of masks and taxonomy ids that no sequence had.
+/// BLAST+'s last messages, about masks and taxonomy ids that match no sequence.
 fn unmatched_texts(unmatched: Unmatched) -> impl Iterator<Item = &'static str> {
     let masks = "Error: [makeblastdb] No sequences matched any of the masks provided.\n\
                  Please ensure that the -parse_seqids option is used in the\n\
@@ -145,7 +146,7 @@ fn unmatched_texts(unmatched: Unmatched) -> impl Iterator<Item = &'static str> {
     texts.into_iter().filter_map(|(unmatched, text)| unmatched.then_some(text))
 }
 
-/// An error, and what BLAST+ tells after it.
+/// Appends these messages to an error.
 fn with_unmatched(mut error: Error, unmatched: Unmatched) -> Error {
     for text in unmatched_texts(unmatched) {
         error.message.push('\n');
@@ -154,7 +155,7 @@ fn with_unmatched(mut error: Error, unmatched: Unmatched) -> Error {
     error
 }
 
-/// The message and the exit code for a database that cannot be made.
+/// Returns the message and the exit code for a database that cannot be made.
 fn refused(error: &makedb::Error) -> Error {
     let creation = |text: &str| {
         let message = format!("BLAST Database creation error: {text}");
@@ -177,7 +178,7 @@ fn refused(error: &makedb::Error) -> Error {
     }
 }
 
-/// Options that make no sense.
+/// The error for invalid options.
 fn options_error(what: impl std::fmt::Display) -> Error {
     Error::new(exit::INPUT, format!("BLAST options error: {what}"))
 }

@@ -1,4 +1,4 @@
-//! What was typed.
+//! The values of the options.
 
 use std::ffi::OsString;
 use std::num::NonZero;
@@ -13,7 +13,7 @@ use crate::options::parse::Given;
 use crate::options::values::Values;
 use crate::threads;
 
-/// The options in their types.
+/// Values of the options of `makeblastdb`.
 #[derive(Debug)]
 pub(super) struct Options {
     pub(super) kind: Kind,
@@ -34,7 +34,7 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// Reads what was given, and checks it in the order of BLAST+.
+    /// Reads the options, and checks them in the order of BLAST+.
     pub(super) fn new(given: &Given) -> Result<Self, Error> {
         let values = Values::new(&MAKEBLASTDB, given);
         if let Some(error) = values.unsupported() {
@@ -49,7 +49,7 @@ impl Options {
         if title == "-" {
             return Err(options_error("Please provide a title using -title"));
         }
-        let threads = threads::of_process(values.optional(&table::NUM_THREADS))?;
+        let threads = threads::for_process(values.optional(&table::NUM_THREADS))?;
         Ok(Self {
             kind: values.get(&table::DBTYPE),
             version: match values.get(&table::BLASTDB_VERSION) {
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn each_option_counts_in_what_is_made() {
-        // Input from a pipe has no name to give to the database.
+        // Input from a pipe has no name for the database.
         let also = [table::IN.name()];
         each_option_counts(&MAKEBLASTDB, &also, |given| format!("{:?}", Options::new(given)));
     }

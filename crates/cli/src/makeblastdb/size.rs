@@ -1,4 +1,4 @@
-//! Sizes: with units, as `-max_file_sz` takes them (`NStr::StringToUInt8_DataSize`), and of the maps of LMDB files.
+//! Sizes with units, as in `-max_file_sz` (`NStr::StringToUInt8_DataSize`), and sizes of LMDB maps.
 
 use std::ffi::OsStr;
 use std::num::NonZero;
@@ -10,18 +10,18 @@ use fleetblast_makedb as makedb;
 use super::options_error;
 use crate::options::number::printable;
 
-/// The size that BLAST+ does not allow any more.
+/// The least size that BLAST+ refuses as too large.
 const TOO_LARGE: u64 = 1 << 32;
-/// The letters of the units, each a thousand (or 1024) times the one before.
+/// Letters of the units, each a thousand (or 1024) times the one before.
 const UNITS: &[u8] = b"KMGTPE";
 
-/// Why a text is no size, and where: BLAST+ tells the line of its source.
+/// Why a text is not a size, and where; BLAST+ prints the line of its source, too.
 struct Fault {
     line: u32,
     at: usize,
 }
 
-/// Reads the greatest size of a file.
+/// Reads the largest size of a file.
 pub(super) fn limit(text: &OsStr) -> Result<u64, Error> {
     let bytes = text.as_bytes();
     let size = parse(bytes).map_err(|Fault { line, at }| {
@@ -39,18 +39,18 @@ pub(super) fn limit(text: &OsStr) -> Result<u64, Error> {
     Ok(size)
 }
 
-/// The size below which files are kept: where 0 is asked for, almost that of the usual limit (`CWriteDB_File`,
-/// writedb_files.cpp).
+/// The size at which a new file is started. A limit of 0 means slightly less than the default limit
+/// (`CWriteDB_File`, writedb_files.cpp).
 pub(super) fn kept(limit: u64) -> u64 {
     if limit == 0 { 999_999_999 } else { limit }
 }
 
-/// As the log shows it: BLAST+ divides small sizes until nothing is left.
-pub(super) fn shown(size: u64) -> String {
+/// Formats a size for the log; BLAST+ divides small sizes down to 0.
+pub(super) fn format_for_log(size: u64) -> String {
     if size < 10 * 1024 { "0B".to_owned() } else { format!("{size}B") }
 }
 
-/// A number, perhaps with a fraction, and a unit: `1GB`, `1.5 KiB`, `100`.
+/// Parses a number, perhaps with a fraction, and a unit: `1GB`, `1.5 KiB`, `100`.
 fn parse(text: &[u8]) -> Result<u64, Fault> {
     let start = usize::from(text.first() == Some(&b'+'));
     let digits = |from: usize| text[from..].iter().take_while(|c| c.is_ascii_digit()).count();
@@ -70,7 +70,7 @@ fn parse(text: &[u8]) -> Result<u64, Fault> {
     if end != text.len() {
         return Err(Fault { line: 1683, at: end });
     }
-    // The digits are a whole number of 10^-fraction; what is left of a byte is dropped.
+    // The digits are a whole number of 10^-fraction; fractions of a byte are dropped.
     let mut size: u128 = 0;
     for (i, &digit) in number.iter().enumerate() {
         size = size * 10 + u128::from(digit);
@@ -82,7 +82,7 @@ fn parse(text: &[u8]) -> Result<u64, Fault> {
     u64::try_from(size).map_err(|_| Fault { line: 1759, at: start + number.len() - 1 })
 }
 
-/// How often which base multiplies, and where the unit ends.
+/// Parses a unit: the exponent, the base, and the offset after the unit.
 fn unit(text: &[u8], start: usize) -> (u32, u64, usize) {
     let upper = |at: usize| text.get(at).map(u8::to_ascii_uppercase);
     let at = start + usize::from(text.get(start) == Some(&b' '));
@@ -101,11 +101,12 @@ fn unit(text: &[u8], start: usize) -> (u32, u64, usize) {
     }
 }
 
-/// The variable that holds the size of the maps of LMDB files, for file systems and machines with little room for them.
+/// Environment variable for the size of LMDB maps, for file systems and machines with little room.
 pub(super) const MAP_SIZE: &str = "BLASTDB_LMDB_MAP_SIZE";
 
-/// The size of the maps: bytes, in decimal digits. None, and 0, leave it to the program.
-pub(super) fn of_maps(text: Option<&OsStr>) -> Result<Option<NonZero<u64>>, makedb::Error> {
+/// Parses the size of the maps: bytes in decimal digits. Without the variable, or with 0, the
+/// program chooses.
+pub(super) fn parse_map_size(text: Option<&OsStr>) -> Result<Option<NonZero<u64>>, makedb::Error> {
     let Some(text) = text.map(OsStr::as_bytes) else { return Ok(None) };
     let digits = text.strip_prefix(b"+").unwrap_or(text);
     let is_number = digits.iter().all(u8::is_ascii_digit);
@@ -122,8 +123,9 @@ mod tests {
 
     #[test]
     fn sizes_of_maps_are_digits() {
-        let size = |text: &str| of_maps(Some(OsStr::new(text))).map_err(|error| error.to_string());
-        assert_eq!(of_maps(None).unwrap(), None);
+        let size =
+            |text: &str| parse_map_size(Some(OsStr::new(text))).map_err(|error| error.to_string());
+        assert_eq!(parse_map_size(None).unwrap(), None);
         assert_eq!((size("0"), size("+50000")), (Ok(None), Ok(NonZero::new(50_000))));
         assert_eq!(
             (size("007"), size("18446744073709551615")),

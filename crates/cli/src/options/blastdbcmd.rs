@@ -6,7 +6,7 @@ pub mod retrieval;
 use super::RELEASE;
 use super::spec::{Group, Program};
 
-/// The program.
+/// The command `blastdbcmd` with its table of options.
 pub const BLASTDBCMD: Program = Program {
     name: "blastdbcmd",
     release: Some(RELEASE),
@@ -24,9 +24,9 @@ const OUTPUT: Group = Group("Output configuration options");
 const FASTA: Group = Group("Output configuration options for FASTA format");
 const DISCOVERY: Group = Group("BLAST database configuration and discovery options");
 
-// What options exclude, in the order in which BLAST+ checks it.
+// Exclusions between options, in the order in which BLAST+ checks them.
 
-/// What looks into one database: not for options that look for databases.
+/// Options that read one database. They exclude options that search for databases.
 const ONE_DATABASE: &[&str] = &[
     "info",
     "tax_info",
@@ -45,10 +45,11 @@ const ONE_DATABASE: &[&str] = &[
     "line_length",
     "show_blastdb_search_path",
 ];
-/// What looks for databases: not for options on one.
+/// Options that search for databases. They exclude options for one database.
 const DISCOVERING: &[&str] =
     &["list", "recursive", "remove_redundant_dbs", "list_outfmt", "show_blastdb_search_path"];
-/// What prints no sequence, or names a part for each: not for options that name one part for all.
+/// Options that print no sequence, or have a range for each sequence. They exclude options with one
+/// range for all.
 const NO_SINGLE_PART: &[&str] = &[
     "entry_batch",
     "ipg_batch",

@@ -1,4 +1,5 @@
-//! `blastn`: its table of options, the single source for the parser, `-h` and `-help`; and what was typed.
+//! `blastn`: its table of options, the single source for the parser, `-h` and `-help`; and the
+//! types of their values.
 
 use fleetblast_db::SequenceKind;
 use fleetblast_engine::params::Strands;
@@ -21,7 +22,7 @@ use super::search::{
 use super::spec::{self, OptionSpec, Program};
 use super::values::Values;
 
-/// What it sets.
+/// Properties of the search program.
 pub const SPEC: ProgramSpec = ProgramSpec {
     name: "blastn",
     release: RELEASE,
@@ -31,7 +32,7 @@ pub const SPEC: ProgramSpec = ProgramSpec {
     tunes_format: true,
 };
 
-/// A preset: what holds where nothing else is typed.
+/// A preset of `blastn`: defaults for options left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
     /// `blastn`.
@@ -58,14 +59,15 @@ const TASKS: Choices<Task, 5> = Choices::new([
 pub const TASK: Opt<Task> =
     task::option(&TASKS, "megablast").refused(Refused::Values(&["rmblastn"]));
 
-/// Options of ranks that hand out blocks far ahead, which batches of unknown size do not allow.
+/// Options for ranks that are assigned blocks far ahead, which is impossible while the sizes of
+/// batches are unknown.
 const FLEET: [OptionSpec; 3] = [
     fleet::SCHEDULE.refused(Refused::ValuesWhen(&["length", "weight"], "by blastn")).spec,
     fleet::QUERY_ORDER.refused(Refused::ValuesWhen(&["longest"], "by blastn")).spec,
     fleet::SEGMENT_SIZE.refused(Refused::When("by blastn")).spec,
 ];
 
-/// The program.
+/// The command `blastn` with its table of options.
 pub const BLASTN: Program = Program {
     name: SPEC.name,
     release: Some(SPEC.release),
@@ -100,27 +102,28 @@ pub const BLASTN: Program = Program {
     lone: None,
 };
 
-/// What was typed. Options left out are `None`, or hold the default when BLAST+ always applies one.
+/// Values of the options of `blastn`. Options left out are `None`, or hold the default if BLAST+
+/// always applies one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlastnOptions {
-    /// What any search has.
+    /// Options of all searches.
     pub common: CommonOptions,
-    /// A report made at another site.
+    /// Options for a report made at another site.
     pub metadata: MetadataOptions,
     /// `-task`.
     pub task: Task,
     /// `-strand`.
     pub strands: Strands,
-    /// Scores.
+    /// Scores of nucleotides.
     pub nucleotide: NucleotideOptions,
-    /// Words.
+    /// Options for seeds.
     pub megablast: MegablastOptions,
-    /// What of the queries is masked.
+    /// Masks of queries.
     pub filtering: NucleotideFilteringOptions,
 }
 
 impl BlastnOptions {
-    /// Gives each option its type.
+    /// Reads the values of the options.
     pub fn new(given: &Given) -> Self {
         let values = Values::new(&BLASTN, given);
         Self {

@@ -1,4 +1,5 @@
-//! `blastp`: its table of options, the single source for the parser, `-h` and `-help`; and what was typed.
+//! `blastp`: its table of options, the single source for the parser, `-h` and `-help`; and the
+//! types of their values.
 
 use std::ffi::OsString;
 
@@ -20,7 +21,7 @@ use super::search::{
 use super::spec::{self, Program};
 use super::values::Values;
 
-/// What it sets.
+/// Properties of the search program.
 pub const SPEC: ProgramSpec = ProgramSpec {
     name: "blastp",
     release: RELEASE,
@@ -30,34 +31,34 @@ pub const SPEC: ProgramSpec = ProgramSpec {
     tunes_format: true,
 };
 
-/// A preset: what holds where nothing else is typed.
+/// A preset of `blastp`: defaults for options left out.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Task {
-    /// The matrix.
+pub struct TaskDefaults {
+    /// The substitution matrix.
     pub matrix: &'static str,
     /// Letters of a word.
     pub word_size: usize,
-    /// What a word must score; `None` for what the matrix suggests.
+    /// Least score of a neighbouring word; `None` for the default of the matrix.
     pub threshold: Option<f64>,
 }
 
-const TASKS: Choices<Task, 3> = Choices::new([
-    ("blastp", Task { matrix: "BLOSUM62", word_size: 3, threshold: None }),
+const TASKS: Choices<TaskDefaults, 3> = Choices::new([
+    ("blastp", TaskDefaults { matrix: "BLOSUM62", word_size: 3, threshold: None }),
     (
         "blastp-fast",
-        Task {
+        TaskDefaults {
             matrix: "BLOSUM62",
             word_size: RELEASE.fast_word_size,
             threshold: Some(RELEASE.fast_threshold),
         },
     ),
-    ("blastp-short", Task { matrix: "PAM30", word_size: 2, threshold: None }),
+    ("blastp-short", TaskDefaults { matrix: "PAM30", word_size: 2, threshold: None }),
 ]);
 
 /// `-task`.
-pub const TASK: Opt<Task> = task::option(&TASKS, "blastp");
+pub const TASK: Opt<TaskDefaults> = task::option(&TASKS, "blastp");
 
-/// The program.
+/// The command `blastp` with its table of options.
 pub const BLASTP: Program = Program {
     name: SPEC.name,
     release: Some(SPEC.release),
@@ -92,27 +93,28 @@ pub const BLASTP: Program = Program {
     lone: None,
 };
 
-/// What was typed. Options left out are `None`, or hold the default when BLAST+ always applies one.
+/// Values of the options of `blastp`. Options left out are `None`, or hold the default if BLAST+
+/// always applies one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlastpOptions {
-    /// What any search has.
+    /// Options of all searches.
     pub common: CommonOptions,
-    /// A report made at another site.
+    /// Options for a report made at another site.
     pub metadata: MetadataOptions,
     /// `-task`.
-    pub task: Task,
-    /// What of the queries is masked.
+    pub task: TaskDefaults,
+    /// Masks of queries.
     pub filtering: FilteringOptions,
     /// `-matrix`.
     pub matrix: Option<OsString>,
     /// `-threshold`.
     pub threshold: Option<f64>,
-    /// Composition of sequences.
+    /// Composition-based statistics.
     pub composition: CompositionOptions,
 }
 
 impl BlastpOptions {
-    /// Gives each option its type.
+    /// Reads the values of the options.
     pub fn new(given: &Given) -> Self {
         let values = Values::new(&BLASTP, given);
         Self {

@@ -7,21 +7,21 @@ use super::parse::Given;
 use super::spec::{self, Group, OptionSpec, Program};
 use super::values::Values;
 
-/// The program.
+/// The command `cat` with its table of options.
 pub const CAT: Program = Program {
     name: "cat",
     release: None,
-    about: "Puts a report of -output records together",
+    about: "Joins the records of a report to one file",
     description: &[
-        "Puts together what a search wrote with -output records: the bytes of the one",
-        "report, in the order of the queries, or those of one query: fleetblast cat DIR",
+        "Joins the files that a search wrote with -output records to the bytes of one",
+        "report, in the order of the queries, or of one query: fleetblast cat DIR",
     ],
     groups: &[],
     options: &[OPTIONS],
     lone: Some(RECORDS.name()),
 };
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 const OPTIONS: &[OptionSpec] =
     &[spec::H, spec::HELP, RECORDS.mandatory().spec, QUERY.spec, PARTIAL.spec, OUT.spec];
 
@@ -35,8 +35,8 @@ pub const QUERY: Opt<OsString> = Opt::text(
     "query",
     Group::TOP,
     &[
-        "Only the part of the report that is this query's, without reading the rest;",
-        "of several with this name all, in their order",
+        "Write only the report of this query, without reading the rest; if several",
+        "queries have this name, all of them, in their order",
     ],
 )
 .label("name");
@@ -46,8 +46,8 @@ pub const PARTIAL: Opt<bool> = Opt::flag(
     "partial",
     Group::TOP,
     &[
-        "Show the blocks of queries that are there, though the report is not whole or",
-        "some of it is damaged; what is missing is told on standard error",
+        "Write the complete blocks of queries even if others are missing or damaged;",
+        "standard error lists the missing ones",
     ],
 )
 .excludes(&["query"]);
@@ -56,7 +56,7 @@ pub const PARTIAL: Opt<bool> = Opt::flag(
 pub const OUT: Opt<OsString> =
     Opt::output("out", Group::TOP, &["The report"]).label("output_file").default("-");
 
-/// What was typed.
+/// Values of the options of `cat`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CatOptions {
     /// `-records`.
@@ -70,7 +70,7 @@ pub struct CatOptions {
 }
 
 impl CatOptions {
-    /// Gives each option its type.
+    /// Reads the values of the options.
     pub fn new(given: &Given) -> Self {
         let values = Values::new(&CAT, given);
         Self {

@@ -11,32 +11,32 @@ use super::search::threads::DEFAULT;
 use super::spec::{self, Constraint, Group, OptionSpec, Program};
 use super::values::Values;
 
-/// The program.
+/// The command `dbcheck` with its table of options.
 pub const DBCHECK: Program = Program {
     name: "dbcheck",
     release: None,
-    about: "Checks whether a database is sound",
+    about: "Checks a database for damage",
     description: &[
         "Checks every record of a BLAST database, and the files beside it;",
-        "the exit code is 0 only if all is sound, 2 for a fault, 65 for a doubt: long runs of zeros",
+        "the exit code is 0 without damage, 2 for damage, 65 for suspicious long runs of zeros",
     ],
     groups: &[],
     options: &[OPTIONS],
     lone: None,
 };
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 const OPTIONS: &[OptionSpec] =
     &[spec::H, spec::HELP, DB.spec, DBTYPE.spec, NUM_THREADS.spec, LOADER.spec, MEMORY.spec];
 
-/// The words of `-dbtype`; the first leaves it to what database there is.
+/// The words of `-dbtype`; the first means the type of the database that exists.
 const KINDS: Choices<Option<SequenceKind>, 3> = Choices::new([
     ("guess", None),
     ("nucl", Some(SequenceKind::Nucleotide)),
     ("prot", Some(SequenceKind::Protein)),
 ]);
 
-/// The ways in which a process on its own brings a database into memory.
+/// The loaders of a single process.
 pub(super) const LOADERS: Choices<Option<Method>, 4> = Choices::new([
     ("auto", None),
     ("direct", Some(Method::Direct)),
@@ -68,7 +68,7 @@ pub const NUM_THREADS: Opt<usize> =
 pub const LOADER: Opt<Option<Method>> = Opt::one_of(
     "loader",
     Group::TOP,
-    &["How to bring the database into memory, as for searches"],
+    &["How to load the database into memory, as for searches"],
     &LOADERS,
 )
 .label("method")
@@ -85,7 +85,7 @@ pub const MEMORY: Opt<OsString> = Opt::text(
 )
 .label("size");
 
-/// What was typed.
+/// Values of the options of `dbcheck`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DbcheckOptions {
     /// `-db`.
@@ -101,7 +101,7 @@ pub struct DbcheckOptions {
 }
 
 impl DbcheckOptions {
-    /// Gives each option its type.
+    /// Reads the values of the options.
     pub fn new(given: &Given) -> Self {
         let values = Values::new(&DBCHECK, given);
         Self {

@@ -11,21 +11,21 @@ use super::parse::Given;
 use super::spec::{self, Constraint, Group, OptionSpec, Program};
 use super::values::Values;
 
-/// The program.
+/// The command `doctor` with its table of options.
 pub const DOCTOR: Program = Program {
     name: "doctor",
     release: None,
-    about: "Tells what bounds a search of a database here",
+    about: "Shows what limits the speed of a search on this machine",
     description: &[
-        "Measures how fast a BLAST database comes into memory here, and tells",
-        "what bounds a search of it",
+        "Measures how fast a BLAST database is loaded on this machine, and shows",
+        "what limits the speed of a search of it",
     ],
     groups: &[],
     options: &[OPTIONS],
     lone: None,
 };
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 const OPTIONS: &[OptionSpec] =
     &[spec::H, spec::HELP, DB.spec, DBTYPE.spec, SAMPLE.spec, LOADER.spec, JSON.spec, SECONDS.spec];
 
@@ -39,7 +39,7 @@ pub const SAMPLE: Opt<OsString> =
 pub const LOADER: Opt<Option<Method>> = Opt::one_of(
     "loader",
     Group::TOP,
-    &["Only load the whole database this way, and tell how fast that was"],
+    &["Only load the whole database this way, and print the rate"],
     &LOADERS,
 )
 .label("method");
@@ -56,7 +56,7 @@ pub const SECONDS: Opt<u64> =
         .default("3")
         .within(Constraint::AtLeast(1));
 
-/// What was typed.
+/// Values of the options of `doctor`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DoctorOptions {
     /// `-db`.
@@ -65,7 +65,7 @@ pub struct DoctorOptions {
     pub kind: Option<SequenceKind>,
     /// `-sample`.
     pub sample: OsString,
-    /// `-loader`, if the database is only to be loaded; `auto` is `None` in it.
+    /// `-loader`: load the database this way and do nothing else; `Some(None)` for `auto`.
     pub loader: Option<Option<Method>>,
     /// `-json`.
     pub json: Option<OsString>,
@@ -74,7 +74,7 @@ pub struct DoctorOptions {
 }
 
 impl DoctorOptions {
-    /// Gives each option its type.
+    /// Reads the values of the options.
     pub fn new(given: &Given) -> Self {
         let values = Values::new(&DOCTOR, given);
         Self {

@@ -10,21 +10,21 @@ use super::search::{self};
 use super::spec::{self, Group, OptionSpec, Program};
 use super::values::Values;
 
-/// The program.
+/// The command `expand` with its table of options.
 pub const EXPAND: Program = Program {
     name: "expand",
     release: None,
     about: "Makes the report of a search at another site",
     description: &[
         "Makes the report of a search that was written with -metadata_out, from the same",
-        "database. What of the format is not chosen here is as it was typed for the search",
+        "database. Format options that are not given here are those of the search",
     ],
     groups: search::GROUPS,
     options: &[OPTIONS, FORMAT],
     lone: Some(METADATA.name()),
 };
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 const OPTIONS: &[OptionSpec] = &[
     spec::H,
     spec::HELP,
@@ -37,7 +37,7 @@ const OPTIONS: &[OptionSpec] = &[
     MEMORY.spec,
 ];
 
-/// Those of the format, which have no defaults of their own.
+/// Options of the report's format. Here they have no defaults: those of the search hold.
 pub(super) const FORMAT: &[OptionSpec] = &[
     OptionSpec { default: None, ..OUTFMT.spec }.help(&[
         "The format, as for the search",
@@ -66,7 +66,7 @@ pub const METADATA: Opt<OsString> = Opt::input(
 pub const DB: Opt<OsString> = Opt::text(
     "db",
     Group::TOP,
-    &["The database that was searched, by whatever name", "Not needed for a report"],
+    &["The searched database, under any name", "Not needed for metadata with reports"],
 )
 .label("database_name")
 .excludes(&["subject"]);
@@ -80,7 +80,7 @@ pub const SUBJECT: Opt<OsString> =
 pub const QUERY: Opt<OsString> = Opt::text(
     "query",
     Group::TOP,
-    &["Only what is reported of these queries: identifiers, separated by commas", "Default = all"],
+    &["Report only these queries: identifiers, separated by commas", "Default = all"],
 )
 .label("identifiers");
 
@@ -93,14 +93,14 @@ pub const MEMORY: Opt<OsString> = Opt::text(
     "memory",
     Group::TOP,
     &[
-        "Most memory to use for the sequences of the database, and for what one record of",
-        "the metadata holds, e.g. 500M or 16G",
+        "Most memory for the sequences of the database, and for one record of the",
+        "metadata, e.g. 500M or 16G",
         "Default = 80 % of the memory available",
     ],
 )
 .label("size");
 
-/// What was typed, but for the format.
+/// Values of the options of `expand`, without those of the format.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExpandOptions {
     /// `-metadata`.
@@ -120,14 +120,14 @@ pub struct ExpandOptions {
 }
 
 impl ExpandOptions {
-    /// Gives each option its type.
+    /// Reads the values of the options.
     pub fn new(given: &Given) -> Self {
         let values = Values::new(&EXPAND, given);
-        Self::of(&values, values.get(&METADATA))
+        Self::from_values(&values, values.get(&METADATA))
     }
 
-    /// The same of another program that has these options, of metadata in that file.
-    pub fn of(values: &Values<'_>, metadata: OsString) -> Self {
+    /// Reads these options from the values of another program, for the metadata in this file.
+    pub fn from_values(values: &Values<'_>, metadata: OsString) -> Self {
         Self {
             metadata,
             db: values.optional(&DB),
@@ -140,7 +140,7 @@ impl ExpandOptions {
     }
 }
 
-/// Whether an option is one of the format.
+/// Whether an option belongs to the report's format.
 pub fn is_of_format(name: &str) -> bool {
     FORMAT.iter().any(|option| option.name == name)
 }

@@ -7,13 +7,13 @@ use super::parse::Given;
 use super::spec::{self, Group, OptionSpec, Program};
 use super::values::Values;
 
-/// The program.
+/// The command `generate` with its table of options.
 pub const GENERATE: Program = Program {
     name: "generate",
     release: None,
     about: "Prints the manual, or completions for a shell",
     description: &[
-        "Prints what is installed beside the program, made from its options:",
+        "Prints files to install beside the program, generated from its options:",
         "fleetblast generate bash",
     ],
     groups: &[],
@@ -21,21 +21,21 @@ pub const GENERATE: Program = Program {
     lone: Some(WHAT.name()),
 };
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 const OPTIONS: &[OptionSpec] = &[spec::H, spec::HELP, WHAT.spec, COMMAND.spec];
 
-/// What can be printed.
+/// The texts that can be generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Generated {
     /// Completions for bash.
     Bash,
     /// Completions for fish.
     Fish,
-    /// The names of BLAST+.
+    /// Names of the programs of BLAST+ that can be links to this program.
     Links,
     /// A page of the manual.
     Man,
-    /// The commands that have a page.
+    /// Names of the commands that have a page of the manual.
     Pages,
     /// Completions for zsh.
     Zsh,
@@ -57,7 +57,7 @@ pub const WHAT: Opt<Generated> = Opt::one_of(
     &[
         "What to print:",
         "    bash, fish, zsh: completions for this shell",
-        "    links: the names of BLAST+ by which the program can be called, by links",
+        "    links: names of BLAST+ programs for links to this program",
         "    man: a page of the manual",
         "    pages: the commands that have a page of their own",
     ],
@@ -70,11 +70,11 @@ pub const WHAT: Opt<Generated> = Opt::one_of(
 pub const COMMAND: Opt<OsString> = Opt::text(
     "command",
     Group::TOP,
-    &["Whose page of the manual to print", "Default = that of the whole program"],
+    &["Print the manual page of this command", "Default = that of the whole program"],
 )
 .label("name");
 
-/// What was typed.
+/// Values of the options of `generate`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GenerateOptions {
     /// `-what`.
@@ -84,7 +84,7 @@ pub struct GenerateOptions {
 }
 
 impl GenerateOptions {
-    /// Gives each option its type.
+    /// Reads the values of the options.
     pub fn new(given: &Given) -> Self {
         let values = Values::new(&GENERATE, given);
         Self { what: values.get(&WHAT), command: values.optional(&COMMAND) }

@@ -7,21 +7,21 @@ use super::parse::Given;
 use super::spec::{self, Group, OptionSpec, Program};
 use super::values::Values;
 
-/// The program.
+/// The command `keygen` with its table of options.
 pub const KEYGEN: Program = Program {
     name: "keygen",
     release: None,
-    about: "Makes a key by which another site knows this one",
+    about: "Makes a key that identifies this site to another one",
     description: &[
-        "Makes a key for -send and 'fleetblast receive', and tells its fingerprint, which is",
-        "what the other site is to be given as -peer: fleetblast keygen FILE",
+        "Makes a key for -send and 'fleetblast receive', and prints its fingerprint, which",
+        "the other site needs for -peer: fleetblast keygen FILE",
     ],
     groups: &[],
     options: &[OPTIONS],
     lone: Some(KEY.name()),
 };
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 const OPTIONS: &[OptionSpec] = &[spec::H, spec::HELP, KEY.spec];
 
 /// `-key`.
@@ -29,14 +29,14 @@ pub const KEY: Opt<OsString> = Opt::output(
     "key",
     Group::TOP,
     &[
-        "The file for the key, which only its owner can read; of one that is there the",
-        "fingerprint is told",
+        "The file for the key, which only its owner can read; if it exists, only its",
+        "fingerprint is printed",
     ],
 )
 .label("file")
 .mandatory();
 
-/// The file that was typed.
+/// Returns the file of the key.
 pub fn key(given: &Given) -> OsString {
     Values::new(&KEYGEN, given).get(&KEY)
 }

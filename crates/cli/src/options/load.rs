@@ -1,4 +1,4 @@
-//! How to bring the database into memory.
+//! How to load the database into memory.
 
 use std::ffi::OsStr;
 
@@ -8,13 +8,13 @@ use fleetblast_job::error::{Error, exit};
 use crate::options::search::resources::MEMORY;
 use crate::options::typed::lossy;
 
-/// The wish that `-loader` and `-memory` express.
+/// Builds the wish that `-loader` and `-memory` express.
 pub fn wish(method: Option<Method>, memory: Option<&OsStr>) -> Result<Wish, Error> {
     let memory = memory.map(|text| bytes(MEMORY.name(), text));
     Ok(Wish { method, memory: memory.transpose()? })
 }
 
-/// The size that the option `name` gives.
+/// Parses the size in bytes that the option `name` gives.
 pub fn bytes(name: &str, text: &OsStr) -> Result<u64, Error> {
     let text = lossy(text);
     size(&text).ok_or_else(|| {
@@ -28,7 +28,7 @@ pub fn bytes(name: &str, text: &OsStr) -> Result<u64, Error> {
     })
 }
 
-/// `1500`, `500M`, `500MB`, `1.5G`, `512MiB`; at least one byte.
+/// Parses a size of at least one byte: `1500`, `500M`, `500MB`, `1.5G`, `512MiB`.
 pub fn size(text: &str) -> Option<u64> {
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(split);

@@ -10,7 +10,7 @@ use super::refused::Refused;
 use super::search::threads::DEFAULT;
 use super::spec::{self, Constraint, Group, OptionSpec, Program};
 
-/// The program.
+/// The command `makeblastdb` with its table of options.
 pub const MAKEBLASTDB: Program = Program {
     name: "makeblastdb",
     release: Some(RELEASE),
@@ -27,7 +27,7 @@ const MASKING: Group = Group("Sequence masking options");
 const OUTPUT: Group = Group("Output options");
 const TAXONOMY: Group = Group("Taxonomy options");
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 const OPTIONS: &[OptionSpec] = &[
     spec::H,
     spec::HELP,

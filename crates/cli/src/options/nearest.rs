@@ -1,9 +1,9 @@
-//! What somebody may have meant who typed a name that does not exist.
+//! Guesses which name was meant when an unknown one was typed.
 
-/// Names less like what was typed than this are no guess worth telling.
+/// Least similarity of a guess to the typed name.
 const LIKE: f64 = 0.8;
 
-/// The name that is most like a word, if one is like it at all; the first of equals.
+/// Returns the name most similar to `word`, if any is similar enough; the first of equals.
 pub fn nearest(word: &str, names: impl IntoIterator<Item = &'static str>) -> Option<&'static str> {
     let mut best = None;
     let mut likest = LIKE;

@@ -1,9 +1,9 @@
-//! Numbers and Booleans as BLAST+ reads them from text, with its words for what is wrong (`ncbistr.cpp`).
+//! Numbers and Booleans, parsed like in BLAST+, with its error messages (`ncbistr.cpp`).
 
 use fleetblast_seq::convert::parse_integer;
 pub use fleetblast_seq::convert::{ConvertError, ConvertFault, printable};
 
-/// A 64-bit integer: decimal, or hexadecimal after `0x`.
+/// Parses a 64-bit integer: decimal, or hexadecimal after `0x`.
 ///
 /// # Errors
 /// [`ConvertError`] with the offset of the first bad byte.
@@ -16,16 +16,17 @@ pub fn parse_int8(text: &[u8]) -> Result<i64, ConvertError> {
     }
 }
 
-/// A 32-bit integer in the places where BLAST+ reads one after the options are parsed (`NStr::StringToInt`): decimal only.
+/// Parses a 32-bit integer where BLAST+ does so after parsing the options (`NStr::StringToInt`):
+/// decimal only.
 ///
 /// # Errors
-/// [`ConvertError`]; out of 32-bit range counts as overflow at offset 0.
+/// [`ConvertError`]; a number beyond 32 bits counts as overflow at offset 0.
 pub fn parse_int4(text: &[u8]) -> Result<i32, ConvertError> {
     let value = parse_integer(text, 10)?;
     i32::try_from(value).map_err(|_| ConvertError::new(text, "int", ConvertFault::OutOfRange, 0))
 }
 
-/// A floating-point number: C syntax, and an exponent may end after its letter (`1e`).
+/// Parses a floating-point number: C syntax, and an exponent may end after its letter (`1e`).
 ///
 /// # Errors
 /// [`ConvertError`] with the offset of the first bad byte.
@@ -34,19 +35,19 @@ pub fn parse_double(text: &[u8]) -> Result<f64, ConvertError> {
     if end + 1 == text.len() && matches!(text[end], b'e' | b'E') && !is_special(text) {
         end += 1;
     }
-    whole(value, end, text)
+    require_end(value, end, text)
 }
 
-/// A floating-point number as constraints read it: C syntax only.
+/// Parses a floating-point number as in constraints: C syntax only.
 ///
 /// # Errors
 /// [`ConvertError`] with the offset of the first bad byte.
 pub fn parse_double_strict(text: &[u8]) -> Result<f64, ConvertError> {
     let (value, end) = number(text)?;
-    whole(value, end, text)
+    require_end(value, end, text)
 }
 
-fn whole(value: f64, end: usize, text: &[u8]) -> Result<f64, ConvertError> {
+fn require_end(value: f64, end: usize, text: &[u8]) -> Result<f64, ConvertError> {
     if end == text.len() {
         Ok(value)
     } else {
@@ -54,7 +55,7 @@ fn whole(value: f64, end: usize, text: &[u8]) -> Result<f64, ConvertError> {
     }
 }
 
-/// Hexadecimal, infinite or not a number: an exponent letter after these means nothing.
+/// Whether a number is hexadecimal, infinite or NaN: an exponent letter after it has no meaning.
 fn is_special(text: &[u8]) -> bool {
     let sign = usize::from(matches!(text.first(), Some(b'-' | b'+')));
     let rest = &text[sign..];
@@ -67,7 +68,7 @@ fn hex_prefix(text: &[u8]) -> bool {
         && text[2..].iter().find(|&&byte| byte != b'.').is_some_and(u8::is_ascii_hexdigit)
 }
 
-/// The longest number at the start of a text, and where it ends.
+/// Parses the longest number at the start of a text; returns its value and its end.
 fn number(text: &[u8]) -> Result<(f64, usize), ConvertError> {
     let bad = || ConvertError::new(text, "double", ConvertFault::NoValue, 0);
     if !matches!(text.first(), Some(b'0'..=b'9' | b'.' | b'-' | b'+')) {
@@ -86,7 +87,8 @@ fn number(text: &[u8]) -> Result<(f64, usize), ConvertError> {
         return Ok((sign * value, start + 2 + length));
     }
     let length = decimal_length(rest).ok_or_else(bad)?;
-    // The bytes counted are ASCII digits, points, signs and an exponent letter, a form Rust reads as well.
+    // These bytes are ASCII digits, points, signs and an exponent letter, a form that Rust parses
+    // as well.
     let value = std::str::from_utf8(&rest[..length]).ok().and_then(|digits| digits.parse().ok());
     let value: f64 = value.ok_or_else(bad)?;
     Ok((sign * value, start + length))
@@ -96,7 +98,7 @@ fn count_digits(text: &[u8], from: usize) -> usize {
     text[from..].iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
-/// Bytes of an unsigned decimal number at the start of a text; nothing if there is no digit.
+/// Returns the length of an unsigned decimal number at the start of a text; `None` without a digit.
 fn decimal_length(text: &[u8]) -> Option<usize> {
     let whole = count_digits(text, 0);
     let mut end = whole;
@@ -120,7 +122,8 @@ fn decimal_length(text: &[u8]) -> Option<usize> {
     Some(end)
 }
 
-/// Hexadecimal digits with an optional point and binary exponent, after `0x`: value and length.
+/// Parses hexadecimal digits after `0x`, with an optional point and binary exponent: value and
+/// length.
 fn hexadecimal(text: &[u8]) -> (f64, usize) {
     let (mut value, mut scale, mut end, mut point) = (0.0_f64, 1.0_f64, 0, false);
     while let Some(&byte) = text.get(end) {
@@ -153,7 +156,7 @@ fn hexadecimal(text: &[u8]) -> (f64, usize) {
     (value, end)
 }
 
-/// True or false in the spellings of BLAST+, in any case.
+/// Parses true or false in BLAST+'s spellings, in any case.
 ///
 /// # Errors
 /// [`ConvertError`] for any other word.
@@ -172,7 +175,7 @@ pub fn parse_bool(text: &[u8]) -> Result<bool, ConvertError> {
 mod tests {
     use super::*;
 
-    // Positions from `blastp -evalue TEXT` and `blastp -word_size TEXT`.
+    // Offsets taken from `blastp -evalue TEXT` and `blastp -word_size TEXT`.
     #[test]
     fn doubles_end_where_blast_says() {
         for (text, position) in [

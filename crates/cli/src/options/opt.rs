@@ -1,4 +1,4 @@
-//! An option by its name and the type of its value: what it is read by.
+//! An option as a typed constant: its name, and how to read its value as a `T`.
 
 use std::ffi::OsString;
 
@@ -6,28 +6,28 @@ use super::parse::Value;
 use super::refused::Refused;
 use super::spec::{Constraint, Group, Kind, OptionSpec};
 
-/// An option whose value is a `T`. Its name is spelled here only: tables hold its [`spec`](Self::spec), and what was
-/// typed is read by it ([`Values`](super::values::Values)).
+/// An option whose value is a `T`. Its name is spelled only here: tables hold its
+/// [`spec`](Self::spec), and [`Values`](super::values::Values) reads its value.
 ///
-/// A program may have an option with another default, range or text than others have. The spec in its table tells
-/// these; the constant tells what is the same for all.
+/// A program may have an option with another default, range or help text than other programs. The
+/// spec in the program's table has these; the constant has the properties that all programs share.
 #[derive(Debug)]
 pub struct Opt<T: 'static> {
-    /// What a table holds of it.
+    /// The entry of the option in a table.
     pub spec: OptionSpec,
     reader: Reader<T>,
 }
 
-/// How a value becomes a `T`.
+/// Converts a value to a `T`.
 #[derive(Debug)]
 enum Reader<T: 'static> {
-    /// By its type.
+    /// By a function for the type of the value.
     Value(fn(&Value) -> Option<T>),
-    /// It is what this place of the list of words stands for.
+    /// By position in the list of words.
     Word(&'static [T]),
 }
 
-/// The words that the value of an option may be, and what each stands for.
+/// The words that are values of an option, and the meaning of each.
 #[derive(Debug)]
 pub struct Choices<T, const N: usize> {
     words: [&'static str; N],
@@ -35,7 +35,7 @@ pub struct Choices<T, const N: usize> {
 }
 
 impl<T: Copy, const N: usize> Choices<T, N> {
-    /// Of pairs, in the order in which help and errors tell the words.
+    /// Builds the list from pairs, in the order in which help and errors show the words.
     pub const fn new(pairs: [(&'static str, T); N]) -> Self {
         let (mut words, mut values) = ([""; N], [pairs[0].1; N]);
         let mut at = 0;
@@ -48,8 +48,8 @@ impl<T: Copy, const N: usize> Choices<T, N> {
 }
 
 impl<T: Clone> Opt<T> {
-    /// What a value stands for; nothing if it is of another type than the option.
-    pub(super) fn typed(&self, value: &Value) -> Option<T> {
+    /// Converts a value; `None` if it is of another type than the option.
+    pub(super) fn convert(&self, value: &Value) -> Option<T> {
         match self.reader {
             Reader::Value(read) => read(value),
             Reader::Word(values) => {
@@ -62,7 +62,7 @@ impl<T: Clone> Opt<T> {
 }
 
 impl<T: PartialEq> Opt<T> {
-    /// The word that stands for a value, if one does.
+    /// Returns the word for a value, if there is one.
     pub fn spelled(&self, value: &T) -> Option<&'static str> {
         let Reader::Word(values) = self.reader else { return None };
         let at = values.iter().position(|other| other == value)?;
@@ -71,13 +71,13 @@ impl<T: PartialEq> Opt<T> {
 }
 
 impl Opt<bool> {
-    /// An option without a value: true if it is given.
+    /// An option without a value; true if it is given.
     pub const fn flag(name: &'static str, group: Group, help: &'static [&'static str]) -> Self {
         let reader = |value: &Value| Some(*value == Value::Flag);
         Self::new(OptionSpec::new(name, Kind::Flag, group, help), Reader::Value(reader))
     }
 
-    /// True or false.
+    /// An option with true or false.
     pub const fn boolean(name: &'static str, group: Group, help: &'static [&'static str]) -> Self {
         let reader = |value: &Value| match value {
             Value::Boolean(value) => Some(*value),
@@ -88,7 +88,7 @@ impl Opt<bool> {
 }
 
 impl Opt<f64> {
-    /// A floating-point number.
+    /// An option with a floating-point number.
     pub const fn real(name: &'static str, group: Group, help: &'static [&'static str]) -> Self {
         let reader = |value: &Value| match value {
             Value::Real(value) => Some(*value),
@@ -99,17 +99,17 @@ impl Opt<f64> {
 }
 
 impl Opt<OsString> {
-    /// Any text.
+    /// An option with any text.
     pub const fn text(name: &'static str, group: Group, help: &'static [&'static str]) -> Self {
         Self::of_text(OptionSpec::new(name, Kind::Text, group, help))
     }
 
-    /// A file to read.
+    /// An option with a file to read.
     pub const fn input(name: &'static str, group: Group, help: &'static [&'static str]) -> Self {
         Self::of_text(OptionSpec::new(name, Kind::InputFile, group, help))
     }
 
-    /// A file to write.
+    /// An option with a file to write.
     pub const fn output(name: &'static str, group: Group, help: &'static [&'static str]) -> Self {
         Self::of_text(OptionSpec::new(name, Kind::OutputFile, group, help))
     }
@@ -124,20 +124,20 @@ impl Opt<OsString> {
 }
 
 impl<T: TryFrom<i64>> Opt<T> {
-    /// A 32-bit integer. Its constraint must keep it in the range of `T`.
+    /// An option with a 32-bit integer. Its constraint must keep it in the range of `T`.
     pub const fn integer(name: &'static str, group: Group, help: &'static [&'static str]) -> Self {
         let spec = OptionSpec::new(name, Kind::Integer, group, help);
-        Self::new(spec, Reader::Value(whole))
+        Self::new(spec, Reader::Value(convert_integer))
     }
 
-    /// A 64-bit integer.
+    /// An option with a 64-bit integer.
     pub const fn long(name: &'static str, group: Group, help: &'static [&'static str]) -> Self {
         let spec = OptionSpec::new(name, Kind::Long, group, help);
-        Self::new(spec, Reader::Value(whole))
+        Self::new(spec, Reader::Value(convert_integer))
     }
 }
 
-fn whole<T: TryFrom<i64>>(value: &Value) -> Option<T> {
+fn convert_integer<T: TryFrom<i64>>(value: &Value) -> Option<T> {
     match value {
         Value::Integer(value) => T::try_from(*value).ok(),
         _ => None,
@@ -145,7 +145,7 @@ fn whole<T: TryFrom<i64>>(value: &Value) -> Option<T> {
 }
 
 impl<T> Opt<T> {
-    /// One of some words, as search programs tell them.
+    /// An option with one of some words, described in the style of the search programs.
     pub const fn one_of<const N: usize>(
         name: &'static str,
         group: Group,
@@ -157,7 +157,7 @@ impl<T> Opt<T> {
         Self::new(spec, Reader::Word(&choices.values))
     }
 
-    /// One of some words, as the database programs tell them.
+    /// An option with one of some words, described in the style of the database programs.
     pub const fn word<const N: usize>(
         name: &'static str,
         group: Group,
@@ -173,52 +173,52 @@ impl<T> Opt<T> {
         Self { spec, reader }
     }
 
-    /// Its name, without the dash.
+    /// Returns the name, without the dash.
     pub const fn name(&self) -> &'static str {
         self.spec.name
     }
 
-    /// With these lines of help.
+    /// Sets the lines of help.
     pub const fn help(self, help: &'static [&'static str]) -> Self {
         Self::new(self.spec.help(help), self.reader)
     }
 
-    /// With this word for the value.
+    /// Sets the word for the value in the usage text.
     pub const fn label(self, label: &'static str) -> Self {
         Self::new(self.spec.label(label), self.reader)
     }
 
-    /// With this default.
+    /// Sets the default.
     pub const fn default(self, value: &'static str) -> Self {
         Self::new(self.spec.default(value), self.reader)
     }
 
-    /// With this constraint.
+    /// Sets the constraint.
     pub const fn within(self, constraint: Constraint) -> Self {
         Self::new(self.spec.within(constraint), self.reader)
     }
 
-    /// With these incompatible options.
+    /// Sets the options that this one excludes.
     pub const fn excludes(self, names: &'static [&'static str]) -> Self {
         Self::new(self.spec.excludes(names), self.reader)
     }
 
-    /// With these required options.
+    /// Sets the options that this one requires.
     pub const fn requires(self, names: &'static [&'static str]) -> Self {
         Self::new(self.spec.requires(names), self.reader)
     }
 
-    /// Known from BLAST+ or another program, but refused.
+    /// Marks the option as refused by FleetBLAST.
     pub const fn unsupported(self) -> Self {
         Self::new(self.spec.unsupported(), self.reader)
     }
 
-    /// With these refusals.
+    /// Sets the values that FleetBLAST refuses.
     pub const fn refused(self, refused: Refused) -> Self {
         Self::new(self.spec.refused(refused), self.reader)
     }
 
-    /// That must be given.
+    /// Makes the option mandatory.
     pub const fn mandatory(self) -> Self {
         Self::new(self.spec.mandatory(), self.reader)
     }

@@ -1,4 +1,5 @@
-//! The command line, read the way BLAST+ reads it (`ncbiargs.cpp`): single dashes, whole names, values apart or after `=`.
+//! Parses a command line the way BLAST+ does (`ncbiargs.cpp`): single dashes, whole names, values
+//! apart or after `=`.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -14,7 +15,7 @@ use super::spec::{Constraint, Kind, OptionSpec, Program};
 use super::usage::{self, Name};
 use crate::messages::somebody_reads;
 
-/// Value of an option that was given.
+/// Value of an option.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// A flag.
@@ -32,7 +33,7 @@ pub enum Value {
 /// The options that were given, by name.
 pub type Given = BTreeMap<&'static str, Value>;
 
-/// What a command line asks for.
+/// The request of a command line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
     /// Print this text and end.
@@ -41,7 +42,8 @@ pub enum Request {
     Run(Given),
 }
 
-/// Options every program of BLAST+ knows but, unless they are in its table, does not tell of, and FleetBLAST refuses.
+/// Options of every BLAST+ program that its help does not show. FleetBLAST refuses them unless they
+/// are in the program's table.
 const HIDDEN: [&str; 7] = [
     "logfile",
     "conffile",
@@ -52,7 +54,8 @@ const HIDDEN: [&str; 7] = [
     "version-full-json",
 ];
 
-/// One failure of the parser: BLAST+'s name for its kind, the message, and the message below it if there is one.
+/// An error of the parser: BLAST+'s name for its kind, the message, and a second message if there
+/// is one.
 struct Failure {
     code: &'static str,
     message: String,
@@ -66,7 +69,8 @@ impl Failure {
         Self { code, message: message.into(), cause: None, meant: None }
     }
 
-    /// With the usage text before it, as BLAST+ prints it; people read after it what may have been meant.
+    /// Builds the error with the usage text before it, as BLAST+ prints it, and with the probable
+    /// option after it on a terminal.
     fn report(self, program: &Program, name: Name) -> Error {
         let Failure { code, message, cause, meant } = self;
         let cause = cause.map(|cause| format!("Error: {cause}\n")).unwrap_or_default();
@@ -81,14 +85,15 @@ impl Failure {
     }
 }
 
-/// `Argument "NAME". WHAT:  `VALUE'`, the value left out when empty.
+/// Formats `Argument "NAME". WHAT:  `VALUE'`; without the value if it is empty.
 fn about(name: &str, what: &str, value: &OsStr) -> String {
     let value = value.to_string_lossy();
     let value = if value.is_empty() { String::new() } else { format!(":  `{value}'") };
     format!("Argument \"{name}\". {what}{value}")
 }
 
-/// The text of `-version`. For a program of BLAST+, its first line is that of BLAST+, for programs that look at it.
+/// Returns the text of `-version`. For a program of BLAST+ the first line is BLAST+'s, since other
+/// programs parse it.
 pub fn version_text(program: &Program) -> String {
     let (version, name) = (env!("CARGO_PKG_VERSION"), program.name);
     match program.release {
@@ -101,7 +106,7 @@ pub fn version_text(program: &Program) -> String {
     }
 }
 
-/// The version of what BLAST+ does not have.
+/// Returns the version text of a command that BLAST+ does not have.
 pub fn own_version(name: &str) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let mpi = if cfg!(feature = "mpi") { "with" } else { "without" };
@@ -111,14 +116,14 @@ pub fn own_version(name: &str) -> String {
     )
 }
 
-/// Reads the arguments that follow the name of the program.
+/// Parses the arguments after the name of the program.
 ///
 /// # Errors
-/// Exit code 1 with BLAST+'s usage text and messages for unknown, repeated, incomplete or ill-matched options;
-/// a refusal by name for options that BLAST+ hides from its help.
+/// Exit code 1 with BLAST+'s usage text and messages for unknown, repeated, incomplete or
+/// ill-matched options; a refusal by name for options that BLAST+ hides from its help.
 pub fn parse(program: &Program, name: Name, arguments: &[OsString]) -> Result<Request, Error> {
     let report = |failure: Failure| failure.report(program, name);
-    if let Some(text) = asked_first(program, name, arguments) {
+    if let Some(text) = priority_text(program, name, arguments) {
         return Ok(Request::Print(text));
     }
     let mut given = Given::new();
@@ -173,9 +178,9 @@ pub fn parse(program: &Program, name: Name, arguments: &[OsString]) -> Result<Re
     Ok(Request::Run(given))
 }
 
-/// What is printed whatever else is typed: BLAST+ looks for `-version` only; two dashes are for those who do not know
-/// its ways yet.
-fn asked_first(program: &Program, name: Name, arguments: &[OsString]) -> Option<String> {
+/// Returns a text to print whatever the other arguments are. BLAST+ does so for `-version` only;
+/// options with two dashes are for users new to BLAST+'s single dashes.
+fn priority_text(program: &Program, name: Name, arguments: &[OsString]) -> Option<String> {
     let typed = |word: &str| arguments.iter().any(|argument| argument == word);
     if typed("-version") || name == Name::FleetBlast && typed("--version") {
         return Some(version_text(program));
@@ -184,7 +189,7 @@ fn asked_first(program: &Program, name: Name, arguments: &[OsString]) -> Option<
     (name == Name::FleetBlast && first).then(|| usage::full(program, name))
 }
 
-/// `NAME=VALUE` into its parts.
+/// Splits `NAME=VALUE` at the sign.
 fn split(text: &[u8]) -> (&[u8], Option<&[u8]>) {
     match text.iter().position(|&byte| byte == b'=') {
         Some(at) => (&text[..at], Some(&text[at + 1..])),
@@ -192,7 +197,7 @@ fn split(text: &[u8]) -> (&[u8], Option<&[u8]>) {
     }
 }
 
-/// Why there is no option of a name.
+/// Why an option is unknown.
 enum Unknown {
     Hidden(&'static str),
     Failure(Failure),
@@ -203,7 +208,7 @@ fn option_named(program: &Program, key: &[u8]) -> Result<&'static OptionSpec, Un
     let fail = |message: String| Unknown::Failure(Failure::new("eInvalidArg", message));
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     if key.is_empty() {
-        // The position is BLAST+'s mark for "no positional arguments yet".
+        // BLAST+ prints this position if there were no positional arguments yet.
         return Err(fail("Unexpected extra argument, at position # 4294967295".to_owned()));
     }
     if !key.iter().all(is_name) || key.starts_with(b"--") || key == b"-" {
@@ -222,7 +227,7 @@ fn option_named(program: &Program, key: &[u8]) -> Result<&'static OptionSpec, Un
     }
 }
 
-/// The value of an option from its text.
+/// Converts the text of an option to its value.
 fn convert(option: &OptionSpec, text: Option<&OsStr>) -> Result<Value, Failure> {
     let Some(text) = text else { return Ok(Value::Flag) };
     let bytes = text.as_bytes();
@@ -255,7 +260,7 @@ fn convert(option: &OptionSpec, text: Option<&OsStr>) -> Result<Value, Failure> 
     Err(Failure::new("eConstraint", what))
 }
 
-/// Whether an option may have a value, wherever that comes from.
+/// Whether an option accepts a value, wherever it comes from.
 pub fn accepts(option: &OptionSpec, value: &Value) -> bool {
     let text = match value {
         Value::Flag => return option.kind == Kind::Flag,
@@ -274,10 +279,11 @@ pub fn accepts(option: &OptionSpec, value: &Value) -> bool {
     is_of_kind && allowed(option.constraint, text.as_bytes())
 }
 
-/// The value of an option that is not given: false for a flag, else its default, if it has one.
+/// Returns the value of an option that is not given: false for a flag, else its default, if it has
+/// one.
 ///
 /// # Panics
-/// If the default is none of the values that the option may have.
+/// If the option does not accept its own default.
 pub(super) fn default(option: &OptionSpec) -> Option<Value> {
     if option.kind == Kind::Flag {
         return Some(Value::Boolean(false));
@@ -287,8 +293,8 @@ pub(super) fn default(option: &OptionSpec) -> Option<Value> {
     Some(value.unwrap_or_else(|_| panic!("-{} cannot be {text} by default", option.name)))
 }
 
-/// Whether a constraint allows a value. BLAST+ judges the text, by another reader of numbers than the one that
-/// converts it: `1e` is a number for an unconstrained option only.
+/// Whether a constraint accepts a value. BLAST+ checks the text with another parser than the one
+/// that converts it: `1e` is a number only for an unconstrained option.
 fn allowed(constraint: Constraint, text: &[u8]) -> bool {
     let strict = || number::parse_double_strict(text);
     match constraint {
@@ -314,7 +320,8 @@ fn allowed(constraint: Constraint, text: &[u8]) -> bool {
     }
 }
 
-/// Checks what options need or forbid: exclusions by name, then what is missing in the order of the usage text.
+/// Checks required and excluded options: exclusions by name first, then missing options in the
+/// order of the usage text.
 fn check_ties(program: &Program, given: &Given) -> Result<(), Failure> {
     for name in given.keys() {
         let excludes = program.find(name).map_or(&[][..], |option| option.excludes);

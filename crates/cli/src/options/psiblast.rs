@@ -1,4 +1,5 @@
-//! `psiblast`: its table of options, the single source for the parser, `-h` and `-help`; and what was typed.
+//! `psiblast`: its table of options, the single source for the parser, `-h` and `-help`; and the
+//! types of their values.
 
 use std::ffi::OsString;
 
@@ -21,27 +22,27 @@ use super::search::{
 use super::spec::{self, OptionSpec, Program};
 use super::values::Values;
 
-/// What it sets.
+/// Properties of the search program.
 pub const SPEC: ProgramSpec = ProgramSpec {
     name: "psiblast",
     release: RELEASE,
     queries: SequenceKind::Protein,
     subjects: SequenceKind::Protein,
     has_sam: false,
-    // `CPsiBlastApp` does not hand them on.
+    // `CPsiBlastApp` does not pass these options on.
     tunes_format: false,
 };
 
-/// Options of ranks that it does not have yet.
+/// Options of ranks that `psiblast` does not support yet.
 const FLEET: [OptionSpec; 2] = [fleet::PLAN.unsupported().spec, fleet::TRACE.unsupported().spec];
 
-/// Rounds cannot be repeated from the subjects that were found.
+/// The subjects of a hit list are not enough to repeat an iteration.
 const METADATA: [OptionSpec; 2] = [
     metadata::METADATA.refused(Refused::ValuesWhen(&["auto", "oids"], "by psiblast")).spec,
     metadata::METADATA_LIMIT.refused(Refused::When("by psiblast")).spec,
 ];
 
-/// The program.
+/// The command `psiblast` with its table of options.
 pub const PSIBLAST: Program = Program {
     name: SPEC.name,
     release: Some(SPEC.release),
@@ -69,7 +70,7 @@ pub const PSIBLAST: Program = Program {
         ],
         formatting::OPTIONS,
         threads::WITHOUT_MODE,
-        // Nothing is iterated at NCBI.
+        // Searches at NCBI do not iterate.
         &[REMOTE.excludes(&NOT_REMOTE).spec],
         composition::OPTIONS,
         psi::OPTIONS,
@@ -81,14 +82,15 @@ pub const PSIBLAST: Program = Program {
     lone: None,
 };
 
-/// What was typed. Options left out are `None`, or hold the default when BLAST+ always applies one.
+/// Values of the options of `psiblast`. Options left out are `None`, or hold the default if BLAST+
+/// always applies one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PsiblastOptions {
-    /// What any search has.
+    /// Options of all searches.
     pub common: CommonOptions,
-    /// A report made at another site.
+    /// Options for a report made at another site.
     pub metadata: MetadataOptions,
-    /// What of the queries is masked.
+    /// Masks of queries.
     pub filtering: FilteringOptions,
     /// `-matrix`.
     pub matrix: Option<OsString>,
@@ -96,14 +98,14 @@ pub struct PsiblastOptions {
     pub threshold: Option<f64>,
     /// `-sum_stats`.
     pub sum_stats: Option<bool>,
-    /// Composition of sequences.
+    /// Composition-based statistics.
     pub composition: CompositionOptions,
-    /// Rounds and matrices.
+    /// Iterations and matrices.
     pub psi: PsiOptions,
 }
 
 impl PsiblastOptions {
-    /// Gives each option its type.
+    /// Reads the values of the options.
     pub fn new(given: &Given) -> Self {
         let values = Values::new(&PSIBLAST, given);
         Self {

@@ -11,22 +11,22 @@ use super::search::{self};
 use super::spec::{self, Group, OptionSpec, Program};
 use super::values::Values;
 
-/// The program.
+/// The command `receive` with its table of options.
 pub const RECEIVE: Program = Program {
     name: "receive",
     release: None,
-    about: "Makes the report of a search that goes on at another site",
+    about: "Makes the report of a search that runs at another site",
     description: &[
         "Listens for a search with -send at another site, and makes its report from the same",
-        "database. What of the format is not chosen here is as it was typed for the search.",
-        "After an end, typed again, it goes on with what it has",
+        "database. Format options that are not given here are those of the search.",
+        "Run again after an interruption, it resumes with the data received before",
     ],
     groups: search::GROUPS,
     options: &[OPTIONS, expand::FORMAT],
     lone: None,
 };
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 const OPTIONS: &[OptionSpec] = &[
     spec::H,
     spec::HELP,
@@ -47,7 +47,7 @@ const OPTIONS: &[OptionSpec] = &[
 pub const LISTEN: Opt<OsString> = Opt::text(
     "listen",
     Group::TOP,
-    &["The address of this host at which to listen, and the port; 0 for any that is free"],
+    &["The address and port of this host to listen on; port 0 for any free one"],
 )
 .label("addr:port")
 .mandatory();
@@ -64,7 +64,7 @@ pub const PEER: Opt<OsString> =
 pub const LINK_TIMEOUT: Opt<u32> = Opt::integer(
     "link_timeout",
     Group::TOP,
-    &["Give up after so many seconds without a connection to the other site", "Default = never"],
+    &["Give up after this many seconds without a connection to the other site", "Default = never"],
 )
 .label("seconds")
 .within(link::LINK_TIMEOUT.spec.constraint);
@@ -74,8 +74,8 @@ pub const METADATA: Opt<OsString> = Opt::output(
     "metadata",
     Group::TOP,
     &[
-        "Keep what comes in this file, also when the report is made of it",
-        "Default = the name of the report and `.fbm', until it is made",
+        "Save the received metadata in this file, and keep it after the report is made",
+        "Default = the name of the report and `.fbm', removed when the report is made",
     ],
 )
 .label("file");
@@ -83,19 +83,19 @@ pub const METADATA: Opt<OsString> = Opt::output(
 /// `-out`.
 pub const OUT: Opt<OsString> = expand::OUT;
 
-/// What was typed, but for the format.
+/// Values of the options of `receive`, without those of the format.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReceiveOptions {
-    /// Where to listen, and for whom.
+    /// Address to listen on, keys and timeout.
     pub link: LinkOptions,
     /// `-metadata`.
     pub metadata: Option<OsString>,
-    /// How to make the report of the metadata.
+    /// How to make the report from the metadata.
     pub expand: ExpandOptions,
 }
 
 impl ReceiveOptions {
-    /// Gives each option its type.
+    /// Reads the values of the options.
     pub fn new(given: &Given) -> Self {
         let values = Values::new(&RECEIVE, given);
         let metadata = values.optional(&METADATA);
@@ -106,7 +106,7 @@ impl ReceiveOptions {
                 peer: values.get(&PEER),
                 timeout: values.optional(&LINK_TIMEOUT),
             },
-            expand: ExpandOptions::of(&values, metadata.clone().unwrap_or_default()),
+            expand: ExpandOptions::from_values(&values, metadata.clone().unwrap_or_default()),
             metadata,
         }
     }

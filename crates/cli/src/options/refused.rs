@@ -1,31 +1,32 @@
-//! What FleetBLAST refuses of an option, and how help marks it.
+//! Options and values that FleetBLAST refuses, and their marks in the help.
 
-/// What FleetBLAST refuses of an option. Help and the manual mark it, completions leave it out.
+/// The part of an option that FleetBLAST refuses. Help and the manual mark it; completions leave it
+/// out.
 ///
 /// [`Values::unsupported`](super::values::Values::unsupported) finds [`Always`](Self::Always), and
-/// [`Values`](Self::Values) among the words that an option may be given, and `true` and `false`.
-/// A program refuses all others where it looks at the value. A test compares both with the marks.
+/// those of [`Values`](Self::Values) that are words of the option, `true` or `false`. A program
+/// refuses all other values where it reads them. A test compares both with the marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// Nothing.
+    /// Nothing is refused.
     Nothing,
-    /// The option.
+    /// The whole option.
     Always,
-    /// The option, by what is named, e.g. `by blastn`.
+    /// The whole option under a condition, such as `by blastn`.
     When(&'static str),
     /// These values.
     Values(&'static [&'static str]),
-    /// These values, by what is named or where that is so.
+    /// These values, under a condition.
     ValuesWhen(&'static [&'static str], &'static str),
 }
 
 impl Refused {
-    /// Whether it is the whole option.
+    /// Whether the whole option is refused.
     pub fn is_whole(self) -> bool {
         matches!(self, Refused::Always | Refused::When(_))
     }
 
-    /// The refused values, if others are accepted.
+    /// Returns the refused values if other values are accepted.
     pub fn values(self) -> &'static [&'static str] {
         match self {
             Refused::Values(values) | Refused::ValuesWhen(values, _) => values,
@@ -33,7 +34,7 @@ impl Refused {
         }
     }
 
-    /// The mark of what is refused, e.g. `not supported by blastn`.
+    /// Formats the mark in the help, e.g. `not supported by blastn`.
     pub fn mark(self) -> String {
         match self {
             Refused::Nothing => String::new(),
@@ -42,8 +43,8 @@ impl Refused {
         }
     }
 
-    /// Lines of help with marks at the refused values. Those that have no line of their own are in
-    /// one at the end.
+    /// Adds marks to the lines of help for refused values. Values without a line of their own are
+    /// listed in a line at the end.
     pub fn marked(self, help: &[&'static str]) -> Vec<String> {
         let mark = self.mark();
         let mut rest = self.values().to_vec();
@@ -70,7 +71,8 @@ impl Refused {
     }
 }
 
-/// The value that a line of help describes: `  6 = Tabular,`, `    map: mapped`, `  %a means ...`.
+/// Parses the value that a line of help describes: `  6 = Tabular,`, `    map: mapped`, `  %a means
+/// ...`.
 pub fn described(line: &'static str) -> Option<&'static str> {
     let is_set_in = line.starts_with(char::is_whitespace);
     let (value, rest) = line.trim_start().split_once(' ').filter(|_| is_set_in)?;

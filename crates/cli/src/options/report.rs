@@ -7,21 +7,21 @@ use super::parse::Given;
 use super::spec::{self, Group, OptionSpec, Program};
 use super::values::Values;
 
-/// The program.
+/// The command `report` with its table of options.
 pub const REPORT: Program = Program {
     name: "report",
     release: None,
-    about: "Draws what the ranks of a search did",
+    about: "Draws how the ranks of a search spent their time",
     description: &[
-        "Draws what the ranks of a search did, and where their time went, as a page",
-        "for the browser: fleetblast report TRACE.json",
+        "Makes a page for the browser that shows how the ranks of a search spent their",
+        "time: fleetblast report TRACE.json",
     ],
     groups: &[],
     options: &[OPTIONS],
     lone: Some(TRACE.name()),
 };
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 const OPTIONS: &[OptionSpec] = &[spec::H, spec::HELP, TRACE.mandatory().spec, OUT.spec];
 
 /// `-trace`.
@@ -33,7 +33,7 @@ pub const OUT: Opt<OsString> =
     Opt::output("out", Group::TOP, &["The page", "Default = the name of the trace, with .html"])
         .label("output_file");
 
-/// What was typed.
+/// Values of the options of `report`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReportOptions {
     /// `-trace`.
@@ -43,7 +43,7 @@ pub struct ReportOptions {
 }
 
 impl ReportOptions {
-    /// Gives each option its type.
+    /// Reads the values of the options.
     pub fn new(given: &Given) -> Self {
         let values = Values::new(&REPORT, given);
         Self { trace: values.get(&TRACE), out: values.optional(&OUT) }

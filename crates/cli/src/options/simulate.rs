@@ -11,30 +11,30 @@ use super::search::fleet::{QUERY_ORDERS, SCHEDULES, STRATEGIES};
 use super::spec::{self, Constraint, Group, OptionSpec, Program};
 use super::values::Values;
 
-/// The program.
+/// The command `simulate` with its table of options.
 pub const SIMULATE: Program = Program {
     name: "simulate",
     release: None,
-    about: "Tells how a search would scale",
+    about: "Predicts how a search scales",
     description: &[
-        "Tells how long a search on many ranks would take, with the real scheduler on",
-        "a model of a machine; task times are those of a trace, or drawn at random",
+        "Predicts how long a search on many ranks takes, with the real scheduler on a",
+        "model of a machine; task times come from a trace, or are drawn at random",
     ],
     groups: &[OF_JOB, OF_MACHINE, OF_SITE],
     options: &[OPTIONS, JOB_OPTIONS, MACHINE_OPTIONS, SITE_OPTIONS],
     lone: None,
 };
 
-/// Ranks at most: memory and time of the simulator grow with them.
+/// Most ranks: the memory and time of the simulator grow with them.
 const MOST_RANKS: i32 = 1 << 20;
-/// Partitions at most: each block has a task in each.
+/// Most partitions: each block has a task in each partition.
 const MOST_PARTITIONS: i32 = 1 << 16;
 
 const OF_JOB: Group = Group("The search");
 const OF_MACHINE: Group = Group("The machine");
 const OF_SITE: Group = Group("The other site");
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 const OPTIONS: &[OptionSpec] =
     &[spec::H, spec::HELP, TRACE.spec, SCALING.spec, SITES.spec, JSON.spec, SEED.spec];
 
@@ -64,14 +64,14 @@ const MACHINE_OPTIONS: &[OptionSpec] = &[
 
 const SITE_OPTIONS: &[OptionSpec] = &[IO_RANKS.spec, SITE_RATE.spec, SITE_DELAY.spec];
 
-/// A model to begin with.
+/// A model of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Model {
     /// A Blue Gene/P.
     BlueGene,
     /// One host.
     Local,
-    /// A cluster of today.
+    /// A present-day cluster.
     Modern,
 }
 
@@ -87,8 +87,8 @@ pub const SCALING: Opt<bool> = Opt::flag(
     Group::TOP,
     &[
         "Print a table of 4,096, 32,768 and 131,072 ranks, by dynamic and static",
-        "schedules, on both machines unless one is named; with -ranks, of that many",
-        "only. Takes minutes a line",
+        "schedules, on both machines unless one is named; with -ranks, only for that",
+        "number. Takes minutes a line",
     ],
 )
 .excludes(&[
@@ -107,9 +107,9 @@ pub const SITES: Opt<bool> = Opt::flag(
     "sites",
     Group::TOP,
     &[
-        "Print a table of a search whose report is wanted at another site, over several",
-        "links or that of -site_rate and -site_delay: written there by those who search,",
-        "or made there of metadata. Takes minutes",
+        "Print a table of a search whose report is needed at another site, over several",
+        "links or that of -site_rate and -site_delay: the searching ranks write it there,",
+        "or ranks there make it from metadata. Takes minutes",
     ],
 )
 .excludes(&["trace", "scaling", "output", "fs_rate", "fs_clients", "failures"]);
@@ -120,7 +120,8 @@ pub const JSON: Opt<OsString> =
         .label("output_file");
 
 /// `-seed`.
-pub const SEED: Opt<u64> = number("seed", Group::TOP, &["Determines all chance", "Default = 1"]);
+pub const SEED: Opt<u64> =
+    number("seed", Group::TOP, &["Seed of the random numbers", "Default = 1"]);
 
 /// `-ranks`.
 pub const RANKS: Opt<u32> =
@@ -131,7 +132,7 @@ pub const RANKS: Opt<u32> =
 pub const GROUPS: Opt<u32> = number(
     "groups",
     OF_JOB,
-    &["Groups of ranks", "Default = as traced on as many ranks, else as for blastp"],
+    &["Groups of ranks", "Default = as in the trace for its number of ranks, else as for blastp"],
 );
 
 /// `-replicas`.
@@ -147,8 +148,8 @@ pub const BLOCK_RESIDUES: Opt<u64> = number(
     "block_residues",
     OF_JOB,
     &[
-        "Residues of queries that are searched together, as for blastp",
-        "Default = as for blastp; with a trace, those of it",
+        "Least residues of a block of queries, as for blastp",
+        "Default = as for blastp; with a trace, as in the trace",
     ],
 );
 
@@ -157,8 +158,8 @@ pub const QUERIES: Opt<u32> = number(
     "queries",
     OF_JOB,
     &[
-        "Queries; those of a trace are repeated",
-        "Default = as traced; without one, 250000 (modern: 10000000)",
+        "Number of queries; those of a trace are repeated",
+        "Default = as in the trace; without one, 250000 (modern: 10000000)",
     ],
 );
 
@@ -169,7 +170,7 @@ pub const OUTPUT: Opt<Strategy> =
 
 /// `-schedule`.
 pub const SCHEDULE: Opt<Schedule> =
-    Opt::one_of("schedule", OF_JOB, &["How queries are shared out, as for blastp"], &SCHEDULES)
+    Opt::one_of("schedule", OF_JOB, &["How queries are distributed, as for blastp"], &SCHEDULES)
         .label("schedule");
 
 /// `-query_order`.
@@ -181,7 +182,7 @@ pub const QUERY_ORDER: Opt<QueryOrder> =
 pub const NUM_ITERATIONS: Opt<u32> = number(
     "num_iterations",
     OF_JOB,
-    &["Rounds of a query at most, as for psiblast: how many a query needs is drawn", "Default = 1"],
+    &["Most iterations of a query, as for psiblast; each query's number is random", "Default = 1"],
 )
 .within(Constraint::Between(1, 5))
 .excludes(&["trace"]);
@@ -191,11 +192,11 @@ pub const MACHINE: Opt<Model> = Opt::one_of(
     "machine",
     OF_MACHINE,
     &[
-        "A model to begin with:",
+        "The model of a machine; the options below change it:",
         "    bluegene: a Blue Gene/P, four ranks a node, with its network and GPFS",
         "    modern: two ranks of 64 threads a node, 100 Gbit links, 100 GB/s",
         "    local: one host for all ranks",
-        "Default = with a trace, the one host that it was made on; else bluegene",
+        "Default = the host of the trace; without a trace, bluegene",
     ],
     &MODELS,
 )
@@ -207,8 +208,8 @@ pub const CORES: Opt<u32> = number(
     OF_MACHINE,
     &[
         "Cores of each host, which its ranks share (see -ranks_per_host)",
-        "Default = with a trace and no -machine, those of its host, on which all ranks",
-        "are; else each rank has its own",
+        "Default = those of the trace's host, with a trace and no -machine; all ranks",
+        "share that host. Otherwise each rank has its own cores",
     ],
 );
 
@@ -217,7 +218,7 @@ pub const RANKS_PER_HOST: Opt<u32> = number("ranks_per_host", OF_MACHINE, &["Ran
 
 /// `-latency`.
 pub const LATENCY: Opt<f64> =
-    Opt::real("latency", OF_MACHINE, &["Microseconds that a message takes at least"])
+    Opt::real("latency", OF_MACHINE, &["Least time of a message, in microseconds"])
         .label("float_value");
 
 /// `-bandwidth`.
@@ -227,17 +228,17 @@ pub const BANDWIDTH: Opt<OsString> =
 
 /// `-fs_rate`.
 pub const FS_RATE: Opt<OsString> =
-    Opt::text("fs_rate", OF_MACHINE, &["Bytes a second that the file system takes"]).label("size");
+    Opt::text("fs_rate", OF_MACHINE, &["Bytes a second that the file system writes"]).label("size");
 
 /// `-fs_clients`.
 pub const FS_CLIENTS: Opt<u32> =
-    number("fs_clients", OF_MACHINE, &["Clients that it serves at a time"]);
+    number("fs_clients", OF_MACHINE, &["Clients that the file system serves at a time"]);
 
 /// `-failures`.
 pub const FAILURES: Opt<f64> = Opt::real(
     "failures",
     OF_MACHINE,
-    &["Mean seconds until something ends the job, which is then resumed from its", "checkpoint"],
+    &["Mean seconds until a failure ends the job, which is then resumed from its", "checkpoint"],
 )
 .label("float_value");
 
@@ -246,7 +247,7 @@ pub const IO_RANKS: Opt<u32> = number(
     "io_ranks",
     OF_SITE,
     &[
-        "Ranks there that make the report, on a machine as that of the search",
+        "Ranks at the other site that make the report, on a machine like that of the search",
         "Default = a tenth of -ranks",
     ],
 )
@@ -261,12 +262,12 @@ pub const SITE_RATE: Opt<OsString> =
 
 /// `-site_delay`.
 pub const SITE_DELAY: Opt<f64> =
-    Opt::real("site_delay", OF_SITE, &["Milliseconds that it takes a byte, one way"])
+    Opt::real("site_delay", OF_SITE, &["Delay of the link in one direction, in milliseconds"])
         .label("float_value")
         .within(Constraint::AtLeast(0))
         .requires(&["sites", "site_rate"]);
 
-/// What was typed.
+/// Values of the options of `simulate`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SimulateOptions {
     /// `-trace`.
@@ -324,7 +325,7 @@ pub struct SimulateOptions {
 }
 
 impl SimulateOptions {
-    /// Gives each option its type.
+    /// Reads the values of the options.
     pub fn new(given: &Given) -> Self {
         let values = Values::new(&SIMULATE, given);
         Self {

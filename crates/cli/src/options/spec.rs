@@ -1,4 +1,4 @@
-//! What the command line layer knows of a program and of one option.
+//! Descriptions of programs and options, from which the command line is parsed.
 
 use std::fmt::Display;
 
@@ -9,7 +9,7 @@ use super::refused::Refused;
 /// Type of an option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// No value; given or not.
+    /// No value: the option is given or not.
     Flag,
     /// Any text.
     Text,
@@ -28,7 +28,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Name of the type in the help text; nothing for a flag.
+    /// Returns the name of the type in the help text; `None` for a flag.
     pub fn title(self) -> Option<&'static str> {
         match self {
             Kind::Flag => None,
@@ -43,16 +43,16 @@ impl Kind {
     }
 }
 
-/// Values an option may take.
+/// A constraint on the values of an option.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Constraint {
     /// Any value of the type.
     Any,
-    /// At least this.
+    /// At least this number.
     AtLeast(u32),
-    /// At most this.
+    /// At most this number.
     AtMost(i32),
-    /// From 0 to this, both included.
+    /// From 0 to this number, both included.
     UpTo(u32),
     /// From 0 to 100, both included.
     Percent,
@@ -62,14 +62,14 @@ pub enum Constraint {
     Between(i32, i32),
     /// One of these numbers.
     OneNumber(&'static [i32]),
-    /// One of these words, as the database programs describe them.
+    /// One of these words, described in the style of the database programs.
     Word(&'static [&'static str]),
-    /// One of these words, as the search programs describe them.
+    /// One of these words, described in the style of the search programs.
     OneOf(&'static [&'static str]),
 }
 
 impl Constraint {
-    /// How help and errors describe the values; nothing if there is no constraint.
+    /// Formats the constraint as in help and errors; `None` without a constraint.
     pub fn usage(self) -> Option<String> {
         match self {
             Constraint::Any => None,
@@ -89,42 +89,45 @@ impl Constraint {
     }
 }
 
-/// Values as the search programs describe them.
+/// Formats values in the style of the search programs.
 fn permissible(values: &[impl Display]) -> String {
     let values: String = values.iter().map(|value| format!("'{value}' ")).collect();
     format!("Permissible values: {values}")
 }
 
-/// Section of the help text, by its title. Every program has its own.
+/// A section of the help text, by its title. Every program has its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group(pub &'static str);
 
 impl Group {
-    /// Before all sections, without a title.
+    /// The options before all sections, without a title.
     pub const TOP: Group = Group("");
-    /// Options BLAST+ does not have.
+    /// Options that BLAST+ does not have.
     pub const FLEETBLAST: Group = Group("FleetBLAST options");
 }
 
-/// A program: the single source for the parser, `-h` and `-help`, the manual and the completions of shells.
+/// A program: the single source for the parser, `-h` and `-help`, the manual and the completions of
+/// shells.
 ///
-/// Names, types, defaults, constraints, texts and their order are those of BLAST+ 2.12.0; what BLAST+ does not know
-/// comes last, in [`Group::FLEETBLAST`].
+/// Names, types, defaults, constraints, texts and their order are those of BLAST+ 2.12.0. Options
+/// that BLAST+ does not have come last, in [`Group::FLEETBLAST`].
 #[derive(Clone, Copy, Debug)]
 pub struct Program {
-    /// What is typed to run it.
+    /// Name of the command.
     pub name: &'static str,
-    /// The release of BLAST+ that it follows; none if BLAST+ has no program of this name.
+    /// The release of BLAST+ that the program follows; `None` if BLAST+ has no program of this
+    /// name.
     pub release: Option<&'static Release>,
-    /// What it does, in a few words.
+    /// A short description for the list of commands.
     pub about: &'static str,
-    /// Lines of its description; BLAST+ adds its version to the last ([`describe`](Self::describe)).
+    /// Lines of the description; BLAST+ adds its version to the last
+    /// ([`describe`](Self::describe)).
     pub description: &'static [&'static str],
-    /// Sections in the order of the help text, [`Group::TOP`] left out.
+    /// Sections in the order of the help text, without [`Group::TOP`].
     pub groups: &'static [Group],
-    /// All options in the order of the usage text, cut into parts at will.
+    /// All options in the order of the usage text, in any number of slices.
     pub options: &'static [&'static [OptionSpec]],
-    /// The option whose value may be typed without its name.
+    /// The option whose value may be given without its name.
     pub lone: Option<&'static str>,
 }
 
@@ -134,7 +137,7 @@ impl Program {
         self.release.is_some()
     }
 
-    /// The lines that describe it.
+    /// Returns the lines of the description.
     pub fn describe(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.description.iter().map(|&line| line.to_owned()).collect();
         if let (Some(release), Some(last)) = (self.release, lines.last_mut()) {
@@ -143,12 +146,12 @@ impl Program {
         lines
     }
 
-    /// All options, in the order of the usage text.
+    /// Returns all options, in the order of the usage text.
     pub fn all(&self) -> impl Iterator<Item = &'static OptionSpec> + use<> {
         self.options.iter().copied().flatten()
     }
 
-    /// The option of that name (without the dash).
+    /// Finds the option of this name (without the dash).
     pub fn find(&self, name: &str) -> Option<&'static OptionSpec> {
         self.all().find(|option| option.name == name)
     }
@@ -178,7 +181,7 @@ pub const VERSION: OptionSpec = OptionSpec::new(
     &["Print version number;  ignore other arguments"],
 );
 
-/// One option.
+/// The description of one option.
 #[derive(Clone, Copy, Debug)]
 pub struct OptionSpec {
     /// Name without the dash.
@@ -195,24 +198,24 @@ pub struct OptionSpec {
     pub default: Option<&'static str>,
     /// Allowed values.
     pub constraint: Constraint,
-    /// Names of options this one cannot go with, in the order in which they are checked.
+    /// Names of options that this one excludes, in the order of the checks.
     pub excludes: &'static [&'static str],
-    /// Names of options this one cannot go without.
+    /// Names of options that this one requires.
     pub requires: &'static [&'static str],
-    /// Whether it must be given.
+    /// Whether the option must be given.
     pub mandatory: bool,
-    /// What of it FleetBLAST refuses.
+    /// The part of the option that FleetBLAST refuses.
     pub refused: Refused,
 }
 
 impl OptionSpec {
-    /// Type and values as help and errors tell them, e.g. `Integer, >=0`; nothing for a flag.
+    /// Formats type and constraint as in help and errors, e.g. `Integer, >=0`; `None` for a flag.
     pub fn attributes(&self) -> Option<String> {
         let constraint = self.constraint.usage().map(|usage| format!(", {usage}"));
         self.kind.title().map(|title| format!("{title}{}", constraint.unwrap_or_default()))
     }
 
-    /// An optional option without default, constraint or ties to others.
+    /// Creates an optional option without default, constraint, exclusions or requirements.
     pub const fn new(
         name: &'static str,
         kind: Kind,
@@ -235,55 +238,55 @@ impl OptionSpec {
         }
     }
 
-    /// With these lines of help.
+    /// Sets the lines of help.
     pub const fn help(mut self, help: &'static [&'static str]) -> Self {
         self.help = help;
         self
     }
 
-    /// With this word for the value.
+    /// Sets the word for the value in the usage text.
     pub const fn label(mut self, label: &'static str) -> Self {
         self.label = label;
         self
     }
 
-    /// With this default.
+    /// Sets the default.
     pub const fn default(mut self, value: &'static str) -> Self {
         self.default = Some(value);
         self
     }
 
-    /// With this constraint.
+    /// Sets the constraint.
     pub const fn within(mut self, constraint: Constraint) -> Self {
         self.constraint = constraint;
         self
     }
 
-    /// With these incompatible options.
+    /// Sets the options that this one excludes.
     pub const fn excludes(mut self, names: &'static [&'static str]) -> Self {
         self.excludes = names;
         self
     }
 
-    /// With these required options.
+    /// Sets the options that this one requires.
     pub const fn requires(mut self, names: &'static [&'static str]) -> Self {
         self.requires = names;
         self
     }
 
-    /// That must be given.
+    /// Makes the option mandatory.
     pub const fn mandatory(mut self) -> Self {
         self.mandatory = true;
         self
     }
 
-    /// The lines of help, with marks at the values that are refused; those that have no line of
-    /// their own are in one at the end.
+    /// Returns the lines of help, with marks at refused values; values without a line of their own
+    /// are in one at the end.
     pub fn marked_help(&self) -> Vec<String> {
         self.refused.marked(self.help)
     }
 
-    /// The words that a value must be one of; none if it is free.
+    /// Returns the words that are the only values; empty if there is no such constraint.
     pub const fn words(&self) -> &'static [&'static str] {
         match self.constraint {
             Constraint::OneOf(words) | Constraint::Word(words) => words,
@@ -291,20 +294,20 @@ impl OptionSpec {
         }
     }
 
-    /// Known from BLAST+ or another program, but refused.
+    /// Marks the option as refused by FleetBLAST.
     pub const fn unsupported(mut self) -> Self {
         self.refused = Refused::Always;
         self
     }
 
-    /// With these refusals.
+    /// Sets the values that FleetBLAST refuses.
     pub const fn refused(mut self, refused: Refused) -> Self {
         self.refused = refused;
         self
     }
 }
 
-/// Options, of which those with the names of others are replaced by these.
+/// Replaces options by those of the same name in `others`.
 pub const fn replaced<const N: usize, const M: usize>(
     mut options: [OptionSpec; N],
     others: [OptionSpec; M],
@@ -321,7 +324,7 @@ pub const fn replaced<const N: usize, const M: usize>(
     options
 }
 
-/// Whether two names are the same.
+/// Whether two names are equal.
 pub const fn is_same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut at = 0;

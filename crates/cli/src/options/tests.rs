@@ -1,4 +1,4 @@
-//! What holds for the options of every program.
+//! Tests of the options of every program.
 
 use std::collections::BTreeSet;
 
@@ -19,10 +19,11 @@ use super::values::Values;
 use super::wrap::{WRAP, WrapOptions};
 use crate::program::PROGRAMS;
 
-/// Names in BLAST+'s lists of what excludes what that name no option any more.
+/// Names in BLAST+'s lists of exclusions that are options no more.
 const LEFT_OVER: [&str; 2] = ["pig", "mask_sequence"];
 
-/// Values of an option that must count in different ways: all words, and the ends of ranges of integers.
+/// Values of an option that must all have different effects: all words, and both ends of ranges of
+/// integers.
 fn samples(option: &OptionSpec) -> Vec<Value> {
     let integers = |values: &[i64]| values.iter().copied().map(Value::Integer).collect();
     let whole = matches!(option.kind, Kind::Integer | Kind::Long);
@@ -57,8 +58,9 @@ fn add(program: &Program, given: &mut Given, name: &str) {
     }
 }
 
-/// Holds that a program reads what is in its table and nothing else, and that no option is accepted and then forgotten.
-/// `read` tells all of what was read; options named in `also` are always given.
+/// Checks that a program reads all options of its table and no others, and that no option is
+/// accepted and then ignored. `read` returns all values that were read, as text; options named in
+/// `also` are always given.
 pub(crate) fn each_option_counts(
     program: &Program,
     also: &[&str],
@@ -74,17 +76,24 @@ pub(crate) fn each_option_counts(
         let mut without = base.clone();
         option.requires.iter().for_each(|name| add(program, &mut without, name));
         let values = samples(option);
-        let told = values.iter().map(|value| {
+        let results = values.iter().map(|value| {
             let mut given = without.clone();
             given.insert(option.name, value.clone());
             read(&given)
         });
-        let told: BTreeSet<String> = told.collect();
+        let results: BTreeSet<String> = results.collect();
         let (program, name) = (program.name, option.name);
-        assert_eq!(told.len(), values.len(), "{program}: values of -{name} are not told apart");
+        assert_eq!(
+            results.len(),
+            values.len(),
+            "{program}: some values of -{name} have the same effect"
+        );
         if !without.contains_key(option.name) {
             let base = read(&without);
-            assert!(told.iter().any(|told| *told != base), "{program}: -{name} does not count");
+            assert!(
+                results.iter().any(|result| *result != base),
+                "{program}: -{name} does not count"
+            );
         }
     }
 }

@@ -1,8 +1,8 @@
-//! What was typed, as text.
+//! Option values as text.
 
 use std::ffi::OsStr;
 
-/// Text for messages and for parsing; bytes that are not UTF-8 are replaced.
+/// Converts a value to text, for messages and for parsing; bytes that are not UTF-8 are replaced.
 pub fn lossy(text: &OsStr) -> String {
     text.to_string_lossy().into_owned()
 }

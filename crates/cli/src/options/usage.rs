@@ -1,4 +1,4 @@
-//! The texts of `-h` and `-help`, laid out as BLAST+ does (`ncbiargs.cpp`).
+//! The texts of `-h` and `-help`, in BLAST+'s layout (`ncbiargs.cpp`).
 
 use super::refused::Refused;
 use super::spec::{Group, OptionSpec, Program};
@@ -6,17 +6,17 @@ use super::spec::{Group, OptionSpec, Program};
 /// Width of usage and help lines in columns.
 const WIDTH: usize = 78;
 
-/// Under which name the program runs, which decides whether its usage text speaks of FleetBLAST.
+/// The name under which the program runs; it decides whether the usage text mentions FleetBLAST.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Name {
-    /// As `blastp`, say: the usage text is that of BLAST+ to the byte.
+    /// A name like `blastp`: the usage text is BLAST+'s, byte for byte.
     Blast,
-    /// As `fleetblast blastp`, say: the usage text lists FleetBLAST's options too.
+    /// A name like `fleetblast blastp`: the usage text lists FleetBLAST's options too.
     FleetBlast,
 }
 
 impl Name {
-    /// What is typed to run the program.
+    /// Returns the words that run the program.
     pub fn command(self, program: &Program) -> String {
         match self {
             Name::Blast => program.name.to_owned(),
@@ -25,7 +25,8 @@ impl Name {
     }
 }
 
-/// Adds words to a text, breaking lines of more than `WIDTH` columns; lines after the first start with `indent`.
+/// Appends words to a text, and breaks lines of more than `WIDTH` columns; lines after the first
+/// start with `indent`.
 fn wrap<'a>(out: &mut String, start: &str, indent: &str, words: impl Iterator<Item = &'a str>) {
     let mut line = start.to_owned();
     let mut empty = true;
@@ -46,7 +47,7 @@ fn wrap<'a>(out: &mut String, start: &str, indent: &str, words: impl Iterator<It
     out.push('\n');
 }
 
-/// USAGE and DESCRIPTION.
+/// Formats USAGE and DESCRIPTION.
 fn synopsis(program: &Program, name: Name) -> String {
     let mut out = String::from("USAGE\n");
     let shown = program.all().filter(|option| match name {
@@ -69,13 +70,13 @@ fn synopsis(program: &Program, name: Name) -> String {
     out
 }
 
-/// The text of `-h`.
+/// Formats the text of `-h`.
 pub fn brief(program: &Program, name: Name) -> String {
     synopsis(program, name)
         + "\nUse '-help' to print detailed descriptions of command line arguments\n"
 }
 
-/// The text of `-help`.
+/// Formats the text of `-help`.
 pub fn full(program: &Program, name: Name) -> String {
     let mut out = synopsis(program, name);
     if program.all().any(|option| option.mandatory) {
@@ -102,7 +103,8 @@ pub fn full(program: &Program, name: Name) -> String {
     out
 }
 
-/// What FleetBLAST refuses of BLAST+'s options, whose texts are BLAST+'s under BLAST+'s name.
+/// Lists the options of BLAST+ that FleetBLAST refuses. Under BLAST+'s name the help texts do not
+/// mark them.
 fn refusals(program: &Program) -> String {
     let mut out = String::from(" *** Not supported by FleetBLAST\n");
     let options = program.all().filter(|option| option.group != Group::FLEETBLAST);
@@ -117,7 +119,7 @@ fn refusals(program: &Program) -> String {
     out
 }
 
-/// An option. Under BLAST+'s name, only FleetBLAST's own are marked where they are described.
+/// Formats an option. Under BLAST+'s name, only FleetBLAST's own options have marks.
 fn describe(out: &mut String, option: &OptionSpec, name: Name) {
     let is_marked = name == Name::FleetBlast || option.group == Group::FLEETBLAST;
     let value = option.attributes().map(|text| format!(" <{text}>")).unwrap_or_default();
@@ -126,7 +128,7 @@ fn describe(out: &mut String, option: &OptionSpec, name: Name) {
         false => String::new(),
     };
     let line = format!("-{}{value}{mark}", option.name);
-    // What follows the type stands below what follows it first.
+    // Text after the type is aligned below the first such text.
     let indent = " ".repeat(line.find(", ").map_or(0, |at| at + 3));
     wrap(out, " ", &indent, line.split(' '));
     let plain = || option.help.iter().map(|&line| line.to_owned()).collect();
@@ -140,7 +142,7 @@ fn describe(out: &mut String, option: &OptionSpec, name: Name) {
     ties(out, "    * Incompatible with: ", option.excludes);
 }
 
-/// One list of other options.
+/// Formats a list of other options.
 fn ties(out: &mut String, title: &str, names: &[&str]) {
     if !names.is_empty() {
         let list = names.join(", ");

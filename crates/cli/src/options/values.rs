@@ -1,4 +1,4 @@
-//! What was given to a program, in the types of its options, with the defaults of its table.
+//! The values of a program's options in their types, with the defaults of its table.
 
 use fleetblast_job::error::Error;
 
@@ -9,8 +9,8 @@ use super::spec::{Group, Kind, OptionSpec, Program};
 
 /// The options given to a program, read by their constants.
 ///
-/// To read an option that the table of the program does not have, or has otherwise than it is read, is a defect of
-/// this program and panics, whatever was typed.
+/// Reading an option that the program's table does not have, or has with another type, is a defect
+/// of this program: it panics, whatever the command line.
 #[derive(Clone, Copy, Debug)]
 pub struct Values<'a> {
     program: &'a Program,
@@ -18,16 +18,16 @@ pub struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    /// Options as the parser accepted them for that program.
+    /// Wraps options that the parser accepted for this program.
     pub fn new(program: &'a Program, given: &'a Given) -> Self {
         Self { program, given }
     }
 
-    /// What was typed, or else the default: for flags, which default to false, and options that must be given or have
-    /// a default.
+    /// Returns the value of an option, or its default. For flags (false by default), mandatory
+    /// options and options with a default.
     ///
     /// # Panics
-    /// If the option is none of these, or not of the program.
+    /// If the option is none of these, or not in the program's table.
     pub fn get<T: Clone>(&self, option: &Opt<T>) -> T {
         let spec = self.spec(option);
         let may_lack = spec.default.is_none() && !spec.mandatory && spec.kind != Kind::Flag;
@@ -37,10 +37,10 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// What was typed, if it was: for options without a default.
+    /// Returns the value of an option without a default, if it was given.
     ///
     /// # Panics
-    /// If the option has a default, or is not of the program.
+    /// If the option has a default, or is not in the program's table.
     pub fn optional<T: Clone>(&self, option: &Opt<T>) -> Option<T> {
         let spec = self.spec(option);
         let always = spec.default.is_some() || spec.mandatory || spec.kind == Kind::Flag;
@@ -53,15 +53,15 @@ impl<'a> Values<'a> {
         self.program.find(option.name()).is_some()
     }
 
-    /// Whether an option was typed.
+    /// Whether an option was given.
     ///
     /// # Panics
-    /// If it is not of the program.
+    /// If it is not in the program's table.
     pub fn is_given<T>(&self, option: &Opt<T>) -> bool {
         self.given.contains_key(self.spec(option).name)
     }
 
-    /// The error for the first option or value given, in the order of the usage text, that
+    /// Returns the error for the first option or value, in the order of the usage text, that
     /// FleetBLAST always refuses.
     pub fn unsupported(&self) -> Option<Error> {
         let name = self.program.name;
@@ -76,7 +76,7 @@ impl<'a> Values<'a> {
                 }
                 Refused::Nothing | Refused::When(_) | Refused::ValuesWhen(..) => return None,
             };
-            // BLAST+ has no such option either.
+            // BLAST+ does not have the option either.
             let is_own = option.group == Group::FLEETBLAST || !self.program.is_of_blast();
             Some(match is_own {
                 true => Error::not_yet(format_args!("{name} {refused}")),
@@ -85,7 +85,7 @@ impl<'a> Values<'a> {
         })
     }
 
-    /// What the table tells of an option.
+    /// Returns the option's entry in the table.
     fn spec<T>(&self, option: &Opt<T>) -> &'static OptionSpec {
         let spec = self.program.find(option.name()).filter(|spec| spec.kind == option.spec.kind);
         spec.unwrap_or_else(|| panic!("{}: no such -{}", self.program.name, option.name()))
@@ -93,12 +93,12 @@ impl<'a> Values<'a> {
 
     fn value<T: Clone>(&self, option: &Opt<T>, spec: &OptionSpec) -> Option<T> {
         let value = self.given.get(spec.name).cloned().or_else(|| parse::default(spec))?;
-        let typed = option.typed(&value);
+        let typed = option.convert(&value);
         Some(typed.unwrap_or_else(|| panic!("-{} cannot be {value:?}", spec.name)))
     }
 }
 
-/// The value of an option whose values the table knows, as it is written there.
+/// Returns the value of an option with a fixed set of values, as the table spells it.
 fn word(option: &OptionSpec, value: &Value) -> Option<String> {
     match value {
         Value::Boolean(value) => Some(value.to_string()),

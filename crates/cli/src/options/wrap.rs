@@ -1,4 +1,4 @@
-//! The options of `wrap`, which BLAST+ does not have. After them comes the command.
+//! The options of `wrap`, which BLAST+ does not have. The wrapped command follows them.
 
 use std::ffi::OsString;
 
@@ -11,27 +11,27 @@ use super::search::fleet::{CHECKPOINT, COMPRESSION, RESULT_MEMORY, RESUME, WRITE
 use super::search::resources::PROGRESS;
 use super::spec::{self, Constraint, Group, OptionSpec, Program};
 use super::values::Values;
-use crate::terminal::When;
+use crate::terminal::ProgressMode;
 
-/// The program.
+/// The command `wrap` with its table of options.
 pub const WRAP: Program = Program {
     name: "wrap",
     release: None,
-    about: "Has ranks run another program on blocks of queries",
+    about: "Runs another program on blocks of queries, by ranks",
     description: &[
-        "Shares the queries out, block by block, to runs of another program, and makes",
-        "one output of theirs: fleetblast wrap -n 8 -query Q -db DB -- PROGRAM ARGUMENTS",
+        "Runs another program on each block of queries, and joins the outputs to one:",
+        "fleetblast wrap -n 8 -query Q -db DB -- PROGRAM ARGUMENTS",
         "",
         "The program reads FASTA on standard input, or where {query} stands in its",
         "arguments, and writes to standard output, or where {out} stands; {db} stands for",
-        "the database. None of it is a file on disk",
+        "the database. Blocks and outputs are not files on disk",
     ],
     groups: &[],
     options: &[OPTIONS, spec_of_fleet::OPTIONS],
     lone: None,
 };
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 const OPTIONS: &[OptionSpec] = &[
     spec::H,
     spec::HELP,
@@ -44,7 +44,7 @@ const OPTIONS: &[OptionSpec] = &[
     TRIES.spec,
 ];
 
-/// Those of the fleet, in the same order.
+/// Options of the fleet, in the same order.
 mod spec_of_fleet {
     use super::{
         BLOCK_QUERIES, BLOCK_RESIDUES, CHECKPOINT, COMPRESSION, OUTPUT, OptionSpec, PROGRESS,
@@ -79,10 +79,7 @@ const STRATEGIES: Choices<Strategy, 2> =
 pub const N: Opt<u32> = Opt::integer(
     "n",
     Group::TOP,
-    &[
-        "Ranks, each of which runs the program; of processes that were started together",
-        "each is one",
-    ],
+    &["Number of ranks that run the program, if a launcher such as mpirun does not", "start them"],
 )
 .label("int_value")
 .within(Constraint::AtLeast(1))
@@ -98,8 +95,8 @@ pub const DB: Opt<OsString> = Opt::text(
     "db",
     Group::TOP,
     &[
-        "Database: a BLAST database, or a file, or what names of files begin with; read",
-        "once on each host before the program starts",
+        "Database: a BLAST database, a file, or the first part of file names; its files",
+        "are read once on each host before the program starts",
     ],
 )
 .label("database_name");
@@ -113,10 +110,10 @@ pub const JOIN: Opt<Option<Join>> = Opt::one_of(
     "join",
     Group::TOP,
     &[
-        "How the outputs of blocks become one:",
+        "How to join the outputs of blocks:",
         "    auto: by -outfmt, if the program is one of BLAST+; else plain",
         "    plain: one after the other",
-        "    report: BLAST+'s -outfmt 0, with one begin and one end",
+        "    report: BLAST+'s -outfmt 0, with one head and one end",
         "    xml: BLAST+'s -outfmt 5, as one document",
         "    comments: BLAST+'s -outfmt 7, with one count at the end",
     ],
@@ -129,7 +126,7 @@ pub const JOIN: Opt<Option<Join>> = Opt::one_of(
 pub const TIME_LIMIT: Opt<u64> = Opt::integer(
     "time_limit",
     Group::TOP,
-    &["Seconds that the program may take for a block, after which it is ended"],
+    &["Most seconds of the program for a block; then it is killed"],
 )
 .label("int_value")
 .within(Constraint::AtLeast(1))
@@ -140,8 +137,8 @@ pub const TRIES: Opt<u32> = Opt::integer(
     "tries",
     Group::TOP,
     &[
-        "How often a block is tried on which the program fails; then it is left out, and",
-        "named, and the exit code is 3",
+        "Most runs of the program for a block on which it fails; then the block is left",
+        "out with a message, and the exit code is 3",
     ],
 )
 .label("int_value")
@@ -155,7 +152,7 @@ pub const OUTPUT: Opt<Strategy> = Opt::one_of(
     &[
         "How ranks write the output:",
         "    merge: to one file",
-        "    records: each to files of its own in the directory -out, compressed, for",
+        "    records: each rank to its own compressed files in the directory -out, for",
         "    'fleetblast cat'",
     ],
     &STRATEGIES,
@@ -168,8 +165,8 @@ pub const BLOCK_RESIDUES: Opt<u64> = Opt::integer(
     "block_residues",
     Group::FLEETBLAST,
     &[
-        "Letters of a block of queries, at least",
-        "Default = so that each rank has 24 blocks, at most 50000",
+        "Least letters of a block of queries",
+        "Default = enough for 24 blocks a rank, at most 50000",
     ],
 )
 .label("int_value")
@@ -177,12 +174,12 @@ pub const BLOCK_RESIDUES: Opt<u64> = Opt::integer(
 
 /// `-block_queries`.
 pub const BLOCK_QUERIES: Opt<u64> =
-    Opt::integer("block_queries", Group::FLEETBLAST, &["Queries of a block, at most"])
+    Opt::integer("block_queries", Group::FLEETBLAST, &["Most queries of a block"])
         .label("int_value")
         .within(Constraint::AtLeast(1))
         .default("10000");
 
-/// What was typed.
+/// Values of the options of `wrap`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WrapOptions {
     /// `-n`.
@@ -216,11 +213,11 @@ pub struct WrapOptions {
     /// `-resume`.
     pub resume: bool,
     /// `-progress`.
-    pub progress: When,
+    pub progress: ProgressMode,
 }
 
 impl WrapOptions {
-    /// Gives each option its type.
+    /// Reads the values of the options.
     pub fn new(given: &Given) -> Self {
         let values = Values::new(&WRAP, given);
         Self {

@@ -10,7 +10,7 @@ use fleetblast_metadata::{Kind, Kinds};
 use fleetblast_seq::dust::DustParams;
 use fleetblast_stats::nucleotide::NucleotideScoring;
 
-use super::fleet::{Told, flag, number, told, word};
+use super::fleet::{OptionText, flag, number, option_text, word};
 use super::search::{Searching, bad_filter, common, filter_words, unsupported_x_drop};
 use super::{Host, SearchProgram, windowmasker};
 use crate::options::blastn::{BlastnOptions, SPEC, TASK, Task};
@@ -25,12 +25,13 @@ use crate::options::search::program::ProgramSpec;
 use crate::options::search::query;
 use crate::options::typed::lossy;
 
-/// Letters by which a batch is smaller than a chunk, at least (`blastn_app.cpp`).
+/// Least difference between the residues of a chunk and of a batch (`blastn_app.cpp`).
 const BELOW_CHUNK: u32 = 1000;
 
-/// Largest gap cost of extensions with gaps, which add dozens of them to scores of 32 bits. Where
-/// they are greedy, BLAST+ multiplies the cost of a gap's letter by up to 1000 for the sizes of its
-/// tables, even if it then extends without gaps (`s_BlastGreedyAlignMemAlloc`, blast_gapalign.c).
+/// Largest gap cost of gapped extensions, which add dozens of gap costs to scores of 32 bits. For
+/// greedy extensions BLAST+ multiplies the cost of a letter in a gap by up to 1000 for the sizes of
+/// its tables, even if it then extends without gaps (`s_BlastGreedyAlignMemAlloc`,
+/// blast_gapalign.c).
 const MOST_GAP_COST: i32 = 1 << 24;
 
 impl SearchProgram for BlastnOptions {
@@ -48,18 +49,18 @@ impl SearchProgram for BlastnOptions {
 
     fn unsupported(&self) -> Option<String> {
         let scores = Scores::new(self);
-        // An index is for the default task and for databases; it is ignored elsewhere.
+        // An index works with the default task and with databases; otherwise it is ignored.
         let indexed = self.task == Task::Megablast && self.common.database.subject.is_none();
-        if let Some(told) = self.metadata.asked_for()
-            && let Some(option) = self.not_told()
+        if let Some(asked) = self.metadata.asked_for()
+            && let Some(option) = self.unsupported_elsewhere()
         {
-            Some(format!("{option} with -{told}"))
+            Some(format!("{option} with -{asked}"))
         } else if let Some(what) = unsupported_x_drop(&self.common.search, scores.reward) {
             Some(what)
         } else if let Some(what) = self.unsupported_gap_cost() {
             Some(what)
         } else if scores.reward == 0 && scores.penalty == 0 {
-            // BLAST+ takes scores from a matrix then, and crashes.
+            // BLAST+ then takes scores from a matrix, and crashes.
             let typed = |score: Option<i32>| score.unwrap_or_default();
             let NucleotideOptions { reward, penalty, .. } = &self.nucleotide;
             Some(format!("-reward {} with -penalty {}", typed(*reward), typed(*penalty)))
@@ -71,7 +72,7 @@ impl SearchProgram for BlastnOptions {
     }
 
     fn unsupported_as_metadata(&self, kinds: Kinds) -> Option<&'static str> {
-        // Another site, which masks the queries again, has no such counts.
+        // The I/O site masks the queries again, but has no such counts.
         let has_counts = self.filtering.window_masker_db.is_some();
         let crosses = !has_counts || kinds == Kinds::Only(Kind::Report);
         (!crosses).then_some(filtering::WINDOW_MASKER_DB.name())
@@ -90,7 +91,7 @@ impl SearchProgram for BlastnOptions {
         let refusal = masker.as_ref().err().cloned().or(refusal);
         params.window_masker = masker.ok().flatten();
         params.repeats = self.filtering.filtering_db.as_deref().map(lossy);
-        let refusal = params.repeats.as_deref().and_then(unopened).or(refusal);
+        let refusal = params.repeats.as_deref().and_then(missing_database_message).or(refusal);
         let most = (params.chunk - BELOW_CHUNK) as i32;
         Ok(Searching {
             params: Params::Nucleotide(params),
@@ -109,7 +110,7 @@ impl SearchProgram for BlastnOptions {
         })
     }
 
-    fn decisive(&self) -> Vec<Told> {
+    fn decisive(&self) -> Vec<OptionText> {
         let BlastnOptions {
             task,
             strands,
@@ -128,33 +129,33 @@ impl SearchProgram for BlastnOptions {
                 NucleotideFilteringOptions {
                     dust,
                     soft_masking,
-                    // Refused where this counts.
+                    // Refused where this has an effect.
                     filtering_db: _,
-                    // Their contents are compared.
+                    // Compared by fingerprint.
                     window_masker_taxid: _,
                     window_masker_db: _,
                 },
-            // In common with others.
+            // Compared for all programs in `plan/fleet.rs`.
             common: _,
-            // No report is written here with it.
+            // With these options the search writes no report.
             metadata: _,
         } = self;
         let template = template_type.as_ref();
         let template = template.and_then(|kind| word(&megablast::TEMPLATE_TYPE, kind));
         vec![
-            told(&TASK, word(&TASK, task)),
-            told(&query::STRAND, word(&query::STRAND, strands)),
-            told(&nucleotide::PENALTY, number(penalty)),
-            told(&nucleotide::REWARD, number(reward)),
-            told(&nucleotide::NO_GREEDY, flag(*no_greedy)),
-            told(&nucleotide::PERC_IDENTITY, number(perc_identity)),
-            told(&nucleotide::SUM_STATS, number(sum_stats)),
-            told(&megablast::MIN_RAW_GAPPED_SCORE, number(min_raw_gapped_score)),
-            told(&megablast::TEMPLATE_TYPE, template),
-            told(&megablast::TEMPLATE_LENGTH, number(template_length)),
-            told(&megablast::OFF_DIAGONAL_RANGE, Some(off_diagonal_range.to_string())),
-            told(&filtering::DUST, Some(lossy(dust))),
-            told(&filtering::SOFT_MASKING, Some(soft_masking.to_string())),
+            option_text(&TASK, word(&TASK, task)),
+            option_text(&query::STRAND, word(&query::STRAND, strands)),
+            option_text(&nucleotide::PENALTY, number(penalty)),
+            option_text(&nucleotide::REWARD, number(reward)),
+            option_text(&nucleotide::NO_GREEDY, flag(*no_greedy)),
+            option_text(&nucleotide::PERC_IDENTITY, number(perc_identity)),
+            option_text(&nucleotide::SUM_STATS, number(sum_stats)),
+            option_text(&megablast::MIN_RAW_GAPPED_SCORE, number(min_raw_gapped_score)),
+            option_text(&megablast::TEMPLATE_TYPE, template),
+            option_text(&megablast::TEMPLATE_LENGTH, number(template_length)),
+            option_text(&megablast::OFF_DIAGONAL_RANGE, Some(off_diagonal_range.to_string())),
+            option_text(&filtering::DUST, Some(lossy(dust))),
+            option_text(&filtering::SOFT_MASKING, Some(soft_masking.to_string())),
         ]
     }
 }
@@ -169,7 +170,7 @@ struct Scores {
 }
 
 impl Scores {
-    /// The task's, and what was typed instead.
+    /// Returns the defaults of the task, replaced by the options given.
     fn new(options: &BlastnOptions) -> Self {
         let (reward, penalty, gap_open, gap_extend) = match options.task {
             Task::Megablast => (1, -2, 0, 0),
@@ -177,7 +178,7 @@ impl Scores {
             Task::Blastn | Task::Discontiguous | Task::Rmblastn => (2, -3, 5, 2),
         };
         let (typed, search) = (&options.nucleotide, &options.common.search);
-        // BLAST+ keeps the lower 16 bits of both (`BlastScoringOptions`, blast_options.h).
+        // BLAST+ keeps only the lower 16 bits of both (`BlastScoringOptions`, blast_options.h).
         let wrapped = |score: i32| i32::from(score as i16);
         Self {
             reward: typed.reward.map_or(reward, wrapped),
@@ -189,11 +190,11 @@ impl Scores {
 }
 
 impl BlastnOptions {
-    /// A gap cost for which 32 bits have no room, with its option.
+    /// Returns a gap cost that overflows 32-bit scores, with its option.
     fn unsupported_gap_cost(&self) -> Option<String> {
         let is_unused = self.common.ungapped && !self.is_greedy();
         if is_unused || self.scoring().1.is_some() {
-            // No gap costs anything, or BLAST+ refuses the costs as well.
+            // The costs have no effect, or BLAST+ refuses them as well.
             return None;
         }
         let search = &self.common.search;
@@ -210,8 +211,8 @@ impl BlastnOptions {
         self.task == Task::Megablast && !self.nucleotide.no_greedy
     }
 
-    /// What another site cannot be told of yet.
-    fn not_told(&self) -> Option<&'static str> {
+    /// Returns an option whose results cannot cross to another site yet.
+    fn unsupported_elsewhere(&self) -> Option<&'static str> {
         if self.nucleotide.sum_stats == Some(true) {
             // Metadata have e-values of single alignments.
             return Some("-sum_stats true");
@@ -219,8 +220,8 @@ impl BlastnOptions {
         self.filtering.filtering_db.is_some().then_some("-filtering_db")
     }
 
-    /// Scores with their statistics. Where there are none for gaps, BLAST+ says so when it searches with gaps a query that has statistics
-    /// without.
+    /// Returns the scores with their statistics. If there are no statistics for gapped alignments,
+    /// also BLAST+'s message for each query that has statistics without gaps.
     fn scoring(&self) -> (NucleotideScoring, Option<String>) {
         let Scores { reward, penalty, gap_open, gap_extend } = Scores::new(self);
         match NucleotideScoring::new(reward, penalty, gap_open, gap_extend) {
@@ -266,7 +267,7 @@ impl BlastnOptions {
         })
     }
 
-    /// The checks of values and of what goes together, in BLAST+'s order.
+    /// Checks values and their combinations, in BLAST+'s order.
     fn check(&self, params: &NucleotideParams) -> Result<(), Error> {
         let Scores { penalty, gap_open, gap_extend, .. } = Scores::new(self);
         let common = &params.common;
@@ -293,7 +294,8 @@ impl BlastnOptions {
         Err(Error::query_options(problem))
     }
 
-    /// Letters of queries that keep a thread busy (`GetMTByQueriesBatchSize`, blast_app_util.cpp).
+    /// Returns the number of query letters that keep a thread busy (`GetMTByQueriesBatchSize`,
+    /// blast_app_util.cpp).
     fn thread_letters(&self) -> usize {
         match self.task {
             Task::Megablast => 2_500_000,
@@ -303,17 +305,17 @@ impl BlastnOptions {
     }
 }
 
-/// What BLAST+ says of each query where a database of repeats cannot be opened.
-fn unopened(database: &str) -> Option<String> {
+/// Returns BLAST+'s message about each query if a database of repeats cannot be opened.
+fn missing_database_message(database: &str) -> Option<String> {
     let search = SearchPath::from_environment();
     let opened = search.and_then(|path| Database::open(database, SequenceKind::Nucleotide, &path));
     opened.err().map(|error| format!("Warning: {error}"))
 }
 
-/// DUST parameters from `-dust`. What is out of range stands for the default.
+/// Parses the parameters of DUST from `-dust`. Values out of range mean the default.
 fn dust(text: &OsStr) -> Result<Option<DustParams>, Error> {
     filter_words(text, DustParams::default(), |[level, window, linker]| {
-        // A negative number is out of range as 0 is.
+        // A negative number is out of range, like 0.
         let number = |word| parse_int4(word).map(|n| u32::try_from(n).unwrap_or(0));
         Ok(DustParams {
             level: number(level).map_err(bad_filter)?,

@@ -1,4 +1,4 @@
-//! `blastp`: the task's defaults, what derives from the matrix, and the checks of `BLAST_ValidateOptions`.
+//! `blastp`: the defaults of the task and the matrix, and the checks of `BLAST_ValidateOptions`.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -12,7 +12,7 @@ use fleetblast_stats::scoring::{
     ScoringError, ScoringSystem, suggested_threshold, suggested_window,
 };
 
-use super::fleet::{Told, flag, number, text, told, word};
+use super::fleet::{OptionText, flag, number, option_text, text, word};
 use super::search::{Searching, bad_filter, common, filter_words};
 use super::{Host, SearchProgram, has_old_finite_size};
 use crate::options::blastp::{BlastpOptions, SPEC, TASK};
@@ -50,31 +50,31 @@ impl SearchProgram for BlastpOptions {
         params(self, &SPEC, hitlist_size, has_old_finite_size(host))
     }
 
-    fn decisive(&self) -> Vec<Told> {
+    fn decisive(&self) -> Vec<OptionText> {
         let BlastpOptions {
             task,
             filtering: FilteringOptions { seg, soft_masking },
             matrix,
             threshold,
             composition: CompositionOptions { comp_based_stats, use_sw_tback },
-            // In common with others.
+            // Compared for all programs in `plan/fleet.rs`.
             common: _,
-            // No report is written here with it.
+            // With these options the search writes no report.
             metadata: _,
         } = self;
         vec![
-            told(&TASK, word(&TASK, task)),
-            told(&single::MATRIX, text(matrix)),
-            told(&single::THRESHOLD, number(threshold)),
-            told(&composition::COMP_BASED_STATS, Some(lossy(comp_based_stats))),
-            told(&filtering::SEG, Some(lossy(seg))),
-            told(&filtering::SOFT_MASKING, flag(*soft_masking)),
-            told(&composition::USE_SW_TBACK, flag(*use_sw_tback)),
+            option_text(&TASK, word(&TASK, task)),
+            option_text(&single::MATRIX, text(matrix)),
+            option_text(&single::THRESHOLD, number(threshold)),
+            option_text(&composition::COMP_BASED_STATS, Some(lossy(comp_based_stats))),
+            option_text(&filtering::SEG, Some(lossy(seg))),
+            option_text(&filtering::SOFT_MASKING, flag(*soft_masking)),
+            option_text(&composition::USE_SW_TBACK, flag(*use_sw_tback)),
         ]
     }
 }
 
-/// SEG parameters from `-seg`.
+/// Parses the parameters of SEG from `-seg`.
 pub(super) fn seg(text: &OsStr) -> Result<Option<SegParams>, Error> {
     filter_words(text, SegParams::QUERY, |[window, locut, hicut]| {
         Ok(SegParams {
@@ -85,7 +85,8 @@ pub(super) fn seg(text: &OsStr) -> Result<Option<SegParams>, Error> {
     })
 }
 
-/// Composition-based statistics and whether p-values are unified, from `-comp_based_stats`. Unknown words mean none.
+/// Parses `-comp_based_stats`: the mode, and whether p-values are unified. Unknown words mean no
+/// composition-based statistics.
 pub(super) fn composition(text: &OsStr) -> (CompositionMode, bool) {
     let bytes = text.as_bytes();
     let mode = match bytes.first() {
@@ -98,7 +99,8 @@ pub(super) fn composition(text: &OsStr) -> (CompositionMode, bool) {
     (mode, unified)
 }
 
-/// Matrix, gap costs and their statistics. Without gaps, BLAST+ does not mind gap costs without statistics.
+/// Returns matrix, gap costs and their statistics. Without gaps, BLAST+ accepts gap costs that have
+/// no statistics.
 fn scoring(
     options: &BlastpOptions,
     release: &Release,
@@ -120,7 +122,7 @@ fn scoring(
     }
 }
 
-/// Builds and checks the parameters. `old_finite_size`: the environment switches finite-size statistics off.
+/// Builds and checks the parameters. `old_finite_size` switches finite-size statistics off.
 fn params(
     options: &BlastpOptions,
     program: &ProgramSpec,
@@ -140,7 +142,7 @@ fn params(
     let task_threshold = task.threshold.unwrap_or_else(|| suggested_threshold(&matrix_name));
     let threshold = options.threshold.unwrap_or(task_threshold);
     let scoring = scoring(options, program.release, &matrix_name);
-    // Without gaps the matrix is not among the checks, and only the search finds it missing.
+    // Without gaps no check needs the matrix, and only the search finds that it does not exist.
     let scoring = if options.common.ungapped { scoring } else { Ok(scoring?) };
     check_words(&options.common, word_size, threshold)?;
     check_lists(&options.common, hitlist_size)?;
@@ -182,7 +184,7 @@ fn params(
     })
 }
 
-/// The checks of single values before alignments have gaps, in BLAST+'s order.
+/// Checks single values up to those of gapped alignments, in BLAST+'s order.
 pub(super) fn check_words(
     options: &CommonOptions,
     word_size: usize,
@@ -200,7 +202,7 @@ pub(super) fn check_words(
     Err(Error::query_options(problem))
 }
 
-/// The checks behind those.
+/// Checks the values after those.
 pub(super) fn check_lists(options: &CommonOptions, hitlist_size: usize) -> Result<(), Error> {
     let problem = if hitlist_size < 1 {
         "No hits are being saved"
@@ -221,7 +223,8 @@ fn check_identity(identity: bool, word_size: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// Two uses of `-use_sw_tback` BLAST+ cannot carry out: it crashes without gaps, and finds no alignment with IDENTITY.
+/// Refuses two uses of `-use_sw_tback` that fail in BLAST+: without gaps it crashes, and with
+/// IDENTITY it finds no alignment.
 fn check_smith_waterman(
     options: &BlastpOptions,
     program: &ProgramSpec,

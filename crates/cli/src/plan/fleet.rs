@@ -1,4 +1,5 @@
-//! A search by many ranks.
+//! The plan of a search by many ranks, and the options that all ranks and checkpoints must agree
+//! on.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -26,17 +27,17 @@ use crate::options::search::single;
 use crate::options::search::threads::{self, ThreadOptions};
 use crate::options::typed::lossy;
 
-/// The size of the write buffer that an option asks for; one that is too small to be of use counts
-/// as the smallest.
+/// Parses the size of the write buffer; a size too small to be useful becomes the smallest useful
+/// one.
 ///
 /// # Errors
-/// A text that is no size.
+/// A malformed size.
 pub fn write_buffer(option: &Opt<OsString>, text: Option<&OsStr>) -> Result<Option<u64>, Error> {
     let size = text.map(|text| load::bytes(option.name(), text)).transpose()?;
     Ok(size.map(|size| size.max(LEAST_WRITE_BUFFER)))
 }
 
-/// What the options say.
+/// Plans the ranks from the options.
 pub fn plan(program: &dyn SearchProgram, host: &Host<'_>) -> Result<Fleet, Error> {
     let all = program.common();
     let options = &all.fleet;
@@ -80,43 +81,48 @@ pub fn plan(program: &dyn SearchProgram, host: &Host<'_>) -> Result<Fleet, Error
         refuse_other_checkpoint(checkpoint, &all.files.out)?;
     }
     let codec = options.compression.unwrap_or_default();
-    // Keeping and laying out is the matter of ranks, so there is one at least.
+    // Checkpoints, records and plans are features of ranks, so there is at least one.
     let ranks = ranks.or((checkpoint.is_some() || records || dry_run).then_some(1));
     let trace = options.trace.as_ref().map(PathBuf::from);
     let mut decisive = decisive(all, has_old_finite_size(host));
-    decisive.extend(given(program.decisive()));
+    decisive.extend(options_with_values(program.decisive()));
     let mut common = common(all);
     if let Some(metadata) = program.metadata().filter(|it| it.asked_for().is_some()) {
         let kinds = metadata.kinds.unwrap_or(metadata::DEFAULT);
-        decisive.extend(given([told(&METADATA, word(&METADATA, &kinds))]));
+        decisive.extend(options_with_values([option_text(&METADATA, word(&METADATA, &kinds))]));
         let to = metadata.send.as_ref().map(|link| lossy(&link.address));
-        common.extend(given([told(&METADATA_OUT, text(&metadata.out)), told(&SEND, to)]));
+        common.extend(options_with_values([
+            option_text(&METADATA_OUT, text(&metadata.out)),
+            option_text(&SEND, to),
+        ]));
     }
     let list = list(&all.database.lists);
     Ok(Fleet { ranks, dry_run, wishes, config, checkpoint, codec, trace, decisive, common, list })
 }
 
-/// How much before their turn long blocks are handed out.
+/// Returns how early long blocks are handed out (`Config::longest_first`); 0 for never.
 fn longest_first(options: &FleetOptions) -> Result<f64, Error> {
     match (options.query_order, options.schedule) {
         (order @ None, _) | (order, Schedule::Dynamic) => Ok(QueryOrder::longest_first(order)),
         (Some(_), Schedule::Length | Schedule::Weight) => Err(Error::query_options(
-            "-query_order goes with -schedule dynamic only: the others share queries out in the order of the input",
+            "-query_order goes with -schedule dynamic only: other schedules assign queries in the order of the input",
         )),
     }
 }
 
-/// Records are kept where they stay.
+/// With `-output records` the checkpoint is the directory of the records, so another one is
+/// refused.
 pub fn refuse_other_checkpoint(checkpoint: &Checkpoint, out: &OsStr) -> Result<(), Error> {
     match (absolute(&checkpoint.directory), absolute(out)) {
         (Ok(directory), Ok(out)) if directory == out => Ok(()),
         _ => Err(Error::query_options(
-            "with -output records what is finished is kept where it stays: -checkpoint and -out must name the same directory",
+            "with -output records the checkpoint is the directory of the report: -checkpoint and -out must name the same directory",
         )),
     }
 }
 
-/// The options on which the report depends, but for those of the program. All are named here, so that a new one cannot be forgotten.
+/// Returns the options on which the report depends, without those of the program. The patterns name
+/// all fields, so that the compiler reports a forgotten option.
 fn decisive(options: &CommonOptions, old_finite_size: bool) -> BTreeMap<String, String> {
     let CommonOptions {
         database,
@@ -127,7 +133,7 @@ fn decisive(options: &CommonOptions, old_finite_size: bool) -> BTreeMap<String, 
         formatting,
         threads: ThreadOptions { num_threads: _, mt_mode },
         ungapped,
-        // In `common`: told by what they hold, or without effect on the report.
+        // Compared by contents in `common`, or without effect on the report.
         files: _,
         resources: _,
         fleet: _,
@@ -135,46 +141,46 @@ fn decisive(options: &CommonOptions, old_finite_size: bool) -> BTreeMap<String, 
         unsupported: _,
     } = options;
     let mut all = vec![
-        told(&query::QUERY_LOC, text(query_loc)),
-        told(&query::LCASE_MASKING, flag(*lcase_masking)),
-        told(&single::WINDOW_SIZE, number(window_size)),
-        told(&single::UNGAPPED, flag(*ungapped)),
-        told(&query::PARSE_DEFLINES, flag(*parse_deflines)),
-        told(&threads::MT_MODE, Some(mt_mode.to_string())),
+        option_text(&query::QUERY_LOC, text(query_loc)),
+        option_text(&query::LCASE_MASKING, flag(*lcase_masking)),
+        option_text(&single::WINDOW_SIZE, number(window_size)),
+        option_text(&single::UNGAPPED, flag(*ungapped)),
+        option_text(&query::PARSE_DEFLINES, flag(*parse_deflines)),
+        option_text(&threads::MT_MODE, Some(mt_mode.to_string())),
         ("OLD_FSC (in the environment)".to_owned(), flag(old_finite_size)),
     ];
     all.extend(of_database(database));
     all.extend(of_search(search));
     all.extend(of_hsps(hsps));
     all.extend(of_formatting(formatting));
-    given(all)
+    options_with_values(all)
 }
 
-/// An option by its name, with the dash, and its value if it has one.
-pub type Told = (String, Option<String>);
+/// An option by its name, with the dash, and the text of its value if it has one.
+pub type OptionText = (String, Option<String>);
 
-fn of_database(options: &DatabaseOptions) -> [Told; 6] {
+fn of_database(options: &DatabaseOptions) -> [OptionText; 6] {
     let DatabaseOptions {
         dbsize,
         lists,
         db_soft_mask,
         db_hard_mask,
         subject_loc,
-        // Told by what they hold, and in `common`.
+        // Compared by contents, and in `common`.
         db: _,
         subject: _,
     } = options;
     [
-        told(&database::DBSIZE, number(dbsize)),
-        told(&database::TAXIDS, text(&lists.taxids)),
-        told(&database::NEGATIVE_TAXIDS, text(&lists.negative_taxids)),
-        told(&database::DB_SOFT_MASK, text(db_soft_mask)),
-        told(&database::DB_HARD_MASK, text(db_hard_mask)),
-        told(&database::SUBJECT_LOC, text(subject_loc)),
+        option_text(&database::DBSIZE, number(dbsize)),
+        option_text(&database::TAXIDS, text(&lists.taxids)),
+        option_text(&database::NEGATIVE_TAXIDS, text(&lists.negative_taxids)),
+        option_text(&database::DB_SOFT_MASK, text(db_soft_mask)),
+        option_text(&database::DB_HARD_MASK, text(db_hard_mask)),
+        option_text(&database::SUBJECT_LOC, text(subject_loc)),
     ]
 }
 
-fn of_search(options: &SearchOptions) -> [Told; 10] {
+fn of_search(options: &SearchOptions) -> [OptionText; 10] {
     let SearchOptions {
         evalue,
         word_size,
@@ -188,20 +194,20 @@ fn of_search(options: &SearchOptions) -> [Told; 10] {
         searchsp,
     } = options;
     [
-        told(&generic::EVALUE, Some(evalue.to_string())),
-        told(&generic::WORD_SIZE, number(word_size)),
-        told(&generic::GAPOPEN, number(gap_open)),
-        told(&generic::GAPEXTEND, number(gap_extend)),
-        told(&generic::QCOV_HSP_PERC, number(qcov_hsp_perc)),
-        told(&generic::MAX_HSPS, number(max_hsps)),
-        told(&generic::XDROP_UNGAP, number(xdrop_ungap)),
-        told(&generic::XDROP_GAP, number(xdrop_gap)),
-        told(&generic::XDROP_GAP_FINAL, number(xdrop_gap_final)),
-        told(&generic::SEARCHSP, number(searchsp)),
+        option_text(&generic::EVALUE, Some(evalue.to_string())),
+        option_text(&generic::WORD_SIZE, number(word_size)),
+        option_text(&generic::GAPOPEN, number(gap_open)),
+        option_text(&generic::GAPEXTEND, number(gap_extend)),
+        option_text(&generic::QCOV_HSP_PERC, number(qcov_hsp_perc)),
+        option_text(&generic::MAX_HSPS, number(max_hsps)),
+        option_text(&generic::XDROP_UNGAP, number(xdrop_ungap)),
+        option_text(&generic::XDROP_GAP, number(xdrop_gap)),
+        option_text(&generic::XDROP_GAP_FINAL, number(xdrop_gap_final)),
+        option_text(&generic::SEARCHSP, number(searchsp)),
     ]
 }
 
-fn of_hsps(options: &HspFilteringOptions) -> [Told; 4] {
+fn of_hsps(options: &HspFilteringOptions) -> [OptionText; 4] {
     let HspFilteringOptions {
         culling_limit,
         best_hit_overhang,
@@ -209,14 +215,14 @@ fn of_hsps(options: &HspFilteringOptions) -> [Told; 4] {
         subject_besthit,
     } = options;
     [
-        told(&hsps::CULLING_LIMIT, number(culling_limit)),
-        told(&hsps::BEST_HIT_OVERHANG, number(best_hit_overhang)),
-        told(&hsps::BEST_HIT_SCORE_EDGE, number(best_hit_score_edge)),
-        told(&hsps::SUBJECT_BESTHIT, flag(*subject_besthit)),
+        option_text(&hsps::CULLING_LIMIT, number(culling_limit)),
+        option_text(&hsps::BEST_HIT_OVERHANG, number(best_hit_overhang)),
+        option_text(&hsps::BEST_HIT_SCORE_EDGE, number(best_hit_score_edge)),
+        option_text(&hsps::SUBJECT_BESTHIT, flag(*subject_besthit)),
     ]
 }
 
-fn of_formatting(options: &FormattingOptions) -> [Told; 9] {
+fn of_formatting(options: &FormattingOptions) -> [OptionText; 9] {
     let FormattingOptions {
         outfmt,
         show_gis,
@@ -229,19 +235,20 @@ fn of_formatting(options: &FormattingOptions) -> [Told; 9] {
         max_target_seqs,
     } = options;
     [
-        told(&formatting::OUTFMT, Some(lossy(outfmt))),
-        told(&formatting::SHOW_GIS, flag(*show_gis)),
-        told(&formatting::NUM_DESCRIPTIONS, number(num_descriptions)),
-        told(&formatting::NUM_ALIGNMENTS, number(num_alignments)),
-        told(&formatting::LINE_LENGTH, number(line_length)),
-        told(&formatting::HTML, flag(*html)),
-        told(&formatting::SORTHITS, number(sort_hits)),
-        told(&formatting::SORTHSPS, number(sort_hsps)),
-        told(&formatting::MAX_TARGET_SEQS, number(max_target_seqs)),
+        option_text(&formatting::OUTFMT, Some(lossy(outfmt))),
+        option_text(&formatting::SHOW_GIS, flag(*show_gis)),
+        option_text(&formatting::NUM_DESCRIPTIONS, number(num_descriptions)),
+        option_text(&formatting::NUM_ALIGNMENTS, number(num_alignments)),
+        option_text(&formatting::LINE_LENGTH, number(line_length)),
+        option_text(&formatting::HTML, flag(*html)),
+        option_text(&formatting::SORTHITS, number(sort_hits)),
+        option_text(&formatting::SORTHSPS, number(sort_hsps)),
+        option_text(&formatting::MAX_TARGET_SEQS, number(max_target_seqs)),
     ]
 }
 
-/// What ranks do together, which they cannot if some were told otherwise. Threads and progress are the matter of each.
+/// Returns the options that must be equal on all ranks. The number of threads and the display of
+/// progress may differ.
 fn common(all: &CommonOptions) -> BTreeMap<String, String> {
     let FileOptions { query, out } = &all.files;
     let ResourceOptions { timing, partitions, loader, memory, progress: _ } = &all.resources;
@@ -263,33 +270,36 @@ fn common(all: &CommonOptions) -> BTreeMap<String, String> {
         trace,
     } = &all.fleet;
     let query_order = query_order.and_then(|order| word(&ranks::QUERY_ORDER, &order));
-    given([
-        told(&files::QUERY, Some(lossy(query))),
-        told(&database::DB, text(&all.database.db)),
-        told(&database::SUBJECT, text(&all.database.subject)),
-        told(&files::OUT, Some(lossy(out))),
-        told(&resources::TIMING, text(timing)),
-        told(&resources::PARTITIONS, number(partitions)),
-        told(&resources::LOADER, word(&resources::LOADER, loader)),
-        told(&resources::MEMORY, text(memory)),
-        told(&ranks::PLAN, flag(*plan)),
-        told(&ranks::GROUPS, number(groups)),
-        told(&ranks::REPLICAS, number(replicas)),
-        told(&ranks::OUTPUT, word(&ranks::OUTPUT, output)),
-        told(&ranks::COMPRESSION, compression.and_then(|codec| word(&ranks::COMPRESSION, &codec))),
-        told(&ranks::SCHEDULE, word(&ranks::SCHEDULE, schedule)),
-        told(&ranks::QUERY_ORDER, query_order),
-        told(&ranks::SEGMENT_SIZE, number(segment_size)),
-        told(&ranks::BLOCK_RESIDUES, number(block_residues)),
-        told(&ranks::WRITE_BUFFER, text(write_buffer)),
-        told(&ranks::RESULT_MEMORY, text(result_memory)),
-        told(&ranks::CHECKPOINT, text(checkpoint)),
-        told(&ranks::RESUME, flag(*resume)),
-        told(&ranks::TRACE, text(trace)),
+    options_with_values([
+        option_text(&files::QUERY, Some(lossy(query))),
+        option_text(&database::DB, text(&all.database.db)),
+        option_text(&database::SUBJECT, text(&all.database.subject)),
+        option_text(&files::OUT, Some(lossy(out))),
+        option_text(&resources::TIMING, text(timing)),
+        option_text(&resources::PARTITIONS, number(partitions)),
+        option_text(&resources::LOADER, word(&resources::LOADER, loader)),
+        option_text(&resources::MEMORY, text(memory)),
+        option_text(&ranks::PLAN, flag(*plan)),
+        option_text(&ranks::GROUPS, number(groups)),
+        option_text(&ranks::REPLICAS, number(replicas)),
+        option_text(&ranks::OUTPUT, word(&ranks::OUTPUT, output)),
+        option_text(
+            &ranks::COMPRESSION,
+            compression.and_then(|codec| word(&ranks::COMPRESSION, &codec)),
+        ),
+        option_text(&ranks::SCHEDULE, word(&ranks::SCHEDULE, schedule)),
+        option_text(&ranks::QUERY_ORDER, query_order),
+        option_text(&ranks::SEGMENT_SIZE, number(segment_size)),
+        option_text(&ranks::BLOCK_RESIDUES, number(block_residues)),
+        option_text(&ranks::WRITE_BUFFER, text(write_buffer)),
+        option_text(&ranks::RESULT_MEMORY, text(result_memory)),
+        option_text(&ranks::CHECKPOINT, text(checkpoint)),
+        option_text(&ranks::RESUME, flag(*resume)),
+        option_text(&ranks::TRACE, text(trace)),
     ])
 }
 
-/// The list whose contents decide what is searched, if one is given.
+/// Returns the option for a list whose contents decide what is searched, if one is given.
 fn list(lists: &Lists) -> Option<String> {
     let Lists {
         gis,
@@ -298,7 +308,7 @@ fn list(lists: &Lists) -> Option<String> {
         negative_seqids,
         taxid_file,
         negative_taxid_file,
-        // The taxids themselves.
+        // These have taxids as values, not files.
         taxids: _,
         negative_taxids: _,
     } = lists;
@@ -313,8 +323,8 @@ fn list(lists: &Lists) -> Option<String> {
     all.into_iter().find_map(|(option, path)| path.as_ref().map(|_| dashed(option)))
 }
 
-/// A [`Told`].
-pub fn told<T>(option: &Opt<T>, value: Option<String>) -> Told {
+/// Pairs an option with the text of its value.
+pub fn option_text<T>(option: &Opt<T>, value: Option<String>) -> OptionText {
     (dashed(option), value)
 }
 
@@ -322,27 +332,27 @@ fn dashed<T>(option: &Opt<T>) -> String {
     format!("-{}", option.name())
 }
 
-/// Those that have a value.
-fn given(all: impl IntoIterator<Item = Told>) -> BTreeMap<String, String> {
+/// Returns the options that have a value.
+fn options_with_values(all: impl IntoIterator<Item = OptionText>) -> BTreeMap<String, String> {
     all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
-/// The value of a text.
+/// Returns the text of a value.
 pub fn text(text: &Option<OsString>) -> Option<String> {
     text.as_deref().map(lossy)
 }
 
-/// The value of one of some words.
+/// Returns the word for a value.
 pub fn word<T: PartialEq>(option: &Opt<T>, value: &T) -> Option<String> {
     option.spelled(value).map(str::to_owned)
 }
 
-/// The value of a number.
+/// Formats a number.
 pub fn number<T: ToString>(number: &Option<T>) -> Option<String> {
     number.as_ref().map(T::to_string)
 }
 
-/// The value of what is true or false.
+/// Returns a text for a flag that is given; `None` otherwise.
 pub fn flag(given: bool) -> Option<String> {
     given.then(|| "given".to_owned())
 }

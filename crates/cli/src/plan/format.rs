@@ -1,4 +1,4 @@
-//! The report: format, columns, and how many subjects it shows.
+//! Format and columns of the report, and the number of subjects that it shows.
 
 use std::ffi::OsStr;
 
@@ -10,24 +10,24 @@ use crate::options::search::formatting::FormattingOptions;
 use crate::options::search::program::ProgramSpec;
 use crate::options::typed::lossy;
 
-/// Subjects BLAST+ keeps, and subjects in the table of descriptions, when nothing is typed.
+/// Default number of subjects to keep, and of subjects in the table of descriptions.
 const DESCRIPTIONS: usize = 500;
-/// Subjects with alignments when nothing is typed.
+/// Default number of subjects with alignments.
 const ALIGNMENTS: usize = 250;
-/// Residues in a line of an alignment when nothing is typed.
+/// Default number of residues in a line of an alignment.
 const LINE_LENGTH: usize = 60;
-/// One past the last format number BLAST+ knows.
+/// One more than the last format number of BLAST+.
 const FORMATS: i32 = 21;
 
-/// `-outfmt`, taken apart but not judged.
-pub struct Choice {
+/// The parts of `-outfmt`, not yet validated.
+pub struct FormatChoice {
     number: i32,
     columns: String,
     delimiter: Option<String>,
 }
 
-impl Choice {
-    /// Takes a format apart (`CFormattingArgs::ParseFormattingString`, blast_args.cpp).
+impl FormatChoice {
+    /// Splits a format into its parts (`CFormattingArgs::ParseFormattingString`, blast_args.cpp).
     pub fn parse(text: &OsStr) -> Result<Self, Error> {
         let text = lossy(text);
         let is_space = |c: char| c.is_ascii_whitespace() || c == '\x0b';
@@ -60,7 +60,7 @@ impl Choice {
         Ok(Self { number, columns, delimiter })
     }
 
-    /// The format, if the program has it and FleetBLAST too.
+    /// Returns the format if both the program and FleetBLAST support it.
     fn format(&self, program: &ProgramSpec) -> Result<Format, Error> {
         let foreign = match self.number {
             17 if !program.has_sam => "SAM format is only applicable to blastn",
@@ -92,7 +92,7 @@ impl Choice {
             "<>" => &["salltitles"],
             _ => &[],
         };
-        // BLAST+ looks for the text anywhere: `qframes` counts as `frames`.
+        // BLAST+ searches for the name anywhere in the text: `qframes` counts as `frames`.
         match columns.iter().find(|column| self.columns.contains(**column)) {
             Some(column) => Err(Error::query_options(format_args!(
                 "Your custom record separator ({delimiter}) is also used by the format specifier ({column}) to \
@@ -103,9 +103,10 @@ impl Choice {
     }
 }
 
-/// The report and the number of subjects to keep (`CFormattingArgs::ExtractAlgorithmOptions`, blast_args.cpp).
+/// Returns the format of the report and the number of subjects to keep
+/// (`CFormattingArgs::ExtractAlgorithmOptions`, blast_args.cpp).
 pub fn report(
-    choice: Choice,
+    choice: FormatChoice,
     program: &ProgramSpec,
     options: &FormattingOptions,
     command: &[u8],
@@ -154,7 +155,7 @@ pub fn report(
     Ok((report, hitlist_size))
 }
 
-/// Descriptions, alignments and subjects kept for a pairwise report.
+/// Returns the numbers of descriptions, alignments and kept subjects for a pairwise report.
 fn shown_in_text(options: &FormattingOptions) -> (usize, usize, usize) {
     if let Some(kept) = options.max_target_seqs {
         return (kept, kept, kept);

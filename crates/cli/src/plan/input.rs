@@ -1,4 +1,4 @@
-//! Files and ranges.
+//! Files and ranges of the options.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
@@ -15,10 +15,10 @@ use crate::options::number;
 use crate::options::search::database::{DatabaseOptions, SUBJECT};
 use crate::options::typed::lossy;
 
-/// Looks at an output file that comes and goes.
+/// How often to try an output file that other processes create and remove.
 const LOOKS: usize = 1000;
 
-/// What is searched, from `-db`, `-subject` and `-subject_loc`.
+/// Returns the subjects from `-db`, `-subject` and `-subject_loc`.
 pub fn subjects(options: &DatabaseOptions) -> Result<Subjects, Error> {
     if let Some(db) = &options.db {
         return Ok(Subjects::Database(lossy(db)));
@@ -33,7 +33,7 @@ pub fn subjects(options: &DatabaseOptions) -> Result<Subjects, Error> {
     Ok(Subjects::Fasta { source, name: lossy(subject), range })
 }
 
-/// An input file, opened once to see that it can be.
+/// Returns an input file, opened once to check that it can be read.
 pub fn source(option: &str, path: &OsStr) -> Result<Source, Error> {
     if path == "-" {
         return Ok(Source::Stdin);
@@ -46,8 +46,9 @@ pub fn source(option: &str, path: &OsStr) -> Result<Source, Error> {
     Ok(Source::File(PathBuf::from(path)))
 }
 
-/// An output file, opened once to see that it can be. What it holds is kept until the report is written; one that was
-/// not there is removed again, lest it be taken for a report without hits should there never be one.
+/// Returns an output file, opened once to check that it can be written. Its contents are kept until
+/// the report is written. A new file is removed again, lest it look like a report without hits if
+/// the job fails.
 pub fn destination(option: &str, path: &OsStr) -> Result<Destination, Error> {
     if path == "-" {
         return Ok(Destination::Stdout);
@@ -58,7 +59,7 @@ pub fn destination(option: &str, path: &OsStr) -> Result<Destination, Error> {
     Ok(Destination::File(PathBuf::from(path)))
 }
 
-/// The directory of a report that is records. What may be in it is looked at when the job begins.
+/// Returns the directory of a report in records. Its contents are checked when the job begins.
 pub fn records(option: &str, path: &OsStr) -> Result<Destination, Error> {
     if path == "-" {
         return Err(Error::query_options(
@@ -75,8 +76,8 @@ pub fn records(option: &str, path: &OsStr) -> Result<Destination, Error> {
     Ok(Destination::Records(directory))
 }
 
-/// Whether a file can be written. All ranks of a job look at the same time, so that it may come and go meanwhile: each
-/// removes only what it has made itself.
+/// Whether a file can be written. All ranks of a job check at the same time, so the file may come
+/// and go meanwhile; each rank removes only a file that it has created.
 fn can_be_written(path: &Path) -> bool {
     let mut path = path.to_owned();
     for _ in 0..LOOKS {
@@ -91,7 +92,7 @@ fn can_be_written(path: &Path) -> bool {
         {
             return opened.is_ok();
         }
-        // It is a link to what is not there yet, or has just been removed.
+        // The name is a link to a file that does not exist yet, or was just removed.
         if let (Ok(to), Some(directory)) = (fs::read_link(&path), path.parent()) {
             path = directory.join(to);
         }
@@ -99,7 +100,7 @@ fn can_be_written(path: &Path) -> bool {
     false
 }
 
-/// The files of two options cannot be the same.
+/// Refuses the same file for two options.
 pub fn refuse_same_file(
     (own, out): (&str, &Destination),
     (name, other): (&str, &Destination),
@@ -115,13 +116,15 @@ pub fn refuse_same_file(
     )))
 }
 
-/// True for a named pipe: opening it to look would end what its other side reads or writes.
+/// Whether a path is a named pipe: opening it for a check would disturb the process at its other
+/// end.
 fn is_fifo(path: &OsStr) -> bool {
     fs::metadata(path).is_ok_and(|meta| meta.file_type().is_fifo())
 }
 
-/// A `start-stop` range, typed 1-based with both ends included (`ParseSequenceRange`, blast_input_aux.cpp).
-/// BLAST+ calls a bad one an engine error, and a part that is no number it does not expect at all.
+/// Parses a range `start-stop`, counted from 1 with both ends included (`ParseSequenceRange`,
+/// blast_input_aux.cpp). BLAST+ reports a bad range as an engine error, and a bound that is no
+/// number as an unexpected exception.
 pub fn range(text: Option<&OsStr>, what: &str) -> Result<Option<Range<usize>>, Error> {
     let Some(text) = text else { return Ok(None) };
     let bad = |reason: &str| {

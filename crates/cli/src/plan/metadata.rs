@@ -1,4 +1,4 @@
-//! What crosses to another site instead of the report.
+//! The plan of metadata that cross to another site instead of the report.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -20,11 +20,11 @@ use crate::options::search::resources;
 use crate::options::spec::Program;
 use crate::options::typed::lossy;
 
-/// A sender gives up after so long without a confirmation, unless something else is wished.
+/// Default time without a confirmation after which a sender gives up.
 const GIVE_UP: Duration = Duration::from_secs(600);
 
-/// The metadata that a search is to write, if any; `given` are its options as they were typed, and its report
-/// would have that format.
+/// Plans the metadata of a search, if it writes any. `given` are the options of the search; the
+/// report would have the format `format`.
 ///
 /// # Errors
 /// A file that cannot be written, a key that cannot be read, options that do not go together.
@@ -45,7 +45,7 @@ pub fn metadata(
         }
         (None, None) => match options.io_ranks {
             Some(ranks) => Carriage::Ranks(ranks),
-            // Without any it would do nothing.
+            // Without a destination for metadata this option would have no effect.
             None if options.kinds.is_some() => {
                 let (out, send, ranks) = (METADATA_OUT.name(), SEND.name(), IO_RANKS.name());
                 return Err(Error::query_options(format_args!(
@@ -76,14 +76,14 @@ pub fn metadata(
         return Err(not_yet(program, option, kinds));
     }
     if kinds == Kinds::Cheapest && format == Format::Sam {
-        // What the references of all lines are is known in the end, and comes first.
+        // SAM begins with the references of all lines, which are known only at the end.
         let what = "-metadata auto does not go with -outfmt 17 (SAM)";
         return Err(Error::query_options(what));
     }
     Ok(Some(Metadata { out, kinds, limit, options: encoded, environment }))
 }
 
-/// A kind that the program's searches, or those with an option, cannot be told as.
+/// The error for an encoding that is not supported for the program, or with one of its options.
 fn not_yet(program: &Program, option: &str, kinds: Kinds) -> Error {
     let (version, program) = (env!("CARGO_PKG_VERSION"), program.name);
     let name = match option {
@@ -99,7 +99,7 @@ fn not_yet(program: &Program, option: &str, kinds: Kinds) -> Error {
     Error::new(exit::INPUT, message)
 }
 
-/// The share of the report's bytes above which it is the report that crosses.
+/// Returns the share of the report's bytes above which the report itself crosses.
 fn limit(options: &MetadataOptions, kinds: Kinds) -> Result<f64, Error> {
     let Some(limit) = options.limit else { return Ok(DEFAULT_LIMIT) };
     let name = METADATA_LIMIT.name();
@@ -112,10 +112,10 @@ fn limit(options: &MetadataOptions, kinds: Kinds) -> Result<f64, Error> {
     }
 }
 
-/// A link, of what was typed.
+/// Builds the link from its options.
 ///
 /// # Errors
-/// Values that make no sense.
+/// Invalid values.
 pub fn link(options: &LinkOptions) -> Result<Link, Error> {
     let wrong = |name: &str, what: &dyn std::fmt::Display| {
         Error::query_options(format_args!("-{name}: {what}"))

@@ -1,4 +1,4 @@
-//! `psiblast`: rounds, matrices, and what each search has in common with `blastp`.
+//! `psiblast`: iterations, matrices, and the options that it shares with `blastp`.
 
 mod file;
 mod msa;
@@ -14,8 +14,8 @@ use fleetblast_job::plan::{BatchSize, Destination, Iteration, Start, papers};
 use fleetblast_metadata::{Kind, Kinds};
 use fleetblast_stats::scoring::{ScoringSystem, suggested_threshold, suggested_window};
 
-use self::pattern::Typed;
-use super::fleet::{Told, flag, number, text, told};
+use self::pattern::InputPattern;
+use super::fleet::{OptionText, flag, number, option_text, text};
 use super::search::{Searching, common};
 use super::{Host, SearchProgram, blastp, has_old_finite_size, input, restrict};
 use crate::options::psiblast::{PsiblastOptions, SPEC};
@@ -28,9 +28,9 @@ use crate::options::search::psi::{self, PsiOptions};
 use crate::options::search::{files, nucleotide, single};
 use crate::options::typed::lossy;
 
-/// The matrix of a search for which none was typed.
+/// The default matrix.
 const MATRIX: &str = "BLOSUM62";
-/// Letters of a word of such a search.
+/// The default number of letters in a word.
 const WORD_SIZE: usize = 3;
 
 impl SearchProgram for PsiblastOptions {
@@ -76,7 +76,7 @@ impl SearchProgram for PsiblastOptions {
                 let typed = begins_with.into_iter().find(|(file, _)| file.is_some());
                 typed.map(|(_, option)| option.name())
             }
-            // A later round's alignments follow from its matrix, which is not there.
+            // Alignments of a later iteration depend on its PSSM, which metadata do not have.
             _ => Some(""),
         }
     }
@@ -90,15 +90,15 @@ impl SearchProgram for PsiblastOptions {
         let has_pattern = self.psi.phi_pattern.is_some();
         let has_masks = restrict::mask(&self.common.database).is_some();
         let refused = [
-            // BLAST+ takes the matrix for one of the whole query.
+            // BLAST+ takes the PSSM for one of the whole query.
             (is_iterated && self.common.queries.query_loc.is_some(), "-query_loc with a PSSM"),
             (
                 out_pssm.is_some() && self.common.queries.parse_deflines,
                 "-out_pssm with -parse_deflines",
             ),
-            // Each process reads it.
+            // Each process reads the file.
             (stdin_twice, "-in_pssm or -in_msa from standard input on several processes"),
-            // BLAST+ marks the pattern elsewhere then.
+            // BLAST+ then marks the pattern at other positions.
             (
                 has_pattern && self.common.queries.query_loc.is_some(),
                 "-query_loc with -phi_pattern",
@@ -116,14 +116,14 @@ impl SearchProgram for PsiblastOptions {
         let matrix_name = self.matrix.as_deref().map_or(MATRIX.to_owned(), lossy);
         self.check_saving()?;
         let typed = match &self.psi.in_msa {
-            Some(file) => Some(msa::Typed::read(file, &self.psi)?),
+            Some(file) => Some(msa::InputAlignment::read(file, &self.psi)?),
             None => None,
         };
         let (params, mode) = self.params(&matrix_name, hitlist_size, host)?;
         let mut iteration = self.iteration(&params, mode, typed)?;
         let (params, pattern) = match &self.psi.phi_pattern {
             Some(file) => {
-                let typed = Typed::read(file)?;
+                let typed = InputPattern::read(file)?;
                 let params = typed.params(&params)?;
                 iteration.fault = self.fault_of_rounds(&matrix_name).or(typed.fault);
                 (params, true)
@@ -147,7 +147,7 @@ impl SearchProgram for PsiblastOptions {
         })
     }
 
-    fn decisive(&self) -> Vec<Told> {
+    fn decisive(&self) -> Vec<OptionText> {
         let PsiblastOptions {
             filtering: FilteringOptions { seg, soft_masking },
             matrix,
@@ -165,55 +165,56 @@ impl SearchProgram for PsiblastOptions {
                     pseudocount,
                     inclusion_ethresh,
                     phi_pattern,
-                    // Which matrices are kept and how is decided with the search, not where.
+                    // The report depends on which matrices are saved and how, but not on their
+                    // files.
                     out_pssm,
                     out_ascii_pssm,
                     save_pssm_after_last_round,
                     save_each_pssm,
                 },
-            // In common with others.
+            // Compared for all programs in `plan/fleet.rs`.
             common: _,
             metadata: _,
         } = self;
         vec![
-            told(&single::MATRIX, text(matrix)),
-            told(&single::THRESHOLD, number(threshold)),
-            told(&nucleotide::SUM_STATS, number(sum_stats)),
-            told(&composition::COMP_BASED_STATS, Some(lossy(comp_based_stats))),
-            told(&filtering::SEG, Some(lossy(seg))),
-            told(&filtering::SOFT_MASKING, flag(*soft_masking)),
-            told(&composition::USE_SW_TBACK, flag(*use_sw_tback)),
-            told(&psi::GAP_TRIGGER, Some(gap_trigger.to_string())),
-            told(&psi::NUM_ITERATIONS, Some(num_iterations.to_string())),
-            told(&psi::IN_MSA, text(in_msa)),
-            told(&psi::MSA_MASTER_IDX, number(msa_master_idx)),
-            told(&psi::IGNORE_MSA_MASTER, flag(*ignore_msa_master)),
-            told(&psi::IN_PSSM, text(in_pssm)),
-            told(&psi::PSEUDOCOUNT, Some(pseudocount.to_string())),
-            told(&psi::OUT_PSSM, flag(out_pssm.is_some())),
-            told(&psi::OUT_ASCII_PSSM, flag(out_ascii_pssm.is_some())),
-            told(&psi::SAVE_PSSM_AFTER_LAST_ROUND, flag(*save_pssm_after_last_round)),
-            told(&psi::SAVE_EACH_PSSM, flag(*save_each_pssm)),
-            told(&psi::PHI_PATTERN, text(phi_pattern)),
-            told(&psi::INCLUSION_ETHRESH, Some(inclusion_ethresh.to_string())),
+            option_text(&single::MATRIX, text(matrix)),
+            option_text(&single::THRESHOLD, number(threshold)),
+            option_text(&nucleotide::SUM_STATS, number(sum_stats)),
+            option_text(&composition::COMP_BASED_STATS, Some(lossy(comp_based_stats))),
+            option_text(&filtering::SEG, Some(lossy(seg))),
+            option_text(&filtering::SOFT_MASKING, flag(*soft_masking)),
+            option_text(&composition::USE_SW_TBACK, flag(*use_sw_tback)),
+            option_text(&psi::GAP_TRIGGER, Some(gap_trigger.to_string())),
+            option_text(&psi::NUM_ITERATIONS, Some(num_iterations.to_string())),
+            option_text(&psi::IN_MSA, text(in_msa)),
+            option_text(&psi::MSA_MASTER_IDX, number(msa_master_idx)),
+            option_text(&psi::IGNORE_MSA_MASTER, flag(*ignore_msa_master)),
+            option_text(&psi::IN_PSSM, text(in_pssm)),
+            option_text(&psi::PSEUDOCOUNT, Some(pseudocount.to_string())),
+            option_text(&psi::OUT_PSSM, flag(out_pssm.is_some())),
+            option_text(&psi::OUT_ASCII_PSSM, flag(out_ascii_pssm.is_some())),
+            option_text(&psi::SAVE_PSSM_AFTER_LAST_ROUND, flag(*save_pssm_after_last_round)),
+            option_text(&psi::SAVE_EACH_PSSM, flag(*save_each_pssm)),
+            option_text(&psi::PHI_PATTERN, text(phi_pattern)),
+            option_text(&psi::INCLUSION_ETHRESH, Some(inclusion_ethresh.to_string())),
         ]
     }
 }
 
 impl PsiblastOptions {
-    /// Whether a search by a matrix of positions may come.
+    /// Whether the search may use a PSSM.
     fn is_iterated(&self) -> bool {
         self.psi.num_iterations != 1 || self.psi.save_pssm_after_last_round
     }
 
-    /// Letters of a word, and the score of neighbours.
-    fn words(&self, matrix_name: &str) -> (usize, f64) {
+    /// Returns the number of letters in a word, and the least score of a neighbouring word.
+    fn word_parameters(&self, matrix_name: &str) -> (usize, f64) {
         let word_size = self.common.search.word_size.unwrap_or(WORD_SIZE);
         (word_size, self.threshold.unwrap_or_else(|| suggested_threshold(matrix_name)))
     }
 
     fn check_words(&self, matrix_name: &str) -> Result<(), Error> {
-        let (word_size, threshold) = self.words(matrix_name);
+        let (word_size, threshold) = self.word_parameters(matrix_name);
         if threshold > 0.0 && word_size >= SPEC.release.compressed_from {
             return Err(Error::query_options(
                 "Word-size must be less than 6 for protein comparison",
@@ -222,19 +223,20 @@ impl PsiblastOptions {
         blastp::check_words(&self.common, word_size, threshold)
     }
 
-    /// What BLAST+ finds wrong when it reads the options again, for the rounds behind a pattern (`x_RunLocalPsiBlastIterations`,
-    /// psiblast_app.cpp).
+    /// Returns the error that BLAST+ finds when it reads the options again for the iterations after
+    /// a search with a pattern (`x_RunLocalPsiBlastIterations`, psiblast_app.cpp).
     fn fault_of_rounds(&self, matrix_name: &str) -> Option<Error> {
         if self.psi.num_iterations == 1 {
             return None;
         }
-        // That file has been read to its end.
+        // BLAST+ has read that file to its end by then.
         let subjects = self.common.database.subject.is_some();
         let empty = subjects.then(|| Error::engine(NO_SEQUENCES));
         empty.or_else(|| self.check_words(matrix_name).err())
     }
 
-    /// How to search with letters, and the composition-based statistics that were asked for.
+    /// Returns the parameters of a search with a sequence, and the mode of composition-based
+    /// statistics in the options.
     fn params(
         &self,
         matrix_name: &str,
@@ -243,14 +245,14 @@ impl PsiblastOptions {
     ) -> Result<(ProteinParams, CompositionMode), Error> {
         let (mode, unified_p) = blastp::composition(&self.composition.comp_based_stats);
         let search = &self.common.search;
-        let (word_size, threshold) = self.words(matrix_name);
+        let (word_size, threshold) = self.word_parameters(matrix_name);
         let (open, extend) = (search.gap_open, search.gap_extend);
         let scoring = ScoringSystem::with_frequencies(SPEC.release, matrix_name, open, extend)
             .map_err(|error| match &self.psi.in_msa {
                 Some(_) => msa::unscored(&error),
                 None => Error::query_options(error),
             })?;
-        // The search for a pattern knows no words.
+        // A search with a pattern has no words.
         if self.psi.phi_pattern.is_none() {
             self.check_words(matrix_name)?;
         }
@@ -276,7 +278,7 @@ impl PsiblastOptions {
         Ok((params, mode))
     }
 
-    /// Whether it is told where matrices are to be kept.
+    /// Refuses options that save matrices without a file for them.
     fn check_saving(&self) -> Result<(), Error> {
         let psi = &self.psi;
         if psi.out_pssm.is_none() && psi.out_ascii_pssm.is_none() {
@@ -297,7 +299,7 @@ impl PsiblastOptions {
         &self,
         params: &ProteinParams,
         mode: CompositionMode,
-        typed: Option<msa::Typed>,
+        typed: Option<msa::InputAlignment>,
     ) -> Result<Iteration, Error> {
         let psi = &self.psi;
         let start = match (&psi.in_pssm, typed) {
@@ -305,7 +307,7 @@ impl PsiblastOptions {
             (None, Some(typed)) => Some(typed.start(&params.scoring, psi)?),
             (None, None) => None,
         };
-        // A matrix of positions is not adjusted in other ways.
+        // Scores of a PSSM support no other adjustment.
         let resets = matches!(mode, CompositionMode::Conditional | CompositionMode::Always);
         let with_pssm = ProteinParams {
             start_lambda: start.as_ref().map(|it: &Start| it.pssm.gapped.lambda),
@@ -329,12 +331,12 @@ impl PsiblastOptions {
     }
 }
 
-/// A file for matrices.
+/// Returns the file to save a matrix in.
 fn pssm_file(option: &str, name: &Option<OsString>) -> Result<Option<PathBuf>, Error> {
     let Some(name) = name else { return Ok(None) };
     Ok(Some(match input::destination(option, name)? {
         Destination::File(path) | Destination::Records(path) => path,
-        // BLAST+ makes a file of that name.
+        // BLAST+ creates a file with the name `-`.
         Destination::Stdout => PathBuf::from("-"),
     }))
 }

@@ -1,4 +1,5 @@
-//! What part of the database is searched: lists of identifiers, GIs or taxids, and stored masks.
+//! Restrictions of a search to a part of the database: lists of identifiers, GIs or taxids, and
+//! stored masks.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -13,7 +14,7 @@ use crate::options::number;
 use crate::options::search::database::DatabaseOptions;
 use crate::options::typed::lossy;
 
-/// The masks of the options.
+/// Returns the masks that the options select.
 pub fn mask(options: &DatabaseOptions) -> Option<DatabaseMask> {
     let soft = options.db_soft_mask.as_deref().map(|name| (name, false));
     let (name, hard) = soft.or_else(|| options.db_hard_mask.as_deref().map(|name| (name, true)))?;
@@ -24,7 +25,7 @@ pub fn mask(options: &DatabaseOptions) -> Option<DatabaseMask> {
     Some(DatabaseMask { algorithm, hard })
 }
 
-/// The list of the options, read. At most one is given.
+/// Reads the list that the options name. At most one is given.
 pub fn restriction(options: &DatabaseOptions) -> Result<Option<Restriction>, Error> {
     let lists = &options.lists;
     if lists == &Default::default() {
@@ -69,7 +70,7 @@ fn read<T>(
 ) -> Result<T, Error> {
     let name = lossy(name);
     let (path, contents) = list::find_and_read(&name, search).map_err(|error| match error {
-        // BLAST+ does not tell the name.
+        // BLAST+ does not print the name.
         DbError::MissingList { .. } => {
             let mut error = Error::from(DbError::MissingList { path: Default::default() });
             error.message = format!(

@@ -1,4 +1,4 @@
-//! How to search: what all programs have in common.
+//! The parts of a plan that all search programs share.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -12,34 +12,36 @@ use crate::options::search::common::CommonOptions;
 use crate::options::search::generic::{self, SearchOptions};
 use crate::options::search::hsps::HspFilteringOptions;
 
-/// Overhang and score edge of the best-hit filter when only the other is given (`hspfilter_besthit.h`).
+/// Overhang and score edge of the best-hit filter if only the other one is given
+/// (`hspfilter_besthit.h`).
 const BEST_HIT: f64 = 0.1;
 
-/// How to search.
+/// How a program searches.
 pub struct Searching {
-    /// The parameters.
+    /// The parameters of the engine.
     pub params: Params,
     /// See [`fleetblast_job::plan::Plan::refusal`].
     pub refusal: Option<String>,
-    /// The matrix as typed, or the task's; empty without one.
+    /// Name of the matrix; empty without one.
     pub matrix_name: String,
     /// See [`fleetblast_job::plan::Plan::identity_resets_composition`].
     pub identity_resets_composition: bool,
     /// See [`fleetblast_job::plan::Plan::iteration`].
     pub iteration: Option<Iteration>,
-    /// BLAST+ reads the options again before each query, and warns of them again.
+    /// Whether BLAST+ reads the options again for each query, and repeats their warnings.
     pub reads_again: bool,
-    /// The papers that reports cite.
+    /// Papers that the reports cite.
     pub papers: &'static [Paper],
-    /// Reports are those of another program, called so.
+    /// Name of another program whose reports these are.
     pub reports_as: Option<&'static str>,
-    /// Letters of queries that are searched together.
+    /// Number of query letters in a batch.
     pub batch_size: BatchSize,
     /// See [`fleetblast_job::plan::Plan::thread_letters`].
     pub thread_letters: usize,
 }
 
-/// The three words of a filter's parameters (`CFilteringArgs`, blast_args.cpp); `None` for `no`, and for `yes` the default.
+/// Parses the three words of a filter's parameters (`CFilteringArgs`, blast_args.cpp); `None` for
+/// `no`, the default for `yes`.
 pub fn filter_words<T>(
     text: &OsStr,
     default: T,
@@ -57,7 +59,7 @@ pub fn filter_words<T>(
     }
 }
 
-/// A word of a filter that is no number.
+/// The error for a word of a filter that is no number.
 pub fn bad_filter<E>(_: E) -> Error {
     Error::query_options("Invalid input for filtering parameters")
 }
@@ -73,12 +75,12 @@ fn filter(options: &HspFilteringOptions) -> HspFilter {
     }
 }
 
-/// Largest X-drop, in bits, where a match scores 1. Twice what larger ones are as a score leaves 32 bits,
-/// and BLAST+ then finds other hits or none.
+/// Largest X-drop, in bits, with a match score of 1. For larger ones twice the raw score overflows
+/// 32 bits, and BLAST+ then finds other hits or none.
 const MOST_X_DROP: f64 = 3e8;
 
-/// An X-drop that blastn of BLAST+ cannot hold, with its option. With one below zero BLAST+ ends ungapped
-/// extensions elsewhere.
+/// Returns an X-drop that blastn of BLAST+ cannot represent, with its option. With a negative
+/// X-drop BLAST+ ends ungapped extensions at other positions.
 pub fn unsupported_x_drop(options: &SearchOptions, reward: i32) -> Option<String> {
     let &SearchOptions { xdrop_ungap, xdrop_gap, xdrop_gap_final, .. } = options;
     let most = MOST_X_DROP / f64::from(reward.max(1));
@@ -93,7 +95,7 @@ pub fn unsupported_x_drop(options: &SearchOptions, reward: i32) -> Option<String
     })
 }
 
-/// What steers a search of any kind.
+/// Returns the parameters that all programs share.
 pub fn common(
     options: &CommonOptions,
     soft_masking: bool,

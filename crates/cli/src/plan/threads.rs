@@ -1,4 +1,4 @@
-//! How many threads, and what they share out.
+//! The number of threads, and whether they split the queries or the database.
 
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::Split;
@@ -9,17 +9,18 @@ use crate::options::search::program::ProgramSpec;
 use crate::options::search::threads::ThreadOptions;
 use crate::threads::{choose, default};
 
-/// Threads and split, with BLAST+'s warnings (`CMTArgs::x_ExtractAlgorithmOptions`, blast_args.cpp).
+/// Returns the number of threads and the split between them, with BLAST+'s warnings
+/// (`CMTArgs::x_ExtractAlgorithmOptions`, blast_args.cpp).
 ///
-/// Unlike BLAST+, which defaults to one thread, all CPUs are used when nothing was typed and no
-/// variable says otherwise, `-subject` or not; `has_db` says that a database is searched.
+/// BLAST+ has one thread by default. FleetBLAST uses all CPUs unless the options or the environment
+/// set a number, also with `-subject`; `has_db` says that a database is searched.
 ///
-/// BLAST+ compares what was typed with the CPUs of the machine. If the process may use fewer, their
-/// number is the most, without a warning, since BLAST+ has none. Ranks get one: a launcher may have
-/// bound them to fewer CPUs than was meant.
+/// BLAST+ compares the number in the options with the CPUs of the machine. If the process may use
+/// fewer CPUs, their number is the maximum. Like BLAST+, a single process prints no warning about
+/// that; ranks do, because a launcher may have bound them to fewer CPUs than intended.
 ///
 /// # Errors
-/// A bad value of `FLEETBLAST_THREADS`, unless a number was typed.
+/// A bad value of `FLEETBLAST_THREADS`, unless the options set a number.
 pub fn share(
     options: &ThreadOptions,
     has_db: bool,

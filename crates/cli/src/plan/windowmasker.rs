@@ -1,4 +1,4 @@
-//! `-window_masker_db` and `-window_masker_taxid`: files of counts.
+//! `-window_masker_db` and `-window_masker_taxid`: files of word counts.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -14,26 +14,28 @@ use fleetblast_seq::windowmasker::Counts;
 use crate::options::search::filtering::NucleotideFilteringOptions;
 use crate::options::typed::lossy;
 
-/// Where directories of taxids are: the variable, and section and key of the configuration file.
+/// Directory with a subdirectory for each taxid: the environment variable, then section and key of
+/// the configuration file.
 const DIRECTORIES: &str = "WINDOW_MASKER_PATH";
 const SECTION: &str = "WINDOW_MASKER";
-/// The counts of a taxid, in its directory.
+/// Name of the file of counts in the directory of a taxid.
 const COUNTS: &str = "wmasker.obinary";
-/// What BLAST+ says of each query where there are no counts of a taxid (`Blast_FindWindowMaskerLocTaxId`, winmask_filter.cpp).
+/// BLAST+'s message about each query if there are no counts of a taxid
+/// (`Blast_FindWindowMaskerLocTaxId`, winmask_filter.cpp).
 const NONE: &str = "Warning: NCBI C++ Exception:
     T0 \"c++/include/corelib/ncbidiag.hpp\", line 170: Error: (Exception::open failed) ncbi::CSeqMaskerIstatFactory::DiscoverStatType() - could not open \n    \
     T0 \"c++/include/corelib/ncbidiag.hpp\", line 270: Error: (Exception::creation failure) ncbi::CSeqMaskerIstatFactory::create() - could not create a unit counts container\n";
 
-/// Judges what names a file of counts (`CFilteringArgs`, blast_args.cpp).
+/// Checks the options that name a file of counts (`CFilteringArgs`, blast_args.cpp).
 ///
 /// # Errors
-/// A file that cannot be opened, or is of no kind that BLAST+ takes; two names.
+/// A file that cannot be opened, or has no format that BLAST+ reads; both options at once.
 pub fn check(options: &NucleotideFilteringOptions) -> Result<(), Error> {
     let NucleotideFilteringOptions { filtering_db, window_masker_db, window_masker_taxid, .. } =
         options;
     if let Some(path) = window_masker_db {
         let mut start = Vec::new();
-        // More than the notes before it have.
+        // More bytes than the notes at the start of a file have.
         let opened = File::open(path).and_then(|file| file.take(1 << 16).read_to_end(&mut start));
         opened.map_err(|error| {
             Error::query_options(format_args!("could not open {} ({error})", lossy(path)))
@@ -53,7 +55,8 @@ pub fn check(options: &NucleotideFilteringOptions) -> Result<(), Error> {
     Ok(())
 }
 
-/// Reads the counts that are asked for. Where they cannot be used, what BLAST+ says of each query.
+/// Reads the file of counts, if one is named. If it cannot be used, returns BLAST+'s message for
+/// each query.
 pub fn read(options: &NucleotideFilteringOptions) -> Result<Option<WindowMasker>, String> {
     let (path, name) = match (&options.window_masker_db, options.window_masker_taxid) {
         (Some(path), _) => (Some(PathBuf::from(path)), format!("W -d {}", lossy(path))),
@@ -69,7 +72,7 @@ pub fn read(options: &NucleotideFilteringOptions) -> Result<Option<WindowMasker>
     Ok(Some(WindowMasker { counts: Arc::new(counts), name }))
 }
 
-/// The file of a taxid, if there is one.
+/// Returns the file of a taxid, if there is one.
 fn of_taxid(taxid: i32) -> Option<PathBuf> {
     let directory = fleetblast_db::configured_by_variable(SECTION, DIRECTORIES)
         .filter(|value| !value.is_empty())

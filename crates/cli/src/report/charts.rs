@@ -1,43 +1,43 @@
-//! The drawings of a page.
+//! The charts of the page.
 
 use fleetblast_job::trace::{Kind, Lane, Slice};
 
-use super::figures::{Figures, STEPS, Use};
+use super::figures::{Figures, STEPS, ThreadUse};
 use super::svg::{Scale, Svg};
 use super::text::{bytes, count, percent, seconds};
 
-/// Width of all drawings.
+/// Width of all charts in pixels.
 const WIDTH: f64 = 1080.0;
-/// Room for the words left of a drawing.
+/// Left margin, for words.
 const LEFT: f64 = 76.0;
-/// Room at its right.
+/// Right margin.
 const RIGHT: f64 = 12.0;
-/// Ranks drawn at most; of more, some.
+/// Most ranks in a chart; of more ranks, some are chosen.
 const MOST_RANKS: usize = 48;
-/// Height of all ranks' rows, if they are few enough.
+/// Height of all rows together, if the ranks are few enough.
 const ROWS: f64 = 200.0;
-/// Works that are narrower are drawn together.
+/// Slices narrower than this many pixels are merged.
 const NARROWEST: f64 = 0.6;
 
 fn time(from: f64, to: f64) -> Scale {
     Scale { from, to, start: LEFT, end: WIDTH - RIGHT }
 }
 
-/// An axis of time below a drawing.
+/// Draws a time axis below a chart.
 fn time_axis(svg: &mut Svg, time: Scale, top: f64, bottom: f64) {
     for tick in time.ticks(9) {
-        let x = time.at(tick);
+        let x = time.pixel(tick);
         svg.line("grid", (x, top), (x, bottom));
         svg.text(at_edge(x, WIDTH), (x, bottom + 15.0), tick_time(tick));
     }
 }
 
-/// How words below a tick are aligned: at the right edge they end there.
+/// Returns the class that aligns words below a tick: at the right edge they end at it.
 fn at_edge(x: f64, width: f64) -> &'static str {
     if x > width - 30.0 { "tick end" } else { "tick mid" }
 }
 
-/// A round time.
+/// Formats a round time.
 fn tick_time(time: f64) -> String {
     match time {
         0.0 => "0 s".to_owned(),
@@ -46,25 +46,29 @@ fn tick_time(time: f64) -> String {
     }
 }
 
-/// One bar: where the time of the search threads went.
+/// Draws one bar with the shares of the search threads' time.
 pub fn shares(figures: &Figures) -> String {
     let mut svg = Svg::new(WIDTH, 46.0);
     let mut x = 0.0;
-    for of in Use::ALL {
+    for of in ThreadUse::ALL {
         let share = figures.share(of);
         let width = share * WIDTH;
         let title = format!("{}: {} of the ranks' time", of.name(), percent(share));
         svg.rect(class(of), (x, 0.0), (width, 40.0), &title);
         if width > 92.0 {
             let words = format!("{} {}", of.name(), percent(share));
-            svg.text(if of == Use::Idle { "on-light" } else { "on-dark" }, (x + 10.0, 25.0), words);
+            svg.text(
+                if of == ThreadUse::Idle { "on-light" } else { "on-dark" },
+                (x + 10.0, 25.0),
+                words,
+            );
         }
         x += width;
     }
     svg.finish("shares of the time of all ranks")
 }
 
-/// How many ranks worked over time, and at what.
+/// Draws how many ranks worked at each time, and at which stage.
 pub fn utilisation(figures: &Figures) -> String {
     let (height, bottom) = (230.0, 200.0);
     let mut svg = Svg::new(WIDTH, height);
@@ -75,20 +79,20 @@ pub fn utilisation(figures: &Figures) -> String {
     svg.rect("plot", (LEFT, 10.0), (WIDTH - LEFT - RIGHT, bottom - 10.0), "");
     let ticks = level.ticks(4);
     for &tick in ticks.iter().filter(|tick| tick.fract() == 0.0) {
-        svg.line("grid", (LEFT, level.at(tick)), (WIDTH - RIGHT, level.at(tick)));
-        svg.text("tick end", (LEFT - 8.0, level.at(tick) + 4.0), count(tick as u64));
+        svg.line("grid", (LEFT, level.pixel(tick)), (WIDTH - RIGHT, level.pixel(tick)));
+        svg.text("tick end", (LEFT - 8.0, level.pixel(tick) + 4.0), count(tick as u64));
     }
     time_axis(&mut svg, time, 10.0, bottom);
     let mut below = vec![0.0; STEPS];
-    for of in [Use::Load, Use::Search, Use::Align, Use::Output] {
+    for of in [ThreadUse::Load, ThreadUse::Search, ThreadUse::Align, ThreadUse::Output] {
         let above: Vec<f64> = (0..STEPS)
             .map(|step| below[step] + figures.steps[step].get(&of).copied().unwrap_or(0.0))
             .collect();
         let edge = |levels: &[f64]| -> Vec<(f64, f64)> {
             let width = end / STEPS as f64;
             let corner = |(step, &value): (usize, &f64)| {
-                let x = |step: usize| time.at(step as f64 * width);
-                [(x(step), level.at(value)), (x(step + 1), level.at(value))]
+                let x = |step: usize| time.pixel(step as f64 * width);
+                [(x(step), level.pixel(value)), (x(step + 1), level.pixel(value))]
             };
             levels.iter().enumerate().flat_map(corner).collect()
         };
@@ -100,7 +104,7 @@ pub fn utilisation(figures: &Figures) -> String {
     svg.finish("ranks at work over time")
 }
 
-/// What each rank did; with many, of some.
+/// Draws the work of each rank; of many ranks, a choice.
 pub fn timeline(figures: &Figures, from: f64, to: f64) -> String {
     let shown = shown_ranks(figures.ranks.len());
     let row_height = (ROWS / shown.len() as f64).clamp(21.0, 40.0);
@@ -126,18 +130,18 @@ pub fn timeline(figures: &Figures, from: f64, to: f64) -> String {
     svg.finish("what each rank did when")
 }
 
-/// Where the works of a rank's search threads are drawn.
+/// Position of a rank's slices on its search threads.
 #[derive(Clone, Copy)]
 struct Bar {
     y: f64,
     height: f64,
 }
 
-/// A work in its rank's row: those of the search threads above, those beside the search below them. `last` says how far
-/// these were drawn: what would be too narrow to be seen is drawn only where nothing is.
+/// Draws a slice in its rank's row: slices on search threads above, others below. `last` holds the
+/// ends of the last drawn ones: a slice too narrow to see is drawn only in free space.
 fn draw(svg: &mut Svg, slice: &Slice, time: Scale, bar: Bar, last: &mut (f64, f64)) {
-    let x = time.at(slice.start.max(time.from));
-    let end = time.at(slice.end.min(time.to));
+    let x = time.pixel(slice.start.max(time.from));
+    let end = time.pixel(slice.end.min(time.to));
     let on_search = slice.track.lane == Lane::Search;
     let drawn = if on_search { &mut last.0 } else { &mut last.1 };
     if end - x < NARROWEST && x < *drawn {
@@ -146,14 +150,14 @@ fn draw(svg: &mut Svg, slice: &Slice, time: Scale, bar: Bar, last: &mut (f64, f6
     let width = (end - x).max(NARROWEST);
     *drawn = x + width;
     let (class, top, height) = match on_search {
-        true => (class(Use::of(slice.kind)), bar.y, bar.height),
+        true => (class(ThreadUse::from_kind(slice.kind)), bar.y, bar.height),
         false => (class_beside(slice.kind), bar.y + bar.height + 1.0, 4.0),
     };
-    svg.rect(class, (x, top), (width, height), &words(slice));
+    svg.rect(class, (x, top), (width, height), &describe_slice(slice));
 }
 
-/// What a work was, for who points at it.
-pub fn words(slice: &Slice) -> String {
+/// Describes a slice for its tooltip.
+pub fn describe_slice(slice: &Slice) -> String {
     let mut words = format!("rank {}: {}", slice.track.rank, slice.kind);
     for (name, title) in [("block", "block"), ("partition", "partition")] {
         if let Some(number) = slice.arg(name) {
@@ -172,7 +176,7 @@ pub fn words(slice: &Slice) -> String {
     words
 }
 
-/// All ranks, or some of many: evenly chosen, with the first and the last.
+/// Returns all ranks, or an even choice of many with the first and the last.
 fn shown_ranks(count: usize) -> Vec<usize> {
     if count <= MOST_RANKS {
         return (0..count).collect();
@@ -180,7 +184,7 @@ fn shown_ranks(count: usize) -> Vec<usize> {
     (0..MOST_RANKS).map(|place| place * (count - 1) / (MOST_RANKS - 1)).collect()
 }
 
-/// How many tasks took how long, on a logarithmic scale.
+/// Draws a histogram of the times of tasks, on a logarithmic scale.
 pub fn task_times(figures: &Figures) -> String {
     let count_of_bars = (2 * figures.tasks.len().isqrt()).clamp(8, 40);
     let width = 520.0;
@@ -199,23 +203,23 @@ pub fn task_times(figures: &Figures) -> String {
     let x = Scale { from: low, to: high, start: 44.0, end: width - 10.0 };
     let y = Scale { from: 0.0, to: most, start: 196.0, end: 10.0 };
     for tick in y.ticks(4).into_iter().filter(|tick| tick.fract() == 0.0) {
-        svg.line("grid", (44.0, y.at(tick)), (width - 10.0, y.at(tick)));
-        svg.text("tick end", (38.0, y.at(tick) + 4.0), count(tick as u64));
+        svg.line("grid", (44.0, y.pixel(tick)), (width - 10.0, y.pixel(tick)));
+        svg.text("tick end", (38.0, y.pixel(tick) + 4.0), count(tick as u64));
     }
     for (place, &tasks) in bars.iter().enumerate().filter(|(_, tasks)| **tasks > 0) {
         let edge = |place: usize| low + (high - low) * place as f64 / count_of_bars as f64;
-        let (left, right) = (x.at(edge(place)), x.at(edge(place + 1)));
+        let (left, right) = (x.pixel(edge(place)), x.pixel(edge(place + 1)));
         let times = (10_f64.powf(edge(place)), 10_f64.powf(edge(place + 1)));
         let title =
             format!("{} tasks of {} to {}", count(tasks), seconds(times.0), seconds(times.1));
-        let top = y.at(tasks as f64);
+        let top = y.pixel(tasks as f64);
         svg.rect("search", (left + 0.5, top), (right - left - 1.0, 196.0 - top), &title);
     }
     for share in 0..=4 {
         let log = low + (high - low) * f64::from(share) / 4.0;
         svg.text(
             "tick mid",
-            (x.at(log).clamp(66.0, width - 36.0), 212.0),
+            (x.pixel(log).clamp(66.0, width - 36.0), 212.0),
             seconds(10_f64.powf(log)),
         );
     }
@@ -223,7 +227,8 @@ pub fn task_times(figures: &Figures) -> String {
     svg.finish("distribution of task times")
 }
 
-/// Time of each task over its size: residues of the queries × residues of the partition.
+/// Draws the time of each task against its size: residues of the queries × residues of the
+/// partition.
 pub fn task_sizes(figures: &Figures) -> String {
     const MOST_DOTS: usize = 1500;
     let width = 520.0;
@@ -240,14 +245,14 @@ pub fn task_sizes(figures: &Figures) -> String {
     let x = Scale { from: 0.0, to: cells * 1.04, start: 60.0, end: width - 10.0 };
     let y = Scale { from: 0.0, to: longest * 1.06, start: 196.0, end: 10.0 };
     for tick in y.ticks(4) {
-        svg.line("grid", (60.0, y.at(tick)), (width - 10.0, y.at(tick)));
-        svg.text("tick end", (54.0, y.at(tick) + 4.0), tick_time(tick));
+        svg.line("grid", (60.0, y.pixel(tick)), (width - 10.0, y.pixel(tick)));
+        svg.text("tick end", (54.0, y.pixel(tick) + 4.0), tick_time(tick));
     }
     for tick in x.ticks(5) {
-        svg.text("tick mid", (x.at(tick), 212.0), format!("{tick}"));
+        svg.text("tick mid", (x.pixel(tick), 212.0), format!("{tick}"));
     }
     for (cells, task) in &points {
-        svg.dot("dot", (x.at(*cells), y.at(task.seconds())), 3.2, &words(task));
+        svg.dot("dot", (x.pixel(*cells), y.pixel(task.seconds())), 3.2, &describe_slice(task));
     }
     svg.text(
         "tick mid",
@@ -257,7 +262,7 @@ pub fn task_sizes(figures: &Figures) -> String {
     svg.finish("task times by size")
 }
 
-/// A counter over time, summed over ranks.
+/// Draws a counter over time, summed over ranks.
 pub fn counter(figures: &Figures, name: &str, unit: fn(f64) -> String) -> Option<String> {
     let (width, bottom) = (520.0, 110.0);
     let mut changes: Vec<(f64, f64)> = Vec::new();
@@ -287,24 +292,24 @@ pub fn counter(figures: &Figures, name: &str, unit: fn(f64) -> String) -> Option
     let x = Scale { from: 0.0, to: figures.timeline.end, start: 76.0, end: width - 10.0 };
     let y = Scale { from: 0.0, to: most, start: bottom, end: 10.0 };
     for tick in [0.0, most / 2.0, most] {
-        svg.line("grid", (76.0, y.at(tick)), (width - 10.0, y.at(tick)));
-        svg.text("tick end", (70.0, y.at(tick) + 4.0), unit(tick));
+        svg.line("grid", (76.0, y.pixel(tick)), (width - 10.0, y.pixel(tick)));
+        svg.text("tick end", (70.0, y.pixel(tick) + 4.0), unit(tick));
     }
     for tick in x.ticks(4) {
-        svg.text(at_edge(x.at(tick), width), (x.at(tick), bottom + 16.0), tick_time(tick));
+        svg.text(at_edge(x.pixel(tick), width), (x.pixel(tick), bottom + 16.0), tick_time(tick));
     }
-    let mut points = vec![(x.at(0.0), y.at(0.0))];
+    let mut points = vec![(x.pixel(0.0), y.pixel(0.0))];
     for (time, level) in thin(levels) {
-        let before = points.last().map_or(y.at(0.0), |point| point.1);
-        points.extend([(x.at(time), before), (x.at(time), y.at(level))]);
+        let before = points.last().map_or(y.pixel(0.0), |point| point.1);
+        points.extend([(x.pixel(time), before), (x.pixel(time), y.pixel(level))]);
     }
-    let last = points.last().map_or(y.at(0.0), |point| point.1);
-    points.extend([(x.end, last), (x.end, y.at(0.0))]);
+    let last = points.last().map_or(y.pixel(0.0), |point| point.1);
+    points.extend([(x.end, last), (x.end, y.pixel(0.0))]);
     svg.path("area", &points, false);
     Some(svg.finish(name))
 }
 
-/// Not more values than can be seen.
+/// Thins out values that lie too close to see.
 fn thin(levels: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let every = levels.len().div_ceil(1000).max(1);
     levels
@@ -313,18 +318,18 @@ fn thin(levels: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// The style of a use of the search threads.
-pub fn class(of: Use) -> &'static str {
+/// Returns the style of a use of the search threads.
+pub fn class(of: ThreadUse) -> &'static str {
     match of {
-        Use::Search => "search",
-        Use::Align => "align",
-        Use::Output => "format",
-        Use::Load => "load",
-        Use::Idle => "idle",
+        ThreadUse::Search => "search",
+        ThreadUse::Align => "align",
+        ThreadUse::Output => "format",
+        ThreadUse::Load => "load",
+        ThreadUse::Idle => "idle",
     }
 }
 
-/// The style of a work beside the search.
+/// Returns the style of a slice outside the search threads.
 fn class_beside(kind: Kind) -> &'static str {
     match kind {
         Kind::Merge => "merge",

@@ -1,115 +1,118 @@
-//! What a timeline tells in figures.
+//! Figures computed from a timeline.
 
 use std::collections::BTreeMap;
 
 use fleetblast_job::trace::{Kind, Lane, Slice, Timeline};
 
-/// Steps in which use over time is counted.
+/// Number of time steps for the use over time.
 pub const STEPS: usize = 240;
 
-/// What the search threads do, as the page tells it.
+/// Uses of the search threads, as the page shows them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Use {
+pub enum ThreadUse {
     /// Preliminary search.
     Search,
-    /// Alignments.
+    /// Traceback of alignments.
     Align,
-    /// Formatting, and writing together.
+    /// Formatting, and collective writes.
     Output,
-    /// Opening what is searched.
+    /// Opening the database.
     Load,
     /// Nothing.
     Idle,
 }
 
-impl Use {
-    /// In the order in which they are drawn.
-    pub const ALL: [Use; 5] = [Use::Search, Use::Align, Use::Output, Use::Load, Use::Idle];
+impl ThreadUse {
+    /// All uses, in the order in which they are drawn.
+    pub const ALL: [ThreadUse; 5] =
+        [ThreadUse::Search, ThreadUse::Align, ThreadUse::Output, ThreadUse::Load, ThreadUse::Idle];
 
-    /// Of a work on the search threads.
-    pub fn of(kind: Kind) -> Self {
+    /// Returns the use for a slice of this kind on the search threads.
+    pub fn from_kind(kind: Kind) -> Self {
         match kind {
-            Kind::Search => Use::Search,
-            Kind::Align => Use::Align,
-            Kind::Load | Kind::Read | Kind::Prepare => Use::Load,
-            Kind::Wait => Use::Idle,
-            Kind::Describe | Kind::Format | Kind::Merge | Kind::Send | Kind::Write => Use::Output,
+            Kind::Search => ThreadUse::Search,
+            Kind::Align => ThreadUse::Align,
+            Kind::Load | Kind::Read | Kind::Prepare => ThreadUse::Load,
+            Kind::Wait => ThreadUse::Idle,
+            Kind::Describe | Kind::Format | Kind::Merge | Kind::Send | Kind::Write => {
+                ThreadUse::Output
+            }
         }
     }
 
-    /// For people.
+    /// Returns the name for people.
     pub fn name(self) -> &'static str {
         match self {
-            Use::Search => "searching",
-            Use::Align => "aligning",
-            Use::Output => "formatting",
-            Use::Load => "opening",
-            Use::Idle => "idle",
+            ThreadUse::Search => "searching",
+            ThreadUse::Align => "aligning",
+            ThreadUse::Output => "formatting",
+            ThreadUse::Load => "opening",
+            ThreadUse::Idle => "idle",
         }
     }
 }
 
-/// A rank.
+/// Figures of a rank.
 #[derive(Clone, Debug, Default)]
 pub struct Rank {
-    /// Seconds of the search threads by use; idle is all that is no other.
-    pub uses: BTreeMap<Use, f64>,
-    /// Seconds beside the search, by kind.
+    /// Seconds of the search threads by use; the rest is idle.
+    pub uses: BTreeMap<ThreadUse, f64>,
+    /// Seconds outside the search threads, by kind.
     pub beside: BTreeMap<Kind, f64>,
-    /// Tasks searched.
+    /// Number of tasks searched.
     pub tasks: u64,
-    /// When its search threads had their first work.
+    /// When its search threads began their first slice.
     pub first: f64,
-    /// When they were through with the last.
+    /// When they ended the last slice.
     pub last: f64,
     /// Messages sent to other ranks.
     pub messages: u64,
 }
 
-/// What came of the output.
+/// Figures of the output.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Output {
     /// Bytes written.
     pub bytes: u64,
     /// Writes.
     pub writes: u64,
-    /// Stretches of contiguous bytes in these.
+    /// Contiguous ranges of bytes in these writes.
     pub stretches: u64,
-    /// Seconds of writing, in sum.
+    /// Sum of the seconds of all writes.
     pub seconds: f64,
-    /// Ranks that wrote.
+    /// Number of ranks that wrote.
     pub writers: u64,
-    /// Bytes sent to other ranks that wrote them.
+    /// Bytes sent to other ranks, which wrote them.
     pub sent: u64,
     /// Most bytes of finished output that waited for an earlier block.
     pub waiting: u64,
 }
 
-/// All of a run.
+/// All figures of a run.
 pub struct Figures<'a> {
     /// The timeline.
     pub timeline: &'a Timeline,
-    /// By their numbers.
+    /// Ranks by number.
     pub ranks: Vec<Rank>,
-    /// Searches of a task, by what they took, longest first.
+    /// Slices of searched tasks, longest first.
     pub tasks: Vec<&'a Slice>,
-    /// Mean ranks at each use, for equal steps of time.
-    pub steps: Vec<BTreeMap<Use, f64>>,
-    /// The output.
+    /// Mean number of ranks at each use, for equal steps of time.
+    pub steps: Vec<BTreeMap<ThreadUse, f64>>,
+    /// Figures of the output.
     pub output: Output,
 }
 
-/// The end of a run: from when the first rank had nothing left to do.
+/// The tail of a run: from the first rank without more work to the end.
 #[derive(Clone, Copy, Debug)]
 pub struct Tail {
-    /// When it begins.
+    /// Start of the tail in seconds.
     pub start: f64,
-    /// Share of all ranks' time that was lost in it.
+    /// Share of all ranks' time in the run that was idle in the tail.
     pub lost: f64,
 }
 
 impl<'a> Figures<'a> {
-    /// Of a timeline.
+    /// Computes the figures of a timeline.
     pub fn new(timeline: &'a Timeline) -> Self {
         let count = timeline.description.ranks as usize;
         let mut figures = Figures {
@@ -122,7 +125,7 @@ impl<'a> Figures<'a> {
         figures.tasks.sort_by(|a, b| b.seconds().total_cmp(&a.seconds()));
         let mut writers = vec![false; count];
         for slice in &timeline.slices {
-            figures.take(slice);
+            figures.add(slice);
             if let (Kind::Write, Some(writer)) =
                 (slice.kind, writers.get_mut(slice.track.rank as usize))
             {
@@ -132,20 +135,20 @@ impl<'a> Figures<'a> {
         figures.output.writers = writers.iter().filter(|&&writer| writer).count() as u64;
         for rank in &mut figures.ranks {
             let busy: f64 = rank.uses.values().sum();
-            rank.uses.insert(Use::Idle, (timeline.end - busy).max(0.0));
+            rank.uses.insert(ThreadUse::Idle, (timeline.end - busy).max(0.0));
         }
         figures.count();
         figures
     }
 
-    fn take(&mut self, slice: &Slice) {
+    fn add(&mut self, slice: &Slice) {
         let Some(rank) = self.ranks.get_mut(slice.track.rank as usize) else { return };
         match (slice.track.lane, slice.kind) {
             (Lane::Search, Kind::Wait) => {}
             (Lane::Search, kind) => {
-                let of = Use::of(kind);
+                let of = ThreadUse::from_kind(kind);
                 *rank.uses.entry(of).or_default() += slice.seconds();
-                if of != Use::Load {
+                if of != ThreadUse::Load {
                     rank.first = if rank.last == 0.0 { slice.start } else { rank.first };
                     rank.last = rank.last.max(slice.end);
                 }
@@ -167,8 +170,8 @@ impl<'a> Figures<'a> {
         }
     }
 
-    /// Adds a work to the use over time.
-    fn step(&mut self, slice: &Slice, of: Use) {
+    /// Adds a slice to the use over time.
+    fn step(&mut self, slice: &Slice, of: ThreadUse) {
         let width = self.timeline.end / STEPS as f64;
         let first = (slice.start / width) as usize;
         let last = ((slice.end / width) as usize).min(STEPS - 1);
@@ -179,7 +182,7 @@ impl<'a> Figures<'a> {
         }
     }
 
-    /// Takes the last values of counters.
+    /// Reads the last values of counters.
     fn count(&mut self) {
         for (name, values) in &self.timeline.counters {
             let Some((rank, name)) = split(name) else { continue };
@@ -197,24 +200,24 @@ impl<'a> Figures<'a> {
         }
     }
 
-    /// Share of the time of all search threads.
-    pub fn share(&self, of: Use) -> f64 {
+    /// Returns a use's share of the time of all search threads.
+    pub fn share(&self, of: ThreadUse) -> f64 {
         let seconds: f64 = self.ranks.iter().filter_map(|rank| rank.uses.get(&of)).sum();
         seconds / (self.ranks.len() as f64 * self.timeline.end).max(1e-9)
     }
 
-    /// Share of it in which they worked.
+    /// Returns the share of that time in which the threads worked.
     pub fn utilisation(&self) -> f64 {
-        1.0 - self.share(Use::Idle)
+        1.0 - self.share(ThreadUse::Idle)
     }
 
-    /// Share that was lost before the first work.
+    /// Returns the share of that time lost before the first slices.
     pub fn begin_lost(&self) -> f64 {
         let lost: f64 = self.ranks.iter().map(|rank| rank.first).sum();
         lost / (self.ranks.len() as f64 * self.timeline.end).max(1e-9)
     }
 
-    /// The end.
+    /// Returns the tail.
     pub fn tail(&self) -> Tail {
         let end = self.timeline.end;
         let start = self.ranks.iter().map(|rank| rank.last).fold(end, f64::min);
@@ -222,14 +225,14 @@ impl<'a> Figures<'a> {
         Tail { start, lost: lost / (self.ranks.len() as f64 * end).max(1e-9) }
     }
 
-    /// Cells that a task compares: residues of queries × those of the partition.
+    /// Returns the cells that a task compares: residues of queries × residues of the partition.
     pub fn cells(&self, task: &Slice) -> Option<f64> {
         let partition = task.arg("partition")? as usize;
         let subjects = *self.timeline.description.partition_residues.get(partition)?;
         Some(task.arg("residues")? as f64 * subjects as f64)
     }
 
-    /// Below which time so large a share of the tasks is.
+    /// Returns the quantile `share` of the tasks' times in seconds.
     pub fn task_seconds(&self, share: f64) -> f64 {
         let place = ((1.0 - share) * self.tasks.len() as f64) as usize;
         let task = self.tasks.get(place.min(self.tasks.len().saturating_sub(1)));
@@ -237,7 +240,7 @@ impl<'a> Figures<'a> {
     }
 }
 
-/// `rank 3 waiting tasks` into 3 and `waiting tasks`.
+/// Splits `rank 3 waiting tasks` into 3 and `waiting tasks`.
 pub fn split(counter: &str) -> Option<(usize, &str)> {
     let (rank, name) = counter.strip_prefix("rank ")?.split_once(' ')?;
     Some((rank.parse().ok()?, name))

@@ -1,4 +1,5 @@
-//! `fleetblast report`: a page that shows where the time of a search on many ranks went, from its `-trace`.
+//! `fleetblast report`: makes a page from the `-trace` of a search on many ranks that shows where
+//! the time went.
 
 mod charts;
 mod figures;

@@ -1,25 +1,25 @@
-//! The page: one file of HTML with everything in it.
+//! The page: one self-contained HTML file.
 
 use fleetblast_job::trace::{Kind, RESULT_MEMORY, WAITING_OUTPUT, WAITING_TASKS};
 
 use super::charts;
-use super::figures::{Figures, Use};
+use super::figures::{Figures, ThreadUse};
 use super::svg::escape;
-use super::text::{bytes, count, many, percent, seconds};
+use super::text::{bytes, count, percent, pluralize, seconds};
 use super::verdict::Verdict;
 
 const STYLE: &str = include_str!("style.css");
-/// Last tasks that are listed.
+/// Number of last tasks in the list.
 const LAST_TASKS: usize = 8;
-/// Ranks that are listed.
+/// Most ranks in the list.
 const MOST_RANKS: usize = 512;
-/// How much before the tail its drawing begins, as a part of its length.
+/// How much before the tail its chart begins, as a share of the tail's length.
 const BEFORE_TAIL: f64 = 0.5;
 
 /// Makes the page.
 pub fn page(figures: &Figures) -> String {
     let run = &figures.timeline.description;
-    let title = format!("{} on {}", escape(&run.database), many(run.ranks.into(), "rank"));
+    let title = format!("{} on {}", escape(&run.database), pluralize(run.ranks.into(), "rank"));
     let parts = [
         header(figures, &title),
         verdict(figures),
@@ -31,7 +31,7 @@ pub fn page(figures: &Figures) -> String {
         tasks(figures),
         output(figures),
         all_ranks(figures),
-        words(),
+        glossary(),
     ];
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -52,18 +52,18 @@ fn header(figures: &Figures, title: &str) -> String {
     let run = &figures.timeline.description;
     format!(
         "<h1>{title}: where the time went</h1>\n<p class=\"sub\">{} in {} with {} each; {} in {}; output {}, schedule {}</p>\n",
-        many(run.ranks.into(), "rank"),
+        pluralize(run.ranks.into(), "rank"),
         if run.one_process { "one process" } else { "processes of their own" },
-        many(run.threads.into(), "search thread"),
-        many(run.partition_residues.len() as u64, "partition"),
-        many(run.groups.into(), "group"),
+        pluralize(run.threads.into(), "search thread"),
+        pluralize(run.partition_residues.len() as u64, "partition"),
+        pluralize(run.groups.into(), "group"),
         format!("{:?}", run.output).to_lowercase(),
         format!("{:?}", run.schedule).to_lowercase(),
     )
 }
 
 fn verdict(figures: &Figures) -> String {
-    let Verdict { what, limit, remarks } = Verdict::of(figures);
+    let Verdict { what, limit, remarks } = Verdict::new(figures);
     let remarks: String = remarks.iter().map(|remark| format!("<li>{remark}</li>")).collect();
     let remarks = if remarks.is_empty() { remarks } else { format!("<ul>{remarks}</ul>") };
     format!("<section class=\"verdict\"><p>{what}</p><p><b>{limit}</b></p>{remarks}</section>\n")
@@ -123,7 +123,7 @@ fn where_time_went(figures: &Figures) -> String {
 }
 
 fn over_time(figures: &Figures) -> String {
-    let hint = "How many ranks were at work, and at what. Gaps are time that was lost.";
+    let hint = "The number of ranks at each stage. Gaps are lost time.";
     section("Ranks at work", hint, &(charts::utilisation(figures) + &legend(&SEARCH_LEGEND)))
 }
 
@@ -150,7 +150,7 @@ fn tail(figures: &Figures) -> String {
          In all, {} of the ranks' time was lost here.",
         seconds(tail.start),
         seconds(end),
-        many(idle.count() as u64, "rank"),
+        pluralize(idle.count() as u64, "rank"),
         percent(tail.lost),
     );
     let mut last = figures.tasks.clone();
@@ -175,7 +175,7 @@ fn tail(figures: &Figures) -> String {
 fn tasks(figures: &Figures) -> String {
     let hint = format!(
         "{}, each a block of queries in a partition of the database. Half took at most {}, 95 % at most {}, the longest {}.",
-        many(figures.tasks.len() as u64, "task"),
+        pluralize(figures.tasks.len() as u64, "task"),
         seconds(figures.task_seconds(0.5)),
         seconds(figures.task_seconds(0.95)),
         seconds(figures.task_seconds(1.0)),
@@ -234,10 +234,10 @@ fn all_ranks(figures: &Figures) -> String {
         vec![
             format!("rank {number}"),
             count(rank.tasks),
-            used(Use::Search),
-            used(Use::Align),
-            used(Use::Output),
-            used(Use::Idle),
+            used(ThreadUse::Search),
+            used(ThreadUse::Align),
+            used(ThreadUse::Output),
+            used(ThreadUse::Idle),
             beside(Kind::Merge),
             beside(Kind::Write),
             count(rank.messages),
@@ -275,15 +275,15 @@ fn table(heads: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     format!("<div class=\"scroll\"><table>\n{head}{rows}</table></div>\n")
 }
 
-fn words() -> String {
+fn glossary() -> String {
     let words = [
         (
             "rank",
             "One of the programs (or parts of one program) that search together, each on some cores.",
         ),
         ("block", "Queries that are searched together, about 50,000 residues."),
-        ("partition", "A part of the database; each rank holds some."),
-        ("task", "One block searched in one partition: what is handed to a rank at a time."),
+        ("partition", "A range of the database; each rank holds some."),
+        ("task", "One block searched in one partition: the unit that a rank gets at a time."),
         (
             "group",
             "Ranks that together hold the whole database. Its master, on the first of them, gives out tasks and merges what \
@@ -293,7 +293,7 @@ fn words() -> String {
         ("aligning", "Computing the alignments of the best of these."),
         (
             "merging",
-            "Choosing the best hits of the whole database, and where each piece of the report goes.",
+            "Choosing the best hits of the whole database, and the place of each piece in the report.",
         ),
     ];
     let list: String =

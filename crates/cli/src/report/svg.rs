@@ -1,8 +1,8 @@
-//! Drawings as SVG within a page.
+//! Charts as SVG within a page.
 
 use std::fmt::{Display, Write};
 
-/// A drawing. Coordinates are pixels at the page's full width.
+/// A chart. Coordinates are pixels at the page's full width.
 pub struct Svg {
     width: f64,
     height: f64,
@@ -12,24 +12,24 @@ pub struct Svg {
 /// A linear scale from values to pixels.
 #[derive(Clone, Copy)]
 pub struct Scale {
-    /// The least value.
+    /// Least value.
     pub from: f64,
-    /// The greatest.
+    /// Greatest value.
     pub to: f64,
-    /// Where the least is.
+    /// Pixel of the least value.
     pub start: f64,
-    /// Where the greatest is.
+    /// Pixel of the greatest value.
     pub end: f64,
 }
 
 impl Scale {
-    /// Where a value is.
-    pub fn at(self, value: f64) -> f64 {
+    /// Returns the pixel of a value.
+    pub fn pixel(self, value: f64) -> f64 {
         let whole = (self.to - self.from).abs().max(1e-12) * (self.to - self.from).signum();
         self.start + (value - self.from) / whole * (self.end - self.start)
     }
 
-    /// Round values, about so many.
+    /// Returns round values for ticks, approximately `about` of them.
     pub fn ticks(self, about: usize) -> Vec<f64> {
         let rough = (self.to - self.from) / about.max(1) as f64;
         if rough.is_nan() || rough <= 0.0 {
@@ -46,12 +46,12 @@ impl Scale {
 }
 
 impl Svg {
-    /// An empty drawing.
+    /// Creates an empty chart.
     pub fn new(width: f64, height: f64) -> Self {
         Svg { width, height, body: String::new() }
     }
 
-    /// A rectangle, with words for who points at it.
+    /// Draws a rectangle; `title` is its tooltip.
     pub fn rect(&mut self, class: &str, (x, y): (f64, f64), (w, h): (f64, f64), title: &str) {
         let at = format!(
             "class=\"{class}\" x=\"{x:.2}\" y=\"{y:.2}\" width=\"{w:.2}\" height=\"{h:.2}\""
@@ -62,7 +62,7 @@ impl Svg {
         };
     }
 
-    /// A line.
+    /// Draws a line.
     pub fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         let ((x1, y1), (x2, y2)) = (from, to);
         let _ = writeln!(
@@ -71,14 +71,14 @@ impl Svg {
         );
     }
 
-    /// Words; `class` says how they are aligned.
+    /// Draws words; `class` sets their alignment.
     pub fn text(&mut self, class: &str, (x, y): (f64, f64), words: impl Display) {
         let words = escape(&words.to_string());
         let _ =
             writeln!(self.body, "<text class=\"{class}\" x=\"{x:.2}\" y=\"{y:.2}\">{words}</text>");
     }
 
-    /// A polygon, or, if `open`, a line through points.
+    /// Draws a polygon or, if `open`, a line through points.
     pub fn path(&mut self, class: &str, points: &[(f64, f64)], open: bool) {
         let mut d = String::new();
         for (number, (x, y)) in points.iter().enumerate() {
@@ -88,7 +88,7 @@ impl Svg {
         let _ = writeln!(self.body, "<path class=\"{class}\" d=\"{d}{end}\"/>");
     }
 
-    /// A dot, with words for who points at it.
+    /// Draws a dot; `title` is its tooltip.
     pub fn dot(&mut self, class: &str, (x, y): (f64, f64), r: f64, title: &str) {
         let title = escape(title);
         let _ = writeln!(
@@ -97,7 +97,7 @@ impl Svg {
         );
     }
 
-    /// The drawing, with words for who cannot see it.
+    /// Returns the chart; `words` describe it for people who cannot see it.
     pub fn finish(self, words: &str) -> String {
         let Svg { width, height, body } = self;
         format!(
@@ -107,7 +107,7 @@ impl Svg {
     }
 }
 
-/// Text as HTML.
+/// Escapes text for HTML.
 pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
@@ -120,7 +120,7 @@ mod tests {
     fn ticks_are_round_and_within() {
         let scale = Scale { from: 0.0, to: 14.7, start: 0.0, end: 1000.0 };
         assert_eq!(scale.ticks(8), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0]);
-        assert_eq!(scale.at(14.7), 1000.0);
+        assert_eq!(scale.pixel(14.7), 1000.0);
         assert_eq!(Scale { to: 0.0, ..scale }.ticks(8), [0.0]);
     }
 

@@ -1,40 +1,40 @@
-//! What a run was like, in words.
+//! A summary of a run in words.
 
 use fleetblast_job::trace::Kind;
 
-use super::figures::{Figures, Use};
-use super::text::{count, many, percent, seconds};
+use super::figures::{Figures, ThreadUse};
+use super::text::{count, percent, pluralize, seconds};
 
-/// Use of the search threads from which on nothing is left to be gained.
+/// Utilization of the search threads above which there is nothing left to gain.
 const WELL_USED: f64 = 0.9;
-/// A share of the time that is worth a word.
-const WORTH: f64 = 0.03;
-/// Tasks per rank from which on the ends of ranks are even.
+/// Least share of the time for a remark.
+const LEAST_SHARE: f64 = 0.03;
+/// Tasks per rank above which all ranks end at about the same time.
 const MANY_TASKS: f64 = 12.0;
-/// The longest task, in medians, that is worth a word.
+/// Ratio of the longest task to the median above which there is a remark.
 const LONG_TASK: f64 = 5.0;
 
-/// Time of reading queries, as a part of all time, from which on it is worth a word.
+/// Share of the time spent reading queries above which there is a remark.
 const LONG_READING: f64 = 0.3;
 
-/// The verdict, and what would help.
+/// The summary of a run, with advice.
 pub struct Verdict {
-    /// What was done in what time.
+    /// The searched queries and subjects, and the time.
     pub what: String,
-    /// What bounded that.
+    /// What limited the speed.
     pub limit: String,
-    /// Remarks.
+    /// Remarks with advice.
     pub remarks: Vec<String>,
 }
 
 impl Verdict {
-    /// Of a run.
-    pub fn of(figures: &Figures) -> Self {
+    /// Summarizes a run.
+    pub fn new(figures: &Figures) -> Self {
         let run = &figures.timeline.description;
         let what = format!(
             "{} searched {} ({} residues) in {}. Their search threads worked {} of that time.",
-            many(run.ranks.into(), "rank"),
-            many(run.queries, "query").replace("querys", "queries"),
+            pluralize(run.ranks.into(), "rank"),
+            pluralize(run.queries, "query").replace("querys", "queries"),
             count(run.query_residues),
             seconds(figures.timeline.end),
             percent(figures.utilisation()),
@@ -49,7 +49,7 @@ fn limit(figures: &Figures) -> String {
         return format!("Searching itself took the time: more {more} would make it shorter.");
     }
     let (begin, tail) = (figures.begin_lost(), figures.tail());
-    let between = (figures.share(Use::Idle) - begin - tail.lost).max(0.0);
+    let between = (figures.share(ThreadUse::Idle) - begin - tail.lost).max(0.0);
     if tail.lost >= begin.max(between) {
         format!(
             "{} was lost at the end: from {} on, some ranks had nothing left to do while others finished their last \
@@ -59,7 +59,7 @@ fn limit(figures: &Figures) -> String {
         )
     } else if between >= begin {
         format!(
-            "{} was lost between tasks: ranks waited until the next was given to them, or for a block of queries.",
+            "{} was lost between tasks: ranks waited for their next task, or for a block of queries.",
             percent(between)
         )
     } else {
@@ -73,13 +73,13 @@ fn remarks(figures: &Figures) -> Vec<String> {
     let mut remarks = Vec::new();
     if threads(figures) > cores(figures) {
         remarks.push(format!(
-            "The ranks had {} and shared {}, so works took longer than they would alone.",
-            many(threads(figures), "search thread"),
-            many(cores(figures), "core")
+            "The ranks had {} and shared {}, so their work took longer than with cores of their own.",
+            pluralize(threads(figures), "search thread"),
+            pluralize(cores(figures), "core")
         ));
     }
     let per_rank = figures.tasks.len() as f64 / ranks;
-    if per_rank < MANY_TASKS && figures.tail().lost > WORTH {
+    if per_rank < MANY_TASKS && figures.tail().lost > LEAST_SHARE {
         remarks.push(format!(
             "There were only {per_rank:.1} tasks per rank. Tasks of half the size, with twice the -partitions (now {}), \
              would end more evenly.",
@@ -98,31 +98,31 @@ fn remarks(figures: &Figures) -> Vec<String> {
     let reading = figures.ranks.iter().filter_map(|rank| rank.beside.get(&Kind::Read)).sum::<f64>();
     if reading > LONG_READING * figures.timeline.end {
         remarks.push(format!(
-            "Reading the queries took {} on rank 0, beside the search: it bounds how many ranks can be kept busy.",
+            "Reading the queries took {} on rank 0, during the search: this limits the number of ranks that it can keep busy.",
             seconds(reading)
         ));
     }
-    let formatting = figures.share(Use::Output);
-    if formatting > 2.0 * WORTH {
+    let formatting = figures.share(ThreadUse::Output);
+    if formatting > 2.0 * LEAST_SHARE {
         remarks.push(format!("Formatting took {} of the ranks' time.", percent(formatting)));
     }
-    let loading = figures.share(Use::Load);
-    if loading > WORTH {
+    let loading = figures.share(ThreadUse::Load);
+    if loading > LEAST_SHARE {
         remarks.push(format!(
-            "Opening the database took {} of the ranks' time: 'fleetblast doctor' tells why.",
+            "Opening the database took {} of the ranks' time: 'fleetblast doctor' shows why.",
             percent(loading)
         ));
     }
     remarks
 }
 
-/// Search threads of all ranks.
+/// Returns the search threads of all ranks.
 fn threads(figures: &Figures) -> u64 {
     let run = &figures.timeline.description;
     u64::from(run.ranks) * u64::from(run.threads)
 }
 
-/// Cores of all hosts.
+/// Returns the cores of all hosts.
 fn cores(figures: &Figures) -> u64 {
     let run = &figures.timeline.description;
     u64::from(run.hosts) * u64::from(run.cores)

@@ -1,5 +1,5 @@
-//! `fleetblast simulate`: how long a search on many ranks would take. The roles that run a search run here too, on a model
-//! of a machine; task times come from a trace, or from distributions.
+//! `fleetblast simulate`: predicts how long a search on many ranks would take. The roles of a
+//! search run on a model of a machine; task times come from a trace, or from distributions.
 
 mod recorded;
 mod scaling;
@@ -27,27 +27,27 @@ use self::setup::Setup;
 use crate::options::parse::Given;
 use crate::options::simulate::SimulateOptions;
 
-/// Runs of a job that failures end, at most: one that never ends says so.
+/// Most runs of a job that end by failures; a job that needs more is an error.
 const MOST_RUNS: u32 = 1000;
-/// Runs in a row at most that failures end before a further block is finished.
+/// Most runs in a row that end by failures without finishing a further block.
 const MOST_IDLE_RUNS: u32 = 50;
 
-/// What is drawn on a terminal meanwhile; elsewhere nothing is.
+/// What a terminal shows meanwhile; nothing is shown elsewhere.
 const WATCHED: &str = "{spinner} {msg}, which takes seconds to minutes ({elapsed})";
 const TICK: Duration = Duration::from_millis(250);
 
 /// A simulated job.
 #[derive(Debug, Serialize)]
 struct Simulated {
-    /// Of the run that completed it.
+    /// Report of the run that completed the job.
     report: Report,
-    /// Of all runs, in seconds.
+    /// Wall time of all runs, in seconds.
     wall_seconds: f64,
-    /// Share of the time of all cores that search that was search and answers.
+    /// Share of the time of all searching cores spent on search and answers.
     efficiency: f64,
-    /// How often something ended it.
+    /// Number of failures that ended a run.
     failures: u32,
-    /// Seconds of the block that takes longest: no schedule is shorter.
+    /// Seconds of the longest block: no schedule is shorter.
     longest_block_seconds: f64,
 }
 
@@ -76,12 +76,13 @@ pub fn run(given: &Given) -> Result<(), Error> {
     fs::write(&path, json.map_err(|error| failed(&error))? + "\n").map_err(|error| failed(&error))
 }
 
-/// Simulates a job to its end, again from its checkpoint after each failure. Whoever watches sees for how long it goes on.
+/// Simulates a job to its end, again from its checkpoint after each failure. A terminal shows the
+/// elapsed time.
 fn job(setup: &Setup) -> Result<Simulated, Error> {
     watched(&setup.job, || run_to_the_end(setup))
 }
 
-/// Shows whoever watches for how long a job is being simulated.
+/// Shows on a terminal how long a job has been simulated.
 fn watched<T>(job: &Job, simulate: impl FnOnce() -> T) -> T {
     let spinner = ProgressBar::new_spinner();
     if let Ok(style) = ProgressStyle::with_template(WATCHED) {
@@ -110,7 +111,7 @@ fn run_to_the_end(setup: &Setup) -> Result<Simulated, Error> {
             RunEnd::Exited(Exit::Completed) => {
                 let longest_block_seconds = job.workload.longest_block();
                 let report = outcome.report;
-                let efficiency = report.efficiency / offered(&job.machine, report.ranks);
+                let efficiency = report.efficiency / usable_share(&job.machine, report.ranks);
                 return Ok(Simulated {
                     report,
                     wall_seconds,
@@ -157,8 +158,8 @@ fn incomplete(end: &RunEnd) -> Error {
     }
 }
 
-/// The part of all ranks that can search at full speed at once.
-fn offered(machine: &Machine, ranks: u32) -> f64 {
+/// Returns the share of all ranks that can search at full speed at once.
+fn usable_share(machine: &Machine, ranks: u32) -> f64 {
     let Some(cores) = machine.cores_per_host else { return 1.0 };
     let on_host = f64::from(ranks.min(machine.ranks_per_host));
     (cores / (f64::from(machine.threads.max(1)) * on_host)).min(1.0)

@@ -1,4 +1,4 @@
-//! What is searched, from a trace: what each work took and made.
+//! The workload recorded in a trace: time and output of each slice.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,12 +6,13 @@ use fleetblast_fleet::payload::Weight;
 use fleetblast_fleet::sim::workload::{Trace, TraceBlock};
 use fleetblast_job::trace::{Kind, Lane, Slice, Timeline};
 
-/// The works of a trace, each with the time that it would take if its rank had its cores for itself.
+/// Builds the workload from a trace, with the time of each slice as if its rank had its cores to
+/// itself.
 pub fn workload(timeline: &Timeline) -> Trace {
     let run = &timeline.description;
     let partitions = run.partition_residues.len();
-    let alone = Alone::new(timeline);
-    // Who searched a task has its hits.
+    let alone = UnsharedTimes::new(timeline);
+    // The rank that searched a task holds its hits.
     let mut searched: HashMap<(u32, u32), Vec<usize>> = HashMap::new();
     for task in timeline.of(Kind::Search) {
         if let (Some(block), Some(partition)) = (number(task, "block"), number(task, "partition")) {
@@ -29,16 +30,16 @@ pub fn workload(timeline: &Timeline) -> Trace {
             ..TraceBlock::default()
         });
         let own = searched.get(&(slice.track.rank, number)).map_or(&[][..], Vec::as_slice);
-        take(block, slice, own, alone.seconds(slice));
+        add(block, slice, own, alone.seconds(slice));
     }
     let is_searched =
         |block: &TraceBlock| block.search_seconds.iter().any(|&seconds| seconds > 0.0);
     let mut blocks: Vec<TraceBlock> = blocks.into_values().filter(is_searched).collect();
     for block in &mut blocks {
-        // Until now all of the output.
+        // So far this is all of the block's output.
         block.master_bytes = block.master_bytes.saturating_sub(block.piece_bytes.iter().sum());
     }
-    // Rows of a sorted table are a round of their own.
+    // A sorted table has an additional round for its rows.
     let rounds = if timeline.of(Kind::Describe).next().is_some() { 3 } else { 2 };
     Trace { threads: run.threads, rounds, blocks }
 }
@@ -47,8 +48,8 @@ fn number(slice: &Slice, name: &str) -> Option<u32> {
     slice.arg(name).map(|number| number as u32)
 }
 
-/// Adds a work to its block; `own` are the block's partitions that the rank searched.
-fn take(block: &mut TraceBlock, slice: &Slice, own: &[usize], seconds: f64) {
+/// Adds a slice to its block; `own` are the block's partitions that the rank searched.
+fn add(block: &mut TraceBlock, slice: &Slice, own: &[usize], seconds: f64) {
     let bytes = slice.arg("bytes").unwrap_or(0);
     match slice.kind {
         Kind::Read => {
@@ -78,7 +79,7 @@ fn take(block: &mut TraceBlock, slice: &Slice, own: &[usize], seconds: f64) {
         }
         Kind::Merge => {
             block.master_seconds += seconds;
-            // Of the round that lays the output out.
+            // Only the round that lays out the output.
             if slice.arg("round").is_some() {
                 block.master_bytes += bytes;
             }
@@ -87,14 +88,15 @@ fn take(block: &mut TraceBlock, slice: &Slice, own: &[usize], seconds: f64) {
     }
 }
 
-/// How long works would have taken if their ranks had not shared cores.
-struct Alone {
+/// Estimates the times of slices as if ranks did not share cores.
+struct UnsharedTimes {
     ranks_per_host: u32,
-    /// For each host: time, and the seconds for which a work that goes on all the time would have had its cores until then.
+    /// For each host, points of time with the core seconds that a slice running since the start
+    /// would have had.
     had: Vec<Vec<(f64, f64)>>,
 }
 
-impl Alone {
+impl UnsharedTimes {
     fn new(timeline: &Timeline) -> Self {
         let run = &timeline.description;
         let hosts = run.hosts.max(1);
@@ -117,7 +119,7 @@ impl Alone {
             }
             had
         };
-        Alone { ranks_per_host, had: changes.into_iter().map(had).collect() }
+        UnsharedTimes { ranks_per_host, had: changes.into_iter().map(had).collect() }
     }
 
     fn seconds(&self, slice: &Slice) -> f64 {
@@ -131,7 +133,7 @@ impl Alone {
     }
 }
 
-/// Whether a work uses the search threads.
+/// Whether a slice uses the search threads.
 fn on_threads(slice: &Slice) -> bool {
     slice.track.lane == Lane::Search && !matches!(slice.kind, Kind::Wait | Kind::Load)
 }
@@ -140,7 +142,8 @@ fn on_threads(slice: &Slice) -> bool {
 mod tests {
     use super::*;
 
-    /// Two ranks that share a core, each with one task; the second begins when half of the first is done.
+    /// Two ranks that share a core, each with one task; the second begins when half of the first is
+    /// done.
     const TRACE: &str = r#"{"otherData":{"made_by":"","ranks":2,"threads":1,"cores":1,"one_process":true,"hosts":1,
         "groups":1,"replicas":1,"partition_residues":[100,300],"output":"merge","schedule":"dynamic","database":"",
         "queries":2,"query_residues":20,"wall_seconds":4.0},"traceEvents":[

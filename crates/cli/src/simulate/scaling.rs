@@ -1,4 +1,4 @@
-//! `-scaling`: how far a search scales, and what ends that.
+//! `-scaling`: how far a search scales, and what limits it.
 
 use fleetblast_fleet::config::Schedule;
 use fleetblast_fleet::sim::scaling::{MachineKind, Scale};
@@ -12,21 +12,21 @@ use crate::report::text::{percent, seconds};
 
 const RANKS: [u32; 3] = [4096, 32_768, 131_072];
 const SCHEDULES: [Schedule; 3] = [Schedule::Dynamic, Schedule::Length, Schedule::Weight];
-/// Efficiency below which a job has passed its knee.
+/// Efficiency below which scaling has ended.
 const KNEE: f64 = 0.9;
 
-/// A line of the table.
+/// A row of the table.
 #[derive(Debug, Serialize)]
-pub struct Line {
+pub struct ScalingRow {
     scale: Scale,
     simulated: Simulated,
 }
 
-/// Prints the table line by line.
+/// Prints the table row by row.
 ///
 /// # Errors
 /// A job that does not complete.
-pub fn table(options: &SimulateOptions) -> Result<Vec<Line>, Error> {
+pub fn table(options: &SimulateOptions) -> Result<Vec<ScalingRow>, Error> {
     let mut lines = Vec::new();
     let ranks = options.ranks.map_or(RANKS.to_vec(), |ranks| vec![ranks]);
     for kind in setup::kinds(options) {
@@ -45,8 +45,8 @@ pub fn table(options: &SimulateOptions) -> Result<Vec<Line>, Error> {
             let dynamic = lines.len();
             for schedule in SCHEDULES {
                 let scale = scale(options, kind, ranks, schedule);
-                let setup = Setup::of_scale(&scale)?;
-                lines.push(Line { scale, simulated: job(&setup)? });
+                let setup = Setup::from_scale(&scale)?;
+                lines.push(ScalingRow { scale, simulated: job(&setup)? });
                 print(&row(&lines[dynamic], &lines[lines.len() - 1]))?;
             }
         }
@@ -73,8 +73,8 @@ fn scale(options: &SimulateOptions, kind: MachineKind, ranks: u32, schedule: Sch
     Scale { schedule, queries, seed: setup::seed(options), ..model }
 }
 
-/// A line, with how many times longer it takes than the dynamic schedule.
-fn row(dynamic: &Line, line: &Line) -> String {
+/// Formats a row, with its time relative to the dynamic schedule.
+fn row(dynamic: &ScalingRow, line: &ScalingRow) -> String {
     let report = &line.simulated.report;
     let against = line.simulated.wall_seconds / dynamic.simulated.wall_seconds;
     format!(
@@ -89,9 +89,9 @@ fn row(dynamic: &Line, line: &Line) -> String {
     )
 }
 
-/// Where efficiency falls, and why.
-fn knee(lines: &[Line]) -> String {
-    let dynamic: Vec<&Line> =
+/// Describes where efficiency falls, and why.
+fn knee(lines: &[ScalingRow]) -> String {
+    let dynamic: Vec<&ScalingRow> =
         lines.iter().filter(|line| line.scale.schedule == Schedule::Dynamic).collect();
     let Some(beyond) = dynamic.iter().find(|line| line.simulated.efficiency < KNEE) else {
         return format!("All within {} efficiency: no knee up to here.\n\n", percent(KNEE));

@@ -1,4 +1,4 @@
-//! The job to simulate, from the options.
+//! The job to simulate, built from the options.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -19,46 +19,46 @@ use crate::options::load::size;
 use crate::options::opt::Opt;
 use crate::options::simulate::{BANDWIDTH, FAILURES, FS_RATE, LATENCY, Model, SimulateOptions};
 
-/// Least bytes a second of a network or a file system.
+/// Least rate of a network or a file system, in bytes per second.
 const LEAST_RATE: u64 = 1 << 20;
-/// Least mean of seconds between failures: none of today's machines even starts a job in less.
+/// Least mean time between failures in seconds: no machine even starts a job in less.
 const LEAST_FAILURES: f64 = 0.001;
-/// Most microseconds, milliseconds or seconds of an option: a simulated time of years.
+/// Largest number of microseconds, milliseconds or seconds in an option: years of simulated time.
 pub const MOST: f64 = 1e9;
 
-/// What is simulated.
+/// A job to simulate.
 pub struct Setup {
     /// The job.
     pub job: Job,
     /// Replicas in each group.
     pub replicas: u32,
-    /// Residues of a block of queries, at least.
+    /// Least residues of a block of queries.
     pub block_residues: u64,
-    /// Mean seconds to a failure.
+    /// Mean time between failures in seconds.
     pub failures: Option<f64>,
-    /// Wall time of the recorded run, if it was the same search on as many ranks.
+    /// Wall time of the recorded run, if it was the same search on the same number of ranks.
     pub recorded: Option<f64>,
 }
 
 impl Setup {
-    /// A job of a table.
+    /// Builds a job of the scaling table.
     ///
     /// # Errors
-    /// A layout that is not possible.
-    pub fn of_scale(scale: &Scale) -> Result<Self, Error> {
+    /// An impossible layout.
+    pub fn from_scale(scale: &Scale) -> Result<Self, Error> {
         let (plan, job) = scale.job().map_err(|error| impossible(&error))?;
         let (replicas, block_residues) = (plan.shape.replicas, plan.block_residues);
         Ok(Setup { replicas, block_residues, job, failures: None, recorded: None })
     }
 
-    /// From the options.
+    /// Builds the job from the options.
     ///
     /// # Errors
-    /// A trace that cannot be read, values that make no sense.
+    /// A trace that cannot be read, invalid values.
     pub fn new(options: &SimulateOptions) -> Result<Self, Error> {
         let mut setup = match &options.trace {
             Some(trace) => traced(options, Path::new(trace))?,
-            None => Setup::of_scale(&scale(options))?,
+            None => Setup::from_scale(&scale(options))?,
         };
         adapt_machine(options, &mut setup.job.machine)?;
         setup.failures = positive(&FAILURES, options.failures)?;
@@ -67,7 +67,7 @@ impl Setup {
             return Err(refused(FAILURES.name(), &wanted, &format!("{mean:e}")));
         }
         if setup.failures.is_some() {
-            // What is kept is known only if every byte is accounted for.
+            // The kept bytes are known only if the simulator accounts for every byte.
             let config = Config { checkpoint: true, ..(*setup.job.config).clone() };
             setup.job.config = Arc::new(config);
             setup.job.audit = true;
@@ -76,12 +76,12 @@ impl Setup {
     }
 }
 
-/// What `-seed` says.
+/// Returns the value of `-seed`, or its default.
 pub fn seed(options: &SimulateOptions) -> u64 {
     options.seed.unwrap_or(1)
 }
 
-/// What the user wants of the layout.
+/// Returns the layout that the options ask for.
 fn wishes(options: &SimulateOptions) -> Wishes {
     Wishes {
         groups: options.groups,
@@ -92,12 +92,13 @@ fn wishes(options: &SimulateOptions) -> Wishes {
     }
 }
 
-/// A layout that is not possible.
+/// The error for an impossible layout.
 pub fn impossible(error: &LayoutError) -> Error {
     Error::new(exit::INPUT, format!("Error: {error}"))
 }
 
-/// A search whose task times are those of a trace: on as many ranks laid out as it was, else as the driver would.
+/// Builds a search with the task times of a trace: on the recorded layout for the same number of
+/// ranks, else on the layout that the driver would choose.
 fn traced(options: &SimulateOptions, path: &Path) -> Result<Setup, Error> {
     let timeline = Timeline::read(path)?;
     let run = &timeline.description;
@@ -105,7 +106,7 @@ fn traced(options: &SimulateOptions, path: &Path) -> Result<Setup, Error> {
     let same = ranks == run.ranks;
     let trace = recorded::workload(&timeline);
     if trace.blocks.is_empty() {
-        let what = format!("Error: {}: nothing was searched in this trace", path.display());
+        let what = format!("Error: {}: this trace has no searched blocks", path.display());
         return Err(Error::new(exit::INPUT, what));
     }
     let wanted = options.queries;
@@ -116,7 +117,7 @@ fn traced(options: &SimulateOptions, path: &Path) -> Result<Setup, Error> {
     };
     machine.threads = run.threads;
     let mut wishes = wishes(options);
-    // Blocks are as they were recorded.
+    // Blocks stay as they were recorded.
     wishes.block_residues = Some((total.residues / u64::from(blocks.max(1))).max(1));
     if same {
         wishes.groups = wishes.groups.or(Some(run.groups));
@@ -132,7 +133,7 @@ fn traced(options: &SimulateOptions, path: &Path) -> Result<Setup, Error> {
         stream: false,
         threads: run.threads,
         memory: machine.memory,
-        // How many sequences there are is not recorded: enough for any partition.
+        // The number of sequences is not recorded; this is enough for any partition.
         database: Size { bytes: residues, residues, sequences: u64::from(u32::MAX) },
         queries: Some(total),
         batch_residues: 1,
@@ -151,14 +152,14 @@ fn traced(options: &SimulateOptions, path: &Path) -> Result<Setup, Error> {
     let source = Source::Recorded(trace, blocks);
     let mut job = Job::planned(&plan, &request, source, machine, seed(options));
     if model(options, ranks).is_none() {
-        // A trace begins when all is open.
+        // A trace begins when all files are open.
         job.startup = None;
     }
     let recorded = Some(timeline.end).filter(|_| same && wanted.is_none());
     Ok(Setup { job, replicas, block_residues, failures: None, recorded })
 }
 
-/// The weight of so many queries when those of a trace are repeated, and in how many blocks they are.
+/// Returns the weight and number of blocks of `wanted` queries, made by repeating those of a trace.
 fn repeated(trace: &Trace, wanted: Option<u32>) -> (Weight, u32) {
     let sum = |of: fn(&Weight) -> u64| -> u64 {
         trace.blocks.iter().map(|block| of(&block.weight)).sum()
@@ -172,7 +173,7 @@ fn repeated(trace: &Trace, wanted: Option<u32>) -> (Weight, u32) {
     (Weight { sequences: scaled(queries), residues: scaled(residues) }, blocks as u32)
 }
 
-/// A search whose task times are drawn.
+/// Builds a search with random task times.
 pub fn scale(options: &SimulateOptions) -> Scale {
     let ranks = options.ranks.unwrap_or(4096);
     let model = match options.machine {
@@ -191,7 +192,7 @@ pub fn scale(options: &SimulateOptions) -> Scale {
     }
 }
 
-/// The machine that was named.
+/// Returns the model of the named machine.
 fn model(options: &SimulateOptions, ranks: u32) -> Option<Machine> {
     options.machine.map(|model| match model {
         Model::BlueGene => Machine::blue_gene(ranks),
@@ -200,10 +201,10 @@ fn model(options: &SimulateOptions, ranks: u32) -> Option<Machine> {
     })
 }
 
-/// Changes a model as the options say.
+/// Changes a model by the options.
 ///
 /// # Errors
-/// Values that make no sense.
+/// Invalid values.
 pub fn adapt_machine(options: &SimulateOptions, machine: &mut Machine) -> Result<(), Error> {
     if let Some(cores) = options.cores {
         machine.cores_per_host = Some(cores.into());
@@ -227,10 +228,10 @@ pub fn adapt_machine(options: &SimulateOptions, machine: &mut Machine) -> Result
     Ok(())
 }
 
-/// What an option says of bytes a second, which must be `least` or more.
+/// Parses an option with a rate in bytes per second, at least `least`.
 ///
 /// # Errors
-/// No rate.
+/// A malformed or smaller rate.
 pub fn rate(
     option: &Opt<OsString>,
     text: Option<&OsStr>,
@@ -247,7 +248,7 @@ pub fn rate(
     }
 }
 
-/// What an option says, which must be above 0, and at most [`MOST`].
+/// Checks a value, which must be above 0 and at most [`MOST`].
 fn positive(option: &Opt<f64>, number: Option<f64>) -> Result<Option<f64>, Error> {
     match number {
         Some(number) if number.is_nan() || number <= 0.0 => {
@@ -262,12 +263,12 @@ fn positive(option: &Opt<f64>, number: Option<f64>) -> Result<Option<f64>, Error
     }
 }
 
-/// An option whose value makes no sense.
+/// The error for an invalid value of an option.
 pub fn refused(name: &str, wanted: &str, given: &str) -> Error {
     Error::new(exit::INPUT, format!("Error: -{name} needs {wanted}, not '{given}'"))
 }
 
-/// The kinds of machines that a table is of.
+/// Returns the kinds of machines in a table.
 pub fn kinds(options: &SimulateOptions) -> Vec<MachineKind> {
     match options.machine {
         None => vec![MachineKind::BlueGene, MachineKind::Modern],

@@ -1,4 +1,4 @@
-//! `-sites`: what a report costs that is wanted at another site.
+//! `-sites`: the cost of a report at another site.
 
 use fleetblast_fleet::end::Exit;
 use fleetblast_fleet::ids::BlockId;
@@ -14,12 +14,12 @@ use serde::Serialize;
 use super::setup::{MOST, adapt_machine, impossible, rate, refused, scale};
 use super::{incomplete, watched};
 use crate::options::simulate::{SITE_DELAY, SITE_RATE, SimulateOptions};
-use crate::report::text::{bytes, many, seconds};
+use crate::report::text::{bytes, pluralize, seconds};
 
-/// Least bytes a second of a link.
+/// Least rate of a link, in bytes per second.
 const LEAST_SITE_RATE: u64 = 1000;
 
-/// Links of the table: bytes a second, and seconds one way.
+/// Links of the table: bytes per second, and delay in one direction in seconds.
 const LINKS: [Link; 5] = [
     Link { rate: 12.5e9, delay: 0.001 },
     Link { rate: 1.25e9, delay: 0.01 },
@@ -28,7 +28,8 @@ const LINKS: [Link; 5] = [
     Link { rate: 12.5e6, delay: 0.1 },
 ];
 
-/// What crosses: shares and seconds as measured on one thread with format 0 and 500 targets (docs/paramedic.md).
+/// Costs of each encoding: shares and seconds, measured on one thread with format 0 and 500
+/// subjects (docs/paramedic.md).
 const CONTENTS: [(&str, EncodingCost); 3] = [
     (
         "oids",
@@ -59,65 +60,66 @@ const CONTENTS: [(&str, EncodingCost); 3] = [
     ),
 ];
 
-/// A line of the table.
+/// A row of the table.
 #[derive(Debug, Serialize)]
-pub struct Line {
+pub struct SiteRow {
     link: Link,
     way: &'static str,
-    /// Seconds until the search has ended.
+    /// Seconds until the end of the search.
     search_seconds: f64,
-    /// Seconds until the report is whole at the other site.
+    /// Seconds until the report is complete at the other site.
     report_seconds: f64,
-    /// Bytes over the link.
+    /// Bytes sent over the link.
     crossed: u64,
-    /// How it came there; nothing if those who searched wrote it.
+    /// How the report was made at the other site; `None` if the searching ranks wrote it over the
+    /// link.
     arrival: Option<SiteReport>,
 }
 
-/// Searches by so many ranks, whose report is wanted elsewhere.
-struct Searches {
+/// A search by a number of ranks, with its report at another site.
+struct SiteSearch {
     scale: Scale,
     /// Bytes of the database.
     database: u64,
-    /// The search, whose report is written where it is searched.
+    /// The search with its report at the search site.
     job: Job,
 }
 
-/// Prints the table line by line.
+/// Prints the table row by row.
 ///
 /// # Errors
-/// A job that does not complete, values that make no sense.
-pub fn table(options: &SimulateOptions) -> Result<Vec<Line>, Error> {
-    let searches = Searches::new(options)?;
+/// A job that does not complete, invalid values.
+pub fn table(options: &SimulateOptions) -> Result<Vec<SiteRow>, Error> {
+    let searches = SiteSearch::new(options)?;
     let all = searches.scale.ranks;
     let ranks = options.io_ranks.unwrap_or((all / 10).max(1));
     let links = links(options)?;
     print(&format!(
         "{} search, {} make the report\n{:<22}{:<8}{:>16}{:>16}{:>12}  limit\n",
-        many(all.into(), "rank"),
-        many(ranks.into(), "rank"),
+        pluralize(all.into(), "rank"),
+        pluralize(ranks.into(), "rank"),
         "link",
         "way",
         "searched",
         "report there",
         "crossed",
     ))?;
-    let told = CONTENTS.iter().map(|(_, encoding)| searches.tell(encoding));
-    let told = told.collect::<Result<Vec<_>, _>>()?;
+    let encoded = CONTENTS.iter().map(|(_, encoding)| searches.encode(encoding));
+    let encoded = encoded.collect::<Result<Vec<_>, _>>()?;
     let mut lines = Vec::new();
     for link in links {
-        let mut add = |line: Line| {
+        let mut add = |line: SiteRow| {
             print(&line.text())?;
             lines.push(line);
             Ok::<_, Error>(())
         };
         add(searches.direct(link)?)?;
-        for ((way, encoding), told) in CONTENTS.into_iter().zip(&told) {
-            let (search_seconds, blocks) = told;
+        for ((way, encoding), encoded) in CONTENTS.into_iter().zip(&encoded) {
+            let (search_seconds, blocks) = encoded;
             let (machine, database) = (searches.job.machine.clone(), searches.database);
             let site = ReportSite { link, ranks, machine, database, encoding };
             let arrival = simulate_report_site(blocks, &site);
-            add(Line {
+            add(SiteRow {
                 link,
                 way,
                 search_seconds: *search_seconds,
@@ -130,7 +132,7 @@ pub fn table(options: &SimulateOptions) -> Result<Vec<Line>, Error> {
     Ok(lines)
 }
 
-/// The links to be looked at.
+/// Returns the links of the table.
 fn links(options: &SimulateOptions) -> Result<Vec<Link>, Error> {
     let given =
         rate(&SITE_RATE, options.site_rate.as_deref(), LEAST_SITE_RATE)?.zip(options.site_delay);
@@ -145,21 +147,21 @@ fn links(options: &SimulateOptions) -> Result<Vec<Link>, Error> {
     Ok(link.map_or(LINKS.to_vec(), |link| vec![link]))
 }
 
-impl Searches {
+impl SiteSearch {
     fn new(options: &SimulateOptions) -> Result<Self, Error> {
         let scale = scale(options);
         let (_, mut job) = scale.job().map_err(|error| impossible(&error))?;
         adapt_machine(options, &mut job.machine)?;
         let database = scale.request().database.bytes;
-        Ok(Searches { scale, database, job })
+        Ok(SiteSearch { scale, database, job })
     }
 
-    /// The search that writes its report over a link.
-    fn direct(&self, link: Link) -> Result<Line, Error> {
+    /// Simulates the search with the report written over a link.
+    fn direct(&self, link: Link) -> Result<SiteRow, Error> {
         let machine = self.job.machine.clone().with_remote_files(link);
         let job = Job { machine, ..self.job.clone() };
         let report = completed(&job)?.report;
-        Ok(Line {
+        Ok(SiteRow {
             link,
             way: "direct",
             search_seconds: report.makespan,
@@ -169,8 +171,9 @@ impl Searches {
         })
     }
 
-    /// The search that tells something instead: until when it searches, and when each block can be sent.
-    fn tell(&self, encoding: &EncodingCost) -> Result<(f64, Vec<EncodedBlock>), Error> {
+    /// Simulates the search with metadata in this encoding. Returns the end of the search in
+    /// seconds, and the blocks with the times from which they can be sent.
+    fn encode(&self, encoding: &EncodingCost) -> Result<(f64, Vec<EncodedBlock>), Error> {
         let workload = self.job.workload.clone();
         let workload = workload.with_source(encoding.encoded_source(&self.scale.distribution()));
         let mut job = Job { workload, audit: true, ..self.job.clone() };
@@ -184,12 +187,12 @@ impl Searches {
                 "the simulated output is not whole: {violations:?}"
             )));
         }
-        let told = (0..).map(BlockId).zip(reached).map(|(block, at)| EncodedBlock {
+        let encoded = (0..).map(BlockId).zip(reached).map(|(block, at)| EncodedBlock {
             at,
             bytes: job.workload.size(block),
             queries: job.workload.weight(block).sequences,
         });
-        Ok((report.makespan, told.collect()))
+        Ok((report.makespan, encoded.collect()))
     }
 }
 
@@ -201,9 +204,9 @@ fn completed(job: &Job) -> Result<Outcome, Error> {
     }
 }
 
-impl Line {
+impl SiteRow {
     fn text(&self) -> String {
-        let Line { link, way, search_seconds, report_seconds, crossed, .. } = self;
+        let SiteRow { link, way, search_seconds, report_seconds, crossed, .. } = self;
         let link = format!("{}/s, {} ms", bytes(link.rate), link.delay * 1e3);
         format!(
             "{link:<22}{way:<8}{:>16}{:>16}{:>12}  {}\n",
@@ -214,7 +217,7 @@ impl Line {
         )
     }
 
-    /// What the report waits for most.
+    /// Returns the longest wait of the report.
     fn limit(&self) -> &'static str {
         let Some(arrival) = &self.arrival else { return "" };
         let end = self.report_seconds.max(1e-9);
@@ -232,7 +235,7 @@ impl Line {
     }
 }
 
-/// How much later than the search a report is that has not waited for anything else.
+/// Ratio of the times of report and search up to which the search is the limit.
 const LATER: f64 = 1.05;
-/// The share of the time for which something is busy that bounds all.
+/// Share of the time above which a busy resource is the limit.
 const BUSY: f64 = 0.7;

@@ -1,29 +1,29 @@
-//! What was simulated, in words and numbers.
+//! The results of a simulation, in words and numbers.
 
 use fleetblast_fleet::sim::machine::Machine;
 use fleetblast_fleet::sim::report::Report;
 
 use super::Simulated;
 use super::setup::Setup;
-use crate::report::text::{bytes, count, many, percent, seconds};
+use crate::report::text::{bytes, count, percent, pluralize, seconds};
 
-/// Use of a master, of the supermaster or of the file system from which on it bounds the job.
+/// Utilization of a master, the supermaster or the file system above which it limits the job.
 const BUSY: f64 = 0.8;
-/// Use of the search threads from which on only these bound it.
+/// Utilization of the search threads above which only they limit the job.
 const WELL_USED: f64 = 0.9;
 
-/// The report of a job.
+/// Formats the report of a job.
 pub fn describe(setup: &Setup, simulated: &Simulated) -> String {
     let Setup { job, replicas, .. } = setup;
     let report = &simulated.report;
     let lanes = f64::from(report.workers) * report.makespan.max(1e-9);
     let mut text = format!(
         "{} in {} of {}, {}, {} of {} residues; schedule {}, output {}, seed {}\n{}\n\n",
-        many(report.ranks.into(), "rank"),
-        many(report.groups.into(), "group"),
-        many((*replicas).into(), "replica"),
-        many(job.topology.partitions.into(), "partition"),
-        many(job.workload.blocks().into(), "block"),
+        pluralize(report.ranks.into(), "rank"),
+        pluralize(report.groups.into(), "group"),
+        pluralize((*replicas).into(), "replica"),
+        pluralize(job.topology.partitions.into(), "partition"),
+        pluralize(job.workload.blocks().into(), "block"),
         count(setup.block_residues),
         format!("{:?}", job.config.schedule).to_lowercase(),
         format!("{:?}", job.config.strategy).to_lowercase(),
@@ -97,7 +97,7 @@ pub fn describe(setup: &Setup, simulated: &Simulated) -> String {
     text
 }
 
-/// The machine that is assumed.
+/// Describes the simulated machine.
 fn machine(machine: &Machine, ranks: u32) -> String {
     let per_host = machine.ranks_per_host.min(ranks);
     let cores = match machine.cores_per_host {
@@ -107,16 +107,16 @@ fn machine(machine: &Machine, ranks: u32) -> String {
     format!(
         "assumed: {} of {} with {} each, {cores} (-ranks_per_host, -cores); links of {}/s, messages of {:.1} us; files \
          {}/s",
-        many(ranks.div_ceil(per_host.max(1)).into(), "host"),
-        many(per_host.into(), "rank"),
-        many(machine.threads.into(), "thread"),
+        pluralize(ranks.div_ceil(per_host.max(1)).into(), "host"),
+        pluralize(per_host.into(), "rank"),
+        pluralize(machine.threads.into(), "thread"),
         bytes(machine.bandwidth),
         machine.latency * 1e6,
         bytes(machine.file_rate),
     )
 }
 
-/// What bounds a job.
+/// Describes what limits a job.
 pub fn limit(simulated: &Simulated) -> String {
     let report = &simulated.report;
     let Report { makespan, workers, .. } = *report;

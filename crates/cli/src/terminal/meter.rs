@@ -1,4 +1,4 @@
-//! How much of a search is done.
+//! Measures how much of a search is done.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,75 +6,76 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fleetblast_job::audience::Stage;
 
-/// Counts what is done, in queries. Shared by threads.
+/// Counts finished work, in queries. Threads share a meter.
 #[derive(Default)]
 pub struct Meter {
     state: Mutex<State>,
-    /// Steps done of the stage at hand.
+    /// Finished steps of the current stage.
     steps: AtomicU64,
 }
 
 #[derive(Default)]
 struct State {
     total: Option<u64>,
-    /// Queries whose report is made.
+    /// Queries whose report is finished.
     finished: u64,
-    /// Of these, in an earlier run.
+    /// Queries among these that an earlier run finished.
     earlier: u64,
-    /// Blocks under way, by number.
+    /// Unfinished blocks, by number.
     open: BTreeMap<u32, Open>,
-    /// The most that was told: what is done stays done.
+    /// The largest share shown, so that progress never goes back.
     most: f64,
 }
 
 struct Open {
     queries: u64,
     share: f64,
-    /// The stage that the block is in, and its steps, where these are counted.
+    /// The current stage of the block, and its number of steps, if the stage counts steps.
     stage: Option<(Stage, u64)>,
 }
 
-/// What is done at a moment.
+/// Progress at one moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Seen {
-    /// Queries in all, if known.
+pub struct Snapshot {
+    /// Number of queries, if known.
     pub total: Option<u64>,
-    /// Queries whose report is made.
+    /// Queries whose report is finished.
     pub finished: u64,
-    /// Queries of blocks under way.
+    /// Queries of unfinished blocks.
     pub under_way: u64,
-    /// Queries done, with the shares of those under way.
+    /// Finished queries, plus the finished shares of the unfinished ones.
     pub done: f64,
-    /// The same without what an earlier run did.
+    /// The same without the queries of an earlier run.
     pub done_here: f64,
 }
 
-impl Seen {
-    /// The share of the whole that is done, if the whole is known. All is done only when the search has ended.
+impl Snapshot {
+    /// Returns the finished share, if the number of queries is known. It is 1 only after the end of
+    /// the search.
     pub fn share(&self) -> Option<f64> {
         self.total.map(|total| (self.done / total.max(1) as f64).min(0.999))
     }
 }
 
 impl Meter {
-    /// So many queries are to come in all.
+    /// Sets the number of queries of the whole search.
     pub fn expect(&self, total: Option<u64>) {
         self.lock().total = total;
     }
 
-    /// A block of so many queries begins.
+    /// Begins a block with this number of queries.
     pub fn open(&self, block: u32, queries: u64) {
         self.lock().open.insert(block, Open { queries, share: 0.0, stage: None });
     }
 
-    /// So much of a block is done at least.
+    /// Sets the least finished share of a block.
     pub fn reach(&self, block: u32, share: f64) {
         if let Some(open) = self.lock().open.get_mut(&block) {
             open.share = open.share.max(share);
         }
     }
 
-    /// The only block under way begins a stage of so many steps.
+    /// Begins a stage of the only unfinished block, with this number of steps.
     pub fn stage(&self, stage: Stage, steps: u64) {
         let mut state = self.lock();
         self.steps.store(0, Ordering::Relaxed);
@@ -83,26 +84,26 @@ impl Meter {
         }
     }
 
-    /// So many more steps of the stage are done.
+    /// Adds finished steps of the stage.
     pub fn step(&self, more: u64) {
         self.steps.fetch_add(more, Ordering::Relaxed);
     }
 
-    /// The report of a block is made.
+    /// Ends a block: its report is finished.
     pub fn close(&self, block: u32) {
         let mut state = self.lock();
         state.finished += state.open.remove(&block).map_or(0, |open| open.queries);
     }
 
-    /// So many queries were finished by an earlier run.
+    /// Adds queries that an earlier run finished.
     pub fn skip(&self, queries: u64) {
         let mut state = self.lock();
         state.finished += queries;
         state.earlier += queries;
     }
 
-    /// What is done now.
-    pub fn look(&self) -> Seen {
+    /// Returns the current progress.
+    pub fn snapshot(&self) -> Snapshot {
         let steps = self.steps.load(Ordering::Relaxed);
         let mut state = self.lock();
         let part = |open: &Open| {
@@ -111,7 +112,7 @@ impl Meter {
         };
         let done = state.finished as f64 + state.open.values().map(part).sum::<f64>();
         state.most = state.most.max(done);
-        Seen {
+        Snapshot {
             total: state.total,
             finished: state.finished,
             under_way: state.open.values().map(|open| open.queries).sum(),
@@ -120,7 +121,8 @@ impl Meter {
         }
     }
 
-    /// Nothing panics while it holds the lock, and counts are valid in any case.
+    /// Code that holds the lock does not panic, and counts are valid in any case, so poisoning is
+    /// ignored.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -140,14 +142,14 @@ mod tests {
             meter.stage(stage, all);
             for _ in 0..all {
                 meter.step(1);
-                shares.push(meter.look().done);
+                shares.push(meter.snapshot().done);
             }
         }
         assert_eq!(shares.len(), 14);
         assert!(shares.is_sorted(), "{shares:?}");
         assert!((shares[1] - 3.75).abs() < 1e-9 && (shares[13] - 10.0).abs() < 1e-9, "{shares:?}");
         meter.close(0);
-        let seen = meter.look();
+        let seen = meter.snapshot();
         assert_eq!((seen.finished, seen.under_way, seen.done), (10, 0, 10.0));
         assert_eq!(seen.share(), Some(0.5));
     }
@@ -156,12 +158,12 @@ mod tests {
     fn all_is_done_at_the_end_only() {
         let meter = Meter::default();
         meter.expect(Some(3));
-        // More than were counted, as in a file without definition lines.
+        // More queries than were counted, as in a file without definition lines.
         meter.open(0, 5);
         meter.close(0);
-        assert_eq!(meter.look().share(), Some(0.999));
+        assert_eq!(meter.snapshot().share(), Some(0.999));
         meter.expect(None);
-        assert_eq!(meter.look().share(), None);
+        assert_eq!(meter.snapshot().share(), None);
     }
 
     #[test]
@@ -173,10 +175,10 @@ mod tests {
         meter.reach(8, 0.5);
         meter.reach(8, 0.25);
         meter.reach(9, 1.0);
-        let seen = meter.look();
+        let seen = meter.snapshot();
         assert_eq!((seen.finished, seen.under_way), (30, 30));
         assert_eq!((seen.done, seen.done_here), (40.0, 10.0));
         meter.close(7);
-        assert_eq!(meter.look().done_here, 20.0);
+        assert_eq!(meter.snapshot().done_here, 20.0);
     }
 }

@@ -1,22 +1,23 @@
-//! How long a search still takes.
+//! Estimates the remaining time of a search.
 
 use std::time::Duration;
 
-/// Nothing is told of the time left before.
+/// Time from the start before which there is no estimate.
 const SETTLED: Duration = Duration::from_secs(1);
 
-/// The rate at which a search gets on: a mean over all of it in which a moment counts in proportion to its time from
-/// the begin. So it becomes steadier as the search goes on, and forgets how it began.
+/// The rate of progress: a mean over the whole search in which a moment has a weight proportional
+/// to its time since the start. So the rate becomes steadier as the search goes on, and forgets the
+/// start.
 #[derive(Debug, Default)]
 pub struct Pace {
-    /// When it was looked at last, from the begin, and what was done then.
+    /// Time since the start of the last sample, and the finished amount then.
     last: (Duration, f64),
-    /// What is done in a second.
+    /// Amount finished per second.
     rate: f64,
 }
 
 impl Pace {
-    /// So much is done after so long.
+    /// Adds a sample: `done` was finished at the time `at` since the start.
     pub fn note(&mut self, at: Duration, done: f64) {
         let (before, was) = self.last;
         let passed = at.saturating_sub(before).as_secs_f64();
@@ -27,15 +28,15 @@ impl Pace {
         }
     }
 
-    /// The time that `rest` takes; nothing as long as that cannot be told.
+    /// Returns the time for the amount `rest`; `None` as long as there is no estimate.
     pub fn left(&self, rest: f64) -> Option<Duration> {
         let seconds = rest.max(0.0) / self.rate;
-        let told = self.last.0 >= SETTLED && self.rate > 0.0;
-        told.then(|| Duration::try_from_secs_f64(seconds).ok()).flatten()
+        let is_settled = self.last.0 >= SETTLED && self.rate > 0.0;
+        is_settled.then(|| Duration::try_from_secs_f64(seconds).ok()).flatten()
     }
 }
 
-/// `1:02:03`, or `2:03` below an hour.
+/// Formats a time as `1:02:03`, or as `2:03` below an hour.
 pub fn clock(time: Duration) -> String {
     let seconds = time.as_secs_f64().round() as u64;
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
@@ -49,25 +50,26 @@ pub fn clock(time: Duration) -> String {
 mod tests {
     use super::*;
 
-    /// What is told of the time left, five times a second, if `done` tells what is done when.
-    fn told(until: f64, total: f64, done: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
+    /// Returns estimates of the remaining time, made five times a second; `done` is the finished
+    /// amount at each time.
+    fn estimates(until: f64, total: f64, done: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
         let mut pace = Pace::default();
-        let mut told = Vec::new();
+        let mut times = Vec::new();
         for tick in 1..(until * 5.0) as u32 {
             let at = f64::from(tick) / 5.0;
             pace.note(Duration::from_secs_f64(at), done(at));
             if let Some(left) = pace.left(total - done(at)) {
-                told.push((at, left.as_secs_f64()));
+                times.push((at, left.as_secs_f64()));
             }
         }
-        told
+        times
     }
 
     #[test]
-    fn an_even_search_is_told_exactly() {
-        let told = told(100.0, 50.0, |at| at / 2.0);
-        assert!(told.len() > 490, "{}", told.len());
-        for (at, left) in told {
+    fn the_estimate_of_an_even_search_is_exact() {
+        let times = estimates(100.0, 50.0, |at| at / 2.0);
+        assert!(times.len() > 490, "{}", times.len());
+        for (at, left) in times {
             assert!((at + left - 100.0).abs() < 1e-6, "{left} s left at {at}");
         }
     }
@@ -79,8 +81,8 @@ mod tests {
             let (block, within) = ((at / 5.0).floor(), at % 5.0);
             block + if within < 3.0 { 0.8 * within / 3.0 } else { 0.8 + 0.1 * (within - 3.0) }
         };
-        let told = told(100.0, 20.0, done);
-        let late: Vec<_> = told.iter().filter(|(at, _)| *at > 10.0).collect();
+        let times = estimates(100.0, 20.0, done);
+        let late: Vec<_> = times.iter().filter(|(at, _)| *at > 10.0).collect();
         assert!(late.len() > 400);
         for &(at, left) in late {
             assert!((at + left - 100.0).abs() < 10.0, "{left} s left at {at}");
@@ -89,16 +91,16 @@ mod tests {
 
     #[test]
     fn a_slow_begin_is_forgotten() {
-        // Nothing for 10 s, while the database is read; then one a second until 110 s.
-        let told = told(110.0, 100.0, |at| (at - 10.0).max(0.0));
-        let (at, left) = *told.iter().find(|(at, _)| *at >= 60.0).expect("told");
+        // No progress for 10 s, while the database is read; then one query a second until 110 s.
+        let times = estimates(110.0, 100.0, |at| (at - 10.0).max(0.0));
+        let (at, left) = *times.iter().find(|(at, _)| *at >= 60.0).expect("an estimate");
         assert!((at + left - 110.0).abs() < 3.0, "{left} s left at {at}");
     }
 
     #[test]
-    fn nothing_is_told_of_nothing() {
-        assert_eq!(told(0.9, 1.0, |at| at), []);
-        assert_eq!(told(30.0, 1.0, |_| 0.0), []);
+    fn there_is_no_estimate_without_progress() {
+        assert_eq!(estimates(0.9, 1.0, |at| at), []);
+        assert_eq!(estimates(30.0, 1.0, |_| 0.0), []);
     }
 
     #[test]

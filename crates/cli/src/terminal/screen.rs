@@ -1,4 +1,4 @@
-//! Drawing how far a search is, by a thread of its own.
+//! Draws the progress of a search, in a thread of its own.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,43 +9,43 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::How;
-use super::meter::{Meter, Seen};
+use super::DisplayMode;
+use super::meter::{Meter, Snapshot};
 use super::pace::{Pace, clock};
 
 /// Time between two drawings of the bar.
 const DRAW_EVERY: Duration = Duration::from_millis(200);
-/// Least time between two lines where there is no terminal.
+/// Least time between two lines without a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
-/// Steps of the bar.
+/// Number of steps of the bar.
 const STEPS: u64 = 10_000;
 
-/// What is shown, until it is dropped.
+/// A display in progress; it is removed when dropped.
 pub struct Screen {
     canvas: Arc<Canvas>,
     thread: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
-/// What the thread draws.
+/// The state that the thread draws.
 struct Canvas {
-    how: How,
+    how: DisplayMode,
     bar: ProgressBar,
     meter: Arc<Meter>,
     start: Instant,
-    /// Said behind the rest.
+    /// Text after the bar.
     note: Mutex<String>,
     drawn: AtomicBool,
 }
 
 impl Screen {
-    /// Begins to draw; `None` if that cannot be done.
-    pub fn new(how: How, meter: &Arc<Meter>, start: Instant) -> Option<Self> {
-        let template = match meter.look().total {
+    /// Starts to draw; `None` if that is impossible.
+    pub fn new(how: DisplayMode, meter: &Arc<Meter>, start: Instant) -> Option<Self> {
+        let template = match meter.snapshot().total {
             Some(_) => "{bar:24} {wide_msg}",
             None => "{spinner} {wide_msg}",
         };
         let target = match how {
-            How::Bar => ProgressDrawTarget::stderr(),
+            DisplayMode::Bar => ProgressDrawTarget::stderr(),
             _ => ProgressDrawTarget::hidden(),
         };
         let style = ProgressStyle::with_template(template);
@@ -65,29 +65,29 @@ impl Screen {
         Some(Screen { canvas, thread: Some((end, thread)) })
     }
 
-    /// A line on standard error, for which the bar makes room.
+    /// Writes a line on standard error; the bar moves below it.
     pub fn say(&self, line: &[u8]) {
         let write = || {
             let _ = io::stderr().write_all(line);
         };
-        match self.canvas.how == How::Bar && self.canvas.is_drawn() && in_foreground() {
+        match self.canvas.how == DisplayMode::Bar && self.canvas.is_drawn() && in_foreground() {
             true => self.canvas.bar.suspend(write),
             false => write(),
         }
     }
 
-    /// Says something behind the rest, from now on.
+    /// Sets the text after the bar.
     pub fn note(&self, text: String) {
         *self.canvas.note.lock().unwrap_or_else(PoisonError::into_inner) = text;
     }
 
-    /// Everything is done: the bar stays as it is then. Tells whether more may be written.
+    /// Completes the bar and leaves it. Returns whether more may be written to the terminal.
     pub fn finish(mut self) -> bool {
         self.end();
         let Canvas { how, bar, meter, start, .. } = &*self.canvas;
-        let free = *how != How::Bar || in_foreground();
-        if *how == How::Bar && self.canvas.is_drawn() && free {
-            let (queries, took) = (HumanCount(meter.look().finished), clock(start.elapsed()));
+        let free = *how != DisplayMode::Bar || in_foreground();
+        if *how == DisplayMode::Bar && self.canvas.is_drawn() && free {
+            let (queries, took) = (HumanCount(meter.snapshot().finished), clock(start.elapsed()));
             bar.set_message(format!("100 %  {queries} queries, {took}"));
             bar.finish();
             let _ = io::stderr().write_all(b"\n");
@@ -95,18 +95,18 @@ impl Screen {
         free
     }
 
-    /// Nothing is drawn any more.
+    /// Stops the thread.
     fn end(&mut self) {
         if let Some((end, thread)) = self.thread.take() {
             drop(end);
-            // It has nothing to tell, not even a panic.
+            // The result of the thread, even a panic, does not matter.
             let _ = thread.join();
         }
     }
 }
 
 impl Drop for Screen {
-    /// Unless it is finished, the bar is removed: what ended the search comes in its place.
+    /// Removes an unfinished bar, so that an error message takes its place.
     fn drop(&mut self) {
         self.end();
         let bar = &self.canvas.bar;
@@ -125,13 +125,13 @@ impl Canvas {
     }
 
     fn draw(&self, pace: &mut Pace, lines: &mut Lines) {
-        let seen = self.meter.look();
+        let seen = self.meter.snapshot();
         let elapsed = self.start.elapsed();
         pace.note(elapsed, seen.done_here);
         let left = seen.total.and_then(|total| pace.left(total as f64 - seen.done));
         let mut text = sentence(&seen, left, elapsed);
         match self.how {
-            How::Bar if in_foreground() => {
+            DisplayMode::Bar if in_foreground() => {
                 text += &self.note.lock().unwrap_or_else(PoisonError::into_inner);
                 self.bar
                     .set_position(seen.share().map_or(0, |share| (share * STEPS as f64) as u64));
@@ -139,7 +139,7 @@ impl Canvas {
                 self.bar.tick();
                 self.drawn.store(true, Ordering::Relaxed);
             }
-            How::Lines if lines.is_due(elapsed, seen.done) => {
+            DisplayMode::Lines if lines.is_due(elapsed, seen.done) => {
                 let _ = writeln!(io::stderr(), "fleetblast: {text}");
             }
             _ => {}
@@ -147,7 +147,7 @@ impl Canvas {
     }
 }
 
-/// The last line where there is no terminal: when it was written, from the begin, and what was done then.
+/// The last line without a terminal: its time since the start, and the amount finished then.
 #[derive(Default)]
 struct Lines {
     at: Duration,
@@ -155,8 +155,9 @@ struct Lines {
 }
 
 impl Lines {
-    /// Whether another line is due, which is noted as written: there is news, and the last line is long ago. They come
-    /// less and less often, lest a long search fill a file.
+    /// Returns whether another line is due, and notes it as written. It is due if there is progress
+    /// and the last line is old enough. Lines become rarer with time, lest a long search fill a
+    /// file.
     fn is_due(&mut self, now: Duration, done: f64) -> bool {
         let due = now >= (self.at + LINE_EVERY).max(self.at.mul_f64(1.02)) && done > self.done;
         if due {
@@ -166,8 +167,8 @@ impl Lines {
     }
 }
 
-/// How far it is, in words.
-fn sentence(seen: &Seen, left: Option<Duration>, elapsed: Duration) -> String {
+/// Formats the progress in words.
+fn sentence(seen: &Snapshot, left: Option<Duration>, elapsed: Duration) -> String {
     let finished = HumanCount(seen.finished);
     let (Some(share), Some(total)) = (seen.share(), seen.total) else {
         let within = match seen.under_way {
@@ -180,12 +181,13 @@ fn sentence(seen: &Seen, left: Option<Duration>, elapsed: Duration) -> String {
         return format!("{finished} queries done{within}, {}", clock(elapsed));
     };
     let left = left.map_or(String::new(), |left| format!(", {} left", clock(left)));
-    // Rounded down: 100 % is for the end.
+    // Rounded down: only the end is 100 %.
     let percent = (share * 1000.0).floor() / 10.0;
     format!("{percent:.1} %  {finished}/{} queries{left}", HumanCount(total))
 }
 
-/// False if another job has the terminal: what this one drew there would stand amid the other's.
+/// Whether this job is in the foreground: drawings of a background job would disturb the terminal
+/// of another.
 fn in_foreground() -> bool {
     let group = rustix::termios::tcgetpgrp(io::stderr());
     group.map_or(true, |group| group == rustix::process::getpgrp())
@@ -199,7 +201,7 @@ mod tests {
     fn lines_come_when_there_is_news_and_not_too_often() {
         let mut lines = Lines::default();
         let mut written = Vec::new();
-        // Nothing new from 30 s to 60 s.
+        // No progress from 30 s to 60 s.
         for second in 0..100_u64 {
             let done = second.min(30) + second.saturating_sub(60);
             if lines.is_due(Duration::from_secs(second), done as f64) {
@@ -214,8 +216,8 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_tells_what_is_known() {
-        let seen = Seen {
+    fn a_sentence_shows_only_known_numbers() {
+        let seen = Snapshot {
             total: Some(2000),
             finished: 1000,
             under_way: 100,
@@ -225,12 +227,12 @@ mod tests {
         let (left, elapsed) = (Some(Duration::from_secs(161)), Duration::from_secs(61));
         assert_eq!(sentence(&seen, left, elapsed), "53.1 %  1,000/2,000 queries, 2:41 left");
         assert_eq!(sentence(&seen, None, elapsed), "53.1 %  1,000/2,000 queries");
-        let unknown = Seen { total: None, ..seen };
+        let unknown = Snapshot { total: None, ..seen };
         let expected = "1,000 queries done, 100 under way (62.9 %), 1:01";
         assert_eq!(sentence(&unknown, None, elapsed), expected);
-        let between = Seen { under_way: 0, done: 1000.0, ..unknown };
+        let between = Snapshot { under_way: 0, done: 1000.0, ..unknown };
         assert_eq!(sentence(&between, None, elapsed), "1,000 queries done, 1:01");
-        let nearly = Seen { done: 2500.0, ..seen };
+        let nearly = Snapshot { done: 2500.0, ..seen };
         assert!(sentence(&nearly, None, elapsed).starts_with("99.9 %"));
     }
 }

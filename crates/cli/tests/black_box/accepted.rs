@@ -1,4 +1,5 @@
-//! Command lines that make a search: BLAST+ accepts them too, and its warnings are ours, to the byte.
+//! Command lines that start a search. BLAST+ accepts them too, and FleetBLAST prints the same
+//! warnings byte for byte.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -134,7 +135,7 @@ fn accepts_what_the_oracle_accepts() {
 }
 
 #[test]
-fn ranks_on_the_same_cores_share_them_unless_told_otherwise() {
+fn ranks_on_the_same_cores_share_them_by_default() {
     let fixture = Fixture::new();
     let threads = |line: &str, ranks: usize| {
         let (_, plan) = plan_on(&line_of(&fixture, "-db|db", line), 4, &BTreeMap::new());

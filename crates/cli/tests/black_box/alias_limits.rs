@@ -1,5 +1,5 @@
-//! Volumes that are named beside their aliases, and the limits and lists of these: what is
-//! searched, and what `blastdbcmd` retrieves, as BLAST+ 2.12.0 was seen to do.
+//! Volumes that are named beside their aliases, with limits and lists of these: the sequences that
+//! searches and `blastdbcmd` use are those of BLAST+ 2.12.0.
 
 use std::ffi::OsString;
 use std::fs;
@@ -145,7 +145,7 @@ fn a_range_beside_its_volume_limits_searches_without_a_list() {
     }
 }
 
-/// BLAST+ takes each sequence for a database of its own where it counts no residues.
+/// BLAST+ takes each sequence for a separate database if it counts no residues.
 #[test]
 fn databases_without_counted_residues_are_refused() {
     let fixture = directory();

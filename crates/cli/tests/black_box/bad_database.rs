@@ -73,7 +73,7 @@ fn every_missing_file_is_named() {
 }
 
 #[test]
-fn every_truncation_is_told_with_its_place() {
+fn every_truncation_is_named_with_its_offset() {
     let sandbox = Sandbox::new();
     let whole = sound();
     for length in 0..whole.index.len() {
@@ -95,7 +95,7 @@ fn every_truncation_is_told_with_its_place() {
 }
 
 #[test]
-fn an_index_that_lies_is_told_with_its_place() {
+fn false_index_values_are_named_with_their_offset() {
     let sandbox = Sandbox::new();
     let whole = sound();
     // Version, type, title and date stand before the number of sequences.
@@ -149,7 +149,7 @@ fn tables_of_gigabytes_without_contents_are_refused() {
 }
 
 #[test]
-fn bytes_that_are_no_residues_are_told_with_their_place() {
+fn bytes_that_are_no_residues_are_named_with_their_offset() {
     let sandbox = Sandbox::new();
     for (at, code) in [(5, 28), (5, 0xff), (40, 99)] {
         let mut bytes = sound();
@@ -167,7 +167,7 @@ fn bytes_that_are_no_residues_are_told_with_their_place() {
 
 /// Headers are read for the sequences reported only.
 #[test]
-fn headers_that_lie_are_told_with_their_place() {
+fn false_header_values_are_named_with_their_offset() {
     let sandbox = Sandbox::new();
     let whole = sound();
     let string = whole.headers.iter().position(|&tag| tag == 0x1a).expect("a title") + 1;
@@ -186,7 +186,7 @@ fn headers_that_lie_are_told_with_their_place() {
 }
 
 #[test]
-fn aliases_that_lead_nowhere_are_told() {
+fn aliases_that_lead_nowhere_are_refused() {
     let sandbox = Sandbox::new();
     sandbox.database("two.00", &sound());
     sandbox.write("two.pal", "TITLE two\nDBLIST two.00 two.01\n");

@@ -33,7 +33,7 @@ fn places_that_cannot_be_written_are_refused_before_the_search() {
 }
 
 #[test]
-fn a_full_disk_is_told_with_file_and_byte() {
+fn a_full_disk_is_named_with_file_and_byte() {
     let sandbox = Sandbox::new();
     for format in ["0", "5", "6", "7"] {
         let line = ["-outfmt", format, "-out", "/dev/full"];
@@ -63,7 +63,7 @@ fn a_report_larger_than_allowed_leaves_nothing() {
     assert_eq!(fs::read(sandbox.path("old")).expect("a file"), b"an older report\n");
 }
 
-/// The system sends a signal to whoever writes beyond the limit, which must end no command.
+/// The system sends a signal to a process that writes beyond the limit; it must end no command.
 #[test]
 fn files_larger_than_allowed_are_errors_of_every_command() {
     let sandbox = Sandbox::new();
@@ -82,7 +82,7 @@ fn files_larger_than_allowed_are_errors_of_every_command() {
     assert!(!sandbox.path("key").exists());
 }
 
-/// A program that may open no more files removes what it has made.
+/// A program that can open no more files removes the files that it has made.
 #[test]
 fn makeblastdb_without_open_files_leaves_nothing() {
     let sandbox = Sandbox::new();
@@ -183,7 +183,7 @@ fn an_interrupted_run_leaves_nothing_and_dies_by_the_signal() {
     let signals = [("INT", 2), ("TERM", 15), ("HUP", 1), ("QUIT", 3), ("USR1", 10), ("USR2", 12)];
     for (name, number) in signals {
         for out in ["new", "old"] {
-            // The tests themselves may run with signals ignored, as jobs in the background of a script do.
+            // Signals may be ignored in the tests themselves: shells do that for background jobs.
             let script = "ulimit -c 0; exec env --default-signal=INT,TERM,HUP,QUIT \"$@\"";
             let command = sandbox.shell(script, &["-query", "-", "-out", out]);
             let waiting = Waiting::start(&sandbox, command);

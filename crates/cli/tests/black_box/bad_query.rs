@@ -55,7 +55,7 @@ fn an_unreadable_query_is_named() {
 }
 
 #[test]
-fn what_is_no_fasta_is_told_with_file_and_line() {
+fn input_that_is_no_fasta_is_named_with_file_and_line() {
     let sandbox = Sandbox::new();
     sandbox.write("junk.fa", junk(4000));
     sandbox.write("late.fa", "; a comment\n\n%%%%####\n");
@@ -72,7 +72,7 @@ fn what_is_no_fasta_is_told_with_file_and_line() {
 }
 
 #[test]
-fn damaged_archives_are_told_with_file_and_format() {
+fn damaged_archives_are_named_with_file_and_format() {
     let sandbox = Sandbox::new();
     let (gzip, zstd) = (stored_gzip(&query()), raw_zstd(&query()));
     sandbox.write("whole.zst", &zstd);
@@ -94,7 +94,7 @@ fn damaged_archives_are_told_with_file_and_format() {
     assert_eq!(fs::read(sandbox.path("report")).expect("an empty file"), b"");
 }
 
-/// What stands before the bad record may have been reported on standard output; a file is no report then.
+/// Queries before the bad record may be on standard output already; an output file stays empty.
 #[test]
 fn a_bad_record_after_good_ones_ends_the_run() {
     let sandbox = Sandbox::new();
@@ -136,7 +136,7 @@ fn queries_without_residues_and_no_queries() {
             assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0), "{format}");
             assert_eq!(message(&output), "Warning: [blastp] Query is Empty!\n");
         }
-        // BLAST+ does not look into a pipe beforehand, and starts an XML report with the first query.
+        // BLAST+ does not check a pipe beforehand, and starts an XML report with the first query.
         for (format, expected) in [("5", "\n"), ("6", ""), ("7", "# BLAST processed 0 queries\n")] {
             let arguments = format!("blastp -query - -db db -outfmt {format} {}", more.join(" "));
             let line = format!("printf '' | \"$1\" {arguments}");
@@ -225,9 +225,9 @@ fn the_oracle_says_the_same_first() {
     }
 }
 
-/// What is told while files are read is told once, by whatever number of ranks.
+/// A warning about an input file is printed once, whatever the number of ranks.
 #[test]
-fn what_follows_compressed_data_is_told_once() {
+fn bytes_after_compressed_data_are_warned_of_once() {
     let sandbox = Sandbox::new();
     sandbox.write("plain.fa", query());
     let packed = std::process::Command::new("gzip")
@@ -236,19 +236,20 @@ fn what_follows_compressed_data_is_told_once() {
         .output();
     let packed = packed.expect("gzip").stdout;
     sandbox.write("q.gz", [&packed[..], b"junk"].concat());
-    let told = "Warning: [blastp] q.gz (gzip): what follows the compressed data is ignored\n";
+    let warnings = "Warning: [blastp] q.gz (gzip): what follows the compressed data is ignored\n";
     for files in [["-query", "q.gz", "-db", "db"], ["-query", "plain.fa", "-subject", "q.gz"]] {
         for ranks in [&[][..], &["-ranks", "3"]] {
             let output = sandbox.run(&[&files[..], ranks, &["-progress", "no"]].concat());
             assert!(output.status.success() && !output.stdout.is_empty(), "{}", message(&output));
-            assert_eq!(message(&output), told, "{files:?} {ranks:?}");
+            assert_eq!(message(&output), warnings, "{files:?} {ranks:?}");
         }
     }
 }
 
-/// Titles that are not shown as they are: the first of each volume is told of, by whatever number of ranks.
+/// Titles that are not shown unchanged: the program warns of the first one in each volume, once for
+/// all ranks.
 #[test]
-fn odd_titles_are_told_of_once() {
+fn odd_titles_are_warned_of_once() {
     use crate::volumes::{FOUR, entries, volume};
     let sandbox = Sandbox::new();
     let mut odd = entries(11, 5);
@@ -257,16 +258,16 @@ fn odd_titles_are_told_of_once() {
     sandbox.database("odd", &volume(&FOUR, &odd));
     let arguments = ["-db", "odd", "-num_threads", "1", "-progress", "no"];
     let alone = sandbox.run(&arguments);
-    let told = message(&alone);
-    assert_eq!(told.matches("Warning: [blastp] header file (").count(), 1, "{told}");
+    let warnings = message(&alone);
+    assert_eq!(warnings.matches("Warning: [blastp] header file (").count(), 1, "{warnings}");
     assert!(
-        told.ends_with(
+        warnings.ends_with(
             "the title of sequence 1 has bytes that are no printable ASCII, shown as #\n"
         ),
-        "{told}"
+        "{warnings}"
     );
     for ranks in ["2", "3"] {
         let output = sandbox.run(&[&arguments[..], &["-ranks", ranks]].concat());
-        assert_eq!((message(&output), output.stdout), (told.clone(), alone.stdout.clone()));
+        assert_eq!((message(&output), output.stdout), (warnings.clone(), alone.stdout.clone()));
     }
 }

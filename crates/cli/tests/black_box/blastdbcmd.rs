@@ -1,4 +1,5 @@
-//! `blastdbcmd`: standard output, standard error and exit code are the oracle's on hand-made databases of all kinds.
+//! `blastdbcmd`: standard output, standard error and exit code equal the oracle's on hand-made
+//! databases of all kinds.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +10,8 @@ use fleetblast_oracle::sample;
 use crate::common::Fixture;
 use crate::volumes::Random;
 
-/// Definition lines of proteins: all kinds of identifiers, merged ones, titles that look like identifiers.
+/// Definition lines of proteins: all forms of identifiers, merged entries, titles that look like
+/// identifiers.
 const PROTEINS: [&str; 20] = [
     "sp|P69905.2|HBA_HUMAN Hemoglobin alpha",
     "ref|NP_000549.1| ends with a period.",

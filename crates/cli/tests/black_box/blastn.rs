@@ -1,4 +1,4 @@
-//! `blastn`: what it refuses, how it reads sequences, and what it reports are the oracle's, to the byte.
+//! `blastn`: refusals, parsing of sequences and reports equal the oracle's byte for byte.
 
 use std::fs;
 use std::process::Output;
@@ -30,7 +30,7 @@ const PARSER: &[&str] = &[
     "-sum_stats|2",
 ];
 
-/// Values that make no search, or do not go together. Where one is wrong in more than one way, it tells the order of checks.
+/// Invalid values and combinations. A line with several errors shows the order of the checks.
 const VALUES: &[&str] = &[
     "-dust|20 64",
     "-dust|20 64 x",
@@ -217,14 +217,14 @@ fn without_path(output: &Output) -> Vec<u8> {
     lines.flat_map(|line| if is_command(&line) { path(line) } else { line.to_vec() }).collect()
 }
 
-/// What is told, without the line about file and place that is FleetBLAST's own.
+/// Standard error and exit code, without FleetBLAST's own line about file and place.
 fn without_place(output: &Output) -> String {
-    let told = complaint(output);
+    let messages = complaint(output);
     let own = |line: &&str| line.starts_with('(') && line.ends_with(')');
-    told.split_inclusive('\n').filter(|line| !own(&line.trim_end())).collect()
+    messages.split_inclusive('\n').filter(|line| !own(&line.trim_end())).collect()
 }
 
-/// Fails if the report or what is told of one of the lines differs from the oracle's.
+/// Fails if the report or the messages of a line differ from the oracle's.
 pub fn compare(fixture: &Fixture, lines: impl IntoIterator<Item = String>) {
     let Some(blast) = fixture.oracle else { return };
     let ours = fixture.called("blastn");
@@ -252,7 +252,7 @@ fn parser_answers_as_the_oracle() {
 }
 
 #[test]
-fn values_are_judged_as_by_the_oracle() {
+fn values_are_validated_as_by_the_oracle() {
     let files = "-query|q.fa|-subject|s.fa|-outfmt|6";
     let whole = |line: &&str| match line.contains("-outfmt") {
         true => format!("{}|{line}", files.trim_end_matches("|-outfmt|6")),
@@ -308,8 +308,8 @@ fn batches_are_the_oracles() {
     compare(&fixture, ["megablast", "blastn", "dc-megablast"].map(line));
 }
 
-/// After a batch that brings about nearly nothing BLAST+ makes the smallest one: a query that ends before `-query_loc` starts is then
-/// the only one of its batch, which is an error, or it is not.
+/// After a batch with hardly any hits BLAST+ makes the smallest batch. A query that ends before
+/// `-query_loc` starts is then alone in its batch, which is an error, or it is not.
 #[test]
 fn batches_after_one_without_extensions_are_the_oracles() {
     let fixture = fixture();
@@ -354,8 +354,8 @@ fn what_is_not_supported_is_refused_by_name() {
     for (line, name) in lines {
         let line = Fixture::words(&format!("-query|q.fa|-db|db|{line}"));
         let output = fixture.run(&fixture.called("blastn"), &line, &[]);
-        let told = complaint(&output);
+        let messages = complaint(&output);
         let expected = format!("does not support {name} yet; run NCBI blastn instead");
-        assert!(output.status.code() == Some(1) && told.contains(&expected), "{told}");
+        assert!(output.status.code() == Some(1) && messages.contains(&expected), "{messages}");
     }
 }

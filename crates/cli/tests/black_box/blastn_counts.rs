@@ -1,4 +1,4 @@
-//! `blastn` in a part of a database: what is counted and what is estimated of it shows as in the oracle.
+//! `blastn` in a part of a database: the report shows the counts and estimates of the oracle.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use crate::blastn::{Bases, compare};
 use crate::common::{Fixture, complaint};
 use crate::volumes::Random;
 
-/// Databases: whole ones, and aliases with a list that state what it includes, or not.
+/// Databases: whole ones, and aliases with a list, with or without counts of the listed sequences.
 const DATABASES: &[&str] = &["four", "five", "listed", "stated", "ranged", "both"];
 /// What the user restricts them by.
 const RESTRICTIONS: &[&str] = &[

@@ -8,7 +8,7 @@ use crate::blastn::{Bases, COLUMNS, compare, make_database, opposite};
 use crate::common::Fixture;
 use crate::volumes::Random;
 
-/// Filters, of which each but the first drops something here.
+/// Filters. Each but the first removes an HSP here.
 const FILTERS: &[&str] = &[
     "-max_hsps|500",
     "-culling_limit|1",

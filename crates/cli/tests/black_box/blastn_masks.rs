@@ -9,7 +9,7 @@ use crate::blastn::{Bases, COLUMNS, compare, opposite};
 use crate::common::{Fixture, complaint};
 use crate::volumes::Random;
 
-/// Searches whose words reach over what is masked, or not.
+/// Searches whose words may or may not extend over masked ranges.
 const SEARCHES: &[&str] = &[
     "-task|blastn",
     "-task|blastn|-word_size|7",
@@ -20,7 +20,8 @@ const SEARCHES: &[&str] = &[
     "-task|blastn|-ungapped",
 ];
 
-/// A directory with `masked.fa`, related subjects with stretches in lower case, `few.fa`, their relatives, and the database `masked`.
+/// A directory with `masked.fa` (related subjects with ranges in lower case), `few.fa` (their
+/// relatives), and the database `masked`.
 fn fixture() -> Fixture {
     let fixture = Fixture::new();
     let mut bases = Bases(Random(23));
@@ -90,7 +91,7 @@ fn low_complexity(bases: &mut Bases) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_of_low_complexity_is_told_by_the_strand_that_is_searched() {
+fn low_complexity_is_found_on_the_strand_that_is_searched() {
     let fixture = Fixture::new();
     let mut bases = Bases(Random(81));
     let (mut queries, mut subjects) = (String::new(), String::new());

@@ -1,4 +1,5 @@
-//! `blastn` on ranks: whatever the queries bring about, and so whatever the batches of BLAST+ would be, the bytes of one process.
+//! `blastn` on ranks: the bytes of one process, whatever hits the queries have and whatever batches
+//! BLAST+ would therefore make.
 
 mod stops;
 
@@ -13,13 +14,13 @@ use crate::patience::until;
 use crate::volumes::Random;
 use tempfile::TempDir;
 
-/// Exit code of what is refused.
+/// Exit code of a refusal.
 const INPUT: i32 = 1;
 
 /// Bytes of a checkpoint that has records, and not only headers of files.
 const LEAST_RECORDS: u64 = 500;
 
-/// What most of the tests search for: few hits of worth, and many extensions that come to nothing.
+/// Options of most tests: few hits with good e-values, and many extensions that fail.
 const MANY: &str = "-query many.fa -db repeats -task megablast -word_size 16 -evalue 1e-9 -max_hsps 1 -outfmt 0 -num_descriptions 3 -num_alignments 1";
 
 struct Bases(Random);
@@ -60,7 +61,7 @@ fn fasta(name: &str, sequences: &[String]) -> String {
     sequences.iter().enumerate().map(|(i, bases)| format!(">{name}{i}\n{bases}\n")).collect()
 }
 
-/// A directory of its own.
+/// A separate directory for a test.
 struct Place(TempDir);
 
 impl Place {
@@ -68,8 +69,9 @@ impl Place {
         Place(tempfile::tempdir().expect("a directory"))
     }
 
-    /// `repeats`, a database of short units in many copies, and `many.fa`: stretches of queries full of these, of others, and of such
-    /// as cannot be searched, of which the report tells something else where they are a whole batch.
+    /// `repeats`, a database of short units in many copies, and `many.fa`: runs of queries full of
+    /// these units, of others, and of queries that cannot be searched. For a batch with nothing but
+    /// the last kind, the report has another text.
     fn with_repeats() -> Place {
         let place = Place::new();
         let mut bases = Bases(Random(5));
@@ -133,11 +135,11 @@ impl Place {
         self.in_place(Command::new(env!("CARGO_BIN_EXE_fleetblast")), arguments)
     }
 
-    /// What a search without faults reports and tells.
+    /// The report and the messages of a search without faults.
     fn output(&self, arguments: &str) -> Output {
         let output = self.command(arguments).output().expect("the program runs");
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{arguments}: {told}");
+        let messages = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments}: {messages}");
         output
     }
 
@@ -159,7 +161,7 @@ fn without_command(report: &[u8]) -> Vec<&[u8]> {
 }
 
 #[test]
-fn batches_that_are_foretold_wrong_are_found_out() {
+fn wrongly_predicted_batches_are_detected() {
     let place = Place::with_repeats();
     let expected = place.output(MANY);
     let mut other = place.command(MANY);
@@ -182,7 +184,7 @@ fn batches_that_are_foretold_wrong_are_found_out() {
 }
 
 #[test]
-fn a_search_that_is_killed_is_judged_the_same_when_it_goes_on() {
+fn a_resumed_search_verifies_predictions_as_before() {
     let place = Place::with_repeats();
     let expected = place.output(MANY).stdout;
     let arguments = format!("{MANY} -checkpoint kept -resume -out report -block_residues 700");
@@ -251,7 +253,7 @@ fn all_formats_and_tasks_are_those_of_one_process() {
     let family = bases.some(900);
     let part = |at: usize| &family[100 * at..100 * at + 400];
     let mut queries: Vec<String> = (0..6).map(|at| bases.mutant(part(at))).collect();
-    // Reads one after another, of which extensions may take the next for their own.
+    // Reads one after another: an extension of one may run into the next.
     queries.extend((0..12).map(|at| family[70 * at..70 * at + 69].to_owned()));
     queries.push("AC".repeat(60));
     let subjects: Vec<String> = (0..8)
@@ -287,10 +289,10 @@ fn all_formats_and_tasks_are_those_of_one_process() {
         let expected = place.command(&search).output().expect("the program runs");
         for shape in ["-ranks 3 -block_residues 300 -partitions 2", "-ranks 2 -groups 2"] {
             let output = place.command(&format!("{search} {shape}")).output().expect("it runs");
-            let told = String::from_utf8_lossy(&output.stderr);
+            let messages = String::from_utf8_lossy(&output.stderr);
             let is_same = without_command(&output.stdout) == without_command(&expected.stdout);
-            assert!(output.status == expected.status && is_same, "{line} {shape}: {told}");
-            assert_eq!(told, String::from_utf8_lossy(&expected.stderr), "{line} {shape}");
+            assert!(output.status == expected.status && is_same, "{line} {shape}: {messages}");
+            assert_eq!(messages, String::from_utf8_lossy(&expected.stderr), "{line} {shape}");
         }
     }
 }
@@ -312,10 +314,13 @@ fn what_depends_on_more_than_ranks_know_is_refused_by_name() {
     ] {
         let output = place.command(&format!("-query q.fa -db db {line}")).output();
         let output = output.expect("the program runs");
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        let is_named = told.contains(&format!("does not run blastn with {name}"));
-        assert!(is_named && told.contains("run it in one process"), "{line}: {told}");
-        assert!(output.status.code() == Some(INPUT) && told.lines().count() == 1, "{line}: {told}");
+        let messages = String::from_utf8_lossy(&output.stderr).into_owned();
+        let is_named = messages.contains(&format!("does not run blastn with {name}"));
+        assert!(is_named && messages.contains("run it in one process"), "{line}: {messages}");
+        assert!(
+            output.status.code() == Some(INPUT) && messages.lines().count() == 1,
+            "{line}: {messages}"
+        );
         assert!(!place.path("kept").exists());
     }
 }
@@ -335,7 +340,11 @@ fn processes_report_what_one_does() {
     assert!(fs::read(place.path("report")).expect("the report") == expected);
     let line = format!("{MANY} -window_size 40 -off_diagonal_range 5 -out refused");
     let refused = place.in_place(launched(&program, 3), &line).output().expect("the launcher runs");
-    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert_eq!(told.matches("does not run blastn with -off_diagonal_range").count(), 1, "{told}");
+    let messages = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(
+        messages.matches("does not run blastn with -off_diagonal_range").count(),
+        1,
+        "{messages}"
+    );
     assert!(!refused.status.success());
 }

@@ -1,5 +1,5 @@
-//! `blastn`: what depends on statistics without gaps, which ambiguous letters change, is the oracle's: those of queries that are searched
-//! together set how far each extension may fall.
+//! `blastn`: results that depend on statistics without gaps, which ambiguous letters change, equal
+//! the oracle's. The statistics of the queries in a batch set the X-drop of each extension.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use crate::blastn::{Bases, COLUMNS, compare, make_database};
 use crate::common::Fixture;
 use crate::volumes::Random;
 
-/// Gap costs for which there are no statistics but those without gaps, and some that have their own.
+/// Gap costs. Some have no statistics but those without gaps, and some have their own.
 const GAP_COSTS: &[&str] = &[
     "-no_greedy|-gapopen|5|-gapextend|2|-word_size|11",
     "-gapopen|5|-gapextend|2|-word_size|16",
@@ -28,7 +28,7 @@ const DROPS: &[&str] = &[
     "|-xdrop_ungap|5",
 ];
 
-/// The sequence with so many of a hundred letters ambiguous.
+/// Makes `percent` of a hundred letters ambiguous.
 fn blurred(bases: &mut Bases, mut sequence: Vec<u8>, percent: u64) -> Vec<u8> {
     for letter in &mut sequence {
         if bases.0.below(100) < percent {

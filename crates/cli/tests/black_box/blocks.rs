@@ -1,4 +1,4 @@
-//! Into which blocks the queries are cut changes neither the report nor what is said.
+//! The cuts between blocks of queries change neither the report nor the messages.
 
 use std::fmt::Write;
 use std::fs;
@@ -56,9 +56,9 @@ fn any_blocks_give_the_same_bytes_and_messages() {
             number += 1;
             for arguments in sample_from(number, 2, CUTS) {
                 let arguments: Vec<&str> = arguments.split(' ').collect();
-                let (got, told) = run(&arguments);
+                let (got, messages) = run(&arguments);
                 assert!(got == report, "{format} {arguments:?}");
-                assert_eq!(told, said, "{format} {arguments:?}");
+                assert_eq!(messages, said, "{format} {arguments:?}");
             }
         }
     }
@@ -96,13 +96,13 @@ fn blocks_are_as_large_as_wished_and_end_with_a_batch() {
     assert!(message(&refused).contains("block_residues"), "{}", message(&refused));
 }
 
-/// What is kept of a job is kept by blocks: a run on other ranks has to cut the queries in the same way.
+/// A checkpoint is kept by blocks, so a run on other ranks has to cut the queries in the same way.
 #[test]
 fn a_resumed_job_keeps_its_blocks() {
     let sandbox = Sandbox::new();
     sandbox.write("q.fa", queries());
     let report = sandbox.run(&["-outfmt", "0"]).stdout;
-    // The job is noted, but what is kept of its first block does not fit.
+    // The job is recorded in the checkpoint, but the results of its first block do not fit.
     let script = "ulimit -f 16; \"$@\"";
     let kept = ["-outfmt", "0", "-checkpoint", "kept", "-out", "o", "-ranks", "1"];
     let first =

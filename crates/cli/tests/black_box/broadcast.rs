@@ -1,4 +1,5 @@
-//! Processes that load the database together give the report of a process on its own, and read each byte once.
+//! Processes that load the database together give the report of a single process, and read each
+//! byte once.
 use std::fs;
 use std::path::Path;
 use std::process::Output;
@@ -25,7 +26,7 @@ fn database() -> TempDir {
     dir
 }
 
-/// The program on so many processes; on one without a launcher for 0.
+/// The program on this number of processes; for 0, one process without a launcher.
 fn run(dir: &Path, processes: u32, arguments: &[&str]) -> Output {
     launched(Path::new(env!("CARGO_BIN_EXE_fleetblast")), processes)
         .args([
@@ -69,7 +70,8 @@ fn the_report_is_the_same_and_each_byte_is_read_once() {
         let loading = &timing["loading"];
         assert_eq!(loading["method"], "broadcast");
         assert_eq!(loading["bytes_received"], 0, "there is one host");
-        // With the offsets of all sequences, four bytes each, and what partitions have in common where they meet.
+        // With the offsets of all sequences, four bytes each, and the bytes that adjacent
+        // partitions share.
         let read = loading["bytes_read"].as_u64().expect("a number");
         assert!((size + 4 * 400..size + 4 * 400 + 5 * 63 + 16).contains(&read), "{read} of {size}");
     }
@@ -85,7 +87,7 @@ fn what_does_not_fit_is_refused_once() {
 }
 
 #[test]
-fn the_plan_tells_what_is_read() {
+fn the_plan_shows_the_bytes_to_read() {
     let dir = database();
     let plan = |more: &[&str]| {
         let output = run(

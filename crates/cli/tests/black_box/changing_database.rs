@@ -1,5 +1,5 @@
-//! A database that is written to while it is searched: what was found before and after is of two databases, so there is no report, and
-//! a checkpoint keeps nothing of it.
+//! A database that is written to during a search: results from before and after are of two
+//! databases. So there is no report, and a checkpoint keeps no such results.
 
 use std::fs;
 use std::io::Write;

@@ -1,5 +1,5 @@
-//! Query files that are written to while a program reads them. Its output is of the queries as they
-//! were, or an error names the file and nothing is under the report's name.
+//! Query files that are written to while a program reads them. The output is that of the queries
+//! before the change, or an error names the file and there is no file under the report's name.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -13,7 +13,8 @@ use crate::sandbox::{Sandbox, message, query};
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Exit code of queries that cannot be used.
 const INPUT: i32 = 1;
-/// Queries; with these titles they are several times what is read and what is written at once.
+/// Number of queries; with these titles their bytes are several times the program's buffers for
+/// reading and writing.
 const QUERIES: usize = 1500;
 const TITLE: usize = 4000;
 

@@ -1,5 +1,5 @@
-//! Lists of identifiers in aliases, crossed with lists of the user: which sequences are searched, which
-//! take places among the hits, and what is shown of them.
+//! Lists of identifiers in aliases, combined with lists of the user: which sequences are searched,
+//! which take places in the hit list, and which definition lines are shown.
 
 use std::fs;
 use std::path::Path;
@@ -105,7 +105,7 @@ fn lists_meet_as_in_the_oracle() {
     }
 }
 
-/// Partitions and ranks leave out what is hidden in the same places.
+/// Partitions and ranks hide the same subjects as one process.
 #[test]
 fn hidden_subjects_take_places_on_ranks() {
     let fixture = directory();
@@ -120,7 +120,7 @@ fn hidden_subjects_take_places_on_ranks() {
     }
 }
 
-/// Where the identifier of a later query is malformed, SAM holds what was found of those before.
+/// If the identifier of a later query is malformed, SAM holds the hits of the queries before it.
 #[test]
 fn sam_of_the_queries_before_a_malformed_one() {
     let fixture = directory();

@@ -1,5 +1,5 @@
-//! Damage to any file of a database: a search, a look-up or a check gives what the sound database gives, or ends with a
-//! message that names the database, never with something else.
+//! Damage to any file of a database: a search, a look-up or a check gives the output of the sound
+//! database, or ends with a message that names the database. It never gives other output.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,16 +14,16 @@ use crate::volumes::Random;
 
 /// Trials of each database, if there is time.
 const TRIALS: u64 = 4000;
-/// Time allowed for each. Every commit has trials of its own.
+/// Time for each test. Every commit has its own random trials.
 const TIME: Duration = Duration::from_secs(4);
 /// Sequences of a database.
 const SEQUENCES: usize = 150;
-/// Fields that do not come from headers: a letter of a name that became another cannot be told.
+/// Fields that do not come from headers, where a changed letter of a name cannot be detected.
 const FIELDS: &str = "6 qseqid qstart qend sstart send score evalue";
 /// Exit codes of a message.
 const REFUSED: [i32; 3] = [1, 2, 255];
 
-/// A database and what is asked of it.
+/// A database and the commands that read it.
 struct Bench {
     dir: TempDir,
     questions: Vec<Vec<&'static str>>,
@@ -66,7 +66,7 @@ impl Bench {
         fs::write(self.path(name), text).expect("a file");
     }
 
-    /// Sequences that are alike, so that one query finds them all, with identifiers, GIs and taxids.
+    /// Similar sequences, so that one query finds them all, with identifiers, GIs and taxids.
     fn write_inputs(&self) {
         let mut random = Random(1);
         let letters: Vec<char> = "ACDEFGHIKLMNPQRSTVWY".chars().collect();
@@ -112,8 +112,9 @@ impl Bench {
         command.output().expect("the program runs")
     }
 
-    /// Asks everything of the database, one file of which is damaged as `how` tells.
-    fn ask(&self, name: &str, bytes: &[u8], how: &str, told: &mut usize) {
+    /// Runs all commands on the database with one damaged file; `how` describes the damage. Adds
+    /// the number of refusals to `refused`.
+    fn ask(&self, name: &str, bytes: &[u8], how: &str, refused: &mut usize) {
         fs::write(self.path("made").join(name), bytes).expect("a file");
         for (question, answer) in self.questions.iter().zip(&self.answers) {
             let found = self.run(question);
@@ -130,7 +131,7 @@ impl Bench {
                 // BLAST+'s words for tables that are not there name no file.
                 let words = ["made/db", "mdb_env_open", "DB contains no"];
                 assert!(words.iter().any(|word| said.contains(word)), "{trial}");
-                *told += 1;
+                *refused += 1;
             }
         }
         fs::write(self.path("made").join(name), &self.sound[name]).expect("a file");
@@ -139,7 +140,7 @@ impl Bench {
     fn attack(&self) {
         let seed = seed();
         let start = Instant::now();
-        let (mut trials, mut told) = (0, 0);
+        let (mut trials, mut refused) = (0, 0);
         let names: Vec<&String> = self.sound.keys().collect();
         let least = names.len() as u64;
         for trial in (0..TRIALS).take_while(|&n| n < least || start.elapsed() < TIME) {
@@ -149,12 +150,17 @@ impl Bench {
             let mut bytes = self.sound[name].clone();
             let how = damage(name, &mut bytes, &mut random);
             if bytes != self.sound[name] {
-                self.ask(name, &bytes, &format!("{how} (seed {seed}, trial {trial})"), &mut told);
+                self.ask(
+                    name,
+                    &bytes,
+                    &format!("{how} (seed {seed}, trial {trial})"),
+                    &mut refused,
+                );
                 trials += 1;
             }
         }
-        eprintln!("{trials} databases, {told} messages");
-        assert!(trials > 5 && told > 5, "{trials} databases, {told} messages");
+        eprintln!("{trials} databases, {refused} messages");
+        assert!(trials > 5 && refused > 5, "{trials} databases, {refused} messages");
     }
 }
 
@@ -162,7 +168,7 @@ impl Bench {
 fn damage(name: &str, bytes: &mut Vec<u8>, random: &mut Random) -> String {
     let at = random.index(bytes.len());
     let end = bytes.len().min(at + 1 + random.index(40));
-    // A residue that becomes another one, or a gap, cannot be told.
+    // A residue that becomes another one, or a gap, cannot be detected.
     let is_residues = Path::new(name).extension().is_some_and(|extension| extension == "psq");
     match random.index(if is_residues { 2 } else { 6 }) {
         0 => {
@@ -234,12 +240,12 @@ fn version_4() {
 fn an_index_erased_from_its_title_on() {
     for version in ["4", "5"] {
         let bench = Bench::new(version, &["blastp", "dbcheck -db made/db"]);
-        let mut told = 0;
+        let mut refused = 0;
         for at in (16..100).step_by(4) {
             let mut bytes = bench.sound["db.pin"].clone();
             bytes[at..].fill(0);
-            bench.ask("db.pin", &bytes, &format!("zeros from {at} on"), &mut told);
+            bench.ask("db.pin", &bytes, &format!("zeros from {at} on"), &mut refused);
         }
-        assert!(told >= 42, "{told} messages for version {version}");
+        assert!(refused >= 42, "{refused} messages for version {version}");
     }
 }

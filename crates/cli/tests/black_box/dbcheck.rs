@@ -21,7 +21,7 @@ fn sequence(letters: &[u8], length: usize, seed: usize) -> String {
     (0..length).map(letter).collect()
 }
 
-/// A directory with the database `db`, in files of its own.
+/// A directory with the files of the database `db`.
 fn database(kind: &str, version: &str, fasta: &str) -> Fixture {
     let fixture = Fixture::new();
     fs::write(fixture.path().join("made.fa"), fasta).unwrap();
@@ -62,7 +62,7 @@ fn every_file_is_required() {
     }
 }
 
-/// What does not look damaged for sure has an exit code of its own.
+/// Suspicious but possible contents have their own exit code.
 #[test]
 fn zeros_in_sequences_are_doubtful() {
     let bases = format!(">gb|AF000001.1| one\n{}\n", sequence(b"ACGT", 20_000, 1));

@@ -26,7 +26,7 @@ use crate::volumes::{FOUR, Random, write};
 const DRAINED: i32 = 75;
 /// Moments for each way to run.
 const MOMENTS: usize = 30;
-/// One of so many is tried in an ordinary run.
+/// An ordinary run tries one in this number of moments.
 const SHARE: usize = 3;
 /// The last moment, in thousandths of a second.
 const LATEST: u64 = 200;
@@ -100,7 +100,7 @@ fn catches(process: u32, signal: Signal) -> bool {
     signals(process, "SigCgt:") >> (signal.as_raw() - 1) & 1 == 1
 }
 
-/// The signals that whoever started the tests does not have ignored.
+/// Returns the signals that the caller of the tests does not ignore.
 fn heeded() -> Vec<Signal> {
     let ignored = signals(std::process::id(), "SigIgn:");
     let is_heeded = |signal: &Signal| ignored >> (signal.as_raw() - 1) & 1 == 0;
@@ -208,8 +208,9 @@ fn on_processes() {
     }
 }
 
-/// Waits for a launcher to end, or for so long that it never will though all ranks have ended: that
-/// of Open MPI 4.1 may wait for a lock of its own (in `PMIx_server_finalize`) when a rank ends early.
+/// Waits for a launcher to end, or until it is clear that it never will though all ranks have
+/// ended. Open MPI 4.1 may wait for a lock of its own (in `PMIx_server_finalize`) when a rank ends
+/// early.
 #[cfg(feature = "mpi")]
 fn hangs_without_ranks(launcher: &mut Child) -> bool {
     let mut lonely = 0;

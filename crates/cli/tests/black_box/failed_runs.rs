@@ -1,5 +1,5 @@
-//! What a run that fails leaves under the name of its report: an empty file where BLAST+ does, since callers read what they
-//! named. An older report stays as it was.
+//! The file under the report's name after a run that fails: an empty file where BLAST+ leaves one,
+//! since callers read the file that they named. An older report stays as it was.
 
 use std::ffi::OsString;
 use std::fs;

@@ -1,5 +1,5 @@
-//! A query that cannot be read: the queries before it are reported on ranks as without, whatever the format, the strategy and
-//! the place of the query.
+//! A query that cannot be read: ranks report the queries before it like one process, for every
+//! format, strategy and place of the query.
 
 use std::fs;
 use std::path::Path;
@@ -15,8 +15,8 @@ const STRATEGIES: [&str; 3] = ["merge", "individual", "collective"];
 const INPUT: i32 = 1;
 /// Queries: they fill a block of 50,000 residues and a part of the next.
 const QUERIES: usize = 400;
-/// Places of the bad query: before everything, at the ends of a block and amid it, within the batches of 10,000 residues, and
-/// after everything. With 160 residues a query, a batch has 63 and a block 315 of them.
+/// Places of the bad query: first, at the ends of a block, inside a block, within batches of 10,000
+/// residues, and last. At 160 residues a query, a batch has 63 queries and a block 315.
 const PLACES: [usize; 7] = [0, 1, 100, 314, 315, 316, QUERIES];
 
 fn fixture() -> TempDir {
@@ -56,7 +56,8 @@ fn assert_alike(serial: &Output, ranks: &Output, what: &str) {
 fn queries_before_a_bad_one_are_reported() {
     let dir = fixture();
     let mut reported = 0;
-    // Two formats for each place and three strategies in turn: all formats with all strategies, but for one.
+    // Two formats for each place, and three strategies in turn: all pairs of format and strategy
+    // but one.
     for turn in 0..2 * PLACES.len() {
         let (place, format) = (PLACES[turn / 2], FORMATS[turn % FORMATS.len()]);
         let serial = run(dir.path(), program(), place, &["-outfmt", format]);

@@ -1,5 +1,5 @@
-//! A job that cannot go on ends at once, whatever its ranks are at. With the feature `mpi` this needs the launcher of the MPI
-//! library: `MPIRUN`, else `mpirun`.
+//! A job that fails ends at once, whatever its ranks are doing. With the feature `mpi` this needs
+//! the launcher of the MPI library: `MPIRUN`, else `mpirun`.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -14,7 +14,8 @@ const DATABASE: i32 = 2;
 /// A fraction of the time that the search would take, and much more than it takes to end it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A database whose second half is damaged everywhere, and a query that takes minutes to be compared with the first.
+/// A database with damage all over its second half, and a query whose comparison with the first
+/// half takes minutes.
 fn database() -> TempDir {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let mut random = Random(9);

@@ -1,6 +1,7 @@
-//! A search with a checkpoint that is killed, at whatever time, by whatever, is resumed to the same bytes.
+//! A search with a checkpoint, killed at any time by any signal, is resumed to the same bytes.
 //!
-//! `FAULTS=200` has so many runs killed instead of a few, and `FAULT_SEED` other moments chosen.
+//! `FAULTS=200` sets the number of killed runs (a few by default), and `FAULT_SEED` chooses other
+//! moments.
 
 use std::env;
 use std::fs;
@@ -38,7 +39,7 @@ struct Inputs {
     duration: Duration,
 }
 
-/// A job of its own in a directory of its own.
+/// A job in a separate directory.
 struct Job<'a> {
     inputs: &'a Inputs,
     dir: TempDir,
@@ -141,7 +142,7 @@ impl<'a> Job<'a> {
         self.kill_once_kept(strategy, SOME_RECORDS);
     }
 
-    /// Has a run killed as soon as so many bytes are in the checkpoint.
+    /// Kills a run as soon as the checkpoint has this number of bytes.
     fn kill_once_kept(&self, strategy: &str, bytes: u64) {
         let mut child = self.start(strategy);
         self.await_records(&mut child, bytes);
@@ -151,7 +152,7 @@ impl<'a> Job<'a> {
         assert!(!self.out().exists(), "an unfinished report has the name of a finished one");
     }
 
-    /// Waits until so many bytes are in the checkpoint while the run goes on.
+    /// Waits until the checkpoint has this number of bytes while the run goes on.
     fn await_records(&self, child: &mut Child, bytes: u64) {
         let start = Instant::now();
         while self.spools().iter().map(|path| size(path)).sum::<u64>() < bytes {
@@ -161,7 +162,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Runs the job to its end, which must be the right one; returns what it says.
+    /// Runs the job to its end, and checks the report; returns the messages.
     fn finish(&self, strategy: &str, arguments: &[&str]) -> String {
         let child = self.command(strategy, arguments).spawn().expect("the program runs");
         let (status, message) = ended(child);
@@ -223,8 +224,8 @@ fn send(child: &Child, signal: Signal) {
     kill_process(pid, signal).expect("it is a child");
 }
 
-/// False for what whoever started the tests has them ignore, as shells do with SIGINT for what runs in the background: their
-/// children ignore it, too.
+/// False for signals that the caller of the tests made them ignore: shells do so with SIGINT for
+/// background jobs, and children inherit it.
 fn is_heeded(signal: &Signal) -> bool {
     let status = fs::read_to_string("/proc/self/status").expect("a file of Linux");
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("signals");
@@ -268,8 +269,8 @@ fn killed_at_random_times() {
 #[test]
 fn finished_blocks_are_not_searched_again() {
     let job = Job::new(inputs());
-    // Told to end, not killed: then what is being written becomes whole. Merged, a record is all of a block; by the other
-    // strategies the first ones are shares of blocks.
+    // SIGTERM, not SIGKILL: records that are being written become complete. With `merge` a record
+    // is a whole block; with the other strategies the first records are shares of blocks.
     let mut child = job.start("merge");
     job.await_records(&mut child, SOME_RECORDS);
     send(&child, Signal::TERM);
@@ -345,7 +346,7 @@ fn another_job_is_refused() {
     job.refused(&["-outfmt", "6"], 1, &["another job", "-outfmt"]);
     let other = job.dir.path().join("other.fa");
     fs::write(&other, ">q\nMKVLAADTGHIWQERTYPASDFGHKLCVNM\n").expect("queries");
-    // The last of two options with one name would not be taken: a command of its own.
+    // The program would refuse a second option with the same name, so this is a separate command.
     let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
     command
         .args(["blastp", "-db", "db", "-comp_based_stats", "0", "-resume", "-query"])
@@ -355,7 +356,7 @@ fn another_job_is_refused() {
     let message = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(message.contains("another job") && message.contains("the query"), "{message}");
-    // Without -resume, what is kept is not touched.
+    // Without -resume the checkpoint is not touched.
     let mut command = job.inputs.command(&["-checkpoint"]);
     let output = command.arg(&job.checkpoint).arg("-out").arg(job.out()).output().expect("it runs");
     let message = String::from_utf8_lossy(&output.stderr);

@@ -1,5 +1,6 @@
-//! A checkpoint goes on only as the job that it is: the same database to the byte, the same options, environment and build.
-//! Every change is refused with words that say which, and the same inputs put back are accepted again.
+//! A checkpoint is resumed only by the same job: the same database to the byte, the same options,
+//! environment and build. The program refuses every change and names it, and accepts the same
+//! inputs once they are put back.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -10,10 +11,11 @@ use crate::family::{family, queries};
 use crate::volumes::{FOUR, write};
 use tempfile::TempDir;
 
-/// Exit code of what is refused, and of a search whose last query cannot be read.
+/// Exit code of a refusal, and of a search whose last query cannot be read.
 const INPUT: i32 = 1;
 
-/// A job whose queries before a last, bad one are in the checkpoint: however often it is resumed, it stays there.
+/// A job with all queries before a last, bad one in its checkpoint: however often it is resumed, it
+/// stops there.
 struct Job {
     dir: TempDir,
     report: Vec<u8>,
@@ -53,7 +55,7 @@ impl Job {
         self.command(program, arguments).output().expect("the program runs")
     }
 
-    /// The job is taken for what it is, on whatever ranks, and gives what it gave.
+    /// The program recognizes the job, on any ranks, and writes the same report.
     fn goes_on(&self) {
         for arguments in [&["-ranks", "2", "-partitions", "7"][..], &["-ranks", "1"]] {
             let output = self.run(arguments);
@@ -71,7 +73,8 @@ impl Job {
         assert!(output.stdout.is_empty(), "{words}: a report was written");
     }
 
-    /// Another file under the same name, of the same size and time, is refused with these words; the old one is taken again.
+    /// Replaces a file by another one of the same name, size and time: the program refuses it with
+    /// `words`, and accepts the old file again.
     fn refuses_change(&self, name: &str, words: &str, change: impl FnOnce(&mut Vec<u8>)) {
         let path = self.path(name);
         let (old, time) = (fs::read(&path).expect("a file"), modified(&path));

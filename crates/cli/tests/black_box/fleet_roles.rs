@@ -1,5 +1,5 @@
-//! Processes that were started together, some of which do not search. Needs the launcher of the MPI library: `MPIRUN`, else
-//! `mpirun`.
+//! Processes that were started together, but do not all search. Needs the launcher of the MPI
+//! library: `MPIRUN`, else `mpirun`.
 
 use std::io::Read;
 use std::path::Path;
@@ -20,7 +20,8 @@ fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_fleetblast"))
 }
 
-/// One process with the first arguments and two with the second; exit code, standard output and standard error.
+/// Runs one process with the first arguments and two with the others; returns exit code, standard
+/// output and standard error.
 fn run(sandbox: &Sandbox, first: &[&str], others: &[&str]) -> (Option<i32>, String, String) {
     let mut command: Command = launched(program(), 1);
     command.args(first).args([":", "-n", "2"]).arg(program()).args(others);
@@ -64,7 +65,7 @@ fn other_commands_may_come_before_a_search() {
 }
 
 #[test]
-fn what_one_process_refuses_is_told_once() {
+fn the_refusal_of_one_process_is_printed_once() {
     let sandbox = Sandbox::new();
     let refused: [(&[&str], &str); 3] = [
         (&["blastp", "-evalue", "x", "-query", "q.fa", "-db", "db"], "Error: Argument \"evalue\""),

@@ -1,4 +1,5 @@
-//! What a search on many ranks tells of itself: `-trace`, `-timing`, `report`, and `simulate` of what was traced.
+//! Measurements of a search on many ranks: `-trace`, `-timing`, `report`, and `simulate` of the
+//! trace.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,7 +8,8 @@ use std::process::{Command, Output, Stdio};
 use crate::sandbox::{Sandbox, message};
 use serde_json::Value;
 
-/// What one rank does with one block in two partitions, but for times and numbers: the track, the slice, its arguments.
+/// The trace of one rank with one block in two partitions, without times and numbers: track, slice,
+/// arguments.
 const GOLDEN: &str = "\
 rank 0 master | merge block 0 partition 0 | block,bytes,partition
 rank 0 master | merge block 0 partition 1 | block,bytes,partition
@@ -121,7 +123,7 @@ fn every_task_is_in_the_trace_once_and_the_report_is_the_same() {
 }
 
 #[test]
-fn timing_tells_of_all_ranks() {
+fn timing_has_all_ranks() {
     let sandbox = Sandbox::new();
     succeeded(&sandbox.run(&["-ranks", "3", "-partitions", "3", "-timing", "timing", "-out", "o"]));
     let timing: Value =

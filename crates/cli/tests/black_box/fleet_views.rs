@@ -1,5 +1,6 @@
-//! Ranks that are not alike: with other databases under one name, other options, another environment or another build. The job
-//! ends before anything is written, with one message that names ranks, hosts and files.
+//! Ranks that are not alike: with other databases under one name, other options, another
+//! environment or another build. The job ends before it writes output, with one message that names
+//! ranks, hosts and files.
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -14,7 +15,7 @@ use crate::volumes::{FOUR, write};
 use fleetblast_oracle::sample;
 use tempfile::TempDir;
 
-/// Runs the program of the rank that is not like the others, with that rank's arguments and environment.
+/// Runs the program of the rank that differs, with that rank's arguments and environment.
 const WRAPPER: &str = r#"#!/bin/sh
 rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$PMIX_RANK}}
 [ -n "$rank" ] || { echo "the launcher does not tell the rank" >&2; exit 99; }
@@ -102,8 +103,8 @@ impl Views {
         for word in words {
             assert!(message.contains(word), "rank {rank}: no '{word}' in: {message}");
         }
-        let told = message.matches("Error: ").count() + message.matches("error: ").count();
-        assert_eq!(told, 1, "rank {rank} {words:?}: {message}");
+        let errors = message.matches("Error: ").count() + message.matches("error: ").count();
+        assert_eq!(errors, 1, "rank {rank} {words:?}: {message}");
         self.nothing_is_left();
     }
 

@@ -25,7 +25,7 @@ fn write(dir: &Path, name: &str, records: &Records) {
     fs::write(dir.join(name), bytes).unwrap();
 }
 
-/// Returns forged records: what is wrong with them, the records, and words of the message.
+/// Returns forged records: the name of the fault, the records, and words of the message.
 fn disordered(whole: &Records) -> Vec<(&'static str, Records, &'static str)> {
     let last = whole.len() - 2;
     let without = |at: usize| {
@@ -234,7 +234,7 @@ fn few_bytes_do_not_fill_the_memory_of_a_search() {
             let ended = limited(&sandbox.path(""), 1_500_000, &words);
             let said = said(&ended);
             assert!(!ended.status.success(), "{name}, {words:?}");
-            // Of one line makeblastdb does not know what it is.
+            // makeblastdb cannot guess the format of a single line.
             let is_odd = words[0] == "makeblastdb" && said.contains("does not match input format");
             let is_refused =
                 said.contains("decompress the file first") || is_odd && name != "letters";
@@ -301,7 +301,7 @@ fn headers_with_what_no_search_writes_are_refused_by_the_name_of_the_file() {
         let words = ["20", env!("CARGO_BIN_EXE_fleetblast"), "expand", "forged", "-db", "db"];
         let mut command = Command::new("timeout");
         let expanded = command.current_dir(dir).args(words).args(["-out", "r"]).output().unwrap();
-        let words = format!("its header has -{option}, which stays at the site of a search");
+        let words = format!("its header has -{option}, which stays at the search site");
         is_refused(&expanded, dir, option, &words);
     }
     // What is wrong here is not the header's fault.

@@ -1,5 +1,5 @@
-//! Files that are not whole yet, in directories where others may write, too; and what runs leave that were killed, or were
-//! taken for dead and wake up.
+//! Unfinished files in directories where others may write, too; and files of killed runs, and of
+//! runs that wake up after others took them for dead.
 
 use std::fs;
 use std::io::Write;
@@ -130,7 +130,7 @@ fn the_next_run_removes_what_killed_runs_left_and_nothing_of_living_ones() {
     }
 }
 
-/// The file in which ranks make a report for standard output is not left by a run that is interrupted.
+/// An interrupted run removes the file in which ranks assemble a report for standard output.
 #[test]
 fn an_interrupted_run_removes_its_detour() {
     let sandbox = Sandbox::new();
@@ -184,7 +184,8 @@ fn many(sandbox: &Sandbox) -> Vec<u8> {
     report
 }
 
-/// What a run that is started elsewhere does when it has heard nothing of the first for long, where locks do not tell.
+/// A run started elsewhere takes over after a long silence of the first one, where locks do not
+/// show whether that is alive.
 fn take_over(sandbox: &Sandbox) {
     fs::remove_file(sandbox.path("kept/lock")).expect("the lock of the first");
 }

@@ -124,7 +124,7 @@ fn who_reads_a_terminal_says_so() {
         ("blastp -db db", "the queries", "query"),
         ("blastn -db ndb", "the queries", "query"),
         ("blastp -query q.fa -subject -", "the subjects", "subject"),
-        ("psiblast -db db -in_msa -", "what the search begins with", "in_msa"),
+        ("psiblast -db db -in_msa -", "the file that the search starts with", "in_msa"),
         ("makeblastdb -dbtype prot -out x -title t", "the sequences", "in"),
         ("blastdbcmd -db db -entry_batch -", "the lines", "entry_batch"),
     ] {

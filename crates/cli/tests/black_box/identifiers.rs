@@ -1,5 +1,5 @@
-//! Identifiers of all forms, most of them malformed, in `makeblastdb`, in files of taxonomy ids, in queries and in
-//! `blastdbcmd`: as BLAST+ takes, warns of or refuses them.
+//! Identifiers of all forms, most of them malformed, in `makeblastdb`, in files of taxonomy ids, in
+//! queries and in `blastdbcmd`: accepted, warned of or refused like in BLAST+.
 
 use std::ffi::OsString;
 
@@ -182,8 +182,8 @@ fn taxonomy_ids_find_them() {
     bench.compare(&["-in", "in.fa", "-dbtype", "prot", "-taxid_map", "map.txt"]);
 }
 
-/// Standard error without what FleetBLAST adds in parentheses.
-fn told(stderr: &[u8]) -> String {
+/// Standard error without the lines that FleetBLAST adds in parentheses.
+fn messages(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
     text.split_inclusive('\n').filter(|line| !line.starts_with('(')).collect()
 }
@@ -201,7 +201,7 @@ fn compare(fixture: &Fixture, text: &[u8], options: &[&str]) {
         let wanted = fixture.run(&oracle.program("blastp"), &arguments, &[]);
         let found = fixture.run(&fixture.ours(), &arguments, &[]);
         let shown = text.escape_ascii();
-        assert_eq!(told(&found.stderr), told(&wanted.stderr), "{shown} {arguments:?}");
+        assert_eq!(messages(&found.stderr), messages(&wanted.stderr), "{shown} {arguments:?}");
         let streams = [&found.stdout, &wanted.stdout].map(|bytes| String::from_utf8_lossy(bytes));
         assert_eq!(streams[0], streams[1], "{shown} {arguments:?}");
         assert_eq!(found.status.code(), wanted.status.code(), "{shown} {arguments:?}");
@@ -346,12 +346,12 @@ fn blastdbcmd_finds_them() {
             version,
         ];
         let made = fixture.run(&oracle.program("makeblastdb"), &make.map(OsString::from), &[]);
-        assert!(made.status.success(), "{}", told(&made.stderr));
+        assert!(made.status.success(), "{}", messages(&made.stderr));
         for entry in ENTRIES {
             let arguments = ["-db", "ids", "-dbtype", "prot", "-entry", entry].map(OsString::from);
             let wanted = fixture.run(&oracle.program("blastdbcmd"), &arguments, &[]);
             let found = fixture.run(&link, &arguments, &[]);
-            assert_eq!(told(&found.stderr), told(&wanted.stderr), "{entry} {version}");
+            assert_eq!(messages(&found.stderr), messages(&wanted.stderr), "{entry} {version}");
             assert_eq!(found.stdout, wanted.stdout, "{entry} {version}");
             assert_eq!(found.status.code(), wanted.status.code(), "{entry} {version}");
         }

@@ -1,5 +1,5 @@
-//! Reports made by the last ranks of a job, at another site: the bytes of the report that one process writes, or one clear end and
-//! nothing under the report's name.
+//! Reports made by the last ranks of a job, at another site: the bytes of the report that one
+//! process writes, or a clear error and no file under the report's name.
 
 use std::fs;
 use std::path::Path;
@@ -46,10 +46,10 @@ fn any_ratio_of_ranks_makes_the_bytes_of_one_process() {
         let wanted = must(search(dir, &BLASTP, format));
         let kinds = KINDS.into_iter().zip(ratios);
         for (kind, [ranks, io]) in kinds.chain([("hits", ratios[3]), ("auto", ratios[2])]) {
-            let told = ["-out", "r", "-metadata", kind, "-ranks", ranks, "-io_ranks", io];
-            let run = run(search(dir, &BLASTP, &[&told, format].concat()));
-            assert!(run.status.success(), "{told:?}: {}", said(&run));
-            assert!(report(dir).as_ref() == Some(&wanted), "{told:?} {format:?}");
+            let options = ["-out", "r", "-metadata", kind, "-ranks", ranks, "-io_ranks", io];
+            let run = run(search(dir, &BLASTP, &[&options, format].concat()));
+            assert!(run.status.success(), "{options:?}: {}", said(&run));
+            assert!(report(dir).as_ref() == Some(&wanted), "{options:?} {format:?}");
         }
     }
     let to_pipe = run(search(dir, &BLASTP, &["-ranks", "3", "-io_ranks", "1"]));
@@ -67,9 +67,9 @@ fn where_batches_depend_on_what_is_found_the_report_is_the_same() {
         let io = if format == "17" { "1" } else { "2" };
         let kinds = KINDS.into_iter().chain(["auto"]);
         for kind in kinds.filter(|kind| !["report", "auto"].contains(kind) || format != "17") {
-            let told = ["-ranks", "4", "-io_ranks", io, "-metadata", kind, "-outfmt", format];
-            let run = run(searched(&told));
-            assert!(run.status.success(), "{told:?}: {}", said(&run));
+            let options = ["-ranks", "4", "-io_ranks", io, "-metadata", kind, "-outfmt", format];
+            let run = run(searched(&options));
+            assert!(run.status.success(), "{options:?}: {}", said(&run));
             let [made, wanted] = [&run.stdout, &wanted].map(|text| without_command(text));
             assert!(made == wanted, "{kind} in format {format}");
         }
@@ -83,7 +83,7 @@ fn without_command(text: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_told_of_queries_comes_in_their_order() {
+fn messages_about_queries_come_in_their_order() {
     let dir = proteins(12);
     let dir = dir.path();
     let mut text = fs::read_to_string(dir.join("q.fa")).unwrap();
@@ -100,9 +100,9 @@ fn what_is_told_of_queries_comes_in_their_order() {
     for (kind, limit) in
         [("hits", None), ("report", None), ("auto", Some("0")), ("auto", Some("1"))]
     {
-        let told = ["-out", "r", "-metadata", kind, "-ranks", "4", "-io_ranks", "2"];
+        let options = ["-out", "r", "-metadata", kind, "-ranks", "4", "-io_ranks", "2"];
         let limit = limit.map_or(vec![], |limit| vec!["-metadata_limit", limit]);
-        let run = run(search(dir, &BLASTP, &[&told[..], &limit].concat()));
+        let run = run(search(dir, &BLASTP, &[&options[..], &limit].concat()));
         assert!(run.status.success(), "{}", said(&run));
         assert!(report(dir) == wanted, "{kind}");
         assert_eq!(said(&run), said(&alone), "{kind}");
@@ -120,8 +120,8 @@ fn an_input_without_queries_or_with_a_broken_one_ends_as_it_does_in_one_process(
         let alone = run(search(dir, &BLASTP, &["-out", "r"]));
         let wanted = report(dir);
         for kind in KINDS {
-            let told = ["-out", "r", "-metadata", kind, "-ranks", "3", "-io_ranks", "1"];
-            let run = run(search(dir, &BLASTP, &told));
+            let options = ["-out", "r", "-metadata", kind, "-ranks", "3", "-io_ranks", "1"];
+            let run = run(search(dir, &BLASTP, &options));
             assert_eq!(run.status.code(), alone.status.code(), "{}", said(&run));
             assert_eq!(said(&run), said(&alone));
             if alone.status.success() {
@@ -183,7 +183,7 @@ mod processes {
     use crate::launched::{launched, rank_of};
     use crate::patience::{awaited, until};
 
-    /// A search by so many processes.
+    /// A search on this number of processes.
     fn mpirun(dir: &Path, processes: u32, options: &[&str]) -> Command {
         let mut command = launched(Path::new(env!("CARGO_BIN_EXE_fleetblast")), processes);
         command.args(BLASTP).args(options).current_dir(dir).env("BATCH_SIZE", "400");

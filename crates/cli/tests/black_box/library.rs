@@ -14,7 +14,7 @@ use fleetblast_job::visit_hits;
 
 use crate::common::{Fixture, complaint};
 
-/// The example prints what the program prints, with the default options of both.
+/// The example prints the report of the program, with the default options of both.
 #[test]
 fn the_example_prints_what_the_program_prints() {
     let fixture = Fixture::new();

@@ -1,5 +1,6 @@
-//! Reports of searches at another site, by a link: the bytes of the report that the search would have written, whatever breaks on the
-//! way, or a clear end on both sides and nothing under the report's name.
+//! Reports of searches at another site, over a link: the bytes of the report that the search would
+//! have written, whatever breaks on the way; or a clear error on both sides and no file under the
+//! report's name.
 
 #[path = "link/killed.rs"]
 mod killed;
@@ -42,20 +43,23 @@ fn every_kind_gives_the_bytes_of_the_search() {
     }
     let timing = fs::read(sites.path().join("t")).unwrap();
     let timing: serde_json::Value = serde_json::from_slice(&timing).unwrap();
-    let told = &timing["metadata"];
-    assert!(told["link"]["round_trip_seconds"].as_f64().unwrap() < 5.0, "{told}");
-    assert!(told["link"]["workers"].as_u64().unwrap() >= 1, "{told}");
+    let metadata = &timing["metadata"];
+    assert!(metadata["link"]["round_trip_seconds"].as_f64().unwrap() < 5.0, "{metadata}");
+    assert!(metadata["link"]["workers"].as_u64().unwrap() >= 1, "{metadata}");
     let blocks = |part: &serde_json::Value| -> u64 {
         part.as_array().unwrap().iter().map(|it| it["blocks"].as_u64().unwrap()).sum()
     };
-    assert!(blocks(&told["choices"]) > 1 && blocks(&told["choices"]) == blocks(&told["kinds"]));
+    assert!(
+        blocks(&metadata["choices"]) > 1
+            && blocks(&metadata["choices"]) == blocks(&metadata["kinds"])
+    );
 }
 
 #[test]
 fn a_connection_cut_anywhere_goes_on_from_there() {
     let sites = Sites::new(20);
     let wanted = sites.direct(&[]);
-    // In the handshake, in messages, and in records, of which there are some at each connection.
+    // In the handshake, in messages, and in records; each connection has some.
     let cuts = [0, 1, 100, 500, 1000, 1200, 1300, 1400, 1600, 2000, 2500, 3000, 4000, 5000];
     let proxy = Proxy::new(cuts.map(Fate::Cut), false);
     let receiver = sites.receive_db();
@@ -119,7 +123,7 @@ fn processes_send_while_they_search() {
 }
 
 #[test]
-fn ranks_hear_at_once_what_ends_the_other_site() {
+fn ranks_end_at_once_when_the_other_site_fails() {
     let sites = Sites::new(60);
     make_database(sites.path(), "db2", 2);
     let receiver = sites.receive([THERE, HERE], &["-db", "db2"]);
@@ -134,14 +138,14 @@ fn ranks_hear_at_once_what_ends_the_other_site() {
 #[test]
 fn another_database_another_search_and_other_queries_are_refused() {
     let sites = Sites::new(60);
-    // The database there differs: both sides hear it.
+    // The database there differs: both sides print the error.
     make_database(sites.path(), "db2", 2);
     let receiver = sites.receive([THERE, HERE], &["-db", "db2"]);
     let run = sites.search(&receiver.address, [HERE, THERE], &[]).output().unwrap();
     let (code, messages) = receiver.end();
     assert_eq!((run.status.code(), code), (Some(6), Some(2)), "{}{messages}", said(&run));
-    for told in [&said(&run), &messages] {
-        assert!(told.contains("is not the database that was searched"), "{told}");
+    for message in [&said(&run), &messages] {
+        assert!(message.contains("is not the database that was searched"), "{message}");
     }
     assert!(sites.report().is_none());
     sites.forget();
@@ -204,9 +208,13 @@ fn options_that_do_not_go_together_are_refused() {
     for odd in [["-filtering_db", "db"], ["-sum_stats", "true"]] {
         let words = [&["blastn", "-query", "q.fa", "-db", "db"], &link[..], &odd].concat();
         let run = fleetblast(sites.path(), &words).output().unwrap();
-        let told = format!("does not support {}", odd[0]);
+        let refusal = format!("does not support {}", odd[0]);
         assert_eq!(run.status.code(), Some(1), "{odd:?}");
-        assert!(said(&run).contains(&told) && said(&run).contains("with -send"), "{}", said(&run));
+        assert!(
+            said(&run).contains(&refusal) && said(&run).contains("with -send"),
+            "{}",
+            said(&run)
+        );
     }
     let run = fleetblast(sites.path(), &["keygen", "q.fa"]).output().unwrap();
     assert_eq!(run.status.code(), Some(1));

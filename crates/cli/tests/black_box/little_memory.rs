@@ -1,5 +1,5 @@
-//! Whatever a process gets of memory and threads: the right bytes, or one message and exit code 4. Never a signal, a panic
-//! or a part of a report under its name.
+//! Whatever memory and threads a process gets: the right bytes, or one message and exit code 4.
+//! Never a signal, a panic or a part of a report under its name.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,9 +7,10 @@ use std::process::Output;
 
 use crate::sandbox::{Sandbox, message};
 
-/// Steps of the limit, in kilobytes, from where the program can just be loaded to where it succeeds.
+/// Steps of the limit in kilobytes, from a limit at which the program can just be loaded to one at
+/// which it succeeds.
 const STEP: usize = 400;
-/// With so much every run here succeeds.
+/// A limit in kilobytes with which every run here succeeds.
 const ENOUGH: usize = 20_000_000;
 /// What such a process says.
 const OUT_OF_MEMORY: &str = "BLAST ran out of memory";
@@ -23,14 +24,15 @@ fn limited(sandbox: &Sandbox, limit: &str, arguments: &str) -> Output {
 
 /// Lines on standard error, but for warnings of something else.
 fn messages(said: &str) -> usize {
-    // The C library and Rust's tell in lines of their own what they had no memory for.
+    // The C library and Rust's print lines of their own when they run out of memory.
     let other = ["Warning: ", "Fatal glibc error: ", "memory allocation of ", "note: run with "];
     let is_other = |line: &&str| other.iter().any(|start| line.starts_with(start));
-    // Two threads may be without it at a time, and one tell it amid a line of the other.
+    // Two threads may run out of memory at once, and one may print amid a line of the other.
     said.lines().filter(|line| !is_other(line) || line.contains(OUT_OF_MEMORY)).count()
 }
 
-/// The least memory, in kilobytes, with which the system can load the program: below, it says so itself, or kills it.
+/// The least memory, in kilobytes, with which the system can load the program. With less the system
+/// prints an error, or kills the program.
 fn loadable(sandbox: &Sandbox) -> usize {
     let loads = |kilobytes: usize| {
         let output = limited(sandbox, &format!("ulimit -v {kilobytes}"), "-version");
@@ -39,8 +41,8 @@ fn loadable(sandbox: &Sandbox) -> usize {
     (1..).map(|step| step * STEP).find(|&kilobytes| loads(kilobytes)).expect("a limit")
 }
 
-/// Runs with growing limits until three in a row succeed; returns how many did not for want of memory. `check` looks at
-/// what a run made that succeeded, or did not.
+/// Runs with growing limits until three runs in a row succeed; returns how many failed for lack of
+/// memory. `check` gets whether a run succeeded, and its output.
 fn sweep(sandbox: &Sandbox, arguments: &str, check: impl Fn(bool, &Output)) -> usize {
     let (mut failures, mut successes) = (0, 0);
     let mut kilobytes = loadable(sandbox);
@@ -55,8 +57,9 @@ fn sweep(sandbox: &Sandbox, arguments: &str, check: impl Fn(bool, &Output)) -> u
                 // BLAST+'s way where an index of version 5 cannot be mapped.
                 let unmapped =
                     code == Some(1) && said.contains("mdb_env_open: Cannot allocate memory");
-                let told = code == Some(MEMORY) && messages(&said) == 1 && said.contains("emory");
-                assert!(unmapped || told, "{place}");
+                let is_refused =
+                    code == Some(MEMORY) && messages(&said) == 1 && said.contains("emory");
+                assert!(unmapped || is_refused, "{place}");
                 // A table that is mapped takes far more than all else.
                 let step = STEP.max(kilobytes / 25);
                 (failures, successes, kilobytes) = (failures + 1, 0, kilobytes + step);
@@ -148,7 +151,8 @@ fn databases() {
     }
 }
 
-/// The system bounds the threads of ordinary users only: run by root, the program is run as a user that has none.
+/// The system limits the threads of ordinary users only: as root, the test runs the program as a
+/// user without threads.
 #[test]
 fn few_threads() {
     let sandbox = Sandbox::new();

@@ -1,5 +1,5 @@
-//! Volumes beside an LMDB file that knows them under other names: what is searched and retrieved,
-//! as BLAST+ 2.12.0 was seen to do.
+//! Volumes beside an LMDB file with other names for them: the sequences that searches and
+//! `blastdbcmd` use are those of BLAST+ 2.12.0.
 
 use std::fs;
 

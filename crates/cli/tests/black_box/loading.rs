@@ -110,7 +110,7 @@ fn ranks_read_what_does_not_fit_part_by_part() {
 }
 
 #[test]
-fn the_timing_tells_how_it_was_loaded() {
+fn the_timing_shows_how_the_database_was_loaded() {
     let dir = database();
     let timing = |more: &[&str]| -> serde_json::Value {
         report(dir.path(), &[&["-timing", "t.json", "-outfmt", "6"], more].concat());
@@ -156,9 +156,10 @@ fn what_cannot_be_is_refused() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("ncompatible"));
 }
 
-/// A volume cut short, which is noticed when it is opened, and one damaged, which is noticed when it is searched.
+/// A volume cut short, which shows when it is opened, and a damaged one, which shows when it is
+/// searched.
 #[test]
-fn damage_is_told_alike_by_all_loaders() {
+fn damage_is_refused_alike_by_all_loaders() {
     let dir = database();
     let path = dir.path().join("two.psq");
     let mut bytes = fs::read(&path).expect("the volume");
@@ -180,7 +181,7 @@ fn damage_is_told_alike_by_all_loaders() {
 }
 
 #[test]
-fn dbcheck_tells_sound_from_unsound() {
+fn dbcheck_distinguishes_sound_from_unsound() {
     let dir = database();
     let check = |more: &[&str]| {
         let output = Command::new(env!("CARGO_BIN_EXE_fleetblast"))
@@ -226,7 +227,8 @@ fn the_doctor_measures_and_speaks() {
     let json = fs::read_to_string(dir.path().join("d.json")).expect("the findings");
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     assert!(json["warm"]["read"].as_f64().is_some_and(|rate| rate > 0.0), "{json}");
-    // A small database takes no time to speak of, which is no time of zero, and tells nothing of the disk.
+    // Reading a small database takes hardly any time: not a time of zero, and no measure of the
+    // disk.
     for never in ["about 0.0 s", "0.0 s", "storage is slow"] {
         assert!(!report.contains(never), "'{never}' in {report}");
     }

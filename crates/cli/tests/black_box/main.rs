@@ -1,5 +1,5 @@
-//! The program from outside: one file a subject. They are one test program, so that they are linked once, and what waits runs
-//! beside what computes.
+//! Black-box tests of the program, one file a subject. They are one test program, so that they are
+//! linked once, and tests that wait run while others compute.
 
 mod common;
 #[path = "common/family.rs"]

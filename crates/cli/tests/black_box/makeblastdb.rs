@@ -1,8 +1,9 @@
-//! Databases made by both programs of the same made-up sequences, compared file by file.
+//! Databases made by both programs from the same made-up sequences, compared file by file.
 //!
 //! | file | what may differ | why |
 //! |---|---|---|
-//! | `.?in`, `.?al` | the date | both programs write the minute in which they run; the test runs them again if it changed in between |
+//! | `.?in`, `.?al` | the date | both programs write the current minute; the test repeats both runs
+//! if it changes |
 //! | `.?aa` | the date | the same with seconds |
 //! | all others | nothing | |
 
@@ -117,7 +118,7 @@ impl Bench {
         command.stdin(Stdio::null()).output().expect("the program runs")
     }
 
-    /// Makes the database `x` in a directory of its own; the files, and what was written.
+    /// Makes the database `x` in a separate directory; returns its files and the messages.
     fn make(
         &self,
         program: &[&str],
@@ -138,7 +139,8 @@ impl Bench {
         (said.to_vec(), files)
     }
 
-    /// Both programs with the same arguments, but for standard error: of the first title BLAST+ tells three times.
+    /// Compares both programs with the same arguments, except for standard error: BLAST+ prints a
+    /// message about the first title three times.
     fn compare_files(&self, arguments: &[&str]) {
         let Some(oracle) = self.oracle else { return };
         let theirs = oracle.program("makeblastdb");
@@ -243,7 +245,7 @@ const COMMON: &[&[&str]] = &[
     &["-hash_index", "-title", "a title"],
     &["-hash_index", "-blastdb_version", "4", "-taxid", "9606"],
     &["-max_file_sz", "12KB"],
-    // Without identifiers and with the hash index BLAST+ fails where a volume has more sequences than
+    // Without identifiers and with the hash index BLAST+ fails if a volume has more sequences than
     // the one before.
     &["-max_file_sz", "3KB", "-blastdb_version", "4"],
 ];
@@ -383,7 +385,8 @@ fn titles_of_any_bytes() {
     }
 }
 
-/// What is no FASTA is refused after a look at the start; at more of it where that is a part of one line, or comments only.
+/// Input that is not FASTA is refused after a look at its start. The look goes further where the
+/// start is a part of one line, or has comments only.
 #[test]
 fn starts_of_files() {
     let bench = Bench::new();
@@ -395,7 +398,7 @@ fn starts_of_files() {
     let ends = |text: Vec<u8>| -> Vec<u8> {
         text.into_iter().map(|c| if c == b'\n' { b'\r' } else { c }).collect()
     };
-    // Not in the first title, of which BLAST+ tells once more.
+    // Not in the first title, about which BLAST+ prints one more message.
     let high = |count: usize| {
         let odd = [b">a ", &b"\xc3".repeat(count)[..], &b"1".repeat(700), b"\n"].concat();
         [b">plain title\n".to_vec(), sequence(), odd].concat()

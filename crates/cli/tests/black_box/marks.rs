@@ -104,8 +104,8 @@ fn sample(option: &OptionSpec) -> Option<String> {
     Some(known.map_or(text, |(_, value)| (*value).to_owned()))
 }
 
-/// All values of an option that its help lists, as they are listed and as they are typed; without
-/// such one that it may have.
+/// Returns the values that an option's help lists, as shown and as given on a command line; a
+/// sample value if it lists none.
 fn listed(option: &OptionSpec) -> Vec<(String, Option<String>)> {
     let words = option.words().iter().copied();
     let truths = ["false", "true"].into_iter().filter(|_| option.kind == Kind::Boolean);
@@ -127,7 +127,7 @@ fn listed(option: &OptionSpec) -> Vec<(String, Option<String>)> {
     all
 }
 
-/// Adds an option and what it needs, and takes away what does not go with it.
+/// Adds an option and its required options, and removes options that it excludes.
 fn add(program: &Program, line: &mut Line, option: &OptionSpec, value: Option<String>) {
     let ties = |other: &str| program.find(other).map_or(&[][..], |other| other.excludes);
     line.retain(|other, _| !option.excludes.contains(other) && !ties(other).contains(&option.name));
@@ -162,7 +162,7 @@ fn line_of(program: &Program, base: &[&str], option: &OptionSpec, value: Option<
     line
 }
 
-/// Tries all options and values of a program: what is not as marked.
+/// Tries all options and values of a program, and fails for those that contradict their marks.
 fn tried(program: &Program, base: &[&str]) {
     let dir = place(program.name);
     let mut wrong = Vec::new();

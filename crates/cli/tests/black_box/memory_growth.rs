@@ -9,8 +9,8 @@ use crate::volumes::entries;
 
 /// Residues of a query.
 const LENGTH: usize = 12;
-/// How many times as much memory so many times as many queries may take. (Memory of finished blocks is not all given
-/// back to the system.)
+/// Allowed growth of memory from few queries to many. (The system does not get back all memory of
+/// finished blocks.)
 const BAR: f64 = 1.25;
 /// More than may be unfinished at a time.
 const FEW: usize = 12_000;
@@ -27,7 +27,7 @@ fn tiny(count: usize) -> String {
     (0..count).map(piece).collect()
 }
 
-/// Bytes of memory that a search of so many queries takes on two ranks.
+/// Bytes of memory that a search of `count` queries takes on two ranks.
 fn peak(sandbox: &Sandbox, count: usize, more: &[&str]) -> f64 {
     sandbox.write("tiny.fa", tiny(count));
     let fixed = ["-query", "tiny.fa", "-ranks", "2", "-num_threads", "1", "-timing", "t.json"];

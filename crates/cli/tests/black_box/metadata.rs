@@ -1,4 +1,5 @@
-//! The report made at another site of metadata: the bytes of the report that the search would have written, or a clear end.
+//! Reports made from metadata at another site: the bytes of the report that the search would have
+//! written, or a clear error.
 
 use std::fs;
 use std::path::Path;
@@ -58,11 +59,11 @@ fn subjects() -> Vec<(String, Vec<u8>)> {
 /// Writes the metadata `m` of a search with small blocks.
 pub(crate) fn search(dir: &Path, kind: &str, options: &[&str]) {
     let words = ["blastp", "-query", "q.fa", "-db", "db", "-block_residues", "500"];
-    let told = ["-metadata_out", "m", "-metadata", kind];
+    let more = ["-metadata_out", "m", "-metadata", kind];
     let run = Command::new(env!("CARGO_BIN_EXE_fleetblast"))
         .current_dir(dir)
         .env("BATCH_SIZE", "400")
-        .args(words.iter().chain(options).chain(&told))
+        .args(words.iter().chain(options).chain(&more))
         .output()
         .unwrap();
     assert!(run.status.success(), "{}", said(&run));
@@ -94,7 +95,8 @@ fn the_format_is_chosen_where_the_report_is_made() {
     }
 }
 
-/// What makes subjects depend on each other: short lists among ties, filters, other orders of matches.
+/// Options that make subjects depend on each other: short hit lists among ties, filters, other
+/// orders of HSPs.
 #[test]
 fn every_kind_gives_the_bytes_of_the_search() {
     let dir = site();
@@ -183,7 +185,7 @@ fn the_same_database_has_any_name_and_another_is_refused() {
 }
 
 #[test]
-fn what_is_damaged_is_told_and_what_is_cut_off_is_a_report_so_far() {
+fn damage_is_refused_and_metadata_cut_off_gives_a_partial_report() {
     let dir = site();
     let dir = dir.path();
     for kind in KINDS {
@@ -199,16 +201,16 @@ fn what_is_damaged_is_told_and_what_is_cut_off_is_a_report_so_far() {
             bytes[at] ^= 4;
             let run = expand(&bytes);
             assert_eq!(run.status.code(), Some(1), "{kind}, byte {at}");
-            let told = said(&run);
-            assert!(told.starts_with("broken "), "{told}");
-            assert_eq!(told.lines().count(), 1, "{told}");
-            assert!(at < 12 || told.contains("at offset"), "{told}");
+            let message = said(&run);
+            assert!(message.starts_with("broken "), "{message}");
+            assert_eq!(message.lines().count(), 1, "{message}");
+            assert!(at < 12 || message.contains("at offset"), "{message}");
             assert!(!dir.join("r").exists());
         }
         let cut = expand(&bytes[..bytes.len() * 2 / 3]);
         assert_eq!(cut.status.code(), Some(1), "{kind}");
-        let told = said(&cut);
-        assert!(told.contains("is cut off: nothing is whole from offset"), "{told}");
+        let message = said(&cut);
+        assert!(message.contains("is cut off: nothing is whole from offset"), "{message}");
         let part = fs::read(dir.join("r")).unwrap();
         assert!(!part.is_empty() && part.len() < whole.len() && whole.starts_with(&part), "{kind}");
         fs::remove_file(dir.join("r")).unwrap();
@@ -225,7 +227,8 @@ fn what_is_damaged_is_told_and_what_is_cut_off_is_a_report_so_far() {
             );
             fs::remove_file(dir.join("r")).is_ok()
         };
-        // A part of what is wanted is a report so far, nothing is none.
+        // If only some of the names exist, there is a partial report; if none exists, there is no
+        // file.
         assert!(named("q1,q99") && !named("q99"), "{kind}");
     }
 }
@@ -249,7 +252,7 @@ fn some_queries_are_a_part_of_the_report() {
     for empty in ["", ","] {
         let none = run(dir, &["expand", "m", "-db", "db", "-query", empty]);
         assert_eq!(none.status.code(), Some(1));
-        assert!(said(&none).contains("-query names no query"), "{}", said(&none));
+        assert!(said(&none).contains("-query has no names of queries"), "{}", said(&none));
     }
 }
 
@@ -260,10 +263,10 @@ fn what_does_not_go_together_is_refused() {
     search(dir, "hits", &["-outfmt", "0", "-num_descriptions", "9", "-num_alignments", "3"]);
     let kept = run(dir, &["expand", "m", "-db", "db", "-outfmt", "6"]);
     assert_eq!(kept.status.code(), Some(1));
-    let told = "the search kept 9 subjects of each query, and a report of this format with these options shows 3";
-    assert!(said(&kept).contains(told), "{}", said(&kept));
+    let refusal = "the search kept 9 subjects of each query, and a report of this format with these options shows 3";
+    assert!(said(&kept).contains(refusal), "{}", said(&kept));
     let nowhere = run(dir, &["expand", "m"]);
-    assert!(said(&nowhere).contains("name what was searched with -db: it was db"));
+    assert!(said(&nowhere).contains("name the searched database or file with -db: it was db"));
     for odd in [["-out", "x"], ["-output", "records"]] {
         let words =
             ["blastp", "-query", "q.fa", "-db", "db", "-metadata_out", "m2", odd[0], odd[1]];
@@ -280,7 +283,7 @@ fn what_does_not_go_together_is_refused() {
     assert!(fs::read(dir.join("m")).unwrap() == before);
 }
 
-/// The records of metadata, of which the first is the header and the last the end.
+/// The records of metadata: the first is the header, the last is the end.
 pub(crate) fn records(bytes: &[u8]) -> Vec<(RecordKind, Vec<u8>)> {
     let mut records = Records::open(bytes).unwrap();
     std::iter::from_fn(|| records.next_record().unwrap())
@@ -288,7 +291,7 @@ pub(crate) fn records(bytes: &[u8]) -> Vec<(RecordKind, Vec<u8>)> {
         .collect()
 }
 
-/// Blocks of one search, some told as reports, some as something else, in any order.
+/// Blocks of one search, in any order, some encoded as reports and some otherwise.
 #[test]
 fn blocks_of_any_kinds_are_one_report() {
     let dir = site();
@@ -320,28 +323,32 @@ fn blocks_of_any_kinds_are_one_report() {
     let refused = run(dir, &["expand", "mixed", "-db", "db", "-outfmt", "6"]);
     assert!(said(&refused).contains("holds parts of the report as it is"), "{}", said(&refused));
     let nowhere = run(dir, &["expand", "mixed"]);
-    assert!(said(&nowhere).contains("name what was searched with -db"), "{}", said(&nowhere));
+    assert!(
+        said(&nowhere).contains("name the searched database or file with -db"),
+        "{}",
+        said(&nowhere)
+    );
 }
 
 #[test]
-fn what_was_chosen_and_why_is_told() {
+fn timing_has_the_chosen_encoding_and_the_reason() {
     let dir = site();
     let dir = dir.path();
     let timing = |options: &[&str]| -> serde_json::Value {
         search(dir, "auto", &[&["-timing", "t"], options].concat());
         serde_json::from_slice(&fs::read(dir.join("t")).unwrap()).unwrap()
     };
-    let told = timing(&["-metadata_limit", "1"]);
-    let choice = &told["metadata"]["choices"][0];
+    let timed = timing(&["-metadata_limit", "1"]);
+    let choice = &timed["metadata"]["choices"][0];
     assert_eq!((&choice["kind"], &choice["why"]), (&"oids".into(), &"least_bytes".into()));
-    let told = timing(&["-metadata_limit", "0"]);
-    let choice = &told["metadata"]["choices"][0];
+    let timed = timing(&["-metadata_limit", "0"]);
+    let choice = &timed["metadata"]["choices"][0];
     assert_eq!((&choice["kind"], &choice["why"]), (&"report".into(), &"limit".into()));
-    let blocks = told["metadata"]["kinds"][2]["blocks"].as_u64().unwrap();
+    let blocks = timed["metadata"]["kinds"][2]["blocks"].as_u64().unwrap();
     assert_eq!(choice["blocks"].as_u64(), Some(blocks));
     // Subjects that have a part in each other are not found again.
-    let told = timing(&["-metadata_limit", "1", "-culling_limit", "2"]);
-    assert_eq!(told["metadata"]["choices"][0]["kind"], "hits");
+    let timed = timing(&["-metadata_limit", "1", "-culling_limit", "2"]);
+    assert_eq!(timed["metadata"]["choices"][0]["kind"], "hits");
     for odd in [
         &["-metadata", "auto", "-outfmt", "17"][..],
         &["-metadata", "hits", "-metadata_limit", "0.5"],

@@ -1,12 +1,13 @@
-//! What is expected of metadata before a search, against what the search then writes.
+//! The size of metadata that a plan predicts, compared with the metadata that the search then
+//! writes.
 
 use std::fs;
 
 use crate::metadata_ranks::{BLASTN, BLASTP, KINDS, bases, fleetblast, must, proteins, said};
 
-/// Bytes as they are told.
-fn bytes(told: &str) -> f64 {
-    let (number, unit) = told.split_once(' ').unwrap();
+/// Parses a number of bytes with its unit.
+fn bytes(text: &str) -> f64 {
+    let (number, unit) = text.split_once(' ').unwrap();
     let unit = match unit {
         "B" => 1.0,
         "kB" => 1e3,
@@ -15,7 +16,7 @@ fn bytes(told: &str) -> f64 {
     number.parse::<f64>().unwrap() * unit
 }
 
-/// The bytes that a plan tells of what is called so.
+/// The bytes that a plan predicts for the encoding of this name.
 fn expected(plan: &str, name: &str) -> f64 {
     let line = plan.lines().find(|line| line.trim_start().starts_with(name)).expect(plan);
     bytes(line[28..40].trim())
@@ -29,8 +30,8 @@ fn what_is_expected_is_about_what_comes() {
         let search = |options: &[&str]| fleetblast(dir, &[&words[..], options].concat());
         let names = || fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name());
         let before: Vec<_> = names().collect();
-        let told = ["-metadata_out", "m", "-plan", shape];
-        let plan = String::from_utf8(must(search(&told))).unwrap();
+        let options = ["-metadata_out", "m", "-plan", shape];
+        let plan = String::from_utf8(must(search(&options))).unwrap();
         assert!(plan.contains("metadata ") && plan.contains("hits (-metadata)"), "{plan}");
         let after: Vec<_> = names().collect();
         assert_eq!(before, after, "a plan writes nothing");
@@ -64,7 +65,8 @@ fn every_way_to_another_site_has_a_plan() {
         assert!(plan.contains(how), "{plan}");
         assert!(!dir.join("r").exists());
     }
-    // Where ranks cut batches, what is found is not found again by subjects alone.
+    // If ranks predict batches, the encoding `oids` is impossible: hits do not follow from the
+    // subjects alone.
     let many = bases(20);
     let words = [&BLASTN[..], &["-plan", "-ranks", "2", "-metadata_out", "m"]].concat();
     let plan = String::from_utf8(must(fleetblast(many.path(), &words))).unwrap();

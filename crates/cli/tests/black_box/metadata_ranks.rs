@@ -1,5 +1,5 @@
-//! Metadata that ranks write: the bytes of one process where blocks are the same, and the report in any case; however often they are
-//! killed.
+//! Metadata that ranks write: the bytes of one process where blocks are the same, and the same
+//! report in any case, however often ranks are killed.
 
 use std::fs;
 use std::io::Write;
@@ -42,7 +42,7 @@ fn fasta(sequences: &[(String, Vec<u8>)]) -> String {
     sequences.iter().map(text).collect()
 }
 
-/// So many queries `q.fa`, and the database `db`.
+/// Writes `q.fa` with this number of queries, and the database `db`.
 pub(crate) fn proteins(count: usize) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("q.fa"), queries(5, count).concat()).unwrap();
@@ -103,13 +103,13 @@ fn any_ranks_write_the_bytes_of_one_process() {
     let dir = proteins(40);
     let dir = dir.path();
     for kind in KINDS {
-        let told = ["-metadata_out", "m", "-metadata", kind, "-outfmt", "7"];
-        must(search(dir, &told));
+        let base = ["-metadata_out", "m", "-metadata", kind, "-outfmt", "7"];
+        must(search(dir, &base));
         let wanted = written(dir, "m");
         let shapes: [&[&str]; 3] =
             [&["-ranks", "1"], &["-ranks", "3"], &["-ranks=4", "-checkpoint", "kept"]];
         for shape in shapes {
-            must(search(dir, &[&told[..], shape].concat()));
+            must(search(dir, &[&base[..], shape].concat()));
             assert!(written(dir, "m") == wanted, "{kind}, {shape:?}");
         }
         assert!(!dir.join("kept").exists());
@@ -125,13 +125,13 @@ fn processes_write_the_bytes_of_one() {
     let dir = dir.path();
     let strategies = ["merge", "individual", "collective"];
     for kind in KINDS {
-        let told = ["-metadata_out", "m", "-metadata", kind];
-        must(search(dir, &told));
+        let base = ["-metadata_out", "m", "-metadata", kind];
+        must(search(dir, &base));
         let wanted = written(dir, "m");
         for strategy in sample(2, strategies) {
             let mut command =
                 crate::launched::launched(Path::new(env!("CARGO_BIN_EXE_fleetblast")), 3);
-            command.args(BLASTP).args(told).current_dir(dir).env("BATCH_SIZE", "400");
+            command.args(BLASTP).args(base).current_dir(dir).env("BATCH_SIZE", "400");
             // It is no part of the search.
             command.arg(format!("-output={strategy}")).stdin(Stdio::null());
             must(command);
@@ -176,8 +176,8 @@ fn where_batches_depend_on_what_is_found_the_report_is_the_same() {
         let wanted = must(fleetblast(dir, &[&BLASTN[..], &["-outfmt", format]].concat()));
         assert!(wanted.len() > 10_000);
         for kind in KINDS {
-            let told = ["-metadata_out", "m", "-metadata", kind, "-ranks", "3"];
-            must(fleetblast(dir, &[&BLASTN[..], &told, &["-outfmt", format]].concat()));
+            let base = ["-metadata_out", "m", "-metadata", kind, "-ranks", "3"];
+            must(fleetblast(dir, &[&BLASTN[..], &base, &["-outfmt", format]].concat()));
             let from: &[&str] = if kind == "report" { &[] } else { &["-db", "db"] };
             let made = must(fleetblast(dir, &[&["expand", "m"], from].concat()));
             assert!(made == wanted, "{kind} in format {format}");
@@ -185,7 +185,8 @@ fn where_batches_depend_on_what_is_found_the_report_is_the_same() {
     }
 }
 
-/// Each group chooses by what it has seen, which another run may see otherwise; the report is the same.
+/// Each group chooses encodings by its own statistics, which differ between runs; the report is the
+/// same.
 #[test]
 fn whatever_ranks_choose_the_report_is_the_same() {
     let (few, many) = (proteins(40), bases(150));
@@ -200,8 +201,8 @@ fn whatever_ranks_choose_the_report_is_the_same() {
         };
         let wanted = searched(&[]);
         for (limit, shape) in ["0", "0.2", "1"].into_iter().zip(shapes) {
-            let told = ["-metadata_out", "m", "-metadata", "auto", "-metadata_limit", limit];
-            searched(&[&told[..], &["-timing", "t"], shape].concat());
+            let base = ["-metadata_out", "m", "-metadata", "auto", "-metadata_limit", limit];
+            searched(&[&base[..], &["-timing", "t"], shape].concat());
             let made = must(fleetblast(dir, &["expand", "m", "-db", "db"]));
             assert!(made == wanted, "{} in format {format}, {limit}, {shape:?}", words[0]);
             assert!(chosen(dir) > 0, "{shape:?}");
@@ -209,7 +210,7 @@ fn whatever_ranks_choose_the_report_is_the_same() {
     }
 }
 
-/// Blocks that `-timing` tells of, each with what was chosen for it.
+/// Returns how many blocks `-timing` has; each must have its encoding.
 fn chosen(dir: &Path) -> u64 {
     let timing = fs::read(dir.join("t")).unwrap();
     let timing: serde_json::Value = serde_json::from_slice(&timing).unwrap();
@@ -221,7 +222,6 @@ fn chosen(dir: &Path) -> u64 {
     blocks("kinds")
 }
 
-/// What is compressed begins so.
 /// Ranks write to a pipe, and `expand` reads from one: any program between them may encrypt.
 #[test]
 fn metadata_go_through_pipes() {
@@ -274,11 +274,11 @@ fn a_killed_job_goes_on_to_the_same_bytes() {
     let mut killed = 0;
     let wanted_report = must(search(dir, &[]));
     for kind in KINDS.into_iter().chain(["auto"]) {
-        let told = ["-metadata_out", "m", "-metadata", kind];
-        must(search(dir, &told));
+        let base = ["-metadata_out", "m", "-metadata", kind];
+        must(search(dir, &base));
         let wanted = written(dir, "m");
         for ranks in ["-ranks=3", "-ranks=4"] {
-            let options = [&told[..], &[ranks, "-checkpoint", "kept", "-resume"]].concat();
+            let options = [&base[..], &[ranks, "-checkpoint", "kept", "-resume"]].concat();
             let mut child = search(dir, &options).stderr(Stdio::null()).spawn().unwrap();
             await_more(&mut child, &checkpoint, kept(&checkpoint));
             child.kill().unwrap();
@@ -289,14 +289,14 @@ fn a_killed_job_goes_on_to_the_same_bytes() {
         }
         if checkpoint.exists() {
             let other = if kind == "hits" { "oids" } else { "hits" };
-            let told = ["-metadata_out", "m", "-metadata", other];
-            let options = [&told[..], &["-checkpoint", "kept", "-resume"]].concat();
+            let base = ["-metadata_out", "m", "-metadata", other];
+            let options = [&base[..], &["-checkpoint", "kept", "-resume"]].concat();
             let run = search(dir, &options).output().unwrap();
             assert_eq!(run.status.code(), Some(1), "{}", said(&run));
             assert!(said(&run).contains("-metadata"), "{}", said(&run));
             must(search(
                 dir,
-                &[&told[..2], &["-metadata", kind, "-checkpoint", "kept", "-resume"]].concat(),
+                &[&base[..2], &["-metadata", kind, "-checkpoint", "kept", "-resume"]].concat(),
             ));
         }
         let report = must(fleetblast(dir, &["expand", "m", "-db", "db"]));
@@ -311,18 +311,18 @@ fn a_killed_job_goes_on_to_the_same_bytes() {
 fn what_cannot_be_is_refused_and_leaves_nothing() {
     let dir = proteins(20);
     let dir = dir.path();
-    let told = ["-metadata_out", "m", "-ranks", "2"];
+    let base = ["-metadata_out", "m", "-ranks", "2"];
     let refused: [(&[&str], &str); 2] =
         [(&["-output", "records"], "-output records needs a directory"), (&["-out", "x"], "-out")];
     for (options, what) in refused {
-        let run = search(dir, &[&told[..], options].concat()).output().unwrap();
+        let run = search(dir, &[&base[..], options].concat()).output().unwrap();
         assert_eq!(run.status.code(), Some(1), "{options:?}");
         assert!(said(&run).contains(what), "{options:?}: {}", said(&run));
         assert!(!dir.join("m").exists());
     }
     let sites = bases(3);
     let sam = ["-outfmt", "17", "-metadata", "report"];
-    let words = [&BLASTN[..], &told, &sam].concat();
+    let words = [&BLASTN[..], &base, &sam].concat();
     let run = fleetblast(sites.path(), &words).output().unwrap();
     let what = "with -metadata_out, -metadata report and -outfmt 17 on ranks yet";
     assert!(said(&run).contains(what), "{}", said(&run));
@@ -342,10 +342,10 @@ fn an_input_without_queries_has_an_end_only() {
     let dir = dir.path();
     fs::write(dir.join("q.fa"), "").unwrap();
     for kind in KINDS {
-        let told = ["-metadata_out", "m", "-metadata", kind];
-        must(search(dir, &told));
+        let base = ["-metadata_out", "m", "-metadata", kind];
+        must(search(dir, &base));
         let wanted = written(dir, "m");
-        must(search(dir, &[&told[..], &["-ranks", "2"]].concat()));
+        must(search(dir, &[&base[..], &["-ranks", "2"]].concat()));
         assert!(written(dir, "m") == wanted, "{kind}");
     }
 }

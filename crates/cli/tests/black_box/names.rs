@@ -1,10 +1,10 @@
-//! What sequences are called: by one of several identifiers, and by made-up ones that are counted by themselves.
+//! Names of sequences: one of several identifiers, or made-up ones that are counted separately.
 
 use std::fs;
 
 use crate::common::{Fixture, complaint};
 
-/// Each with an O, of which BLAST+ warns by name.
+/// Each sequence has an O; BLAST+ warns of it by the sequence's name.
 const SOME_UNNAMED: &str = ">a one\nMKVLAADTGHIWQERTYPASDFGHKOLCVNM\n>\nMKVLAADTGHIWQERTYPASDFGHKLCOVNM\n>b\n\
                             MKVLAADTGHIWQERTYOPASDFGHKLCVNM\n>  \nMKVLAADTGHIWQERTYPASDFOGHKLCVNM\n> c d\n\
                             MKVLAADOTGHIWQERTYPASDFGHKLCVNM\n";
@@ -54,7 +54,7 @@ fn made_up_names_are_those_of_the_oracle() {
 #[test]
 fn of_several_identifiers_one_names_a_query() {
     let sequence = |line: &&str| format!(">{line}\nMKVLAADTGHIWQERTYPASDFGHKOLCVNM\n");
-    // One that cannot be searched, of which there is a warning in the report, too.
+    // A query that cannot be searched; the report has a warning of it, too.
     let masked = ">gi|779|ref|NP_800009.2|\nXXXXXXXXXXXXXXXX\n";
     let sequences: String = KINDS.iter().map(sequence).chain([masked.to_owned()]).collect();
     check(&sequences, &["-db|db"], &["|-parse_deflines"]);

@@ -1,4 +1,4 @@
-//! The report does not depend on how the subjects are cut into partitions, nor on the number of threads.
+//! The report does not depend on the partitions of the database, nor on the number of threads.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -19,7 +19,8 @@ impl Family {
         char::from(b"ARNDCQEGHILKMFPSTWYVLAGSEV"[self.0.index(26)])
     }
 
-    /// A copy of `parent` with about one residue in `every` replaced, and sometimes a residue lost or gained.
+    /// A copy of `parent` with about one residue in `every` replaced, and sometimes a residue lost
+    /// or gained.
     fn mutate(&mut self, parent: &str, every: usize) -> String {
         let mut copy = String::new();
         for residue in parent.chars() {
@@ -34,7 +35,8 @@ impl Family {
     }
 }
 
-/// Writes queries and subjects: families of many sizes, more members than a short list holds, repeats, and strangers.
+/// Writes queries and subjects: families of many sizes (some larger than a short hit list),
+/// repeats, and unrelated sequences.
 fn write_data(dir: &Path) {
     let mut random = Family(Random(20_211));
     let (mut queries, mut subjects) = (String::new(), String::new());

@@ -56,7 +56,7 @@ fn help_on_a_command_has_its_options() {
 }
 
 #[test]
-fn what_is_no_command_is_told_with_what_was_meant() {
+fn an_unknown_command_is_refused_with_the_nearest_one() {
     let cases = [
         ("blastq", "there is no command 'blastq'; did you mean 'blastp'?\n"),
         ("zzz", "there is no command 'zzz'\n"),

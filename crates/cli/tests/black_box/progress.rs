@@ -1,4 +1,4 @@
-//! Progress, as seen on a terminal by who watches. The terminal is one of `script` (package bsdutils).
+//! Progress on a terminal. The terminal is one of `script` (package bsdutils).
 
 use std::fs;
 use std::path::Path;
@@ -26,14 +26,16 @@ static PLACE: LazyLock<TempDir> = LazyLock::new(|| {
     }
     dir
 });
-/// Sequences to begin with, how long a search is to take, and how many times more sequences there are for that at most.
+/// Number of sequences at first, how long a search shall take, and how many times more sequences it
+/// may take to reach that.
 const SUBJECTS: usize = 2_500;
 const WANTED: Duration = Duration::from_secs(4);
 const MOST: f64 = 40.0;
 /// Different shares that a search shows when it takes long enough.
 const MANY_SHARES: usize = 10;
 
-/// Writes a database of so many sequences, and the queries; how long a search takes.
+/// Writes a database with this number of sequences, and the queries; returns how long a search
+/// takes.
 fn fill(dir: &Path, subjects: usize) -> Duration {
     let mut random = Random(7);
     let subject = |number| (format!("s{number}"), random.protein(350));
@@ -102,7 +104,7 @@ fn shares(shown: &str) -> Vec<u32> {
     parts[..parts.len() - 1].iter().map(number).collect()
 }
 
-/// Checks what was shown of a search whose queries were counted; returns the different shares.
+/// Checks the progress of a search whose queries were counted; returns the different shares.
 fn checked(shown: &str) -> Vec<u32> {
     let mut shares = shares(shown);
     assert!(shares.is_sorted(), "a step back: {shown:?}");
@@ -142,18 +144,19 @@ fn the_share_moves_within_a_block_and_ends_with_all() {
 }
 
 #[test]
-fn ranks_tell_of_their_tasks() {
+fn ranks_send_the_progress_of_their_tasks() {
     for layout in ["-ranks 2 -partitions 12", "-ranks 4 -groups 2 -partitions 12"] {
         let (shown, _) = on_terminal(&format!("{SEARCH} -query q.fa -out ranks.txt {layout}"));
         let shares = checked(&shown);
         let moving = shares.iter().filter(|&&share| share > 0).count();
-        // With two groups, the one block may be with the group that is elsewhere, which tells once a second.
+        // With two groups, the only block may be with the remote group, which sends its progress
+        // once a second.
         assert!(moving >= 2, "{layout}: {shares:?} in {shown:?}");
     }
 }
 
 #[test]
-fn what_comes_through_a_pipe_is_told_without_a_total() {
+fn progress_of_queries_from_a_pipe_has_no_total() {
     let (shown, _) = on_terminal(&format!("cat q.fa | {SEARCH} -out piped.txt"));
     let seen = counts(&shown);
     // First by the number of queries: the share is of the block that is under way.
@@ -170,7 +173,7 @@ fn counts(shown: &str) -> Vec<(u32, u32)> {
     let count = |line: &str| {
         let (before, after) = line.split_once(" queries done")?;
         let done = before.rsplit(|c: char| !c.is_ascii_digit()).next()?;
-        // There is none between two blocks.
+        // Between two blocks there is no share.
         Some((done.parse().ok()?, shares(after).first().copied().unwrap_or(0)))
     };
     shown.split('\r').filter_map(count).collect()
@@ -235,9 +238,9 @@ fn nothing_of_a_terminal_gets_into_files_and_pipes() {
     };
     let silent = run(&SHORT.replace("-progress yes", "-progress auto"));
     assert!(silent.status.success() && silent.stderr.is_empty(), "{silent:?}");
-    let told = run(SHORT);
-    assert_eq!(told.stdout, silent.stdout);
-    let text = String::from_utf8(told.stderr).expect("text");
+    let shown = run(SHORT);
+    assert_eq!(shown.stdout, silent.stdout);
+    let text = String::from_utf8(shown.stderr).expect("text");
     assert!(text.starts_with("fleetblast: 1 queries, ") && text.lines().count() == 1, "{text:?}");
     assert!(!text.contains(['\x1b', '\r']), "{text:?}");
 }

@@ -1,4 +1,5 @@
-//! `psiblast`: what it refuses, how its rounds mask and keep lists, and the files of its matrices are the oracle's, to the byte.
+//! `psiblast`: refusals, masks and hit lists of iterations, and files of matrices equal the
+//! oracle's byte for byte.
 
 use std::ffi::OsString;
 use std::fs;
@@ -40,7 +41,8 @@ const REFUSED: &[(&str, &str)] = &[
     ("-num_iterations|2|-out_pssm|p|-parse_deflines", "-parse_deflines"),
 ];
 
-/// How rounds mask: what was masked is masked again unless lower case did it, and nothing of it is shown.
+/// Masks of iterations: a masked range is masked again unless lower case masked it, and the report
+/// does not show it.
 const MASKS: &[&str] = &[
     "-num_iterations|4|-seg|yes",
     "-num_iterations|4|-seg|yes|-soft_masking|true",
@@ -76,7 +78,7 @@ impl Proteins {
         (0..length).map(|_| self.letter()).collect()
     }
 
-    /// A copy with so many letters in a hundred replaced.
+    /// A copy with this percentage of letters replaced.
     fn mutant(&mut self, parent: &[u8], percent: u64) -> Vec<u8> {
         let mut copy = parent.to_vec();
         for letter in &mut copy {
@@ -88,7 +90,8 @@ impl Proteins {
     }
 }
 
-/// A directory with `family.fa`, `few.fa`, queries of that family with runs of few letters and of lower case, and the database `family`.
+/// A directory with `family.fa`, `few.fa` (queries of that family with ranges of low complexity and
+/// of lower case), and the database `family`.
 pub fn fixture() -> Fixture {
     let fixture = Fixture::new();
     let mut proteins = Proteins(Random(11));

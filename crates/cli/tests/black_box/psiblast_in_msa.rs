@@ -1,4 +1,5 @@
-//! `psiblast -in_msa`: what an alignment finds, and what files that are none bring about, is what the oracle does.
+//! `psiblast -in_msa`: the hits of an alignment, and the errors for malformed files, equal the
+//! oracle's.
 
 use std::fs;
 
@@ -14,7 +15,8 @@ const NONE: &str =
 /// Two rows of proteins.
 const ROWS: [&str; 2] = ["MKVLAW-GDEFHIRNPQSTYC", "MKILAWWGDEFHLRNPQS--C"];
 
-/// Files that both programs refuse: what is in them, the exit code, BLAST+'s words, and what FleetBLAST adds.
+/// Files that both programs refuse: contents, exit code, BLAST+'s words, and the words that
+/// FleetBLAST adds.
 const REFUSED: &[(&str, u8, &str, &str)] = &[
     ("", 1, NONE, "(bad: this is neither aligned FASTA nor Clustal W nor PHYLIP)"),
     (">q\nMKV\n", 1, NONE, "(bad: there is one sequence only)"),
@@ -39,7 +41,7 @@ const REFUSED: &[(&str, u8, &str, &str)] = &[
     ),
 ];
 
-/// Files that BLAST+ reads, or of which it crashes, and why FleetBLAST does not take them.
+/// Files that BLAST+ reads or that crash it, with the reason why FleetBLAST refuses them.
 const OWN: &[(&str, u8, &str)] = &[
     (">q\nMK\nVL\n>r\nMK\n", 1, "(bad, line 4: 2 columns, where the first has 4)"),
     (">q\nMK*L\n>r\nMKVL\n", 3, "which is to be the query, has a"),

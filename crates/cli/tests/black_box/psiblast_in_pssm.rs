@@ -1,4 +1,5 @@
-//! `psiblast -in_pssm`: what a matrix from a file finds, and what damaged files bring about, is what the oracle does.
+//! `psiblast -in_pssm`: the hits of a matrix from a file, and the errors for damaged files, equal
+//! the oracle's.
 
 use std::fs;
 
@@ -40,7 +41,8 @@ const DAMAGE: &[(&str, &str, u8, &str)] = &[
     ("mol aa", "mol dna", 3, "Nucleotide Bioseq specified in program which expects protein query"),
 ];
 
-/// The same fixture, with the matrices `text` and `observed` that the oracle wrote, `named` without a title, and `binary`.
+/// The same fixture, with the matrices `text` and `observed` that the oracle wrote, `named` without
+/// a title, and `binary`.
 fn with_matrices() -> Option<Fixture> {
     let fixture = fixture();
     let oracle = fixture.oracle?;
@@ -61,7 +63,7 @@ fn with_matrices() -> Option<Fixture> {
     Some(fixture)
 }
 
-/// A value with its tag. The end of what consists of values is told when it is there, as the toolkit wants it.
+/// A value with its tag. A composite value has an explicit end, as NCBI's toolkit wants it.
 fn tagged(tag: u8, contents: &[u8]) -> Vec<u8> {
     if tag & 0x20 != 0 {
         return [&[tag, 0x80], contents, &[0, 0]].concat();

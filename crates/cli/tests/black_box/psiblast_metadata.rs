@@ -1,5 +1,5 @@
-//! `psiblast` at one site, whose report is made at another: it crosses as it is, or is made of the alignments of all rounds; the matrices
-//! are left where they are searched with.
+//! `psiblast` at one site with its report made at another. The report crosses unchanged, or is made
+//! from the alignments of all iterations. The files of matrices stay at the search site.
 
 use std::fs;
 use std::process::Command;
@@ -36,8 +36,8 @@ fn the_report_matrices_and_messages_are_those_of_the_search() {
         let search = format!("-query q.fa -db db {search} -block_residues 400");
         let expected = place.run(&search);
         assert!(expected.code == Some(0) && expected.report.len() > 5_000, "{search}");
-        let told = format!("{search} -metadata_out m -metadata report -timing t");
-        let alone = through(&place, place.run(&told));
+        let arguments = format!("{search} -metadata_out m -metadata report -timing t");
+        let alone = through(&place, place.run(&arguments));
         alone.assert_is(&expected, &search);
         let read = || records(&fs::read(place.path("m")).expect("metadata"));
         let wanted = read();
@@ -48,13 +48,14 @@ fn the_report_matrices_and_messages_are_those_of_the_search() {
         let blocks = Some(wanted.len() as u64 - 2);
         assert_eq!((kind["blocks"].as_u64(), kind["made_blocks"].as_u64()), (blocks, blocks));
         let shape = shapes[number % shapes.len()];
-        through(&place, place.run(&format!("{told} {shape}"))).assert_is(&expected, shape);
+        through(&place, place.run(&format!("{arguments} {shape}"))).assert_is(&expected, shape);
         // In the first is the command line.
         assert!(read()[1..] == wanted[1..], "{search} {shape}");
     }
 }
 
-/// The same of alignments, of which the report is made in the database; what is warned of with it is told there.
+/// The same with alignments: the I/O site makes the report with its database, and prints the
+/// warnings that go with it.
 fn through_hits(place: &Place, searched: Left, options: &str) -> Left {
     assert!(searched.code == Some(0) && searched.report.is_empty(), "{}", searched.messages);
     let expanded = place.left(fleetblast(place, &format!("expand m -db db {options}")));
@@ -80,11 +81,12 @@ fn alignments_of_all_rounds_make_the_report() {
         let mut expected = place.run(&search);
         assert!(expected.code == Some(0) && expected.report.len() > 5_000, "{search}");
         expected.messages = sorted(&expected.messages);
-        let told = format!("{search} -metadata_out m");
-        through_hits(&place, place.run(&told), "").assert_is(&expected, &search);
+        let arguments = format!("{search} -metadata_out m");
+        through_hits(&place, place.run(&arguments), "").assert_is(&expected, &search);
         let wanted = records(&fs::read(place.path("m")).expect("metadata"));
         let shape = shapes[number % shapes.len()];
-        through_hits(&place, place.run(&format!("{told} {shape}")), "").assert_is(&expected, shape);
+        through_hits(&place, place.run(&format!("{arguments} {shape}")), "")
+            .assert_is(&expected, shape);
         // In the first is the command line.
         let read = records(&fs::read(place.path("m")).expect("metadata"));
         assert!(read[1..] == wanted[1..], "{search} {shape}");
@@ -117,7 +119,8 @@ fn the_format_is_chosen_where_the_report_is_made() {
     }
 }
 
-/// Of what a document does not show no matrix is made; so its searches are others where there is more.
+/// A document gives no matrix of subjects that it does not show, so its searches differ if there
+/// are more of them.
 #[test]
 fn another_format_that_would_have_been_searched_for_otherwise_is_refused() {
     let place = Place::new();
@@ -146,9 +149,9 @@ fn another_format_that_would_have_been_searched_for_otherwise_is_refused() {
     }
 }
 
-/// What was found of one query is not another's.
+/// Iterations of one query are not another query's.
 #[test]
-fn rounds_of_another_search_are_told() {
+fn iterations_of_another_search_are_refused() {
     let place = Place::new();
     let search = "-query q.fa -db db -num_iterations 3 -metadata_out";
     assert_eq!(place.run(&format!("{search} m")).code, Some(0));
@@ -253,7 +256,7 @@ fn what_would_be_half_right_is_refused_by_name() {
     }
 }
 
-/// Where the search ends the report before its time there is none at the other site.
+/// If the search fails before the end of the report, the other site has no report.
 #[test]
 fn a_query_that_ends_the_search_leaves_nothing_by_halves() {
     let place = Place::new();
@@ -272,7 +275,7 @@ fn a_query_that_ends_the_search_leaves_nothing_by_halves() {
         let report = expected.report.clone();
         let messages = match ranks.starts_with("report") {
             true => left.messages,
-            // What is warned of with it is told where the report is made.
+            // The I/O site prints the warnings that go with the report.
             false => {
                 assert!(expected.messages.ends_with(&left.messages), "{}", left.messages);
                 expected.messages.clone()
@@ -293,8 +296,8 @@ fn a_query_that_ends_the_search_leaves_nothing_by_halves() {
     }
 }
 
-/// Who goes on searches all of it again, since how searches and matrices are numbered depends on those before; what the other site has is
-/// not sent again.
+/// A resumed search repeats all iterations, since the numbers of searches and matrices depend on
+/// the earlier ones. It does not send again the blocks that the other site has.
 #[test]
 fn a_search_that_is_killed_goes_on_at_the_other_site() {
     let place = Place::new();
@@ -329,9 +332,10 @@ fn a_search_that_is_killed_goes_on_at_the_other_site() {
         std::thread::sleep(Duration::from_millis(300));
         let mut left = place.run(&sent);
         assert_eq!(left.code, Some(0), "{sent}: {}", left.messages);
-        // What is told of the checkpoint comes first; what goes with alignments is told at the other site.
-        let is_told = kind == "hits" || left.messages.ends_with(&expected.messages);
-        assert!(is_told, "{sent}: {}", left.messages);
+        // Messages about the checkpoint come first; the other site prints those that go with
+        // alignments.
+        let is_alike = kind == "hits" || left.messages.ends_with(&expected.messages);
+        assert!(is_alike, "{sent}: {}", left.messages);
         left.messages.clone_from(&expected.messages);
         receiver.must_end();
         left.report = fs::read(place.path("r")).expect("a report");
@@ -357,8 +361,8 @@ fn all_ranks_of_a_job_make_the_report_of_a_file() {
         [(3, "hits", "5", "-db db"), (2, "report", "7", ""), (4, "hits", "7", "-db db")]
     {
         let expected = place.run(&format!("{search} -outfmt {format}"));
-        let told = format!("{search} -outfmt {format} -metadata_out m -metadata {kind}");
-        assert_eq!(place.run(&told).code, Some(0));
+        let arguments = format!("{search} -outfmt {format} -metadata_out m -metadata {kind}");
+        assert_eq!(place.run(&arguments).code, Some(0));
         let made = on_ranks(ranks, &format!("expand m {db} -out r"));
         assert_eq!(made.code, Some(0), "{kind}: {}", made.messages);
         assert!(fs::read(place.path("r")).expect("a report") == expected.report, "{kind}");

@@ -82,7 +82,7 @@ const SHAPES: &[&str] = &[
 /// Queries of a shared search: several for each rank, and no more, since each has hits everywhere.
 const QUERIES: usize = 12;
 
-/// A place with patterns, and queries of which the tenth of `missing.fa` lacks the pattern.
+/// A place with patterns, and queries. The tenth query of `missing.fa` lacks the pattern.
 fn shared() -> Place {
     let place = Place::new();
     place.write("often", "PA   [LIVMA]-x-[LIVMAST]\n");
@@ -112,7 +112,7 @@ fn ranks_find_by_a_pattern_what_one_process_finds() {
 fn a_search_does_not_go_on_with_another_pattern() {
     let place = shared();
     let search = "-query missing.fa -db db -phi_pattern often -outfmt 6 -ranks 2 -block_residues 1 -out r -checkpoint c";
-    // It ends at the query that lacks the pattern, and keeps what is before that.
+    // The search ends at the query that lacks the pattern, and keeps the report before it.
     assert_eq!(place.run(search).code, Some(3));
     place.write("often", "PA   [LIVMA]-x-[LIVMAS]\n");
     let other = place.run(&format!("{search} -resume"));

@@ -1,5 +1,5 @@
-//! `psiblast` on ranks: the report, the messages and the files of matrices are those of one process, however the queries and the
-//! database are shared out, whatever stops it, and whatever kills it.
+//! `psiblast` on ranks: the report, the messages and the files of matrices are those of one
+//! process, whatever the layout of ranks, and however often the search is stopped or killed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use crate::family::{family, queries};
 use crate::volumes::{FOUR, write};
 
-/// Queries: so many that some go on for long while others are through.
+/// Number of queries: enough that some need many iterations while others are done.
 const QUERIES: usize = 24;
 /// Sequences of the database.
 const SUBJECTS: usize = 60;
@@ -126,7 +126,7 @@ impl Place {
         self.left(self.command(arguments))
     }
 
-    /// Kills a search as soon as something of it is finished, or so much later.
+    /// Kills a search a time `later` after its first finished record.
     fn kill(&self, arguments: &str, later: Duration) {
         let mut command = self.command(arguments);
         let mut child = command.stderr(Stdio::null()).spawn().expect("the program runs");
@@ -188,7 +188,7 @@ fn queries_that_cannot_be_searched_end_the_job_where_they_stand() {
                 .run(&format!("{search} {shape}"))
                 .assert_is(&expected, &format!("{search} {shape}"));
         }
-        // Nor is it forgotten by who goes on.
+        // A resumed search does not forget it either.
         let kept = format!("{search} -ranks 2 -block_residues 1 -checkpoint c -resume");
         for _ in 0..2 {
             let left = place.run(&kept);
@@ -202,7 +202,7 @@ fn queries_that_cannot_be_searched_end_the_job_where_they_stand() {
 }
 
 #[test]
-fn what_is_odd_about_a_query_is_told_before_its_searches() {
+fn warnings_of_a_query_come_before_its_searches() {
     let place = Place::new();
     place.with("odd.fa", 5, ">odd\nMKV1LAWGD2EFHIRNPQSTYC\n");
     let search = "-query odd.fa -db db -num_iterations 2 -outfmt 6";
@@ -243,7 +243,7 @@ fn a_search_that_is_killed_goes_on_to_the_same_bytes() {
         assert_eq!(left.code, Some(0), "{search}: {}", left.messages);
         let report = fs::read(place.path("report")).expect("a report");
         fs::remove_file(place.path("report")).expect("a report");
-        // What is told of the checkpoint comes first.
+        // Messages about the checkpoint come first.
         assert!(left.messages.ends_with(&expected.messages), "{search}: {}", left.messages);
         left.messages.clone_from(&expected.messages);
         left.report = report;

@@ -1,5 +1,5 @@
-//! `-output records` and `fleetblast cat`: the same bytes as in one file, whole or a query at a time; what is damaged, cut off or
-//! missing is told, and the rest is there.
+//! `-output records` and `fleetblast cat`: the same bytes as in one file, all at once or a query at
+//! a time. Damaged, cut off or missing records are reported by name, and all others are there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -72,7 +72,7 @@ fn said(output: &Output) -> String {
     text
 }
 
-/// A report that is whole, in a directory of its own.
+/// Writes a complete report to a separate directory.
 fn made(arguments: &[&str]) -> (TempDir, PathBuf) {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let out = dir.path().join("report");
@@ -123,7 +123,7 @@ fn the_records_are_the_report() {
         let output = cat(&records, &[]);
         assert_eq!((said(&output), output.status.code()), (String::new(), Some(0)));
         assert!(output.stdout == inputs().report, "{arguments:?}");
-        // Every rank has files of its own, each with an index.
+        // Every rank has its own files, each with an index.
         let all = files(&records, extension);
         assert!(all.len() >= 2, "{all:?}");
         assert!(all.iter().all(|file| file.with_extension("index").is_file()), "{all:?}");
@@ -152,7 +152,7 @@ fn a_query_is_read_alone() {
     let output = cat(&records, &["-query", "q600"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(said(&output).contains("no query 'q600' is there"), "{}", said(&output));
-    // Without the indexes the same, and without most of what is in the others' records.
+    // The output is the same without the indexes, and without most records of other queries.
     for index in files(&records, "index") {
         fs::remove_file(index).expect("it is there");
     }
@@ -160,7 +160,7 @@ fn a_query_is_read_alone() {
 }
 
 #[test]
-fn damage_is_told_by_file_and_offset_and_costs_what_it_hits() {
+fn damage_is_named_by_file_and_offset_and_loses_only_its_record() {
     let (_dir, records) = made(&[]);
     let file = files(&records, "zst")
         .into_iter()

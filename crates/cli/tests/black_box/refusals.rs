@@ -1,4 +1,5 @@
-//! Command lines that end before a search: standard output, standard error and exit code are the oracle's, to the byte.
+//! Command lines that end before a search: standard output, standard error and exit code equal the
+//! oracle's byte for byte.
 
 use fleetblast_cli::options::search::threads::DEFAULT;
 use fleetblast_oracle::sample;
@@ -104,7 +105,7 @@ const PARSER: &[&str] = &[
     "-mt_mode|1|-remote",
 ];
 
-/// Lines whose values do not make a search. Where one of these is wrong in more than one way, it tells the order of checks.
+/// Invalid values and combinations. A line with several errors shows the order of the checks.
 const VALUES: &[&str] = &[
     "-html=1",
     "-h=5",
@@ -156,7 +157,8 @@ const VALUES: &[&str] = &[
     "-query|q.fa|-subject|s.fa|-query_loc|3|-ungapped|-outfmt|19",
     "-query|q.fa|-subject|s.fa|-ungapped|-outfmt|19",
     "-query|q.fa|-subject|s.fa|-ungapped",
-    // BLAST+ says it once for each query, and only after the head of a pairwise report; FleetBLAST once, before.
+    // BLAST+ says it once for each query, and only after the head of a pairwise report. FleetBLAST
+    // says it once, before.
     "-query|one.fa|-subject|s.fa|-ungapped|-comp_based_stats|0|-matrix|FOO|-outfmt|6",
     "-query|q.fa|-subject|s.fa|-ungapped|-comp_based_stats|0|-matrix|FOO|-evalue|0",
     "-query|q.fa|-subject|s.fa|-matrix|FOO|-evalue|0",
@@ -204,12 +206,12 @@ fn parser_answers_as_the_oracle() {
 }
 
 #[test]
-fn values_are_judged_as_by_the_oracle() {
+fn values_are_validated_as_by_the_oracle() {
     compare(&sample(3, VALUES.iter().copied()), &[]);
 }
 
 #[test]
-fn batch_size_is_judged_as_by_the_oracle() {
+fn batch_size_is_validated_as_by_the_oracle() {
     for size in ["0", "abc", "", "7x", "99999999999"] {
         let lines = [
             "-query|q.fa|-subject|s.fa|-outfmt|6",
@@ -245,7 +247,8 @@ fn warnings_are_the_oracles() {
     assert!(differences.is_empty(), "{}", differences.join("\n\n"));
 }
 
-/// The help text is the oracle's, but for the default of `-num_threads` and the section of own options at the end.
+/// The help text equals the oracle's, except for the default of `-num_threads` and the last section
+/// with FleetBLAST's own options.
 #[test]
 fn help_is_the_oracles() {
     let fixture = Fixture::new();

@@ -1,9 +1,11 @@
 //! Parts of databases: lists of identifiers, GIs and taxids, stored masks, several databases.
 //!
-//! `restrictions/golden` holds commands and what BLAST+ 2.12.0 prints for them, of databases of made-up sequences:
+//! `restrictions/golden` holds commands and the output of BLAST+ 2.12.0 on databases of made-up
+//! sequences:
 //!
 //! ```text
-//! makeblastdb -in s.fa -dbtype prot -parse_seqids -taxid_map taxids -mask_data masks.asn -title 'Made up' -out db
+//! makeblastdb -in s.fa -dbtype prot -parse_seqids -taxid_map taxids -mask_data masks.asn \
+//! -title 'Made up' -out db
 //! makeblastdb -in t.fa -dbtype prot -parse_seqids -title 'The other' -out other
 //! ```
 
@@ -47,7 +49,7 @@ fn run(fixture: &Fixture, program: &Path, arguments: &[std::ffi::OsString]) -> O
     command.output().expect("the program runs")
 }
 
-/// The commands and what they print.
+/// Returns the commands with their expected output.
 fn sections() -> impl Iterator<Item = (&'static str, &'static str)> {
     GOLDEN.split("$ blastp ").skip(1).map(|section| section.split_once('\n').expect("a command"))
 }
@@ -107,7 +109,7 @@ fn the_golden_is_what_the_oracle_says() {
     }
 }
 
-/// Lists and masks that cannot be used: what is wrong, and what BLAST+'s exit code is.
+/// Unusable lists and masks: the fault, and BLAST+'s exit code.
 const UNUSABLE: [(&str, i32, &str); 16] = [
     ("-seqidlist|nosuch", 255, "nosuch"),
     ("-negative_seqidlist|nosuch", 255, "nosuch"),

@@ -1,7 +1,8 @@
-//! Processes whose hosts do not keep pages of the report in step, as clients of NFS do not, lose nothing of it. Needs the
-//! launcher of the MPI library, `MPIRUN`, else `mpirun`; and `cc`, for the model of such a client (`common/pages.c`).
+//! Processes on hosts that do not keep pages of the report in step, as clients of NFS do not, lose
+//! no bytes of it. Needs the launcher of the MPI library, `MPIRUN`, else `mpirun`; and `cc`, for
+//! the model of such a client (`common/pages.c`).
 //!
-//! `SHARED_PAGES_RUNS=50` has so many runs of each kind instead of a few.
+//! `SHARED_PAGES_RUNS=50` sets the number of runs of each kind (a few by default).
 use std::env;
 use std::fs;
 use std::path::Path;
@@ -66,7 +67,7 @@ fn search(mut command: Command, dir: &Path, arguments: &[&str]) -> Output {
     output
 }
 
-/// The program on four processes, each with pages of its own.
+/// The program on four processes, each with its own page cache.
 fn apart(dir: &Path) -> Command {
     let launcher = env::var_os("MPIRUN").unwrap_or_else(|| "mpirun".into());
     let mut command = Command::new(launcher);

@@ -19,11 +19,11 @@ use crate::volumes::{FOUR, Random, write};
 
 /// Moments for each way to read.
 const MOMENTS: usize = 50;
-/// One of so many moments is tried in an ordinary run.
+/// An ordinary run tries one in this number of moments.
 const SHARE: usize = 10;
 const DATABASE: i32 = 2;
-/// The code of `blastdbcmd` for a file that is too short when it opens the database, as it is for
-/// a moment while another one is copied over it.
+/// Exit code of `blastdbcmd` for a file that is too short when it opens the database, which happens
+/// briefly while another file is copied over it.
 const UNOPENED: i32 = 1;
 /// Files of the database by how often they are changed.
 const FILES: [&str; 5] = ["db.psq", "db.psq", "db.phr", "db.phr", "db.pin"];
@@ -36,7 +36,7 @@ struct Databases(TempDir);
 /// What is done to a file.
 #[derive(Debug)]
 enum Change {
-    /// It is cut to so many bytes.
+    /// The file is cut to this number of bytes.
     Cut(u64),
     /// It is cut, and then filled up with zeros.
     CutAndFilled(u64),
@@ -48,27 +48,27 @@ impl Databases {
     fn new() -> Self {
         let databases = Databases(tempfile::tempdir().expect("a directory"));
         for (name, seed) in [("sound", 1), ("other", 3)] {
-            fs::create_dir(databases.at(name)).expect("a directory");
-            write(&databases.at(name), "db", &FOUR, &family(seed, 1500));
+            fs::create_dir(databases.path(name)).expect("a directory");
+            write(&databases.path(name), "db", &FOUR, &family(seed, 1500));
         }
-        fs::create_dir(databases.at("work")).expect("a directory");
+        fs::create_dir(databases.path("work")).expect("a directory");
         databases.restore();
-        fs::write(databases.at("work/q.fa"), queries(2, 4).concat()).expect("queries");
+        fs::write(databases.path("work/q.fa"), queries(2, 4).concat()).expect("queries");
         let kept = ["-metadata", "hits", "-metadata_out", "hits"];
         let made = databases.command(SEARCH).args(kept).output().expect("metadata");
         assert!(made.status.success(), "{}", complaint(&made));
         databases
     }
 
-    fn at(&self, name: &str) -> PathBuf {
+    fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
     /// Puts sound files in the place of whatever there is.
     fn restore(&self) {
         for file in FILES {
-            let (new, place) = (self.at("new"), self.at("work").join(file));
-            fs::copy(self.at("sound").join(file), &new).expect("a copy");
+            let (new, place) = (self.path("new"), self.path("work").join(file));
+            fs::copy(self.path("sound").join(file), &new).expect("a copy");
             fs::rename(new, place).expect("a place");
         }
     }
@@ -80,12 +80,12 @@ impl Databases {
     }
 
     fn prepare(&self, command: &mut Command) {
-        command.current_dir(self.at("work")).env_remove("BLASTDB");
+        command.current_dir(self.path("work")).env_remove("BLASTDB");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     }
 
     fn change(&self, file: &str, change: &Change) {
-        let place = self.at("work").join(file);
+        let place = self.path("work").join(file);
         let open = || File::options().write(true).open(&place).expect("a file");
         match change {
             Change::Cut(length) => open().set_len(*length).expect("a shorter file"),
@@ -95,7 +95,8 @@ impl Databases {
                 open().set_len(whole).expect("a longer file");
             }
             Change::Copied => {
-                let copy = Command::new("cp").arg(self.at("other").join(file)).arg(&place).status();
+                let copy =
+                    Command::new("cp").arg(self.path("other").join(file)).arg(&place).status();
                 assert!(copy.expect("cp").success());
             }
         }
@@ -119,7 +120,7 @@ fn attack(turn: u64, make: impl Fn(&Databases) -> Command) {
     for number in sample(SHARE, 0..MOMENTS) {
         let mut random = Random(1 + seed * 1_000_003 + turn * 1_009 + number as u64);
         let file = FILES[random.below(FILES.len() as u64) as usize];
-        let length = fs::metadata(databases.at("sound").join(file)).expect("a file").len();
+        let length = fs::metadata(databases.path("sound").join(file)).expect("a file").len();
         let shorter = random.below(length);
         let change = match random.below(3) {
             0 => Change::Cut(shorter),
@@ -166,7 +167,7 @@ fn run(
     older: Option<&[u8]>,
     act: impl FnOnce(),
 ) -> (Output, bool) {
-    let report = databases.at("work/report");
+    let report = databases.path("work/report");
     let _ = fs::remove_file(&report);
     older.iter().for_each(|older| fs::write(&report, older).expect("an older report"));
     let child = command.spawn().expect("a start");
@@ -176,7 +177,7 @@ fn run(
     if is_file {
         output.stdout = fs::read(&report).expect("a report");
     }
-    let left = hidden(&databases.at("work"));
+    let left = hidden(&databases.path("work"));
     assert!(left.is_empty(), "{left:?} is left: {}", complaint(&output));
     (output, is_file)
 }

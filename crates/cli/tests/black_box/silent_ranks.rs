@@ -21,9 +21,9 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// Time for a job to come to where it waits, and for all ranks to send heartbeats. Nothing outside
 /// the job shows these, so there is no event to wait for.
 const SETTLED: Duration = Duration::from_secs(4);
-/// Queries: more than a pipe and what is read ahead of the search can hold.
+/// Number of queries: more than a pipe and the read-ahead of the search can hold.
 const QUERIES: usize = 1500;
-/// Queries with a report that is larger than what a pipe holds.
+/// Number of queries whose report is larger than a pipe can hold.
 const REPORTED: usize = 200;
 
 /// A job of several processes that waits for a pipe.

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 /// Exit code of another database than the one that was searched.
 const DATABASE: i32 = 2;
-/// Exit code of what is refused, and of a search whose last query cannot be read.
+/// Exit code of a refusal, and of a search whose last query cannot be read.
 const INPUT: i32 = 1;
 /// 203 bases: three are in the last byte.
 const LONG: &str = "ACGATTGCCATGACGTTAGCATCGGATCTTACGGCATTCGAGGCTAACTGATCGGTACCATTGCAAGGTCTTGACCATGCGTAACGTCAGTTGCAACCGG\

@@ -7,7 +7,8 @@ use fleetblast_oracle::sample_from;
 
 use crate::common::{Fixture, complaint};
 
-/// One sequence has two definition lines of different taxa; one has a taxon without names, one none.
+/// One sequence has two definition lines with different taxa; one has a taxon without names, and
+/// one has no taxon.
 const SUBJECTS: &str = ">sp|P00001.1|A one\u{1}gi|1|gb|AAA00001.1| two\nMKVLAADTGHIWQERTYPASDFGHKLCVNM\n\
     >b_1 b\nMKVLAADTGHIWQERTYPASDFGHKLCVNMA\n>lcl|c c\nMKVLAADTGHIWQERTYPASDFGHKLCVNMAA\n\
     >lcl|d d\nMKVLAADTGHIWQERTYPASDFGHKLCVNMAAA\n>lcl|e e\nMKVLAADTGHIWQERTYPASDFGHKLCVNMAAAA\n";
@@ -136,7 +137,7 @@ fn the_first_of_the_search_path_counts() {
 }
 
 #[test]
-fn what_cannot_be_used_is_told_once() {
+fn unusable_taxonomy_files_are_warned_of_once() {
     let fixture = fixture();
     if fixture.oracle.is_none() {
         return;
@@ -164,8 +165,9 @@ fn what_cannot_be_used_is_told_once() {
             let found = says(&fixture, true, &line, name);
             assert_eq!(found.stdout, expected.stdout, "{name}");
             assert_eq!(found.status.code(), expected.status.code(), "{name}");
-            let (told, theirs) = (complaint(&found), complaint(&expected));
-            let own = told.strip_prefix(&theirs).unwrap_or_else(|| panic!("{told}\n{theirs}"));
+            let (messages, theirs) = (complaint(&found), complaint(&expected));
+            let own =
+                messages.strip_prefix(&theirs).unwrap_or_else(|| panic!("{messages}\n{theirs}"));
             assert_eq!(own.matches("Warning: [blastp] there are no names of taxa: ").count(), 1);
             assert!(own.contains(wrong), "{name}: {own}");
         }
@@ -184,9 +186,9 @@ fn data_that_are_cut_short_end_the_search() {
         // BLAST+ reads beyond the end, or has no names.
         let line = format!("-query|q.fa|-db|p5|-outfmt|6 sacc sscinames{more}");
         let found = says(&fixture, true, &line, "cut");
-        let told = complaint(&found);
-        assert!(told.starts_with("exit code Some(2)\nBLAST Database error: "), "{told}");
-        assert!(told.contains("taxdb.bti") && told.contains("has 50"), "{told}");
+        let messages = complaint(&found);
+        assert!(messages.starts_with("exit code Some(2)\nBLAST Database error: "), "{messages}");
+        assert!(messages.contains("taxdb.bti") && messages.contains("has 50"), "{messages}");
     }
     // Nobody reads it where no names are asked for; BLAST+ looks at it, and says so.
     let line = "-query|q.fa|-db|p5|-outfmt|6 sacc staxids";

@@ -46,7 +46,7 @@ fn timing_says_what_decides_the_threads() {
     let timed = |more: &str, variables: &[(&str, &str)]| {
         timed(&fixture, &mut fleetblast(), more, variables)
     };
-    let cpus = Cpus::look();
+    let cpus = Cpus::detect();
     let all = (cpus.allowed as u64, cpus.limit.name().to_owned());
     assert_eq!(timed("", &[]), all);
     for name in VARIABLES {
@@ -57,7 +57,7 @@ fn timing_says_what_decides_the_threads() {
     }
     assert_eq!(timed("", &[("OMP_NUM_THREADS", "1,4")]), (1, "OMP_NUM_THREADS".to_owned()));
     assert_eq!(timed("", &[("OMP_NUM_THREADS", "many")]), all);
-    // All ranks of a process share what is for the process.
+    // The ranks of a process share its threads.
     let (threads, source) = timed(" -ranks 2", &[("FLEETBLAST_THREADS", "2")]);
     assert_eq!((threads, cpus.allowed < 2 || source == "FLEETBLAST_THREADS"), (2, true));
 }
@@ -72,7 +72,7 @@ fn a_mask_of_cpus_counts_and_makes_no_warning() {
     };
     let (threads, source) = timed(&fixture, &mut bound(), "", &[]);
     assert_eq!(threads, 1);
-    let machine = Cpus::look().machine;
+    let machine = Cpus::detect().machine;
     assert!(machine == 1 || source != "CPUs of the machine", "{source}");
     let Some(oracle) = fixture.oracle else { return };
     // BLAST+ compares with the CPUs of the machine.
@@ -141,7 +141,7 @@ fn processes_of_a_host_share_its_cpus() {
         timed(&fixture, &mut command, "", variables)
     };
     // Two processes on two CPUs or more, whose threads are summed up.
-    let cpus = Cpus::look();
+    let cpus = Cpus::detect();
     let share = (cpus.allowed / 2).max(1) as u64;
     let (threads, source) = timed(&[]);
     let shared = if cpus.allowed > 1 { "CPUs shared with other ranks" } else { cpus.limit.name() };

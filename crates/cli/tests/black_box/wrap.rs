@@ -1,5 +1,5 @@
-//! `fleetblast wrap`: another program on blocks of queries gives the bytes of one run of it; what fails on it is told, and the rest
-//! is there.
+//! `fleetblast wrap`: another program on blocks of queries gives the bytes of one run of it. Failed
+//! blocks are named, and all others are there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 const QUERIES: usize = 40;
 
-/// A database, queries of uneven lengths, and a directory of its own for each test's output.
+/// A database, queries of uneven lengths, and a separate directory for each test's output.
 struct Inputs {
     dir: TempDir,
 }
@@ -194,8 +194,8 @@ fn what_cannot_be_is_refused() {
     refused(&["-db", "absent"], &["cat", "{db}"], 2, "no such database");
     refused(&[], &["psiblast", "-out_ascii_pssm", "p"], 1, "-out_ascii_pssm");
     refused(&[], &["blastp", "-outfmt", "17"], 1, "-outfmt 17");
-    refused(&[], &["blastp", "-out", "f"], 1, "-out is the matter of each block");
-    // Not what it should be: told for each block.
+    refused(&[], &["blastp", "-out", "f"], 1, "-out would be the same for each block");
+    // Malformed output is an error in each block.
     refused(&["-join", "xml", "-tries", "1"], &["cat"], 3, "no XML of BLAST+");
     fs::write(inputs.path("unnamed.fa"), ">a\nMKV\n>\nMKV\n").expect("queries");
     let output = inputs.wrapped(&["-query", "unnamed.fa"], &["cat"]);
@@ -203,7 +203,7 @@ fn what_cannot_be_is_refused() {
     assert!(said(&output).contains("query 2 has no name"), "{}", said(&output));
 }
 
-/// A run of a slow program, which keeps what is finished.
+/// Starts a slow program with a checkpoint.
 fn start(inputs: &Inputs, dir: &Path, ranks: &str, format: &str, records: bool) -> Child {
     let (out, kept) = (dir.join("out"), dir.join("kept"));
     let kept = if records { &out } else { &kept };

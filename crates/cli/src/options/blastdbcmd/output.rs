@@ -1,4 +1,4 @@
-//! Options on what is written, and on databases as such.
+//! Options for the output, and for whole databases.
 
 use std::ffi::OsString;
 
@@ -6,7 +6,7 @@ use super::{DISCOVERING, DISCOVERY, FASTA, ONE_DATABASE, OUTPUT};
 use crate::options::opt::Opt;
 use crate::options::spec::{self, Constraint, OptionSpec};
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 pub(super) const OUTPUT_OPTIONS: &[OptionSpec] = &[
     OUT.spec,
     OUTFMT.spec,

@@ -1,4 +1,4 @@
-//! Options on what is looked up.
+//! Options that select sequences.
 
 use std::ffi::OsString;
 
@@ -8,7 +8,7 @@ use super::{DATABASE, DISCOVERING, NO_SINGLE_PART, RETRIEVAL, SEQUENCE};
 use crate::options::opt::{Choices, Opt};
 use crate::options::spec::{self, Constraint, OptionSpec};
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 pub(super) const RETRIEVAL_OPTIONS: &[OptionSpec] = &[
     spec::H,
     spec::HELP,
@@ -27,7 +27,7 @@ pub(super) const RETRIEVAL_OPTIONS: &[OptionSpec] = &[
     MASK_SEQUENCE_WITH.spec,
 ];
 
-/// The words of `-dbtype`; the first leaves it to what database there is.
+/// The words of `-dbtype`; the first means the type of the database that exists.
 const KINDS: Choices<Option<SequenceKind>, 3> = Choices::new([
     ("guess", None),
     ("nucl", Some(SequenceKind::Nucleotide)),
@@ -210,7 +210,7 @@ pub const RANGE: Opt<OsString> = Opt::text(
 .label("numbers")
 .excludes(NO_SINGLE_PART);
 
-/// `-strand`: whether it is the minus strand.
+/// `-strand`; true for the minus strand.
 pub const STRAND: Opt<bool> =
     Opt::word("strand", SEQUENCE, &["Strand of nucleotide sequence to extract"], &STRANDS)
         .label("strand")

@@ -1,4 +1,4 @@
-//! What is typed for any search.
+//! Options of all searches.
 
 use fleetblast_job::error::Error;
 
@@ -14,38 +14,39 @@ use super::single::{UNGAPPED, WINDOW_SIZE};
 use super::threads::ThreadOptions;
 use crate::options::values::Values;
 
-/// What was typed. Options left out are `None`, or hold the default when BLAST+ always applies one.
+/// Values of the options of all searches. Options left out are `None`, or hold the default if
+/// BLAST+ always applies one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CommonOptions {
-    /// What is searched.
+    /// Database or subjects.
     pub database: DatabaseOptions,
-    /// Queries and report.
+    /// Files of the queries and the report.
     pub files: FileOptions,
-    /// The search.
+    /// Parameters of the search.
     pub search: SearchOptions,
-    /// Which hits make others superfluous.
+    /// HSP filters.
     pub hsps: HspFilteringOptions,
     /// `-window_size`.
     pub window_size: Option<i32>,
-    /// How queries are read.
+    /// How to read queries.
     pub queries: QueryOptions,
-    /// What the report looks like.
+    /// Format of the report.
     pub formatting: FormattingOptions,
     /// Threads.
     pub threads: ThreadOptions,
-    /// `-ungapped`, of programs that have it.
+    /// `-ungapped`; false for programs without it.
     pub ungapped: bool,
-    /// The machine.
+    /// Resources of the machine.
     pub resources: ResourceOptions,
-    /// A search by many ranks.
+    /// Options for a search by many ranks.
     pub fleet: FleetOptions,
-    /// The error for the first option or value given, in the order of the usage text, that
-    /// FleetBLAST always refuses.
+    /// The error for the first option or value, in the order of the usage text, that FleetBLAST
+    /// always refuses.
     pub unsupported: Option<Error>,
 }
 
 impl CommonOptions {
-    /// Reads the options.
+    /// Reads the values of the options.
     pub fn read(values: &Values<'_>) -> Self {
         Self {
             database: DatabaseOptions::read(values),

@@ -1,4 +1,4 @@
-//! `CCompositionBasedStatsArgs`: what happens to scores after the search.
+//! `CCompositionBasedStatsArgs`: composition-based statistics.
 
 use std::ffi::OsString;
 
@@ -7,7 +7,7 @@ use crate::options::opt::Opt;
 use crate::options::spec::OptionSpec;
 use crate::options::values::Values;
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 pub const OPTIONS: &[OptionSpec] = &[COMP_BASED_STATS.spec, USE_SW_TBACK.spec];
 
 /// `-comp_based_stats`.
@@ -33,7 +33,7 @@ pub const COMP_BASED_STATS: Opt<OsString> = Opt::text(
 pub const USE_SW_TBACK: Opt<bool> =
     Opt::flag("use_sw_tback", MISC, &["Compute locally optimal Smith-Waterman alignments?"]);
 
-/// What was typed.
+/// Values of the options for composition-based statistics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompositionOptions {
     /// `-comp_based_stats`.
@@ -43,7 +43,7 @@ pub struct CompositionOptions {
 }
 
 impl CompositionOptions {
-    /// Reads the options.
+    /// Reads the values of the options.
     pub fn read(values: &Values<'_>) -> Self {
         Self {
             comp_based_stats: values.get(&COMP_BASED_STATS),

@@ -1,4 +1,4 @@
-//! `CBlastDatabaseArgs`: what is searched, and what part of it.
+//! `CBlastDatabaseArgs`: the database or subjects, and restrictions of them.
 
 use std::ffi::OsString;
 
@@ -7,7 +7,8 @@ use crate::options::opt::Opt;
 use crate::options::spec::{OptionSpec, is_same};
 use crate::options::values::Values;
 
-/// A database, and lists of what it has. These and what follows are in the order of the usage text; each program takes what it has.
+/// A database, and lists of its sequences. These and the constants below are in the order of the
+/// usage text; each program takes those that it has.
 pub const LISTS: &[OptionSpec] = &[
     DB.spec,
     DBSIZE.spec,
@@ -24,28 +25,28 @@ pub const LISTS: &[OptionSpec] = &[
 /// Lists of groups of identical proteins.
 pub const IDENTICAL_PROTEINS: &[OptionSpec] = &[IPGLIST.spec, NEGATIVE_IPGLIST.spec];
 
-/// What is asked of NCBI.
+/// An Entrez query for a search at NCBI.
 pub const QUERY: &[OptionSpec] = &[ENTREZ_QUERY.spec];
 
-/// Masks that are stored with a database.
+/// Masks stored with a database.
 pub const MASKS: &[OptionSpec] = &[DB_SOFT_MASK.spec, DB_HARD_MASK.spec];
 
-/// Sequences that are no database.
+/// Subjects from a file instead of a database.
 pub const SUBJECTS: &[OptionSpec] = &[SUBJECT.spec, SUBJECT_LOC.spec];
 
-/// The same where masks are not heeded.
+/// The same for programs without masks of databases.
 pub const SUBJECTS_WITHOUT_MASKS: &[OptionSpec] = &[
     SUBJECT.excludes(NO_DATABASE_WITHOUT_MASKS.split_at(11).0).spec,
     SUBJECT_LOC.excludes(&NO_DATABASE_WITHOUT_MASKS).spec,
 ];
 
-/// The same of nucleotides.
+/// The same for nucleotides.
 pub const SUBJECTS_OF_NUCLEOTIDES: &[OptionSpec] = &[
     SUBJECT.excludes(NO_NUCLEOTIDE_DATABASE.split_at(11).0).spec,
     SUBJECT_LOC.excludes(&NO_NUCLEOTIDE_DATABASE).spec,
 ];
 
-/// A list goes with no other of these, in the order in which that is checked.
+/// Lists that exclude each other, in the order of the checks.
 const EXCLUSIVE: [&str; 11] = [
     "gilist",
     "seqidlist",
@@ -60,7 +61,8 @@ const EXCLUSIVE: [&str; 11] = [
     "subject_loc",
 ];
 
-/// What sequences that are no database do not go with: the part of them with all of these, they with all but the last.
+/// Options that exclude subjects from a file. `-subject_loc` excludes all of these; `-subject`
+/// excludes all but the last.
 const NO_DATABASE: [&str; 14] = [
     "db",
     "gilist",
@@ -78,7 +80,7 @@ const NO_DATABASE: [&str; 14] = [
     "remote",
 ];
 
-/// The same where masks are not heeded.
+/// The same for programs without masks of databases.
 const NO_DATABASE_WITHOUT_MASKS: [&str; 12] = [
     "db",
     "gilist",
@@ -94,7 +96,7 @@ const NO_DATABASE_WITHOUT_MASKS: [&str; 12] = [
     "remote",
 ];
 
-/// The same of nucleotides.
+/// The same for nucleotides.
 const NO_NUCLEOTIDE_DATABASE: [&str; 12] = [
     "db",
     "gilist",
@@ -248,7 +250,7 @@ pub const SUBJECT_LOC: Opt<OsString> = Opt::text(
 .label("range")
 .excludes(&NO_DATABASE);
 
-/// All of [`EXCLUSIVE`] but one, which is there.
+/// Returns [`EXCLUSIVE`] without one of its entries.
 const fn all_but(name: &str) -> [&'static str; EXCLUSIVE.len() - 1] {
     let mut others = [""; EXCLUSIVE.len() - 1];
     let (mut at, mut next) = (0, 0);
@@ -262,7 +264,7 @@ const fn all_but(name: &str) -> [&'static str; EXCLUSIVE.len() - 1] {
     others
 }
 
-/// Lists that restrict what is searched; at most one is given.
+/// Lists that restrict the search to a part of the database; at most one is given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lists {
     /// `-gilist`, a file.
@@ -283,14 +285,14 @@ pub struct Lists {
     pub negative_taxid_file: Option<OsString>,
 }
 
-/// What was typed.
+/// Values of the options for the database or subjects.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DatabaseOptions {
     /// `-db`.
     pub db: Option<OsString>,
     /// `-dbsize`.
     pub dbsize: Option<i64>,
-    /// `-seqidlist` and the like.
+    /// `-seqidlist` and the other lists.
     pub lists: Lists,
     /// `-db_soft_mask`.
     pub db_soft_mask: Option<OsString>,
@@ -303,7 +305,7 @@ pub struct DatabaseOptions {
 }
 
 impl DatabaseOptions {
-    /// Reads the options.
+    /// Reads the values of the options.
     pub fn read(values: &Values<'_>) -> Self {
         let masks = values.has(&DB_SOFT_MASK);
         Self {

@@ -1,4 +1,4 @@
-//! `CStdCmdLineArgs`: where queries come from, and where the report goes.
+//! `CStdCmdLineArgs`: the files of queries and report.
 
 use std::ffi::OsString;
 
@@ -7,7 +7,7 @@ use crate::options::opt::Opt;
 use crate::options::spec::OptionSpec;
 use crate::options::values::Values;
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 pub const OPTIONS: &[OptionSpec] = &[QUERY.spec, OUT.spec];
 
 /// `-query`.
@@ -18,7 +18,7 @@ pub const QUERY: Opt<OsString> =
 pub const OUT: Opt<OsString> =
     Opt::output("out", GENERAL, &["Output file name"]).label("output_file").default("-");
 
-/// What was typed.
+/// Values of the options for the files of queries and report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileOptions {
     /// `-query`.
@@ -28,7 +28,7 @@ pub struct FileOptions {
 }
 
 impl FileOptions {
-    /// Reads the options.
+    /// Reads the values of the options.
     pub fn read(values: &Values<'_>) -> Self {
         Self { query: values.get(&QUERY), out: values.get(&OUT) }
     }

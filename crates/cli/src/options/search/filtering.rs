@@ -1,4 +1,4 @@
-//! `CFilteringArgs`: what of the queries is masked.
+//! `CFilteringArgs`: masks of queries.
 
 use std::ffi::OsString;
 
@@ -7,12 +7,12 @@ use crate::options::opt::Opt;
 use crate::options::spec::OptionSpec;
 use crate::options::values::Values;
 
-/// For queries of residues, in the order of the usage text, with that default of `-seg`.
+/// Options for proteins, in the order of the usage text; `seg` is the default of `-seg`.
 pub const fn of_residues(seg: &'static str) -> [OptionSpec; 2] {
     [SEG.default(seg).spec, SOFT_MASKING.spec]
 }
 
-/// `-seg`; each program has its default.
+/// `-seg`; each program has its own default.
 pub const SEG: Opt<OsString> = Opt::text(
     "seg",
     FILTER,
@@ -29,7 +29,7 @@ pub const SOFT_MASKING: Opt<bool> =
         .label("soft_masking")
         .default("false");
 
-/// What was typed.
+/// Values of the options that mask queries of proteins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FilteringOptions {
     /// `-seg`.
@@ -39,13 +39,13 @@ pub struct FilteringOptions {
 }
 
 impl FilteringOptions {
-    /// Reads the options.
+    /// Reads the values of the options.
     pub fn read(values: &Values<'_>) -> Self {
         Self { seg: values.get(&SEG), soft_masking: values.get(&SOFT_MASKING) }
     }
 }
 
-/// For queries of nucleotides, in the order of the usage text.
+/// Options for nucleotides, in the order of the usage text.
 pub const OF_NUCLEOTIDES: &[OptionSpec] = &[
     DUST.spec,
     FILTERING_DB.spec,
@@ -90,7 +90,7 @@ pub const WINDOW_MASKER_DB: Opt<OsString> = Opt::text(
 )
 .label("window_masker_db");
 
-/// What was typed for queries of nucleotides.
+/// Values of the options that mask queries of nucleotides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NucleotideFilteringOptions {
     /// `-dust`.
@@ -106,7 +106,7 @@ pub struct NucleotideFilteringOptions {
 }
 
 impl NucleotideFilteringOptions {
-    /// Reads the options.
+    /// Reads the values of the options.
     pub fn read(values: &Values<'_>) -> Self {
         Self {
             dust: values.get(&DUST),

@@ -1,4 +1,4 @@
-//! A search by many ranks, which BLAST+ does not have. Never changes what is reported.
+//! Options for a search by many ranks, which BLAST+ does not have. They never change the report.
 
 use std::ffi::OsString;
 
@@ -9,10 +9,10 @@ use crate::options::opt::{Choices, Opt};
 use crate::options::spec::{Constraint, Group, OptionSpec, replaced};
 use crate::options::values::Values;
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 pub const OPTIONS: &[OptionSpec] = &ALL;
 
-/// The same with other specs of some.
+/// The same options, with the given specs instead of those of the same names.
 pub const fn with<const N: usize>(others: [OptionSpec; N]) -> [OptionSpec; 15] {
     replaced(ALL, others)
 }
@@ -62,8 +62,8 @@ pub const RANKS: Opt<u32> = Opt::integer(
     "ranks",
     Group::FLEETBLAST,
     &[
-        "Search as so many ranks would, each with its own threads (-num_threads), but",
-        "all in this process",
+        "Search with this number of ranks, each with its own threads (-num_threads), all",
+        "in this process",
     ],
 )
 .label("int_value")
@@ -74,10 +74,10 @@ pub const PLAN: Opt<bool> = Opt::flag(
     "plan",
     Group::FLEETBLAST,
     &[
-        "Do not search: print how the search would be laid out over the ranks, what",
-        "each needs of memory, and whether that fits; with -memory for ranks elsewhere. With",
-        "-metadata_out, -send or -io_ranks also what is expected to cross, and how long that",
-        "takes, by some of the queries, which are searched",
+        "Do not search: print the layout of ranks, the memory of each, and whether the",
+        "hosts have that much; -memory sets the memory of other hosts. With -metadata_out,",
+        "-send or -io_ranks also print the expected bytes and time of a transfer, estimated",
+        "by a search with some of the queries",
     ],
 );
 
@@ -94,7 +94,7 @@ pub const GROUPS: Opt<u32> = Opt::integer(
 pub const REPLICAS: Opt<u32> = Opt::integer(
     "replicas",
     Group::FLEETBLAST,
-    &["How many times a group of ranks holds the database", "Default = as often as memory allows"],
+    &["Copies of the database in a group of ranks", "Default = as many as memory allows"],
 )
 .label("int_value")
 .within(Constraint::AtLeast(1));
@@ -105,10 +105,10 @@ pub const OUTPUT: Opt<Strategy> = Opt::one_of(
     Group::FLEETBLAST,
     &[
         "How ranks write the report:",
-        "    merge: the one with most of it collects the rest",
-        "    individual: each writes its own pieces",
-        "    collective: those of a group write together",
-        "    records: each keeps files of its own in the directory -out, compressed, for",
+        "    merge: the rank with most of a block collects the rest of it",
+        "    individual: each rank writes its own parts",
+        "    collective: the ranks of a group write together",
+        "    records: each rank writes its own compressed files in the directory -out, for",
         "    'fleetblast cat'",
     ],
     &STRATEGIES,
@@ -121,8 +121,8 @@ pub const COMPRESSION: Opt<Codec> = Opt::one_of(
     "compression",
     Group::FLEETBLAST,
     &[
-        "How the files of -output records are compressed; gzip is slower, for tools that",
-        "know nothing else",
+        "Compression of the files of -output records; gzip is slower, for tools without",
+        "zstd",
         "Default = `zstd'",
     ],
     &CODECS,
@@ -135,10 +135,10 @@ pub const SCHEDULE: Opt<Schedule> = Opt::one_of(
     "schedule",
     Group::FLEETBLAST,
     &[
-        "How queries are shared out among groups of ranks:",
-        "    dynamic: whenever a group runs short",
-        "    length: once, in shares of equal residues",
-        "    weight: once, in shares of equal residues + 225 x sequences",
+        "How queries are distributed over groups of ranks:",
+        "    dynamic: when a group needs more",
+        "    length: at the start, in shares of equal residues",
+        "    weight: at the start, in shares of equal residues + 225 x sequences",
     ],
     &SCHEDULES,
 )
@@ -150,10 +150,10 @@ pub const QUERY_ORDER: Opt<QueryOrder> = Opt::one_of(
     "query_order",
     Group::FLEETBLAST,
     &[
-        "In which order blocks of queries are handed out to ranks:",
-        "    given: as they come",
-        "    longest: the longest first, of those in a file",
-        "Default = as they come, but the longest as soon as it might end last",
+        "Order in which ranks get blocks of queries:",
+        "    given: the order of the input",
+        "    longest: the longest first, if the input is a file",
+        "Default = the order of the input, but the longest block early enough not to end last",
     ],
     &QUERY_ORDERS,
 )
@@ -164,10 +164,10 @@ pub const BLOCK_RESIDUES: Opt<u64> = Opt::integer(
     "block_residues",
     Group::FLEETBLAST,
     &[
-        "Residues of queries that are searched together, at least; whole batches of",
-        "BLAST+'s, whatever is said here",
-        "Default = 50000; fewer where many ranks would not have enough to do, and with",
-        "psiblast in small databases",
+        "Least residues of a block of queries; a block consists of whole batches of",
+        "BLAST+, whatever this number is",
+        "Default = 50000; fewer if many ranks would otherwise be idle, and for psiblast",
+        "with small databases",
     ],
 )
 .label("int_value")
@@ -177,7 +177,7 @@ pub const BLOCK_RESIDUES: Opt<u64> = Opt::integer(
 pub const SEGMENT_SIZE: Opt<u64> = Opt::integer(
     "segment_size",
     Group::FLEETBLAST,
-    &["Residues of queries that a group of ranks gets at a time, at most"],
+    &["Most residues of queries that a group of ranks gets at a time"],
 )
 .label("int_value")
 .within(Constraint::AtLeast(1));
@@ -196,7 +196,7 @@ pub const RESULT_MEMORY: Opt<OsString> = Opt::text(
     Group::FLEETBLAST,
     &[
         "Most memory of a rank for parts of the report that wait to be written;",
-        "what is more goes to a file beside the report",
+        "the rest waits in a file beside the report",
         "Default = `256MiB'",
     ],
 )
@@ -207,11 +207,10 @@ pub const CHECKPOINT: Opt<OsString> = Opt::text(
     "checkpoint",
     Group::FLEETBLAST,
     &[
-        "Directory in which to keep what is finished until the report is complete, so",
-        "that a search that was ended, by whatever, can be resumed. It is made, and",
-        "removed at the end; with -output records it is the directory of -out, and stays.",
-        "All ranks must see it. SIGTERM and SIGUSR1 have the search end in order, with",
-        "exit code 75",
+        "Directory for finished results, with which a search that ended early for any",
+        "reason can be resumed. It is created, and removed when the report is complete;",
+        "with -output records it is the directory of -out, and stays. All ranks must see",
+        "it. On SIGTERM and SIGUSR1 the search saves its results and ends with exit code 75",
     ],
 )
 .label("directory");
@@ -221,8 +220,8 @@ pub const RESUME: Opt<bool> = Opt::flag(
     "resume",
     Group::FLEETBLAST,
     &[
-        "Go on with what the directory of -checkpoint keeps, or begin if it keeps",
-        "nothing yet; any number of ranks and threads will do",
+        "Resume from the directory of -checkpoint, or begin if it has no results yet;",
+        "the numbers of ranks and threads may differ",
     ],
 )
 .requires(&["checkpoint"]);
@@ -232,13 +231,13 @@ pub const TRACE: Opt<OsString> = Opt::output(
     "trace",
     Group::FLEETBLAST,
     &[
-        "File to write to what every rank did when, for 'fleetblast report', 'fleetblast",
+        "Write a timeline of all ranks to this file, for 'fleetblast report', 'fleetblast",
         "simulate' and ui.perfetto.dev. All ranks must see its directory",
     ],
 )
 .label("output_file");
 
-/// What was typed.
+/// Values of the options for a search by many ranks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FleetOptions {
     /// `-ranks`.
@@ -274,7 +273,7 @@ pub struct FleetOptions {
 }
 
 impl FleetOptions {
-    /// Reads the options.
+    /// Reads the values of the options.
     pub fn read(values: &Values<'_>) -> Self {
         Self {
             ranks: values.optional(&RANKS),

@@ -1,4 +1,4 @@
-//! `CFormattingArgs`: what the report looks like, and how many subjects it shows.
+//! `CFormattingArgs`: the format of the report, and the number of subjects that it shows.
 
 use std::ffi::OsString;
 
@@ -8,7 +8,7 @@ use crate::options::refused::Refused;
 use crate::options::spec::{Constraint, OptionSpec};
 use crate::options::values::Values;
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 pub const OPTIONS: &[OptionSpec] = &[
     OUTFMT.spec,
     SHOW_GIS.spec,
@@ -21,7 +21,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     MAX_TARGET_SEQS.spec,
 ];
 
-/// The same with SAM among the formats.
+/// The same options, with SAM among the formats.
 pub const WITH_SAM: &[OptionSpec] = &[
     OUTFMT.help(&HELP_WITH_SAM).spec,
     SHOW_GIS.spec,
@@ -131,7 +131,7 @@ pub const MAX_TARGET_SEQS: Opt<usize> = Opt::integer(
 .within(Constraint::AtLeast(1))
 .excludes(&["num_descriptions", "num_alignments"]);
 
-/// What was typed.
+/// Values of the options for the format of the report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FormattingOptions {
     /// `-outfmt`.
@@ -155,7 +155,7 @@ pub struct FormattingOptions {
 }
 
 impl FormattingOptions {
-    /// Reads the options.
+    /// Reads the values of the options.
     pub fn read(values: &Values<'_>) -> Self {
         Self {
             outfmt: values.get(&OUTFMT),
@@ -176,7 +176,7 @@ const HELP_OUTFMT: [&str; 83] = joined(&[&FORMATS, &WITHOUT_SAM, &COLUMNS, &DEFA
 const HELP_WITH_SAM: [&str; 87] =
     joined(&[&FORMATS, &ALSO_SAM, &COLUMNS, &DEFAULT_COLUMNS, &COLUMNS_OF_SAM]);
 
-/// All lines of some parts.
+/// Concatenates lists of lines.
 const fn joined<const N: usize>(parts: &[&[&'static str]]) -> [&'static str; N] {
     let mut lines = [""; N];
     let (mut part, mut next) = (0, 0);
@@ -192,7 +192,7 @@ const fn joined<const N: usize>(parts: &[&[&'static str]]) -> [&'static str; N] 
     lines
 }
 
-/// The formats that all programs have.
+/// Formats that all programs have.
 const FORMATS: [&str; 18] = [
     "alignment view options:",
     "  0 = Pairwise,",
@@ -214,7 +214,7 @@ const FORMATS: [&str; 18] = [
     " 16 = Single-file BLAST XML2,",
 ];
 
-/// The last of them, and how columns are chosen.
+/// The end of the list of formats, and how to choose columns.
 const WITHOUT_SAM: [&str; 9] = [
     " 18 = Organism Report",
     "",
@@ -241,7 +241,7 @@ const ALSO_SAM: [&str; 10] = [
     "The supported format specifiers for options 6, 7 and 10 are:",
 ];
 
-/// The words for columns.
+/// Names of columns.
 const COLUMNS: [&str; 53] = [
     "\t    qseqid means Query Seq-id",
     "\t       qgi means Query GI",
@@ -298,14 +298,14 @@ const COLUMNS: [&str; 53] = [
     "\t    qcovus means Query Coverage Per Unique Subject (blastn only)",
 ];
 
-/// The columns if none are chosen.
+/// The default columns.
 const DEFAULT_COLUMNS: [&str; 3] = [
     "When not provided, the default value is:",
     "'qaccver saccver pident length mismatch gapopen qstart qend sstart send",
     "evalue bitscore', which is equivalent to the keyword 'std'",
 ];
 
-/// The words for what SAM may hold.
+/// Words for optional contents of SAM.
 const COLUMNS_OF_SAM: [&str; 3] = [
     "The supported format specifier for option 17 is:",
     "\t        SQ means Include Sequence Data",

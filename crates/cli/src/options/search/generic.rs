@@ -1,11 +1,11 @@
-//! `CGenericSearchArgs`: what most searches heed.
+//! `CGenericSearchArgs`: options that most searches have.
 
 use super::{EXTENSION, GENERAL, RESTRICT, STATISTICS, nucleotide};
 use crate::options::opt::Opt;
 use crate::options::spec::{Constraint, OptionSpec};
 use crate::options::values::Values;
 
-/// For proteins, in the order of the usage text.
+/// Options for proteins, in the order of the usage text.
 pub const OF_PROTEINS: &[OptionSpec] = &[
     EVALUE.spec,
     WORD_SIZE.within(Constraint::AtLeast(2)).spec,
@@ -19,7 +19,7 @@ pub const OF_PROTEINS: &[OptionSpec] = &[
     SEARCHSP.spec,
 ];
 
-/// For nucleotides.
+/// Options for nucleotides, in the order of the usage text.
 pub const OF_NUCLEOTIDES: &[OptionSpec] = &[
     EVALUE.spec,
     WORD_SIZE
@@ -44,7 +44,7 @@ pub const EVALUE: Opt<f64> =
         .label("evalue")
         .default("10");
 
-/// `-word_size`; each program has its least one.
+/// `-word_size`; each program has its own minimum.
 pub const WORD_SIZE: Opt<usize> =
     Opt::integer("word_size", GENERAL, &["Word size for wordfinder algorithm"]).label("int_value");
 
@@ -98,7 +98,7 @@ pub const SEARCHSP: Opt<i64> =
         .label("int_value")
         .within(Constraint::AtLeast(0));
 
-/// What was typed.
+/// Values of the options that most searches have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchOptions {
     /// `-evalue`.
@@ -124,7 +124,7 @@ pub struct SearchOptions {
 }
 
 impl SearchOptions {
-    /// Reads the options.
+    /// Reads the values of the options.
     pub fn read(values: &Values<'_>) -> Self {
         Self {
             evalue: values.get(&EVALUE),

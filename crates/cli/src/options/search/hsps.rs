@@ -1,11 +1,11 @@
-//! `CHspFilteringArgs`: which hits make others superfluous.
+//! `CHspFilteringArgs`: filters that remove HSPs because of better ones.
 
 use super::RESTRICT;
 use crate::options::opt::Opt;
 use crate::options::spec::{Constraint, OptionSpec};
 use crate::options::values::Values;
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 pub const OPTIONS: &[OptionSpec] =
     &[CULLING_LIMIT.spec, BEST_HIT_OVERHANG.spec, BEST_HIT_SCORE_EDGE.spec, SUBJECT_BESTHIT.spec];
 
@@ -46,7 +46,7 @@ pub const BEST_HIT_SCORE_EDGE: Opt<f64> = Opt::real(
 pub const SUBJECT_BESTHIT: Opt<bool> =
     Opt::flag("subject_besthit", RESTRICT, &["Turn on best hit per subject sequence"]);
 
-/// What was typed.
+/// Values of the options for HSP filters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HspFilteringOptions {
     /// `-culling_limit`.
@@ -60,7 +60,7 @@ pub struct HspFilteringOptions {
 }
 
 impl HspFilteringOptions {
-    /// Reads the options.
+    /// Reads the values of the options.
     pub fn read(values: &Values<'_>) -> Self {
         Self {
             culling_limit: values.optional(&CULLING_LIMIT),

@@ -1,4 +1,5 @@
-//! `CDiscontiguousMegablastArgs`, `COffDiagonalRangeArg` and `CMbIndexArgs`: how words of nucleotides are found.
+//! `CDiscontiguousMegablastArgs`, `COffDiagonalRangeArg` and `CMbIndexArgs`: how to find seeds in
+//! nucleotides.
 
 use std::ffi::OsString;
 
@@ -10,11 +11,11 @@ use crate::options::refused::Refused;
 use crate::options::spec::{Constraint, OptionSpec};
 use crate::options::values::Values;
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 pub const OPTIONS: &[OptionSpec] =
     &[MIN_RAW_GAPPED_SCORE.spec, TEMPLATE_TYPE.spec, TEMPLATE_LENGTH.spec];
 
-/// Those of an index, in the order of the usage text.
+/// Options of an index, in the order of the usage text.
 pub const OF_INDEX: &[OptionSpec] = &[USE_INDEX.spec, INDEX_NAME.spec];
 
 /// `-min_raw_gapped_score`.
@@ -76,12 +77,12 @@ pub const INDEX_NAME: Opt<OsString> = Opt::text(
 )
 .label("string");
 
-/// What was typed.
+/// Values of the options for seeds of nucleotides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MegablastOptions {
     /// `-min_raw_gapped_score`.
     pub min_raw_gapped_score: Option<i32>,
-    /// `-template_type`, which comes with a length.
+    /// `-template_type`, which requires a length.
     pub template_type: Option<TemplateKind>,
     /// `-template_length`.
     pub template_length: Option<u32>,
@@ -94,7 +95,7 @@ pub struct MegablastOptions {
 }
 
 impl MegablastOptions {
-    /// Reads the options.
+    /// Reads the values of the options.
     pub fn read(values: &Values<'_>) -> Self {
         Self {
             min_raw_gapped_score: values.optional(&MIN_RAW_GAPPED_SCORE),

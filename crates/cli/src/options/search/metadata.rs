@@ -1,4 +1,4 @@
-//! A search whose report is made at another site, which BLAST+ does not have.
+//! Options for a report made at another site, which BLAST+ does not have.
 
 use std::ffi::OsString;
 
@@ -8,10 +8,10 @@ use crate::options::opt::{Choices, Opt};
 use crate::options::spec::{Constraint, Group, OptionSpec, replaced};
 use crate::options::values::Values;
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 pub const OPTIONS: &[OptionSpec] = &ALL;
 
-/// The same with other specs of some.
+/// The same options, with the given specs instead of those of the same names.
 pub const fn with<const N: usize>(others: [OptionSpec; N]) -> [OptionSpec; 8] {
     replaced(ALL, others)
 }
@@ -27,7 +27,7 @@ const ALL: [OptionSpec; 8] = [
     IO_RANKS.spec,
 ];
 
-/// Those by which there is no report here.
+/// Options with which the search writes no report.
 pub const INSTEAD: [&str; 2] = [METADATA_OUT.name(), SEND.name()];
 
 /// The words of `-metadata`.
@@ -38,10 +38,10 @@ const KINDS: Choices<Kinds, 4> = Choices::new([
     ("report", Kinds::Only(Kind::Report)),
 ]);
 
-/// What is told unless something else is wished.
+/// The encoding without `-metadata`.
 pub const DEFAULT: Kinds = Kinds::Only(Kind::Hits);
 
-/// The `-metadata_limit` that holds unless something else is wished.
+/// The default of `-metadata_limit`.
 pub const DEFAULT_LIMIT: f64 = 0.5;
 
 /// `-metadata_out`.
@@ -49,8 +49,8 @@ pub const METADATA_OUT: Opt<OsString> = Opt::output(
     "metadata_out",
     Group::FLEETBLAST,
     &[
-        "Write no report, but to this file what another site that has the database needs",
-        "to make it, in any format: 'fleetblast expand'",
+        "Write the metadata of the search to this file instead of the report; another site",
+        "with the database makes the report, in any format: 'fleetblast expand'",
     ],
 )
 .label("output_file")
@@ -61,15 +61,15 @@ pub const METADATA: Opt<Kinds> = Opt::one_of(
     "metadata",
     Group::FLEETBLAST,
     &[
-        "What to write there, or to send:",
-        "    hits: alignments; the other site looks their sequences up",
-        "    oids: which sequences are found, a tenth of that; the other site searches",
-        "    these again",
+        "Encoding of the metadata:",
+        "    hits: alignments; the other site reads their sequences from its database",
+        "    oids: numbers of the subjects, a tenth of the bytes; the other site searches",
+        "    these subjects again",
         "    report: the report, compressed, in the format of -outfmt; the other site",
         "    needs no database",
-        "    auto: block by block what is cheapest, by the bytes of each, the link and what",
-        "    the other site would take; the format is that of -outfmt",
-        "psiblast has hits, and the report",
+        "    auto: for each block the cheapest, by its bytes, the rate of the link and the",
+        "    time at the other site; the format is that of -outfmt",
+        "psiblast supports hits and report",
         "Default = `hits'",
     ],
     &KINDS,
@@ -81,8 +81,8 @@ pub const METADATA_LIMIT: Opt<f64> = Opt::real(
     "metadata_limit",
     Group::FLEETBLAST,
     &[
-        "With -metadata auto: send the report where the others have more than this share of",
-        "its bytes, 0 to 1",
+        "With -metadata auto: send the report if the other encodings have more than this",
+        "share of its bytes, 0 to 1",
         "Default = `0.5'",
     ],
 )
@@ -94,9 +94,9 @@ pub const SEND: Opt<OsString> = Opt::text(
     "send",
     Group::FLEETBLAST,
     &[
-        "Write no report, but send what another site that has the database needs to make",
-        "it there while the search goes on: to 'fleetblast receive', which listens at this",
-        "address. After an end, typed again, it goes on with what arrived",
+        "Send the metadata of the search instead of writing the report, while the search",
+        "runs, to 'fleetblast receive', which listens at this address at a site with the",
+        "database. Run again after an interruption, it sends only the missing blocks",
     ],
 )
 .label("host:port")
@@ -114,8 +114,8 @@ pub const PEER: Opt<OsString> = Opt::text(
     "peer",
     Group::FLEETBLAST,
     &[
-        "The other site's key, by the fingerprint that 'fleetblast keygen' told there; of",
-        "several, separated by commas, one. Whoever has none of these is refused",
+        "Fingerprint of the other site's key, which 'fleetblast keygen' prints there; or",
+        "several, separated by commas. Peers with other keys are refused",
     ],
 )
 .label("fingerprint")
@@ -126,8 +126,8 @@ pub const LINK_TIMEOUT: Opt<u32> = Opt::integer(
     "link_timeout",
     Group::FLEETBLAST,
     &[
-        "Give up after so many seconds in which the other site confirms nothing, with or",
-        "without a connection",
+        "Give up after this many seconds without a confirmation from the other site, with",
+        "or without a connection",
         "Default = `600'",
     ],
 )
@@ -140,16 +140,16 @@ pub const IO_RANKS: Opt<u32> = Opt::integer(
     "io_ranks",
     Group::FLEETBLAST,
     &[
-        "Have the last so many ranks of the job (MPI, -ranks), at another site that has the",
-        "database, make and write the report, of what -metadata tells of the search of the",
-        "others: -query is a file there, -out a file here",
+        "The last ranks of the job (MPI, -ranks), this many, make and write the report at",
+        "another site with the database, from the metadata of the other ranks. -query is a",
+        "file at the search site, -out a file at the other one",
     ],
 )
 .label("int_value")
 .within(Constraint::AtLeast(1))
 .excludes(&["metadata_out", "send", "checkpoint", "resume"]);
 
-/// What was typed.
+/// Values of the options for a report made at another site.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetadataOptions {
     /// `-metadata_out`.
@@ -158,13 +158,13 @@ pub struct MetadataOptions {
     pub kinds: Option<Kinds>,
     /// `-metadata_limit`.
     pub limit: Option<f64>,
-    /// `-send`, and what it needs.
+    /// `-send`, and the options that it requires.
     pub send: Option<LinkOptions>,
     /// `-io_ranks`.
     pub io_ranks: Option<u32>,
 }
 
-/// A link, as it was typed.
+/// Values of the options for a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkOptions {
     /// `-send` or `-listen`.
@@ -178,16 +178,16 @@ pub struct LinkOptions {
 }
 
 impl MetadataOptions {
-    /// The option by which it is not the search that makes the report.
+    /// Returns the option with which another process makes the report, if there is one.
     pub fn asked_for(&self) -> Option<&'static str> {
         let out = self.out.is_some().then_some(METADATA_OUT.name());
         let send = self.send.is_some().then_some(SEND.name());
         out.or(send).or(self.io_ranks.is_some().then_some(IO_RANKS.name()))
     }
 
-    /// Reads the options.
+    /// Reads the values of the options.
     pub fn read(values: &Values<'_>) -> Self {
-        // They go with it only all together.
+        // These options are given together or not at all.
         let needed = values.optional(&KEY).zip(values.optional(&PEER));
         let send = values.optional(&SEND).zip(needed).map(|(address, (key, peer))| LinkOptions {
             address,

@@ -1,8 +1,8 @@
-//! Options of the search programs, in the classes of BLAST+ (`blast_args.cpp`): a program has some of the classes, in an
-//! order of its own.
+//! Options of the search programs, in the classes of BLAST+ (`blast_args.cpp`). A program has some
+//! of the classes, in its own order.
 //!
-//! Each class is a file: its options, their order in the usage text, and what was typed in types of its own. What a
-//! program has otherwise than others (a default, the least value) is an argument of the class.
+//! Each class is a file: its options, their order in the usage text, and a type for their values. A
+//! property that differs between programs (a default, a minimum) is an argument of the class.
 
 pub mod common;
 pub mod composition;

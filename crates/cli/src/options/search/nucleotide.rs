@@ -1,11 +1,12 @@
-//! `CNuclArgs`: scores of nucleotides; and what `CGenericSearchArgs` has for them only.
+//! `CNuclArgs`: scores of nucleotides; and the options of `CGenericSearchArgs` for nucleotides
+//! only.
 
 use super::{EXTENSION, GENERAL, RESTRICT, STATISTICS};
 use crate::options::opt::Opt;
 use crate::options::spec::{Constraint, OptionSpec};
 use crate::options::values::Values;
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 pub const OPTIONS: &[OptionSpec] = &[PENALTY.spec, REWARD.spec, NO_GREEDY.spec];
 
 /// `-penalty`.
@@ -32,7 +33,7 @@ pub const PERC_IDENTITY: Opt<f64> = Opt::real("perc_identity", RESTRICT, &["Perc
 pub const SUM_STATS: Opt<bool> =
     Opt::boolean("sum_stats", STATISTICS, &["Use sum statistics"]).label("bool_value");
 
-/// What was typed.
+/// Values of the options for scores of nucleotides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NucleotideOptions {
     /// `-penalty`.
@@ -48,7 +49,7 @@ pub struct NucleotideOptions {
 }
 
 impl NucleotideOptions {
-    /// Reads the options.
+    /// Reads the values of the options.
     pub fn read(values: &Values<'_>) -> Self {
         Self {
             penalty: values.optional(&PENALTY),

@@ -1,32 +1,32 @@
-//! What a search program is called, and what it sets where nothing is typed.
+//! Properties of a search program besides its options.
 
 use fleetblast_db::SequenceKind;
 use fleetblast_stats::release::Release;
 
-/// A search program of BLAST+, beside its table of options.
+/// Properties of a search program of BLAST+ besides its table of options.
 #[derive(Clone, Copy, Debug)]
 pub struct ProgramSpec {
-    /// What is typed to run it; its messages name it so.
+    /// Name of the command, also in messages.
     pub name: &'static str,
-    /// The release of BLAST+ that it follows.
+    /// The release of BLAST+ that the program follows.
     pub release: &'static Release,
-    /// What its queries are.
+    /// Type of the queries.
     pub queries: SequenceKind,
-    /// What it searches.
+    /// Type of the subjects.
     pub subjects: SequenceKind,
-    /// Whether it has the format SAM.
+    /// Whether the program has the format SAM.
     pub has_sam: bool,
-    /// Whether `-sorthits`, `-sorthsps` and `delim=` in `-outfmt` do anything.
+    /// Whether `-sorthits`, `-sorthsps` and `delim=` in `-outfmt` have an effect.
     pub tunes_format: bool,
 }
 
 impl ProgramSpec {
-    /// The first words of its reports.
+    /// Returns the first words of the program's reports.
     pub fn banner(&self) -> String {
         self.release.banner(self.name)
     }
 
-    /// The line of a warning as BLAST+ prints it.
+    /// Formats a warning like BLAST+.
     pub fn warning(&self, text: impl std::fmt::Display) -> String {
         format!("Warning: [{}] {text}", self.name)
     }

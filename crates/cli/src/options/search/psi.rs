@@ -1,4 +1,4 @@
-//! `CGapTriggerArgs`, `CPsiBlastArgs`, `CPssmEngineArgs`, `CPhiBlastArgs`: searches that are iterated.
+//! `CGapTriggerArgs`, `CPsiBlastArgs`, `CPssmEngineArgs`, `CPhiBlastArgs`: iterated searches.
 
 use std::ffi::OsString;
 
@@ -7,7 +7,7 @@ use crate::options::opt::Opt;
 use crate::options::spec::{Constraint, OptionSpec};
 use crate::options::values::Values;
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 pub const OPTIONS: &[OptionSpec] = &[
     GAP_TRIGGER.spec,
     NUM_ITERATIONS.spec,
@@ -24,7 +24,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     PHI_PATTERN.spec,
 ];
 
-/// Options that name the query, and so do not go with those that hold one.
+/// Options with a query in their file, which exclude options for the query.
 pub const HOLD_A_QUERY: &[&str] = &["in_msa", "msa_master_idx", "ignore_msa_master", "in_pssm"];
 
 /// `-gap_trigger`.
@@ -135,12 +135,12 @@ pub const PHI_PATTERN: Opt<OsString> =
         .label("file")
         .excludes(&["in_msa", "msa_master_idx", "ignore_msa_master", "in_pssm"]);
 
-/// What was typed.
+/// Values of the options for iterated searches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PsiOptions {
     /// `-gap_trigger`.
     pub gap_trigger: f64,
-    /// `-num_iterations`; 0 for as many as it takes.
+    /// `-num_iterations`; 0 to iterate until convergence.
     pub num_iterations: u32,
     /// `-out_pssm`.
     pub out_pssm: Option<OsString>,
@@ -167,7 +167,7 @@ pub struct PsiOptions {
 }
 
 impl PsiOptions {
-    /// Reads the options.
+    /// Reads the values of the options.
     pub fn read(values: &Values<'_>) -> Self {
         Self {
             gap_trigger: values.get(&GAP_TRIGGER),

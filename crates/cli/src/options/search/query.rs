@@ -1,4 +1,4 @@
-//! `CQueryOptionsArgs`: how queries are read.
+//! `CQueryOptionsArgs`: how to read queries.
 
 use std::ffi::OsString;
 
@@ -9,10 +9,10 @@ use crate::options::opt::{Choices, Opt};
 use crate::options::spec::OptionSpec;
 use crate::options::values::Values;
 
-/// For proteins, in the order of the usage text.
+/// Options for proteins, in the order of the usage text.
 pub const OF_PROTEINS: &[OptionSpec] = &[LCASE_MASKING.spec, QUERY_LOC.spec, PARSE_DEFLINES.spec];
 
-/// For nucleotides.
+/// Options for nucleotides, in the order of the usage text.
 pub const OF_NUCLEOTIDES: &[OptionSpec] =
     &[LCASE_MASKING.spec, QUERY_LOC.spec, STRAND.spec, PARSE_DEFLINES.spec];
 
@@ -44,7 +44,7 @@ pub const STRAND: Opt<Strands> =
 pub const PARSE_DEFLINES: Opt<bool> =
     Opt::flag("parse_deflines", MISC, &["Should the query and subject defline(s) be parsed?"]);
 
-/// What was typed.
+/// Values of the options for reading queries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryOptions {
     /// `-lcase_masking`.
@@ -56,7 +56,7 @@ pub struct QueryOptions {
 }
 
 impl QueryOptions {
-    /// Reads the options.
+    /// Reads the values of the options.
     pub fn read(values: &Values<'_>) -> Self {
         Self {
             lcase_masking: values.get(&LCASE_MASKING),

@@ -1,5 +1,5 @@
-//! What a search may use of the machine, and what it tells of itself, which BLAST+ does not have. Never changes what is
-//! reported.
+//! Options for resources of the machine, measurements and progress, which BLAST+ does not have.
+//! They never change the report.
 
 use std::ffi::OsString;
 
@@ -8,9 +8,9 @@ use fleetblast_db::load::Method;
 use crate::options::opt::{Choices, Opt};
 use crate::options::spec::{Constraint, Group, OptionSpec};
 use crate::options::values::Values;
-use crate::terminal::When;
+use crate::terminal::ProgressMode;
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 pub const OPTIONS: &[OptionSpec] =
     &[TIMING.spec, PARTITIONS.spec, LOADER.spec, MEMORY.spec, PROGRESS.spec];
 
@@ -22,20 +22,26 @@ const LOADERS: Choices<Option<Method>, 5> = Choices::new([
     ("read", Some(Method::Read)),
 ]);
 
-const WHENS: Choices<When, 3> =
-    Choices::new([("auto", When::Auto), ("no", When::No), ("yes", When::Yes)]);
+const WHENS: Choices<ProgressMode, 3> = Choices::new([
+    ("auto", ProgressMode::Auto),
+    ("no", ProgressMode::No),
+    ("yes", ProgressMode::Yes),
+]);
 
 /// `-timing`.
-pub const TIMING: Opt<OsString> =
-    Opt::output("timing", Group::FLEETBLAST, &["File to write to, as JSON, where the time went"])
-        .label("output_file");
+pub const TIMING: Opt<OsString> = Opt::output(
+    "timing",
+    Group::FLEETBLAST,
+    &["Write the times of all stages to this file, as JSON"],
+)
+.label("output_file");
 
 /// `-partitions`.
 pub const PARTITIONS: Opt<usize> = Opt::integer(
     "partitions",
     Group::FLEETBLAST,
     &[
-        "Number of ranges of subjects to search on their own before their hits are",
+        "Number of ranges of subjects that are searched separately before their hits are",
         "merged",
         "Default = by the size of the database and the number of threads",
     ],
@@ -48,13 +54,13 @@ pub const LOADER: Opt<Option<Method>> = Opt::one_of(
     "loader",
     Group::FLEETBLAST,
     &[
-        "How to bring the database into memory:",
+        "How to load the database into memory:",
         "    auto: by its size, the memory available and the file system",
-        "    map: mapped, after large reads into the page cache",
-        "    read: into memory of this process, on 2 MB pages where there are any",
+        "    map: map its files, after large reads into the page cache",
+        "    read: read into memory of this process, on 2 MB pages if there are any",
         "    direct: the same, without the page cache",
-        "    broadcast: read once by all MPI processes together, which tell each other,",
-        "    into memory that those of a host share",
+        "    broadcast: all MPI processes together read it once and send it to each other,",
+        "    into memory that the processes of a host share",
     ],
     &LOADERS,
 )
@@ -68,7 +74,7 @@ pub const MEMORY: Opt<OsString> = Opt::text(
     Group::FLEETBLAST,
     &[
         "Most memory to use for the sequences of the database, e.g. 500M or 16G;",
-        "a larger database is read part by part while it is searched",
+        "a larger database is read piece by piece during the search",
         "Default = 80 % of the memory available",
     ],
 )
@@ -76,38 +82,38 @@ pub const MEMORY: Opt<OsString> = Opt::text(
 .excludes(&["subject"]);
 
 /// `-progress`.
-pub const PROGRESS: Opt<When> = Opt::one_of(
+pub const PROGRESS: Opt<ProgressMode> = Opt::one_of(
     "progress",
     Group::FLEETBLAST,
     &[
-        "Show on standard error how far the search is:",
-        "    auto: if that is a terminal, and standard output is no pipe, such as to",
+        "Show the progress of the search on standard error:",
+        "    auto: if that is a terminal, and standard output is no pipe, for example to",
         "    a pager, which draws on the same terminal",
         "    no: never",
-        "    yes: always; where there is no terminal, a line now and then",
+        "    yes: always; without a terminal, a line now and then",
     ],
     &WHENS,
 )
 .label("when")
 .default("auto");
 
-/// What was typed.
+/// Values of the options for resources, measurements and progress.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResourceOptions {
     /// `-timing`.
     pub timing: Option<OsString>,
     /// `-partitions`.
     pub partitions: Option<usize>,
-    /// `-loader`; `None` to choose one.
+    /// `-loader`; `None` to choose automatically.
     pub loader: Option<Method>,
     /// `-memory`.
     pub memory: Option<OsString>,
     /// `-progress`.
-    pub progress: When,
+    pub progress: ProgressMode,
 }
 
 impl ResourceOptions {
-    /// Reads the options.
+    /// Reads the values of the options.
     pub fn read(values: &Values<'_>) -> Self {
         Self {
             timing: values.optional(&TIMING),

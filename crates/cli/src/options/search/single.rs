@@ -1,4 +1,5 @@
-//! Classes of one option: `CMatrixNameArg`, `CWordThresholdArg`, `CWindowSizeArg`, `CGappedArgs`, `CRemoteArgs`.
+//! Classes of one option each: `CMatrixNameArg`, `CWordThresholdArg`, `CWindowSizeArg`,
+//! `CGappedArgs`, `CRemoteArgs`.
 
 use std::ffi::OsString;
 
@@ -32,7 +33,7 @@ pub const WINDOW_SIZE: Opt<i32> = Opt::integer(
 pub const UNGAPPED: Opt<bool> =
     Opt::flag("ungapped", EXTENSION, &["Perform ungapped alignment only?"]);
 
-/// What a search at NCBI does not go with; the last where searches are iterated.
+/// Options that a search at NCBI excludes; the last one only in iterated searches.
 pub const NOT_REMOTE: [&str; 11] = [
     "gilist",
     "seqidlist",

@@ -1,4 +1,4 @@
-//! `CSearchStrategyArgs`: searches that were saved.
+//! `CSearchStrategyArgs`: saved search strategies.
 
 use std::ffi::OsString;
 
@@ -6,7 +6,7 @@ use super::STRATEGY;
 use crate::options::opt::Opt;
 use crate::options::spec::OptionSpec;
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 pub const OPTIONS: &[OptionSpec] = &[IMPORT_SEARCH_STRATEGY.spec, EXPORT_SEARCH_STRATEGY.spec];
 
 /// `-import_search_strategy`.

@@ -3,7 +3,7 @@
 use super::GENERAL;
 use crate::options::opt::{Choices, Opt};
 
-/// `-task`, one of these.
+/// `-task`, with these presets.
 pub const fn option<T, const N: usize>(
     tasks: &'static Choices<T, N>,
     default: &'static str,

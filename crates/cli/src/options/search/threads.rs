@@ -1,17 +1,17 @@
-//! `CMTArgs`: how many threads, and what they share out.
+//! `CMTArgs`: the number of threads, and whether they split the queries or the database.
 
 use super::MISC;
 use crate::options::opt::Opt;
 use crate::options::spec::{Constraint, OptionSpec};
 use crate::options::values::Values;
 
-/// In the order of the usage text.
+/// The options, in the order of the usage text.
 pub const OPTIONS: &[OptionSpec] = &[NUM_THREADS.spec, MT_MODE.spec];
 
-/// Where threads share out the database only.
+/// Options of programs whose threads split only the database.
 pub const WITHOUT_MODE: &[OptionSpec] = &[NUM_THREADS.spec];
 
-/// How help describes the default number of threads of every command.
+/// The default number of threads of every command, as the help describes it.
 pub const DEFAULT: [&str; 2] = [
     "Default = FLEETBLAST_THREADS, OMP_NUM_THREADS or SLURM_CPUS_PER_TASK in the",
     "environment, else all CPUs that this process may use",
@@ -42,7 +42,7 @@ pub const MT_MODE: Opt<i32> = Opt::integer(
 .within(Constraint::UpTo(1))
 .requires(&["num_threads"]);
 
-/// What was typed.
+/// Values of the options for threads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThreadOptions {
     /// `-num_threads`.
@@ -52,7 +52,7 @@ pub struct ThreadOptions {
 }
 
 impl ThreadOptions {
-    /// Reads the options.
+    /// Reads the values of the options.
     pub fn read(values: &Values<'_>) -> Self {
         let mt_mode = if values.has(&MT_MODE) { values.get(&MT_MODE) } else { 0 };
         Self { num_threads: values.optional(&NUM_THREADS), mt_mode }

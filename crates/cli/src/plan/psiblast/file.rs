@@ -1,4 +1,4 @@
-//! What is in a file that a search begins with.
+//! Contents of a file that a search starts with.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,19 +12,19 @@ use fleetblast_seq::input::read_whole;
 use crate::hint;
 use crate::options::typed::lossy;
 
-/// All of the file that an option names.
+/// Reads the whole file that an option names.
 ///
 /// # Errors
-/// One that cannot be read.
+/// A file that cannot be read.
 pub fn bytes(option: &str, file: &OsStr) -> Result<Vec<u8>, Error> {
-    hint::before_reading(option, file, "what the search begins with");
+    hint::before_reading(option, file, "the file that the search starts with");
     let read = if file == "-" {
         standard::input().and_then(|mut input| {
             let mut bytes = Vec::new();
             input.read_to_end(&mut bytes).map(|_| bytes)
         })
     } else if fs::metadata(file).is_ok_and(|meta| meta.is_dir()) {
-        // BLAST+ finds nothing in it.
+        // BLAST+ treats a directory as an empty file.
         Ok(Vec::new())
     } else {
         read_whole(Path::new(file))

@@ -1,4 +1,5 @@
-//! The matrix of the first search, made of an alignment that was typed (`CPsiBlastInputClustalW`, msa_pssm_input.cpp).
+//! The PSSM of the first search, made from an alignment in a file (`CPsiBlastInputClustalW`,
+//! msa_pssm_input.cpp).
 
 use std::ffi::OsStr;
 use std::sync::Arc;
@@ -17,19 +18,19 @@ use super::file::bytes;
 use crate::options::search::psi::{IN_MSA, PsiOptions};
 use crate::options::typed::lossy;
 
-/// What BLAST+ says of any file that is no alignment.
+/// BLAST+'s message about a file that is no alignment.
 const NONE: &str = "CAlnReader::GetSeqEntry(): Seq_entry is not available until after Read()";
-/// What it says of a sequence with both `T` and `U` among its bases.
+/// BLAST+'s message about a sequence with both `T` and `U` among its bases.
 const MIXED: &str = "Invalid Mol Type: U and T cannot appear in the same nucleotide sequence. Reinterpreting as protein.";
 
-/// An alignment, laid on its query.
-pub struct Typed {
+/// An alignment, with positions relative to its query.
+pub struct InputAlignment {
     alignment: QueryAlignment,
     id: ObjectId,
     title: Option<Vec<u8>>,
 }
 
-impl Typed {
+impl InputAlignment {
     /// Reads an alignment.
     pub fn read(file: &OsStr, options: &PsiOptions) -> Result<Self, Error> {
         let name = lossy(file);
@@ -45,10 +46,10 @@ impl Typed {
             return Err(Error::unsupported("psiblast", what));
         };
         let title = (!query.title.is_empty()).then(|| query.title.clone());
-        Ok(Typed { alignment, id: id.clone(), title })
+        Ok(InputAlignment { alignment, id: id.clone(), title })
     }
 
-    /// Makes the matrix. What was wished of pseudocounts counts for later ones only.
+    /// Computes the PSSM. `-pseudocount` has an effect on later PSSMs only.
     pub fn start(self, scoring: &ScoringSystem, options: &PsiOptions) -> Result<Start, Error> {
         let maker = PssmMaker::new(scoring, 0).ok_or_else(|| {
             Error::engine("No matrix frequency ratios were found for requested matrix")
@@ -67,18 +68,18 @@ impl Typed {
             pssm: &pssm,
             observed: options.out_ascii_pssm.is_some(),
             matrix: scoring.name,
-            // BLAST+ does not tell them of such a matrix.
+            // BLAST+ does not set them for such a PSSM.
             gaps: None,
             pseudocount: 0,
         };
         scoremat::checkpoint(&whole, &mut checkpoint);
-        let Typed { id, title, .. } = self;
+        let InputAlignment { id, title, .. } = self;
         Ok(Start { pssm, lacks_ungapped: false, id, title, checkpoint })
     }
 }
 
-/// The sequence that tells what the query is called: the first one with its letters. BLAST+ compares letters one after the other, and
-/// those of bases with no others.
+/// Returns the sequence that names the query: the first one with the query's letters. BLAST+
+/// compares letter by letter, and bases only with bases.
 fn described<'a>(name: &str, rows: &'a [Aligned], query: &Aligned) -> Result<&'a Aligned, Error> {
     let letters: Vec<u8> = query.letters().collect();
     for row in rows.iter().filter(|row| row.letters().count() == letters.len()) {
@@ -95,7 +96,7 @@ fn described<'a>(name: &str, rows: &'a [Aligned], query: &Aligned) -> Result<&'a
     Err(Error::engine(format_args!("{name}: the query is not in the alignment")))
 }
 
-/// What is wrong with a file, in BLAST+'s words where it has some, and where.
+/// Returns the error for a file: BLAST+'s message if it has one, and the place.
 fn refusal(name: &str, error: &MsaError) -> Error {
     match error {
         MsaError::Unsupported(what) => {
@@ -117,7 +118,7 @@ fn no_query(name: &str, error: TypedError) -> Error {
     }
 }
 
-/// Scores of which no matrix can be made: BLAST+ sees it before it checks the options.
+/// Returns the error for scores without a PSSM; BLAST+ reports it before it checks the options.
 pub fn unscored(error: &ScoringError) -> Error {
     match error {
         ScoringError::UnknownMatrix { .. } => Error::engine("Unknown error code -1"),

@@ -1,4 +1,5 @@
-//! `-phi_pattern`: a file with a pattern as PROSITE has it, and how to search with it (`CPhiBlastArgs`, blast_args.cpp).
+//! `-phi_pattern`: a file with a pattern in the syntax of PROSITE, and the search with it
+//! (`CPhiBlastArgs`, blast_args.cpp).
 
 use std::ffi::OsStr;
 
@@ -10,22 +11,22 @@ use fleetblast_stats::pattern::PatternStatistics;
 use super::file;
 use crate::options::search::psi::PHI_PATTERN;
 
-/// Characters of a line at most; BLAST+ reads nothing from a longer one on.
+/// Most characters of a line; BLAST+ stops reading at a longer line.
 const LONGEST_LINE: usize = 4096;
 
-/// What is in the file.
-pub struct Typed {
+/// The contents of a file of patterns.
+pub struct InputPattern {
     /// The pattern.
     pattern: Option<Pattern>,
-    /// What BLAST+ says of it when it searches.
+    /// BLAST+'s error about the pattern, which it prints when it searches.
     pub fault: Option<Error>,
 }
 
-impl Typed {
+impl InputPattern {
     /// Reads a file.
     ///
     /// # Errors
-    /// A file without a pattern, or with one on which BLAST+ does not come to an end.
+    /// A file without a pattern, or with a pattern on which BLAST+ loops forever.
     pub fn read(file: &OsStr) -> Result<Self, Error> {
         let bytes = file::bytes(PHI_PATTERN.name(), file)?;
         let Some(text) = line(&bytes)? else {
@@ -34,15 +35,16 @@ impl Typed {
         let text = std::str::from_utf8(text).ok().filter(|text| text.is_ascii());
         let text = text.ok_or_else(|| Error::query_options("the PHI pattern is not in ASCII"))?;
         match Pattern::parse(text) {
-            Ok(pattern) => Ok(Typed { pattern: Some(pattern), fault: None }),
+            Ok(pattern) => Ok(InputPattern { pattern: Some(pattern), fault: None }),
             Err(error) if error.is_reported() => {
-                Ok(Typed { pattern: None, fault: Some(Error::warning(error)) })
+                Ok(InputPattern { pattern: None, fault: Some(Error::warning(error)) })
             }
             Err(error) => Err(Error::query_options(format_args!("PHI pattern: {error}"))),
         }
     }
 
-    /// How to search with the pattern where `params` tell how to do without.
+    /// Returns the parameters of a search with the pattern; `params` are those of a search without
+    /// it.
     pub fn params(&self, params: &ProteinParams) -> Result<ProteinParams, Error> {
         let scoring = &params.scoring;
         let statistics = PatternStatistics::for_scoring(scoring).ok_or_else(|| {
@@ -57,7 +59,7 @@ impl Typed {
         let mut common = params.common.clone();
         (common.keeps_preliminary, common.subject_besthit) = (false, false);
         let next = Box::new(scoring.clone());
-        // Where there is no pattern, something is wrong with it.
+        // Without a pattern there is a fault.
         let pattern =
             self.pattern.clone().map(|pattern| PatternSearch { pattern, statistics, next });
         Ok(ProteinParams {
@@ -72,13 +74,13 @@ impl Typed {
     }
 }
 
-/// What follows the last `PA`.
+/// Returns the text after the last `PA`.
 fn line(bytes: &[u8]) -> Result<Option<&[u8]>, Error> {
     let mut found = None;
     let lines = bytes.split(|&byte| byte == b'\n');
     for line in lines.take_while(|line| line.len() < LONGEST_LINE) {
         let rest = match line.get(..2) {
-            Some(b"ID" | b"PA") => line.get(4..).ok_or_else(|| short(line))?,
+            Some(b"ID" | b"PA") => line.get(4..).ok_or_else(|| short_line_error(line))?,
             _ => continue,
         };
         if line.starts_with(b"PA") {
@@ -88,8 +90,8 @@ fn line(bytes: &[u8]) -> Result<Option<&[u8]>, Error> {
     Ok(found.filter(|rest| !rest.is_empty()))
 }
 
-/// The words of the C++ library.
-fn short(line: &[u8]) -> Error {
+/// The error in the words of the C++ library.
+fn short_line_error(line: &[u8]) -> Error {
     Error::new(
         255,
         format!(

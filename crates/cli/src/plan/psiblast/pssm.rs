@@ -1,4 +1,4 @@
-//! The matrix of the first search, from a file.
+//! The PSSM of the first search, from a file.
 
 use std::ffi::OsStr;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::file::bytes;
 use crate::options::search::psi::{IN_PSSM, PsiOptions};
 use crate::options::typed::lossy;
 
-/// Reads a matrix for searches with these scores.
+/// Reads a PSSM for searches with these scores.
 pub fn start(file: &OsStr, scoring: &ScoringSystem, options: &PsiOptions) -> Result<Start, Error> {
     let name = lossy(file);
     let bytes = bytes(IN_PSSM.name(), file)?;
@@ -45,7 +45,7 @@ pub fn start(file: &OsStr, scoring: &ScoringSystem, options: &PsiOptions) -> Res
     Ok(Start { pssm, lacks_ungapped, id, title, checkpoint })
 }
 
-/// What is wrong with a file, in BLAST+'s words, and where.
+/// Returns the error for a file: BLAST+'s message and the place.
 fn refusal(name: &str, error: &ReadError) -> Error {
     match error {
         ReadError::Format => {
@@ -61,7 +61,7 @@ fn refusal(name: &str, error: &ReadError) -> Error {
     }
 }
 
-/// The matrix that a file tells; its scores are those of its frequencies if it tells none.
+/// Returns the PSSM of a file. If the file has no scores, they are computed from its frequencies.
 fn pssm(read: &ReadCheckpoint, scoring: &ScoringSystem, pseudocount: i32) -> Result<Pssm, Error> {
     let block = |[lambda, k, h]: [f64; 3]| KarlinBlock { lambda, k, log_k: k.ln(), h };
     let query = read.query.clone();

@@ -1,4 +1,5 @@
-//! Where BLAST+ stops before all queries are searched: what comes before is reported on ranks as by one process.
+//! Errors at which BLAST+ stops before all queries are searched: ranks report the queries before
+//! them like one process.
 
 use std::fs;
 use std::process::Output;
@@ -18,23 +19,23 @@ impl Place {
         self.command(arguments).output().expect("the program runs")
     }
 
-    /// Fails like one process, after the same report. Tells how long that is.
+    /// Fails like one process, after the same report. Returns the length of the report in bytes.
     fn assert_stops_alike(&self, search: &str, shape: &str) -> usize {
         self.assert_stops_like(&self.run(search), search, shape)
     }
 
     fn assert_stops_like(&self, serial: &Output, search: &str, shape: &str) -> usize {
         let ranks = self.run(&format!("{search} {shape}"));
-        let told = String::from_utf8_lossy(&ranks.stderr);
-        assert_eq!(ranks.status.code(), serial.status.code(), "{search} {shape}: {told}");
+        let messages = String::from_utf8_lossy(&ranks.stderr);
+        assert_eq!(ranks.status.code(), serial.status.code(), "{search} {shape}: {messages}");
         assert!(!ranks.status.success(), "{search}");
         let (expected, size) = (serial.stdout.len(), ranks.stdout.len());
         let same = without_command(&serial.stdout) == without_command(&ranks.stdout);
         assert!(same, "{search} {shape}: {size} bytes for {expected}");
         let expected = String::from_utf8_lossy(&serial.stderr);
-        // What is told of a checkpoint comes first.
-        let is_told = told.starts_with(&*expected) || shape.contains("-checkpoint");
-        assert!(is_told, "{search} {shape}: {told}\none process: {expected}");
+        // Messages about the checkpoint come first.
+        let is_alike = messages.starts_with(&*expected) || shape.contains("-checkpoint");
+        assert!(is_alike, "{search} {shape}: {messages}\none process: {expected}");
         size
     }
 }

@@ -1,11 +1,13 @@
-//! Programs as processes that MPI connects. Needs the launcher of the MPI library: `MPIRUN`, else `mpirun`.
+//! Programs as processes that MPI connects. Needs the launcher of the MPI library: `MPIRUN`, else
+//! `mpirun`.
 
 use std::env;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// A program on so many processes, which may be more than there are cores; on one without a launcher for 0.
+/// A program on this number of processes, which may exceed the number of cores; for 0, one process
+/// without a launcher.
 pub fn launched(program: &Path, processes: u32) -> Command {
     if processes == 0 {
         return Command::new(program);

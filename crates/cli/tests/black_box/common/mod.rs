@@ -16,7 +16,8 @@ const QUERIES: &str =
 /// Hand-made subjects like them.
 const SUBJECTS: &str = ">s1\nMKVLAADTGHIWQERTYPASDFGHKLCVNMAA\n>s2\nGGHIWQERTYPASDFGHKL\n";
 
-/// A directory with `q.fa`, its first query `one.fa`, `s.fa`, the database `db` (with the oracle), and the program under test as `blastp`.
+/// A directory with `q.fa`, its first query `one.fa`, `s.fa`, the database `db` (made by the
+/// oracle), and a link `blastp` to the program under test.
 pub struct Fixture {
     dir: TempDir,
     /// BLAST+ 2.12.0. None only where tests may run without it.
@@ -89,7 +90,7 @@ pub fn compile_late_open(library: &Path) {
     assert!(compiler.args([source, "-ldl"]).status().expect("a compiler").success());
 }
 
-/// Says what a test leaves out, not by a macro, whose output the test harness hides.
+/// Prints the name of a skipped test. Not by a macro, whose output the test harness hides.
 pub fn not_tested(what: &str) {
     io::stderr().write_all(format!("NOT TESTED: {what}\n").as_bytes()).expect("standard error");
 }

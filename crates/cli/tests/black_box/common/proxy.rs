@@ -1,4 +1,4 @@
-//! A link that breaks: connections pass through a thread of the test, which does to each what it is told.
+//! A faulty network: connections pass through a thread of the test, which cuts or damages them.
 
 use std::collections::VecDeque;
 use std::io::{Read, Write};
@@ -10,7 +10,7 @@ use std::thread;
 /// What is done to a connection.
 #[derive(Clone, Copy, Debug)]
 pub enum Fate {
-    /// It is cut at so many bytes of who connects.
+    /// The connection is cut after this number of bytes from the client.
     Cut(usize),
     /// A bit is turned there.
     Flip(usize),
@@ -32,7 +32,7 @@ struct Shared {
     fates: Mutex<VecDeque<Fate>>,
     forever: bool,
     connections: AtomicUsize,
-    /// What who connects has said, of all connections.
+    /// Bytes from the clients of all connections.
     said: Mutex<Vec<u8>>,
 }
 

@@ -1,4 +1,4 @@
-//! A directory of its own for runs of the program on input that it cannot use.
+//! A separate directory for runs of the program on unusable input.
 #![allow(dead_code, reason = "each test program uses a part of this module")]
 
 use std::fs;
@@ -16,7 +16,8 @@ pub const SEQUENCES: usize = 5;
 /// What every run asks for, unless a test says otherwise.
 const USUAL: [&str; 6] = ["-query", "q.fa", "-db", "db", "-outfmt", "6"];
 
-/// A temporary directory with the sound database `db`, and `q.fa` with one query that has hits in it.
+/// A temporary directory with the sound database `db`, and `q.fa` with one query that has hits in
+/// it.
 pub struct Sandbox {
     dir: TempDir,
 }
@@ -53,8 +54,8 @@ impl Sandbox {
         names
     }
 
-    /// The program in this directory with these arguments and nothing to read. Arguments that are not given are the
-    /// usual ones.
+    /// The program in this directory with these arguments and empty standard input. Arguments left
+    /// out have their usual values.
     pub fn command(&self, arguments: &[&str]) -> Command {
         self.command_of("blastp", arguments)
     }
@@ -84,8 +85,9 @@ impl Sandbox {
         self.command(arguments).output().expect("the program runs")
     }
 
-    /// Runs what must be refused with this exit code and a message with all of `parts`. With `-out` an empty file may be
-    /// left under that name, as BLAST+ leaves it, else nothing. Returns the message.
+    /// Runs the program, which must refuse with this exit code and a message with all of `parts`.
+    /// With `-out` it may leave an empty file under that name, as BLAST+ does, and no other file.
+    /// Returns the message.
     pub fn refused(&self, arguments: &[&str], code: i32, parts: &[&str]) -> String {
         let before = self.names();
         let output = self.run(arguments);

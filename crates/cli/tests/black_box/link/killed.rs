@@ -11,7 +11,7 @@ use crate::patience::until;
 use crate::proxy::Proxy;
 use crate::volumes::Random;
 
-/// Kills a search as soon as so many bytes more have come at the other site, if it is not over by then.
+/// Kills a search once the other site has received `more` further bytes, if it is not over by then.
 pub(super) fn kill_after(mut search: Command, spool: &Path, more: u64) -> ExitStatus {
     let mut killed = search.stderr(Stdio::null()).spawn().unwrap();
     let length = || fs::metadata(spool).map_or(0, |meta| meta.len());
@@ -33,7 +33,7 @@ fn went_well(run: &Output) -> bool {
 fn a_killed_search_goes_on_where_the_other_site_is() {
     let sites = Sites::new(60);
     let mut resumed = 0;
-    // A report that goes on has one begin, and tells of all queries in its end.
+    // A resumed report has one begin, and its end counts all queries.
     let kinds = ["hits", "oids", "report", "report", "auto", "auto"];
     for (kind, format) in kinds.into_iter().zip(["0", "0", "5", "7", "5", "7"]) {
         let wanted = sites.direct(&["-outfmt", format]);
@@ -111,7 +111,7 @@ fn a_killed_receiver_goes_on_with_what_it_has() {
         let mut receiver = receiver;
         let mut made = None;
         for part in 1..4 {
-            // Where there is none any more it has come to its end.
+            // Without the file the report is complete.
             let come = || fs::metadata(&spool).map_or(u64::MAX, |meta| meta.len());
             until("bytes of the search", || come() >= 2000 * part);
             sleep(Duration::from_millis(pause));
@@ -129,7 +129,7 @@ fn a_killed_receiver_goes_on_with_what_it_has() {
         }
         let run = search.wait_with_output().unwrap();
         assert!(run.status.success(), "{kind}: {}", said(&run));
-        // Who had made it, and was killed before that was told, has done all there was to do.
+        // The receiver completed the report, and was killed before it could say so.
         if made.is_some() {
             receiver.kill();
         } else {
@@ -140,7 +140,7 @@ fn a_killed_receiver_goes_on_with_what_it_has() {
     }
 }
 
-/// How BLAST+ cuts these queries into batches depends on what the batches before found.
+/// BLAST+ cuts these queries into batches by the hits of earlier batches.
 #[test]
 fn a_killed_search_of_nucleotides_goes_on_with_the_same_batches() {
     let sites = Sites::new(1);

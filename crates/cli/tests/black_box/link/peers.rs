@@ -1,4 +1,4 @@
-//! Peers that are not who they should be, and what is altered on its way.
+//! Peers with wrong keys or wrong messages, and data altered in transit.
 
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
@@ -19,15 +19,19 @@ fn who_is_unknown_is_refused_on_both_sides_and_disturbs_nobody() {
     assert_eq!(run.status.code(), Some(6), "{}", said(&run));
     assert_eq!(said(&run).lines().count(), 1, "{}", said(&run));
     assert!(said(&run).contains("the peer does not know this key"), "{}", said(&run));
-    // Anybody may answer with another key: it is told, and tried again for as long as wished.
+    // A peer with another key may answer: the program prints that, and tries again until the
+    // timeout.
     let options = ["-link_timeout", "6"];
     let run = sites.search(&receiver.address, [HERE, OTHER], &options).output().unwrap();
     assert_eq!(run.status.code(), Some(6), "{}", said(&run));
     let (address, there) = (&receiver.address, &sites.keys[THERE]);
     let wanted = format!("{address}: the peer presented another key than -peer names: {there}");
-    let told = said(&run);
-    assert!(told.contains(&format!("No connection ({wanted}); still trying for ")), "{told}");
-    assert!(told.contains(&format!("no connection for 6 s: {wanted}")), "{told}");
+    let messages = said(&run);
+    assert!(
+        messages.contains(&format!("No connection ({wanted}); still trying for ")),
+        "{messages}"
+    );
+    assert!(messages.contains(&format!("no connection for 6 s: {wanted}")), "{messages}");
     assert_eq!(fs::metadata(sites.path().join("r.fbm")).unwrap().len(), 0);
     assert!(sites.report().is_none());
     let run = sites.search(&receiver.address, [HERE, THERE], &[]).output().unwrap();
@@ -55,7 +59,7 @@ fn no_forged_alert_ends_a_search() {
     assert!(sites.report() == Some(sites.direct(&[])));
 }
 
-/// More than may be open at a time, made again as soon as they are cut.
+/// More connections than may be open at a time, reopened as soon as they are cut.
 #[test]
 fn a_crowd_of_idle_connections_does_not_keep_a_search_out() {
     let sites = Sites::new(5);
@@ -141,7 +145,8 @@ fn what_was_recorded_is_of_no_use() {
     assert_eq!((code, messages.matches("is not let in").count()), (Some(0), 1), "{messages}");
 }
 
-/// Peers that say nothing, nonsense, half of something, or something endless; more of them than are let wait.
+/// Peers that send nothing, nonsense, half a message, or an endless one; more of them than may
+/// wait.
 #[test]
 fn strangers_are_cut_off_in_time() {
     let sites = Sites::new(5);

@@ -1,11 +1,11 @@
-//! Files that others put where `receive` keeps what comes.
+//! Files planted at the places where `receive` saves metadata.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 
 use super::sites::*;
 
-/// Has somebody receive who is to end at once; what that says.
+/// Runs a receiver that must end at once; returns its messages.
 fn refused(sites: &Sites) -> String {
     let words = ["receive", "-listen", "127.0.0.1:0", "-out", "r", "-link_timeout", "2"];
     let link = ["-key", "there", "-peer", &sites.keys[HERE], "-db", "db"];
@@ -23,21 +23,24 @@ fn links_and_files_of_others_are_neither_followed_nor_filled() {
             fs::write(&victim, "").unwrap();
         }
         symlink("victim", &spool).unwrap();
-        let told = refused(&sites);
-        assert!(told.contains("r.fbm: this is a link, to which nothing is written"), "{told}");
+        let message = refused(&sites);
+        assert!(
+            message.contains("r.fbm: this is a link, to which nothing is written"),
+            "{message}"
+        );
         assert_eq!(victim.exists(), is_there);
         assert!(spool.is_symlink(), "it is left");
         fs::remove_file(&spool).unwrap();
     }
     fs::write(&spool, "").unwrap();
     fs::set_permissions(&spool, Permissions::from_mode(0o666)).unwrap();
-    let told = refused(&sites);
-    assert!(told.contains("r.fbm: this is a file that others may write"), "{told}");
+    let message = refused(&sites);
+    assert!(message.contains("r.fbm: this is a file that others may write"), "{message}");
     fs::set_permissions(&spool, Permissions::from_mode(0o600)).unwrap();
     // Only the superuser can give files away.
     if chown(&spool, Some(65_534), None).is_ok() {
-        let told = refused(&sites);
-        assert!(told.contains("this is a file of another user (number 65534)"), "{told}");
+        let message = refused(&sites);
+        assert!(message.contains("this is a file of another user (number 65534)"), "{message}");
     }
     assert_eq!(fs::metadata(&spool).unwrap().len(), 0);
 }

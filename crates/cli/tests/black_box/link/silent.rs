@@ -12,7 +12,7 @@ use super::sites::*;
 use crate::patience::until;
 
 impl Sites {
-    /// Who receives, and after a third of so many seconds takes for dead who says nothing.
+    /// A receiver that takes a silent peer for dead after a third of this time.
     fn receive_for(&self, seconds: &str) -> Receiver {
         let link = ["receive", "-listen", "127.0.0.1:0", "-out", "r", "-link_timeout", seconds];
         let words = ["-key", "there", "-peer", &self.keys[HERE], "-db", "db"];
@@ -40,7 +40,7 @@ fn signal(child: &Child, signal: Signal) {
 
 #[test]
 fn a_search_that_finds_nothing_for_long_is_not_cut_off() {
-    // (Who waits for queries writes nothing of others, unless they do so themselves.)
+    // (Ranks that wait for queries write no results of others, but only their own.)
     let layouts = [&[][..], &["-ranks", "2", "-output", "individual"]];
     let survives_silence = |ranks: &[&str]| {
         let sites = Sites::new(40);

@@ -1,4 +1,4 @@
-//! Two sites, who searches at one, and who receives at the other.
+//! Two sites: a search runs at one, and a receiver at the other.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -29,7 +29,7 @@ pub(super) fn said(run: &Output) -> String {
     String::from_utf8_lossy(&run.stderr).into_owned()
 }
 
-/// Two sites in one directory, each with a key, and what they search.
+/// Two sites in one directory, each with a key, and the database and queries.
 pub(super) struct Sites {
     pub(super) dir: TempDir,
     /// Fingerprints of the keys `here`, `there` and `other`.
@@ -61,7 +61,7 @@ impl Sites {
         must(self.path(), &[&["blastp", "-query", "q.fa", "-db", "db"], options].concat())
     }
 
-    /// A search that sends to an address, as who has the first key and knows the second.
+    /// A search that sends to an address, with the first site's key, to a peer with the second's.
     pub(super) fn search(&self, to: &str, keys: [usize; 2], options: &[&str]) -> Command {
         let words = ["blastp", "-query", "q.fa", "-db", "db", "-block_residues", "500"];
         let link = ["-send", to, "-key", NAMES[keys[0]], "-peer", &self.keys[keys[1]]];
@@ -76,7 +76,7 @@ impl Sites {
         Receiver::new(fleetblast(self.path(), &[&words, &link[..], options].concat()))
     }
 
-    /// Who receives from `here`.
+    /// A receiver with connections from the site `here`.
     pub(super) fn receive_db(&self) -> Receiver {
         self.receive([THERE, HERE], &["-db", "db"])
     }
@@ -103,7 +103,7 @@ pub(super) fn make_database(dir: &Path, name: &str, seed: u64) {
     must(dir, &["makeblastdb", "-in", "db.fa", "-dbtype", "prot", "-out", name, "-title", "db"]);
 }
 
-/// Who receives, and listens.
+/// A running receiver, and its address.
 pub(crate) struct Receiver {
     pub(super) child: Child,
     pub(crate) address: String,
@@ -150,7 +150,7 @@ impl Receiver {
         self.child.try_wait().unwrap().is_some()
     }
 
-    /// Waits for its end; its exit code and what it said.
+    /// Waits for the receiver's end; returns its exit code and messages.
     pub(super) fn end(mut self) -> (Option<i32>, String) {
         until("the receiver's end", || self.is_over());
         let status = self.child.wait().unwrap();
