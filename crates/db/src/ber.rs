@@ -6,7 +6,7 @@
 pub(crate) struct Malformed {
     /// Byte offset from the start of the header.
     pub(crate) at: usize,
-    /// What is wrong.
+    /// Description of the error.
     pub(crate) problem: &'static str,
 }
 

@@ -138,7 +138,7 @@ impl Source {
 
     /// The names of a taxon, if there is a taxonomy database that has some.
     pub(super) fn taxon(&self, taxid: i64) -> Option<TaxonNames> {
-        self.names.get_or_init(|| TaxonomyNames::find(&self.search)).of(taxid).ok().flatten()
+        self.names.get_or_init(|| TaxonomyNames::find(&self.search)).names(taxid).ok().flatten()
     }
 }
 
@@ -160,8 +160,8 @@ fn taxid_oids(lookup: &Lookup, taxids: &Taxids) -> Result<Vec<u32>, DbError> {
     Ok(oids)
 }
 
-/// The error for a database that is neither of proteins nor of nucleotides: BLAST+ tells of the latter only, which says
-/// nothing if there are proteins that cannot be used.
+/// The error for a database that is neither of proteins nor of nucleotides: BLAST+ tells of the
+/// latter only, which says nothing if there are proteins that cannot be used.
 fn neither(protein: DbError, nucleotide: DbError) -> Error {
     let is_missing = |error: &DbError| matches!(error, DbError::NotFound { .. });
     let unlike = is_missing(&nucleotide) && !is_missing(&protein);
