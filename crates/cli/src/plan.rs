@@ -27,7 +27,7 @@ use fleetblast_fleet::config::Strategy;
 use fleetblast_job::error::Error;
 use fleetblast_job::output;
 use fleetblast_job::plan::{BatchSize, Destination, Iteration, Plan, Source, Subjects};
-use fleetblast_metadata::Kinds;
+use fleetblast_metadata::EncodingChoice;
 use fleetblast_report::model::Format;
 
 pub(crate) use self::fleet::refuse_other_checkpoint;
@@ -134,7 +134,7 @@ pub trait SearchProgram {
 
     /// The option of the search with which metadata of these kinds is not supported yet, if any; an
     /// empty name if no search of the program has them.
-    fn unsupported_as_metadata(&self, _: Kinds) -> Option<&'static str> {
+    fn unsupported_as_metadata(&self, _: EncodingChoice) -> Option<&'static str> {
         None
     }
 

@@ -9,7 +9,7 @@ use fleetblast_job::plan::Destination;
 use fleetblast_job::sites::Storage;
 use fleetblast_job::threads::Threads;
 use fleetblast_metadata::header::OptionValue;
-use fleetblast_metadata::{Header, Kind, Kinds};
+use fleetblast_metadata::{Encoding, EncodingChoice, Header};
 
 use crate::crossing::encode_options;
 use crate::expand;
@@ -99,7 +99,8 @@ fn storage(
                 "-{name} of the ranks that make the report is not that of those that search; type the same for all"
             )));
         }
-        let (needs_db, place) = (header.kinds != Kinds::Only(Kind::Report), Path::new(PLACE));
+        let (needs_db, place) =
+            (header.encodings != EncodingChoice::Only(Encoding::Report), Path::new(PLACE));
         let named = |name: &Option<OsString>| name.clone().filter(|_| needs_db);
         let options = ExpandOptions {
             metadata: OsString::new(),

@@ -6,7 +6,7 @@ use fleetblast_db::load::Method;
 
 use crate::alone::{self, Receiver};
 use crate::audience::{Audience, Nobody};
-use crate::crossing::Crossing;
+use crate::crossing::IoChannel;
 use crate::error::{Error, exit};
 use crate::hits::QueryHits;
 use crate::interrupt::DrainSignals;
@@ -50,7 +50,7 @@ pub fn visit_hits(
 /// See [`run`].
 pub fn run_with_crossing(
     plan: Plan,
-    crossing: Option<Crossing>,
+    crossing: Option<IoChannel>,
     drain: Option<DrainSignals>,
     audience: Arc<dyn Audience>,
 ) -> Result<(), Error> {
@@ -66,7 +66,7 @@ pub fn run_with_crossing(
 
 fn search(
     plan: Plan,
-    crossing: Option<&Crossing>,
+    crossing: Option<&IoChannel>,
     drain: Option<DrainSignals>,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {

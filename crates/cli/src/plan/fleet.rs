@@ -87,7 +87,7 @@ pub fn plan(program: &dyn SearchProgram, host: &Host<'_>) -> Result<Fleet, Error
     decisive.extend(given(program.decisive()));
     let mut common = common(all);
     if let Some(metadata) = program.metadata().filter(|it| it.asked_for().is_some()) {
-        let kinds = metadata.kinds.unwrap_or(metadata::DEFAULT);
+        let kinds = metadata.encodings.unwrap_or(metadata::DEFAULT);
         decisive.extend(given([told(&METADATA, word(&METADATA, &kinds))]));
         let to = metadata.send.as_ref().map(|link| lossy(&link.address));
         common.extend(given([told(&METADATA_OUT, text(&metadata.out)), told(&SEND, to)]));

@@ -1,10 +1,10 @@
-//! Between the search and the I/O ranks.
+//! The channel between the search and the I/O ranks of the same job.
 
 #[cfg(feature = "mpi")]
 mod bridge;
 #[cfg(feature = "mpi")]
 mod heartbeats;
-pub mod post;
+pub mod mailbox;
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
@@ -15,142 +15,142 @@ use fleetblast_metadata::records::RecordKind;
 
 #[cfg(feature = "mpi")]
 pub use self::bridge::{Bridge, GRACE};
-use self::post::{Address, Message, Parcel, Post};
+use self::mailbox::{Address, Mailbox, Message, Parcel};
 use crate::error::Error;
 
-/// Bytes of records of which the report is not written, at most: who makes more waits.
+/// Most bytes of records whose report is not written; the search waits before it sends more.
 const ROOM: u64 = 64 << 20;
 
-/// The way of metadata to the I/O ranks of the same job. It has two ends, each of which is
+/// The channel of metadata to the I/O ranks of the same job. Each of its two endpoints can be
 /// taken once.
-pub struct Crossing {
-    ends: Mutex<(Option<Near>, Option<Far>)>,
+pub struct IoChannel {
+    endpoints: Mutex<(Option<SearchEndpoint>, Option<IoEndpoint>)>,
 }
 
-/// The end of the search.
-pub struct Near {
-    post: Post,
-    /// Bytes of records that were sent, of these came, and were reported.
+/// The endpoint of the search.
+pub struct SearchEndpoint {
+    mailbox: Mailbox,
+    /// Bytes of records that were sent, that arrived, and whose report is written.
     sent: u64,
-    came: u64,
+    received: u64,
     written: u64,
-    /// When the last of them was sent.
+    /// When the last record was sent.
     last: Instant,
-    /// What the way there is seen to give.
+    /// Measures the channel.
     meter: Meter,
     ended: bool,
 }
 
-/// The other end: what the search sends, and where it hears.
-pub struct Far {
-    /// Of the search.
+/// The endpoint of the I/O site.
+pub struct IoEndpoint {
+    /// Parcels from the search.
     pub sent: Receiver<Parcel>,
-    /// To the search.
+    /// Parcels to the search.
     pub to: Sender<Parcel>,
 }
 
-impl Crossing {
-    /// A new way.
+impl IoChannel {
+    /// Creates a channel with both endpoints.
     pub fn new() -> Self {
         let (out, sent) = channel();
         let (to, inbox) = channel();
-        // Who does not listen any more has ended.
+        // A receiver that is gone has ended.
         let outbox = Box::new(move |parcel| drop(out.send(parcel)));
-        let post = Post::new(Address::Search, inbox, outbox);
-        let near = Near::new(post);
-        Crossing { ends: Mutex::new((Some(near), Some(Far { sent, to }))) }
+        let search = SearchEndpoint::new(Mailbox::new(Address::Search, inbox, outbox));
+        IoChannel { endpoints: Mutex::new((Some(search), Some(IoEndpoint { sent, to }))) }
     }
 
-    /// The end of the search.
+    /// Takes the endpoint of the search.
     ///
     /// # Errors
-    /// Somebody has it.
-    pub fn near(&self) -> Result<Near, Error> {
-        let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
-        ends.0.take().ok_or_else(taken)
+    /// An endpoint that was taken before.
+    pub fn search_endpoint(&self) -> Result<SearchEndpoint, Error> {
+        let mut endpoints = self.endpoints.lock().unwrap_or_else(PoisonError::into_inner);
+        endpoints.0.take().ok_or_else(taken)
     }
 
-    /// The other one.
+    /// Takes the endpoint of the I/O site.
     ///
     /// # Errors
-    /// Somebody has it.
-    pub fn far(&self) -> Result<Far, Error> {
-        let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
-        ends.1.take().ok_or_else(taken)
+    /// An endpoint that was taken before.
+    pub fn io_endpoint(&self) -> Result<IoEndpoint, Error> {
+        let mut endpoints = self.endpoints.lock().unwrap_or_else(PoisonError::into_inner);
+        endpoints.1.take().ok_or_else(taken)
     }
 }
 
-impl Near {
-    /// Of whoever has records to send.
-    pub fn new(post: Post) -> Self {
-        let (sent, came, written, ended) = (0, 0, 0, false);
-        Near { post, sent, came, written, last: Instant::now(), meter: Meter::default(), ended }
+impl SearchEndpoint {
+    /// Creates an endpoint that sends records from this mailbox.
+    pub fn new(mailbox: Mailbox) -> Self {
+        let (sent, received, written, ended) = (0, 0, 0, false);
+        let (last, meter) = (Instant::now(), Meter::default());
+        SearchEndpoint { mailbox, sent, received, written, last, meter, ended }
     }
 
-    /// Sends a record. Waits while the report of too many is not written.
+    /// Sends a record. Waits while too many bytes are not reported yet.
     ///
     /// # Errors
-    /// What ended the other site.
-    pub fn record(&mut self, kind: RecordKind, body: &[u8]) -> Result<(), Error> {
+    /// The error that ended the other site.
+    pub fn send_record(&mut self, kind: RecordKind, body: &[u8]) -> Result<(), Error> {
         self.check()?;
         while self.sent - self.written >= ROOM {
-            let parcel = self.post.wait()?;
-            self.hear(parcel)?;
+            let parcel = self.mailbox.wait()?;
+            self.handle(parcel)?;
         }
         self.sent += body.len() as u64;
         self.last = Instant::now();
         self.meter.sent(self.last, self.sent);
-        self.post.send(Address::Manager, Message::Record(kind, body.to_vec()));
+        self.mailbox.send(Address::Manager, Message::Record(kind, body.to_vec()));
         Ok(())
     }
 
-    /// Hears what the other site said.
+    /// Handles the messages of the other site that have arrived.
     ///
     /// # Errors
-    /// What ended it.
+    /// The error that ended it.
     pub fn check(&mut self) -> Result<(), Error> {
-        while let Some(parcel) = self.post.poll()? {
-            self.hear(parcel)?;
+        while let Some(parcel) = self.mailbox.poll()? {
+            self.handle(parcel)?;
         }
         Ok(())
     }
 
-    /// The way there, as it is seen; nothing before the other site has said anything.
+    /// Returns the measured properties of the channel; `None` before the first answer.
     pub fn pace(&self) -> Option<Pace> {
-        (self.came > 0).then(|| self.meter.pace())
+        (self.received > 0).then(|| self.meter.pace())
     }
 
-    /// Nothing is searched: there will be no report.
+    /// Ends the channel without records: nothing is searched, and there is no report.
     ///
     /// # Errors
-    /// What ended the other site.
+    /// The error that ended the other site.
     #[cfg(feature = "mpi")]
     pub fn stay_empty(mut self) -> Result<(), Error> {
         self.check()?;
-        self.post.send(Address::Manager, Message::Nothing);
+        self.mailbox.send(Address::Manager, Message::Nothing);
         self.ended = true;
         Ok(())
     }
 
-    /// All records are sent: waits for the report.
+    /// Waits for the report, after all records were sent.
     ///
     /// # Errors
-    /// What ended the other site.
+    /// The error that ended the other site.
     pub fn finish(mut self) -> Result<(), Error> {
         while !self.ended {
-            let parcel = self.post.wait()?;
-            self.hear(parcel)?;
+            let parcel = self.mailbox.wait()?;
+            self.handle(parcel)?;
         }
         Ok(())
     }
 
-    fn hear(&mut self, Parcel { message, at, .. }: Parcel) -> Result<(), Error> {
+    fn handle(&mut self, Parcel { message, at, .. }: Parcel) -> Result<(), Error> {
         match message {
             Message::Written(bytes) => self.written = (self.written + bytes).min(self.sent),
-            Message::Came(bytes, workers) => {
-                self.came = (self.came + bytes).min(self.sent);
-                self.meter.came(at, self.came);
-                if self.came == self.sent {
+            Message::Received(bytes, workers) => {
+                self.received = (self.received + bytes).min(self.sent);
+                self.meter.received(at, self.received);
+                if self.received == self.sent {
                     let took = at.saturating_duration_since(self.last);
                     self.meter.connected(took, workers, self.sent);
                 }
@@ -160,22 +160,22 @@ impl Near {
                 self.ended = true;
                 return Err(Error::new(code, message));
             }
-            _ => return Err(Error::engine("an I/O rank says what it should not")),
+            _ => return Err(Error::engine("an I/O rank sent an unexpected message")),
         }
         Ok(())
     }
 }
 
-impl Drop for Near {
-    /// A search that ends early ends the other site, too.
+impl Drop for SearchEndpoint {
+    /// Ends the other site if the search ends early.
     fn drop(&mut self) {
         if !self.ended {
-            self.post.send(Address::Manager, Message::Broken);
+            self.mailbox.send(Address::Manager, Message::Broken);
         }
     }
 }
 
-/// A fault of the program.
+/// Creates the error for an endpoint that is taken twice, a fault of the program.
 fn taken() -> Error {
-    Error::engine("the way to the I/O ranks is taken twice")
+    Error::engine("an endpoint of the channel to the I/O ranks is taken twice")
 }

@@ -1,4 +1,5 @@
-//! Both sites in one job whose ranks are processes: messages between the sites, and among the I/O ranks, travel by MPI.
+//! Both sites in one job whose ranks are processes: messages between the sites, and among the I/O
+//! ranks, travel by MPI.
 
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -12,11 +13,11 @@ use super::maker::serve;
 use super::manager::manage;
 use super::reader::read;
 use crate::audience::Audience;
-use crate::crossing::post::{Address, Outbox, Post};
-use crate::crossing::{Bridge, GRACE, Near};
+use crate::crossing::mailbox::{Address, Mailbox, Outbox};
+use crate::crossing::{Bridge, GRACE, SearchEndpoint};
 use crate::error::Error;
 use crate::last_works;
-use crate::metadata::Opened;
+use crate::metadata::OpenedMetadata;
 use crate::processes::{Role, agree, failure};
 
 /// Makes the report on this rank and the others of its site. A failure ends all processes.
@@ -24,22 +25,23 @@ use crate::processes::{Role, agree, failure};
 /// # Errors
 /// What keeps the job from beginning.
 pub fn report(site: &Storage, audience: &Arc<dyn Audience>) -> Result<(), Error> {
-    run::<fn() -> Result<Opened, Error>>(site, None, audience)
+    run::<fn() -> Result<OpenedMetadata, Error>>(site, None, audience)
 }
 
-/// Makes the report of metadata, which the first rank opens, on all ranks. A failure ends all processes.
+/// Makes the report of metadata, which the first rank opens, on all ranks. A failure ends all
+/// processes.
 ///
 /// # Errors
 /// What keeps the job from beginning.
 pub fn expand(
     site: &Storage,
-    open: impl FnOnce() -> Result<Opened, Error> + Send,
+    open: impl FnOnce() -> Result<OpenedMetadata, Error> + Send,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
     run(site, Some(open), audience)
 }
 
-fn run<F: FnOnce() -> Result<Opened, Error> + Send>(
+fn run<F: FnOnce() -> Result<OpenedMetadata, Error> + Send>(
     site: &Storage,
     open: Option<F>,
     audience: &Arc<dyn Audience>,
@@ -80,7 +82,7 @@ fn placed(error: Error, rank: usize, host: &str) -> Error {
 fn made(
     world: &World,
     bridge: &mut Bridge,
-    (site, open): (&Storage, Option<impl FnOnce() -> Result<Opened, Error> + Send>),
+    (site, open): (&Storage, Option<impl FnOnce() -> Result<OpenedMetadata, Error> + Send>),
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
     let number = world.rank() as u32;
@@ -95,11 +97,11 @@ fn made(
     let mut post = |own| {
         let (to, inbox) = channel();
         bridge.register(own, to);
-        Post::new(own, inbox, outbox())
+        Mailbox::new(own, inbox, outbox())
     };
     let manager = (number == 0).then(|| post(Address::Manager));
-    let reader = open.map(|open| (open, Near::new(post(Address::Search))));
-    let maker = post(Address::Maker(number)).at(place);
+    let reader = open.map(|open| (open, SearchEndpoint::new(post(Address::Search))));
+    let maker = post(Address::Maker(number)).with_place(place);
     thread::scope(|scope| {
         let manager = manager
             .map(|post| scope.spawn(move || manage(&post, site.size(), &site.out, &**audience)));
