@@ -1,5 +1,5 @@
-//! A volume of which the input is an index, sequences and headers, parted by the first bytes: opened, cut into partitions
-//! that are copied to memory of their own, and checked.
+//! Opens and checks a volume whose index, sequences and headers are parts of the input; its first
+//! bytes state their lengths. Also copies partitions of the volume to other memory.
 #![no_main]
 
 use std::sync::Arc;

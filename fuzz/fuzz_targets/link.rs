@@ -1,4 +1,5 @@
-//! What a peer sends over a link, of any bytes: messages that are read are written and read again, however they come.
+//! Decodes arbitrary bytes of a peer as messages, in pieces of any size; encodes the messages and
+//! decodes them again.
 #![no_main]
 
 use fleetblast_link::message::{Inbox, MOST_BODY, Message};

@@ -1,5 +1,5 @@
-//! Metadata of any bytes. The first byte says which: the rest as it is; sound metadata with parts of them overwritten, put in,
-//! taken out; or records with right checksums whose bodies are any.
+//! Reads arbitrary bytes as metadata. The first byte selects the bytes: the rest of the input;
+//! valid metadata with edits; or records with right checksums and arbitrary bodies.
 #![no_main]
 
 #[path = "common/edits.rs"]
@@ -8,28 +8,29 @@ mod edits;
 use std::sync::OnceLock;
 
 use fleetblast_metadata::follow::Follower;
-use fleetblast_metadata::records::{Chain, HEAD_BYTES, RecordKind, Records, START_BYTES};
-use fleetblast_metadata::subjects::{self, Shown};
-use fleetblast_metadata::{Block, Course, End, Found, Header, Kind, Query};
+use fleetblast_metadata::records::{HEAD_BYTES, RecordChain, RecordKind, Records, START_BYTES};
+use fleetblast_metadata::subjects::{self, ShownSubjects};
+use fleetblast_metadata::{BatchState, Block, BlockResults, Encoding, End, Header, Query};
 use libfuzzer_sys::fuzz_target;
 
 use self::edits::edited;
 
-/// Sequences of the database.
+/// Number of sequences of the database.
 const SEQUENCES: u32 = 10_000;
 
 fn specimen() -> &'static [u8] {
     static SPECIMEN: OnceLock<Vec<u8>> = OnceLock::new();
     SPECIMEN.get_or_init(|| {
-        let mut chain = Chain::default();
-        let mut bytes = Chain::start();
+        let mut chain = RecordChain::default();
+        let mut bytes = RecordChain::start();
         bytes.extend(chain.record(RecordKind::Header, b"no header").expect("small"));
         for number in 0..3u32 {
-            let shown = [Shown { oids: vec![number, 70, 9000], overflowed: number == 1 }];
+            let shown = [ShownSubjects { oids: vec![number, 70, 9000], overflowed: number == 1 }];
             let oids = subjects::encode(&shown).expect("memory");
-            let found = match number {
-                0 => Found::report(&[b"start".to_vec(), b"of a query".to_vec()]).expect("memory"),
-                _ => Found { kind: Kind::Oids, bytes: oids, digest: 7 },
+            let results = match number {
+                0 => BlockResults::report(&[b"start".to_vec(), b"of a query".to_vec()])
+                    .expect("memory"),
+                _ => BlockResults { encoding: Encoding::Oids, bytes: oids, digest: 7 },
             };
             let query = Query {
                 title: b"title".to_vec(),
@@ -41,9 +42,10 @@ fn specimen() -> &'static [u8] {
                 range: Some(1..30),
                 messages: vec!["of it".to_owned()],
             };
-            let course = (number > 0).then_some(Course { letters: 9, ratio: None });
+            let batch_state = (number > 0).then_some(BatchState { letters: 9, ratio: None });
             let searched = vec![true; usize::from(number == 0)];
-            let block = Block { queries: vec![query], batches: vec![1], course, searched, found };
+            let (queries, batches) = (vec![query], vec![1]);
+            let block = Block { queries, batches, batch_state, searched, results };
             let body = block.encode().expect("memory");
             bytes.extend(chain.record(RecordKind::Block, &body).expect("small"));
         }
@@ -55,10 +57,11 @@ fn specimen() -> &'static [u8] {
     })
 }
 
-/// Records with right checksums; the first byte of each body says of what kind, and whether it is compressed here.
+/// Makes records with right checksums. The first byte of each body selects its kind, and whether it
+/// is compressed here.
 fn forged(input: &[u8]) -> Vec<u8> {
-    let mut chain = Chain::default();
-    let mut bytes = Chain::start();
+    let mut chain = RecordChain::default();
+    let mut bytes = RecordChain::start();
     for body in input.split(|&byte| byte == 0xfe) {
         let Some((&how, body)) = body.split_first() else { continue };
         let kind = match how % 4 {
@@ -87,7 +90,7 @@ fuzz_target!(|input: &[u8]| {
         whole += HEAD_BYTES + record.body.len();
         assert_eq!(records.offset(), whole as u64);
         assert!(whole <= bytes.len());
-        // With edits only what is left as it was has the right checksums.
+        // After edits, only unchanged records have the right checksums.
         assert!(form % 3 != 1 || specimen()[..whole] == bytes[..whole]);
         match record.kind {
             RecordKind::Header => drop(Header::decode(&record)),
@@ -103,21 +106,21 @@ fn look_at_block(block: Option<Block>) {
     for query in &block.queries {
         assert!(query.range.as_ref().is_none_or(|range| range.end as usize <= query.letters.len()));
     }
-    let _ = block.found.parts(1 + block.queries.len());
-    let shown = subjects::decode(&block.found.bytes, block.queries.len(), SEQUENCES);
+    let _ = block.results.parts(1 + block.queries.len());
+    let shown = subjects::decode(&block.results.bytes, block.queries.len(), SEQUENCES);
     for shown in shown.iter().flatten() {
         assert!(shown.oids.is_sorted() && shown.oids.last().is_none_or(|&oid| oid < SEQUENCES));
     }
 }
 
-/// Metadata that come in two pieces: the same is reached of them as in one.
+/// Verifies that metadata in two pieces lead to the same resume point as in one.
 fn follow(bytes: &[u8]) {
     let (mut one, mut two) = (Follower::default(), Follower::default());
-    let came = one.take(bytes).is_ok();
+    let is_valid = one.append(bytes).is_ok();
     let (first, second) = bytes.split_at(bytes.len() / 2);
-    assert_eq!(two.take(first).and_then(|()| two.take(second)).is_ok(), came);
-    assert_eq!(one.reached(), two.reached());
-    assert!(!came || one.bytes() == bytes.len() as u64);
-    one.back();
-    assert_eq!(one.bytes(), one.reached().whole);
+    assert_eq!(two.append(first).and_then(|()| two.append(second)).is_ok(), is_valid);
+    assert_eq!(one.resume_point(), two.resume_point());
+    assert!(!is_valid || one.bytes() == bytes.len() as u64);
+    one.rewind();
+    assert_eq!(one.bytes(), one.resume_point().whole);
 }

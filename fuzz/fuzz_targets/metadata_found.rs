@@ -1,20 +1,21 @@
-//! Subjects, rounds and alignments of any bytes, for so many queries as the first byte says. The second says how the rest becomes columns: as
-//! it is, or cut at a mark, each column with its right length and compressed or not.
+//! Decodes arbitrary bytes as subjects, iterations and alignments. The first byte is the number of
+//! queries. The second selects how the rest becomes columns: unchanged, or cut at a mark, each
+//! column with its right length and compressed or not.
 #![no_main]
 
 use fleetblast_engine::hits::Alignment;
-use fleetblast_metadata::hits::{self, Bounds, Worth};
-use fleetblast_metadata::rounds::Rounds;
+use fleetblast_metadata::hits::{self, HitBounds, ScoreStatistics};
+use fleetblast_metadata::iterations::BlockIterations;
 use fleetblast_metadata::subjects;
 use libfuzzer_sys::fuzz_target;
 
 const SEQUENCES: u32 = 5_000;
 const LENGTH: u32 = 40_000;
 
-/// Statistics of no search.
-struct Made;
+/// Artificial statistics.
+struct FakeStatistics;
 
-impl Worth for Made {
+impl ScoreStatistics for FakeStatistics {
     fn scale(&self, _: usize) -> i32 {
         32
     }
@@ -29,7 +30,7 @@ impl Worth for Made {
     }
 }
 
-impl Bounds for Made {
+impl HitBounds for FakeStatistics {
     fn sequences(&self) -> u32 {
         SEQUENCES
     }
@@ -53,12 +54,12 @@ fn columns(mut how: u8, input: &[u8]) -> Vec<u8> {
         how = how.rotate_right(1);
         let packed = zstd::bulk::compress(column, 1).expect("memory");
         let column = if how & 1 == 1 { &packed } else { column };
-        let mut told = column.len() << 1 | usize::from(how & 1);
-        while told >= 0x80 {
-            bytes.push(told as u8 | 0x80);
-            told >>= 7;
+        let mut stated = column.len() << 1 | usize::from(how & 1);
+        while stated >= 0x80 {
+            bytes.push(stated as u8 | 0x80);
+            stated >>= 7;
         }
-        bytes.push(told as u8);
+        bytes.push(stated as u8);
         bytes.extend_from_slice(column);
     }
     bytes
@@ -72,16 +73,16 @@ fuzz_target!(|input: &[u8]| {
         let again = subjects::encode(&shown).expect("memory");
         assert_eq!(subjects::decode(&again, queries, SEQUENCES), Some(shown));
     }
-    if let Some((rounds, found)) = Rounds::decode(&bytes, queries) {
-        let again = rounds.encode(found).expect("memory");
-        let (back, rest) = Rounds::decode(&again, queries).expect("what was written is read");
-        // Numbers that are none are not equal to themselves.
+    if let Some((iterations, found)) = BlockIterations::decode(&bytes, queries) {
+        let again = iterations.encode(found).expect("memory");
+        let (back, rest) = BlockIterations::decode(&again, queries).expect("it was encoded here");
+        // Compares bytes, since NaN is not equal to itself.
         assert!(rest == found && back.encode(rest).expect("memory") == again);
     }
-    if let Some(found) = hits::decode(&bytes, queries, &Made) {
+    if let Some(found) = hits::decode(&bytes, queries, &FakeStatistics) {
         assert_eq!(found.len(), queries);
-        let again = hits::encode(&found, &Made).expect("memory");
-        let back = hits::decode(&again, queries, &Made).expect("what was written is read");
+        let again = hits::encode(&found, &FakeStatistics).expect("memory");
+        let back = hits::decode(&again, queries, &FakeStatistics).expect("it was encoded here");
         assert_eq!(hits::digest(&back), hits::digest(&found));
     }
 });

@@ -1,5 +1,5 @@
-//! Spool files of any bytes. The first byte says which: the rest as it is; a sound file with parts of it overwritten,
-//! put in, taken out; or a record with right checksums whose lengths and body are any.
+//! Scans arbitrary bytes as a spool file. The first byte selects the bytes: the rest of the input;
+//! a valid file with edits; or a record with right checksums and arbitrary lengths and body.
 #![no_main]
 
 #[path = "common/edits.rs"]

@@ -17,7 +17,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
     let path = PathBuf::from(key(given));
     let fingerprint = match path.symlink_metadata() {
         Ok(_) => Key::read(&path).map(|key| key.fingerprint()),
-        Err(_) => Key::make(&path),
+        Err(_) => Key::create(&path),
     };
     let fingerprint = fingerprint.map_err(|error| Error::new(exit::INPUT, error.to_string()))?;
     print(&format!("{fingerprint}\n"))

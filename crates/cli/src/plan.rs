@@ -29,7 +29,7 @@ use fleetblast_fleet::config::Strategy;
 use fleetblast_job::error::Error;
 use fleetblast_job::output;
 use fleetblast_job::plan::{BatchSize, Destination, Iteration, Plan, Source, Subjects};
-use fleetblast_metadata::Kinds;
+use fleetblast_metadata::EncodingChoice;
 use fleetblast_report::model::Format;
 
 pub(crate) use self::fleet::refuse_other_checkpoint;
@@ -140,7 +140,7 @@ pub trait SearchProgram {
 
     /// Returns the option with which metadata of these kinds is not supported yet, if any; an empty
     /// name if no search of the program supports them.
-    fn unsupported_as_metadata(&self, _: Kinds) -> Option<&'static str> {
+    fn unsupported_as_metadata(&self, _: EncodingChoice) -> Option<&'static str> {
         None
     }
 

@@ -10,7 +10,7 @@ use fleetblast_job::plan::Destination;
 use fleetblast_job::sites::Storage;
 use fleetblast_job::threads::Threads;
 use fleetblast_metadata::header::OptionValue;
-use fleetblast_metadata::{Header, Kind, Kinds};
+use fleetblast_metadata::{Encoding, EncodingChoice, Header};
 
 use crate::crossing::encode_options;
 use crate::expand;
@@ -102,7 +102,7 @@ fn storage(
             )));
         }
         let (needs_db, place) =
-            (header.kinds != Kinds::Only(Kind::Report), Path::new(METADATA_NAME));
+            (header.encodings != EncodingChoice::Only(Encoding::Report), Path::new(METADATA_NAME));
         let named = |name: &Option<OsString>| name.clone().filter(|_| needs_db);
         let options = ExpandOptions {
             metadata: OsString::new(),

@@ -79,9 +79,9 @@ impl Bytes {
         Ok((Self { memory, held, origin: 0 }, stamp))
     }
 
-    /// The bytes at these positions of the file; `None` if they are not all in memory.
+    /// Returns the bytes at these positions of the file; `None` if they are not all in memory.
     #[inline]
-    pub(crate) fn at(&self, range: Range<usize>) -> Option<&[u8]> {
+    pub(crate) fn file_range(&self, range: Range<usize>) -> Option<&[u8]> {
         let start = range.start.checked_sub(self.origin)?;
         let end = range.end.checked_sub(self.origin)?;
         self.get(start..end)
@@ -125,14 +125,17 @@ mod tests {
     fn positions_are_those_of_the_file() {
         let file = Bytes::held((0..100).collect());
         let window = file.window(10..20);
-        assert_eq!(window.at(12..14), Some(&[12, 13][..]));
-        assert_eq!((window.at(9..12), window.at(18..21), window.end()), (None, None, 20));
-        assert_eq!(window.window(0..12).at(10..12), Some(&[10, 11][..]));
-        assert_eq!(window.window(15..500).at(15..20), Some(&[15, 16, 17, 18, 19][..]));
+        assert_eq!(window.file_range(12..14), Some(&[12, 13][..]));
+        assert_eq!(
+            (window.file_range(9..12), window.file_range(18..21), window.end()),
+            (None, None, 20)
+        );
+        assert_eq!(window.window(0..12).file_range(10..12), Some(&[10, 11][..]));
+        assert_eq!(window.window(15..500).file_range(15..20), Some(&[15, 16, 17, 18, 19][..]));
         assert!(window.window(40..60).is_empty());
         let (later, earlier) = (12, 11);
-        assert!(window.at(later..earlier).is_none());
+        assert!(window.file_range(later..earlier).is_none());
         let own = Bytes::stretch(Arc::new(vec![7u8, 8, 9]), 1, 9, 50);
-        assert_eq!((own.at(50..52), own.end()), (Some(&[8, 9][..]), 52));
+        assert_eq!((own.file_range(50..52), own.end()), (Some(&[8, 9][..]), 52));
     }
 }

@@ -31,7 +31,7 @@ pub struct Defline {
 pub struct HeaderError {
     /// Byte offset from the start of the header.
     pub at: usize,
-    /// What is wrong.
+    /// Description of the error.
     pub problem: &'static str,
 }
 

@@ -1,8 +1,8 @@
 //! Errors of databases, with the oracle's messages if it has any.
 
 mod identifier;
+mod message;
 mod sign;
-mod told;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -255,7 +255,7 @@ pub enum DbError {
         offset: u64,
         /// OID in the whole database.
         oid: u32,
-        /// What is wrong.
+        /// Description of the error.
         problem: &'static str,
     },
     /// No such OID.
@@ -286,7 +286,7 @@ pub enum DbError {
         path: PathBuf,
         /// Where the problem is.
         offset: u64,
-        /// What is wrong.
+        /// Description of the error.
         problem: &'static str,
     },
     /// An LMDB file that belongs to other volumes.
@@ -294,7 +294,7 @@ pub enum DbError {
     LmdbVolumes {
         /// The LMDB file.
         path: PathBuf,
-        /// What is wrong.
+        /// Description of the error.
         problem: &'static str,
     },
     /// A lookup of an identifier in a version-5 database without identifiers.
@@ -322,7 +322,7 @@ pub enum DbError {
         path: PathBuf,
         /// The position: empty, or a byte and a sequence, after a blank.
         place: String,
-        /// What is wrong.
+        /// Description of the error.
         problem: String,
     },
     /// Files of a database in memory are requested.
@@ -433,7 +433,7 @@ pub enum DbError {
     List {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Description of the error.
         problem: crate::restrict::ListError,
     },
     /// A word that cannot be used as an identifier.

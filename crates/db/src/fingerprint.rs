@@ -47,7 +47,11 @@ impl Fingerprinter {
     /// # Errors
     /// [`DbError::Offset`] for an index out of order, [`DbError::Truncated`] and
     /// [`DbError::Io`] for files that cannot be read.
-    pub fn of(&self, oids: Range<u32>, file: VolumeFile) -> Result<Vec<(usize, u128)>, DbError> {
+    pub fn compute(
+        &self,
+        oids: Range<u32>,
+        file: VolumeFile,
+    ) -> Result<Vec<(usize, u128)>, DbError> {
         let mut partition = self.database.partition(oids, Contents::All)?;
         for piece in &mut partition.pieces {
             piece.spans.retain(|span| is_needed(span.part, file));

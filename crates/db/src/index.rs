@@ -9,9 +9,9 @@
 //! | volume number | | number |
 //! | title: length and bytes | text | text |
 //! | name of the LMDB file: length and bytes | | text |
-//! | date: length and bytes, padded with NUL so that the tables begin at a multiple of 8 | text | text |
+//! | date: length and bytes, with NULs up to a multiple of 8 | text | text |
 //! | number of sequences N, residues (64 bits, *little*-endian), longest sequence | | |
-//! | header offsets, then sequence offsets, then for nucleotides where the ambiguities begin: N + 1 each | | |
+//! | offsets of headers, of sequences, of ambiguities (nucleotides only): N + 1 each | | |
 
 use std::ops::Range;
 use std::path::Path;
@@ -93,7 +93,7 @@ impl Index {
         let lmdb = if version == 5 { fields.text("the LMDB file name")? } else { &[] };
         let date = until_nul(fields.text("the date")?);
         let sequences = fields.number("the number of sequences")?;
-        let residues = fields.take(8, "the number of residues")?;
+        let residues = fields.read(8, "the number of residues")?;
         let residues = u64::from_le_bytes(std::array::from_fn(|i| residues[i]));
         let longest = fields.number("the length of the longest sequence")?;
         let kind = match kind {
@@ -106,13 +106,13 @@ impl Index {
         }
         let table = (u64::from(sequences) + 1) * 4;
         let headers_at = fields.at;
-        fields.take(table, "the table of header offsets")?;
+        fields.read(table, "the table of header offsets")?;
         let sequences_at = fields.at;
-        fields.take(table, "the table of sequence offsets")?;
+        fields.read(table, "the table of sequence offsets")?;
         let mut ambiguities_at = sequences_at;
         if kind == SequenceKind::Nucleotide {
             ambiguities_at = fields.at;
-            fields.take(table, "the table of ambiguity offsets")?;
+            fields.read(table, "the table of ambiguity offsets")?;
         }
         Ok(Self {
             version,
@@ -148,7 +148,7 @@ impl Index {
             return None;
         }
         let at = self.position(table, i);
-        let word = bytes.at(at..at + 4)?;
+        let word = bytes.file_range(at..at + 4)?;
         Some(u32::from_be_bytes([word[0], word[1], word[2], word[3]]))
     }
 
@@ -174,7 +174,7 @@ struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    fn take(&mut self, count: u64, what: &'static str) -> Result<&'a [u8], DbError> {
+    fn read(&mut self, count: u64, what: &'static str) -> Result<&'a [u8], DbError> {
         let needed = self.at as u64 + count;
         let found = usize::try_from(needed).ok().and_then(|end| self.bytes.get(self.at..end));
         let Some(found) = found else {
@@ -191,12 +191,12 @@ impl<'a> Fields<'a> {
     }
 
     fn number(&mut self, what: &'static str) -> Result<u32, DbError> {
-        let word = self.take(4, what)?;
+        let word = self.read(4, what)?;
         Ok(u32::from_be_bytes([word[0], word[1], word[2], word[3]]))
     }
 
     fn text(&mut self, what: &'static str) -> Result<&'a [u8], DbError> {
         let length = self.number(what)?;
-        self.take(u64::from(length), what)
+        self.read(u64::from(length), what)
     }
 }

@@ -27,8 +27,8 @@ pub(super) enum Version4 {
     Text(Vec<u8>),
 }
 
-/// The version-5 key of an identifier that somebody typed (`s_PreProcessAccessionsForDBv5`,
-/// blastdbcmd.cpp).
+/// Returns the version-5 key of an identifier from the command line
+/// (`s_PreProcessAccessionsForDBv5`, blastdbcmd.cpp).
 pub(super) fn typed(id: &[u8]) -> Vec<u8> {
     if !id.iter().any(|b| b"|_".contains(b)) {
         return id.to_ascii_uppercase();
@@ -216,7 +216,7 @@ pub(crate) enum PartialKey {
 
 impl PartialKey {
     /// Compares `key` with `id`.
-    pub(crate) fn of(id: &[u8], key: &[u8]) -> Self {
+    pub(crate) fn compare(id: &[u8], key: &[u8]) -> Self {
         match parse(id) {
             Some(SeqId::Pdb { mol, .. }) if mol == key => Self::Entry,
             Some(id) if id.accession() == key => Self::Unversioned,

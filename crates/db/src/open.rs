@@ -51,7 +51,7 @@ impl Database {
         let tree = Node::resolve(names.as_bytes(), kind, search)?;
         let mut pool = Pool { kind, volumes: HashMap::new() };
         let opened = pool.open(&tree)?;
-        let part = Part::of(&tree, &opened, user, AliasLists::All, warnings)?;
+        let part = Part::new(&tree, &opened, user, AliasLists::All, warnings)?;
         let infos = path::split_names(names.as_bytes(), true)
             .into_iter()
             .map(|name| info(name, search, &mut pool))
@@ -97,7 +97,7 @@ impl Database {
         let tree = Node::resolve(names.as_bytes(), kind, search)?;
         let opened = Pool { kind, volumes: HashMap::new() }.open(&tree)?;
         // BLAST+ prints no warnings about lists when it retrieves sequences.
-        let part = Part::of(&tree, &opened, user, lists, &mut Vec::new())?;
+        let part = Part::new(&tree, &opened, user, lists, &mut Vec::new())?;
         let info = DatabaseInfo {
             name: names.into(),
             title: tree.title(&opened),
@@ -192,7 +192,7 @@ fn info(name: Vec<u8>, search: &SearchPath, pool: &mut Pool) -> Result<DatabaseI
         none if none.is_empty() => name.clone(),
         title => title,
     };
-    let part = Part::of(&tree, &opened, None, AliasLists::ForTotals, &mut Vec::new())?;
+    let part = Part::new(&tree, &opened, None, AliasLists::ForTotals, &mut Vec::new())?;
     Ok(DatabaseInfo {
         title: title.split(|&b| b == 0).next().unwrap_or_default().to_vec(),
         date: opened.date().to_owned(),
@@ -222,7 +222,7 @@ struct Part {
 }
 
 impl Part {
-    fn of(
+    fn new(
         tree: &Node,
         opened: &Opened,
         user: Option<&Restriction>,

@@ -51,7 +51,7 @@ struct Opened {
 pub struct TaxonomyFault {
     /// BLAST+'s message when it first needs a name; it has none for most faults.
     pub said: Option<String>,
-    /// File, and what is wrong with it.
+    /// The file and the error in it.
     pub reason: String,
 }
 
@@ -88,7 +88,7 @@ impl TaxonomyNames {
     /// # Errors
     /// If the names are beyond the end of the data, which is cut short or of another
     /// release than the index.
-    pub fn of(&self, taxid: i64) -> Result<Option<TaxonNames>, DbError> {
+    pub fn names(&self, taxid: i64) -> Result<Option<TaxonNames>, DbError> {
         let Some(Opened { index, data }) = &self.opened else { return Ok(None) };
         let entries = index.get(HEADER..).unwrap_or_default().as_chunks::<ENTRY>().0;
         let at = entries.binary_search_by_key(&taxid, |entry| word(entry, 0).cast_signed().into());
@@ -184,11 +184,11 @@ mod tests {
     fn names_are_found_and_unknown_taxa_have_none() {
         let data = b"Homo sapiens\thuman\tprimates\tEukaryota\nMus\tmouse\trodentsX\t\t\t";
         let names = database(&[(9606, 0), (10090, 38), (32630, 55)], data);
-        let human = names.of(9606).unwrap().unwrap();
+        let human = names.names(9606).unwrap().unwrap();
         assert_eq!((human.common, human.kingdom), (b"human".to_vec(), b"Eukaryota\n".to_vec()));
         // Three names only; an empty last one; unknown taxa.
         for unknown in [10090, 32630, 1, -1, 9607] {
-            assert_eq!(names.of(unknown).unwrap(), None, "{unknown}");
+            assert_eq!(names.names(unknown).unwrap(), None, "{unknown}");
         }
     }
 
@@ -198,17 +198,17 @@ mod tests {
         // Names outside the file; names that end before they begin; the last ones.
         let names = database(&[(5, 30), (7, 10), (8, 0), (9, 999)], data);
         for (taxid, place) in [(5, 24), (8, 40), (9, 48)] {
-            let error = names.of(taxid).unwrap_err().to_string();
+            let error = names.names(taxid).unwrap_err().to_string();
             assert!(error.contains(&format!("taxdb.bti) at byte {place}:")), "{error}");
         }
-        assert_eq!(names.of(7).unwrap_err().exit_code(), 2);
+        assert_eq!(names.names(7).unwrap_err().exit_code(), 2);
     }
 
     #[test]
     fn missing_and_unusable_files_are_distinguished() {
         let missing = SearchPath::new(Path::new("/nosuch"), "".as_ref(), None);
         let missing = TaxonomyNames::find(&missing);
-        assert_eq!((missing.of(9606).unwrap(), missing.is_installed()), (None, false));
+        assert_eq!((missing.names(9606).unwrap(), missing.is_installed()), (None, false));
         assert_eq!((missing.fault(), missing.files()), (None, None));
         let head = |magic: u32, count: u32| [magic, count, 0, 0, 0, 0, 9606, 0];
         let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_be_bytes()).collect();
@@ -224,7 +224,7 @@ mod tests {
             let names = of_files(bytes(index), Some(b"a\tb\tc\td"));
             assert_eq!(names.fault().unwrap().said.as_deref(), said);
             assert!(names.fault().unwrap().reason.contains("taxdb.bti"), "{:?}", names.fault());
-            assert_eq!((names.of(9606).unwrap(), names.is_installed()), (None, true));
+            assert_eq!((names.names(9606).unwrap(), names.is_installed()), (None, true));
         }
         let names = of_files(bytes(&head(MAGIC, 1)), None);
         assert!(names.fault().unwrap().reason.contains("taxdb.btd"), "{:?}", names.fault());

@@ -109,7 +109,7 @@ fn volume_order(base: &BasePath) -> (&[u8], &BasePath) {
     (stem.filter(|stem| !stem.is_empty()).unwrap_or(name), base)
 }
 
-/// What is needed while aliases are entered.
+/// Reads aliases recursively.
 struct Resolver<'a> {
     search: &'a SearchPath,
     kind: SequenceKind,

@@ -295,7 +295,7 @@ impl Volume {
     #[inline]
     pub(crate) fn residues(&self, i: u32) -> &[u8] {
         self.span(Table::Sequences, i)
-            .and_then(|span| self.residues.at(span.start..span.end.checked_sub(1)?))
+            .and_then(|span| self.residues.file_range(span.start..span.end.checked_sub(1)?))
             .unwrap_or(&[])
     }
 
@@ -308,7 +308,7 @@ impl Volume {
             (VolumeFile::Headers, Headers::File(headers)) => Some((Table::Headers, headers)),
             (VolumeFile::Index, _) | (VolumeFile::Headers, Headers::Parsed(_)) => None,
         };
-        let found = bytes.and_then(|(table, bytes)| bytes.at(self.span(table, i)?));
+        let found = bytes.and_then(|(table, bytes)| bytes.file_range(self.span(table, i)?));
         found.unwrap_or_default()
     }
 
@@ -350,7 +350,7 @@ impl Volume {
             Headers::File(file) => file,
         };
         let span = self.span(Table::Headers, i);
-        let Some((start, header)) = span.and_then(|s| Some((s.start, file.at(s)?))) else {
+        let Some((start, header)) = span.and_then(|s| Some((s.start, file.file_range(s)?))) else {
             return Err(self.bad_offset(Table::Headers, i, first));
         };
         let mut lines = defline::parse(header).map_err(|error| DbError::Header {
@@ -405,12 +405,12 @@ impl Volume {
         }
         let (begin, end) = (begin as usize, start as usize);
         // The sentinel before the first sequence is part of it.
-        let Some(block) = self.residues.at(begin - 1..end) else {
+        let Some(block) = self.residues.file_range(begin - 1..end) else {
             return Err(self.bad_offset(Table::Sequences, range.start, first));
         };
         for i in range.start..=range.end {
             let at = (self.offset(Table::Sequences, i) as usize).saturating_sub(1);
-            if self.residues.at(at..at + 1) != Some(&[alphabet::SENTINEL]) {
+            if self.residues.file_range(at..at + 1) != Some(&[alphabet::SENTINEL]) {
                 let oid = first + i.saturating_sub(1).max(range.start);
                 return Err(self.bad_byte(at, oid, "a sentinel"));
             }
@@ -439,7 +439,7 @@ impl Volume {
     }
 
     fn bad_byte(&self, at: usize, oid: u32, expected: &'static str) -> DbError {
-        let code = self.residues.at(at..at + 1).map_or(0, |byte| byte[0]);
+        let code = self.residues.file_range(at..at + 1).map_or(0, |byte| byte[0]);
         DbError::Residue { path: self.file("sq"), offset: at as u64, oid, code, expected }
     }
 }

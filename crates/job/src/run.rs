@@ -7,7 +7,7 @@ use fleetblast_fleet::config::Strategy;
 
 use crate::alone::{self, Receiver};
 use crate::audience::{Audience, Nobody};
-use crate::crossing::Crossing;
+use crate::crossing::IoChannel;
 use crate::error::{Error, exit};
 use crate::hits::QueryHits;
 use crate::interrupt::DrainSignals;
@@ -78,7 +78,7 @@ fn refuse_for_visitor(plan: &Plan) -> Result<(), Error> {
 /// See [`run`].
 pub fn run_with_crossing(
     plan: Plan,
-    crossing: Option<Crossing>,
+    crossing: Option<IoChannel>,
     drain: Option<DrainSignals>,
     audience: Arc<dyn Audience>,
 ) -> Result<(), Error> {
@@ -94,7 +94,7 @@ pub fn run_with_crossing(
 
 fn search(
     plan: Plan,
-    crossing: Option<&Crossing>,
+    crossing: Option<&IoChannel>,
     drain: Option<DrainSignals>,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
@@ -114,16 +114,16 @@ fn search(
 #[cfg(test)]
 mod tests {
     use fleetblast_engine::params::Params;
-    use fleetblast_metadata::Kinds;
+    use fleetblast_metadata::EncodingChoice;
 
     use super::*;
-    use crate::plan::{Carriage, Checkpoint, Iteration, Metadata};
+    use crate::plan::{Checkpoint, Iteration, Metadata, MetadataDestination};
 
     fn metadata() -> Metadata {
         let (options, environment) = (Vec::new(), Vec::new());
         Metadata {
-            out: Carriage::Ranks(1),
-            kinds: Kinds::Cheapest,
+            out: MetadataDestination::Ranks(1),
+            encodings: EncodingChoice::Cheapest,
             limit: 1.0,
             options,
             environment,

@@ -1,6 +1,6 @@
-//! One connection: messages in and out, without blocking, and the clock of a peer that is silent.
+//! One TLS connection: sends and receives messages without blocking, and detects a silent peer.
 
-mod leave;
+mod close;
 
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
@@ -11,49 +11,49 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt;
 use rustls::{AlertDescription, Connection, Error as TlsError};
 
-pub use self::leave::Departures;
+pub use self::close::ClosingChannels;
 use crate::error::LinkError;
 use crate::message::{Inbox, Message};
 use crate::tls::UnknownKey;
 
-/// Bytes that wait to be sent at most, but for one message.
+/// Bound of the bytes that wait to be sent; one message may exceed it.
 const OUTBOX: usize = 1 << 18;
-/// Plain bytes that are taken at a time.
-const TAKEN: usize = 1 << 16;
-/// The other side hears something this often at least.
+/// Decrypted bytes that are read at a time.
+const READ_BYTES: usize = 1 << 16;
+/// A message is sent at least this often, so that the peer knows that this side lives.
 const SIGN_OF_LIFE: Duration = Duration::from_millis(500);
 /// Bytes that a peer may send before it has proved its key; a handshake takes about 2,000.
 const MOST_UNPROVED: usize = 1 << 14;
-/// A window for 1 Gbit/s at 100 ms, and as much again.
+/// Size of the socket's buffers: twice what a link of 1 Gbit/s and 100 ms has in flight.
 const WINDOW: usize = 25 << 20;
 
-/// A connection.
+/// A TLS connection to a peer.
 pub struct Channel {
     tcp: TcpStream,
     tls: Connection,
     inbox: Inbox,
     outbox: Vec<u8>,
-    /// When the last whole message came.
-    heard: Instant,
+    /// When the last whole message arrived.
+    last_received: Instant,
     /// When the last message was sent.
-    said: Instant,
-    /// A peer that says nothing for so long is given up.
+    last_sent: Instant,
+    /// The connection is given up after this time without a message from the peer.
     patience: Duration,
-    /// The peer sends no more.
+    /// The peer's end of the TCP connection is closed.
     ended: bool,
-    /// It has said so.
+    /// The peer closed its end of the TLS connection properly.
     closed: bool,
-    /// Bytes that came before the peer had proved its key.
+    /// Bytes that arrived before the peer had proved its key.
     unproved: usize,
-    /// How long the first word took there and its answer back; for who asked.
+    /// Time between the first message and its answer; zero at the side that was asked.
     pub round_trip: Duration,
 }
 
 impl Channel {
-    /// On a new connection.
+    /// Creates a channel on a new TCP connection.
     ///
     /// # Errors
-    /// The system does not let it be used.
+    /// A socket whose options cannot be set.
     pub fn new(tcp: TcpStream, tls: Connection, patience: Duration) -> Result<Self, LinkError> {
         let ready = || {
             tcp.set_nonblocking(true)?;
@@ -68,8 +68,8 @@ impl Channel {
             tls,
             inbox,
             outbox,
-            heard: now,
-            said: now,
+            last_received: now,
+            last_sent: now,
             patience,
             ended: false,
             closed: false,
@@ -78,10 +78,10 @@ impl Channel {
         })
     }
 
-    /// Proves to each other who is there.
+    /// Performs the TLS handshake, in which both sides prove their keys.
     ///
     /// # Errors
-    /// A peer that is somebody else, says nothing, or breaks off.
+    /// A peer with an unknown key, a silent peer, or a broken connection.
     pub fn shake_hands(&mut self) -> Result<(), LinkError> {
         let end = Instant::now() + self.patience;
         while self.tls.is_handshaking() {
@@ -90,18 +90,17 @@ impl Channel {
             }
             self.exchange(Duration::from_millis(100))?;
         }
-        self.welcome();
+        self.start_session();
         Ok(())
     }
 
-    /// Begins with a peer that has proved its key: as much may be on its way as a long fast link
-    /// takes.
-    pub fn welcome(&mut self) {
+    /// Enlarges the socket's buffer and restarts the clock, once the peer has proved its key.
+    pub fn start_session(&mut self) {
         widen(&self.tcp);
-        self.heard = Instant::now();
+        self.last_received = Instant::now();
     }
 
-    /// Whether the peer has proved its key, which is one of those that are known.
+    /// Whether the peer has proved a known key.
     pub fn is_proved(&self) -> bool {
         !self.tls.is_handshaking()
     }
@@ -111,71 +110,71 @@ impl Channel {
         self.tls.protocol_version().is_some()
     }
 
-    /// Whether the peer sends no more.
+    /// Whether the peer's end of the connection is closed.
     pub fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// What to wait for: bytes of the peer, and room to send those that wait.
+    /// Returns the events to poll for: bytes from the peer, and room for the bytes that wait.
     pub fn poll_fd(&self) -> PollFd<'_> {
         let mut wanted = PollFlags::empty();
         if !self.ended && self.tls.wants_read() {
             wanted |= PollFlags::IN;
         }
-        // What waits behind the handshake cannot be sent before that is through.
+        // Messages cannot be sent before the handshake is complete.
         if self.tls.wants_write() || !self.outbox.is_empty() && self.is_proved() {
             wanted |= PollFlags::OUT;
         }
         PollFd::new(&self.tcp, wanted)
     }
 
-    /// Whether there is room to send more.
+    /// Whether there is room for more messages.
     pub fn has_room(&self) -> bool {
         self.outbox.len() < OUTBOX
     }
 
-    /// Sends a message, as soon as may be.
+    /// Queues a message to be sent.
     pub fn send(&mut self, message: &Message) {
-        self.said = Instant::now();
+        self.last_sent = Instant::now();
         self.outbox.extend(message.encode());
     }
 
-    /// Sends any bytes.
+    /// Queues bytes that need not be a message.
     #[cfg(test)]
     pub fn send_bytes(&mut self, bytes: &[u8]) {
         self.outbox.extend_from_slice(bytes);
     }
 
-    /// Whether it is time to say something, whatever it is.
+    /// Whether a sign of life is due, since nothing was sent for a while.
     pub fn is_quiet(&self) -> bool {
-        self.said.elapsed() > SIGN_OF_LIFE && self.outbox.is_empty()
+        self.last_sent.elapsed() > SIGN_OF_LIFE && self.outbox.is_empty()
     }
 
-    /// Sends what waits, takes what came, or waits for either up to so long.
+    /// Sends and receives what is possible, after waiting for the socket for at most `wait`.
     ///
     /// # Errors
-    /// A broken connection.
+    /// A broken connection, or a peer that is silent for too long.
     pub fn exchange(&mut self, wait: Duration) -> Result<(), LinkError> {
         self.await_socket(wait)?;
         self.write()?;
         self.read()?;
-        match self.heard.elapsed() > self.patience {
+        match self.last_received.elapsed() > self.patience {
             true => Err(LinkError::Broken("the peer is silent".to_owned())),
             false => Ok(()),
         }
     }
 
-    /// The next message that came.
+    /// Returns the next message that arrived.
     ///
     /// # Errors
-    /// A peer that does not keep to the protocol, or has gone.
+    /// A peer that violates the protocol, or whose connection ended.
     pub fn receive(&mut self) -> Result<Option<Message>, LinkError> {
         loop {
             if let Some(message) = self.inbox.next_message()? {
-                self.heard = Instant::now();
+                self.last_received = Instant::now();
                 return Ok(Some(message));
             }
-            let mut plain = [0; TAKEN];
+            let mut plain = [0; READ_BYTES];
             match self.tls.reader().read(&mut plain) {
                 Ok(0) => {
                     self.closed = true;
@@ -208,7 +207,7 @@ impl Channel {
     fn write(&mut self) -> Result<(), LinkError> {
         loop {
             if !self.outbox.is_empty() && !self.tls.is_handshaking() {
-                // Takes as much as its own room allows.
+                // TLS accepts as much as its own buffer has room for.
                 let count = self.tls.writer().write(&self.outbox);
                 let count = count.map_err(|error| LinkError::broken(&error))?;
                 self.outbox.drain(..count);
@@ -219,7 +218,7 @@ impl Channel {
             match self.tls.write_tls(&mut self.tcp) {
                 Ok(_) => {}
                 Err(error) if is_later(&error) => return Ok(()),
-                // Perhaps the peer said why.
+                // The peer may have sent the reason before it closed the connection.
                 Err(error) => {
                     self.read()?;
                     return Err(LinkError::broken(&error));
@@ -239,7 +238,7 @@ impl Channel {
                 Err(error) => return Err(LinkError::broken(&error)),
             }
             if let Err(error) = self.tls.process_new_packets() {
-                // The peer hears why.
+                // Sends the alert that says why.
                 let _ = self.tls.write_tls(&mut self.tcp);
                 return Err(classify(&error, is_proved));
             }
@@ -256,11 +255,11 @@ fn is_later(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
 
-/// Returns what a failure of TLS means. Anybody on the way can forge what comes before the peer has
-/// proved its key, alerts and certificates alike, so that another connection may do better. Only
-/// what comes after that is the peer's own word.
+/// Converts an error of TLS. Before the peer has proved its key, a third party can forge alerts
+/// and certificates, so these errors are transient: another connection may succeed. Only what
+/// arrives later is sure to come from the peer.
 fn classify(error: &TlsError, is_proved: bool) -> LinkError {
-    if let Some(UnknownKey(key)) = UnknownKey::of(error) {
+    if let Some(UnknownKey(key)) = UnknownKey::from_error(error) {
         return LinkError::Broken(format!(
             "the peer presented another key than -peer names: {key}"
         ));
@@ -274,9 +273,9 @@ fn classify(error: &TlsError, is_proved: bool) -> LinkError {
             | AlertDescription::UnknownCA,
         ) => {
             let what = "the peer does not know this key: \
-                        its -peer is to tell the fingerprint of this -key";
+                       its -peer is to name the fingerprint of this -key";
             match is_proved {
-                true => LinkError::Stranger(what.to_owned()),
+                true => LinkError::KeyRejected(what.to_owned()),
                 false => LinkError::Broken(format!("{error}; the peer had not proved its key")),
             }
         }
@@ -284,13 +283,13 @@ fn classify(error: &TlsError, is_proved: bool) -> LinkError {
             LinkError::Broken("the peer presented no key".to_owned())
         }
         TlsError::AlertReceived(_) => LinkError::Broken(error.to_string()),
-        // Changed on its way, or no TLS at all.
+        // Changed on the way, or no TLS at all.
         other => LinkError::Broken(format!("what came is not what the peer sent: {other}")),
     }
 }
 
-/// Has the system keep as much on its way as a long fast link takes. Where it does not allow that, it chooses by itself, which is more
-/// than what it allows to be wished.
+/// Enlarges the send buffer of a socket to [`WINDOW`]. Where the system forbids that, nothing is
+/// set: its automatic size exceeds the largest size that it lets a program set.
 fn widen(tcp: &TcpStream) {
     match is_allowed("wmem_max") {
         true => drop(sockopt::set_socket_send_buffer_size(tcp, WINDOW)),
@@ -298,7 +297,7 @@ fn widen(tcp: &TcpStream) {
     }
 }
 
-/// The same of what is received, for all connections to a socket that listens.
+/// Enlarges the receive buffers of all connections that a listening socket accepts.
 pub fn widen_listener(listener: &TcpListener) {
     match is_allowed("rmem_max") {
         true => drop(sockopt::set_socket_recv_buffer_size(listener, WINDOW)),
@@ -306,7 +305,7 @@ pub fn widen_listener(listener: &TcpListener) {
     }
 }
 
-/// Whether the system allows a window to be wished for without privileges.
+/// Whether an unprivileged program may set buffers of [`WINDOW`] bytes, by the system's limit.
 fn is_allowed(limit: &str) -> bool {
     let text = fs::read_to_string(format!("/proc/sys/net/core/{limit}")).unwrap_or_default();
     text.trim().parse::<usize>().is_ok_and(|limit| limit >= WINDOW)

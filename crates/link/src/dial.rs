@@ -1,4 +1,4 @@
-//! Connections to the side that receives, made again where they break.
+//! Connects to the receiver, again and again where connections break.
 
 use std::net::{TcpStream, ToSocketAddrs};
 use std::sync::Arc;
@@ -14,91 +14,92 @@ use crate::key::{Fingerprint, Key};
 use crate::message::{Held, Message, StreamId, VERSION};
 use crate::tls;
 
-/// Looks for an answer.
+/// Longest wait for an answer at a time.
 const TICK: Duration = Duration::from_millis(20);
-/// Between two attempts to connect, at first and at most.
+/// Pauses between two attempts to connect: the first, and the longest.
 const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(2)];
-/// To connect takes so long at most.
+/// Time limit of one attempt to connect.
 const CONNECTING: Duration = Duration::from_secs(10);
-/// Reasons that are told between two connections, at most.
-const MOST_TOLD: usize = 8;
+/// Most different errors that are reported between two connections.
+const MOST_REPORTED: usize = 8;
 
-/// Whom to send to.
+/// The receiver of a stream, and how long to wait for it.
 #[derive(Debug)]
 pub struct Target {
     /// `HOST:PORT`.
     pub address: String,
-    /// Who sends.
+    /// The key of this side.
     pub key: Key,
-    /// Who receives: one of these.
+    /// Fingerprints of the receiver's key: one of these.
     pub peers: Vec<Fingerprint>,
     /// Fingerprint of the header with which the stream begins.
     pub header: u64,
-    /// A connection on which the peer says nothing for so long is given up.
+    /// A connection is given up after this time without a message from the peer.
     pub patience: Duration,
-    /// All is given up if the peer confirms nothing for so long, with or without connections.
+    /// The stream is given up after this time without a confirmation, connected or not.
     pub give_up: Duration,
 }
 
-/// What happens on the way.
+/// What a sender reports to its observer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// A connection broke, or cannot be made; it is tried again.
+pub enum SendEvent {
+    /// A connection broke or failed; another attempt follows.
     Broken {
-        /// The address, and what was wrong.
+        /// The address and the error.
         why: String,
-        /// All is given up after so long, if ever.
+        /// Time until the stream is given up, if ever.
         left: Option<Duration>,
     },
-    /// There is one again, after such.
-    Back,
-    /// The stream ended before it was whole: nothing more is sent.
+    /// The stream is connected again.
+    Reconnected,
+    /// The stream ended before it was complete: nothing more is sent.
     Ended,
-    /// So many bytes are on the other side's disk, and so many wait.
+    /// How much was sent so far, in bytes.
     Progress {
-        /// Confirmed.
+        /// Bytes on the receiver's disk.
         confirmed: u64,
-        /// Made, but not confirmed.
+        /// Bytes that were written to the stream, but are not confirmed.
         waiting: u64,
     },
 }
 
-/// Who is told.
-pub type Watch = Arc<dyn Fn(Event) + Send + Sync>;
+/// Function that receives the events of a sender.
+pub type SendObserver = Arc<dyn Fn(SendEvent) + Send + Sync>;
 
-/// Makes connections.
+/// Makes the connections of one stream.
 pub struct Dialer {
-    /// Whom to.
+    /// The receiver.
     pub target: Target,
     config: Arc<ClientConfig>,
     stream: StreamId,
-    /// Who is told.
-    pub watch: Watch,
+    /// Receives the events.
+    pub observer: SendObserver,
 }
 
 impl Dialer {
-    /// Who connects there.
+    /// Prepares connections to a receiver, for one stream.
     ///
     /// # Errors
     /// A key that cannot be used.
-    pub fn new(target: Target, watch: Watch) -> Result<Dialer, LinkError> {
+    pub fn new(target: Target, observer: SendObserver) -> Result<Dialer, LinkError> {
         let config = tls::client(&target.key, &target.peers)?;
         let mut run = [0; 16];
         SystemRandom::new()
             .fill(&mut run)
             .map_err(|_| LinkError::Key("the system has no random numbers".to_owned()))?;
         let stream = StreamId { run, header: target.header };
-        Ok(Dialer { target, config, stream, watch })
+        Ok(Dialer { target, config, stream, observer })
     }
 
-    /// Connects, again and again if need be, where nothing has got on since then; `broken` ended
-    /// the connection before.
+    /// Connects, with as many attempts as needed. `since` is the time of the last progress;
+    /// `broken` is the error that ended the connection before, if there was one.
     ///
-    /// Only a peer that has proved its key can end this: who else answers only delays it. One that
-    /// does not know the key of this side any more may be set right while a stream waits.
+    /// Only a peer that has proved its key can end the attempts: any other answer just causes
+    /// another one. A peer that stopped knowing the key of this side ends a first connection only,
+    /// since its options may be corrected while a stream waits.
     ///
     /// # Errors
-    /// There is none for as long as `give_up`, or by when it is all over, or the peer refuses it.
+    /// No connection within `give_up` after `since`, or before `is_over`; a peer that refuses.
     pub fn dial(
         &self,
         since: Instant,
@@ -107,7 +108,7 @@ impl Dialer {
         is_over: &dyn Fn() -> bool,
     ) -> Result<(Channel, Held), LinkError> {
         let [mut pause, longest] = PAUSES;
-        let (is_again, mut last, mut told) = (broken.is_some(), broken, Vec::new());
+        let (is_again, mut last, mut reported) = (broken.is_some(), broken, Vec::new());
         loop {
             if let Some(error) = last {
                 let why = format!("{}: {error}", self.target.address);
@@ -115,17 +116,17 @@ impl Dialer {
                 if left.is_zero() || is_over() {
                     return Err(LinkError::GivenUp { after: give_up, last: why });
                 }
-                if told.len() < MOST_TOLD && !told.contains(&why) {
-                    told.push(why.clone());
+                if reported.len() < MOST_REPORTED && !reported.contains(&why) {
+                    reported.push(why.clone());
                     let left = (give_up < Duration::MAX).then_some(left);
-                    (self.watch)(Event::Broken { why, left });
+                    (self.observer)(SendEvent::Broken { why, left });
                 }
                 thread::sleep(pause.min(left));
                 pause = (pause * 2).min(longest);
             }
             match self.dial_once() {
                 Err(error @ LinkError::Broken(_)) => last = Some(error),
-                Err(error @ LinkError::Stranger(_)) if is_again => last = Some(error),
+                Err(error @ LinkError::KeyRejected(_)) if is_again => last = Some(error),
                 result => return result,
             }
         }
@@ -144,7 +145,7 @@ impl Dialer {
         Err(last)
     }
 
-    /// Makes itself known, and learns what the other side holds.
+    /// Names the stream, and receives what the other side holds.
     fn greet(&self, tcp: TcpStream, patience: Duration) -> Result<(Channel, Held), LinkError> {
         let mut channel = Channel::new(tcp, tls::connecting(&self.config)?, patience)?;
         channel.shake_hands()?;
@@ -160,7 +161,7 @@ impl Dialer {
                     return Ok((channel, held));
                 }
                 Some(Message::Refused(why)) => {
-                    channel.leave();
+                    channel.close();
                     return Err(LinkError::Refused(why));
                 }
                 Some(Message::Busy(why)) => return Err(LinkError::busy(&why)),

@@ -1,63 +1,63 @@
-//! What keeps a stream from arriving.
+//! Errors of the link.
 
 use std::io;
 use std::time::Duration;
 
-/// Why a stream does not arrive.
+/// Error that keeps a stream from arriving.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkError {
-    /// A key that cannot be read or made.
+    /// A key that cannot be read or created.
     #[error("{0}")]
     Key(String),
     /// An address that cannot be used.
     #[error("{0}")]
     Address(String),
-    /// The connection ended, or there is none; another one may be better.
+    /// The connection ended, or there is none; another one may succeed.
     #[error("{0}")]
     Broken(String),
-    /// The peer has proved its key, and does not know the one of this side.
+    /// The peer has proved its key, and does not know the key of this side.
     #[error("{0}")]
-    Stranger(String),
-    /// The peer sends another stream than the one that is wanted here.
+    KeyRejected(String),
+    /// The peer sends another stream than the one that this side holds.
     #[error("{0}")]
     Unwanted(String),
-    /// The peer does not keep to the protocol.
+    /// The peer violates the protocol.
     #[error("the peer {0}")]
     Protocol(&'static str),
-    /// The peer ends the stream, in its words.
+    /// The peer ends the stream; its message.
     #[error("the other site says: {0}")]
     Refused(String),
-    /// This side does.
+    /// This side ends the stream.
     #[error("{0}")]
     Ended(String),
-    /// The system gives this side no thread.
+    /// A thread cannot be started.
     #[error("a thread cannot be started: {0}")]
     NoThread(String),
     /// There was no connection for too long.
     #[error("no connection for {} s: {last}", after.as_secs())]
     GivenUp {
-        /// For so long.
+        /// Time without a connection.
         after: Duration,
-        /// What was wrong with the last one.
+        /// Error of the last attempt.
         last: String,
     },
-    /// There were connections, but the peer confirmed nothing over them for too long.
+    /// There were connections, but the peer confirmed nothing for too long.
     #[error(
         "the other site confirmed nothing for {} s, {}: {last}",
         after.as_secs(),
         over(*connections)
     )]
     Stalled {
-        /// For so long.
+        /// Time without a confirmation.
         after: Duration,
-        /// Connections made in this time, besides the one that there was.
+        /// Connections made in this time, without the one at its start.
         connections: u32,
-        /// The error of the last one.
+        /// Error of the last connection.
         last: String,
     },
 }
 
-/// Connections in words: the one that there was, and new ones.
+/// Describes the number of connections: the first one, and `connections` new ones.
 fn over(connections: u32) -> String {
     match connections {
         0 => "over one connection".to_owned(),
@@ -67,12 +67,12 @@ fn over(connections: u32) -> String {
 }
 
 impl LinkError {
-    /// Whether another connection may do better.
-    pub fn is_passing(&self) -> bool {
+    /// Whether another connection may succeed.
+    pub fn is_transient(&self) -> bool {
         matches!(self, LinkError::Broken(_))
     }
 
-    /// The peer cannot take the stream now, in its words.
+    /// Error for a peer that cannot receive the stream now; `why` is its message.
     pub(crate) fn busy(why: &str) -> Self {
         LinkError::Broken(format!("the other site says: {why}"))
     }

@@ -1,4 +1,4 @@
-//! Keys, and the fingerprints by which peers know each other.
+//! Keys, and the fingerprints by which peers identify each other.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -13,18 +13,18 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::error::LinkError;
 
-/// Files that hold more are no keys.
+/// Most bytes of a key file.
 const MOST_BYTES: u64 = 1 << 16;
 /// The permissions of a file for others than its owner.
 const OTHERS: u32 = 0o077;
 
-/// SHA-256 of a certificate. As text it is 64 digits, of which a colon may be after each two.
+/// SHA-256 of a certificate. Its text is 64 hexadecimal digits; a colon may follow each pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fingerprint([u8; 32]);
 
 impl Fingerprint {
-    /// Of a certificate.
-    pub fn of(certificate: &CertificateDer) -> Self {
+    /// Computes the fingerprint of a certificate.
+    pub fn from_certificate(certificate: &CertificateDer) -> Self {
         let mut sum = [0; 32];
         sum.copy_from_slice(digest(&SHA256, certificate).as_ref());
         Fingerprint(sum)
@@ -64,11 +64,11 @@ pub struct Key {
 }
 
 impl Key {
-    /// Makes a key, in a new file that only its owner can read.
+    /// Creates a key in a new file that only its owner can read.
     ///
     /// # Errors
-    /// A file that is there, or cannot be written; the latter is removed.
-    pub fn make(path: &Path) -> Result<Fingerprint, LinkError> {
+    /// A file that exists already or cannot be written; the latter is removed.
+    pub fn create(path: &Path) -> Result<Fingerprint, LinkError> {
         let fault = |what: &dyn fmt::Display| LinkError::Key(format!("{}: {what}", path.display()));
         let made = rcgen::generate_simple_self_signed(["fleetblast".to_owned()]);
         let made = made.map_err(|error| fault(&error))?;
@@ -76,17 +76,17 @@ impl Key {
         let file = File::options().write(true).create_new(true).mode(0o600).open(path);
         let mut file = file.map_err(|error| fault(&error))?;
         if let Err(error) = file.write_all(text.as_bytes()).and_then(|()| file.sync_all()) {
-            // A part of a key would keep the next attempt from making one.
+            // A truncated file would make the next attempt fail.
             let _ = fs::remove_file(path);
             return Err(fault(&error));
         }
-        Ok(Fingerprint::of(made.cert.der()))
+        Ok(Fingerprint::from_certificate(made.cert.der()))
     }
 
-    /// Reads a key.
+    /// Reads a key from a file.
     ///
     /// # Errors
-    /// A file that is none, or that others can read.
+    /// A file that holds no key, or that others than its owner can read.
     pub fn read(path: &Path) -> Result<Key, LinkError> {
         let fault = |what: &dyn fmt::Display| LinkError::Key(format!("{}: {what}", path.display()));
         let no_key = || fault(&"this is no key that 'fleetblast keygen' made");
@@ -101,15 +101,15 @@ impl Key {
         Ok(Key { certificate, private })
     }
 
-    /// By what others know it.
+    /// Returns the fingerprint by which peers identify this key.
     pub fn fingerprint(&self) -> Fingerprint {
-        Fingerprint::of(&self.certificate)
+        Fingerprint::from_certificate(&self.certificate)
     }
 }
 
 /// Opens a file that holds a secret: a key or an identity. A pipe is accepted, as from a shell's
-/// `<(...)`. Who owns the file is not looked at: what only its owner can read was opened by its
-/// owner, or by a user who may open anything.
+/// `<(...)`. The owner of the file is not checked: a file that only its owner can read was opened
+/// by its owner, or by a user who may open anything.
 ///
 /// # Errors
 /// A file that cannot be opened, or that others than its owner can read or write.
@@ -133,11 +133,11 @@ mod tests {
     fn keys_are_read_again_and_kept_secret() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("key");
-        let made = Key::make(&path).unwrap();
+        let made = Key::create(&path).unwrap();
         assert_eq!(Key::read(&path).unwrap().fingerprint(), made);
         assert_eq!(made.to_string().parse::<Fingerprint>().unwrap(), made);
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
-        assert!(Key::make(&path).is_err(), "a key is never written over");
+        assert!(Key::create(&path).is_err(), "a key is never written over");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
         assert!(Key::read(&path).unwrap_err().to_string().contains("chmod 600"));
         let other = dir.path().join("other");

@@ -1,32 +1,33 @@
-//! What the two sides say to each other: a byte for the kind, four for the length (little-endian), and the body.
+//! The messages of the protocol: a byte for the kind, four for the length (little-endian), and the
+//! body.
 
 use crate::error::LinkError;
 
 /// Version of the protocol.
 pub const VERSION: u32 = 4;
-/// How the sender begins.
+/// First bytes of the sender's first message.
 const MAGIC: [u8; 4] = *b"FBLK";
-/// Bytes of a body at most. A slow link carries as many within the time after which a silent peer is given up.
+/// Most bytes of a body. Even a slow link carries them before a silent peer is given up.
 pub const MOST_BODY: usize = 1 << 14;
 /// Bytes before a body.
 const HEAD: usize = 5;
-/// Bytes of a text at most.
+/// Most bytes of a text.
 const MOST_TEXT: usize = 2000;
 
-/// What is on the receiver's disk.
+/// What the receiver has on its disk when a sender connects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Held {
-    /// Bytes.
+    /// Number of bytes.
     pub bytes: u64,
-    /// Bytes up to where a sender that has begun anew can go on.
+    /// Number of bytes up to the end of the last whole record: a new sender process resumes there.
     pub whole: u64,
-    /// Threads that work there.
+    /// Threads at the receiver's site.
     pub workers: u32,
-    /// What that sender has to know of them.
+    /// The sink's description of the whole records, for a new sender process.
     pub state: Vec<u8>,
 }
 
-/// What a sender says of its stream before it learns what the receiver holds.
+/// Identifies a stream, before the receiver says what it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamId {
     /// A random number, the same on all connections of one run of the sender.
@@ -35,40 +36,40 @@ pub struct StreamId {
     pub header: u64,
 }
 
-/// A message.
+/// A message of the protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Message {
-    /// The sender begins, with the version of the protocol that it speaks.
+    /// First message of the sender: the version of its protocol.
     Hello(u32),
-    /// Which stream the sender has.
+    /// Second message of the sender: its stream.
     Stream(StreamId),
-    /// The receiver answers.
+    /// Answer of the receiver: what it holds.
     Held(Held),
-    /// The sender goes on from this byte, which is one of those that [`Held`] names.
+    /// The sender continues from this byte, one of the two that [`Held`] names.
     Start(u64),
-    /// The next bytes.
+    /// The next bytes of the stream.
     Data(Vec<u8>),
-    /// So many bytes are on the receiver's disk; said now and then also if there is no news.
+    /// Number of bytes on the receiver's disk; repeated as a sign of life.
     Confirmed(u64),
-    /// So many bytes came to the receiver, on the disk or not; said at once.
-    Came(u64),
-    /// The sender lives but has nothing to send.
+    /// Number of bytes that reached the receiver, on the disk or not; sent at once.
+    Received(u64),
+    /// Sign of life of a sender that has nothing to send.
     Idle,
-    /// These are all bytes.
+    /// The stream is complete with this number of bytes.
     Finish(u64),
-    /// The receiver has done with them what it should.
+    /// The receiver has processed the complete stream.
     Done,
-    /// Who says this ends the stream, and why.
+    /// This side ends the stream, for this reason.
     Refused(String),
-    /// The receiver cannot take the stream now, and why; the sender may come again.
+    /// The receiver cannot receive the stream now, for this reason; the sender may try again.
     Busy(String),
-    /// The sender ends, and why, without knowing that what is held is of its stream: the receiver
-    /// may go on with another sender.
+    /// The sender ends, for this reason, without knowing that the receiver holds its stream: the
+    /// receiver may continue with another sender.
     Foreign(String),
 }
 
 impl Message {
-    /// As bytes.
+    /// Encodes the message: kind, length and body.
     pub fn encode(&self) -> Vec<u8> {
         let (kind, body) = match self {
             Message::Hello(version) => (1, [&MAGIC[..], &version.to_le_bytes()].concat()),
@@ -82,7 +83,7 @@ impl Message {
             Message::Idle => (6, Vec::new()),
             Message::Finish(total) => (7, total.to_le_bytes().to_vec()),
             Message::Done => (8, Vec::new()),
-            Message::Came(offset) => (10, offset.to_le_bytes().to_vec()),
+            Message::Received(offset) => (10, offset.to_le_bytes().to_vec()),
             Message::Stream(StreamId { run, header }) => {
                 (11, [&run[..], &header.to_le_bytes()].concat())
             }
@@ -113,52 +114,52 @@ impl Message {
             6 if body.is_empty() => Message::Idle,
             7 => Message::Finish(number(body)?),
             8 if body.is_empty() => Message::Done,
-            9 => Message::Refused(shown(body)),
-            10 => Message::Came(number(body)?),
+            9 => Message::Refused(printable(body)),
+            10 => Message::Received(number(body)?),
             11 => {
                 let (&run, header) = body.split_first_chunk()?;
                 Message::Stream(StreamId { run, header: number(header)? })
             }
-            12 => Message::Busy(shown(body)),
-            13 => Message::Foreign(shown(body)),
+            12 => Message::Busy(printable(body)),
+            13 => Message::Foreign(printable(body)),
             _ => return None,
         })
     }
 }
 
-/// As much of a text as a message takes.
+/// Returns the first bytes of a text, as many as a message may have.
 fn cut(text: &str) -> Vec<u8> {
     text.as_bytes()[..text.len().min(MOST_TEXT)].to_vec()
 }
 
-/// Text of a peer, which has no effect on a terminal.
-fn shown(text: &[u8]) -> String {
+/// Decodes a text of a peer. Control characters are replaced, so that it is safe on a terminal.
+fn printable(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(&text[..text.len().min(MOST_TEXT)]);
     text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }
 
-/// Takes messages from the bytes of a peer, of which it keeps no more than a message has.
+/// Splits the bytes of a peer into messages. Holds no more bytes than a message may have.
 #[derive(Debug, Default)]
 pub struct Inbox {
     bytes: Vec<u8>,
-    /// Of them, those taken.
-    taken: usize,
+    /// Bytes at the start that are decoded already.
+    consumed: usize,
 }
 
 impl Inbox {
-    /// More bytes came.
+    /// Adds bytes of the peer.
     pub fn add(&mut self, bytes: &[u8]) {
-        self.bytes.drain(..self.taken);
-        self.taken = 0;
+        self.bytes.drain(..self.consumed);
+        self.consumed = 0;
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The next message, if it is whole.
+    /// Decodes the next message, if it is complete.
     ///
     /// # Errors
-    /// Bytes that are none, or too many.
+    /// Bytes that are no message, or a message that is too long.
     pub fn next_message(&mut self) -> Result<Option<Message>, LinkError> {
-        let rest = &self.bytes[self.taken..];
+        let rest = &self.bytes[self.consumed..];
         let Some((head, rest)) = rest.split_first_chunk::<HEAD>() else { return Ok(None) };
         let length = u32::from_le_bytes([head[1], head[2], head[3], head[4]]) as usize;
         if length > MOST_BODY {
@@ -166,7 +167,7 @@ impl Inbox {
         }
         let Some(body) = rest.get(..length) else { return Ok(None) };
         let message = Message::decode(head[0], body);
-        self.taken += HEAD + length;
+        self.consumed += HEAD + length;
         message.map(Some).ok_or(LinkError::Protocol("sends a message that is none"))
     }
 }
@@ -185,7 +186,7 @@ mod tests {
             Message::Start(500),
             Message::Data(vec![7; MOST_BODY]),
             Message::Confirmed(u64::MAX),
-            Message::Came(12),
+            Message::Received(12),
             Message::Idle,
             Message::Finish(12),
             Message::Done,

@@ -1,69 +1,69 @@
-//! What a link is seen to give: how long a word takes there and back, and how many bytes come a second.
+//! Measures a link: its round-trip time, and the bytes that arrive per second.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// A link and the other side, as they were seen.
+/// Measured properties of a link and of the other side.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Pace {
-    /// From here to there and back; the least that was seen.
+    /// Shortest round-trip time that was measured.
     pub round_trip: Duration,
-    /// Bytes a second, at least: nothing as long as too little crossed to know.
+    /// Bytes per second; `None` before enough bytes have crossed.
     pub rate: Option<f64>,
-    /// Threads that work at the other side.
+    /// Threads of the other side.
     pub workers: u32,
 }
 
-/// Fewer bytes tell nothing.
+/// Fewest bytes from which a rate is computed.
 const LEAST: u64 = 512;
-/// What waits on the way while the link is as busy as it can be, at least.
+/// Least bytes in flight of a link that is fully used.
 const BUSY: u64 = 64 << 10;
-/// A rate is looked at over so long at least, and over this at most.
+/// Shortest and longest time over which a rate is computed.
 const WINDOW: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(1)];
-/// Clocks and threads are not more exact.
+/// Shortest time that clocks and threads can measure.
 const EXACT: Duration = Duration::from_millis(1);
-/// How much of a rate that is lower is believed at a time.
-const DOUBT: f64 = 0.125;
+/// Weight of a lower rate in the moving average.
+const WEIGHT: f64 = 0.125;
 
-/// Measures it.
+/// Measures the pace of a link.
 #[derive(Debug, Default)]
 pub struct Meter {
     pace: Pace,
-    /// Bytes that were sent, and of these came.
+    /// Offset up to which bytes were sent, and up to which they arrived.
     sent: u64,
-    came: u64,
-    /// Since when, and from which byte, something always was on its way.
+    received: u64,
+    /// Start and first byte of the period in which bytes were always in flight.
     burst: Option<(Instant, u64)>,
-    /// What came when, in that time.
+    /// Times and offsets of the arrivals in this period.
     arrivals: VecDeque<(Instant, u64)>,
 }
 
 impl Meter {
-    /// A connection on which the next byte is the one at `offset`.
+    /// Records a new connection whose next byte is the one at `offset`.
     pub fn connected(&mut self, round_trip: Duration, workers: u32, offset: u64) {
         let least = match self.pace.round_trip {
             Duration::ZERO => round_trip,
             before => before.min(round_trip),
         };
         self.pace = Pace { round_trip: least, workers, ..self.pace };
-        (self.sent, self.came, self.burst) = (offset, offset, None);
+        (self.sent, self.received, self.burst) = (offset, offset, None);
         self.arrivals.clear();
     }
 
-    /// Bytes up to this one are on their way.
+    /// Records that the bytes up to `offset` were sent.
     pub fn sent(&mut self, now: Instant, offset: u64) {
-        if self.came == self.sent {
+        if self.received == self.sent {
             self.burst = Some((now, self.sent));
             self.arrivals.clear();
         }
         self.sent = offset;
     }
 
-    /// Bytes up to this one came.
-    pub fn came(&mut self, now: Instant, offset: u64) {
+    /// Records that the bytes up to `offset` arrived.
+    pub fn received(&mut self, now: Instant, offset: u64) {
         let Some((begun, from)) = self.burst else { return };
-        self.came = offset.clamp(self.came, self.sent);
-        let bytes = self.came.saturating_sub(from);
+        self.received = offset.clamp(self.received, self.sent);
+        let bytes = self.received.saturating_sub(from);
         if bytes >= LEAST {
             let took = now.saturating_duration_since(begun).saturating_sub(self.pace.round_trip);
             self.learn(bytes as f64 / took.max(EXACT).as_secs_f64(), false);
@@ -71,28 +71,28 @@ impl Meter {
         while self.arrivals.front().is_some_and(|&(then, _)| now.duration_since(then) > WINDOW[1]) {
             self.arrivals.pop_front();
         }
-        let is_busy = self.sent - self.came >= BUSY;
+        let is_busy = self.sent - self.received >= BUSY;
         if let Some(&(then, before)) = self.arrivals.front()
             && now.duration_since(then) >= WINDOW[0]
         {
-            let bytes = (self.came - before) as f64;
+            let bytes = (self.received - before) as f64;
             self.learn(bytes / now.duration_since(then).as_secs_f64(), is_busy);
         }
-        self.arrivals.push_back((now, self.came));
+        self.arrivals.push_back((now, self.received));
     }
 
-    /// What is known.
+    /// Returns the properties measured so far.
     pub fn pace(&self) -> Pace {
         self.pace
     }
 
-    /// A rate was seen; a lower one tells something only of a link that was busy.
+    /// Adds a measured rate. A lower rate counts only if the link was fully used.
     fn learn(&mut self, seen: f64, is_busy: bool) {
         let rate = self.pace.rate.unwrap_or(0.0);
         if seen > rate {
             self.pace.rate = Some(seen);
         } else if is_busy {
-            self.pace.rate = Some(rate + DOUBT * (seen - rate));
+            self.pace.rate = Some(rate + WEIGHT * (seen - rate));
         }
     }
 }
@@ -101,13 +101,14 @@ impl Meter {
 mod tests {
     use super::*;
 
-    /// A link with a rate and a delay there and back, over which `bytes` go at once in messages of 16 KiB.
+    /// Sends `bytes` at once, in messages of 16 KiB, over a link with this rate and round-trip
+    /// time.
     fn burst(meter: &mut Meter, begin: Instant, from: u64, bytes: u64, rate: f64, trip: Duration) {
         let pieces = (1..=bytes.div_ceil(1 << 14)).map(|piece| (piece << 14).min(bytes));
         pieces.clone().for_each(|piece| meter.sent(begin, from + piece));
         for piece in pieces {
-            let came = begin + trip + Duration::from_secs_f64(piece as f64 / rate);
-            meter.came(came, from + piece);
+            let arrival = begin + trip + Duration::from_secs_f64(piece as f64 / rate);
+            meter.received(arrival, from + piece);
         }
     }
 
@@ -125,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn little_now_and_then_is_not_taken_for_a_slow_link() {
+    fn small_amounts_do_not_make_a_link_look_slow() {
         let (mut meter, begin) = (Meter::default(), Instant::now());
         meter.connected(Duration::from_millis(10), 1, 0);
         burst(&mut meter, begin, 0, 4 << 20, 1e7, Duration::from_millis(10));
@@ -145,20 +146,20 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_gets_slower_is_believed_in_time() {
+    fn the_rate_of_a_link_that_gets_slower_is_found_in_time() {
         let (mut meter, begin) = (Meter::default(), Instant::now());
         meter.connected(Duration::from_millis(1), 1, 0);
         burst(&mut meter, begin, 0, 4 << 20, 1e8, Duration::from_millis(1));
         burst(&mut meter, begin + Duration::from_secs(9), 4 << 20, 4 << 20, 1e6, Duration::ZERO);
         assert!(meter.pace().rate.unwrap() < 2e6);
-        // A new connection keeps what is known.
+        // A new connection keeps the measurements.
         meter.connected(Duration::from_millis(7), 2, 12);
         assert_eq!(meter.pace().round_trip, Duration::from_millis(1));
         assert!(meter.pace().rate.is_some());
-        // What was not sent cannot come.
-        meter.came(begin, u64::MAX);
+        // Bytes that were not sent cannot arrive.
+        meter.received(begin, u64::MAX);
         meter.sent(begin, 20);
-        meter.came(begin, u64::MAX);
-        meter.came(begin, 0);
+        meter.received(begin, u64::MAX);
+        meter.received(begin, 0);
     }
 }

@@ -1,4 +1,4 @@
-//! The side that receives: it listens, lets in whom it knows, and has a sink keep what comes.
+//! The receiving side: listens, accepts known peers, and passes their bytes to a sink.
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -10,18 +10,18 @@ use std::time::Duration;
 use rustix::net::listen;
 use rustls::ServerConfig;
 
+use crate::accept::Acceptor;
 use crate::channel::widen_listener;
 use crate::error::LinkError;
-use crate::greet::Greeter;
-use crate::host::Host;
 use crate::key::{Fingerprint, Key};
-use crate::sink::{Sink, Watch};
+use crate::session::StreamReceiver;
+use crate::sink::{ReceiveObserver, Sink};
 use crate::tls;
 
-/// Connections that the system keeps until they are accepted.
+/// Most connections that the system queues until they are accepted.
 const QUEUE: i32 = 1024;
 
-/// Listens for whom it knows.
+/// Listens for the connections of known peers.
 pub struct Listener {
     socket: TcpListener,
     config: Arc<ServerConfig>,
@@ -50,36 +50,36 @@ impl Listener {
         Ok(Listener { socket, config: tls::server(key, peers)?, patience })
     }
 
-    /// Where it listens.
+    /// Returns the address at which it listens.
     ///
     /// # Errors
-    /// The system does not tell.
+    /// A system that does not return it.
     pub fn address(&self) -> Result<SocketAddr, LinkError> {
         self.socket.local_addr().map_err(|error| LinkError::broken(&error))
     }
 
-    /// Receives one stream, over as many connections as it takes, until the sink has its verdict.
+    /// Receives one stream, over as many connections as needed, until the sink has its verdict.
     ///
     /// # Errors
-    /// The sink's, the sender's word that it will not be whole, or nobody there for as long as
-    /// `give_up`.
+    /// An error of the sink, a sender that ends the stream, or no sender for `give_up`.
     pub fn serve(
         &self,
         sink: &mut dyn Sink,
         give_up: Option<Duration>,
-        watch: &Watch,
+        observer: &ReceiveObserver,
     ) -> Result<(), LinkError> {
         let over = AtomicBool::new(false);
         thread::scope(|scope| {
-            let (sender, guests) = sync_channel(1);
+            let (sender, peers) = sync_channel(1);
             let Listener { socket, config, patience } = self;
             let (over, patience) = (&over, *patience);
-            let greet = move || Greeter::new(socket, config, patience, watch, sender).run(over);
-            let greeting = thread::Builder::new().name("greeting".to_owned());
-            if let Err(error) = greeting.spawn_scoped(scope, greet) {
+            let accept =
+                move || Acceptor::new(socket, config, patience, observer, sender).run(over);
+            let accepting = thread::Builder::new().name("accepting".to_owned());
+            if let Err(error) = accepting.spawn_scoped(scope, accept) {
                 return Err(LinkError::NoThread(error.to_string()));
             }
-            let result = Host::new(sink, guests, (patience, give_up), watch).run();
+            let result = StreamReceiver::new(sink, peers, (patience, give_up), observer).run();
             over.store(true, Ordering::Relaxed);
             result
         })

@@ -1,4 +1,4 @@
-//! The side that sends: it keeps what is not confirmed, and connects again where a connection breaks.
+//! The sending side: keeps unconfirmed bytes, and reconnects where a connection breaks.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -6,43 +6,44 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::channel::Channel;
-use crate::dial::{Dialer, Event, Target, Watch};
+use crate::dial::{Dialer, SendEvent, SendObserver, Target};
 use crate::error::LinkError;
 use crate::message::{Held, MOST_BODY, Message};
 use crate::pace::{Meter, Pace};
 use crate::progress::Progress;
 
-/// Bytes kept that are not confirmed, at most: who makes more waits. Several times what is on its way over a long fast link.
+/// Most unconfirmed bytes that are kept; writers of more wait. Several times what a long fast link
+/// has in flight.
 const ROOM: usize = 64 << 20;
-/// Looks for more to send.
+/// Longest wait for the socket before new bytes are sent.
 const TICK: Duration = Duration::from_millis(20);
-/// Where everything is confirmed only the other side's last word is missing, which is not waited for longer than this.
+/// Longest wait for the receiver's last message once everything is confirmed.
 const LAST_WORD: Duration = Duration::from_secs(60);
-/// Sent where a search ends early.
+/// Sent by a search that ends early.
 const NOT_VERIFIED: &str = "the search ended before it had compared its queries with what is held";
-/// Between two [`Event::Progress`].
-const TELL_EVERY: Duration = Duration::from_millis(500);
+/// Time between two [`SendEvent::Progress`].
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
 
 /// How a stream arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// The other side has done with it what it should.
+    /// The receiver has processed it.
     Done,
-    /// It is on the other side's disk. What became of it is not known here.
+    /// It is on the receiver's disk. Whether the receiver processed it is unknown.
     Unknown,
 }
 
-/// A stream that is about to begin.
+/// A connected stream before its first byte is sent.
 pub struct Opening {
     dialer: Dialer,
     channel: Channel,
     held: Held,
 }
 
-/// Tells whether what the other side holds is a part of what this one sends.
-pub type Agrees = Box<dyn Fn(&Held) -> bool + Send>;
+/// Returns whether the bytes that the receiver holds are a part of this stream.
+pub type HeldCheck = Box<dyn Fn(&Held) -> bool + Send>;
 
-/// A stream under way.
+/// A stream that is being sent. Its own thread does the sending.
 pub struct Sender {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
@@ -56,20 +57,20 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// What is not confirmed.
+    /// Unconfirmed bytes.
     bytes: VecDeque<u8>,
-    /// Where it begins.
+    /// Offset of their first one.
     confirmed: u64,
-    /// There will be no more.
+    /// The stream is complete.
     finished: bool,
-    /// There will be no more, but it is not whole: why.
+    /// Why the stream ends before it is complete.
     ended: Option<String>,
-    /// What the other side held is of this stream.
+    /// The bytes that the receiver held belong to this stream.
     verified: bool,
-    /// The stream ends without a word to the other side.
-    left: bool,
+    /// The stream ends without a message to the receiver.
+    abandoned: bool,
     result: Option<Result<Arrival, LinkError>>,
-    /// The link, as it is seen.
+    /// Measured properties of the link.
     pace: Pace,
 }
 
@@ -80,49 +81,50 @@ impl State {
 }
 
 impl Opening {
-    /// Connects, and learns what the other side holds. Who has learnt that is to [`start`](Self::start) soon.
+    /// Connects, and receives what the other side holds. The caller must [`start`](Self::start)
+    /// soon after.
     ///
     /// # Errors
-    /// No connection, for longer than wished, or a peer that is somebody else.
-    pub fn connect(target: Target, watch: Watch) -> Result<Opening, LinkError> {
-        let dialer = Dialer::new(target, watch)?;
+    /// No connection within the time of the target, or a peer with an unknown key.
+    pub fn connect(target: Target, observer: SendObserver) -> Result<Opening, LinkError> {
+        let dialer = Dialer::new(target, observer)?;
         let give_up = dialer.target.give_up;
         let (channel, held) = dialer.dial(Instant::now(), give_up, None, &|| false)?;
         Ok(Opening { dialer, channel, held })
     }
 
-    /// What the other side holds.
+    /// Returns what the receiver holds.
     pub fn held(&self) -> &Held {
         &self.held
     }
 
-    /// Ends, and sends the reason: what the other side holds is of another stream.
+    /// Ends with a message: the receiver holds another stream.
     pub fn refuse(mut self, why: &str) {
         self.channel.send(&Message::Foreign(why.to_owned()));
-        self.channel.leave();
+        self.channel.close();
     }
 
-    /// Begins a stream whose first byte here is the one at [`Held::whole`].
+    /// Starts to send; the first byte that is written is the one at [`Held::whole`].
     ///
     /// # Errors
     /// No thread can be started.
-    pub fn start(self, agrees: Agrees) -> Result<Sender, LinkError> {
+    pub fn start(self, agrees: HeldCheck) -> Result<Sender, LinkError> {
         let Opening { dialer, mut channel, held } = self;
         channel.send(&Message::Start(held.whole));
         let shared = Arc::new(Shared::default());
         let (position, mut meter) = (held.whole, Meter::default());
         meter.connected(channel.round_trip, held.workers, position);
         (shared.lock().confirmed, shared.lock().pace) = (position, meter.pace());
-        let (own, watch) = (Arc::clone(&shared), Arc::clone(&dialer.watch));
+        let (own, observer) = (Arc::clone(&shared), Arc::clone(&dialer.observer));
         let run = move || {
             let result =
                 Run { dialer, shared: &own, agrees, position, meter, progress: Progress::new() }
-                    .all(channel);
+                    .run(channel);
             let failed = result.is_err();
             own.lock().result = Some(result);
             own.changed.notify_all();
             if failed {
-                watch(Event::Ended);
+                observer(SendEvent::Ended);
             }
         };
         let thread = thread::Builder::new().name("link".to_owned()).spawn(run);
@@ -132,10 +134,10 @@ impl Opening {
 }
 
 impl Sender {
-    /// Adds to the stream. Waits while too much is not confirmed.
+    /// Adds bytes to the stream. Waits while too many are unconfirmed.
     ///
     /// # Errors
-    /// What ended the stream.
+    /// The error that ended the stream.
     pub fn write(&self, bytes: &[u8]) -> Result<(), LinkError> {
         let mut state = self.shared.lock();
         while state.bytes.len() >= ROOM && state.result.is_none() {
@@ -149,10 +151,10 @@ impl Sender {
         Ok(())
     }
 
-    /// Whether the stream goes on, for who has nothing to send for long.
+    /// Verifies that the stream goes on, for a caller that has nothing to send for long.
     ///
     /// # Errors
-    /// What ended it.
+    /// The error that ended the stream.
     pub fn check(&self) -> Result<(), LinkError> {
         match &self.shared.lock().result {
             Some(Err(error)) => Err(error.clone()),
@@ -160,15 +162,15 @@ impl Sender {
         }
     }
 
-    /// The link, as it is seen so far.
+    /// Returns the measured properties of the link.
     pub fn pace(&self) -> Pace {
         self.shared.lock().pace
     }
 
-    /// Ends the stream, and waits until the other side has done with it what it should.
+    /// Completes the stream, and waits until the receiver has processed it.
     ///
     /// # Errors
-    /// What ended the stream before.
+    /// The error that ended the stream before.
     pub fn finish(self) -> Result<Arrival, LinkError> {
         let mut state = self.shared.lock();
         (state.finished, state.verified) = (true, true);
@@ -180,44 +182,44 @@ impl Sender {
         }
     }
 
-    /// Notes that what the other side held is of this stream, as [`write`](Self::write) does, too.
-    /// A failure before that does not end the other side, which may wait for another sender.
+    /// Records that the receiver holds this very stream; [`write`](Self::write) implies it. A
+    /// failure before that does not end the receiver, which may wait for another sender.
     pub fn verify(&self) {
         self.shared.lock().verified = true;
     }
 
-    /// Leaves a stream that is not whole without a word: somebody goes on with it.
-    pub fn leave(self) {
-        self.shared.lock().left = true;
+    /// Leaves an incomplete stream without a message, so that another run can continue it.
+    pub fn abandon(self) {
+        self.shared.lock().abandoned = true;
     }
 }
 
 impl Drop for Sender {
-    /// A stream that is not whole ends: the other side is told, if that is soon done.
+    /// Ends an incomplete stream, with a message to the receiver if it can be sent soon.
     fn drop(&mut self) {
         let mut state = self.shared.lock();
         if !state.finished {
-            state.ended = Some("the search ended with an error, which is told there".to_owned());
+            state.ended = Some("the search ended with an error; see its messages".to_owned());
         }
         drop(state);
         if let Some(thread) = self.thread.take() {
-            // What it found is in the state.
+            // Its result is in the state.
             let _ = thread.join();
         }
     }
 }
 
 impl Shared {
-    /// Nothing panics while it holds the lock, and the state is valid in any case.
+    /// Locks the state, which is valid even if a thread panicked.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The reason if the stream is to end, and the last message to the other side, if any.
-    fn last_word(&self) -> Option<(String, Option<Message>)> {
+    /// Returns the reason if the stream is to end, and the last message to the receiver, if any.
+    fn last_message(&self) -> Option<(String, Option<Message>)> {
         let state = self.lock();
         let why = state.ended.clone()?;
-        let last = match (state.left, state.verified) {
+        let last = match (state.abandoned, state.verified) {
             (true, _) => None,
             (false, true) => Some(Message::Refused(why.clone())),
             (false, false) => Some(Message::Foreign(NOT_VERIFIED.to_owned())),
@@ -230,54 +232,55 @@ impl Shared {
     }
 }
 
-/// The work of the thread.
+/// State of the sending thread.
 struct Run<'a> {
     dialer: Dialer,
     shared: &'a Shared,
-    agrees: Agrees,
-    /// The next byte to send.
+    agrees: HeldCheck,
+    /// Offset of the next byte to send.
     position: u64,
     meter: Meter,
     progress: Progress,
 }
 
 impl Run<'_> {
-    fn all(mut self, mut channel: Channel) -> Result<Arrival, LinkError> {
+    /// Sends the stream over as many connections as needed.
+    fn run(mut self, mut channel: Channel) -> Result<Arrival, LinkError> {
         loop {
             let error = match self.drive(channel) {
-                Err(error) if error.is_passing() => error,
+                Err(error) if error.is_transient() => error,
                 result => return result.map(|()| Arrival::Done),
             };
             let Progress { since, connections } = self.progress;
             let is_over = || self.shared.lock().ended.is_some();
-            let all_there = self.is_all_there();
+            let all_confirmed = self.is_all_confirmed();
             let give_up = self.dialer.target.give_up;
-            let give_up = if all_there { give_up.min(LAST_WORD) } else { give_up };
+            let give_up = if all_confirmed { give_up.min(LAST_WORD) } else { give_up };
             let (again, held) = match self.dialer.dial(since, give_up, Some(error), &is_over) {
-                Err(LinkError::GivenUp { .. }) if all_there => return Ok(Arrival::Unknown),
+                Err(LinkError::GivenUp { .. }) if all_confirmed => return Ok(Arrival::Unknown),
                 Err(LinkError::GivenUp { after, last }) if connections > 0 => {
                     return Err(LinkError::Stalled { after, connections, last });
                 }
                 result => result?,
             };
             self.progress.connections += 1;
-            (self.dialer.watch)(Event::Back);
-            channel = match self.go_on(again, &held) {
-                // Whoever had it has made the report of it, or has put it elsewhere.
-                Err(LinkError::Ended(_)) if all_there => return Ok(Arrival::Unknown),
+            (self.dialer.observer)(SendEvent::Reconnected);
+            channel = match self.resume(again, &held) {
+                // The receiver that had everything has processed it, or moved it elsewhere.
+                Err(LinkError::Ended(_)) if all_confirmed => return Ok(Arrival::Unknown),
                 result => result?,
             };
         }
     }
 
-    /// Whether everything is on the other side's disk.
-    fn is_all_there(&self) -> bool {
+    /// Whether everything is on the receiver's disk.
+    fn is_all_confirmed(&self) -> bool {
         let state = self.shared.lock();
         state.finished && state.bytes.is_empty()
     }
 
-    /// Goes on from what the other side holds.
-    fn go_on(&mut self, mut channel: Channel, held: &Held) -> Result<Channel, LinkError> {
+    /// Resumes from what the receiver holds.
+    fn resume(&mut self, mut channel: Channel, held: &Held) -> Result<Channel, LinkError> {
         let state = self.shared.lock();
         let range = state.confirmed..=state.end();
         drop(state);
@@ -286,7 +289,8 @@ impl Run<'_> {
             Some(offset) if (self.agrees)(held) => {
                 self.position = offset;
                 self.meter.connected(channel.round_trip, held.workers, offset);
-                // It is on the other side's disk, also where the word of that got lost.
+                // The bytes before it are on the receiver's disk, even if the confirmation was
+                // lost.
                 if offset > *range.start() {
                     self.confirm(offset)?;
                 }
@@ -299,24 +303,24 @@ impl Run<'_> {
             _ => "the other site holds something else meanwhile",
         };
         channel.send(&Message::Foreign(why.to_owned()));
-        channel.leave();
+        channel.close();
         Err(LinkError::Ended(why.to_owned()))
     }
 
-    /// Sends on a connection until everything is done, or it breaks.
+    /// Sends on a connection until the stream is processed, or the connection breaks.
     fn drive(&mut self, mut channel: Channel) -> Result<(), LinkError> {
-        let mut finish_told = false;
+        let mut finish_sent = false;
         let begun = Instant::now();
-        let mut told = begun;
+        let mut last_progress = begun;
         loop {
-            if let Some((why, last)) = self.shared.last_word() {
+            if let Some((why, last)) = self.shared.last_message() {
                 if let Some(last) = last {
                     channel.send(&last);
-                    channel.leave();
+                    channel.close();
                 }
                 return Err(LinkError::Ended(why));
             }
-            finish_told = self.fill(&mut channel, finish_told);
+            finish_sent = self.fill(&mut channel, finish_sent);
             if channel.is_quiet() {
                 channel.send(&Message::Idle);
             }
@@ -327,20 +331,20 @@ impl Run<'_> {
             while let Some(message) = channel.receive()? {
                 match message {
                     Message::Confirmed(offset) => self.confirm(offset)?,
-                    Message::Came(offset) => {
-                        self.meter.came(Instant::now(), offset);
+                    Message::Received(offset) => {
+                        self.meter.received(Instant::now(), offset);
                         self.shared.lock().pace = self.meter.pace();
                     }
-                    Message::Done if finish_told && self.is_all_there() => {
-                        channel.leave();
+                    Message::Done if finish_sent && self.is_all_confirmed() => {
+                        channel.close();
                         return Ok(());
                     }
                     Message::Refused(why) => {
-                        // Without this the other side would wait for a sender that missed it.
-                        channel.leave();
+                        // Otherwise the receiver would wait for a sender that missed the message.
+                        channel.close();
                         return Err(LinkError::Refused(why));
                     }
-                    // An earlier run of the stream took its place back.
+                    // An earlier run of this stream has reconnected.
                     Message::Busy(why) => return Err(LinkError::busy(&why)),
                     _ => return Err(LinkError::Protocol("says what it should not")),
                 }
@@ -349,17 +353,17 @@ impl Run<'_> {
             if waits && self.progress.is_stalled(begun, &self.dialer.target) {
                 return Err(self.stalled());
             }
-            if told.elapsed() > TELL_EVERY {
-                told = Instant::now();
+            if last_progress.elapsed() > PROGRESS_INTERVAL {
+                last_progress = Instant::now();
                 let state = self.shared.lock();
                 let (confirmed, waiting) = (state.confirmed, state.bytes.len() as u64);
                 drop(state);
-                (self.dialer.watch)(Event::Progress { confirmed, waiting });
+                (self.dialer.observer)(SendEvent::Progress { confirmed, waiting });
             }
         }
     }
 
-    /// The error of a peer that sends signs of life, but confirms nothing.
+    /// Creates the error for a peer that sends signs of life, but confirms nothing.
     fn stalled(&self) -> LinkError {
         let Target { address, give_up, .. } = &self.dialer.target;
         let last = format!("{address}: the peer lives, but confirms nothing");
@@ -367,13 +371,13 @@ impl Run<'_> {
         LinkError::Stalled { after: *give_up, connections, last }
     }
 
-    /// Gives the connection as much as it takes; tells whether it was told that this is all.
-    fn fill(&mut self, channel: &mut Channel, finish_told: bool) -> bool {
+    /// Queues as much as the connection has room for; returns whether `Finish` was sent.
+    fn fill(&mut self, channel: &mut Channel, finish_sent: bool) -> bool {
         while channel.has_room() {
             let state = self.shared.lock();
             let from = (self.position - state.confirmed) as usize;
             let piece: Vec<u8> = state.bytes.range(from..).take(MOST_BODY).copied().collect();
-            let end = (state.finished && !finish_told).then(|| state.end());
+            let end = (state.finished && !finish_sent).then(|| state.end());
             drop(state);
             if piece.is_empty() {
                 if let Some(end) = end {
@@ -386,10 +390,10 @@ impl Run<'_> {
             self.meter.sent(Instant::now(), self.position);
             channel.send(&Message::Data(piece));
         }
-        finish_told
+        finish_sent
     }
 
-    /// What is on the other side's disk need not be kept here.
+    /// Drops the bytes that are on the receiver's disk.
     fn confirm(&mut self, offset: u64) -> Result<(), LinkError> {
         let mut state = self.shared.lock();
         if offset > self.position {
@@ -398,7 +402,7 @@ impl Run<'_> {
         let count = offset.saturating_sub(state.confirmed);
         state.bytes.drain(..count as usize);
         state.confirmed += count;
-        // Where nothing waits to be confirmed, the word that the peer lives is all there can be.
+        // If nothing is left to confirm, a sign of life counts as progress.
         if count > 0 || state.bytes.is_empty() {
             self.progress = Progress::new();
         }

@@ -1,74 +1,76 @@
-//! Who keeps what is received, and who is told of it.
+//! The sink of received bytes, and the events of a receiver.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use crate::message::Held;
 
-/// Keeps what comes. Each failure, in words, ends the stream on both sides.
+/// Stores the bytes that a receiver gets. An error, which is a message, ends the stream on both
+/// sides.
 pub trait Sink {
-    /// What is on the disk.
+    /// Brings everything to disk, and returns what is there.
     ///
     /// # Errors
-    /// It cannot be brought there.
+    /// A file that cannot be synchronised.
     fn held(&mut self) -> Result<Held, String>;
 
-    /// The stream goes on from here, one of the two places that [`held`](Self::held) told. What is
-    /// after it is forgotten as soon as more comes.
+    /// Continues the stream at one of the two offsets that [`held`](Self::held) returned. Bytes
+    /// after it are dropped as soon as more arrive.
     ///
     /// # Errors
-    /// The disk's.
+    /// Another offset; an error of the disk.
     fn start(&mut self, offset: u64) -> Result<(), String>;
 
-    /// The next bytes.
+    /// Appends the next bytes.
     ///
     /// # Errors
-    /// Bytes that cannot be right; the disk's.
-    fn take(&mut self, bytes: &[u8]) -> Result<(), String>;
+    /// Invalid bytes; an error of the disk.
+    fn append(&mut self, bytes: &[u8]) -> Result<(), String>;
 
-    /// Brings everything to disk; tells how many bytes that are.
+    /// Brings everything to disk; returns the number of bytes there.
     ///
     /// # Errors
-    /// The disk's.
+    /// An error of the disk.
     fn sync(&mut self) -> Result<u64, String>;
 
-    /// These are all bytes, and all are on the disk.
+    /// Completes the stream, which has `total` bytes, all of them on the disk.
     ///
     /// # Errors
-    /// They are not.
+    /// A stream that is incomplete by its contents.
     fn finish(&mut self, total: u64) -> Result<(), String>;
 
-    /// Nobody has come for long. Whether that changes what becomes of the bytes that are held.
-    fn alone(&mut self) -> bool {
+    /// Handles a long time without a sender; returns whether the sink completes the stream without
+    /// one.
+    fn on_sender_missing(&mut self) -> bool {
         false
     }
 
-    /// A sender came whose stream is not the one that is held, and leaves. Returns a message about
-    /// that; the default is the sender's reason.
-    fn refused(&mut self, why: &str) -> String {
+    /// Handles a sender that left because the sink holds another stream. Returns a message about
+    /// it, by default the sender's reason.
+    fn on_foreign_sender(&mut self, why: &str) -> String {
         why.to_owned()
     }
 
-    /// What became of the bytes, as soon as that is known.
+    /// Returns whether the complete stream was processed, once that is known.
     fn verdict(&mut self) -> Option<Result<(), String>>;
 }
 
-/// What happens.
+/// What a receiver reports to its observer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// A known peer is there.
+pub enum ReceiveEvent {
+    /// A known peer is connected.
     Connected(SocketAddr),
-    /// Its connection broke; another one may come.
+    /// Its connection broke; another one may follow.
     Broken(String),
-    /// A known peer sent another stream, and is gone.
+    /// A known peer had another stream, and is gone.
     Unwanted(String),
-    /// Somebody who is not let in.
+    /// A connection that was refused.
     Rejected(SocketAddr, String),
-    /// So many bytes came, on the disk or not.
+    /// Number of bytes that arrived, on the disk or not.
     Progress(u64),
-    /// Nobody came; what was held is taken for all there is.
-    Alone,
+    /// No sender connected; the stream that is held is complete.
+    SenderMissing,
 }
 
-/// Who is told.
-pub type Watch = Arc<dyn Fn(Event) + Send + Sync>;
+/// Function that receives the events of a receiver.
+pub type ReceiveObserver = Arc<dyn Fn(ReceiveEvent) + Send + Sync>;

@@ -1,4 +1,4 @@
-//! Both sides in one process, and peers that are known but do what they should not.
+//! Both sides in one process, and known peers that violate the protocol.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use crate::channel::Channel;
 use crate::dial::Target;
-use crate::host::LINGER;
 use crate::message::{Held, MOST_BODY, Message, StreamId, VERSION};
 use crate::receive::Listener;
 use crate::send::{Arrival, Opening};
-use crate::sink::{Event, Sink};
+use crate::session::LINGER;
+use crate::sink::{ReceiveEvent, Sink};
 use crate::{Fingerprint, Key, LinkError, tls};
 
 mod floods;
@@ -21,10 +21,10 @@ mod newcomers;
 mod stalls;
 mod strangers;
 
-/// A peer is given up after so long.
+/// A silent peer is given up after this time.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// What known peers say of their stream.
+/// The stream of known peers.
 const STREAM: StreamId = StreamId { run: [7; 16], header: 42 };
 
 struct Keys {
@@ -35,7 +35,7 @@ impl Keys {
     fn new() -> Keys {
         let dir = tempfile::tempdir().unwrap();
         for name in ["here", "there"] {
-            Key::make(&dir.path().join(name)).unwrap();
+            Key::create(&dir.path().join(name)).unwrap();
         }
         Keys { dir }
     }
@@ -53,13 +53,13 @@ impl Keys {
     }
 }
 
-/// Keeps everything in memory. What is whole is what has a full thousand.
+/// Keeps everything in memory. Each thousand bytes are one whole record.
 #[derive(Default)]
 struct Memory {
     bytes: Vec<u8>,
     synced: usize,
-    /// Where the next bytes go.
-    at: usize,
+    /// Offset of the next bytes.
+    next: usize,
     finished: bool,
     most: Option<usize>,
     over: Arc<AtomicBool>,
@@ -73,14 +73,14 @@ impl Sink for Memory {
     }
 
     fn start(&mut self, offset: u64) -> Result<(), String> {
-        self.at = offset as usize;
+        self.next = offset as usize;
         Ok(())
     }
 
-    fn take(&mut self, bytes: &[u8]) -> Result<(), String> {
-        self.bytes.truncate(self.at);
+    fn append(&mut self, bytes: &[u8]) -> Result<(), String> {
+        self.bytes.truncate(self.next);
         self.bytes.extend_from_slice(bytes);
-        self.at = self.bytes.len();
+        self.next = self.bytes.len();
         match self.most {
             Some(most) if self.bytes.len() > most => Err("no room on the disk".to_owned()),
             _ => Ok(()),
@@ -103,7 +103,8 @@ impl Sink for Memory {
     }
 }
 
-/// Has the listener end when this is dropped, also where an assertion fails, which it would wait for otherwise.
+/// Ends the listener when dropped, also after a failed assertion, for which it would wait
+/// otherwise.
 struct Over(Arc<AtomicBool>);
 
 impl Drop for Over {
@@ -112,25 +113,26 @@ impl Drop for Over {
     }
 }
 
-/// Listens, and has `act` do what it likes at the address. What was received, how it ended, and what happened.
+/// Listens while `act` uses the address. Returns the sink, the result, and the events.
 fn received(
     keys: &Keys,
     mut sink: Memory,
     act: impl FnOnce(SocketAddr) + Send,
-) -> (Memory, Result<(), LinkError>, Vec<Event>) {
+) -> (Memory, Result<(), LinkError>, Vec<ReceiveEvent>) {
     let listener =
         Listener::bind("127.0.0.1:0", &keys.key("there"), &keys.print("here"), PATIENCE).unwrap();
     let address = listener.address().unwrap();
     let events = Arc::new(Mutex::new(Vec::new()));
-    let told = Arc::clone(&events);
-    let watch: crate::sink::Watch = Arc::new(move |event| told.lock().unwrap().push(event));
+    let own = Arc::clone(&events);
+    let observer: crate::sink::ReceiveObserver =
+        Arc::new(move |event| own.lock().unwrap().push(event));
     let over = Over(Arc::clone(&sink.over));
     let result = thread::scope(|scope| {
         scope.spawn(move || {
             let _over = over;
             act(address);
         });
-        listener.serve(&mut sink, None, &watch)
+        listener.serve(&mut sink, None, &observer)
     });
     let events = events.lock().unwrap().clone();
     (sink, result, events)
@@ -147,12 +149,12 @@ fn target(keys: &Keys, address: SocketAddr) -> Target {
     }
 }
 
-/// A known peer that has said hello.
+/// Connects as a known peer that has sent its hello.
 fn known(keys: &Keys, address: SocketAddr) -> Channel {
     said_hello(keys, TcpStream::connect(address).unwrap(), STREAM)
 }
 
-/// One with a stream of its own, over a connection.
+/// Sends the hello of a known peer with this stream over a connection.
 fn said_hello(keys: &Keys, tcp: TcpStream, stream: StreamId) -> Channel {
     let config = tls::client(&keys.key("here"), &keys.print("there")).unwrap();
     let patience = Duration::from_secs(20);
@@ -163,12 +165,12 @@ fn said_hello(keys: &Keys, tcp: TcpStream, stream: StreamId) -> Channel {
     channel
 }
 
-/// Waits until the other side ends the connection; how long that took.
+/// Waits until the other side ends the connection; returns how long that took.
 fn until_cut(channel: &mut Channel) -> Duration {
     let start = Instant::now();
     loop {
-        let heard = channel.exchange(Duration::from_millis(20)).and_then(|()| channel.receive());
-        match heard {
+        let result = channel.exchange(Duration::from_millis(20)).and_then(|()| channel.receive());
+        match result {
             Err(_) => return start.elapsed(),
             Ok(_) => assert!(start.elapsed() < Duration::from_secs(15), "it is never cut off"),
         }
@@ -208,9 +210,9 @@ fn a_sender_that_begins_anew_goes_on_from_what_is_whole() {
     assert!(sink.bytes == [vec![1; 2000], vec![2; 500]].concat());
 }
 
-/// Its search makes everything again, and finds in the end that all is there.
+/// Its search produces everything again, and finds only in the end that the receiver has all of it.
 #[test]
-fn a_sender_that_begins_anew_hears_nothing_before_its_end_although_all_is_there() {
+fn a_new_sender_gets_no_verdict_before_its_end_although_everything_is_there() {
     let keys = Keys::new();
     let sink = Memory { bytes: vec![1; 3000], finished: true, ..Memory::default() };
     let (sink, result, events) = received(&keys, sink, |address| {
@@ -222,19 +224,19 @@ fn a_sender_that_begins_anew_hears_nothing_before_its_end_although_all_is_there(
     });
     assert_eq!(result, Ok(()));
     assert_eq!(sink.bytes, [1; 3000]);
-    assert!(!events.iter().any(|event| matches!(event, Event::Broken(_))), "{events:?}");
+    assert!(!events.iter().any(|event| matches!(event, ReceiveEvent::Broken(_))), "{events:?}");
 }
 
 #[test]
-fn a_failure_on_either_side_is_told_on_the_other() {
+fn a_failure_on_either_side_is_reported_on_the_other() {
     let keys = Keys::new();
     let sink = Memory { most: Some(100_000), ..Memory::default() };
     let (_, result, _) = received(&keys, sink, |address| {
         let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
         let sender = opening.start(Box::new(|_| true)).unwrap();
         sender.write(&[3; 200_000]).unwrap();
-        let told = LinkError::Refused("no room on the disk".to_owned());
-        assert_eq!(sender.finish(), Err(told));
+        let refused = LinkError::Refused("no room on the disk".to_owned());
+        assert_eq!(sender.finish(), Err(refused));
     });
     assert_eq!(result, Err(LinkError::Ended("no room on the disk".to_owned())));
 
@@ -261,19 +263,20 @@ fn a_known_peer_that_is_silent_or_sends_half_a_message_is_cut_off() {
         assert!(took > PATIENCE / 2 && took < 4 * PATIENCE, "{took:?}");
     });
     assert!(sink.bytes.is_empty());
-    let broken = |event: &&Event| matches!(event, Event::Broken(_));
+    let broken = |event: &&ReceiveEvent| matches!(event, ReceiveEvent::Broken(_));
     assert_eq!(events.iter().filter(broken).count(), 2, "{events:?}");
 }
 
-/// A long search has nothing to send, and a long expansion nothing to say.
+/// A long search has nothing to send, and a long expansion has nothing to answer.
 #[test]
 fn a_stream_on_which_nothing_comes_for_long_is_not_cut_off() {
     let keys = Keys::new();
     let (sink, result, events) = received(&keys, Memory::default(), |address| {
         let events = Arc::new(Mutex::new(Vec::new()));
-        let told = Arc::clone(&events);
-        let watch: crate::dial::Watch = Arc::new(move |event| told.lock().unwrap().push(event));
-        let opening = Opening::connect(target(&keys, address), watch).unwrap();
+        let own = Arc::clone(&events);
+        let observer: crate::dial::SendObserver =
+            Arc::new(move |event| own.lock().unwrap().push(event));
+        let opening = Opening::connect(target(&keys, address), observer).unwrap();
         let sender = opening.start(Box::new(|_| true)).unwrap();
         sender.write(b"first, ").unwrap();
         thread::sleep(3 * PATIENCE);
@@ -281,15 +284,15 @@ fn a_stream_on_which_nothing_comes_for_long_is_not_cut_off() {
         sender.write(b"last").unwrap();
         assert_eq!(sender.finish(), Ok(Arrival::Done));
         let events = events.lock().unwrap();
-        let is_progress = |event: &_| matches!(event, crate::dial::Event::Progress { .. });
+        let is_progress = |event: &_| matches!(event, crate::dial::SendEvent::Progress { .. });
         assert!(events.iter().all(is_progress), "{events:?}");
     });
     assert_eq!(result, Ok(()));
     assert_eq!(sink.bytes, b"first, last");
-    assert!(!events.iter().any(|event| matches!(event, Event::Broken(_))), "{events:?}");
+    assert!(!events.iter().any(|event| matches!(event, ReceiveEvent::Broken(_))), "{events:?}");
 }
 
-/// Who has nothing to send for long learns in time that nobody hears it any more.
+/// A sender that has nothing to send for long learns in time that the receiver is gone.
 #[test]
 fn a_receiver_that_falls_silent_is_given_up_in_time() {
     let keys = Keys::new();
@@ -297,14 +300,14 @@ fn a_receiver_that_falls_silent_is_given_up_in_time() {
     let target = target(&keys, socket.local_addr().unwrap());
     let target = Target { give_up: Duration::from_secs(2), ..target };
     let ended = Arc::new(AtomicBool::new(false));
-    let (told, told_end) = (Arc::clone(&ended), ended);
+    let (own, end_reported) = (Arc::clone(&ended), ended);
     let sending = thread::spawn(move || {
-        let watch: crate::dial::Watch = Arc::new(move |event| {
-            told.fetch_or(event == crate::dial::Event::Ended, Ordering::Relaxed);
+        let observer: crate::dial::SendObserver = Arc::new(move |event| {
+            own.fetch_or(event == crate::dial::SendEvent::Ended, Ordering::Relaxed);
         });
-        let sender = Opening::connect(target, watch).unwrap().start(Box::new(|_| true)).unwrap();
+        let sender = Opening::connect(target, observer).unwrap().start(Box::new(|_| true)).unwrap();
         let start = Instant::now();
-        while sender.check().is_ok() || !told_end.load(Ordering::Relaxed) {
+        while sender.check().is_ok() || !end_reported.load(Ordering::Relaxed) {
             assert!(start.elapsed() < Duration::from_secs(60), "it is never given up");
             thread::sleep(Duration::from_millis(20));
         }
@@ -318,7 +321,7 @@ fn a_receiver_that_falls_silent_is_given_up_in_time() {
 }
 
 #[test]
-fn a_known_peer_that_says_what_it_should_not_is_cut_off_at_once() {
+fn a_known_peer_that_violates_the_protocol_is_cut_off_at_once() {
     let keys = Keys::new();
     let too_long = [&[4][..], &(MOST_BODY as u32 + 1).to_le_bytes(), &[0; 100]].concat();
     let lines: [Vec<u8>; 7] = [
@@ -337,7 +340,7 @@ fn a_known_peer_that_says_what_it_should_not_is_cut_off_at_once() {
             let took = until_cut(&mut peer);
             assert!(took < PATIENCE, "{line:?}: {took:?}");
         }
-        // And one that does what it should.
+        // And one that keeps to the protocol.
         let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
         let sender = opening.start(Box::new(|_| true)).unwrap();
         sender.write(b"whole").unwrap();
@@ -347,7 +350,7 @@ fn a_known_peer_that_says_what_it_should_not_is_cut_off_at_once() {
     assert_eq!(sink.bytes, b"whole");
 }
 
-/// Lets the next in, and tells it what is held.
+/// Accepts the next connection, and sends its peer what is held.
 fn offer(keys: &Keys, socket: &TcpListener, bytes: u64) -> Channel {
     loop {
         // On a busy machine a handshake may take too long; there will be another one.
@@ -357,7 +360,7 @@ fn offer(keys: &Keys, socket: &TcpListener, bytes: u64) -> Channel {
     }
 }
 
-/// The same of one that has come.
+/// Sends what is held over an accepted connection.
 fn offered(keys: &Keys, tcp: TcpStream, bytes: u64) -> Result<Channel, LinkError> {
     let config = tls::server(&keys.key("there"), &keys.print("here")).unwrap();
     let mut channel = Channel::new(tcp, tls::accepting(&config).unwrap(), PATIENCE).unwrap();
@@ -388,9 +391,10 @@ fn send_in_thread(
     })
 }
 
-/// The first of two who receive has everything, and goes away before it says so; the second has nothing.
+/// The first of two receivers has everything, and ends before it has said so; the second has
+/// nothing.
 #[test]
-fn a_stream_that_was_confirmed_has_arrived_whoever_comes_then() {
+fn a_stream_that_was_confirmed_has_arrived_whatever_the_next_receiver_holds() {
     let keys = Keys::new();
     let socket = TcpListener::bind("127.0.0.1:0").unwrap();
     let target = target(&keys, socket.local_addr().unwrap());
@@ -398,14 +402,14 @@ fn a_stream_that_was_confirmed_has_arrived_whoever_comes_then() {
     let mut first = offer(&keys, &socket, 0);
     await_message(&mut first, |message| *message == Message::Finish(10));
     first.send(&Message::Confirmed(10));
-    first.leave();
+    first.close();
     let mut second = offer(&keys, &socket, 0);
     await_message(&mut second, |message| matches!(message, Message::Foreign(_)));
     assert_eq!(sending.join().unwrap(), Ok(Arrival::Unknown));
 }
 
 #[test]
-fn nobody_there_is_told_after_a_while() {
+fn a_sender_without_a_receiver_gives_up_in_time() {
     let keys = Keys::new();
     let target = target(&keys, SocketAddr::from(([127, 0, 0, 1], 1)));
     let target = Target { give_up: Duration::from_secs(2), ..target };

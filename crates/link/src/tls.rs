@@ -1,4 +1,4 @@
-//! TLS 1.3 between two that know each other by their fingerprints, and nobody else.
+//! TLS 1.3 between two peers that identify each other by the fingerprints of their keys.
 
 use std::sync::Arc;
 
@@ -17,17 +17,17 @@ use rustls::{
 use crate::error::LinkError;
 use crate::key::{Fingerprint, Key};
 
-/// The name in all certificates, which means nothing.
+/// The name in all certificates. It has no meaning.
 const NAME: &str = "fleetblast";
 
-/// The key that a peer presented, which is none of those that are known.
+/// Error for a peer that presented an unknown key.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("the key {0} is not known")]
 pub struct UnknownKey(pub Fingerprint);
 
 impl UnknownKey {
-    /// The key, if that is why a handshake failed.
-    pub fn of(error: &Error) -> Option<Self> {
+    /// Extracts this error from a failed handshake, if it is the cause.
+    pub fn from_error(error: &Error) -> Option<Self> {
         match error {
             Error::InvalidCertificate(CertificateError::Other(OtherError(cause))) => {
                 cause.downcast_ref().copied()
@@ -37,17 +37,17 @@ impl UnknownKey {
     }
 }
 
-/// Knows a peer by its certificate, whatever that says. That the peer has the key is proved by its signature of this handshake, so
-/// that what was recorded of another is of no use.
+/// Verifies a peer by the fingerprint of its certificate, whose contents do not matter. The peer
+/// signs this very handshake to prove its key, so a recorded handshake is of no use.
 #[derive(Debug)]
-struct Known {
+struct PeerVerifier {
     peers: Vec<Fingerprint>,
     provider: Arc<CryptoProvider>,
 }
 
-impl Known {
+impl PeerVerifier {
     fn check(&self, certificate: &CertificateDer) -> Result<(), Error> {
-        let key = Fingerprint::of(certificate);
+        let key = Fingerprint::from_certificate(certificate);
         match self.peers.contains(&key) {
             true => Ok(()),
             false => {
@@ -72,12 +72,12 @@ impl Known {
     }
 }
 
-/// Nobody speaks TLS 1.2 here.
+/// Refuses TLS 1.2.
 fn no_tls12() -> Result<HandshakeSignatureValid, Error> {
     Err(PeerIncompatible::Tls12NotOffered.into())
 }
 
-impl ServerCertVerifier for Known {
+impl ServerCertVerifier for PeerVerifier {
     fn verify_server_cert(
         &self,
         certificate: &CertificateDer<'_>,
@@ -112,7 +112,7 @@ impl ServerCertVerifier for Known {
     }
 }
 
-impl ClientCertVerifier for Known {
+impl ClientCertVerifier for PeerVerifier {
     fn root_hint_subjects(&self) -> &[DistinguishedName] {
         &[]
     }
@@ -153,13 +153,13 @@ fn unusable(error: &dyn std::fmt::Display) -> LinkError {
     LinkError::Key(format!("the key cannot be used: {error}"))
 }
 
-/// This side of new connections as the one who connects.
+/// Creates the TLS configuration of the side that connects.
 ///
 /// # Errors
 /// A key that cannot be used.
 pub fn client(key: &Key, peers: &[Fingerprint]) -> Result<Arc<ClientConfig>, LinkError> {
     let provider = Arc::new(ring::default_provider());
-    let known = Arc::new(Known { peers: peers.to_vec(), provider: Arc::clone(&provider) });
+    let known = Arc::new(PeerVerifier { peers: peers.to_vec(), provider: Arc::clone(&provider) });
     let config = ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&TLS13])
         .map_err(|error| unusable(&error))?
@@ -171,26 +171,26 @@ pub fn client(key: &Key, peers: &[Fingerprint]) -> Result<Arc<ClientConfig>, Lin
     Ok(Arc::new(config))
 }
 
-/// This side of new connections as the one who listens.
+/// Creates the TLS configuration of the side that listens.
 ///
 /// # Errors
 /// A key that cannot be used.
 pub fn server(key: &Key, peers: &[Fingerprint]) -> Result<Arc<ServerConfig>, LinkError> {
     let provider = Arc::new(ring::default_provider());
-    let known = Arc::new(Known { peers: peers.to_vec(), provider: Arc::clone(&provider) });
+    let known = Arc::new(PeerVerifier { peers: peers.to_vec(), provider: Arc::clone(&provider) });
     let config = ServerConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&TLS13])
         .map_err(|error| unusable(&error))?
         .with_client_cert_verifier(known)
         .with_single_cert(vec![key.certificate.clone()], key.private.clone_key());
     let mut config = config.map_err(|error| unusable(&error))?;
-    // Every connection proves anew who is there.
+    // Both sides prove their keys in every connection.
     config.session_storage = Arc::new(NoServerSessionStorage {});
     config.send_tls13_tickets = 0;
     Ok(Arc::new(config))
 }
 
-/// A connection as the one who connects.
+/// Starts a TLS connection at the side that connects.
 ///
 /// # Errors
 /// A key that cannot be used.
@@ -200,7 +200,7 @@ pub fn connecting(config: &Arc<ClientConfig>) -> Result<rustls::Connection, Link
     Ok(connection.map_err(|error| unusable(&error))?.into())
 }
 
-/// A connection as the one who listens.
+/// Starts a TLS connection at the side that listens.
 ///
 /// # Errors
 /// A key that cannot be used.

@@ -1,15 +1,15 @@
-//! Bits one after the other, the lowest of a byte first.
+//! Sequences of bits, the lowest of a byte first.
 
-/// Takes bits.
+/// Writes bits.
 #[derive(Debug, Default)]
 pub(crate) struct BitWriter {
     bytes: Vec<u8>,
-    /// Bits of the last byte that are taken, 0 for all.
+    /// Bits of the last byte that are used; 0 if it is full.
     used: u32,
 }
 
 impl BitWriter {
-    /// Adds the lowest `count` bits of a value, at most 32.
+    /// Appends the lowest `count` bits of a value, at most 32.
     pub fn add(&mut self, value: u32, count: u32) {
         for bit in 0..count {
             if self.used == 0 {
@@ -22,7 +22,7 @@ impl BitWriter {
         }
     }
 
-    /// Adds a number in Rice's code: its upper bits in unary, `low` lower bits as they are.
+    /// Appends a number in Rice's code: its upper bits in unary, then its `low` lower bits.
     pub fn add_rice(&mut self, value: u32, low: u32) {
         for _ in 0..value >> low {
             self.add(1, 1);
@@ -31,56 +31,56 @@ impl BitWriter {
         self.add(value, low);
     }
 
-    /// All bits, and zeros to fill the last byte.
+    /// Returns all bits, and zeros that fill the last byte.
     pub fn finish(self) -> Vec<u8> {
         self.bytes
     }
 }
 
-/// Gives bits back.
+/// Reads bits.
 #[derive(Debug)]
 pub(crate) struct BitReader<'a> {
     bytes: &'a [u8],
-    /// Bits taken.
-    at: usize,
+    /// Bits read so far.
+    position: usize,
 }
 
 impl<'a> BitReader<'a> {
     pub fn new(bytes: &'a [u8]) -> Self {
-        BitReader { bytes, at: 0 }
+        BitReader { bytes, position: 0 }
     }
 
-    /// The next `count` bits, at most 32; `None` where there are not so many.
-    pub fn take(&mut self, count: u32) -> Option<u32> {
+    /// Reads the next `count` bits, at most 32; `None` if fewer are left.
+    pub fn read(&mut self, count: u32) -> Option<u32> {
         let mut value = 0;
         for bit in 0..count {
-            let byte = self.bytes.get(self.at / 8)?;
-            value |= u32::from(byte >> (self.at % 8) & 1) << bit;
-            self.at += 1;
+            let byte = self.bytes.get(self.position / 8)?;
+            value |= u32::from(byte >> (self.position % 8) & 1) << bit;
+            self.position += 1;
         }
         Some(value)
     }
 
-    /// A number in Rice's code; `None` for one of more than 32 bits.
-    pub fn take_rice(&mut self, low: u32) -> Option<u32> {
+    /// Reads a number in Rice's code; `None` for one of more than 32 bits.
+    pub fn read_rice(&mut self, low: u32) -> Option<u32> {
         let mut high: u32 = 0;
-        while self.take(1)? == 1 {
+        while self.read(1)? == 1 {
             high = high.checked_add(1)?;
         }
         let high = u64::from(high) << low;
-        u32::try_from(high | u64::from(self.take(low)?)).ok()
+        u32::try_from(high | u64::from(self.read(low)?)).ok()
     }
 
-    /// Whether nothing is left but zeros that fill the last byte.
-    pub fn ends(mut self) -> bool {
-        let left = self.bytes.len() * 8 - self.at;
-        left < 8 && self.take(left as u32) == Some(0)
+    /// Whether only zeros that fill the last byte are left.
+    pub fn is_at_end(mut self) -> bool {
+        let left = self.bytes.len() * 8 - self.position;
+        left < 8 && self.read(left as u32) == Some(0)
     }
 }
 
-/// The number of lower bits with which Rice's code of numbers of this mean is about the shortest.
+/// Returns the number of lower bits with which Rice's code is shortest for numbers of this mean.
 pub(crate) fn rice_low(mean: u32) -> u32 {
-    // The code is best with about as many as ln 2 times the mean has.
+    // The best number of bits is about that of ln 2 times the mean.
     (u64::from(mean) * 177 / 256).max(1).ilog2().min(31)
 }
 
@@ -97,22 +97,22 @@ mod tests {
         bits.add_rice(0, 0);
         let bytes = bits.finish();
         let mut bits = BitReader::new(&bytes);
-        assert_eq!(bits.take(3), Some(5));
-        assert_eq!(bits.take(32), Some(u32::MAX));
-        assert_eq!(bits.take_rice(4), Some(77));
-        assert_eq!(bits.take_rice(0), Some(0));
-        assert!(bits.ends());
+        assert_eq!(bits.read(3), Some(5));
+        assert_eq!(bits.read(32), Some(u32::MAX));
+        assert_eq!(bits.read_rice(4), Some(77));
+        assert_eq!(bits.read_rice(0), Some(0));
+        assert!(bits.is_at_end());
     }
 
     #[test]
     fn too_few_bits_are_none() {
-        assert_eq!(BitReader::new(&[255]).take(9), None);
-        assert_eq!(BitReader::new(&[255; 9]).take_rice(3), None);
-        assert_eq!(BitReader::new(&[0b0111_1111, 0]).take_rice(31), None);
+        assert_eq!(BitReader::new(&[255]).read(9), None);
+        assert_eq!(BitReader::new(&[255; 9]).read_rice(3), None);
+        assert_eq!(BitReader::new(&[0b0111_1111, 0]).read_rice(31), None);
     }
 
     #[test]
-    fn rice_is_about_as_short_as_can_be() {
+    fn the_rice_code_is_nearly_the_shortest() {
         for mean in [1, 10, 100, 360, 1000, 100_000] {
             let cost = |low: u32| 1.0 + f64::from(low) + f64::from(mean) / f64::from(1u32 << low);
             let best = (0..20).map(cost).fold(f64::INFINITY, f64::min);

@@ -1,4 +1,4 @@
-//! A block of queries: what they are, and what was found.
+//! A block of queries with its results.
 
 use std::ops::Range;
 
@@ -10,41 +10,41 @@ use crate::error::{MetadataError, NoRoom};
 use crate::records::{Record, damaged};
 use crate::values::{Plain, Unpacked, compress, encode};
 
-/// What of a search crosses the link.
+/// The encoding of a block's results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Kind {
-    /// The subjects that the report shows.
+pub enum Encoding {
+    /// The subjects that the report shows: the I/O site searches these again.
     Oids,
-    /// Final alignments.
+    /// The final alignments: the I/O site formats them.
     Hits,
-    /// The report.
+    /// The report itself.
     Report,
 }
 
-/// A query as read.
+/// A query as it was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
     /// The title.
     pub title: Vec<u8>,
     /// Parsed identifiers.
     pub ids: Vec<SeqId>,
-    /// Letters, NCBIstdaa or blastna.
+    /// Letters, in NCBIstdaa or blastna.
     pub letters: Vec<u8>,
-    /// Runs of lower case.
+    /// Ranges of lower-case letters.
     pub lower_case: Vec<Range<u32>>,
-    /// Number in the report.
+    /// Number of the query in the report.
     pub number: u64,
-    /// Number among those without parsed identifiers.
+    /// Number of the query among those without parsed identifiers.
     pub unnamed: u64,
-    /// The part that is searched.
+    /// The range of letters that is searched.
     pub range: Option<Range<u32>>,
-    /// What BLAST+ warns of, without the query's name.
+    /// Warnings of BLAST+, without the query's name.
     pub messages: Vec<String>,
 }
 
-/// All of a query but its letters and its number.
+/// A query without its letters and its number.
 #[derive(Serialize, Deserialize)]
-struct Text {
+struct QueryText {
     title: Vec<u8>,
     ids: Vec<SeqId>,
     length: u64,
@@ -54,71 +54,72 @@ struct Text {
     messages: Vec<String>,
 }
 
-/// What was found.
+/// The results of a block in one encoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
-    /// As what it is told.
-    pub kind: Kind,
+pub struct BlockResults {
+    /// The encoding of `bytes`.
+    pub encoding: Encoding,
     /// The [subjects](crate::subjects), the [alignments](crate::hits), or the compressed report.
     pub bytes: Vec<u8>,
     /// The [fingerprint](crate::hits::digest) of the alignments, or of the report.
     pub digest: u64,
 }
 
-/// How BLAST+ cuts the queries into batches where that depends on what was found before.
+/// The state from which BLAST+ forms the next batch, where that depends on earlier results.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Course {
-    /// Letters of the next batch.
+pub struct BatchState {
+    /// Number of letters of the next batch.
     pub letters: i32,
-    /// Extensions for each letter, if known.
+    /// Extensions per letter in earlier batches, if known.
     pub ratio: Option<f64>,
 }
 
 /// A block of queries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
-    /// The queries. Only the number of the first one is written: the others follow it.
+    /// The queries. Only the number of the first one is encoded: the others are consecutive.
     pub queries: Vec<Query>,
-    /// How many of them, one after the other, BLAST+ would search together.
+    /// Number of queries in each batch.
     pub batches: Vec<u32>,
-    /// How it goes on after them; none amid a batch.
-    pub course: Option<Course>,
-    /// Where batches reach out of the block: of each query, whether some query of its batch can be searched. Else nothing.
+    /// State after the last batch; `None` if the block ends inside a batch.
+    pub batch_state: Option<BatchState>,
+    /// For each query, whether any query of its batch can be searched. Empty unless batches extend
+    /// beyond the block.
     pub searched: Vec<bool>,
-    /// What was found.
-    pub found: Found,
+    /// Its results.
+    pub results: BlockResults,
 }
 
-/// How the body of a block begins.
+/// The first part of a block's body.
 #[derive(Serialize, Deserialize)]
-struct Head {
-    /// Number of the first query; the others follow it.
+struct BlockHead {
+    /// Number of the first query; the others are consecutive.
     first: u64,
     /// [Fingerprint](fingerprint) of the queries.
     queries: u64,
-    kind: Kind,
+    encoding: Encoding,
     digest: u64,
     batches: Vec<u32>,
-    course: Option<Course>,
+    batch_state: Option<BatchState>,
     searched: Vec<bool>,
-    /// Bytes of the texts and of the letters, which follow one after the other, both compressed; then comes what was found.
+    /// Bytes of the compressed texts and of the compressed letters, which follow in this order. The
+    /// results follow them.
     parts: [u64; 2],
 }
 
-impl Found {
-    /// A piece of a report, which tells the bytes of each query's part of it.
+impl BlockResults {
+    /// Encodes the parts of a report, with their lengths.
     ///
     /// # Errors
     /// No memory.
-    pub fn report(parts: &[Vec<u8>]) -> Result<Found, NoRoom> {
+    pub fn report(parts: &[Vec<u8>]) -> Result<BlockResults, NoRoom> {
         let lengths: Vec<u64> = parts.iter().map(|part| part.len() as u64).collect();
         let plain = [encode(&lengths), parts.concat()].concat();
         let bytes = compress(&plain, Plain::Report)?;
-        Ok(Found { kind: Kind::Report, digest: xxh3_64(&plain), bytes })
+        Ok(BlockResults { encoding: Encoding::Report, digest: xxh3_64(&plain), bytes })
     }
 
-    /// Returns the parts of a piece of a report; `None` for other bytes and for more than `most`
-    /// parts.
+    /// Decodes the parts of a report; `None` for other bytes and for more than `most` parts.
     pub fn parts(&self, most: usize) -> Option<Vec<Vec<u8>>> {
         let plain = Unpacked::new(&self.bytes, Plain::Report)?.rest()?;
         if xxh3_64(&plain) != self.digest {
@@ -141,55 +142,56 @@ impl Found {
 }
 
 impl Block {
-    /// As the body of a record.
+    /// Encodes the body of a record.
     ///
     /// # Errors
     /// No memory.
     pub fn encode(&self) -> Result<Vec<u8>, NoRoom> {
-        let texts: Vec<Text> = self.queries.iter().map(Text::of).collect();
+        let texts: Vec<QueryText> = self.queries.iter().map(QueryText::from_query).collect();
         let texts = compress(&encode(&texts), Plain::Values)?;
         let letters: Vec<u8> =
             self.queries.iter().flat_map(|query| &query.letters).copied().collect();
         let letters = compress(&letters, Plain::Letters)?;
         let first = self.queries.first().map_or(0, |query| query.number);
-        let Found { kind, bytes, digest } = &self.found;
+        let BlockResults { encoding, bytes, digest } = &self.results;
         let parts = [texts.len() as u64, letters.len() as u64];
         let (batches, searched) = (self.batches.clone(), self.searched.clone());
-        let (kind, digest, course) = (*kind, *digest, self.course);
+        let (encoding, digest, batch_state) = (*encoding, *digest, self.batch_state);
         let queries = fingerprint(&self.queries);
-        let head = Head { first, queries, kind, digest, batches, course, searched, parts };
+        let head =
+            BlockHead { first, queries, encoding, digest, batches, batch_state, searched, parts };
         Ok([&encode(&head), &texts, &letters, bytes].map(Vec::as_slice).concat())
     }
 
-    /// From the body of a record.
+    /// Decodes the body of a record.
     ///
     /// # Errors
-    /// One that is no block.
+    /// A record that is no block.
     pub fn decode(record: &Record) -> Result<Self, MetadataError> {
         Self::parse(&record.body).ok_or(damaged(record.offset, "a block of queries cannot be read"))
     }
 
     fn parse(body: &[u8]) -> Option<Self> {
-        let (head, rest): (Head, &[u8]) = postcard::take_from_bytes(body).ok()?;
-        let Outline { first, queries: count, kind, texts, letters, found } =
-            Outline::of(&head, rest)?;
-        let Head { queries: stated, digest, batches, course, searched, .. } = head;
+        let (head, rest): (BlockHead, &[u8]) = postcard::take_from_bytes(body).ok()?;
+        let Outline { first, queries: count, encoding, texts, letters, results } =
+            Outline::split(&head, rest)?;
+        let BlockHead { queries: stated, digest, batches, batch_state, searched, .. } = head;
         let mut texts = Unpacked::new(texts, Plain::Values)?;
         let mut letters = Unpacked::new(letters, Plain::Letters)?;
         texts.value::<u64>().filter(|&stated| stated == count)?;
         let mut queries = Vec::new();
         for number in 0..count {
-            let text: Text = texts.value()?;
+            let text: QueryText = texts.value()?;
             let own = letters.bytes(text.length)?;
-            queries.push(text.query(first.checked_add(number)?, own)?);
+            queries.push(text.into_query(first.checked_add(number)?, own)?);
         }
-        let is_whole = texts.ends()
-            && letters.ends()
+        let is_whole = texts.is_at_end()
+            && letters.is_at_end()
             && fingerprint(&queries) == stated
             && (searched.is_empty() || searched.len() == queries.len())
             && batches.iter().all(|&count| count > 0);
-        let found = Found { kind, bytes: found.to_vec(), digest };
-        is_whole.then_some(Block { queries, batches, course, searched, found })
+        let results = BlockResults { encoding, bytes: results.to_vec(), digest };
+        is_whole.then_some(Block { queries, batches, batch_state, searched, results })
     }
 }
 
@@ -206,59 +208,60 @@ fn sum(batches: &[u32]) -> u64 {
     batches.iter().map(|&count| u64::from(count)).sum()
 }
 
-/// A block before anything of it is decompressed.
+/// The parts of a block, before anything is decompressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Outline<'a> {
     /// Number of the first query.
     pub first: u64,
-    /// How many there are.
+    /// Number of queries.
     pub queries: u64,
-    /// Encoding of what was found.
-    pub kind: Kind,
-    /// Their texts.
+    /// Encoding of the results.
+    pub encoding: Encoding,
+    /// Compressed queries without their letters.
     pub texts: &'a [u8],
-    /// Their letters.
+    /// Compressed letters of the queries.
     pub letters: &'a [u8],
-    /// What was found.
-    pub found: &'a [u8],
+    /// Results.
+    pub results: &'a [u8],
 }
 
 impl<'a> Outline<'a> {
     /// Reads the body of a record; `None` if it is no block.
     pub fn read(body: &'a [u8]) -> Option<Self> {
         let (head, rest) = postcard::take_from_bytes(body).ok()?;
-        Self::of(&head, rest)
+        Self::split(&head, rest)
     }
 
-    fn of(head: &Head, rest: &'a [u8]) -> Option<Self> {
+    fn split(head: &BlockHead, rest: &'a [u8]) -> Option<Self> {
         let [texts, letters] = head.parts.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
         let (texts, rest) = rest.split_at_checked(texts)?;
-        let (letters, found) = rest.split_at_checked(letters)?;
-        let (first, queries, kind) = (head.first, sum(&head.batches), head.kind);
-        Some(Outline { first, queries, kind, texts, letters, found })
+        let (letters, results) = rest.split_at_checked(letters)?;
+        let (first, queries, encoding) = (head.first, sum(&head.batches), head.encoding);
+        Some(Outline { first, queries, encoding, texts, letters, results })
     }
 }
 
 impl Query {
-    /// A fingerprint of the queries before, and this one as it was read.
+    /// Returns the fingerprint of this query, as it was read, and of all before it, whose
+    /// fingerprint is `before`.
     pub fn fold(&self, before: u64) -> u64 {
-        let read = Text { messages: Vec::new(), ..Text::of(self) };
+        let read = QueryText { messages: Vec::new(), ..QueryText::from_query(self) };
         let read = [encode(&self.number), encode(&read), self.letters.clone()].concat();
         xxh3_64_with_seed(&read, before)
     }
 }
 
-impl Text {
-    fn of(query: &Query) -> Text {
+impl QueryText {
+    fn from_query(query: &Query) -> QueryText {
         let Query { title, ids, letters, lower_case, number: _, unnamed, range, messages } =
             query.clone();
         let length = letters.len() as u64;
-        Text { title, ids, length, lower_case, unnamed, range, messages }
+        QueryText { title, ids, length, lower_case, unnamed, range, messages }
     }
 
-    /// The query with its number and letters; `None` for one that makes no sense.
-    fn query(self, number: u64, letters: Vec<u8>) -> Option<Query> {
-        let Text { title, ids, length, lower_case, unnamed, range, messages } = self;
+    /// Adds the number and letters of the query; `None` if its ranges are invalid.
+    fn into_query(self, number: u64, letters: Vec<u8>) -> Option<Query> {
+        let QueryText { title, ids, length, lower_case, unnamed, range, messages } = self;
         let length = u32::try_from(length).ok()?;
         let mut end = 0;
         for run in &lower_case {
@@ -292,9 +295,9 @@ mod tests {
             messages: vec!["m".to_owned()],
         };
         let queries = (1..4).map(query).collect();
-        let found = Found::report(&[b"one".to_vec(), vec![], b"three".to_vec()]).unwrap();
-        let course = Some(Course { letters: 7, ratio: Some(0.1) });
-        Block { queries, batches: vec![1, 2], course, searched: Vec::new(), found }
+        let results = BlockResults::report(&[b"one".to_vec(), vec![], b"three".to_vec()]).unwrap();
+        let batch_state = Some(BatchState { letters: 7, ratio: Some(0.1) });
+        Block { queries, batches: vec![1, 2], batch_state, searched: Vec::new(), results }
     }
 
     fn record(body: Vec<u8>) -> Record {
@@ -305,17 +308,17 @@ mod tests {
     fn blocks_come_back() {
         let back = Block::decode(&record(block().encode().unwrap())).unwrap();
         assert_eq!(back, block());
-        assert_eq!(back.found.parts(2), None);
-        assert_eq!(back.found.parts(3).unwrap(), [&b"one"[..], b"", b"three"]);
+        assert_eq!(back.results.parts(2), None);
+        assert_eq!(back.results.parts(3).unwrap(), [&b"one"[..], b"", b"three"]);
     }
 
     #[test]
-    fn blocks_that_nobody_wrote_are_told() {
+    fn invalid_blocks_are_refused() {
         let whole = block().encode().unwrap();
         for end in 0..whole.len() {
             let cut = Block::decode(&record(whole[..end].to_vec()));
-            // What was found is looked at later.
-            assert!(cut.is_err() || cut.unwrap().found.parts(3).is_none());
+            // The results are decoded later.
+            assert!(cut.is_err() || cut.unwrap().results.parts(3).is_none());
         }
         let odd = Block { batches: vec![1, 1], ..block() };
         let what = "a block of queries cannot be read";
@@ -324,7 +327,7 @@ mod tests {
         let mut odd = block();
         odd.queries[0].lower_case = vec![8..9, 3..5];
         assert_eq!(Block::decode(&record(odd.encode().unwrap())), wanted);
-        // Other queries in a block that is sound otherwise.
+        // Other queries in a block that is valid otherwise.
         let edits: [fn(&mut Query); 4] = [
             |query| query.title.push(b'x'),
             |query| query.letters[7] = 3,
@@ -335,10 +338,10 @@ mod tests {
             let mut other = block();
             edit(&mut other.queries[1]);
             let whole = block().encode().unwrap();
-            let (head, _): (Head, &[u8]) = postcard::take_from_bytes(&whole).unwrap();
+            let (head, _): (BlockHead, &[u8]) = postcard::take_from_bytes(&whole).unwrap();
             let forged = other.encode().unwrap();
-            let (own, rest): (Head, &[u8]) = postcard::take_from_bytes(&forged).unwrap();
-            let forged = [&encode(&Head { queries: head.queries, ..own }), rest].concat();
+            let (own, rest): (BlockHead, &[u8]) = postcard::take_from_bytes(&forged).unwrap();
+            let forged = [&encode(&BlockHead { queries: head.queries, ..own }), rest].concat();
             assert_eq!(Block::decode(&record(forged)), wanted);
         }
         let odd = Block { searched: vec![true, false], ..block() };

@@ -1,92 +1,92 @@
-//! What can be wrong with metadata.
+//! Errors of metadata.
 
-/// Why metadata cannot be read. Messages go after the name of the file.
+/// Error that keeps metadata from being read. Its message follows the name of the file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MetadataError {
-    /// The system does not give the bytes.
+    /// The system cannot read the bytes.
     #[error("cannot be read at offset {offset}: {cause}")]
     Io {
-        /// How far it was read.
+        /// Number of bytes read before.
         offset: u64,
-        /// The system's words.
+        /// The system's message.
         cause: String,
     },
-    /// Something else.
+    /// A file that is no metadata.
     #[error("is no metadata of a search")]
     Foreign,
     /// Metadata of another version of the format.
     #[error("has version {found} of the format of metadata, and this program reads version {own}")]
     Version {
-        /// The file's.
+        /// Version of the file.
         found: u32,
-        /// The program's.
+        /// Version of this program.
         own: u32,
     },
-    /// Not what was written.
+    /// The bytes differ from those that were written.
     #[error("is damaged at offset {offset}: {what}")]
     Damaged {
-        /// Where the record begins.
+        /// Offset of the record.
         offset: u64,
-        /// What is wrong with it.
+        /// Description of the damage.
         what: &'static str,
     },
-    /// A block does not follow the one before.
+    /// A block does not continue the one before.
     #[error(
         "is damaged at offset {offset}: a block of queries begins with query {found}, and query {wanted} is next"
     )]
     Order {
-        /// Where the record begins.
+        /// Offset of the record.
         offset: u64,
         /// Number of the block's first query.
         found: u64,
         /// Number of the next query.
         wanted: u64,
     },
-    /// The end counts other queries, or other blocks of them, than came.
+    /// The end record counts other queries or blocks than were read.
     #[error(
         "is damaged at offset {offset}: its end counts {} queries in {} blocks, and {} in {} came",
         counted[0], counted[1], came[0], came[1]
     )]
     Counts {
-        /// Where the record begins.
+        /// Offset of the record.
         offset: u64,
-        /// Queries and blocks, as the end counts them.
+        /// Queries and blocks by the end record.
         counted: [u64; 2],
-        /// Those that came.
+        /// Queries and blocks that were read.
         came: [u64; 2],
     },
-    /// A record takes more memory than there is for it.
+    /// A record needs more memory than it may use.
     #[error(
         "needs about {needed} bytes of memory at offset {offset}, and may use {available} (-memory)"
     )]
     Memory {
-        /// Where the record begins.
+        /// Offset of the record.
         offset: u64,
-        /// Bytes that it takes.
+        /// Bytes that it needs.
         needed: u64,
-        /// Bytes that it may take.
+        /// Bytes that it may use.
         available: u64,
     },
-    /// It ends too early.
+    /// The metadata end too early.
     #[error("is cut off: nothing is whole from offset {offset} on")]
     CutOff {
-        /// Where the last whole record ends.
+        /// End of the last whole record.
         offset: u64,
     },
 }
 
-/// A body of more bytes than the head of a record can tell.
+/// Error for a body with more bytes than the head of a record can state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a record of metadata has {bytes} bytes, and may have {} at most: name a smaller -block_residues",
     u32::MAX
 )]
 pub struct TooLarge {
-    /// Its bytes.
+    /// Bytes of the body.
     pub bytes: u64,
 }
 
-/// There is no memory to compress something.
+/// Error for compression without enough memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no room to compress metadata")]
 pub struct NoRoom;

@@ -1,112 +1,113 @@
-//! Metadata looked at while they arrive, piece by piece, and where another search can go on with them.
+//! Verifies metadata while they arrive in pieces, and records where another run can resume them.
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::block::{Block, Course};
+use crate::block::{BatchState, Block};
 use crate::error::MetadataError;
-use crate::order::Order;
+use crate::order::RecordOrder;
 use crate::records::{
-    Chain, HEAD_BYTES, Head, Heads, Record, RecordKind, START_BYTES, WRONG_SUM, damaged,
+    HEAD_BYTES, HeadVerifier, Record, RecordChain, RecordHead, RecordKind, START_BYTES, WRONG_SUM,
+    damaged,
 };
 use crate::values::{decode, encode};
 
-/// Bytes that the body of a record may have on its way to another site: as many are held until it is whole.
+/// Most bytes of a body on a link. The receiver holds them until the record is whole.
 pub const MOST_BODY: u32 = 1 << 28;
 
-/// How far metadata are whole.
+/// The state after the last whole record, from which another run resumes the metadata.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Reached {
-    /// Where the last whole record ends; 0 if there is none.
+pub struct ResumePoint {
+    /// End of the last whole record in bytes; 0 if there is none.
     pub whole: u64,
-    /// The checksum of its head.
+    /// Checksum of its head.
     pub last: u64,
-    /// A fingerprint of the header.
+    /// Fingerprint of the header.
     pub header: u64,
-    /// Blocks so far.
+    /// Number of blocks.
     pub blocks: u64,
-    /// Queries in them.
+    /// Number of queries in them.
     pub queries: u64,
-    /// The [fingerprint](crate::Query::fold) of these.
+    /// [Fingerprint](crate::Query::fold) of these queries.
     pub digest: u64,
-    /// How BLAST+ cuts the queries after them into batches; none amid one.
-    pub course: Option<Course>,
-    /// That is all.
+    /// State from which the next batch is formed; `None` inside a batch.
+    pub batch_state: Option<BatchState>,
+    /// The end record has arrived.
     pub ended: bool,
 }
 
-impl Reached {
-    /// As bytes.
+impl ResumePoint {
+    /// Encodes the resume point, for [`Self::decode`].
     pub fn encode(&self) -> Vec<u8> {
         encode(self)
     }
 
-    /// From bytes; `None` for others.
+    /// Decodes a resume point; `None` for other bytes.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         decode(bytes)
     }
 
-    /// The fingerprint of a header, by what [`encode`](crate::Header::encode) makes of it.
-    pub fn header(body: &[u8]) -> u64 {
+    /// Returns the fingerprint of a header that is [encoded](crate::Header::encode) as `body`.
+    pub fn header_fingerprint(body: &[u8]) -> u64 {
         xxh3_64_with_seed(body, 1)
     }
 }
 
-/// Looks at metadata as they come. Holds no more than one record of them.
+/// Verifies metadata while they arrive. Holds no more than one record.
 #[derive(Debug, Default)]
 pub struct Follower {
-    /// What came of the next record.
+    /// Bytes of the next record that have arrived.
     part: Vec<u8>,
-    heads: Option<Heads>,
-    /// Of the next record, if it came.
-    head: Option<Head>,
-    reached: Reached,
-    /// Most memory that a record may take; no bound if there is none.
+    heads: Option<HeadVerifier>,
+    /// Head of the next record, if it has arrived.
+    head: Option<RecordHead>,
+    resume_point: ResumePoint,
+    /// Most bytes of memory that a record may use; `None` for no bound.
     memory: Option<u64>,
 }
 
 impl Follower {
-    /// Refuses records that take more than `memory` bytes of memory.
+    /// Creates a follower that refuses records of more than `memory` bytes in memory.
     pub fn limited(memory: u64) -> Self {
         Follower { memory: Some(memory), ..Follower::default() }
     }
 
-    /// Takes the next bytes.
+    /// Appends the next bytes, and verifies the records that are complete with them.
     ///
     /// # Errors
-    /// Bytes that are no metadata, damaged, or of a record that is too large.
-    pub fn take(&mut self, bytes: &[u8]) -> Result<(), MetadataError> {
+    /// Bytes that are no metadata, are damaged, or belong to a record that is too large.
+    pub fn append(&mut self, bytes: &[u8]) -> Result<(), MetadataError> {
         self.part.extend_from_slice(bytes);
         while self.advance()? {}
         Ok(())
     }
 
-    /// How far they are whole.
-    pub fn reached(&self) -> &Reached {
-        &self.reached
+    /// Returns the state after the last whole record.
+    pub fn resume_point(&self) -> &ResumePoint {
+        &self.resume_point
     }
 
-    /// All bytes that were taken.
+    /// Returns the number of bytes that have arrived.
     pub fn bytes(&self) -> u64 {
         self.heads.as_ref().map_or(0, |heads| heads.offset) + self.part.len() as u64
     }
 
-    /// Forgets what came after the last whole record.
-    pub fn back(&mut self) {
+    /// Drops the bytes after the last whole record.
+    pub fn rewind(&mut self) {
         self.part.clear();
         self.head = None;
-        let Reached { whole: offset, last, ended, .. } = self.reached;
-        self.heads = (offset > 0).then_some(Heads { offset, last, ended });
+        let ResumePoint { whole: offset, last, ended, .. } = self.resume_point;
+        self.heads = (offset > 0).then_some(HeadVerifier { offset, last, ended });
     }
 
-    /// Takes the next thing that is whole; tells whether there was one.
+    /// Processes the start, a head or a body if it is complete; returns whether one was.
     fn advance(&mut self) -> Result<bool, MetadataError> {
         let Some(heads) = &mut self.heads else {
             if self.part.len() < START_BYTES {
-                let is_start = Chain::start().starts_with(&self.part);
+                let is_start = RecordChain::start().starts_with(&self.part);
                 return if is_start { Ok(false) } else { Err(MetadataError::Foreign) };
             }
-            self.heads = Some(Heads::start(&self.part[..START_BYTES])?);
+            self.heads = Some(HeadVerifier::start(&self.part[..START_BYTES])?);
             self.part.drain(..START_BYTES);
             return Ok(true);
         };
@@ -125,32 +126,32 @@ impl Follower {
         }
         let rest = self.part.split_off(head.record_bytes() as usize);
         let body = std::mem::replace(&mut self.part, rest).split_off(HEAD_BYTES);
-        if !head.has(&body) {
+        if !head.matches(&body) {
             return Err(damaged(offset, WRONG_SUM));
         }
-        heads.pass(head);
+        heads.advance(head);
         let record = Record { kind: head.kind, offset, body };
         let (whole, last) = (heads.offset, heads.last);
         self.head = None;
-        self.look(&record)?;
-        (self.reached.whole, self.reached.last) = (whole, last);
+        self.verify(&record)?;
+        (self.resume_point.whole, self.resume_point.last) = (whole, last);
         Ok(true)
     }
 
-    fn look(&mut self, record: &Record) -> Result<(), MetadataError> {
-        let reached = &mut self.reached;
-        let mut order = Order::after(reached.blocks, reached.queries);
+    fn verify(&mut self, record: &Record) -> Result<(), MetadataError> {
+        let point = &mut self.resume_point;
+        let mut order = RecordOrder::after(point.blocks, point.queries);
         record.verify_memory(self.memory.unwrap_or(u64::MAX))?;
         order.verify(record)?;
         match record.kind {
-            RecordKind::Header => reached.header = Reached::header(&record.body),
-            RecordKind::End => reached.ended = true,
+            RecordKind::Header => point.header = ResumePoint::header_fingerprint(&record.body),
+            RecordKind::End => point.ended = true,
             RecordKind::Block => {
                 let block = Block::decode(record)?;
-                (reached.blocks, reached.queries) = (order.blocks(), order.queries());
-                reached.digest =
-                    block.queries.iter().fold(reached.digest, |before, query| query.fold(before));
-                reached.course = block.course;
+                (point.blocks, point.queries) = (order.blocks(), order.queries());
+                point.digest =
+                    block.queries.iter().fold(point.digest, |before, query| query.fold(before));
+                point.batch_state = block.batch_state;
             }
         }
         Ok(())
@@ -160,7 +161,7 @@ impl Follower {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{End, Found, Query};
+    use crate::{BlockResults, End, Query};
 
     fn query(number: u64) -> Query {
         Query {
@@ -175,16 +176,18 @@ mod tests {
         }
     }
 
-    /// Metadata, and where each record ends.
+    /// Returns metadata, and the end of each record.
     fn metadata() -> (Vec<u8>, Vec<u64>) {
-        let (mut chain, mut bytes, mut ends) = (Chain::default(), Chain::start(), Vec::new());
+        let (mut chain, mut bytes, mut ends) =
+            (RecordChain::default(), RecordChain::start(), Vec::new());
         bytes.extend(chain.record(RecordKind::Header, b"header").unwrap());
         ends.push(bytes.len() as u64);
         for number in 1..4 {
-            let found = Found::report(&[b"one".to_vec()]).unwrap();
-            let course = Some(Course { letters: 100 * number as i32, ratio: Some(0.5) });
+            let results = BlockResults::report(&[b"one".to_vec()]).unwrap();
+            let batch_state = Some(BatchState { letters: 100 * number as i32, ratio: Some(0.5) });
             let queries = vec![query(2 * number - 1), query(2 * number)];
-            let block = Block { queries, batches: vec![2], course, searched: Vec::new(), found };
+            let block =
+                Block { queries, batches: vec![2], batch_state, searched: Vec::new(), results };
             bytes.extend(chain.record(RecordKind::Block, &block.encode().unwrap()).unwrap());
             ends.push(bytes.len() as u64);
         }
@@ -195,64 +198,64 @@ mod tests {
     }
 
     #[test]
-    fn however_they_are_cut_they_are_whole_up_to_the_last_record() {
+    fn pieces_of_any_size_are_whole_up_to_the_last_record() {
         let (bytes, ends) = metadata();
         for step in [1, 5, 100, bytes.len()] {
             let mut follower = Follower::default();
-            let mut came = 0;
+            let mut arrived = 0;
             for piece in bytes.chunks(step) {
-                follower.take(piece).unwrap();
-                came += piece.len() as u64;
-                let whole = ends.iter().copied().filter(|&end| end <= came).max().unwrap_or(0);
-                assert_eq!((follower.reached().whole, follower.bytes()), (whole, came));
+                follower.append(piece).unwrap();
+                arrived += piece.len() as u64;
+                let whole = ends.iter().copied().filter(|&end| end <= arrived).max().unwrap_or(0);
+                assert_eq!((follower.resume_point().whole, follower.bytes()), (whole, arrived));
             }
-            let reached = follower.reached();
-            assert!(reached.ended && reached.blocks == 3 && reached.queries == 6);
-            assert_eq!(reached.course, Some(Course { letters: 300, ratio: Some(0.5) }));
+            let point = follower.resume_point();
+            assert!(point.ended && point.blocks == 3 && point.queries == 6);
+            assert_eq!(point.batch_state, Some(BatchState { letters: 300, ratio: Some(0.5) }));
             let digest = (1..7).fold(0, |before, number| query(number).fold(before));
-            assert_eq!(reached.digest, digest);
-            assert_eq!(Reached::decode(&reached.encode()).as_ref(), Some(reached));
+            assert_eq!(point.digest, digest);
+            assert_eq!(ResumePoint::decode(&point.encode()).as_ref(), Some(point));
         }
     }
 
     #[test]
-    fn one_can_go_back_to_the_last_whole_record_from_anywhere() {
+    fn a_follower_rewinds_to_the_last_whole_record_from_anywhere() {
         let (bytes, _) = metadata();
         for cut in 0..bytes.len() {
             let mut follower = Follower::default();
-            follower.take(&bytes[..cut]).unwrap();
-            follower.back();
-            let whole = follower.reached().whole;
+            follower.append(&bytes[..cut]).unwrap();
+            follower.rewind();
+            let whole = follower.resume_point().whole;
             assert_eq!(follower.bytes(), whole);
-            follower.take(&bytes[whole as usize..]).unwrap();
-            assert!(follower.reached().ended);
+            follower.append(&bytes[whole as usize..]).unwrap();
+            assert!(follower.resume_point().ended);
         }
     }
 
     #[test]
-    fn what_is_damaged_is_told_at_once() {
+    fn damage_is_found_at_once() {
         let (bytes, ends) = metadata();
         for at in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[at] ^= 16;
             let mut follower = Follower::default();
-            assert!(follower.take(&damaged).is_err(), "byte {at}");
+            assert!(follower.append(&damaged).is_err(), "byte {at}");
             let whole = ends.iter().copied().filter(|&end| end <= at as u64).max().unwrap_or(0);
-            assert_eq!(follower.reached().whole, whole);
+            assert_eq!(follower.resume_point().whole, whole);
         }
         let mut follower = Follower::default();
-        assert!(follower.take(&[&bytes[..], &bytes[12..]].concat()).is_err());
+        assert!(follower.append(&[&bytes[..], &bytes[12..]].concat()).is_err());
     }
 
     #[test]
     fn a_record_that_is_too_large_is_refused_by_its_head() {
         let mut follower = Follower::default();
-        follower.take(&Chain::start()).unwrap();
+        follower.append(&RecordChain::start()).unwrap();
         let mut head = vec![1, 0, 0, 0];
         head.extend((MOST_BODY + 1).to_le_bytes());
         head.extend([0; 8]);
         let sum = xxh3_64_with_seed(&head, 0);
         head.extend(sum.to_le_bytes());
-        assert!(follower.take(&head).is_err());
+        assert!(follower.append(&head).is_err());
     }
 }

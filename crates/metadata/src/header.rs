@@ -1,42 +1,42 @@
-//! What holds for all queries, and what ends the metadata.
+//! The first record of metadata, which applies to all queries, and the last one.
 
 use fleetblast_db::restrict::Restriction;
 use serde::{Deserialize, Serialize};
 
-use crate::block::Kind;
+use crate::block::Encoding;
 use crate::error::{MetadataError, NoRoom};
 use crate::records::{Record, damaged};
 use crate::values::{compress_value, decompress_value};
 
-/// As what is told what is found.
+/// The encoding that was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Kinds {
-    /// As one kind, where that can be.
-    Only(Kind),
-    /// Each block as what is cheapest.
+pub enum EncodingChoice {
+    /// One encoding for all blocks, where it is possible.
+    Only(Encoding),
+    /// The cheapest encoding for each block.
     Cheapest,
 }
 
-impl Kinds {
-    /// Whether a block may cross as this kind: where subjects alone do not do, alignments cross.
-    pub fn allow(self, kind: Kind) -> bool {
+impl EncodingChoice {
+    /// Whether a block may have this encoding. Alignments replace subjects that do not suffice.
+    pub fn allows(self, encoding: Encoding) -> bool {
         match self {
-            Kinds::Only(Kind::Oids) => kind != Kind::Report,
-            Kinds::Only(only) => kind == only,
-            Kinds::Cheapest => true,
+            EncodingChoice::Only(Encoding::Oids) => encoding != Encoding::Report,
+            EncodingChoice::Only(only) => encoding == only,
+            EncodingChoice::Cheapest => true,
         }
     }
 
-    /// Whether the format of the report is settled where it is searched: parts of it may come as they are.
-    pub fn settles_format(self) -> bool {
-        matches!(self, Kinds::Cheapest | Kinds::Only(Kind::Report))
+    /// Whether the search site fixes the format of the report, since parts of it may cross as text.
+    pub fn fixes_format(self) -> bool {
+        matches!(self, EncodingChoice::Cheapest | EncodingChoice::Only(Encoding::Report))
     }
 }
 
 /// The value of an option.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum OptionValue {
-    /// It has none.
+    /// An option without a value.
     Flag,
     /// A text, or a path.
     Text(Vec<u8>),
@@ -48,92 +48,92 @@ pub enum OptionValue {
     Boolean(bool),
 }
 
-/// What tells whether another database is the same, by what it holds.
+/// Fingerprint of the contents of a database, by which the same database is recognised elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Content {
-    /// Sequences that are searched.
+pub struct DatabaseFingerprint {
+    /// Number of sequences that are searched.
     pub sequences: u64,
-    /// Their letters.
+    /// Number of their letters.
     pub letters: u64,
-    /// The sum of the fingerprints of all sequences with their numbers, however they are cut into volumes.
+    /// Sum of the fingerprints of all sequences with their OIDs. It does not depend on the volumes.
     pub residues: u128,
-    /// The same of what is said of them.
+    /// Sum of the fingerprints of their headers (identifiers and titles).
     pub headers: u128,
-    /// Of masks, and of all else that a search takes from the database.
+    /// Fingerprint of masks, and of all else in the database on which a search depends.
     pub rest: u128,
 }
 
-/// A paragraph of the report on a database.
+/// A paragraph of the report that describes a database.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Paragraph {
-    /// Its title.
+    /// Title of the database.
     pub title: Vec<u8>,
-    /// Its date.
+    /// Date of the database.
     pub date: Vec<u8>,
-    /// The algorithm whose masks are used; empty for none.
+    /// Algorithm of the masks in use; empty for none.
     pub masked_using: Vec<u8>,
-    /// Sequences that it states.
+    /// Number of sequences that the paragraph states.
     pub sequences: i64,
-    /// Letters that it states.
+    /// Number of letters that it states.
     pub residues: i64,
 }
 
-/// What was searched.
+/// The database that was searched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Database {
-    /// What reports call it.
+    /// Its name in reports.
     pub label: Vec<u8>,
-    /// What they say of it.
+    /// Its paragraphs in reports.
     pub paragraphs: Vec<Paragraph>,
-    /// It is a file of sequences (`-subject`).
+    /// Whether it is a file of sequences (`-subject`).
     pub is_subject: bool,
-    /// What it holds.
-    pub content: Content,
+    /// Fingerprint of its contents.
+    pub fingerprint: DatabaseFingerprint,
 }
 
-/// What holds for all queries.
+/// The first record: all that applies to the whole search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
-    /// What is typed to run the program that searched.
+    /// Name of the program that searched, as typed.
     pub program: String,
-    /// The version of FleetBLAST that searched.
+    /// Version of FleetBLAST that searched.
     pub version: String,
-    /// The options that were given on which search or report depend, but for paths, by name.
+    /// The given options on which search or report depend, without paths: names and values.
     pub options: Vec<(String, OptionValue)>,
-    /// Environment variables on which they depend.
+    /// Environment variables on which they depend: names and values.
     pub environment: Vec<(String, Vec<u8>)>,
-    /// The command line, which some reports hold.
+    /// The command line, which some reports contain.
     pub command: Vec<u8>,
     /// Digests of files that only this search reads, such as matrices and names of taxa, by what
     /// names them. Whoever goes on with the search compares them.
     pub inputs: Vec<(String, String)>,
-    /// The contents of the list that restricts what is searched.
+    /// The list that restricts the searched sequences.
     pub restriction: Option<Restriction>,
-    /// As what is told what was found.
-    pub kinds: Kinds,
-    /// Subjects kept of each query.
+    /// The encoding that was asked for.
+    pub encodings: EncodingChoice,
+    /// Most subjects that are kept for each query.
     pub hitlist_size: u64,
-    /// What was searched.
+    /// The database that was searched.
     pub database: Database,
 }
 
-/// What ends the metadata.
+/// The last record.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
-    /// All queries.
+    /// Number of all queries.
     pub queries: u64,
-    /// All blocks.
+    /// Number of all blocks.
     pub blocks: u64,
-    /// What the report counts: the queries, or their searches in rounds.
+    /// Number that the report counts: of queries, or of iterations.
     pub counted: u64,
-    /// There is a report: not of an input that BLAST+ calls empty.
+    /// Whether there is a report: BLAST+ makes none for an empty input.
     pub has_report: bool,
-    /// What ends the report, where it comes as it is.
+    /// The end of the report, if the report crosses as text.
     pub closing: Vec<u8>,
 }
 
 impl Header {
-    /// As the body of a record.
+    /// Encodes the body of a record.
     ///
     /// # Errors
     /// No memory.
@@ -141,17 +141,17 @@ impl Header {
         compress_value(self)
     }
 
-    /// From the body of a record.
+    /// Decodes the body of a record.
     ///
     /// # Errors
-    /// One that is no header.
+    /// A record that is no header.
     pub fn decode(record: &Record) -> Result<Self, MetadataError> {
         decompress_value(&record.body).ok_or(damaged(record.offset, "the header cannot be read"))
     }
 }
 
 impl End {
-    /// As the body of a record.
+    /// Encodes the body of a record.
     ///
     /// # Errors
     /// No memory.
@@ -159,10 +159,10 @@ impl End {
         compress_value(self)
     }
 
-    /// From the body of a record.
+    /// Decodes the body of a record.
     ///
     /// # Errors
-    /// One that is no end.
+    /// A record that is no end.
     pub fn decode(record: &Record) -> Result<Self, MetadataError> {
         decompress_value(&record.body).ok_or(damaged(record.offset, "the end cannot be read"))
     }

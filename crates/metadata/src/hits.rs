@@ -1,8 +1,9 @@
-//! Final alignments, for another site that only looks the sequences up.
+//! Encodes final alignments, for an I/O site that only looks up the sequences.
 //!
-//! Scores and ranges are told, columns as runs; bit scores and e-values are computed again where the two sites' arithmetic gives the
-//! very same bits, which is known when they are written, and told as they are elsewhere. [`digest`] tells whether what comes out is
-//! what went in, also where another machine computes otherwise.
+//! Scores, ranges and runs of alignment columns are encoded. Bit scores and e-values are stored
+//! only where the encoder finds that computing them from the score does not give the very same
+//! bits. [`digest`] verifies that the decoded hits equal the encoded ones, also on a machine with
+//! another arithmetic.
 
 use std::ops::Range;
 
@@ -11,62 +12,65 @@ use fleetblast_seq::frame::{Frame, Strand};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::bits::{BitReader, BitWriter};
-use crate::columns::{Column, MOST_COLUMNS, Reading, join, part};
+use crate::columns::{Column, ColumnReader, MOST_COLUMNS, join, split};
 use crate::error::NoRoom;
 
-/// What alignments are worth, by the statistics of the search.
-pub trait Worth {
-    /// How much finer the scores are from which e-values of a query's alignments are computed than those that are reported.
+/// Computes bit scores and e-values from scores, by the statistics of the search.
+pub trait ScoreStatistics {
+    /// Factor by which reported scores are multiplied before a query's e-values are computed.
     fn scale(&self, query: usize) -> i32;
 
-    /// The bit score of a score, in a context of a query of the block.
+    /// Returns the bit score of a score, in a context of a query of the block.
     fn bit_score(&self, query: usize, context: u8, score: i32) -> f64;
 
-    /// The e-value of a [finer](Self::scale) score against a subject.
+    /// Returns the e-value of a [scaled](Self::scale) score against a subject.
     fn evalue(&self, query: usize, context: u8, oid: u32, score: i32) -> f64;
 }
 
-/// How many columns there are.
+/// Number of columns.
 pub(crate) const COLUMNS: usize = 15;
 const _: () = assert!(COLUMNS <= MOST_COLUMNS);
-/// The column with the number of each query's subjects.
+/// Index of the column with the number of subjects of each query.
 pub(crate) const HITS: usize = 1;
-/// The column with the number of each subject's alignments.
+/// Index of the column with the number of alignments of each subject.
 pub(crate) const ALIGNMENTS: usize = 3;
-/// The column with the number of each alignment's runs.
+/// Index of the column with the number of runs of each alignment.
 pub(crate) const RUNS: usize = 11;
 
 /// The columns of alignments.
 #[derive(Debug, Default)]
 struct Columns<T> {
-    /// Subjects of each query.
+    /// Number of subjects of each query.
     hits: T,
-    /// Alignments of each subject.
+    /// Number of alignments of each subject.
     alignments: T,
-    /// Score less that of the alignment before.
+    /// Difference between the score and that of the alignment before.
     scores: T,
-    /// How the e-value is told, and whether the bit score is, see [`Values::code`].
+    /// Encoding of the e-value and the bit score, see [`ValueCode::to_number`].
     codes: T,
-    /// E-values and bit scores that are told.
+    /// E-values and bit scores that cannot be computed.
     reals: T,
     query_starts: T,
     subject_starts: T,
-    /// Context, frame and adjustment.
-    readings: T,
+    /// Context, frame and adjustment in one number.
+    contexts: T,
     numbers: T,
-    /// Runs of columns of each alignment.
+    /// Number of runs of each alignment.
     runs: T,
     ops: T,
-    /// Lengths of runs of pairs, and of gaps.
+    /// Lengths of runs of pairs, and of runs of gaps.
     pairs: T,
     gaps: T,
 }
 
-/// The hits of each query as bytes.
+/// Encodes the hits of each query.
 ///
 /// # Errors
 /// No memory.
-pub fn encode(queries: &[Vec<SubjectHit>], worth: &impl Worth) -> Result<Vec<u8>, NoRoom> {
+pub fn encode(
+    queries: &[Vec<SubjectHit>],
+    statistics: &impl ScoreStatistics,
+) -> Result<Vec<u8>, NoRoom> {
     let mut columns: Columns<Column> = Columns::default();
     let most = queries.iter().flatten().map(|hit| hit.oid).max().unwrap_or(0);
     let width = 32 - most.leading_zeros();
@@ -80,7 +84,8 @@ pub fn encode(queries: &[Vec<SubjectHit>], worth: &impl Worth) -> Result<Vec<u8>
             for alignment in &hit.alignments {
                 columns.scores.add_signed(i64::from(alignment.score) - before);
                 before = i64::from(alignment.score);
-                columns.add_values(Values::of(query, hit.oid, alignment, worth), alignment);
+                let code = ValueCode::new(query, hit.oid, alignment, statistics);
+                columns.add_values(code, alignment);
                 columns.add_place(alignment);
             }
         }
@@ -88,7 +93,7 @@ pub fn encode(queries: &[Vec<SubjectHit>], worth: &impl Worth) -> Result<Vec<u8>
     let mut widths = Column::default();
     widths.add(u64::from(width));
     let Columns { hits, alignments, scores, codes, reals, .. } = columns;
-    let Columns { query_starts, subject_starts, readings, numbers, .. } = columns;
+    let Columns { query_starts, subject_starts, contexts, numbers, .. } = columns;
     let Columns { runs, ops, pairs, gaps, .. } = columns;
     let oids = Column(oids.finish());
     join::<COLUMNS>([
@@ -101,7 +106,7 @@ pub fn encode(queries: &[Vec<SubjectHit>], worth: &impl Worth) -> Result<Vec<u8>
         reals,
         query_starts,
         subject_starts,
-        readings,
+        contexts,
         numbers,
         runs,
         ops,
@@ -110,63 +115,71 @@ pub fn encode(queries: &[Vec<SubjectHit>], worth: &impl Worth) -> Result<Vec<u8>
     ])
 }
 
-/// How the e-value and the bit score of an alignment are told.
+/// How the e-value and the bit score of an alignment are encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Values {
-    /// What to add to the finer score from which the e-value is computed; `None` where the e-value is told as it is.
+struct ValueCode {
+    /// Difference between the scaled score that gives the e-value and the reported score times the
+    /// scale; `None` if the e-value is stored.
     offset: Option<i32>,
-    /// The bit score is computed.
+    /// Whether the bit score is computed.
     computed_bits: bool,
 }
 
-impl Values {
-    fn of(query: usize, oid: u32, alignment: &Alignment, worth: &impl Worth) -> Values {
+impl ValueCode {
+    fn new(
+        query: usize,
+        oid: u32,
+        alignment: &Alignment,
+        statistics: &impl ScoreStatistics,
+    ) -> ValueCode {
         let &Alignment { score, context, evalue, bit_score, .. } = alignment;
-        let bits = worth.bit_score(query, context, score);
-        let evalue_of = |finer| worth.evalue(query, context, oid, finer);
-        Values {
-            offset: offset(score, worth.scale(query), evalue, evalue_of),
+        let bits = statistics.bit_score(query, context, score);
+        let evalue_of = |scaled| statistics.evalue(query, context, oid, scaled);
+        ValueCode {
+            offset: offset(score, statistics.scale(query), evalue, evalue_of),
             computed_bits: bits.to_bits() == bit_score.to_bits(),
         }
     }
 
-    /// As a number: the lowest bit for the bit score, the rest 0 for a told e-value and else one more than the offset, signed as in
+    /// Returns the code as a number. Its lowest bit is set if the bit score is stored. The rest is
+    /// 0 if the e-value is stored, else one more than the offset, whose sign is encoded as in
     /// columns.
-    fn code(self) -> u64 {
+    fn to_number(self) -> u64 {
         let evalue = self.offset.map_or(0, |offset| (offset << 1 ^ offset >> 31) as u32 as u64 + 1);
         evalue << 1 | u64::from(!self.computed_bits)
     }
 
-    fn of_code(code: u64) -> Option<Values> {
-        let offset = match code >> 1 {
+    fn from_number(number: u64) -> Option<ValueCode> {
+        let offset = match number >> 1 {
             0 => None,
-            told => {
-                let told = u32::try_from(told - 1).ok()?;
-                Some((told >> 1) as i32 ^ -((told & 1) as i32))
+            encoded => {
+                let encoded = u32::try_from(encoded - 1).ok()?;
+                Some((encoded >> 1) as i32 ^ -((encoded & 1) as i32))
             }
         };
-        Some(Values { offset, computed_bits: code & 1 == 0 })
+        Some(ValueCode { offset, computed_bits: number & 1 == 0 })
     }
 }
 
-/// What to add to the score, made finer, to get an e-value: e-values fall with the score.
+/// Returns the offset from the scaled score at which `evalue_of` gives this e-value, found by
+/// bisection, since e-values fall as scores grow; `None` if there is none.
 fn offset(score: i32, scale: i32, evalue: f64, evalue_of: impl Fn(i32) -> f64) -> Option<i32> {
     let middle = score.checked_mul(scale)?;
     let (mut from, mut to) = (-(scale / 2), scale / 2);
     while from < to {
-        let at = from + (to - from) / 2;
-        if evalue_of(middle.checked_add(at)?) > evalue { from = at + 1 } else { to = at }
+        let mid = from + (to - from) / 2;
+        if evalue_of(middle.checked_add(mid)?) > evalue { from = mid + 1 } else { to = mid }
     }
     (evalue_of(middle.checked_add(from)?).to_bits() == evalue.to_bits()).then_some(from)
 }
 
 impl Columns<Column> {
-    fn add_values(&mut self, values: Values, alignment: &Alignment) {
-        self.codes.add(values.code());
-        if values.offset.is_none() {
+    fn add_values(&mut self, code: ValueCode, alignment: &Alignment) {
+        self.codes.add(code.to_number());
+        if code.offset.is_none() {
             self.reals.add_real(alignment.evalue);
         }
-        if !values.computed_bits {
+        if !code.computed_bits {
             self.reals.add_real(alignment.bit_score);
         }
     }
@@ -174,7 +187,7 @@ impl Columns<Column> {
     fn add_place(&mut self, alignment: &Alignment) {
         self.query_starts.add(u64::from(alignment.query.start));
         self.subject_starts.add(u64::from(alignment.subject.start));
-        self.readings.add(reading(alignment));
+        self.contexts.add(encode_context(alignment));
         self.numbers.add(u64::from(alignment.number));
         self.runs.add(alignment.edits.len() as u64);
         for edit in &alignment.edits {
@@ -199,7 +212,7 @@ fn op(number: u64) -> Option<EditOp> {
     ops.into_iter().find(|&op| op_number(op) == number)
 }
 
-/// Frames by their numbers here.
+/// Frames by their numbers in the encoding.
 const FRAMES: [Frame; 9] = [
     Frame::Protein,
     Frame::Strand(Strand::Plus),
@@ -213,8 +226,8 @@ const FRAMES: [Frame; 9] = [
 ];
 const ADJUSTMENTS: [Adjustment; 3] = [Adjustment::None, Adjustment::Scaled, Adjustment::Matrix];
 
-/// Context, frame and adjustment in one number.
-fn reading(alignment: &Alignment) -> u64 {
+/// Encodes context, frame and adjustment of an alignment as one number.
+fn encode_context(alignment: &Alignment) -> u64 {
     let frame = FRAMES.iter().position(|&frame| frame == alignment.frame).unwrap_or_default();
     let adjustment = ADJUSTMENTS.iter().position(|&kind| kind == alignment.adjustment);
     let adjustment = adjustment.unwrap_or_default();
@@ -222,30 +235,31 @@ fn reading(alignment: &Alignment) -> u64 {
         as u64
 }
 
-fn reading_of(number: u64) -> Option<(u8, Frame, Adjustment)> {
+fn decode_context(number: u64) -> Option<(u8, Frame, Adjustment)> {
     let number = usize::try_from(number).ok()?;
     let (rest, adjustment) = (number / ADJUSTMENTS.len(), number % ADJUSTMENTS.len());
     let context = u8::try_from(rest / FRAMES.len()).ok()?;
     Some((context, FRAMES[rest % FRAMES.len()], ADJUSTMENTS[adjustment]))
 }
 
-/// Whether a hit can be of this block: [`Worth`] is asked only then.
-pub trait Bounds {
-    /// Sequences of the database.
+/// Bounds of valid hits of a block. [`ScoreStatistics`] are computed only within them.
+pub trait HitBounds {
+    /// Returns the number of sequences of the database.
     fn sequences(&self) -> u32;
 
-    /// Contexts of a query of the block.
+    /// Returns the number of contexts of a query of the block.
     fn contexts(&self, query: usize) -> usize;
 
-    /// Whether an alignment, in one of these contexts, lies within query and subject and is read as the program reads them.
+    /// Whether an alignment, in one of these contexts, is within query and subject and in the
+    /// frames of the program.
     fn fits(&self, query: usize, oid: u32, alignment: &Alignment) -> bool;
 }
 
-/// The hits of so many queries; `None` for bytes that are not those of so many.
+/// Decodes the hits of `queries` queries; `None` for other bytes.
 pub fn decode(
     bytes: &[u8],
     queries: usize,
-    worth: &(impl Worth + Bounds),
+    statistics: &(impl ScoreStatistics + HitBounds),
 ) -> Option<Vec<Vec<SubjectHit>>> {
     let [
         mut widths,
@@ -257,13 +271,13 @@ pub fn decode(
         reals,
         query_starts,
         subject_starts,
-        readings,
+        contexts,
         numbers,
         runs,
         ops,
         pairs,
         gaps,
-    ] = part(bytes)?;
+    ] = split(bytes)?;
     let mut columns = Columns {
         hits,
         alignments,
@@ -272,66 +286,66 @@ pub fn decode(
         reals,
         query_starts,
         subject_starts,
-        readings,
+        contexts,
         numbers,
         runs,
         ops,
         pairs,
         gaps,
     };
-    let width = widths.take_u32().filter(|&width| width <= 32 && widths.is_done())?;
+    let width = widths.read_u32().filter(|&width| width <= 32 && widths.is_done())?;
     let mut oids = BitReader::new(oids.bytes());
     let mut all = Vec::new();
     for query in 0..queries {
-        let mut found = Vec::new();
+        let mut hits = Vec::new();
         let mut before = 0;
-        for _ in 0..columns.hits.take()? {
-            let oid = oids.take(width).filter(|&oid| oid < worth.sequences())?;
+        for _ in 0..columns.hits.read()? {
+            let oid = oids.read(width).filter(|&oid| oid < statistics.sequences())?;
             let mut alignments = Vec::new();
-            for _ in 0..columns.alignments.take()? {
-                let alignment = columns.alignment(query, oid, before, worth)?;
-                worth.fits(query, oid, &alignment).then_some(())?;
+            for _ in 0..columns.alignments.read()? {
+                let alignment = columns.alignment(query, oid, before, statistics)?;
+                statistics.fits(query, oid, &alignment).then_some(())?;
                 before = i64::from(alignment.score);
                 alignments.push(alignment);
             }
-            // A hit without alignments takes no bytes but its own: none is written.
-            (!alignments.is_empty()).then(|| found.push(SubjectHit { oid, alignments }))?;
+            // A hit without alignments is never encoded: a few bytes could stand for very many.
+            (!alignments.is_empty()).then(|| hits.push(SubjectHit { oid, alignments }))?;
         }
-        all.push(found);
+        all.push(hits);
     }
-    (columns.are_done() && oids.ends()).then_some(all)
+    (columns.are_done() && oids.is_at_end()).then_some(all)
 }
 
-impl Columns<Reading> {
+impl Columns<ColumnReader> {
     fn alignment(
         &mut self,
         query: usize,
         oid: u32,
         before: i64,
-        worth: &(impl Worth + Bounds),
+        statistics: &(impl ScoreStatistics + HitBounds),
     ) -> Option<Alignment> {
-        let score = i32::try_from(before.checked_add(self.scores.take_signed()?)?).ok()?;
-        let (context, frame, adjustment) = reading_of(self.readings.take()?)?;
-        if usize::from(context) >= worth.contexts(query) {
+        let score = i32::try_from(before.checked_add(self.scores.read_signed()?)?).ok()?;
+        let (context, frame, adjustment) = decode_context(self.contexts.read()?)?;
+        if usize::from(context) >= statistics.contexts(query) {
             return None;
         }
-        let values = Values::of_code(self.codes.take()?)?;
-        let evalue = match values.offset {
-            None => self.reals.take_real()?,
+        let code = ValueCode::from_number(self.codes.read()?)?;
+        let evalue = match code.offset {
+            None => self.reals.read_real()?,
             Some(offset) => {
-                let finer = score.checked_mul(worth.scale(query))?.checked_add(offset)?;
-                worth.evalue(query, context, oid, finer)
+                let scaled = score.checked_mul(statistics.scale(query))?.checked_add(offset)?;
+                statistics.evalue(query, context, oid, scaled)
             }
         };
-        let bit_score = match values.computed_bits {
-            false => self.reals.take_real()?,
-            true => worth.bit_score(query, context, score),
+        let bit_score = match code.computed_bits {
+            false => self.reals.read_real()?,
+            true => statistics.bit_score(query, context, score),
         };
         let (edits, lengths) = self.edits()?;
         let range = |start: u32, length| Some(start..start.checked_add(length)?);
-        let query: Range<u32> = range(self.query_starts.take_u32()?, lengths[0])?;
-        let subject: Range<u32> = range(self.subject_starts.take_u32()?, lengths[1])?;
-        let number = self.numbers.take_u32()?;
+        let query: Range<u32> = range(self.query_starts.read_u32()?, lengths[0])?;
+        let subject: Range<u32> = range(self.subject_starts.read_u32()?, lengths[1])?;
+        let number = self.numbers.read_u32()?;
         Some(Alignment {
             score,
             bit_score,
@@ -348,15 +362,16 @@ impl Columns<Reading> {
         })
     }
 
-    /// Runs of columns, and the letters of query and subject in them.
+    /// Decodes the runs of an alignment; returns them and the number of letters of query and
+    /// subject.
     fn edits(&mut self) -> Option<(Vec<Edit>, [u32; 2])> {
         let (mut edits, mut lengths) = (Vec::new(), [0u32; 2]);
-        let runs = self.runs.take()?;
+        let runs = self.runs.read()?;
         for _ in 0..runs {
-            let op = op(self.ops.take()?)?;
+            let op = op(self.ops.read()?)?;
             let column = if op == EditOp::Substitution { &mut self.pairs } else { &mut self.gaps };
-            // Without gaps BLAST+ has alignments of no letters at all, too: one run of nothing.
-            let len = column.take_u32().filter(|&len| len > 0 || runs == 1)?;
+            // Without gaps BLAST+ also reports alignments of no letters: one run of length 0.
+            let len = column.read_u32().filter(|&len| len > 0 || runs == 1)?;
             for (length, gap) in lengths.iter_mut().zip([EditOp::GapInQuery, EditOp::GapInSubject])
             {
                 *length = length.checked_add(if op == gap { 0 } else { len })?;
@@ -370,7 +385,7 @@ impl Columns<Reading> {
         let Columns {
             hits, alignments, scores, codes, reals, query_starts, subject_starts, ..
         } = self;
-        let Columns { readings, numbers, runs, ops, pairs, gaps, .. } = self;
+        let Columns { contexts, numbers, runs, ops, pairs, gaps, .. } = self;
         [
             hits,
             alignments,
@@ -379,7 +394,7 @@ impl Columns<Reading> {
             reals,
             query_starts,
             subject_starts,
-            readings,
+            contexts,
             numbers,
             runs,
             ops,
@@ -391,7 +406,8 @@ impl Columns<Reading> {
     }
 }
 
-/// A fingerprint of the hits of all queries of a block, with every bit of what is reported of them.
+/// Returns the fingerprint of the hits of all queries of a block, with every bit that reports
+/// depend on.
 pub fn digest(queries: &[Vec<SubjectHit>]) -> u64 {
     let mut state = Xxh3::new();
     let mut add = |value: u64| state.update(&value.to_le_bytes());
@@ -407,7 +423,7 @@ pub fn digest(queries: &[Vec<SubjectHit>]) -> u64 {
                 for range in [&alignment.query, &alignment.subject] {
                     add(u64::from(range.start) << 32 | u64::from(range.end));
                 }
-                add(reading(alignment));
+                add(encode_context(alignment));
                 add(alignment.edits.len() as u64);
                 for edit in &alignment.edits {
                     add(u64::from(edit.len) << 2 | op_number(edit.op));

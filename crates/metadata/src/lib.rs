@@ -1,11 +1,13 @@
-//! Metadata of a search: what another site needs to make the report, bytes and all, from the database it has itself.
+//! Metadata of a search: what another site with the same database needs to make the very same
+//! report.
 //!
-//! A file, or a stream, is a chain of checksummed [`records`]: one [`Header`], a [`Block`] for each block of queries, and an
-//! [`End`]. It tells where it is damaged, and what is cut off is readable as far as it is whole. A block holds the queries and what
-//! was found: the [`subjects`] that the report shows, alignments ([`hits`]), or a piece of the report.
+//! A file, or a stream, is a chain of checksummed [`records`]: one [`Header`], a [`Block`] for each
+//! block of queries, and an [`End`]. Damage is found with its offset, and a truncated file is
+//! readable up to its last whole record. A block holds the queries and their results: the
+//! [`subjects`] that the report shows, alignments ([`hits`]), or a part of the report.
 //! `docs/metadata.md` describes the bytes.
 //!
-//! Nothing here knows options, threads, or where the bytes go.
+//! This crate does not depend on options, threads, or the destination of the bytes.
 
 mod bits;
 pub mod block;
@@ -14,14 +16,14 @@ pub mod error;
 pub mod follow;
 pub mod header;
 pub mod hits;
+pub mod iterations;
 pub mod order;
 pub mod records;
-pub mod rounds;
 mod size;
 pub mod subjects;
 mod values;
 mod weight;
 
-pub use self::block::{Block, Course, Found, Kind, Query};
+pub use self::block::{BatchState, Block, BlockResults, Encoding, Query};
 pub use self::error::{MetadataError, NoRoom, TooLarge};
-pub use self::header::{End, Header, Kinds};
+pub use self::header::{EncodingChoice, End, Header};

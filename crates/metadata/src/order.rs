@@ -1,30 +1,30 @@
-//! The order of records: all blocks are there, each once, in the order of the queries.
+//! Verifies the order of records: each block is there once, in the order of the queries.
 
 use crate::block::Outline;
 use crate::error::MetadataError;
 use crate::header::End;
 use crate::records::{Record, RecordKind, damaged};
 
-/// Counts blocks and queries, and verifies that none is missing, doubled or out of its place.
-/// Checksums alone do not show that: a record can be left out and the rest chained anew.
+/// Counts blocks and queries, and verifies that none is missing, duplicated or misplaced.
+/// Checksums alone do not prove that: a record can be left out and the rest chained anew.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Order {
+pub struct RecordOrder {
     blocks: u64,
     queries: u64,
 }
 
-impl Order {
+impl RecordOrder {
     /// Continues after `blocks` blocks with `queries` queries.
     pub fn after(blocks: u64, queries: u64) -> Self {
-        Order { blocks, queries }
+        RecordOrder { blocks, queries }
     }
 
-    /// Blocks that came.
+    /// Returns the number of blocks so far.
     pub fn blocks(&self) -> u64 {
         self.blocks
     }
 
-    /// Queries that came.
+    /// Returns the number of queries so far.
     pub fn queries(&self) -> u64 {
         self.queries
     }
@@ -32,8 +32,8 @@ impl Order {
     /// Verifies the next record.
     ///
     /// # Errors
-    /// A block with other queries than the next ones; an end with other counts; a record that
-    /// cannot be read.
+    /// A block that does not start with the next query; an end with other counts; a record that
+    /// cannot be decoded.
     pub fn verify(&mut self, record: &Record) -> Result<(), MetadataError> {
         let offset = record.offset;
         match record.kind {
@@ -65,7 +65,7 @@ impl Order {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Block, Found, Query};
+    use crate::{Block, BlockResults, Query};
 
     fn block(numbers: std::ops::Range<u64>) -> (RecordKind, Vec<u8>) {
         let query = |number| Query {
@@ -80,8 +80,8 @@ mod tests {
         };
         let queries: Vec<Query> = numbers.map(query).collect();
         let batches = vec![queries.len() as u32];
-        let found = Found::report(&[b"report".to_vec()]).unwrap();
-        let block = Block { queries, batches, course: None, searched: Vec::new(), found };
+        let results = BlockResults::report(&[b"report".to_vec()]).unwrap();
+        let block = Block { queries, batches, batch_state: None, searched: Vec::new(), results };
         (RecordKind::Block, block.encode().unwrap())
     }
 
@@ -91,7 +91,7 @@ mod tests {
     }
 
     fn verify(records: &[&(RecordKind, Vec<u8>)]) -> Result<(), MetadataError> {
-        let mut order = Order::default();
+        let mut order = RecordOrder::default();
         records.iter().try_for_each(|(kind, body)| {
             order.verify(&Record { kind: *kind, offset: 12, body: body.clone() })
         })

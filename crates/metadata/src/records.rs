@@ -1,7 +1,8 @@
-//! The chain of records: what goes over a link or into a file.
+//! The chain of records, in a file or on a link.
 //!
-//! Each record has in its head the checksum of its body, and a checksum of the head that is chained to the record before. So no
-//! record can be changed, taken out, put in or moved without it being noticed.
+//! The head of each record has the checksum of its body, and a checksum of the head that is seeded
+//! with that of the head before. So a record that was changed, removed, inserted or moved is
+//! detected.
 
 use std::io::{ErrorKind, Read};
 
@@ -10,9 +11,10 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::error::{MetadataError, TooLarge};
 
-/// How metadata begin. Whatever takes it for text, or clears the eighth bit, breaks it.
+/// First bytes of metadata. Programs that convert text, or clear the eighth bit, change them
+/// visibly.
 pub const MAGIC: [u8; 8] = *b"\x89FBMD\r\n\n";
-/// The version of the format.
+/// Version of the format.
 pub const VERSION: u32 = 8;
 
 /// Bytes before the first record.
@@ -20,14 +22,14 @@ pub const START_BYTES: usize = 12;
 /// Bytes of the head of a record.
 pub const HEAD_BYTES: usize = 24;
 
-/// What a record holds.
+/// Kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RecordKind {
-    /// What holds for all queries; the first one.
+    /// The first record, which applies to all queries.
     Header,
     /// A block of queries.
     Block,
-    /// The last one.
+    /// The last record.
     End,
 }
 
@@ -40,47 +42,47 @@ impl RecordKind {
         }
     }
 
-    fn of(number: u8) -> Option<Self> {
+    fn from_number(number: u8) -> Option<Self> {
         [RecordKind::Header, RecordKind::Block, RecordKind::End]
             .into_iter()
             .find(|kind| kind.number() == number)
     }
 }
 
-/// A record as read.
+/// A record that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// What it holds.
+    /// Its kind.
     pub kind: RecordKind,
-    /// Where it begins.
+    /// Its offset in bytes.
     pub offset: u64,
     /// Its body.
     pub body: Vec<u8>,
 }
 
-/// Makes the bytes of records, one after the other.
+/// Encodes records one after the other, each chained to the one before.
 #[derive(Debug, Default)]
-pub struct Chain {
+pub struct RecordChain {
     last: u64,
 }
 
-impl Chain {
-    /// Goes on after a record whose head has this checksum.
+impl RecordChain {
+    /// Continues after a record whose head has this checksum.
     pub fn after(last: u64) -> Self {
-        Chain { last }
+        RecordChain { last }
     }
 
-    /// The checksum of the last head; 0 before the first.
+    /// Returns the checksum of the last head; 0 before the first.
     pub fn last(&self) -> u64 {
         self.last
     }
 
-    /// What comes before the first record.
+    /// Returns the bytes before the first record: magic number and version.
     pub fn start() -> Vec<u8> {
         [&MAGIC[..], &VERSION.to_le_bytes()[..]].concat()
     }
 
-    /// The next record.
+    /// Encodes the next record.
     ///
     /// # Errors
     /// A body of 4 GiB or more.
@@ -96,75 +98,76 @@ impl Chain {
         Ok(bytes)
     }
 
-    /// Has the head of a record, which was made as the first of its own chain, follow the one before; tells the bytes of the record.
-    /// `None` if it is no such head.
+    /// Chains the head of a record, which was encoded as the first of a chain, to the record
+    /// before. Returns the length of the record in bytes; `None` if it is no such head.
     pub fn join(&mut self, head: &mut [u8; HEAD_BYTES]) -> Option<u64> {
-        let bytes = Head::alone(head)?.record_bytes();
-        let (told, sum) = head.split_at_mut(HEAD_BYTES - 8);
-        self.last = xxh3_64_with_seed(told, self.last);
+        let bytes = RecordHead::parse_first(head)?.record_bytes();
+        let (covered, sum) = head.split_at_mut(HEAD_BYTES - 8);
+        self.last = xxh3_64_with_seed(covered, self.last);
         sum.copy_from_slice(&self.last.to_le_bytes());
         Some(bytes)
     }
 }
 
-/// The number of a body's bytes, as the head of its record states it.
+/// Converts the length of a body to the type in the head of its record.
 fn body_length(bytes: u64) -> Result<u32, TooLarge> {
     u32::try_from(bytes).map_err(|_| TooLarge { bytes })
 }
 
-/// Holds that heads of records follow each other.
+/// Verifies that the heads of records form a chain.
 #[derive(Clone, Debug)]
-pub(crate) struct Heads {
-    /// Where the next record begins.
+pub(crate) struct HeadVerifier {
+    /// Offset of the next record.
     pub offset: u64,
-    /// The checksum of the last head.
+    /// Checksum of the last head.
     pub last: u64,
-    /// The last record of all has come.
+    /// Whether the end record has been read.
     pub ended: bool,
 }
 
-/// What a head tells of its body.
+/// The head of a record.
 #[derive(Debug)]
-pub struct Head {
-    /// What it holds.
+pub struct RecordHead {
+    /// Kind of the record.
     pub kind: RecordKind,
     /// Bytes of the body.
     pub length: u32,
     sum: [u8; 8],
 }
 
-impl Head {
-    /// That of a record which was made as the first of its own chain; `None` if it is no such head.
-    pub fn alone(head: &[u8; HEAD_BYTES]) -> Option<Self> {
-        let (told, sum) = head.split_at(HEAD_BYTES - 8);
-        let is_one = *sum == xxh3_64_with_seed(told, 0).to_le_bytes();
-        Self::of(head).filter(|_| is_one)
+impl RecordHead {
+    /// Parses the head of a record that was encoded as the first of a chain; `None` for other
+    /// bytes.
+    pub fn parse_first(head: &[u8; HEAD_BYTES]) -> Option<Self> {
+        let (covered, sum) = head.split_at(HEAD_BYTES - 8);
+        let is_first = *sum == xxh3_64_with_seed(covered, 0).to_le_bytes();
+        Self::parse(head).filter(|_| is_first)
     }
 
-    fn of(head: &[u8; HEAD_BYTES]) -> Option<Self> {
-        let kind = RecordKind::of(head[0]).filter(|_| head[1..4] == [0; 3])?;
+    fn parse(head: &[u8; HEAD_BYTES]) -> Option<Self> {
+        let kind = RecordKind::from_number(head[0]).filter(|_| head[1..4] == [0; 3])?;
         let length = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
         let mut sum = [0; 8];
         sum.copy_from_slice(&head[8..16]);
-        Some(Head { kind, length, sum })
+        Some(RecordHead { kind, length, sum })
     }
 
-    /// Bytes of the whole record.
+    /// Returns the length of the whole record in bytes.
     pub fn record_bytes(&self) -> u64 {
         HEAD_BYTES as u64 + u64::from(self.length)
     }
 
-    /// Whether that is the body.
-    pub fn has(&self, body: &[u8]) -> bool {
+    /// Whether the body has the checksum of this head.
+    pub fn matches(&self, body: &[u8]) -> bool {
         self.sum == xxh3_64(body).to_le_bytes()
     }
 }
 
-impl Heads {
-    /// Begins after the bytes before the first record, as many as there are of them.
+impl HeadVerifier {
+    /// Verifies the bytes before the first record, as many of them as there are.
     ///
     /// # Errors
-    /// Something else, or another version.
+    /// Bytes that are no metadata, of another version, or too few.
     pub fn start(start: &[u8]) -> Result<Self, MetadataError> {
         let (magic, version) = start.split_at(MAGIC.len().min(start.len()));
         if !MAGIC.starts_with(magic) || magic.is_empty() {
@@ -176,14 +179,14 @@ impl Heads {
         if found != VERSION {
             return Err(MetadataError::Version { found, own: VERSION });
         }
-        Ok(Heads { offset: START_BYTES as u64, last: 0, ended: false })
+        Ok(HeadVerifier { offset: START_BYTES as u64, last: 0, ended: false })
     }
 
-    /// The next head.
+    /// Parses the next head.
     ///
     /// # Errors
-    /// One that does not follow.
-    pub fn next(&mut self, head: &[u8; HEAD_BYTES]) -> Result<Head, MetadataError> {
+    /// A head that does not continue the chain.
+    pub fn next(&mut self, head: &[u8; HEAD_BYTES]) -> Result<RecordHead, MetadataError> {
         let offset = self.offset;
         if self.ended {
             return Err(damaged(offset, "there is more after its end"));
@@ -193,7 +196,8 @@ impl Heads {
             return Err(damaged(offset, "the head of a record does not follow the record before"));
         }
         self.last = sum;
-        let head = Head::of(head).ok_or(damaged(offset, "a record is of no known kind"))?;
+        let head =
+            RecordHead::parse(head).ok_or(damaged(offset, "a record is of no known kind"))?;
         let is_first = offset == START_BYTES as u64;
         if is_first != (head.kind == RecordKind::Header) {
             return Err(damaged(offset, "a record is out of its place"));
@@ -201,40 +205,41 @@ impl Heads {
         Ok(head)
     }
 
-    /// The record of that head is whole.
-    pub fn pass(&mut self, head: &Head) {
+    /// Advances past the record of this head.
+    pub fn advance(&mut self, head: &RecordHead) {
         self.offset += head.record_bytes();
         self.ended = head.kind == RecordKind::End;
     }
 }
 
-/// Reads records from a file or a stream. Takes no more memory than a record has bytes that came.
+/// Reads records from a file or a stream. Needs no more memory than the bytes of a record that have
+/// arrived.
 #[derive(Debug)]
 pub struct Records<R> {
     input: R,
-    heads: Heads,
+    heads: HeadVerifier,
 }
 
 impl<R: Read> Records<R> {
-    /// Reads what comes before the first record.
+    /// Reads the bytes before the first record.
     ///
     /// # Errors
-    /// Input that is something else, or of another version.
+    /// Input that is no metadata, or of another version.
     pub fn open(mut input: R) -> Result<Self, MetadataError> {
         let start = fill(&mut input, START_BYTES as u64, 0)?;
-        Ok(Records { heads: Heads::start(&start)?, input })
+        Ok(Records { heads: HeadVerifier::start(&start)?, input })
     }
 
-    /// Where the next record begins.
+    /// Returns the offset of the next record in bytes.
     pub fn offset(&self) -> u64 {
         self.heads.offset
     }
 
-    /// The next record; `None` after the last one.
+    /// Reads the next record; `None` after the last one.
     ///
     /// # Errors
-    /// Input that ends before its last record, or does not end after it; damage; another record than a header where one belongs, or
-    /// a header elsewhere.
+    /// Input that ends before its last record, or does not end after it; damage; a first record
+    /// that is no header, or a header elsewhere.
     pub fn next_record(&mut self) -> Result<Option<Record>, MetadataError> {
         let offset = self.heads.offset;
         let head = fill(&mut self.input, HEAD_BYTES as u64, offset)?;
@@ -252,23 +257,23 @@ impl<R: Read> Records<R> {
         if body.len() < head.length as usize {
             return Err(MetadataError::CutOff { offset });
         }
-        if !head.has(&body) {
+        if !head.matches(&body) {
             return Err(damaged(offset, WRONG_SUM));
         }
-        self.heads.pass(&head);
+        self.heads.advance(&head);
         Ok(Some(Record { kind: head.kind, offset, body }))
     }
 }
 
-/// What is said of a body with another checksum.
+/// Message for a body with another checksum.
 pub(crate) const WRONG_SUM: &str = "the checksum of a record is wrong";
 
-/// Reads so many bytes, or as many as there are.
+/// Reads `length` bytes, or fewer at the end of the input.
 fn fill(input: &mut impl Read, length: u64, offset: u64) -> Result<Vec<u8>, MetadataError> {
     let mut bytes = Vec::new();
     match input.take(length).read_to_end(&mut bytes) {
         Ok(_) => Ok(bytes),
-        // Of a broken link as much is whole as came.
+        // The bytes before a link broke are valid.
         Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(bytes),
         Err(error) => Err(MetadataError::Io { offset, cause: error.to_string() }),
     }
@@ -283,7 +288,7 @@ mod tests {
     use super::*;
 
     fn file(bodies: &[&[u8]]) -> Vec<u8> {
-        let (mut chain, mut bytes) = (Chain::default(), Chain::start());
+        let (mut chain, mut bytes) = (RecordChain::default(), RecordChain::start());
         bytes.extend(chain.record(RecordKind::Header, b"header").unwrap());
         bodies.iter().for_each(|body| bytes.extend(chain.record(RecordKind::Block, body).unwrap()));
         bytes.extend(chain.record(RecordKind::End, b"").unwrap());
@@ -313,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_is_whole_up_to_there() {
+    fn a_truncated_file_is_read_up_to_its_last_whole_record() {
         let bytes = file(&[b"one", b"two"]);
         for end in 1..bytes.len() {
             let (bodies, error) = read(&bytes[..end]);
@@ -326,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn no_bit_can_change() {
+    fn every_changed_bit_is_detected() {
         let bytes = file(&[b"one", b"two"]);
         for at in 0..bytes.len() {
             for bit in 0..8 {
@@ -358,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn other_files_and_versions_are_told() {
+    fn other_files_and_versions_are_refused() {
         assert_eq!(read(b">query\nMKV\n").1, Some(MetadataError::Foreign));
         let mut bytes = file(&[]);
         bytes[8] = 77;

@@ -1,7 +1,7 @@
-//! The memory that a record takes, known before it is kept.
+//! Computes the memory that a record needs, before it is decoded.
 //!
-//! The lengths that its compressed parts state bound it. Where that is too much, it is counted: the
-//! parts are decompressed piece by piece, and nothing of them is kept.
+//! The stated lengths of its compressed parts give an upper bound. If that is too much, the exact
+//! memory is counted: the parts are decompressed piece by piece, and nothing of them is kept.
 
 use fleetblast_engine::hits::{Alignment, Edit, SubjectHit};
 use fleetblast_seq::id::SeqId;
@@ -9,23 +9,24 @@ use serde::de::DeserializeOwned;
 
 use crate::columns::{packed_columns, sum};
 use crate::records::{Record, RecordKind};
-use crate::subjects::{self, Shown};
+use crate::subjects::{self, ShownSubjects};
 use crate::values::{Plain, Unpacked, stated_length};
 use crate::weight::lists;
-use crate::weight::{EndWeight, HeadWeight, HeaderWeight, Items, RoundsWeight, TextWeight, Weigh};
-use crate::{Kind, MetadataError, hits};
+use crate::weight::{
+    EndWeight, HeadWeight, HeaderWeight, Items, IterationsWeight, TextWeight, Weigh,
+};
+use crate::{Encoding, MetadataError, hits};
 
-/// The most bytes of memory for each byte of values and of columns.
+/// Most bytes of memory per byte of values and of columns.
 const WORST: u64 = 128;
-/// Bytes of the smallest identifier. No other value is larger for its bytes.
+/// Encoded bytes of the smallest identifier. No other value has more memory per byte.
 const LEAST_ID: usize = 2;
 const _: () = assert!(2 * size_of::<SeqId>() <= WORST as usize * LEAST_ID);
-/// The most bytes of memory for each byte of letters and reports, which are copied once.
+/// Most bytes of memory per byte of letters and reports, which are copied once.
 const COPIED: u64 = 2;
 
 impl Record {
-    /// Verifies that the contents of the record take no more than `available` bytes of memory,
-    /// about.
+    /// Verifies that the decoded record needs no more than about `available` bytes of memory.
     ///
     /// # Errors
     /// [`MetadataError::Memory`]. A small record that cannot be read passes; decoding it fails.
@@ -34,7 +35,7 @@ impl Record {
         if most <= available {
             return Ok(());
         }
-        // What cannot be read whole may take the most until that is found out.
+        // A part that cannot be decoded may need the most before the error is found.
         let needed = counted_memory(self).map_or(most, |counted| counted.min(most));
         match needed > available {
             true => Err(MetadataError::Memory { offset: self.offset, needed, available }),
@@ -43,14 +44,14 @@ impl Record {
     }
 }
 
-/// The parts of a block, before any of it is kept.
+/// The parts of a block, before any of it is decoded.
 struct Parts<'a> {
-    /// Memory of its head.
+    /// Bytes of memory of its head.
     head: u64,
-    kind: Kind,
+    encoding: Encoding,
     texts: &'a [u8],
     letters: &'a [u8],
-    found: &'a [u8],
+    results: &'a [u8],
 }
 
 impl<'a> Parts<'a> {
@@ -59,22 +60,22 @@ impl<'a> Parts<'a> {
         let (lengths, rest): ([u64; 2], &[u8]) = postcard::take_from_bytes(rest).ok()?;
         let [texts, letters] = lengths.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
         let (texts, rest) = rest.split_at_checked(texts)?;
-        let (letters, found) = rest.split_at_checked(letters)?;
-        Some(Parts { head: head.outside(), kind: head.kind, texts, letters, found })
+        let (letters, results) = rest.split_at_checked(letters)?;
+        Some(Parts { head: head.outside(), encoding: head.encoding, texts, letters, results })
     }
 
-    /// Returns the memory of the block with so much for its texts and for what was found.
-    fn memory(&self, texts: u64, found: u64) -> Option<u64> {
+    /// Returns the memory of the block, given that of its texts and of its results.
+    fn memory(&self, texts: u64, results: u64) -> Option<u64> {
         let letters = stated_length(self.letters, Plain::Letters)?.saturating_mul(COPIED);
-        Some([self.head, texts, letters, found].into_iter().fold(0, u64::saturating_add))
+        Some([self.head, texts, letters, results].into_iter().fold(0, u64::saturating_add))
     }
 
     fn report(&self) -> u64 {
-        stated_length(self.found, Plain::Report).unwrap_or(0).saturating_mul(COPIED)
+        stated_length(self.results, Plain::Report).unwrap_or(0).saturating_mul(COPIED)
     }
 }
 
-/// Returns the most memory that parts of the stated lengths take; `None` for other bytes.
+/// Returns the most memory that parts of the stated lengths need; `None` for other bytes.
 fn most_memory(record: &Record) -> Option<u64> {
     let worst =
         |packed: &[u8]| stated_length(packed, Plain::Values).unwrap_or(0).saturating_mul(WORST);
@@ -83,18 +84,18 @@ fn most_memory(record: &Record) -> Option<u64> {
     }
     let parts = Parts::read(&record.body)?;
     let columns = |bytes: &[u8]| columns_length(bytes).unwrap_or(0).saturating_mul(WORST);
-    let found = match parts.kind {
-        Kind::Report => parts.report(),
-        Kind::Oids | Kind::Hits => {
-            let rounds = in_rounds(parts.found)
+    let results = match parts.encoding {
+        Encoding::Report => parts.report(),
+        Encoding::Oids | Encoding::Hits => {
+            let iterations = split_iterations(parts.results)
                 .map_or(0, |(own, rest)| worst(own).saturating_add(columns(rest)));
-            columns(parts.found).max(rounds)
+            columns(parts.results).max(iterations)
         }
     };
-    parts.memory(worst(parts.texts), found)
+    parts.memory(worst(parts.texts), results)
 }
 
-/// Returns the memory that the record takes, by all that it holds; `None` for other bytes.
+/// Returns the memory that the record needs, counted by its contents; `None` for other bytes.
 fn counted_memory(record: &Record) -> Option<u64> {
     match record.kind {
         RecordKind::Header => Some(weigh::<HeaderWeight>(&record.body)?.outside()),
@@ -102,11 +103,11 @@ fn counted_memory(record: &Record) -> Option<u64> {
         RecordKind::Block => {
             let parts = Parts::read(&record.body)?;
             let texts = weigh::<Items<TextWeight>>(parts.texts)?.outside();
-            let found = match parts.kind {
-                Kind::Report => parts.report(),
-                Kind::Oids | Kind::Hits => found_memory(parts.found)?,
+            let results = match parts.encoding {
+                Encoding::Report => parts.report(),
+                Encoding::Oids | Encoding::Hits => results_memory(parts.results)?,
             };
-            parts.memory(texts, found)
+            parts.memory(texts, results)
         }
     }
 }
@@ -114,45 +115,45 @@ fn counted_memory(record: &Record) -> Option<u64> {
 fn weigh<T: DeserializeOwned>(packed: &[u8]) -> Option<T> {
     let mut unpacked = Unpacked::new(packed, Plain::Values)?;
     let weight = unpacked.value()?;
-    unpacked.ends().then_some(weight)
+    unpacked.is_at_end().then_some(weight)
 }
 
-/// Splits what was found in rounds: their compressed description, which its length precedes, and
-/// columns.
-fn in_rounds(found: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (length, rest): (u64, &[u8]) = postcard::take_from_bytes(found).ok()?;
+/// Splits the results of iterations: the compressed iterations, which follow their length, and the
+/// columns of the hits.
+fn split_iterations(results: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest): (u64, &[u8]) = postcard::take_from_bytes(results).ok()?;
     rest.split_at_checked(usize::try_from(length).ok()?)
 }
 
-fn found_memory(found: &[u8]) -> Option<u64> {
-    if let Some(columns) = columns_memory(found) {
+fn results_memory(results: &[u8]) -> Option<u64> {
+    if let Some(columns) = columns_memory(results) {
         return Some(columns);
     }
-    let (own, columns) = in_rounds(found)?;
-    Some(weigh::<RoundsWeight>(own)?.outside().saturating_add(columns_memory(columns)?))
+    let (own, columns) = split_iterations(results)?;
+    Some(weigh::<IterationsWeight>(own)?.outside().saturating_add(columns_memory(columns)?))
 }
 
-/// Returns the memory of columns and of what they become.
+/// Returns the memory of columns and of the values decoded from them.
 fn columns_memory(bytes: &[u8]) -> Option<u64> {
     let columns = packed_columns(bytes)?;
-    let sums = |at: usize| sum(columns[at]);
+    let sums = |index: usize| sum(columns[index]);
     let contents = match columns.len() {
         subjects::COLUMNS => {
             let (queries, counts) = sums(subjects::COUNTS)?;
-            lists(1, queries, size_of::<Shown>()).saturating_add(lists(
+            lists(1, queries, size_of::<ShownSubjects>()).saturating_add(lists(
                 queries,
                 counts >> 1,
                 size_of::<u32>(),
             ))
         }
         hits::COLUMNS => {
-            let (queries, found) = sums(hits::HITS)?;
+            let (queries, hits) = sums(hits::HITS)?;
             let (_, alignments) = sums(hits::ALIGNMENTS)?;
             let (_, runs) = sums(hits::RUNS)?;
             [
                 lists(1, queries, size_of::<Vec<SubjectHit>>()),
-                lists(queries, found, size_of::<SubjectHit>()),
-                lists(found, alignments, size_of::<Alignment>()),
+                lists(queries, hits, size_of::<SubjectHit>()),
+                lists(hits, alignments, size_of::<Alignment>()),
                 lists(alignments, runs, size_of::<Edit>()),
             ]
             .into_iter()
@@ -176,7 +177,7 @@ fn columns_length(bytes: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
     use crate::values::encode;
-    use crate::{Block, End, Found, Query};
+    use crate::{Block, BlockResults, End, Query};
 
     fn query() -> Query {
         Query {
@@ -191,13 +192,13 @@ mod tests {
         }
     }
 
-    fn block(found: Found) -> Record {
-        block_of(query(), found)
+    fn block(results: BlockResults) -> Record {
+        block_of(query(), results)
     }
 
-    fn block_of(query: Query, found: Found) -> Record {
+    fn block_of(query: Query, results: BlockResults) -> Record {
         let (queries, batches) = (vec![query], vec![1]);
-        let block = Block { queries, batches, course: None, searched: Vec::new(), found };
+        let block = Block { queries, batches, batch_state: None, searched: Vec::new(), results };
         Record { kind: RecordKind::Block, offset: 77, body: block.encode().unwrap() }
     }
 
@@ -213,16 +214,16 @@ mod tests {
     }
 
     #[test]
-    fn what_a_record_takes_is_known_before_it_is_kept() {
+    fn the_memory_of_a_record_is_known_before_it_is_decoded() {
         let size = size_of::<Query>() as u64;
         let own = 10_000 + 2 * 100 + 4 * size;
         let room = |bytes: u64| bytes..bytes + 1000;
-        let report = needed(&block(Found::report(&[vec![b'r'; 90_000]]).unwrap()));
+        let report = needed(&block(BlockResults::report(&[vec![b'r'; 90_000]]).unwrap()));
         assert!(room(own + 180_000).contains(&report), "{report}");
-        let shown = [Shown { oids: (0..30_000).collect(), overflowed: false }];
+        let shown = [ShownSubjects { oids: (0..30_000).collect(), overflowed: false }];
         let bytes = subjects::encode(&shown).unwrap();
-        let subjects = needed(&block(Found { kind: Kind::Oids, bytes, digest: 0 }));
-        // Four bytes for each, twice, and a bit of the column.
+        let subjects = needed(&block(BlockResults { encoding: Encoding::Oids, bytes, digest: 0 }));
+        // Four bytes for each, twice, and one bit of the column.
         assert!(room(own + 240_000 + 30_000 / 8).contains(&subjects), "{subjects}");
         let closing = vec![b'c'; 10_000];
         let body = End { closing, ..End::default() }.encode().unwrap();
@@ -232,38 +233,40 @@ mod tests {
         assert_eq!(odd.verify_memory(0), Ok(()));
     }
 
-    /// A byte of the file each, and the size of a text in memory.
+    /// Each takes one byte in the file, and the size of a string in memory.
     #[test]
     fn empty_messages_count() {
-        let found = || Found::report(&[Vec::new()]).unwrap();
+        let results = || BlockResults::report(&[Vec::new()]).unwrap();
         let mut query = query();
         query.messages = vec![String::new(); 1 << 20];
-        let needed = needed(&block_of(query, found()));
+        let needed = needed(&block_of(query, results()));
         assert!((1 << 20) * (size_of::<String>() as u64) < needed, "{needed}");
         assert!(needed < (1 << 20) * 3 * (size_of::<String>() as u64), "{needed}");
     }
 
-    /// One that ends amid its messages, which are parsed until then.
+    /// The query ends inside its messages, which are decoded up to there.
     #[test]
     fn values_that_cannot_be_read_whole_count_for_the_most() {
-        let found = || Found::report(&[Vec::new()]).unwrap();
-        let record = block(found());
+        let results = || BlockResults::report(&[Vec::new()]).unwrap();
+        let record = block(results());
         let parts = Parts::read(&record.body).unwrap();
         let queries = [&[1, 0, 0, 0, 0, 0, 0][..], &[0xff, 0xff, 0x7f], &[0; 50_000]].concat();
         let texts = crate::values::compress(&queries, Plain::Values).unwrap();
-        let (first, course, searched): (u64, Option<crate::Course>, Vec<bool>) = (1, None, vec![]);
+        let (first, batch_state, searched): (u64, Option<crate::BatchState>, Vec<bool>) =
+            (1, None, vec![]);
         let lengths = [texts.len() as u64, parts.letters.len() as u64];
-        let head = (first, 0u64, Kind::Report, 0u64, vec![1u32], course, searched, lengths);
-        let body = [&encode(&head), &texts, parts.letters, parts.found].map(|part| part.to_vec());
+        let head =
+            (first, 0u64, Encoding::Report, 0u64, vec![1u32], batch_state, searched, lengths);
+        let body = [&encode(&head), &texts, parts.letters, parts.results].map(|part| part.to_vec());
         let record = Record { kind: RecordKind::Block, offset: 77, body: body.concat() };
         assert!(needed(&record) > 50_000 * WORST);
     }
 
-    /// What is weighed has the encoding of what is written.
+    /// The types of `weight` have the encoding of the types that they stand for.
     #[test]
     fn everything_can_be_weighed() {
-        use crate::header::{Content, Database, Header, OptionValue, Paragraph};
-        use crate::rounds::{Rounds, Search, Searches};
+        use crate::header::{Database, DatabaseFingerprint, Header, OptionValue, Paragraph};
+        use crate::iterations::{BlockIterations, IterationResult, QueryIterations};
         use fleetblast_db::restrict::{Ids, Restriction, SeqIdList};
         use fleetblast_seq::id::{NumberKind, ObjectId, TextKind};
 
@@ -287,14 +290,15 @@ mod tests {
             SeqId::Numbered(NumberKind::Import, 7),
         ];
         (query.lower_case, query.range) = (vec![3..5, 7..9], Some(2..9));
-        let block = block_of(query, Found::report(&[text()]).unwrap());
+        let block = block_of(query, BlockResults::report(&[text()]).unwrap());
         assert!(counted_memory(&block).is_some());
 
-        let content = Content { sequences: 1, letters: 2, residues: 3, headers: 4, rest: 5 };
+        let fingerprint =
+            DatabaseFingerprint { sequences: 1, letters: 2, residues: 3, headers: 4, rest: 5 };
         let (title, date, masked_using) = (text(), text(), text());
         let paragraph = Paragraph { title, date, masked_using, sequences: 1, residues: 2 };
         let paragraphs = vec![paragraph];
-        let database = Database { label: text(), paragraphs, is_subject: false, content };
+        let database = Database { label: text(), paragraphs, is_subject: false, fingerprint };
         let values = [
             OptionValue::Flag,
             OptionValue::Text(text()),
@@ -312,7 +316,7 @@ mod tests {
                 command: text(),
                 inputs: vec![("taxdb.btd".to_owned(), "digest".to_owned())],
                 restriction: Some(Restriction { ids, negative: true }),
-                kinds: crate::Kinds::Only(Kind::Hits),
+                encodings: crate::EncodingChoice::Only(Encoding::Hits),
                 hitlist_size: 500,
                 database: database.clone(),
             };
@@ -323,26 +327,26 @@ mod tests {
             assert!(counted_memory(&record).is_some());
         }
 
-        let search = Search {
+        let iteration = IterationResult {
             statistics: None,
             known: Some(vec![7]),
             messages: vec!["m".to_owned()],
             hidden: 7,
             exceeds: true,
         };
-        let queries = vec![Searches { searches: vec![search], converged: true }];
-        let rounds = Rounds { is_document: true, before: 7, queries };
-        let bytes = subjects::encode(&[Shown::default()]).unwrap();
-        let bytes = rounds.encode(&bytes).unwrap();
-        assert!(found_memory(&bytes).is_some());
-        let bytes = rounds.encode(&hits::encode(&[], &NoWorth).unwrap()).unwrap();
-        assert!(found_memory(&bytes).is_some());
+        let queries = vec![QueryIterations { iterations: vec![iteration], converged: true }];
+        let iterations = BlockIterations { is_document: true, before: 7, queries };
+        let bytes = subjects::encode(&[ShownSubjects::default()]).unwrap();
+        let bytes = iterations.encode(&bytes).unwrap();
+        assert!(results_memory(&bytes).is_some());
+        let bytes = iterations.encode(&hits::encode(&[], &NoStatistics).unwrap()).unwrap();
+        assert!(results_memory(&bytes).is_some());
     }
 
-    /// Of no alignments.
-    struct NoWorth;
+    /// Statistics that are never used, since there are no alignments.
+    struct NoStatistics;
 
-    impl hits::Worth for NoWorth {
+    impl hits::ScoreStatistics for NoStatistics {
         fn scale(&self, _: usize) -> i32 {
             1
         }

@@ -1,28 +1,30 @@
-//! The subjects that the report shows, for another site that searches just these again.
+//! Encodes the subjects that the report shows, for an I/O site that searches these again.
 
 use crate::bits::{BitReader, BitWriter, rice_low};
-use crate::columns::{Column, join, part};
+use crate::columns::{Column, join, split};
 use crate::error::NoRoom;
 
-/// How many columns there are.
+/// Number of columns.
 pub(crate) const COLUMNS: usize = 3;
-/// The column with twice the number of each query's subjects.
+/// Index of the column with twice the number of subjects of each query.
 pub(crate) const COUNTS: usize = 0;
 
-/// What the report shows of a query.
+/// The subjects that the report shows for a query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shown {
-    /// The subjects, ascending.
+pub struct ShownSubjects {
+    /// OIDs of the subjects, ascending.
     pub oids: Vec<u32>,
-    /// More subjects were aligned than the list of hits takes, which changes the order among those that stay.
+    /// Whether more subjects were aligned than the hit list holds, which changes the order of those
+    /// that stay.
     pub overflowed: bool,
 }
 
-/// The subjects of each query as bytes: how many, and the gaps between them in Rice's code.
+/// Encodes the subjects of each query: their number, and the gaps between their OIDs in Rice's
+/// code.
 ///
 /// # Errors
 /// No memory.
-pub fn encode(queries: &[Shown]) -> Result<Vec<u8>, NoRoom> {
+pub fn encode(queries: &[ShownSubjects]) -> Result<Vec<u8>, NoRoom> {
     let (mut counts, mut lows, mut gaps) =
         (Column::default(), Column::default(), BitWriter::default());
     for query in queries {
@@ -39,24 +41,25 @@ pub fn encode(queries: &[Shown]) -> Result<Vec<u8>, NoRoom> {
     join::<COLUMNS>([counts, lows, Column(gaps.finish())])
 }
 
-/// The subjects of so many queries, of so many sequences; `None` for bytes that are not those of so many.
-pub fn decode(bytes: &[u8], queries: usize, sequences: u32) -> Option<Vec<Shown>> {
-    let [mut counts, mut lows, gaps] = part(bytes)?;
+/// Decodes the subjects of `queries` queries, in a database of `sequences` sequences; `None` for
+/// other bytes.
+pub fn decode(bytes: &[u8], queries: usize, sequences: u32) -> Option<Vec<ShownSubjects>> {
+    let [mut counts, mut lows, gaps] = split(bytes)?;
     let mut gaps = BitReader::new(gaps.bytes());
     let mut all = Vec::new();
     for _ in 0..queries {
-        let told = counts.take()?;
+        let encoded = counts.read()?;
         let mut oids = Vec::new();
-        let low = if told >> 1 > 0 { lows.take_u32().filter(|&low| low < 32)? } else { 0 };
+        let low = if encoded >> 1 > 0 { lows.read_u32().filter(|&low| low < 32)? } else { 0 };
         let mut next: u32 = 0;
-        for _ in 0..told >> 1 {
-            let oid = next.checked_add(gaps.take_rice(low)?).filter(|&oid| oid < sequences)?;
+        for _ in 0..encoded >> 1 {
+            let oid = next.checked_add(gaps.read_rice(low)?).filter(|&oid| oid < sequences)?;
             next = oid + 1;
             oids.push(oid);
         }
-        all.push(Shown { oids, overflowed: told & 1 == 1 });
+        all.push(ShownSubjects { oids, overflowed: encoded & 1 == 1 });
     }
-    (counts.is_done() && lows.is_done() && gaps.ends()).then_some(all)
+    (counts.is_done() && lows.is_done() && gaps.is_at_end()).then_some(all)
 }
 
 #[cfg(test)]
@@ -70,7 +73,7 @@ mod tests {
         #[test]
         fn subjects_come_back(
             queries in prop::collection::vec(
-                (btree_set(0..u32::MAX, 0..40), any::<bool>()).prop_map(|(oids, overflowed)| Shown {
+                (btree_set(0..u32::MAX, 0..40), any::<bool>()).prop_map(|(oids, overflowed)| ShownSubjects {
                     oids: oids.into_iter().collect(),
                     overflowed,
                 }),
@@ -93,10 +96,10 @@ mod tests {
     }
 
     #[test]
-    fn a_subject_takes_little_more_than_what_tells_it() {
-        // 500 of 176,606 sequences, evenly: 9.9 bits each tell them.
+    fn a_subject_takes_few_bits() {
+        // 500 of 176,606 sequences, evenly spread: the information is 9.9 bits each.
         let oids: Vec<u32> = (0..500).map(|i| i * 353 + i * i % 300).collect();
-        let bytes = encode(&[Shown { oids, overflowed: false }]).unwrap();
+        let bytes = encode(&[ShownSubjects { oids, overflowed: false }]).unwrap();
         assert!(bytes.len() < 500 * 11 / 8, "{}", bytes.len());
     }
 }

@@ -1,7 +1,7 @@
-//! Values as bytes: postcard's encoding, compressed by zstd where that is worth it.
+//! Encodes values with postcard, and compresses them with zstd where that helps.
 //!
-//! Values are parsed while they are decompressed, so that junk ends at its first bytes. The bytes
-//! of a compressed part bound its contents, so that a small file never fills the memory of its
+//! Values are decoded while they are decompressed, so that invalid bytes are found early. The size
+//! of a compressed part bounds its contents, so that a small file never fills the memory of its
 //! reader.
 
 use std::io::{BufRead, BufReader, Read, Take};
@@ -14,28 +14,30 @@ use zstd::zstd_safe::{find_frame_compressed_size, get_frame_content_size};
 
 use crate::error::NoRoom;
 
-/// How hard is compressed: what crosses a slow link is small, and made once.
+/// Compression level: high, since metadata are small, compressed once, and may cross a slow link.
 const LEVEL: i32 = 19;
-/// The same of reports, which are long: a search is not to wait for a fifth of the bytes.
+/// Compression level of reports: they are long, and saving a fifth of the bytes would delay the
+/// search.
 const LEVEL_OF_REPORTS: i32 = 3;
 /// Largest window (base 2 logarithm) that a frame may ask the decompressor to keep: 8 MiB, the
 /// window of [`LEVEL`].
 const WINDOW_LOG: u32 = 23;
 /// Bytes decompressed at a time.
 const BUFFER: usize = 1 << 14;
-/// How a frame of zstd begins that stands for nothing; four bytes of its length follow, and as many bytes.
+/// First bytes of a zstd frame without contents. Its length in four bytes follows, and then as many
+/// bytes.
 const PADDING: [u8; 4] = [0x50, 0x2a, 0x4d, 0x18];
 
-/// What is compressed.
+/// Kind of data that is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Plain {
-    /// Values, which take many times their bytes in memory.
+    /// Encoded values, which take many times their bytes in memory.
     Values,
-    /// Numbers of one kind, many of them the same.
+    /// Numbers of one kind, many of them equal.
     Column,
-    /// Letters of queries, which stay bytes.
+    /// Letters of queries, which are not decoded further.
     Letters,
-    /// A report, which stays bytes.
+    /// A report, which is not decoded further.
     Report,
 }
 
@@ -44,7 +46,7 @@ impl Plain {
         if self == Plain::Report { LEVEL_OF_REPORTS } else { LEVEL }
     }
 
-    /// Returns for how many bytes each compressed byte may stand.
+    /// Returns the most bytes that each compressed byte may become.
     fn ratio(self) -> usize {
         match self {
             Plain::Values | Plain::Column => 16,
@@ -52,7 +54,7 @@ impl Plain {
         }
     }
 
-    /// Returns for how many bytes any number of compressed bytes may stand.
+    /// Returns the number of bytes that even the fewest compressed bytes may become.
     fn always(self) -> usize {
         match self {
             Plain::Values => 1 << 16,
@@ -60,22 +62,22 @@ impl Plain {
         }
     }
 
-    /// Returns the most bytes for which `packed` compressed ones may stand. Padding follows what
-    /// compresses better.
+    /// Returns the most bytes that `packed` compressed bytes may become. Data that compress better
+    /// get padding.
     fn most(self, packed: usize) -> usize {
         packed.saturating_mul(self.ratio()).max(self.always())
     }
 
-    /// Returns the compressed bytes that are needed for `plain` bytes.
+    /// Returns the fewest compressed bytes that `plain` bytes need.
     fn least(self, plain: usize) -> usize {
         if plain <= self.always() { 0 } else { plain.div_ceil(self.ratio()) }
     }
 }
 
-/// Compresses.
+/// Compresses data of this kind.
 ///
 /// # Errors
-/// Memory is its only want.
+/// No memory.
 pub(crate) fn compress(bytes: &[u8], plain: Plain) -> Result<Vec<u8>, NoRoom> {
     let mut packed = zstd::bulk::compress(bytes, plain.level()).map_err(|_| NoRoom)?;
     let missing = plain.least(bytes.len()).saturating_sub(packed.len());
@@ -88,8 +90,8 @@ pub(crate) fn compress(bytes: &[u8], plain: Plain) -> Result<Vec<u8>, NoRoom> {
     Ok(packed)
 }
 
-/// Returns the length of the contents of a compressed part, which its frames state. `None` for
-/// bytes that are no frames, for frames without a length, and for more than the part may stand for.
+/// Returns the decompressed length of a part, as its frames state it. `None` for bytes that are no
+/// frames, for frames without a length, and for more than the part may become.
 pub(crate) fn stated_length(packed: &[u8], plain: Plain) -> Option<u64> {
     let (mut rest, mut all) = (packed, 0_u64);
     while !rest.is_empty() {
@@ -99,17 +101,17 @@ pub(crate) fn stated_length(packed: &[u8], plain: Plain) -> Option<u64> {
     Some(all).filter(|&length| length <= plain.most(packed.len()) as u64)
 }
 
-/// A compressed part while it is decompressed.
+/// Decompresses a part piece by piece.
 pub(crate) struct Unpacked<'a> {
-    // One byte more than it may stand for.
+    // Limited to one byte more than it may become.
     input: BufReader<Take<zstd::Decoder<'static, &'a [u8]>>>,
-    /// The text that was read last.
+    /// Bytes of the text that was decoded last.
     text: Vec<u8>,
 }
 
 impl<'a> Unpacked<'a> {
-    /// Begins with a part; `None` if it stands for too much, or without memory for the
-    /// decompressor.
+    /// Starts to decompress a part; `None` if it may not become that long, or without memory for
+    /// the decompressor.
     pub fn new(packed: &'a [u8], plain: Plain) -> Option<Self> {
         stated_length(packed, plain)?;
         let most = plain.most(packed.len()) as u64;
@@ -120,22 +122,22 @@ impl<'a> Unpacked<'a> {
         Some(Unpacked { input: BufReader::with_capacity(BUFFER, input), text: Vec::new() })
     }
 
-    /// Returns the next `count` bytes.
+    /// Reads the next `count` bytes.
     pub fn bytes(&mut self, count: u64) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
         (&mut self.input).take(count).read_to_end(&mut bytes).ok()?;
         (bytes.len() as u64 == count).then_some(bytes)
     }
 
-    /// Returns all the rest.
+    /// Reads all the rest.
     pub fn rest(mut self) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
         self.input.read_to_end(&mut bytes).ok()?;
-        self.ends().then_some(bytes)
+        self.is_at_end().then_some(bytes)
     }
 
-    /// Whether all contents were taken, and were not too many.
-    pub fn ends(&mut self) -> bool {
+    /// Whether all contents have been read, and were not too many.
+    pub fn is_at_end(&mut self) -> bool {
         self.input.fill_buf().is_ok_and(<[u8]>::is_empty) && self.input.get_ref().limit() > 0
     }
 }
@@ -172,7 +174,7 @@ impl<'de, 'a: 'de> Flavor<'de> for &'de mut Unpacked<'a> {
 }
 
 impl Unpacked<'_> {
-    /// The next value.
+    /// Decodes the next value.
     pub fn value<T: DeserializeOwned>(&mut self) -> Option<T> {
         T::deserialize(&mut Deserializer::from_flavor(self)).ok()
     }
@@ -186,20 +188,20 @@ pub(crate) fn compress_value<T: Serialize>(value: &T) -> Result<Vec<u8>, NoRoom>
     compress(&encode(value), Plain::Values)
 }
 
-/// Decompresses a value; `None` for other bytes, and for more than these bytes may stand for.
+/// Decompresses a value; `None` for other bytes, and for more than these bytes may become.
 pub(crate) fn decompress_value<T: DeserializeOwned>(packed: &[u8]) -> Option<T> {
     let mut unpacked = Unpacked::new(packed, Plain::Values)?;
     let value = unpacked.value()?;
-    unpacked.ends().then_some(value)
+    unpacked.is_at_end().then_some(value)
 }
 
-/// A value.
+/// Encodes a value.
 pub(crate) fn encode<T: Serialize>(value: &T) -> Vec<u8> {
-    // The types of this crate have no parts that cannot be written.
+    // The types of this crate have no parts that cannot be encoded.
     postcard::to_allocvec(value).unwrap_or_default()
 }
 
-/// A value, which takes all bytes.
+/// Decodes a value from all of the bytes.
 pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     let (value, rest) = postcard::take_from_bytes(bytes).ok()?;
     rest.is_empty().then_some(value)
@@ -213,7 +215,7 @@ mod tests {
 
     /// Letters of a masked chromosome.
     #[test]
-    fn what_compresses_very_well_comes_back() {
+    fn data_that_compress_very_well_come_back() {
         for plain in ALL {
             let least = plain.always();
             for length in [0, 1, least, least + 1, 9 << 20] {
@@ -227,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn few_bytes_do_not_become_many() {
+    fn few_bytes_do_not_become_very_many() {
         let bomb = |length: usize| {
             let bomb = zstd::bulk::compress(&vec![0; length], LEVEL_OF_REPORTS).unwrap();
             assert!(bomb.len() < 10_000);
@@ -278,7 +280,7 @@ mod tests {
         assert_eq!(unpacked.value::<String>(), Some("text".to_owned()));
         assert_eq!(unpacked.value::<f64>(), Some(0.5));
         assert_eq!(unpacked.bytes(2), Some(vec![1, 2]));
-        assert!(!unpacked.ends());
+        assert!(!unpacked.is_at_end());
         assert_eq!(unpacked.bytes(2), None);
         assert_eq!(decompress_value::<u64>(&packed), None, "there is more");
     }

@@ -1,6 +1,6 @@
-//! The memory of values, counted while they are read and not kept.
+//! Counts the memory of values while they are decoded, without keeping them.
 //!
-//! Each type here has the encoding of a type that is written, and stands for it.
+//! Each type here has the encoding of another type, for which it stands.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -12,21 +12,21 @@ use fleetblast_stats::karlin::KarlinBlock;
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use crate::block::{Course, Kind, Query};
-use crate::header::{Content, Kinds, OptionValue, Paragraph};
-use crate::rounds::{Search, Searches};
+use crate::block::{BatchState, Encoding, Query};
+use crate::header::{DatabaseFingerprint, EncodingChoice, OptionValue, Paragraph};
+use crate::iterations::{IterationResult, QueryIterations};
 
-/// Bytes that an allocation takes besides its contents, at most.
+/// Most bytes that an allocation takes besides its contents.
 const ALLOCATION: u64 = 32;
 
-/// Returns the most bytes that `lists` lists of `items` items in all take, each of `size` bytes. A
-/// list may have room for twice its items, and for four if it has one.
+/// Returns the most bytes of `lists` lists with `items` items in all, each of `size` bytes. A list
+/// may have room for twice its items, and for four if it has one.
 pub(crate) fn lists(lists: u64, items: u64, size: usize) -> u64 {
     let slots = items.saturating_add(lists).saturating_mul(2);
     slots.saturating_mul(size as u64).saturating_add(lists.saturating_mul(ALLOCATION))
 }
 
-/// What stands for a value and knows its memory.
+/// Stands for a value, and knows its memory.
 pub(crate) trait Weigh {
     /// The type of the value.
     type Of;
@@ -35,7 +35,7 @@ pub(crate) trait Weigh {
     fn outside(&self) -> u64;
 }
 
-/// A list, of which only the memory is kept.
+/// Stands for a list; only its memory is kept.
 pub(crate) struct Items<T> {
     bytes: u64,
     of: PhantomData<T>,
@@ -101,8 +101,8 @@ impl<A: Weigh, B: Weigh> Weigh for (A, B) {
     }
 }
 
-/// Defines a struct with the fields of one that is written, and names those that have memory
-/// outside.
+/// Defines a struct with the fields of the one that it stands for, and names those fields that
+/// have memory outside.
 macro_rules! weighed {
     ($name:ident for $of:ty { $($field:ident: $type:ty,)* } outside { $($list:ident),* }) => {
         #[derive(Deserialize)]
@@ -130,10 +130,10 @@ impl<T: Weigh> Weigh for Option<T> {
 weighed!(HeadWeight for () {
     first: u64,
     queries: u64,
-    kind: Kind,
+    encoding: Encoding,
     digest: u64,
     batches: Items<u32>,
-    course: Option<Course>,
+    batch_state: Option<BatchState>,
     searched: Items<bool>,
 } outside { batches, searched });
 
@@ -155,7 +155,7 @@ weighed!(HeaderWeight for () {
     command: Bytes,
     inputs: Items<(Bytes, Bytes)>,
     restriction: Option<RestrictionWeight>,
-    kinds: Kinds,
+    encodings: EncodingChoice,
     hitlist_size: u64,
     database: DatabaseWeight,
 } outside { program, version, options, environment, command, inputs, restriction, database });
@@ -175,7 +175,7 @@ weighed!(DatabaseWeight for () {
     label: Bytes,
     paragraphs: Items<ParagraphWeight>,
     is_subject: bool,
-    content: Content,
+    fingerprint: DatabaseFingerprint,
 } outside { label, paragraphs });
 
 weighed!(ParagraphWeight for Paragraph {
@@ -194,18 +194,18 @@ weighed!(EndWeight for () {
     closing: Bytes,
 } outside { closing });
 
-weighed!(RoundsWeight for () {
+weighed!(IterationsWeight for () {
     is_document: bool,
     before: u64,
-    queries: Items<SearchesWeight>,
+    queries: Items<QueryIterationsWeight>,
 } outside { queries });
 
-weighed!(SearchesWeight for Searches {
-    searches: Items<SearchWeight>,
+weighed!(QueryIterationsWeight for QueryIterations {
+   iterations: Items<IterationResultWeight>,
     converged: bool,
-} outside { searches });
+} outside { iterations });
 
-weighed!(SearchWeight for Search {
+weighed!(IterationResultWeight for IterationResult {
     statistics: Option<[KarlinBlock; 2]>,
     known: Option<Items<u32>>,
     messages: Items<Bytes>,

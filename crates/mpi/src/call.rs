@@ -17,7 +17,7 @@ pub(crate) struct Failure {
 
 impl Failure {
     /// Adds the rank.
-    pub(crate) fn at(self, rank: usize) -> MpiError {
+    pub(crate) fn with_rank(self, rank: usize) -> MpiError {
         MpiError::Call { rank, call: self.call, text: self.text }
     }
 

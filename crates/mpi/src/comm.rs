@@ -80,7 +80,7 @@ impl Comm {
             ("MPI_Comm_rank", codes.1),
             ("MPI_Comm_size", codes.2),
         ] {
-            check(call, code).map_err(|failure| failure.at(rank))?;
+            check(call, code).map_err(|failure| failure.with_rank(rank))?;
         }
         let inner = Inner { raw, rank, size: unsigned(size), session: Rc::clone(session) };
         Ok(Self { inner: Rc::new(inner) })
@@ -106,7 +106,7 @@ impl Comm {
 
     fn failed(&self) -> impl FnOnce(Failure) -> MpiError {
         let rank = self.rank();
-        move |failure| failure.at(rank)
+        move |failure| failure.with_rank(rank)
     }
 
     /// Makes a group of the same ranks; messages of the two groups do not mix.

@@ -44,7 +44,7 @@ pub enum Error {
         path: PathBuf,
         /// Offset of the record.
         offset: u64,
-        /// What is wrong.
+        /// Description of the error.
         what: &'static str,
     },
     /// Two records of one result that differ.
@@ -134,7 +134,7 @@ pub enum Error {
     JobFile {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// Description of the error.
         what: String,
     },
     /// Another process uses the directory.

@@ -69,7 +69,8 @@
 //! # let parent = tempfile::tempdir()?;
 //! # let root = parent.path().join("checkpoint");
 //! # let identity = Identity {
-//! #     program: "blastp".into(), version: "1".into(), build: "1".into(), query: QueryHasher::default().finish(),
+//! #     program: "blastp".into(), version: "1".into(), build: "1".into(),
+//! #     query: QueryHasher::default().finish(),
 //! #     database: DatabaseIdentity {
 //! #         name: "nr".into(), sequences: 1, residues: 1, volumes: vec![], selection: "1".into(),
 //! #     },

@@ -12,11 +12,11 @@ pub struct Release {
     pub fast_word_size: usize,
     /// What a word must score in these tasks.
     pub fast_threshold: f64,
-    /// Words of so many residues or more are looked up in a compressed alphabet.
+    /// Shortest word, in residues, that is looked up in a compressed alphabet.
     pub compressed_from: usize,
     /// Costs to open and to extend a gap that go with PAM250.
     pub pam250_gap_costs: (i32, i32),
-    /// Share of identical residues above which the aligned parts of two sequences are nearly identical.
+    /// Share of identical residues above which two aligned sequences are nearly identical.
     pub near_identical: f64,
     /// Greatest size of a file of a database that is made, as an option's value.
     pub volume_size: &'static str,

@@ -1,6 +1,7 @@
 //! Changes to bytes that were right.
 
-/// Changes the bytes as the input says: each edit is a place, how many bytes to take out, how many to put in, and these.
+/// Edits the bytes by the input: each edit has an offset, the number of bytes to remove, the number
+/// of bytes to insert, and these bytes.
 pub fn edited(mut bytes: Vec<u8>, mut edits: &[u8]) -> Vec<u8> {
     while let Some((&[high, low, out, into], rest)) = edits.split_first_chunk() {
         let (new, rest) = rest.split_at(rest.len().min(usize::from(into % 32)));

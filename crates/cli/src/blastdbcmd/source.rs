@@ -138,7 +138,7 @@ impl Source {
 
     /// Looks up the names of a taxon; `None` without a taxonomy database or names in it.
     pub(super) fn taxon(&self, taxid: i64) -> Option<TaxonNames> {
-        self.names.get_or_init(|| TaxonomyNames::find(&self.search)).of(taxid).ok().flatten()
+        self.names.get_or_init(|| TaxonomyNames::find(&self.search)).names(taxid).ok().flatten()
     }
 }
 

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use fleetblast_job::audience::Audience;
 use fleetblast_job::error::{Error, exit};
-use fleetblast_job::metadata::{self, Expansion, Opened, expand};
+use fleetblast_job::metadata::{self, Expansion, OpenedMetadata, expand};
 use fleetblast_job::plan::{Destination, Format, Plan};
 use fleetblast_job::sites::{self, Storage};
 use fleetblast_job::threads::Threads;
-use fleetblast_metadata::{Header, Kind, Kinds};
+use fleetblast_metadata::{Encoding, EncodingChoice, Header};
 
 use crate::crossing;
 use crate::hint;
@@ -88,9 +88,9 @@ fn alone(options: &ExpandOptions, given: &Given) -> Result<(), Error> {
 }
 
 /// Opens the metadata.
-fn open(options: &ExpandOptions) -> Result<Opened, Error> {
+fn open(options: &ExpandOptions) -> Result<OpenedMetadata, Error> {
     let path = (options.metadata != "-").then(|| PathBuf::from(&options.metadata));
-    Opened::open(path, record_memory(options)?)
+    OpenedMetadata::open(path, record_memory(options)?)
 }
 
 /// Returns the memory that a record of metadata may take, in bytes.
@@ -124,7 +124,7 @@ fn warn_of_version(header: &Header, audience: &dyn Audience) {
 /// # Errors
 /// See [`fleetblast_job::metadata::expand()`]; options that do not go with the search.
 pub fn make(
-    opened: Opened,
+    opened: OpenedMetadata,
     out: Destination,
     (options, given): (&ExpandOptions, &Given),
     audience: &dyn Audience,
@@ -167,8 +167,8 @@ pub fn plan_of(
     threads: Threads,
     warnings: &mut Vec<String>,
 ) -> Result<Option<Plan>, Error> {
-    let only = header.kinds == Kinds::Only(Kind::Report);
-    if header.kinds.settles_format() {
+    let only = header.encodings == EncodingChoice::Only(Encoding::Report);
+    if header.encodings.fixes_format() {
         if let Some(name) = given.keys().find(|name| options::is_of_format(name)) {
             return Err(Error::query_options(format_args!(
                 "{} holds {} as it is, so that -{name} cannot change it",

@@ -6,7 +6,7 @@ use fleetblast_db::{Database, SearchPath, SequenceKind};
 use fleetblast_engine::params::{NucleotideParams, Params, Template};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{BatchSize, papers};
-use fleetblast_metadata::{Kind, Kinds};
+use fleetblast_metadata::{Encoding, EncodingChoice};
 use fleetblast_seq::dust::DustParams;
 use fleetblast_stats::nucleotide::NucleotideScoring;
 
@@ -71,10 +71,10 @@ impl SearchProgram for BlastnOptions {
         }
     }
 
-    fn unsupported_as_metadata(&self, kinds: Kinds) -> Option<&'static str> {
+    fn unsupported_as_metadata(&self, kinds: EncodingChoice) -> Option<&'static str> {
         // The I/O site masks the queries again, but has no such counts.
         let has_counts = self.filtering.window_masker_db.is_some();
-        let crosses = !has_counts || kinds == Kinds::Only(Kind::Report);
+        let crosses = !has_counts || kinds == EncodingChoice::Only(Encoding::Report);
         (!crosses).then_some(filtering::WINDOW_MASKER_DB.name())
     }
 

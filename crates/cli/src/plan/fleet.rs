@@ -88,7 +88,7 @@ pub fn plan(program: &dyn SearchProgram, host: &Host<'_>) -> Result<Fleet, Error
     decisive.extend(options_with_values(program.decisive()));
     let mut common = common(all);
     if let Some(metadata) = program.metadata().filter(|it| it.asked_for().is_some()) {
-        let kinds = metadata.kinds.unwrap_or(metadata::DEFAULT);
+        let kinds = metadata.encodings.unwrap_or(metadata::DEFAULT);
         decisive.extend(options_with_values([option_text(&METADATA, word(&METADATA, &kinds))]));
         let to = metadata.send.as_ref().map(|link| lossy(&link.address));
         common.extend(options_with_values([

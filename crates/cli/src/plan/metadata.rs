@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use fleetblast_job::error::{Error, exit};
-use fleetblast_job::plan::{Carriage, Destination, Format, Link, Metadata};
+use fleetblast_job::plan::{Destination, Format, Link, Metadata, MetadataDestination};
 use fleetblast_link::{Fingerprint, Key};
-use fleetblast_metadata::Kinds;
+use fleetblast_metadata::EncodingChoice;
 
 use super::{Host, SearchProgram, input};
 use crate::crossing::{VARIABLES, encode_options};
@@ -37,16 +37,16 @@ pub fn metadata(
 ) -> Result<Option<Metadata>, Error> {
     let Some(options) = search.metadata() else { return Ok(None) };
     let out = match (&options.out, &options.send) {
-        (Some(out), _) => Carriage::File(input::destination(METADATA_OUT.name(), out)?),
+        (Some(out), _) => MetadataDestination::File(input::destination(METADATA_OUT.name(), out)?),
         (None, Some(send)) => {
             let link = link(send)?;
             let give_up = link.give_up.or(Some(GIVE_UP));
-            Carriage::Link(Link { give_up, ..link })
+            MetadataDestination::Link(Link { give_up, ..link })
         }
         (None, None) => match options.io_ranks {
-            Some(ranks) => Carriage::Ranks(ranks),
+            Some(ranks) => MetadataDestination::Ranks(ranks),
             // Without a destination for metadata this option would have no effect.
-            None if options.kinds.is_some() => {
+            None if options.encodings.is_some() => {
                 let (out, send, ranks) = (METADATA_OUT.name(), SEND.name(), IO_RANKS.name());
                 return Err(Error::query_options(format_args!(
                     "-{} needs -{out}, -{send} or -{ranks}",
@@ -56,7 +56,7 @@ pub fn metadata(
             None => return Ok(None),
         },
     };
-    if let Carriage::File(out) = &out {
+    if let MetadataDestination::File(out) = &out {
         let timing = search.common().resources.timing.as_deref();
         let timing = timing.map(|file| (resources::TIMING.name(), file));
         for (option, file) in timing.into_iter().chain(search.writes()) {
@@ -70,21 +70,21 @@ pub fn metadata(
     };
     let environment = VARIABLES.iter().filter_map(variable).collect();
     let encoded = encode_options(program, given);
-    let kinds = options.kinds.unwrap_or(DEFAULT);
+    let kinds = options.encodings.unwrap_or(DEFAULT);
     let limit = limit(options, kinds)?;
     if let Some(option) = search.unsupported_as_metadata(kinds) {
         return Err(not_yet(program, option, kinds));
     }
-    if kinds == Kinds::Cheapest && format == Format::Sam {
+    if kinds == EncodingChoice::Cheapest && format == Format::Sam {
         // SAM begins with the references of all lines, which are known only at the end.
         let what = "-metadata auto does not go with -outfmt 17 (SAM)";
         return Err(Error::query_options(what));
     }
-    Ok(Some(Metadata { out, kinds, limit, options: encoded, environment }))
+    Ok(Some(Metadata { out, encodings: kinds, limit, options: encoded, environment }))
 }
 
 /// The error for an encoding that is not supported for the program, or with one of its options.
-fn not_yet(program: &Program, option: &str, kinds: Kinds) -> Error {
+fn not_yet(program: &Program, option: &str, kinds: EncodingChoice) -> Error {
     let (version, program) = (env!("CARGO_PKG_VERSION"), program.name);
     let name = match option {
         "" => program.to_owned(),
@@ -100,10 +100,10 @@ fn not_yet(program: &Program, option: &str, kinds: Kinds) -> Error {
 }
 
 /// Returns the share of the report's bytes above which the report itself crosses.
-fn limit(options: &MetadataOptions, kinds: Kinds) -> Result<f64, Error> {
+fn limit(options: &MetadataOptions, kinds: EncodingChoice) -> Result<f64, Error> {
     let Some(limit) = options.limit else { return Ok(DEFAULT_LIMIT) };
     let name = METADATA_LIMIT.name();
-    if kinds != Kinds::Cheapest {
+    if kinds != EncodingChoice::Cheapest {
         return Err(Error::query_options(format_args!("-{name} needs -{} auto", METADATA.name())));
     }
     match (0.0..=1.0).contains(&limit) {

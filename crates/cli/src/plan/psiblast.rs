@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use fleetblast_engine::params::{CompositionMode, Params, ProteinParams};
 use fleetblast_job::error::{Error, NO_SEQUENCES};
 use fleetblast_job::plan::{BatchSize, Destination, Iteration, Start, papers};
-use fleetblast_metadata::{Kind, Kinds};
+use fleetblast_metadata::{Encoding, EncodingChoice};
 use fleetblast_stats::scoring::{ScoringSystem, suggested_threshold, suggested_window};
 
 use self::pattern::InputPattern;
@@ -63,10 +63,10 @@ impl SearchProgram for PsiblastOptions {
             .collect()
     }
 
-    fn unsupported_as_metadata(&self, kinds: Kinds) -> Option<&'static str> {
+    fn unsupported_as_metadata(&self, kinds: EncodingChoice) -> Option<&'static str> {
         match kinds {
-            Kinds::Only(Kind::Report) => None,
-            Kinds::Only(Kind::Hits) => {
+            EncodingChoice::Only(Encoding::Report) => None,
+            EncodingChoice::Only(Encoding::Hits) => {
                 let PsiOptions { in_pssm, in_msa, phi_pattern, .. } = &self.psi;
                 let begins_with = [
                     (in_pssm, &psi::IN_PSSM),

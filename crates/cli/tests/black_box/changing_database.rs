@@ -148,7 +148,9 @@ fn files_of_two_databases_are_not_opened_as_one() {
             let is_told = message.contains("db.pin) was replaced while the database was opened");
             assert!(is_told, "{words:?}, {late}: {message}");
             assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{message}");
-            ["waiting", "go"].map(|name| fs::remove_file(directory.join(name)).expect("a file"));
+            for name in ["waiting", "go"] {
+                fs::remove_file(directory.join(name)).expect("a file");
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use fleetblast_metadata::header::OptionValue;
-use fleetblast_metadata::records::{Chain, Record, RecordKind};
+use fleetblast_metadata::records::{Record, RecordChain, RecordKind};
 use fleetblast_metadata::{End, Header};
 
 use crate::metadata::{KINDS, must, records, run, said, search, site};
@@ -18,7 +18,7 @@ const INPUT: i32 = 1;
 type Records = Vec<(RecordKind, Vec<u8>)>;
 
 fn write(dir: &Path, name: &str, records: &Records) {
-    let (mut chain, mut bytes) = (Chain::default(), Chain::start());
+    let (mut chain, mut bytes) = (RecordChain::default(), RecordChain::start());
     for (kind, body) in records {
         bytes.extend(chain.record(*kind, body).unwrap());
     }
@@ -111,7 +111,7 @@ fn other_kinds_and_other_counts_are_refused() {
         search(dir, kind, &["-outfmt", "6"]);
         records(&fs::read(dir.join("m")).unwrap())
     });
-    let offset = "is of another kind than the header names";
+    let offset = "has another encoding than the header names";
     for (header, blocks) in [(&report, &hits), (&report, &oids), (&hits, &oids), (&oids, &report)] {
         let mut forged = header.clone();
         forged[2] = blocks[2].clone();

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use fleetblast_metadata::records::{Chain, RecordKind, Records};
+use fleetblast_metadata::records::{RecordChain, RecordKind, Records};
 use fleetblast_oracle::sample;
 use tempfile::TempDir;
 
@@ -161,7 +161,7 @@ fn the_same_database_has_any_name_and_another_is_refused() {
     let others = [
         ("same", subjects(), ""),
         ("turned", turned, "its sequences are others, or in another order"),
-        ("renamed", renamed, "what is said of its sequences differs"),
+        ("renamed", renamed, "its headers differ"),
         ("fewer", fewer, "it holds 119 sequences of 19040 letters instead of 120 sequences"),
     ];
     for (name, sequences, _) in &others {
@@ -309,7 +309,7 @@ fn blocks_of_any_kinds_are_one_report() {
         search(dir, "hits", &["-outfmt", format]);
         let wanted_part = part("m");
         for pattern in sample(2, [0b0101, 0b1010, 0b0011, 0b1100, 0b0001, 0b1110, 0b0000, 0b1111]) {
-            let (mut chain, mut bytes) = (Chain::default(), Chain::start());
+            let (mut chain, mut bytes) = (RecordChain::default(), RecordChain::start());
             for (number, (report, other)) in reports.iter().zip(&others).enumerate() {
                 let (kind, body) = if pattern >> (number % 4) & 1 == 1 { report } else { other };
                 bytes.extend(chain.record(*kind, body).unwrap());

@@ -2,14 +2,14 @@
 //!
 //! Sequences and headers are checked on all threads while the next are read; sums over all
 //! identifiers, taxids and GIs of the headers are taken on the way, and compared with the same sums
-//! over the files beside, so that these are checked entry by entry with little memory. What is told
-//! is the first fault: in the indexes, then in OID order in sequences and headers, then in the
+//! over the files beside, so that these are checked entry by entry with little memory. The check
+//! reports the first fault: in the indexes, then in OID order in sequences and headers, then in the
 //! files beside, then in the counts of aliases.
 //!
 //! Every file that makeblastdb would have made for what the headers and indexes hold is required.
 //! Long runs of zeros in sequences are no fault, but a doubt.
 //!
-//! # What cannot be told
+//! # What cannot be found
 //! A change that makes another sound database: of a residue, base or run of
 //! ambiguous bases to another one, a letter of a title, a locus name, the database that an
 //! accession is of; without files beside, of an accession or a taxid. Hashes of sequences and masks

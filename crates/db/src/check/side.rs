@@ -215,7 +215,7 @@ fn check_count(file: &Side, count: u32) -> Result<(), DbError> {
 /// Checks that the items of the last sequence, `size` bytes each, end with the file.
 fn check_end(file: &Side, count: u32, size: u64) -> Result<(), DbError> {
     let items = 8 + 8 * count as usize;
-    let last = if count == 0 { None } else { file.bytes.at(items - 8..items) };
+    let last = if count == 0 { None } else { file.bytes.file_range(items - 8..items) };
     let last = last.map_or(0, |b| u64::from_le_bytes(std::array::from_fn(|i| b[i])));
     if last.saturating_mul(size).saturating_add(items as u64) != file.bytes.end() as u64 {
         return Err(file.unsound("bytes after the items of the last sequence"));

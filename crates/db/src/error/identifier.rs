@@ -15,7 +15,7 @@ pub enum IdentifierError {
     Invalid {
         /// The word.
         word: String,
-        /// What is wrong with it.
+        /// Description of the error.
         refusal: Refusal,
     },
     /// A word in a list for a version-4 database; BLAST+ ends with an uncaught exception.
@@ -25,7 +25,7 @@ pub enum IdentifierError {
         word: String,
         /// The list of an alias, `None` for that of the user.
         list: Option<PathBuf>,
-        /// What is wrong with it.
+        /// Description of the error.
         refusal: Refusal,
     },
     /// A word in the list of an alias, or of the user, that is no identifier, so that lists cannot
@@ -34,13 +34,13 @@ pub enum IdentifierError {
     Compared {
         /// The list of the alias.
         path: PathBuf,
-        /// What is wrong.
+        /// Description of the error.
         refusal: Refusal,
     },
     /// A single word that is looked up in a version-4 database.
     #[error("{}", refusal.text())]
     Typed {
-        /// What is wrong with it.
+        /// Description of the error.
         refusal: Refusal,
     },
     /// A single GI or trace number of more than 32 bits.
@@ -54,7 +54,7 @@ impl IdentifierError {
         matches!(self, Self::Listed { .. } | Self::Compared { .. })
     }
 
-    /// The word, its list, and the error, as far as the message does not contain them.
+    /// Returns those of the word, its list and the error that the message does not contain.
     pub(super) fn detail(&self) -> Option<String> {
         match self {
             Self::Invalid { refusal, .. } => Some(refusal.text().to_owned()),

@@ -3,41 +3,42 @@
 //! A searcher takes one partition after the other from a [`Supply`], which asks a [`Loader`], and
 //! never opens a file. The methods differ in where the bytes end up:
 //!
-//! | method | loader | memory | copies on one machine | for |
-//! |---|---|---|---|---|
-//! | `map` | [`Map`] | the page cache, mapped | one, however many processes search | databases that fit in memory |
-//! | `read` | [`Read`] | pages of this process, of 2 MB where the system has them | one for each process | file systems that map badly, gain by huge pages |
-//! | `direct` | [`Read`] | the same, filled past the page cache | none, if streamed through a few buffers | databases larger than memory |
-//! | `broadcast` | [`Held`] | memory that the processes of a machine share, of 2 MB pages where the system has them | one, filled by all of them | network file systems, several machines |
+//! * `map` ([`Map`]) maps the page cache. There is one copy on a machine, however many processes
+//!   search. For databases that fit in memory.
+//! * `read` ([`Read`]) fills pages of the process, of 2 MB where the system has them. There is one
+//!   copy in each process. For file systems that map badly, and where huge pages help.
+//! * `direct` ([`Read`]) does the same, but bypasses the page cache. There is no copy if partitions
+//!   are streamed through a few buffers. For databases larger than memory.
+//! * `broadcast` ([`Held`]) fills memory that the processes of a machine share, of 2 MB pages where
+//!   the system has them. There is one copy on a machine, filled by all of its processes. For
+//!   network file systems and several machines.
 //!
 //! # One copy on a machine
-//! [`Map`], the default wherever the database fits, has one copy in the
-//! page cache, whatever the number of processes, and nothing to create, find again, lock or clean
-//! up. Streaming has a few buffers in each process. Only `read` and `direct`, where asked for and
-//! the database fits, have a copy in each process. (A named segment in shared memory would give
-//! `read` one copy, too; but shared memory gets huge pages only where the administrator has changed
-//! the mount or the kernel's setting, and without these it has nothing that the page cache has
-//! not.)
+//! [`Map`], the default for a database that fits, has one copy in the page cache, whatever the
+//! number of processes. Nothing must be created, found again, locked or cleaned up. Streaming has a
+//! few buffers in each process. Only `read` and `direct`, on request and if the database fits, have
+//! a copy in each process. (A named segment in shared memory would give `read` one copy, too. But
+//! shared memory gets huge pages only if the administrator has changed the mount or the kernel's
+//! setting, and without them it has no advantage over the page cache.)
 //!
 //! # One reading for many machines
-//! What a machine maps from a network file system it reads for
-//! itself: a database that a hundred machines hold is asked for a hundred times. With `broadcast`
-//! each byte is read once: the processes share out who reads which partition, with a
-//! [`FileSource`], and pass its bytes on to the machines that hold it too. All of that is theirs;
-//! here is only what makes the memory that they filled a loader. There is no other way into that
-//! memory, so it must hold all partitions at once.
+//! Each machine that maps files of a network file system reads them itself: a database on a hundred
+//! machines is read a hundred times. With `broadcast` each byte is read once: each partition is
+//! read by one process, with a [`FileSource`], which sends its bytes to the other machines that
+//! hold it. The processes organise that; this module only makes a loader from the memory that they
+//! filled. That memory must hold all partitions at once.
 //!
 //! # Why mapping is not enough
-//! Paging a file in through a mapping is bound by the read-ahead of the
-//! file system, not by the disk: each fault waits for its pages. [`Map`] therefore has what is not
-//! in the page cache read *before* it hands out the mapping, without copying a byte: it asks for 2
-//! MB pages (`MADV_HUGEPAGE`) and populates the mapping (`MADV_POPULATE_READ`) from a few threads.
+//! Reading a file through a mapping is limited by the read-ahead of the file system, not by the
+//! disk: each page fault waits for its pages. So [`Map`] reads the pages that are not in the page
+//! cache *before* it hands out the mapping, without copying a byte: it asks for 2 MB pages
+//! (`MADV_HUGEPAGE`) and populates the mapping (`MADV_POPULATE_READ`) from a few threads.
 //! From Linux 5.18 on such a fault reads 2 MB whatever the read-ahead, and twice that ahead; where
 //! the file system has large folios (XFS, ext4 from 6.16) they are mapped as huge pages. (Measured
 //! on one virtual disk, 1 GB, read-ahead of 0 and 128 kB: 0.35 s with 0.02 s of the kernel's time;
-//! `dd` took 0.5 s at 128 kB and 18 s at 0.) On older kernels what is missing is announced in
-//! advance, 1 MB at a time, since the kernel cuts a longer request to what its device takes at once
-//! (0.5 s, all of it the kernel's work on small pages).
+//! `dd` took 0.5 s at 128 kB and 18 s at 0.) On older kernels missing pages are requested in
+//! advance, 1 MB at a time, since the kernel cuts a longer request to the limit of its device
+//! (0.5 s, all of it the kernel's time for small pages).
 
 mod advice;
 mod choice;

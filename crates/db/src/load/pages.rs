@@ -111,8 +111,8 @@ impl Pool {
         Self { state: Mutex::new(state), returned: Condvar::new() }
     }
 
-    /// A buffer for at least `length` bytes; waits while all are in use.
-    pub(crate) fn take(self: &Arc<Self>, length: usize) -> Result<Borrowed, DbError> {
+    /// Returns a buffer for at least `length` bytes; waits while all are in use.
+    pub(crate) fn borrow(self: &Arc<Self>, length: usize) -> Result<Borrowed, DbError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         while state.left == 0 {
             state = self.returned.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -179,12 +179,12 @@ mod tests {
     #[test]
     fn a_pool_waits_for_what_it_lent() {
         let pool = Arc::new(Pool::new(2, 1));
-        let first = pool.take(10).unwrap();
-        let second = pool.take(10).unwrap();
+        let first = pool.borrow(10).unwrap();
+        let second = pool.borrow(10).unwrap();
         let (sender, receiver) = mpsc::channel();
         std::thread::scope(|scope| {
             let pool = &pool;
-            scope.spawn(move || sender.send(pool.take(3 * HUGE_PAGE).unwrap().as_ref().len()));
+            scope.spawn(move || sender.send(pool.borrow(3 * HUGE_PAGE).unwrap().as_ref().len()));
             assert!(receiver.recv_timeout(Duration::from_millis(50)).is_err());
             drop(first);
             assert_eq!(receiver.recv().unwrap(), 3 * HUGE_PAGE);

@@ -181,7 +181,7 @@ impl Loader for Read {
         let size = memory_needed(partition);
         let (memory, starts): (Memory, _) = match &self.pool {
             Some(pool) => {
-                let mut buffer = pool.take(size)?;
+                let mut buffer = pool.borrow(size)?;
                 self.note(size, buffer.kind());
                 let starts = self.fill(partition, buffer.bytes_mut())?;
                 (Arc::new(buffer), starts)

@@ -28,7 +28,7 @@ struct Span {
 /// An LMDB file that belongs to one or more volumes in a row.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// Its headers tell whether the files are right.
+    /// Its headers show whether the files are right.
     database: Database,
     lmdb: SideFile,
     ids: SideFile,
@@ -38,14 +38,14 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// The LMDB files of a database; none in version 4.
-    pub(super) fn of(database: &Database) -> Result<Vec<Self>, DbError> {
+    /// Opens the LMDB files of a database; there are none in version 4.
+    pub(super) fn open_all(database: &Database) -> Result<Vec<Self>, DbError> {
         let groups = groups(database.volumes()).into_iter();
         groups.map(|(path, members)| Self::open(database, path, &members)).collect()
     }
 
-    /// Makes sure that the LMDB files belong to the volumes, as BLAST+ does when it opens a
-    /// database. What else is wrong with a file is for whoever needs it.
+    /// Verifies that the LMDB files belong to the volumes, as BLAST+ does when it opens a
+    /// database. Other errors of a file are reported when it is used.
     pub(super) fn check_names<'a>(
         volumes: impl Iterator<Item = (&'a Volume, Range<u32>)>,
     ) -> Result<(), DbError> {
@@ -169,7 +169,7 @@ impl Entry {
     /// Adds the OIDs of a taxid; false if there is no such taxid here.
     pub(super) fn oids_of_taxid(&self, taxid: i32, oids: &mut Vec<u32>) -> Result<bool, DbError> {
         let lists = &self.taxid_lists;
-        let Some(list) = lists.of(taxid)? else {
+        let Some(list) = lists.sequences(taxid)? else {
             // One that damage has changed is beside the place of what it was.
             for (other, mut list) in lists.neighbours(taxid)? {
                 list.next().map_or(Ok(None), |local| self.with_taxid(other, local))?;

@@ -28,7 +28,7 @@ impl IsamFiles {
     ) -> Result<(), DbError> {
         if self.ascending.get().is_none() {
             check()?;
-            // Whoever comes second only checks in vain.
+            // If another thread was first, its value stays.
             let _ = self.ascending.set(());
         }
         Ok(())
@@ -43,7 +43,7 @@ impl IsamFiles {
 /// The look-up files of one volume.
 #[derive(Debug)]
 pub(super) struct VolumeFiles {
-    /// Its headers tell whether the files are right.
+    /// Its headers show whether the files are right.
     pub(super) database: Database,
     pub(super) first: u32,
     pub(super) sequences: u32,

@@ -128,7 +128,7 @@ impl VolumeFiles {
         }
     }
 
-    /// The GIs, each of which the headers have.
+    /// Returns the GIs, after a check that the headers have each of them.
     fn checked_gis(&self) -> Result<Numeric<'_>, DbError> {
         let gis = self.required_gis()?;
         gis.check_order().map_err(|damage| self.gis.data.damaged(damage))?;
@@ -139,7 +139,7 @@ impl VolumeFiles {
         Ok(gis)
     }
 
-    /// The identifiers, each of which the headers have.
+    /// Returns the identifiers, after a check that the headers have each of them.
     fn checked_strings(&self) -> Result<Strings<'_>, DbError> {
         let strings = self.required_strings()?;
         let damaged = |damage| self.strings.data.damaged(damage);

@@ -32,13 +32,13 @@ use crate::key;
 use crate::volume::Volume;
 use crate::{Database, DbError, IdentifierError, OidCursor};
 
-/// What is wrong in a file, and where.
+/// An error in a look-up file, with its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem} (byte {at})")]
 pub struct Damage {
     /// Byte offset in the file.
     pub at: usize,
-    /// What is wrong.
+    /// Description of the error.
     pub problem: &'static str,
 }
 
@@ -70,7 +70,7 @@ impl Database {
     pub fn lookup(&self) -> Result<Lookup, DbError> {
         let files = |(volume, oids): (&Volume, _)| VolumeFiles::new(self, volume, oids);
         let volumes = self.volumes().map(files).collect();
-        Ok(Lookup { database: self.clone(), volumes, entries: Entry::of(self)? })
+        Ok(Lookup { database: self.clone(), volumes, entries: Entry::open_all(self)? })
     }
 }
 
@@ -196,8 +196,8 @@ impl Lookup {
         entry.taxids_of(oid, local)
     }
 
-    /// Adds the OIDs of a taxid, whether included or not, to `oids`, and tells whether the database
-    /// knows the taxid.
+    /// Adds the OIDs of a taxid, whether included or not, to `oids`, and returns whether the
+    /// database knows the taxid.
     ///
     /// # Errors
     /// [`DbError::TaxonomyVersion`] in version 4; those of a missing or damaged file.

@@ -3,7 +3,7 @@
 //!
 //! `.?os` and `.?ot` begin with the number of sequences N (64 bits) and, for each sequence, where
 //! its items end (64 bits, counted from the first item: in bytes or in 32-bit items). `.?to` has,
-//! at the offsets that `.?tf` gives, a count and so many OIDs, 32 bits each.
+//! at the offsets that `.?tf` gives, a count and then the OIDs, 32 bits each.
 
 use super::Damage;
 

@@ -25,7 +25,7 @@ impl SideFile {
 
     pub(super) fn get(&self) -> Result<&[u8], DbError> {
         if self.bytes.get().is_none() {
-            // Whoever comes second only maps in vain.
+            // If another thread was first, its value stays.
             let _ = self.bytes.set(Bytes::map(&self.path)?);
         }
         Ok(self.bytes.get().map_or(&[], |bytes| bytes))

@@ -38,8 +38,11 @@ impl TaxidLists {
         Ok(self.starts()?.iter().map(|&(taxid, _)| taxid))
     }
 
-    /// The numbers of the sequences of a taxid, `None` if it has none.
-    pub(super) fn of(&self, taxid: i32) -> Result<Option<impl Iterator<Item = u32>>, DbError> {
+    /// Returns the numbers of the sequences of a taxid; `None` if it has none.
+    pub(super) fn sequences(
+        &self,
+        taxid: i32,
+    ) -> Result<Option<impl Iterator<Item = u32>>, DbError> {
         let at = self.starts()?.binary_search_by_key(&taxid, |&(taxid, _)| taxid);
         at.ok().map(|at| self.list(at)).transpose()
     }
@@ -76,7 +79,7 @@ impl TaxidLists {
     /// The table, read when it is first needed.
     fn starts(&self) -> Result<&[(i32, u64)], DbError> {
         if self.starts.get().is_none() {
-            // Whoever comes second only reads in vain.
+            // If another thread was first, its value stays.
             let _ = self.starts.set(self.read()?);
         }
         Ok(self.starts.get().map_or(&[], |starts| starts))

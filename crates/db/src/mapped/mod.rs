@@ -2,13 +2,12 @@
 //!
 //! The kernel sends SIGBUS to a thread that touches a mapped page which the file no longer has, or
 //! which cannot be read. The [handler](signal) puts zeros there, records the place, and the thread
-//! goes on: bytes of a file may be anything at any time, so nothing relies on them. Whoever
-//! publishes what was made of mapped bytes calls [`check_mapped_files`] first, which refuses. So a
-//! file that is cut short ends a program like one that is overwritten: with an error, by the usual
-//! way.
+//! goes on: bytes of a file may be anything at any time, so nothing relies on them. Before results
+//! are published that depend on mapped bytes, [`check_mapped_files`] refuses them. So a truncated
+//! file ends a program like an overwritten one: with an ordinary error.
 //!
-//! A check of all files asks the file system once a file. Who asks often checks the files that it
-//! read: those of some volumes, and [those beside volumes](check_side_files), which are few.
+//! A check of all files asks the file system once per file. Frequent checks are restricted to the
+//! files that were read: those of some volumes, and [those beside volumes](check_side_files).
 
 mod register;
 mod signal;
@@ -69,8 +68,9 @@ pub fn check_lost_pages() -> Result<(), DbError> {
     }
 }
 
-/// The same, and checks that all files that were ever mapped are as they were when they were
-/// opened, or were replaced. Whoever publishes something calls this after the last byte was read.
+/// Does the same, and verifies that all files that were ever mapped are unchanged since they were
+/// opened, or were replaced. To be called after the last byte is read and before results are
+/// published.
 ///
 /// # Errors
 /// As [`check_lost_pages`].
@@ -79,7 +79,7 @@ pub fn check_mapped_files() -> Result<(), DbError> {
     register::entries().try_for_each(|entry| entry.stamp().check())
 }
 
-/// The same for the files beside volumes only: names of taxa, masks, files to look up identifiers.
+/// Does the same for the files beside volumes only: names of taxa, masks, look-up files.
 ///
 /// # Errors
 /// As [`check_lost_pages`].

@@ -1,9 +1,9 @@
-//! What the identifiers of an alias and of the user have in common, in version 5.
+//! Intersects the identifiers of an alias with those of the user, in version 5.
 //!
 //! BLAST+ sorts both lists and walks through them side by side (`s_ProcessSeqIdFilters`,
 //! seqdboidlist.cpp). Identifiers that [match](SeqId::matches) are equal, others compare as bytes.
-//! That is no order: `A.1` and `A.2` both equal `A`. What is found of such lists depends on how
-//! they are sorted, so it is done here in the steps of the C++ library that BLAST+ is built with.
+//! That is no order: `A.1` and `A.2` both equal `A`. The intersection depends on how the lists are
+//! sorted, so this module sorts in the steps of the C++ library that BLAST+ is built with.
 
 use std::cell::OnceCell;
 

@@ -51,8 +51,8 @@ pub(super) struct Evaluation<'a> {
     read: HashMap<PathBuf, AliasList>,
 }
 
-/// A list of an alias that is looked up in one volume after the other, in each only what is not
-/// found yet (`CSeqDBIsam::x_TranslateGiList`, seqdbisam.hpp).
+/// A list of an alias. Its entries are looked up in one volume after the other, in each only those
+/// that are not found yet (`CSeqDBIsam::x_TranslateGiList`, seqdbisam.hpp).
 struct AliasList {
     set: Arc<IdSet>,
     /// OIDs of GIs found so far.
@@ -62,7 +62,7 @@ struct AliasList {
 }
 
 impl<'a> Evaluation<'a> {
-    /// Nothing of a database of so many volumes is restricted yet.
+    /// Starts without any restriction of the database, which has `volumes` volumes.
     pub(super) fn new(whole: &'a Database, volumes: usize) -> Self {
         Self {
             whole,
@@ -294,8 +294,8 @@ impl<'a> Evaluation<'a> {
         Ok(range::union([free, listed].concat()))
     }
 
-    /// The OIDs of a version-5 list, as far as the user's list of the same kind does not
-    /// contradict.
+    /// Returns the OIDs of a version-5 list, without those that the user's list of the same kind
+    /// excludes.
     fn listed(&mut self, mask: &Mask, volumes: &[usize]) -> Result<Vec<u32>, DbError> {
         match mask {
             Mask::SeqIds(file) => {

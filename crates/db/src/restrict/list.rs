@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{DbError, SearchPath, path};
 
-/// What is wrong with a list, in BLAST+'s words.
+/// Error of a list, with BLAST+'s message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ListError {
     /// A list of GIs or taxids without a byte.
@@ -77,15 +77,15 @@ impl SeqIdList {
         }
         let count = fields.long().ok_or(short)?;
         let title = fields.word().ok_or(short)?;
-        fields.take(title as usize).ok_or(short)?;
+        fields.read(title as usize).ok_or(short)?;
         let date = fields.byte().ok_or(short)?;
-        fields.take(usize::from(date)).ok_or(short)?;
+        fields.read(usize::from(date)).ok_or(short)?;
         list.database_residues = fields.long().ok_or(short)?;
         if list.database_residues != 0 {
             let date = fields.byte().ok_or(short)?;
-            fields.take(usize::from(date)).ok_or(short)?;
+            fields.read(usize::from(date)).ok_or(short)?;
             let names = fields.word().ok_or(short)?;
-            fields.take(names as usize).ok_or(short)?;
+            fields.read(names as usize).ok_or(short)?;
         }
         while (list.ids.len() as u64) < count {
             let id = fields.id().ok_or(ListError::IdsCount)?;
@@ -100,29 +100,29 @@ impl SeqIdList {
     }
 }
 
-/// What is left of a binary list.
+/// The unread rest of a binary list.
 struct Fields<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> Fields<'a> {
-    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+    fn read(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.rest.split_at_checked(count)?;
         self.rest = rest;
         Some(taken)
     }
 
     fn byte(&mut self) -> Option<u8> {
-        self.take(1).map(|bytes| bytes[0])
+        self.read(1).map(|bytes| bytes[0])
     }
 
     fn word(&mut self) -> Option<u32> {
-        let bytes = self.take(4)?;
+        let bytes = self.read(4)?;
         Some(u32::from_le_bytes(std::array::from_fn(|i| bytes[i])))
     }
 
     fn long(&mut self) -> Option<u64> {
-        let bytes = self.take(8)?;
+        let bytes = self.read(8)?;
         Some(u64::from_le_bytes(std::array::from_fn(|i| bytes[i])))
     }
 
@@ -131,7 +131,7 @@ impl<'a> Fields<'a> {
             0xff => self.word()? as usize,
             length => usize::from(length),
         };
-        self.take(length)
+        self.read(length)
     }
 }
 
@@ -232,8 +232,8 @@ pub fn find_and_read(name: &str, search: &SearchPath) -> Result<(PathBuf, Vec<u8
     Ok((file, contents))
 }
 
-/// Reads a list that an alias names. What is no ordinary file, and may have no end, counts as
-/// missing.
+/// Reads a list that an alias names. A path that is no regular file, and may have no end, counts
+/// as missing.
 pub(super) fn read(file: &Path) -> Result<Vec<u8>, DbError> {
     let missing = || DbError::MissingList { path: file.into() };
     match std::fs::metadata(file) {

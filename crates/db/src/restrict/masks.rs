@@ -26,7 +26,7 @@ pub(super) enum Mask {
     Taxids(PathBuf),
 }
 
-/// An alias as far as it concerns one volume.
+/// The part of an alias that concerns one volume.
 #[derive(Debug, Default)]
 pub(super) struct Branch {
     pub(super) masks: Vec<Mask>,

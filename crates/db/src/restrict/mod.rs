@@ -77,16 +77,16 @@ pub enum Visibility {
     Excluded,
 }
 
-/// What is included, and how much that is.
+/// The included sequences, and how their number is known.
 #[derive(Debug)]
 pub(crate) struct Inclusion {
     /// The included OIDs.
     pub(crate) oids: Vec<Range<u32>>,
-    /// Limits of a sole range, which also hold for what is beside its alias.
+    /// Limits of the only range; they also apply to sequences beside its alias.
     pub(crate) window: Option<Range<u32>>,
     /// Which definition lines are shown; `None` for all.
     pub(crate) filter: Option<Arc<DeflineFilter>>,
-    /// Sequences and residues must be counted: what the aliases state is of something else.
+    /// Sequences and residues must be counted: the totals of the aliases are of other sequences.
     pub(crate) counted: bool,
 }
 

@@ -159,7 +159,7 @@ fn all_listed(ids: &[Vec<u8>], keys: &[&[u8]]) -> bool {
             (i, k) = (i + 1, k + 1);
             continue;
         }
-        match key::PartialKey::of(&ids[i], keys[k]) {
+        match key::PartialKey::compare(&ids[i], keys[k]) {
             // The entry stands for all its chains. BLAST+ goes on while the first letter is one of
             // the entry's.
             key::PartialKey::Entry => {
@@ -208,7 +208,7 @@ impl Remainder {
     }
 }
 
-/// What is left of the sequences that the GI indexes know.
+/// Returns the sequences in the GI indexes that remain after the GIs of `set` are excluded.
 pub(super) fn without_gis(lookup: &Lookup, set: &IdSet) -> Result<Remainder, DbError> {
     let mut remainder = Remainder::default();
     for (first, gis) in lookup.all_gis()? {
@@ -220,7 +220,8 @@ pub(super) fn without_gis(lookup: &Lookup, set: &IdSet) -> Result<Remainder, DbE
     Ok(remainder)
 }
 
-/// What is left of the sequences that the string indexes of version 4 know.
+/// Returns the sequences in the string indexes of version 4 that remain after the identifiers of
+/// `set` are excluded.
 ///
 /// An accession without version does not count if the next key, in the same page of the index, is
 /// the same accession with one (`CSeqDBIsam::x_SearchNegativeMultiSeq`, seqdbisam.cpp).

@@ -76,10 +76,10 @@ impl Volume {
         let mut at = if self.index.version == 5 { 12 } else { 8 };
         let texts = if self.index.version == 5 { 3 } else { 2 };
         for number in 1..=texts {
-            let Some(length) = bytes.at(at..at + 4) else { break };
+            let Some(length) = bytes.file_range(at..at + 4) else { break };
             let length = length.iter().fold(0usize, |value, &byte| value << 8 | usize::from(byte));
             at += 4;
-            let Some(text) = bytes.at(at..at.saturating_add(length)) else { break };
+            let Some(text) = bytes.file_range(at..at.saturating_add(length)) else { break };
             let end = text.iter().position(|&byte| byte == 0).unwrap_or(length);
             if let Some(bad) = text[..end].iter().position(|&byte| byte < b' ' || byte == 0x7f) {
                 let problem = "a control character in title, file name or date";
@@ -101,7 +101,7 @@ impl Volume {
     pub(crate) fn header(&self, i: u32) -> Option<(usize, &[u8])> {
         let Headers::File(file) = &self.headers else { return None };
         let span = self.span(Table::Headers, i)?;
-        Some((span.start, file.at(span)?))
+        Some((span.start, file.file_range(span)?))
     }
 
     /// Bytes of all three files.

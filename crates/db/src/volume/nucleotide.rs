@@ -22,8 +22,8 @@ impl Volume {
         let start = offset(Table::Sequences, i)?;
         let middle = offset(Table::Ambiguities, i)?;
         let end = offset(Table::Sequences, i.saturating_add(1))?;
-        let packed = self.residues.at(start..middle).filter(|packed| !packed.is_empty());
-        let ambiguities = self.residues.at(middle..end);
+        let packed = self.residues.file_range(start..middle).filter(|packed| !packed.is_empty());
+        let ambiguities = self.residues.file_range(middle..end);
         match (packed, ambiguities) {
             (None, _) => Err(self.bad_offset(Table::Ambiguities, i, first)),
             (_, None) => Err(self.bad_offset(Table::Sequences, i + 1, first)),

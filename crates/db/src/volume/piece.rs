@@ -112,7 +112,7 @@ impl Volume {
 
     /// The bytes of a part at these positions of its file, if all are in memory.
     pub(crate) fn held_at(&self, part: Part, range: Range<u64>) -> Option<&[u8]> {
-        self.bytes(part)?.at(range.start as usize..range.end as usize)
+        self.bytes(part)?.file_range(range.start as usize..range.end as usize)
     }
 
     /// The error for a range whose bytes end at `end`.

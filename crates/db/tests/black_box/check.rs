@@ -36,9 +36,9 @@ struct Whole {
     bytes: Vec<u8>,
 }
 
-/// Flips bits of every file of a database, one after the other, half of so many; whatever the check
-/// calls sound must be `harmless`. Returns how many flips were found, and how many not, for each
-/// extension.
+/// Flips `flips` bits of every file of a database, one after the other; a usual test run takes half
+/// of them. A flip that the check does not find must be `harmless`. Returns the numbers of flips
+/// that were found and that were not, for each extension.
 fn flip_everything(
     dir: &Path,
     names: &str,

@@ -12,7 +12,8 @@ use rayon::prelude::*;
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::iteration::{
-    Course, InRounds, PssmFiles, RoundReports, Rules, Searched, subject_letters,
+    IteratedQuery, IterationReports, PssmFiles, QueryProgress, ReportedIteration, Rules,
+    subject_letters,
 };
 use crate::output::Pages;
 use crate::plan::{Iteration, Plan};
@@ -26,14 +27,14 @@ pub struct Rounds<'a> {
     target: &'a Target,
     rules: Rules<'a>,
     files: PssmFiles<'a>,
-    reports: RoundReports,
+    reports: IterationReports,
 }
 
 /// A query, and what its searches brought about.
 struct Followed<'a> {
     record: &'a QueryRecord,
-    course: Course,
-    searches: Vec<Searched>,
+    course: QueryProgress,
+    searches: Vec<ReportedIteration>,
 }
 
 impl<'a> Rounds<'a> {
@@ -45,7 +46,7 @@ impl<'a> Rounds<'a> {
         engines: [&'a Search; 2],
     ) -> Self {
         let (rules, files) = (Rules::new(plan, iteration, engines), PssmFiles::new(iteration));
-        Rounds { target, rules, files, reports: RoundReports::default() }
+        Rounds { target, rules, files, reports: IterationReports::default() }
     }
 
     /// Searches the queries of a block, and writes what is found.
@@ -75,7 +76,7 @@ impl<'a> Rounds<'a> {
         &mut self,
         block: &Block,
         search: &mut TwoPhases<'a>,
-        tell: impl FnOnce(&Rules, Vec<InRounds>) -> Result<(), Error>,
+        tell: impl FnOnce(&Rules, Vec<IteratedQuery>) -> Result<(), Error>,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
         audience.open(0, block.prepared.len() as u64);
@@ -101,7 +102,7 @@ impl<'a> Rounds<'a> {
         search: &mut TwoPhases<'a>,
     ) -> Result<Vec<Followed<'b>>, Error> {
         let follow = |(record, query): (_, &Query)| {
-            let course = self.rules.course(query.clone());
+            let course = self.rules.start(query.clone());
             Followed { record, course, searches: Vec::new() }
         };
         let mut queries: Vec<Followed> =
@@ -141,13 +142,13 @@ impl<'a> Rounds<'a> {
         let mut begun = self.rules.begin(course, record);
         let parts = self.rules.parts(&mut begun, hits);
         let hits = &parts[0];
-        if self.rules.take(course, hits) {
+        if self.rules.record_hits(course, hits) {
             match self.lay(record, hits) {
                 Ok(alignment) => self.rules.advance(course, alignment),
                 Err(error) => course.fail(error),
             }
         }
-        searches.push(Searched::new(&self.rules, record, begun, parts));
+        searches.push(ReportedIteration::new(&self.rules, record, begun, parts));
     }
 
     /// Lays what a search found on its query.
@@ -173,14 +174,14 @@ impl<'a> Rounds<'a> {
         audience: &dyn Audience,
     ) -> Result<(), Error> {
         let Rounds { rules, files, reports, .. } = self;
-        rules.tell_warnings(query.record, audience);
+        rules.print_warnings(query.record, audience);
         let Followed { record, course, searches } = query;
         let converged = course.has_converged();
-        let keep = |searched: Option<&Searched>| match searched {
+        let keep = |searched: Option<&ReportedIteration>| match searched {
             Some(searched) => files.keep_of(rules, searched.begun.kept.as_ref(), record),
             None => files.keep_of(rules, &course.last, record),
         };
-        let found = InRounds { searches, converged };
+        let found = IteratedQuery { searches, converged };
         reports.query(rules, (record, &course.query), found, (reporter, output), audience, keep)?;
         course.failure.map_or(Ok(()), Err)
     }
@@ -190,14 +191,14 @@ impl<'a> Rounds<'a> {
         &mut self,
         query: Followed,
         audience: &dyn Audience,
-    ) -> (InRounds, Result<(), Error>) {
+    ) -> (IteratedQuery, Result<(), Error>) {
         let Rounds { rules, files, .. } = self;
-        rules.tell_warnings(query.record, audience);
+        rules.print_warnings(query.record, audience);
         let Followed { record, course, searches } = query;
         let matrices = searches.iter().filter_map(|searched| searched.begun.kept.as_ref());
         let kept = files.keep_of(rules, matrices.chain(&course.last), record);
         let converged = course.has_converged();
         let ended = kept.and(course.failure.map_or(Ok(()), Err));
-        (InRounds { searches, converged }, ended)
+        (IteratedQuery { searches, converged }, ended)
     }
 }

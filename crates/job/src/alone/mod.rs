@@ -15,7 +15,7 @@ use fleetblast_db::load::HugePages;
 use fleetblast_db::{SequenceKind, check_mapped_files};
 use fleetblast_engine::query::Query;
 use fleetblast_fleet::plan::BLOCK_RESIDUES;
-use fleetblast_metadata::follow::Reached;
+use fleetblast_metadata::follow::ResumePoint;
 
 use self::block_size::BlockSize;
 use self::iterated::Rounds;
@@ -23,10 +23,10 @@ use self::outlet::Outlet;
 pub use self::outlet::Receiver;
 use crate::audience::Audience;
 use crate::batching::Batching;
-use crate::crossing::Crossing;
+use crate::crossing::IoChannel;
 use crate::error::Error;
 use crate::halt::Halt;
-use crate::metadata::{Resumed, other_queries, told};
+use crate::metadata::{Resumed, encode_query, other_queries};
 use crate::plan::{Plan, Split};
 use crate::queries::count::count;
 use crate::queries::{self, Block, Queries, Records};
@@ -43,7 +43,7 @@ use crate::trace::{Kind, Lane};
 pub fn leave_empty(
     plan: &Plan,
     target: &Target,
-    crossing: Option<&Crossing>,
+    crossing: Option<&IoChannel>,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
     pool(plan.threads.count)?
@@ -96,8 +96,8 @@ fn search(plan: &Plan, receiver: Receiver<'_>, shared: &Arc<dyn Audience>) -> Re
     queries.set_block_residues(block_size.residues());
     let mut outlet =
         Outlet::open(plan, &engine, &target, recorder.clone(), (receiver, shared, &halt))?;
-    if let Some(Resumed(reached)) = outlet.resumed() {
-        pass_over(&mut queries, reached, audience)?;
+    if let Some(Resumed(resume_point)) = outlet.resumed() {
+        pass_over(&mut queries, resume_point, audience)?;
         outlet.verify();
     }
     let mut rounds = plan
@@ -197,27 +197,27 @@ fn run_block(
 /// Reads the queries of which another site holds what was found, without searching them again.
 fn pass_over(
     queries: &mut Queries,
-    reached: &Reached,
+    resume_point: &ResumePoint,
     audience: &dyn Audience,
 ) -> Result<(), Error> {
     let mut digest = 0;
-    for _ in 0..reached.queries {
+    for _ in 0..resume_point.queries {
         let record = queries.next_query(audience)?.ok_or_else(other_queries)?;
-        digest = told(&record).fold(digest);
+        digest = encode_query(&record).fold(digest);
     }
-    if digest != reached.digest {
+    if digest != resume_point.digest {
         return Err(other_queries());
     }
-    match reached.course {
-        Some(course) => queries.go_on(course),
+    match resume_point.batch_state {
+        Some(state) => queries.go_on(state),
         // Ranks sent what ends amid a batch.
-        None if reached.blocks > 0 => return Err(other_queries()),
+        None if resume_point.blocks > 0 => return Err(other_queries()),
         None => {}
     }
-    if reached.ended && queries.next_query(audience)?.is_some() {
+    if resume_point.ended && queries.next_query(audience)?.is_some() {
         return Err(other_queries());
     }
-    audience.skip(reached.queries);
+    audience.skip(resume_point.queries);
     Ok(())
 }
 

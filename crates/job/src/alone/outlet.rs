@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::search::Search;
-use fleetblast_metadata::Course;
+use fleetblast_metadata::BatchState;
 
 use super::iterated::Rounds;
 use crate::audience::Audience;
 use crate::cost::Account;
-use crate::crossing::Crossing;
+use crate::crossing::IoChannel;
 use crate::error::Error;
 use crate::halt::Halt;
 use crate::hits::Visitor;
 use crate::iteration::Rules;
-use crate::metadata::{Resumed, Writer, other_queries};
+use crate::metadata::{MetadataWriter, Resumed, other_queries};
 use crate::output::Output;
 use crate::plan::Plan;
 use crate::queries::Block;
@@ -26,7 +26,7 @@ use crate::trace::Recorder;
 /// Who gets the results of a search.
 pub enum Receiver<'a> {
     /// The files of the plan. Metadata for I/O ranks of the same job take this way.
-    Files(Option<&'a Crossing>),
+    Files(Option<&'a IoChannel>),
     /// A program, query by query.
     Visitor(Box<Visitor<'a>>),
 }
@@ -39,7 +39,7 @@ pub struct Outlet<'a> {
 
 enum Way<'a> {
     Report(Output),
-    Metadata(Box<Writer<'a>>),
+    Metadata(Box<MetadataWriter<'a>>),
     Visitor(Box<Visitor<'a>>),
 }
 
@@ -64,8 +64,13 @@ impl<'a> Outlet<'a> {
                 Way::Report(output)
             }
             (Receiver::Files(crossing), Some(metadata)) => {
-                let mut writer =
-                    Writer::new(plan, metadata, engine, target, (crossing, audience, halt))?;
+                let mut writer = MetadataWriter::new(
+                    plan,
+                    metadata,
+                    engine,
+                    target,
+                    (crossing, audience, halt),
+                )?;
                 writer.start(&mut reporter)?;
                 Way::Metadata(Box::new(writer))
             }
@@ -81,11 +86,12 @@ impl<'a> Outlet<'a> {
         plan: &'a Plan,
         engine: &'a Search,
         target: &'a Target,
-        (crossing, audience): (Option<&Crossing>, &Arc<dyn Audience>),
+        (crossing, audience): (Option<&IoChannel>, &Arc<dyn Audience>),
     ) -> Result<(), Error> {
         let Some(metadata) = &plan.metadata else { return Output::open(&plan.out)?.commit() };
         let halt = Halt::default();
-        let writer = Writer::new(plan, metadata, engine, target, (crossing, audience, &halt))?;
+        let writer =
+            MetadataWriter::new(plan, metadata, engine, target, (crossing, audience, &halt))?;
         if let Some(Resumed(reached)) = writer.resumed()
             && reached.queries > 0
         {
@@ -126,7 +132,7 @@ impl<'a> Outlet<'a> {
         &mut self,
         block: &Block,
         hits: &[Vec<SubjectHit>],
-        (search, course): (&TwoPhases, Course),
+        (search, course): (&TwoPhases, BatchState),
         audience: &dyn Audience,
     ) -> Result<(), Error> {
         match &mut self.way {
@@ -162,13 +168,13 @@ impl<'a> Outlet<'a> {
             // A fault of the program: such plans were refused.
             Way::Visitor(_) => return Err(Error::engine("iterated searches have no visitor")),
         };
-        let searched = match writer.tells_report() {
+        let searched = match writer.sends_report() {
             true => {
                 let searched = rounds.block(block, search, (reporter, writer.pages()), audience);
-                writer.rounds_reported(block).and(searched)
+                writer.iterated_report(block).and(searched)
             }
             false => {
-                let tell = |rules: &Rules, found| writer.rounds(block, rules, found);
+                let tell = |rules: &Rules, found| writer.iterations(block, rules, found);
                 rounds.block_told(block, search, tell, audience)
             }
         };

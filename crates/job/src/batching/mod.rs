@@ -5,7 +5,7 @@ pub mod course;
 
 use fleetblast_engine::params::truncate_to_i32;
 use fleetblast_fleet::plan::{BLOCK_QUERIES, BLOCK_RESIDUES};
-use fleetblast_metadata::Course;
+use fleetblast_metadata::BatchState;
 
 /// Fewest letters of a batch.
 const LEAST: i32 = 100;
@@ -128,12 +128,12 @@ impl Batching {
     }
 
     /// Where it is, for who goes on from there.
-    pub fn course(&self) -> Course {
-        Course { letters: self.letters, ratio: self.ratio }
+    pub fn course(&self) -> BatchState {
+        BatchState { letters: self.letters, ratio: self.ratio }
     }
 
     /// Goes on from there.
-    pub fn go_on(&mut self, course: Course) {
+    pub fn go_on(&mut self, course: BatchState) {
         (self.letters, self.ratio) = (course.letters, course.ratio);
         self.clamp();
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fleetblast_metadata::Kind;
+use fleetblast_metadata::Encoding;
 use serde::{Deserialize, Serialize};
 
 use super::{Cost, Reason};
@@ -11,8 +11,8 @@ use super::{Cost, Reason};
 const FADING: f64 = 0.75;
 
 /// The kinds, as they are typed.
-pub const NAMES: [(Kind, &str); 3] =
-    [(Kind::Oids, "oids"), (Kind::Hits, "hits"), (Kind::Report, "report")];
+pub const NAMES: [(Encoding, &str); 3] =
+    [(Encoding::Oids, "oids"), (Encoding::Hits, "hits"), (Encoding::Report, "report")];
 
 /// How metadata went, for `-timing`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -30,7 +30,7 @@ pub struct Account {
 pub struct OfKind {
     /// Which.
     #[serde(with = "named")]
-    pub kind: Kind,
+    pub kind: Encoding,
     /// Blocks that crossed so.
     pub blocks: u64,
     /// Bytes of their records.
@@ -65,7 +65,7 @@ pub struct Chosen {
     pub blocks: u64,
     /// As what they crossed.
     #[serde(with = "named")]
-    pub kind: Kind,
+    pub kind: Encoding,
     /// Why.
     pub why: Reason,
 }
@@ -95,7 +95,13 @@ impl Account {
     }
 
     /// A block of that weight was made as a kind, of which so much time went into formatting.
-    pub fn made(&mut self, kind: Kind, weight: f64, bytes: usize, [make, format]: [Duration; 2]) {
+    pub fn made(
+        &mut self,
+        kind: Encoding,
+        weight: f64,
+        bytes: usize,
+        [make, format]: [Duration; 2],
+    ) {
         let own = self.of(kind);
         own.made_blocks += 1;
         own.made_bytes += bytes as u64;
@@ -110,23 +116,24 @@ impl Account {
     }
 
     /// It crossed so.
-    pub fn crossed(&mut self, kind: Kind, bytes: usize) {
+    pub fn crossed(&mut self, kind: Encoding, bytes: usize) {
         let own = self.of(kind);
         own.blocks += 1;
         own.bytes += bytes as u64;
     }
 
     /// It was chosen as that.
-    pub fn chose(&mut self, block: u64, kind: Kind, why: Reason) {
+    pub fn chose(&mut self, block: u64, kind: Encoding, why: Reason) {
         match self.choices.last_mut() {
             Some(last) if (last.kind, last.why) == (kind, why) => last.blocks += 1,
             _ => self.choices.push(Chosen { block, blocks: 1, kind, why }),
         }
     }
 
-    /// What a block of that weight is expected to cost as a kind whose report the other site makes in so many seconds, and in how
-    /// many its report is formatted here; nothing of a kind that was never made.
-    pub fn expected(&mut self, kind: Kind, weight: f64) -> Option<(Cost, f64)> {
+    /// What a block of that weight is expected to cost as a kind whose report the other site makes
+    /// in so many seconds, and in how many its report is formatted here; nothing of a kind that was
+    /// never made.
+    pub fn expected(&mut self, kind: Encoding, weight: f64) -> Option<(Cost, f64)> {
         let Recent { weight: of, bytes, make, format } = self.of(kind).recent;
         let times = weight / of;
         let cost = Cost { kind, bytes: times * bytes, make: times * make, again: 0.0 };
@@ -147,24 +154,24 @@ impl Account {
         self.choices.sort_by_key(|chosen| chosen.block);
     }
 
-    fn of(&mut self, kind: Kind) -> &mut OfKind {
+    fn of(&mut self, kind: Encoding) -> &mut OfKind {
         &mut self.kinds[kind as usize]
     }
 }
 
-/// Kinds by their names.
+/// Serialises encodings by their names.
 mod named {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};
 
-    use super::{Kind, NAMES};
+    use super::{Encoding, NAMES};
 
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
-    pub fn serialize<S: Serializer>(kind: &Kind, to: S) -> Result<S::Ok, S::Error> {
+    pub fn serialize<S: Serializer>(kind: &Encoding, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(NAMES[*kind as usize].1)
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Kind, D::Error> {
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Encoding, D::Error> {
         let name = String::deserialize(from)?;
         let kind = NAMES.into_iter().find(|&(_, other)| other == name).map(|(kind, _)| kind);
         kind.ok_or_else(|| D::Error::custom("no kind of metadata"))
@@ -178,43 +185,46 @@ mod tests {
     #[test]
     fn what_is_expected_follows_what_was_seen_last() {
         let mut account = Account::new();
-        assert_eq!(account.expected(Kind::Hits, 1.0), None);
+        assert_eq!(account.expected(Encoding::Hits, 1.0), None);
         let seconds = Duration::from_secs;
-        account.made(Kind::Hits, 10.0, 1000, [seconds(2), seconds(0)]);
-        let (cost, format) = account.expected(Kind::Hits, 5.0).unwrap();
+        account.made(Encoding::Hits, 10.0, 1000, [seconds(2), seconds(0)]);
+        let (cost, format) = account.expected(Encoding::Hits, 5.0).unwrap();
         assert_eq!((cost.bytes, cost.make, format), (500.0, 1.0, 0.0));
         for _ in 0..40 {
-            account.made(Kind::Hits, 10.0, 3000, [seconds(2), seconds(1)]);
+            account.made(Encoding::Hits, 10.0, 3000, [seconds(2), seconds(1)]);
         }
-        let (cost, format) = account.expected(Kind::Hits, 10.0).unwrap();
+        let (cost, format) = account.expected(Encoding::Hits, 10.0).unwrap();
         assert!((cost.bytes - 3000.0).abs() < 1.0 && (format - 1.0).abs() < 0.01);
-        assert_eq!(account.expected(Kind::Oids, 1.0), None);
+        assert_eq!(account.expected(Encoding::Oids, 1.0), None);
     }
 
     #[test]
     fn blocks_of_one_choice_are_told_together() {
         let mut account = Account::new();
-        let kinds = [Kind::Oids, Kind::Oids, Kind::Report, Kind::Oids];
+        let kinds = [Encoding::Oids, Encoding::Oids, Encoding::Report, Encoding::Oids];
         for (block, kind) in (0..).zip(kinds) {
             account.chose(block, kind, Reason::Fastest);
         }
         let told: Vec<_> =
             account.choices.iter().map(|it| (it.block, it.blocks, it.kind)).collect();
-        assert_eq!(told, [(0, 2, Kind::Oids), (2, 1, Kind::Report), (3, 1, Kind::Oids)]);
+        assert_eq!(
+            told,
+            [(0, 2, Encoding::Oids), (2, 1, Encoding::Report), (3, 1, Encoding::Oids)]
+        );
     }
 
     #[test]
     fn masters_tell_together_what_each_chose() {
         let mut accounts = [Account::new(), Account::new()];
         for (number, account) in accounts.iter_mut().enumerate() {
-            account.made(Kind::Hits, 1.0, 10, [Duration::from_secs(1), Duration::ZERO]);
-            account.crossed(Kind::Hits, 12);
-            account.chose(5 - number as u64, Kind::Hits, Reason::Fastest);
+            account.made(Encoding::Hits, 1.0, 10, [Duration::from_secs(1), Duration::ZERO]);
+            account.crossed(Encoding::Hits, 12);
+            account.chose(5 - number as u64, Encoding::Hits, Reason::Fastest);
         }
         let [mut first, second] = accounts;
         let sent = postcard::to_allocvec(&second).unwrap();
         first.join(postcard::from_bytes(&sent).unwrap());
-        let hits = &first.kinds[Kind::Hits as usize];
+        let hits = &first.kinds[Encoding::Hits as usize];
         assert_eq!((hits.blocks, hits.bytes, hits.made_bytes, hits.make_seconds), (2, 24, 20, 2.0));
         assert_eq!(first.choices.iter().map(|it| it.block).collect::<Vec<_>>(), [4, 5]);
         let told = serde_json::to_value(&first).unwrap();

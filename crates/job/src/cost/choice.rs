@@ -1,6 +1,6 @@
 //! As what a block of queries is told most cheaply.
 
-use fleetblast_metadata::Kind;
+use fleetblast_metadata::Encoding;
 use serde::{Deserialize, Serialize};
 
 /// What takes this much longer than the fastest is as fast: nothing is known more exactly.
@@ -10,7 +10,7 @@ const AS_FAST: f64 = 1.02;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
     /// As what.
-    pub kind: Kind,
+    pub kind: Encoding,
     /// Bytes on the link.
     pub bytes: f64,
     /// Seconds to make it, for which the search waits.
@@ -48,17 +48,17 @@ pub enum Reason {
 /// block first, and of several such the one that is the least work of all three. The delay of a link is the same for every kind.
 ///
 /// `costs` has at least the report's.
-pub fn choose(costs: &[Cost], outlook: &Outlook) -> (Kind, Reason) {
-    let report = costs.iter().find(|cost| cost.kind == Kind::Report);
+pub fn choose(costs: &[Cost], outlook: &Outlook) -> (Encoding, Reason) {
+    let report = costs.iter().find(|cost| cost.kind == Encoding::Report);
     let most = report.map_or(f64::INFINITY, |report| outlook.limit * report.bytes);
-    let worth_it = |cost: &&Cost| cost.kind == Kind::Report || cost.bytes <= most;
+    let worth_it = |cost: &&Cost| cost.kind == Encoding::Report || cost.bytes <= most;
     let candidates: Vec<&Cost> = costs.iter().filter(worth_it).collect();
     if let [only] = candidates[..] {
         return (only.kind, Reason::Limit);
     }
     let least = |of: &dyn Fn(&Cost) -> f64, among: &[&Cost]| {
         let first = among.iter().min_by(|a, b| of(a).total_cmp(&of(b)));
-        first.map_or(Kind::Report, |cost| cost.kind)
+        first.map_or(Encoding::Report, |cost| cost.kind)
     };
     let Some(rate) = outlook.rate else {
         return (least(&|cost| cost.bytes, &candidates), Reason::LeastBytes);
@@ -78,9 +78,9 @@ mod tests {
 
     /// What was measured of 25 proteins in 72 million letters.
     const MEASURED: [Cost; 3] = [
-        Cost { kind: Kind::Oids, bytes: 11_470.0, make: 0.02, again: 0.25 },
-        Cost { kind: Kind::Hits, bytes: 36_630.0, make: 0.03, again: 0.02 },
-        Cost { kind: Kind::Report, bytes: 480_000.0, make: 0.04, again: 0.001 },
+        Cost { kind: Encoding::Oids, bytes: 11_470.0, make: 0.02, again: 0.25 },
+        Cost { kind: Encoding::Hits, bytes: 36_630.0, make: 0.03, again: 0.02 },
+        Cost { kind: Encoding::Report, bytes: 480_000.0, make: 0.04, again: 0.001 },
     ];
 
     fn outlook(search: f64, rate: f64) -> Outlook {
@@ -90,39 +90,39 @@ mod tests {
     #[test]
     fn a_fast_link_gets_the_report_and_slower_ones_ever_less() {
         let chosen = |search, rate| choose(&MEASURED, &outlook(search, rate));
-        assert_eq!(chosen(3.8, 1e9), (Kind::Report, Reason::LeastWork));
+        assert_eq!(chosen(3.8, 1e9), (Encoding::Report, Reason::LeastWork));
         // The report would take 0.5 s, within which the other site makes it of alignments.
-        assert_eq!(chosen(0.1, 1e6), (Kind::Hits, Reason::Fastest));
+        assert_eq!(chosen(0.1, 1e6), (Encoding::Hits, Reason::Fastest));
         // It holds nothing up, but hits are less work.
-        assert_eq!(chosen(3.8, 1e6), (Kind::Hits, Reason::LeastWork));
-        assert_eq!(chosen(0.1, 2e4), (Kind::Oids, Reason::Fastest));
+        assert_eq!(chosen(3.8, 1e6), (Encoding::Hits, Reason::LeastWork));
+        assert_eq!(chosen(0.1, 2e4), (Encoding::Oids, Reason::Fastest));
     }
 
     #[test]
     fn a_slow_other_site_does_not_search_again() {
         let slow =
             [Cost { again: 60.0, ..MEASURED[0] }, Cost { again: 5.0, ..MEASURED[1] }, MEASURED[2]];
-        assert_eq!(choose(&slow, &outlook(1.0, 2e4)), (Kind::Hits, Reason::Fastest));
-        assert_eq!(choose(&slow, &outlook(1.0, 1e6)), (Kind::Report, Reason::Fastest));
+        assert_eq!(choose(&slow, &outlook(1.0, 2e4)), (Encoding::Hits, Reason::Fastest));
+        assert_eq!(choose(&slow, &outlook(1.0, 1e6)), (Encoding::Report, Reason::Fastest));
     }
 
     #[test]
     fn of_an_unknown_link_only_bytes_count() {
         let unknown = Outlook { rate: None, ..outlook(1.0, 1.0) };
-        assert_eq!(choose(&MEASURED, &unknown), (Kind::Oids, Reason::LeastBytes));
+        assert_eq!(choose(&MEASURED, &unknown), (Encoding::Oids, Reason::LeastBytes));
         // Blocks whose subjects are not found again.
-        assert_eq!(choose(&MEASURED[1..], &unknown), (Kind::Hits, Reason::LeastBytes));
+        assert_eq!(choose(&MEASURED[1..], &unknown), (Encoding::Hits, Reason::LeastBytes));
     }
 
     #[test]
     fn what_is_hardly_smaller_than_the_report_is_not_worth_it() {
         let limited = |limit| choose(&MEASURED, &Outlook { limit, ..outlook(0.1, 2e4) });
-        assert_eq!(limited(0.05), (Kind::Oids, Reason::Fastest));
-        assert_eq!(limited(0.01), (Kind::Report, Reason::Limit));
-        assert_eq!(limited(0.0), (Kind::Report, Reason::Limit));
+        assert_eq!(limited(0.05), (Encoding::Oids, Reason::Fastest));
+        assert_eq!(limited(0.01), (Encoding::Report, Reason::Limit));
+        assert_eq!(limited(0.0), (Encoding::Report, Reason::Limit));
         // Queries without hits: a report of a few lines.
         let few = MEASURED.map(|cost| Cost { bytes: 100.0, ..cost });
-        assert_eq!(choose(&few, &outlook(0.1, 2e4)), (Kind::Report, Reason::Limit));
+        assert_eq!(choose(&few, &outlook(0.1, 2e4)), (Encoding::Report, Reason::Limit));
     }
 
     #[test]

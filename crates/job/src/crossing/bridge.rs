@@ -17,8 +17,8 @@ use fleetblast_fleet::ids::Time;
 use fleetblast_mpi::{Comm, Mailbox, World, name_rank};
 
 use super::heartbeats::Heartbeats;
-use super::post::{Address, Message, Parcel};
-use super::{Crossing, Far};
+use super::mailbox::{Address, Message, Parcel};
+use super::{IoChannel, IoEndpoint};
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::processes::{end_job, failure, hosts};
@@ -68,13 +68,13 @@ impl Bridge {
     pub fn of_search(
         world: World,
         ranks: u32,
-        crossing: &Crossing,
+        crossing: &IoChannel,
         audience: &Arc<dyn Audience>,
     ) -> Result<(World, Self), Error> {
         let is_first = world.rank() == 0;
         let (world, mut bridge) = Self::new(world, ranks, SEARCHES, audience)?;
         if is_first {
-            let Far { sent, to } = crossing.far()?;
+            let IoEndpoint { sent, to } = crossing.io_endpoint()?;
             bridge.register(Address::Search, to);
             bridge.set_outgoing(sent);
         }

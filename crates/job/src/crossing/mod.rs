@@ -1,10 +1,10 @@
-//! The channel between the search and the I/O ranks.
+//! The channel between the search and the I/O ranks of the same job.
 
 #[cfg(feature = "mpi")]
 mod bridge;
 #[cfg(feature = "mpi")]
 mod heartbeats;
-pub mod post;
+pub mod mailbox;
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
@@ -15,26 +15,24 @@ use fleetblast_metadata::records::RecordKind;
 
 #[cfg(feature = "mpi")]
 pub use self::bridge::Bridge;
-use self::post::{Address, Message, Parcel, Post};
+use self::mailbox::{Address, Mailbox, Message, Parcel};
 use crate::error::Error;
 
-/// Most bytes of records whose report is not written yet. With more, the search waits.
-const MOST_UNREPORTED: u64 = 64 << 20;
+/// Most bytes of records whose report is not written; the search waits before it sends more.
+const ROOM: u64 = 64 << 20;
 
-/// The channel of metadata to the I/O ranks of the same job. It has two ends. Each can be taken
-/// once.
-pub struct Crossing {
-    ends: Mutex<(Option<Near>, Option<Far>)>,
+/// The channel of metadata to the I/O ranks of the same job. Each of its two endpoints can be
+/// taken once.
+pub struct IoChannel {
+    endpoints: Mutex<(Option<SearchEndpoint>, Option<IoEndpoint>)>,
 }
 
-/// The end of the search.
-pub struct Near {
-    post: Post,
-    /// Bytes of records that were sent.
+/// The endpoint of the search.
+pub struct SearchEndpoint {
+    mailbox: Mailbox,
+    /// Bytes of records that were sent, that arrived, and whose report is written.
     sent: u64,
-    /// Bytes of these that arrived.
-    came: u64,
-    /// Bytes of these whose report is written.
+    received: u64,
     written: u64,
     /// When the last record was sent.
     last: Instant,
@@ -43,93 +41,93 @@ pub struct Near {
     ended: bool,
 }
 
-/// The other end.
-pub struct Far {
-    /// The parcels that the search sends.
+/// The endpoint of the I/O site.
+pub struct IoEndpoint {
+    /// Parcels from the search.
     pub sent: Receiver<Parcel>,
-    /// The inbox of the search.
+    /// Parcels to the search.
     pub to: Sender<Parcel>,
 }
 
-impl Crossing {
-    /// Makes a channel.
+impl IoChannel {
+    /// Creates a channel with both endpoints.
     pub fn new() -> Self {
         let (out, sent) = channel();
         let (to, inbox) = channel();
-        // If nobody receives any more, the other end has ended.
+        // A receiver that is gone has ended.
         let outbox = Box::new(move |parcel| drop(out.send(parcel)));
-        let post = Post::new(Address::Search, inbox, outbox);
-        let near = Near::new(post);
-        Crossing { ends: Mutex::new((Some(near), Some(Far { sent, to }))) }
+        let search = SearchEndpoint::new(Mailbox::new(Address::Search, inbox, outbox));
+        IoChannel { endpoints: Mutex::new((Some(search), Some(IoEndpoint { sent, to }))) }
     }
 
-    /// Takes the end of the search.
+    /// Takes the endpoint of the search.
     ///
     /// # Errors
-    /// It was taken before.
-    pub fn near(&self) -> Result<Near, Error> {
-        let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
-        ends.0.take().ok_or_else(taken)
+    /// An endpoint that was taken before.
+    pub fn search_endpoint(&self) -> Result<SearchEndpoint, Error> {
+        let mut endpoints = self.endpoints.lock().unwrap_or_else(PoisonError::into_inner);
+        endpoints.0.take().ok_or_else(taken)
     }
 
-    /// Takes the other end.
+    /// Takes the endpoint of the I/O site.
     ///
     /// # Errors
-    /// It was taken before.
-    pub fn far(&self) -> Result<Far, Error> {
-        let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
-        ends.1.take().ok_or_else(taken)
+    /// An endpoint that was taken before.
+    pub fn io_endpoint(&self) -> Result<IoEndpoint, Error> {
+        let mut endpoints = self.endpoints.lock().unwrap_or_else(PoisonError::into_inner);
+        endpoints.1.take().ok_or_else(taken)
     }
 }
 
-impl Near {
-    /// Sends records from this post.
-    pub fn new(post: Post) -> Self {
-        let (sent, came, written, ended) = (0, 0, 0, false);
-        Near { post, sent, came, written, last: Instant::now(), meter: Meter::default(), ended }
+impl SearchEndpoint {
+    /// Creates an endpoint that sends records from this mailbox.
+    pub fn new(mailbox: Mailbox) -> Self {
+        let (sent, received, written, ended) = (0, 0, 0, false);
+        let (last, meter) = (Instant::now(), Meter::default());
+        SearchEndpoint { mailbox, sent, received, written, last, meter, ended }
     }
 
     /// Sends a record. Waits while too many bytes are not reported yet.
     ///
     /// # Errors
     /// The error that ended the other site.
-    pub fn record(&mut self, kind: RecordKind, body: &[u8]) -> Result<(), Error> {
+    pub fn send_record(&mut self, kind: RecordKind, body: &[u8]) -> Result<(), Error> {
         self.check()?;
-        while self.sent - self.written >= MOST_UNREPORTED {
-            let parcel = self.post.wait()?;
-            self.receive(parcel)?;
+        while self.sent - self.written >= ROOM {
+            let parcel = self.mailbox.wait()?;
+            self.handle(parcel)?;
         }
         self.sent += body.len() as u64;
         self.last = Instant::now();
         self.meter.sent(self.last, self.sent);
-        self.post.send(Address::Manager, Message::Record(kind, body.to_vec()));
+        self.mailbox.send(Address::Manager, Message::Record(kind, body.to_vec()));
         Ok(())
     }
 
-    /// Receives the messages of the other site.
+    /// Handles the messages of the other site that have arrived.
     ///
     /// # Errors
     /// The error that ended it.
     pub fn check(&mut self) -> Result<(), Error> {
-        while let Some(parcel) = self.post.poll()? {
-            self.receive(parcel)?;
+        while let Some(parcel) = self.mailbox.poll()? {
+            self.handle(parcel)?;
         }
         Ok(())
     }
 
-    /// The measured pace of the channel; `None` before the first record arrived.
+    /// Returns the measured properties of the channel; `None` before the first answer.
     pub fn pace(&self) -> Option<Pace> {
-        (self.came > 0).then(|| self.meter.pace())
+        (self.received > 0).then(|| self.meter.pace())
     }
 
-    /// Informs the other site that nothing is searched, so that there is no report.
+    /// Ends the channel without records: nothing is searched, and there is no report.
     ///
     /// # Errors
     /// The error that ended the other site.
     #[cfg(feature = "mpi")]
     pub fn stay_empty(mut self) -> Result<(), Error> {
         self.check()?;
-        self.post.send(Address::Manager, Message::Nothing);
+        self.mailbox.send(Address::Manager, Message::Nothing);
         self.ended = true;
         Ok(())
     }
@@ -140,19 +138,19 @@ impl Near {
     /// The error that ended the other site.
     pub fn finish(mut self) -> Result<(), Error> {
         while !self.ended {
-            let parcel = self.post.wait()?;
-            self.receive(parcel)?;
+            let parcel = self.mailbox.wait()?;
+            self.handle(parcel)?;
         }
         Ok(())
     }
 
-    fn receive(&mut self, Parcel { message, at, .. }: Parcel) -> Result<(), Error> {
+    fn handle(&mut self, Parcel { message, at, .. }: Parcel) -> Result<(), Error> {
         match message {
             Message::Written(bytes) => self.written = (self.written + bytes).min(self.sent),
-            Message::Came(bytes, workers) => {
-                self.came = (self.came + bytes).min(self.sent);
-                self.meter.came(at, self.came);
-                if self.came == self.sent {
+            Message::Received(bytes, workers) => {
+                self.received = (self.received + bytes).min(self.sent);
+                self.meter.received(at, self.received);
+                if self.received == self.sent {
                     let took = at.saturating_duration_since(self.last);
                     self.meter.connected(took, workers, self.sent);
                 }
@@ -162,22 +160,22 @@ impl Near {
                 self.ended = true;
                 return Err(Error::new(code, message));
             }
-            _ => return Err(Error::engine("an I/O rank sent a message not meant for the search")),
+            _ => return Err(Error::engine("an I/O rank sent an unexpected message")),
         }
         Ok(())
     }
 }
 
-impl Drop for Near {
-    /// A search that ends early ends the other site, too.
+impl Drop for SearchEndpoint {
+    /// Ends the other site if the search ends early.
     fn drop(&mut self) {
         if !self.ended {
-            self.post.send(Address::Manager, Message::Broken);
+            self.mailbox.send(Address::Manager, Message::Broken);
         }
     }
 }
 
-/// A fault of the program.
+/// Creates the error for an endpoint that is taken twice, a fault of the program.
 fn taken() -> Error {
-    Error::engine("the channel to the I/O ranks is taken twice")
+    Error::engine("an endpoint of the channel to the I/O ranks is taken twice")
 }

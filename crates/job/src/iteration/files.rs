@@ -1,4 +1,4 @@
-//! Files of matrices.
+//! The files of PSSMs (`-out_pssm`, `-out_ascii_pssm`).
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,13 +9,13 @@ use fleetblast_report::scoremat::{self, Checkpoint};
 use fleetblast_seq::id::ObjectId;
 use serde::{Deserialize, Serialize};
 
-use super::{Kept, Rules};
+use super::{KeptMatrix, Rules};
 use crate::error::Error;
 use crate::output::write_whole;
 use crate::plan::{Iteration, Plan};
 use crate::queries::QueryRecord;
 
-/// A matrix as its files have it.
+/// A PSSM in the formats of its files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Matrix {
     checkpoint: Option<Vec<u8>>,
@@ -26,7 +26,7 @@ impl Matrix {
     pub(super) fn new(
         plan: &Plan,
         iteration: &Iteration,
-        kept: &Kept,
+        kept: &KeptMatrix,
         record: &QueryRecord,
     ) -> Self {
         let checkpoint = || match &iteration.start {
@@ -47,13 +47,18 @@ impl Matrix {
 
 #[cfg(test)]
 impl Matrix {
-    /// Of which only this is kept.
+    /// Creates a matrix with these bytes of a checkpoint only.
     pub fn of_checkpoint(bytes: &[u8]) -> Self {
         Matrix { checkpoint: Some(bytes.to_vec()), table: None }
     }
 }
 
-fn checkpoint(plan: &Plan, iteration: &Iteration, kept: &Kept, record: &QueryRecord) -> Vec<u8> {
+fn checkpoint(
+    plan: &Plan,
+    iteration: &Iteration,
+    kept: &KeptMatrix,
+    record: &QueryRecord,
+) -> Vec<u8> {
     let mut bytes = Vec::new();
     let scoring = &iteration.params.scoring;
     let counted = || ObjectId::Text(format!("Query_{}", record.unnamed).into_bytes());
@@ -61,7 +66,7 @@ fn checkpoint(plan: &Plan, iteration: &Iteration, kept: &Kept, record: &QueryRec
     let checkpoint = Checkpoint {
         id: &id,
         title: Some(&record.record.title),
-        // BLAST+ has made bytes of a text meanwhile.
+        // By then BLAST+ has converted text to bytes.
         is_text: false,
         pssm: &kept.pssm,
         observed: iteration.table.is_some(),
@@ -73,23 +78,23 @@ fn checkpoint(plan: &Plan, iteration: &Iteration, kept: &Kept, record: &QueryRec
     bytes
 }
 
-/// Where matrices are kept.
+/// Writes PSSMs to their files.
 pub struct PssmFiles<'a> {
     iteration: &'a Iteration,
-    /// Matrices kept so far.
+    /// Number of PSSMs written so far.
     count: usize,
 }
 
 impl<'a> PssmFiles<'a> {
-    /// The files that were asked for.
+    /// Creates a writer for the files of the options.
     pub fn new(iteration: &'a Iteration) -> Self {
         PssmFiles { iteration, count: 0 }
     }
 
-    /// Keeps a matrix, in place of the one before or beside it.
+    /// Writes a PSSM. It replaces the one before, or gets numbered files.
     ///
     /// # Errors
-    /// Names the file.
+    /// A file that cannot be written; the message names it.
     pub fn keep(&mut self, matrix: &Matrix) -> Result<(), Error> {
         self.count += 1;
         let Iteration { checkpoint, table, .. } = self.iteration;
@@ -101,14 +106,14 @@ impl<'a> PssmFiles<'a> {
         Ok(())
     }
 
-    /// Keeps matrices of a query, if there are to be any.
+    /// Writes PSSMs of a query, if the options ask for files.
     ///
     /// # Errors
     /// As [`keep`](Self::keep).
     pub fn keep_of<'k>(
         &mut self,
         rules: &Rules,
-        kept: impl IntoIterator<Item = &'k Kept>,
+        kept: impl IntoIterator<Item = &'k KeptMatrix>,
         record: &QueryRecord,
     ) -> Result<(), Error> {
         let mut matrices = kept.into_iter().filter_map(|kept| rules.matrix(kept, record));
@@ -124,7 +129,7 @@ impl<'a> PssmFiles<'a> {
             }
             false => path.to_owned(),
         };
-        // It is made of what was found.
+        // A PSSM depends on mapped files of the database.
         check_mapped_files()?;
         write_whole(&path, |file| file.write_all(bytes))
             .map_err(|error| Error::output(format_args!("{}: {error}", path.display())))

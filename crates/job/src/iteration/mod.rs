@@ -1,10 +1,11 @@
-//! Queries that are searched again and again with what was found (`CPsiBlastApp::x_RunLocalPsiBlastIterations`,
-//! psiblast_app.cpp): what each search of a query brings about, wherever it is searched.
+//! The iterations of psiblast (`CPsiBlastApp::x_RunLocalPsiBlastIterations`, psiblast_app.cpp): the
+//! rules by which the results of an iteration become the PSSM of the next one, for one process and
+//! for ranks.
 
-mod course;
 mod files;
+mod progress;
+mod reported;
 mod reports;
-mod searched;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -25,28 +26,28 @@ use fleetblast_report::stored_evalue;
 use fleetblast_seq::alphabet;
 use fleetblast_seq::frame::Frame;
 
-pub use self::course::{Begun, Course, Kept, hide_masks};
 pub use self::files::{Matrix, PssmFiles};
-pub use self::reports::RoundReports;
-pub use self::searched::{InRounds, Part, Searched};
+pub use self::progress::{IterationStart, KeptMatrix, QueryProgress, hide_masks};
+pub use self::reported::{IteratedQuery, ReportPart, ReportedIteration};
+pub use self::reports::IterationReports;
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::plan::{Format, Iteration, Plan};
 use crate::queries::QueryRecord;
 use crate::subjects::Target;
 
-/// What BLAST+ says where a matrix does not go with the composition-based statistics.
+/// Warning of BLAST+ about composition-based statistics that cannot be used with a PSSM.
 const RESET: &str = "Composition-based score adjustment conditioned on sequence properties and unconditional composition-based \
     score adjustment is not supported with PSSMs, resetting to default value of standard composition-based statistics";
-/// What is written behind the searches of a query of which the last found nothing new.
+/// Text after the report of a query whose last iteration found nothing new.
 pub const CONVERGED: &[u8] = b"\nSearch has CONVERGED!\n";
-/// The e-value of worse alignments for a matrix: where BLAST+ looks for the least one of an alignment it begins with this one
-/// (`GetLowestEvalue`, psiblast_aux_priv.cpp).
+/// Largest e-value of alignments for a PSSM: BLAST+ starts its search for the lowest e-value of an
+/// alignment with this one (`GetLowestEvalue`, psiblast_aux_priv.cpp).
 const WORST_EVALUE: f64 = 10.0;
-/// A frequency that counts as 0.
+/// Largest frequency that counts as 0.
 const NO_FREQUENCY: f64 = 0.0001;
 
-/// The letters of a subject in an alignment.
+/// Returns the letters of a subject in an alignment.
 ///
 /// # Errors
 /// A subject that cannot be read.
@@ -61,72 +62,80 @@ pub fn subject_letters<'t>(
     target.view(oid, Frame::Protein, range).ok_or_else(unread)
 }
 
-/// How queries are searched again.
+/// The rules for the iterations of queries.
 pub struct Rules<'a> {
     plan: &'a Plan,
     iteration: &'a Iteration,
-    /// Searches without a matrix, and with one.
+    /// Engines of iterations without a PSSM, and with one.
     engines: [&'a Search; 2],
     maker: Option<PssmMaker>,
 }
 
 impl<'a> Rules<'a> {
-    /// Of a plan, whose searches are made by these engines: without a matrix, and with one.
+    /// Creates the rules of a plan, with the engines of iterations without a PSSM and with one.
     pub fn new(plan: &'a Plan, iteration: &'a Iteration, engines: [&'a Search; 2]) -> Self {
         let maker = PssmMaker::new(&iteration.params.scoring, iteration.pseudocount);
         Rules { plan, iteration, engines, maker }
     }
 
-    /// Of a plan whose queries are searched in rounds, if they are, by an engine without a matrix and one with it.
-    pub fn of(plan: &'a Plan, engine: &'a Search, next: Option<&'a Search>) -> Option<Self> {
+    /// Creates the rules of a plan; `None` if it has no iterations. `engine` is for iterations
+    /// without a PSSM, `next` for those with one.
+    pub fn from_plan(plan: &'a Plan, engine: &'a Search, next: Option<&'a Search>) -> Option<Self> {
         Some(Rules::new(plan, plan.iteration.as_ref()?, [engine, next?]))
     }
 
-    /// What searches queries that are all without a matrix, or all with one.
+    /// Returns the engine for queries without a PSSM, or with one.
     pub fn engine(&self, with_pssm: bool) -> &'a Search {
         self.engines[usize::from(with_pssm)]
     }
 
-    /// The pattern of the first search, if it has one.
+    /// Returns the pattern of the first iteration, if it has one.
     pub fn pattern(&self) -> Option<&'a Pattern> {
         self.plan.params.pattern()
     }
 
-    /// Whether the search for a pattern is all there is, which brings no matrix about (`run_token`, psiblast_app.cpp).
+    /// Whether the search for a pattern is the only iteration; then no PSSM is made (`run_token`,
+    /// psiblast_app.cpp).
     fn is_pattern_alone(&self) -> bool {
         self.pattern().is_some() && self.is_one_round()
     }
 
-    /// Tells what was odd about a query, and what is warned of the options before its searches.
-    pub fn tell_warnings(&self, record: &QueryRecord, audience: &dyn Audience) {
+    /// Prints the warnings about a query and about the options, before its first iteration.
+    pub fn print_warnings(&self, record: &QueryRecord, audience: &dyn Audience) {
         record.tell_warnings(audience);
         self.iteration.warnings.iter().for_each(|warning| audience.complain(warning));
     }
 
-    /// Whether each query is searched once.
+    /// Whether each query has one iteration.
     pub fn is_one_round(&self) -> bool {
         self.iteration.rounds == Some(1)
     }
 
-    /// Where the pattern of a search occurs in the query; nowhere if it has none.
+    /// Returns the ranges of the query in which the pattern of an iteration occurs; none without a
+    /// pattern.
     fn occurrences(&self, query: &Query) -> Vec<Range<u32>> {
         let pattern = self.pattern().filter(|_| query.pssm.is_none());
         pattern.map(|pattern| pattern.occurrences_in(query)).unwrap_or_default()
     }
 
-    /// Subjects of a search that are shown at most.
+    /// Returns the most subjects that are shown of an iteration.
     pub fn shown(&self) -> usize {
         self.iteration.params.common.hitlist_size
     }
 
-    /// Whether the reports are not one document.
+    /// Whether the report is not one document (XML).
     pub fn is_plain(&self) -> bool {
         self.plan.report.format != Format::Xml
     }
 
-    /// Parts what a search found by what is reported apart; the next matrix is made of the first part. Making a document trims what may go
-    /// into that (`CSearchResults::TrimSeqAlign`).
-    pub fn parts(&self, begun: &mut Begun, mut hits: Vec<SubjectHit>) -> Vec<Vec<SubjectHit>> {
+    /// Splits the hits of an iteration into the parts that are reported separately: one for each
+    /// occurrence of a pattern. The next PSSM is made from the first part. For a document, hidden
+    /// subjects are dropped before (`CSearchResults::TrimSeqAlign`).
+    pub fn parts(
+        &self,
+        begun: &mut IterationStart,
+        mut hits: Vec<SubjectHit>,
+    ) -> Vec<Vec<SubjectHit>> {
         begun.exceeds = hits.len() > self.shown();
         if !self.is_plain() {
             hits.truncate(self.shown());
@@ -137,17 +146,17 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// The alignments of a subject that go into the next matrix.
+    /// Returns the alignments of a subject that go into the next PSSM.
     pub fn included<'h>(
         &self,
         hit: &'h SubjectHit,
     ) -> impl Iterator<Item = &'h Alignment> + use<'h> {
         let limit = self.iteration.params.common.inclusion_evalue;
-        let told = |evalue| stored_evalue(evalue).min(WORST_EVALUE);
-        hit.alignments.iter().filter(move |alignment| told(alignment.evalue) < limit)
+        let stored = |evalue| stored_evalue(evalue).min(WORST_EVALUE);
+        hit.alignments.iter().filter(move |alignment| stored(alignment.evalue) < limit)
     }
 
-    /// The subjects of which some do.
+    /// Returns the OIDs of the subjects that have such alignments.
     pub fn below_threshold<'h>(
         &self,
         hits: impl IntoIterator<Item = &'h SubjectHit>,
@@ -156,13 +165,13 @@ impl<'a> Rules<'a> {
         included.map(|hit| hit.oid).collect()
     }
 
-    /// What subjects are laid on for the next matrix: the query.
+    /// Starts the multiple alignment of the next PSSM, with the query as its first row.
     pub fn alignment(record: &QueryRecord) -> QueryAlignment {
         let letters: Vec<u8> = record.record.residues.iter().map(|&code| replaced(code)).collect();
         QueryAlignment::new(&letters)
     }
 
-    /// What BLAST+ finds wrong with the options only when it makes a matrix
+    /// Returns the error of BLAST+ about options that it checks only when it makes a PSSM
     /// (`PSIBlastOptionsValidate`, blast_options.c).
     fn invalid_option(&self) -> Option<&'static str> {
         if self.iteration.pseudocount < 0 {
@@ -179,7 +188,7 @@ impl<'a> Rules<'a> {
         let maker = self.maker.as_ref().ok_or_else(|| {
             Error::engine("No matrix frequency ratios were found for requested matrix")
         })?;
-        // Only tables, and files beside them, show what is found of the columns.
+        // Only tables, and the files beside them, show the observations of the columns.
         let rules = AlignmentRules {
             observes: self.iteration.table.is_some(),
             ..AlignmentRules::default()
@@ -190,7 +199,7 @@ impl<'a> Rules<'a> {
     fn refuse_pieces(&self, query: &Query) -> Result<(), Error> {
         let next = std::slice::from_ref(query);
         match self.engine(true).grouping(next, &[1]).has_pieces() {
-            // The rows of a matrix are of the whole query.
+            // The rows of a PSSM cover the whole query.
             true => {
                 Err(Error::unsupported("psiblast", "a PSSM of a query that is searched in pieces"))
             }
@@ -198,12 +207,13 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// A query as BLAST+ searches it next, whose letters are kept by the query's factory (`IQueryFactory::MakeLocalQueryData`):
-    /// it masks what it has masked before, and low complexity is found beside a masked stretch where there was none; but lower
-    /// case masks once only (`s_GetFilteringLocationsForOneContext`, blast_filter.c, uses it up).
+    /// Returns a query as BLAST+ searches it in the next iteration. The query's factory keeps the
+    /// masked letters (`IQueryFactory::MakeLocalQueryData`), so BLAST+ masks them again, and may
+    /// find new low complexity beside a masked range. Lower case masks only once
+    /// (`s_GetFilteringLocationsForOneContext`, blast_filter.c, uses it up).
     pub fn masked_again(&self, query: &Query) -> Query {
         let context = query.first();
-        // Statistics of a pattern are no others'.
+        // The statistics of a pattern do not apply to the next iteration.
         let has_pattern = self.pattern().is_some() && query.pssm.is_none();
         if !has_pattern && context.letters == context.unmasked && context.lower_case.is_empty() {
             return query.clone();
@@ -212,8 +222,8 @@ impl<'a> Rules<'a> {
         self.engine(true).query(&input)
     }
 
-    /// What BLAST+ warns of when it searches a query as it is now.
-    fn messages(&self, course: &mut Course, record: &QueryRecord) -> Vec<String> {
+    /// Returns the warnings of BLAST+ about the next iteration of a query.
+    fn messages(&self, course: &mut QueryProgress, record: &QueryRecord) -> Vec<String> {
         let mut messages = record.messages.clone();
         let Some(pssm) = &course.query.pssm else { return messages };
         if self.iteration.resets_composition && !course.reset {
@@ -233,12 +243,12 @@ impl<'a> Rules<'a> {
         messages
     }
 
-    /// The statistics by which a query is searched.
+    /// Returns the statistics with which a query is searched.
     fn statistics(&self, query: &Query) -> Option<Statistics> {
         let letters = query.first().karlin?;
         let psi = match &query.pssm {
             Some(pssm) => [pssm.ungapped, pssm.gapped],
-            // Those of a pattern, with gaps as without, which nothing of a matrix stands beside.
+            // A pattern has the same statistics with and without gaps, and none of a PSSM.
             None if self.pattern().is_some() => {
                 return Some(Statistics { standard: Some([letters; 2]), psi: None });
             }
@@ -247,16 +257,16 @@ impl<'a> Rules<'a> {
         Some(Statistics { standard: Some([letters, psi[1]]), psi: Some(psi) })
     }
 
-    /// A query that was not searched yet.
-    pub fn course(&self, query: Query) -> Course {
-        let mut course = Course::new(query);
+    /// Starts the iterations of a query.
+    pub fn start(&self, query: Query) -> QueryProgress {
+        let mut course = QueryProgress::new(query);
         let missing = || self.pattern()?.unsearchable_reason(&course.query).map(Error::warning);
         if let Some(fault) = self.iteration.fault.clone().or_else(missing) {
             course.fail(fault);
         }
         if let Some(start) = &self.iteration.start {
             let pssm = start.pssm_of(&course.query);
-            // No search was before.
+            // There was no iteration before.
             course.statistics =
                 Some(Statistics { standard: None, psi: Some([pssm.ungapped, pssm.gapped]) });
             course.query.pssm = Some(pssm);
@@ -267,18 +277,18 @@ impl<'a> Rules<'a> {
         course
     }
 
-    /// What the next search of a query is reported with.
-    pub fn begin(&self, course: &mut Course, record: &QueryRecord) -> Begun {
+    /// Starts the next iteration of a query; returns the data that its report needs.
+    pub fn begin(&self, course: &mut QueryProgress, record: &QueryRecord) -> IterationStart {
         let kept = if self.is_kept() { course.kept() } else { None };
         let messages = self.messages(course, record);
         let places = self.occurrences(&course.query);
         let (query, known, exceeds) = (course.query.clone(), course.found.clone(), false);
-        Begun { kept, query, known, exceeds, places, messages }
+        IterationStart { kept, query, known, exceeds, places, messages }
     }
 
-    /// Takes what the search found, the first part of it, be it only outlines of alignments; whether a matrix is to be made of it
-    /// ([`advance`](Self::advance)).
-    pub fn take(&self, course: &mut Course, hits: &[SubjectHit]) -> bool {
+    /// Records the hits of an iteration (their first part; outlines of alignments suffice). Returns
+    /// whether a PSSM is to be made from them by [`advance`](Self::advance).
+    pub fn record_hits(&self, course: &mut QueryProgress, hits: &[SubjectHit]) -> bool {
         if hits.is_empty() {
             course.end(self.iteration.save_last);
             return false;
@@ -294,18 +304,22 @@ impl<'a> Rules<'a> {
         false
     }
 
-    /// Makes the next matrix, of the subjects that a search found.
-    pub fn advance(&self, course: &mut Course, alignment: QueryAlignment) {
+    /// Makes the next PSSM from the multiple alignment of an iteration's subjects.
+    pub fn advance(&self, course: &mut QueryProgress, alignment: QueryAlignment) {
         if let Err(error) = self.try_advance(course, alignment) {
             course.fail(error);
         }
     }
 
-    fn try_advance(&self, course: &mut Course, alignment: QueryAlignment) -> Result<(), Error> {
+    fn try_advance(
+        &self,
+        course: &mut QueryProgress,
+        alignment: QueryAlignment,
+    ) -> Result<(), Error> {
         let mut pssm = self.pssm(alignment)?;
         if let Some(before) = &course.query.pssm {
-            // A matrix takes λ and H of alignments with gaps from the one before (`_PSIUpdateLambdaK`, blast_psi_priv.c), which
-            // may have come with other gaps.
+            // A PSSM takes λ and H of gapped alignments from the one before (`_PSIUpdateLambdaK`,
+            // blast_psi_priv.c), which may be for other gap costs.
             pssm.gapped = pssm.gapped.with_k_in(before.gapped);
         }
         course.query = self.masked_again(&course.query).with_pssm(Arc::new(pssm));
@@ -316,23 +330,23 @@ impl<'a> Rules<'a> {
         self.refuse_pieces(&course.query)
     }
 
-    /// Whether each matrix gets files of its own.
+    /// Whether each PSSM gets its own files.
     pub fn saves_each(&self) -> bool {
         self.iteration.save_each
     }
 
-    /// Whether matrices are to be in files.
+    /// Whether PSSMs are written to files.
     fn is_kept(&self) -> bool {
         self.iteration.checkpoint.is_some() || self.iteration.table.is_some()
     }
 
-    /// A matrix as its files have it, if there are to be any.
-    pub fn matrix(&self, kept: &Kept, record: &QueryRecord) -> Option<Matrix> {
+    /// Formats a PSSM for its files; `None` if there are none.
+    pub fn matrix(&self, kept: &KeptMatrix, record: &QueryRecord) -> Option<Matrix> {
         self.is_kept().then(|| Matrix::new(self.plan, self.iteration, kept, record))
     }
 }
 
-/// A letter as BLAST+ reads it for a matrix.
+/// Returns the letter that BLAST+ uses for this one in a PSSM.
 fn replaced(code: u8) -> u8 {
     if code == alphabet::O { alphabet::X } else { code }
 }

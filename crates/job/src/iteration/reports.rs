@@ -1,36 +1,37 @@
-//! The reports of queries that were searched in rounds, one query after the other.
+//! Writes the reports of iterations, one query after the other.
 
 use fleetblast_engine::query::Query;
 
 use crate::audience::Audience;
 use crate::error::Error;
-use crate::iteration::InRounds;
-use crate::iteration::{CONVERGED, Rules, Searched};
+use crate::iteration::IteratedQuery;
+use crate::iteration::{CONVERGED, ReportedIteration, Rules};
 use crate::output::Pages;
 use crate::queries::QueryRecord;
 use crate::reports::{self, Reporter};
 
-/// How far the reports are.
+/// The progress of the reports.
 #[derive(Default)]
-pub struct RoundReports {
-    /// Searches reported so far.
+pub struct IterationReports {
+    /// Number of iterations reported so far.
     searches: u64,
 }
 
-impl RoundReports {
-    /// Writes what is reported of a query, in the form in which it was searched at first, as far as that comes: `keep` hears of each
-    /// search before it is reported, and of the end of all.
+impl IterationReports {
+    /// Writes the report of a query, which is given as in its first iteration. Calls `keep` before
+    /// each iteration is reported, and with `None` after the last; an error of `keep` ends the
+    /// report.
     ///
     /// # Errors
-    /// A report that cannot be made or written, what ends `keep`.
+    /// A report that cannot be made or written; an error of `keep`.
     pub fn query(
         &mut self,
         rules: &Rules,
         (record, query): (&QueryRecord, &Query),
-        InRounds { searches, converged }: InRounds,
+        IteratedQuery { searches, converged }: IteratedQuery,
         (reporter, output): (&mut Reporter, &mut impl Pages),
         audience: &dyn Audience,
-        mut keep: impl FnMut(Option<&Searched>) -> Result<(), Error>,
+        mut keep: impl FnMut(Option<&ReportedIteration>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let is_plain = rules.is_plain();
         if searches.is_empty() && is_plain && !reporter.is_open() {
@@ -52,11 +53,11 @@ impl RoundReports {
         reported
     }
 
-    /// The report of a search.
+    /// Formats the report of an iteration.
     fn search(
         &mut self,
         (rules, record, number): (&Rules, &QueryRecord, usize),
-        searched: &Searched,
+        searched: &ReportedIteration,
         (reporter, output): (&mut Reporter, &mut impl Pages),
         audience: &dyn Audience,
     ) -> Result<Vec<u8>, Error> {
@@ -71,17 +72,17 @@ impl RoundReports {
             false => reporter.round(&results[0])?,
         };
         searched.warnings().into_iter().for_each(|warning| reporter.tell(warning, audience));
-        // BLAST+ does not count what it reports of a pattern.
+        // BLAST+ does not count the report of a pattern.
         reporter.pass_over(usize::from(!has_pattern || !rules.is_plain()));
         Ok(report)
     }
 
-    /// So many searches are not reported, but count.
+    /// Counts iterations that are not reported here.
     pub fn pass_over(&mut self, searches: u64) {
         self.searches = self.searches.saturating_add(searches);
     }
 
-    /// So many are reported, or counted, elsewhere.
+    /// Sets the number of iterations before, which were reported or counted elsewhere.
     pub fn go_on(&mut self, searches: u64) {
         self.searches = searches;
     }

@@ -1,9 +1,9 @@
-//! Chooses as what blocks are told, by what was seen so far.
+//! Chooses the encoding of blocks by the costs that were measured so far.
 
 use std::time::{Duration, Instant};
 
 use fleetblast_engine::hits::SubjectHit;
-use fleetblast_metadata::{Found, Kind, Kinds};
+use fleetblast_metadata::{BlockResults, Encoding, EncodingChoice};
 
 use crate::cost::{Account, Cost, NAMES, Outlook, choose};
 use crate::error::Error;
@@ -11,131 +11,146 @@ use crate::plan::Metadata;
 use crate::search::Phases;
 use crate::subjects::Target;
 
-/// A block is made as every kind this often at least, since queries change; at first sooner, where it costs little.
-const LOOK_EVERY: u64 = 32;
-/// Sooner only while what was made to be looked at took less than this share of the time.
-const LOOK_SHARE: f64 = 0.01;
+/// One block in this number is encoded in all encodings, since queries change. The first blocks are
+/// probed more often if that is cheap.
+const PROBE_INTERVAL: u64 = 32;
+/// Largest share of the time for the additional probes.
+const PROBE_SHARE: f64 = 0.01;
 
-/// How a block is made as a kind, and how long that takes: in all, and formatting.
-type Make<'a> = dyn FnMut(Kind) -> Result<(Found, [Duration; 2]), Error> + 'a;
+/// Encodes a block in a given encoding; also returns the whole time, and the part of it for
+/// formatting.
+type Encode<'a> = dyn FnMut(Encoding) -> Result<(BlockResults, [Duration; 2]), Error> + 'a;
 
-/// Who searches, and is seen to take some time for a block.
+/// The threads of the search, which relate the time for a block to the whole search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seekers {
-    /// Threads of those who search a block together.
+pub struct SearchCapacity {
+    /// Threads that search one block together.
     pub threads: usize,
-    /// How many such there are: they search others meanwhile, but have one link, and one other site.
+    /// Number of groups of such threads. They search different blocks, but share the link and the
+    /// other site.
     pub groups: usize,
 }
 
-/// Chooses.
-pub struct Chooser<'a> {
-    /// What is asked for.
-    pub kinds: Kinds,
-    /// What was seen.
+/// Chooses the encoding of each block.
+pub struct EncodingChooser<'a> {
+    /// The encoding that was asked for.
+    pub encodings: EncodingChoice,
+    /// Measured costs.
     pub account: Account,
     limit: f64,
     target: &'a Target,
-    seekers: Seekers,
-    /// Blocks so far.
+    capacity: SearchCapacity,
+    /// Number of blocks so far.
     blocks: u64,
     begun: Instant,
-    /// How long it took to make what did not cross.
-    looking: Duration,
-    /// How long the search took so far.
+    /// Time for encodings that were not used.
+    probing: Duration,
+    /// Times of the search up to the block before.
     before: Phases,
 }
 
-impl<'a> Chooser<'a> {
-    /// For a search of that target.
-    pub fn new(metadata: &Metadata, seekers: Seekers, target: &'a Target) -> Self {
-        let Metadata { kinds, limit, .. } = *metadata;
+impl<'a> EncodingChooser<'a> {
+    /// Creates a chooser for a search in this target.
+    pub fn new(metadata: &Metadata, capacity: SearchCapacity, target: &'a Target) -> Self {
+        let Metadata { encodings, limit, .. } = *metadata;
         let (account, before) = (Account::new(), Phases::default());
-        let (begun, looking) = (Instant::now(), Duration::ZERO);
-        Chooser { kinds, account, limit, target, seekers, blocks: 0, begun, looking, before }
+        let (begun, probing) = (Instant::now(), Duration::ZERO);
+        EncodingChooser {
+            encodings,
+            account,
+            limit,
+            target,
+            capacity,
+            blocks: 0,
+            begun,
+            probing,
+            before,
+        }
     }
 
-    /// A block as one kind.
-    pub fn made(
+    /// Encodes a block in this encoding, and records its cost.
+    pub fn encode(
         &mut self,
-        kind: Kind,
+        encoding: Encoding,
         hits: &[Vec<SubjectHit>],
-        make: &mut Make,
-    ) -> Result<Found, Error> {
-        let (found, times) = make(kind)?;
-        self.account.made(kind, weight(hits), found.bytes.len(), times);
-        Ok(found)
+        encode: &mut Encode,
+    ) -> Result<BlockResults, Error> {
+        let (results, times) = encode(encoding)?;
+        self.account.made(encoding, weight(hits), results.bytes.len(), times);
+        Ok(results)
     }
 
-    /// A block with this number as the cheapest of the kinds that are possible; `phases` are the times of the whole search so far.
-    pub fn cheapest(
+    /// Encodes the block with this number in the cheapest encoding that it supports; `phases` are
+    /// the times of the whole search so far.
+    pub fn encode_cheapest(
         &mut self,
         (number, hits): (u64, &[Vec<SubjectHit>]),
         phases: Phases,
-        possible: &dyn Fn(Kind) -> bool,
-        make: &mut Make,
-    ) -> Result<Found, Error> {
-        let kinds: Vec<Kind> =
-            NAMES.into_iter().map(|(kind, _)| kind).filter(|&kind| possible(kind)).collect();
-        let mut looked_at = Vec::new();
-        let unseen = kinds.iter().any(|&kind| self.account.expected(kind, 1.0).is_none());
-        if unseen || is_due(self.blocks, self.looking, self.begun.elapsed()) {
-            for &kind in &kinds {
+        is_supported: &dyn Fn(Encoding) -> bool,
+        encode: &mut Encode,
+    ) -> Result<BlockResults, Error> {
+        let encodings = NAMES.into_iter().map(|(encoding, _)| encoding);
+        let encodings: Vec<Encoding> =
+            encodings.filter(|&encoding| is_supported(encoding)).collect();
+        let mut probes = Vec::new();
+        let unmeasured = encodings.iter().any(|&it| self.account.expected(it, 1.0).is_none());
+        if unmeasured || is_due(self.blocks, self.probing, self.begun.elapsed()) {
+            for &encoding in &encodings {
                 let begun = Instant::now();
-                looked_at.push((self.made(kind, hits, make)?, begun.elapsed()));
+                probes.push((self.encode(encoding, hits, encode)?, begun.elapsed()));
             }
         }
-        let [search, traceback] = self.took(phases);
-        let costs = self.costs(&kinds, hits, [search, traceback]);
-        // Of the blocks of all groups, each next one is through so much sooner.
-        let search = (search + traceback) / self.seekers.groups as f64;
+        let [search, traceback] = self.block_times(phases);
+        let costs = self.costs(&encodings, hits, [search, traceback]);
+        // The groups together complete a block in this fraction of the time.
+        let search = (search + traceback) / self.capacity.groups as f64;
         let outlook = Outlook { search, rate: self.rate(), limit: self.limit };
-        let (kind, why) = choose(&costs, &outlook);
-        self.account.chose(number, kind, why);
+        let (encoding, why) = choose(&costs, &outlook);
+        self.account.chose(number, encoding, why);
         self.blocks += 1;
-        let others = looked_at.iter().filter(|(found, _)| found.kind != kind);
-        self.looking += others.map(|&(_, took)| took).sum::<Duration>();
-        match looked_at.into_iter().find(|(found, _)| found.kind == kind) {
-            Some((found, _)) => Ok(found),
-            None => self.made(kind, hits, make),
+        let others = probes.iter().filter(|(results, _)| results.encoding != encoding);
+        self.probing += others.map(|&(_, took)| took).sum::<Duration>();
+        match probes.into_iter().find(|(results, _)| results.encoding == encoding) {
+            Some((results, _)) => Ok(results),
+            None => self.encode(encoding, hits, encode),
         }
     }
 
-    /// Seconds of the preliminary search and of the traceback of the last block.
-    fn took(&mut self, phases: Phases) -> [f64; 2] {
+    /// Returns the seconds of the preliminary search and of the traceback of the last block.
+    fn block_times(&mut self, phases: Phases) -> [f64; 2] {
         let before = std::mem::replace(&mut self.before, phases);
         let took = |now: Duration, before: Duration| now.saturating_sub(before).as_secs_f64();
         [took(phases.search, before.search), took(phases.traceback, before.traceback)]
     }
 
-    /// What a block with these hits is expected to cost.
+    /// Returns the expected cost of a block with these hits in each encoding.
     fn costs(
         &mut self,
-        kinds: &[Kind],
+        encodings: &[Encoding],
         hits: &[Vec<SubjectHit>],
         [search, traceback]: [f64; 2],
     ) -> Vec<Cost> {
         let weight = weight(hits);
-        let Seekers { threads, groups } = self.seekers;
+        let SearchCapacity { threads, groups } = self.capacity;
         let workers = self.account.link.map_or(threads, |link| link.workers.max(1) as usize);
-        // What takes a second here takes so many there.
+        // Seconds there for a second here.
         let there = threads as f64 / workers as f64;
-        let expected = self.account.expected(Kind::Report, weight);
+        let expected = self.account.expected(Encoding::Report, weight);
         let format = expected.map_or(0.0, |(_, format)| there * format);
         let again = there * (search * self.share(hits) + traceback);
-        let mut of = |kind| {
-            let (cost, _) = self.account.expected(kind, weight)?;
+        let mut cost = |encoding| {
+            let (cost, _) = self.account.expected(encoding, weight)?;
             let cost = Cost { make: cost.make / groups as f64, ..cost };
-            Some(match kind {
-                Kind::Oids => Cost { again: again + format, ..cost },
-                Kind::Hits => Cost { again: format, ..cost },
-                Kind::Report => cost,
+            Some(match encoding {
+                Encoding::Oids => Cost { again: again + format, ..cost },
+                Encoding::Hits => Cost { again: format, ..cost },
+                Encoding::Report => cost,
             })
         };
-        kinds.iter().filter_map(|&kind| of(kind)).collect()
+        encodings.iter().filter_map(|&encoding| cost(encoding)).collect()
     }
 
-    /// How much of the database's letters a query's subjects have, on an average.
+    /// Returns the mean share of the database's letters that the subjects of a query have.
     fn share(&self, hits: &[Vec<SubjectHit>]) -> f64 {
         let length = |hit: &SubjectHit| f64::from(self.target.searched.length_of(hit.oid));
         let shown: f64 = hits.iter().flatten().map(length).sum();
@@ -148,13 +163,15 @@ impl<'a> Chooser<'a> {
     }
 }
 
-/// Whether a block is to be made as every kind, by its number, how long `looking` at others took, and how long everything did.
-fn is_due(block: u64, looking: Duration, all: Duration) -> bool {
-    let is_cheap = looking.as_secs_f64() <= LOOK_SHARE * all.as_secs_f64();
-    block.is_multiple_of(LOOK_EVERY) || block.is_power_of_two() && is_cheap
+/// Whether a block is to be encoded in all encodings, by its number, the time for `probing` so far,
+/// and the time for all.
+fn is_due(block: u64, probing: Duration, all: Duration) -> bool {
+    let is_cheap = probing.as_secs_f64() <= PROBE_SHARE * all.as_secs_f64();
+    block.is_multiple_of(PROBE_INTERVAL) || block.is_power_of_two() && is_cheap
 }
 
-/// What the costs of a block grow with: alignments, and a little for each query.
+/// Returns the measure of a block to which its costs are proportional: alignments, and a little for
+/// each query.
 fn weight(hits: &[Vec<SubjectHit>]) -> f64 {
     let alignments: usize = hits.iter().flatten().map(|hit| hit.alignments.len()).sum();
     (alignments + hits.len().max(1)) as f64
@@ -165,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn others_are_looked_at_soon_where_that_costs_little_and_now_and_then_in_any_case() {
+    fn blocks_are_probed_regularly_and_at_first_more_often_if_that_is_cheap() {
         let [second, long] = [Duration::from_secs(1), Duration::from_secs(1000)];
         let due = |all| (0..100).filter(|&block| is_due(block, second, all)).collect::<Vec<_>>();
         assert_eq!(due(long), [0, 1, 2, 4, 8, 16, 32, 64, 96]);

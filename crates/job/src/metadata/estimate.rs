@@ -1,4 +1,4 @@
-//! What metadata of a search are expected to be, by a sample of its queries, which are searched for that.
+//! Estimates the metadata of a search from a sample of its queries, which is searched.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -8,16 +8,16 @@ use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::search::Search;
 use fleetblast_fleet::payload::Weight;
 use fleetblast_fleet::plan::BLOCK_RESIDUES;
-use fleetblast_metadata::{Kind, Kinds, subjects};
+use fleetblast_metadata::{Encoding, EncodingChoice, subjects};
 use rayon::prelude::*;
 
-use super::carrier::amount;
-use super::teller::{Searched, Teller, body};
+use super::encoder::{MetadataEncoder, SearchedBlock, encode_block};
+use super::sink::amount;
 use super::writer::Parts;
 use crate::audience::Nobody;
 use crate::cost::{Cost, NAMES, Outlook, choose};
 use crate::error::Error;
-use crate::plan::{Carriage, Format, Metadata, Plan};
+use crate::plan::{Format, Metadata, MetadataDestination, Plan};
 use crate::queries::count::count;
 use crate::queries::{Block, Queries, QueryRecord};
 use crate::reports::Reporter;
@@ -25,36 +25,36 @@ use crate::search::TwoPhases;
 use crate::subjects::Target;
 use crate::trace::Recorder;
 
-/// More is not searched for a sample after so long.
+/// Time after which the sample is not enlarged.
 const LONG_ENOUGH: Duration = Duration::from_secs(2);
-/// Times that the sample is made larger, twice as large each time.
-const ROUNDS: u32 = 7;
-/// Links of which the times are told, megabit a second.
+/// Number of steps of the sample; each step doubles it.
+const STEPS: u32 = 7;
+/// Rates of the links in the table, in megabit per second.
 const LINKS: [f64; 3] = [10.0, 100.0, 1000.0];
 
-/// What is expected.
+/// The estimate.
 pub struct Estimate {
-    /// Queries in all, if that is known, and of these searched.
+    /// Number of all queries, if known, and of those in the sample.
     queries: Option<u64>,
     sampled: u64,
-    /// How long these took, on so many threads.
+    /// Time for the sample, and its threads.
     took: Duration,
     threads: usize,
-    /// Threads of the whole search, and of the other site.
-    here: usize,
-    there: usize,
+    /// Threads of the whole search, and of the I/O site.
+    search_threads: usize,
+    io_threads: usize,
     /// Seconds of the whole search.
     search: f64,
-    /// The report, and seconds to make it here.
+    /// Bytes of the report, and seconds to make it at the search site.
     report_bytes: f64,
     format: f64,
     costs: Vec<Cost>,
-    kinds: Kinds,
+    encodings: EncodingChoice,
     limit: f64,
-    /// Search, link and other site work at the same time.
-    together: bool,
-    /// What the link gives will be seen.
-    measures: bool,
+    /// Whether search, link and I/O site work at the same time.
+    overlaps: bool,
+    /// Whether the rate of the link will be measured.
+    measures_link: bool,
 }
 
 /// Sums over a sample.
@@ -64,12 +64,13 @@ struct Sums {
     search: Duration,
     report_bytes: usize,
     format: Duration,
-    /// Of each kind that may be: bytes, and the times to make it here and to find its alignments again there.
-    kinds: [Option<(usize, Duration, Duration)>; 3],
+    /// For each encoding that is possible: bytes, the time to encode here, and the time to find
+    /// the alignments again there.
+    encodings: [Option<(usize, Duration, Duration)>; 3],
 }
 
 impl Estimate {
-    /// Of a search on so many ranks, on the threads of the current pool.
+    /// Estimates a search on `ranks` ranks; searches the sample on the threads of the current pool.
     ///
     /// # Errors
     /// Queries or a database that cannot be read, or searched.
@@ -89,55 +90,56 @@ impl Estimate {
             sums: Sums::default(),
         };
         let begun = Instant::now();
-        for round in records {
+        for step in records {
             if begun.elapsed() > LONG_ENOUGH {
                 break;
             }
-            sampler.search(round)?;
+            sampler.search(step)?;
         }
         let (sums, took) = (sampler.sums, begun.elapsed());
         let threads = plan.threads.count;
-        let here = threads * ranks as usize;
-        let there = match plan.io_ranks() {
-            0 => here,
+        let search_threads = threads * ranks as usize;
+        let io_threads = match plan.io_ranks() {
+            0 => search_threads,
             ranks => threads * ranks as usize,
         };
-        let times = |all: u64, sampled: u64| all as f64 / sampled.max(1) as f64;
-        let all_of_it = all.unwrap_or(sums.weight);
-        let queries = times(all_of_it.sequences, sums.weight.sequences);
-        let letters = times(all_of_it.residues, sums.weight.residues);
-        let on = |threads_used: usize, time: Duration, times: f64| {
+        let ratio = |all: u64, sampled: u64| all as f64 / sampled.max(1) as f64;
+        let whole = all.unwrap_or(sums.weight);
+        let queries = ratio(whole.sequences, sums.weight.sequences);
+        let letters = ratio(whole.residues, sums.weight.residues);
+        let seconds = |threads_used: usize, time: Duration, times: f64| {
             time.as_secs_f64() * times * threads as f64 / threads_used as f64
         };
-        let format_there = on(there, sums.format, queries);
-        let costs = NAMES.iter().zip(&sums.kinds).filter_map(|(&(kind, _), found)| {
-            let (bytes, make, again) = (*found)?;
-            let (bytes, make) = (bytes as f64 * queries, on(here, make, queries));
-            let format = if kind == Kind::Report { 0.0 } else { format_there };
-            Some(Cost { kind, bytes, make, again: on(there, again, queries) + format })
+        let format_there = seconds(io_threads, sums.format, queries);
+        let costs = NAMES.iter().zip(&sums.encodings).filter_map(|(&(kind, _), sampled)| {
+            let (bytes, make, again) = (*sampled)?;
+            let (bytes, make) = (bytes as f64 * queries, seconds(search_threads, make, queries));
+            let format = if kind == Encoding::Report { 0.0 } else { format_there };
+            Some(Cost { kind, bytes, make, again: seconds(io_threads, again, queries) + format })
         });
         Ok(Estimate {
             queries: all.map(|all| all.sequences),
             sampled: sums.weight.sequences,
             took,
             threads,
-            here,
-            there,
-            search: on(here, sums.search, letters),
+            search_threads,
+            io_threads,
+            search: seconds(search_threads, sums.search, letters),
             report_bytes: sums.report_bytes as f64 * queries,
-            format: on(here, sums.format, queries),
+            format: seconds(search_threads, sums.format, queries),
             costs: costs.collect(),
-            kinds: metadata.kinds,
+            encodings: metadata.encodings,
             limit: metadata.limit,
-            together: !matches!(metadata.out, Carriage::File(_)),
-            measures: matches!(metadata.out, Carriage::Link(_)),
+            overlaps: !matches!(metadata.out, MetadataDestination::File(_)),
+            measures_link: matches!(metadata.out, MetadataDestination::Link(_)),
         })
     }
 
-    /// Seconds until the report is whole, over a link of that many megabit a second.
-    fn job(&self, [make, bytes, again]: [f64; 3], link: f64) -> f64 {
+    /// Returns the seconds until the report is complete, over a link of this rate in megabit per
+    /// second. `make` and `again` are the seconds of the search site and of the I/O site.
+    fn job_seconds(&self, [make, bytes, again]: [f64; 3], link: f64) -> f64 {
         let stages = [self.search + make, 8e-6 * bytes / link, again];
-        match self.together {
+        match self.overlaps {
             true => stages.into_iter().fold(0.0, f64::max),
             false => stages.into_iter().sum(),
         }
@@ -152,7 +154,7 @@ impl Estimate {
         let seconds = |seconds: f64| format!("{seconds:.2} s");
         write!(f, "  {name:<26}{:>12}", amount(bytes as u64))?;
         write!(f, "{:>12}{:>12}", seconds(make), seconds(again))?;
-        let jobs = LINKS.map(|link| seconds(self.job([make, bytes, again], link)));
+        let jobs = LINKS.map(|link| seconds(self.job_seconds([make, bytes, again], link)));
         jobs.iter().try_for_each(|job| write!(f, "{job:>12}"))?;
         writeln!(f)
     }
@@ -160,43 +162,40 @@ impl Estimate {
 
 impl fmt::Display for Estimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Estimate { sampled, took, threads, here, there, .. } = self;
-        let of = match self.queries {
+        let Estimate { sampled, took, threads, search_threads, io_threads, .. } = self;
+        let sample = match self.queries {
             Some(all) => format!("{sampled} of {all} queries"),
-            None => format!("the first {sampled} queries; of these"),
+            None => format!("the first {sampled} queries"),
         };
         writeln!(
             f,
-            "metadata                    by {of}, searched in {:.2} s",
+            "metadata                    by {sample}, searched in {:.2} s",
             took.as_secs_f64()
         )?;
         writeln!(
             f,
-            "  on threads                {threads}, of {here} of the search and {there} there"
+            "  on threads                {threads}; the search has {search_threads}, the other site {io_threads}"
         )?;
         writeln!(f, "  search                    {:.2} s", self.search)?;
-        let how = if self.together { "at the same time" } else { "one after the other" };
+        let how = if self.overlaps { "at the same time" } else { "one after the other" };
         writeln!(f, "  search, link, other site  {how}, without round trips")?;
-        write!(
-            f,
-            "  {:<26}{:>12}{:>12}{:>12}",
-            "what crosses", "bytes", "made here", "used there"
-        )?;
+        write!(f, "  {:<26}{:>12}{:>12}{:>12}", "encoding", "bytes", "made here", "used there")?;
         LINKS.iter().try_for_each(|link| write!(f, "{:>12}", format!("{link} Mbit/s")))?;
         writeln!(f)?;
         self.row(f, "directly", [self.format, self.report_bytes, 0.0])?;
         for (kind, name) in NAMES {
-            let wished = if self.kinds == Kinds::Only(kind) { " (-metadata)" } else { "" };
+            let wished =
+                if self.encodings == EncodingChoice::Only(kind) { " (-metadata)" } else { "" };
             let name = format!("{name}{wished}");
             match self.costs.iter().find(|cost| cost.kind == kind) {
                 Some(cost) => self.row(f, &name, [cost.make, cost.bytes, cost.again])?,
                 None => writeln!(f, "  {name:<26}{:>12}", "as hits")?,
             }
         }
-        write!(f, "  {:<26}{:>36}", "auto would take", "")?;
+        write!(f, "  {:<26}{:>36}", "auto would choose", "")?;
         let chosen = LINKS.map(|link| {
-            // Else its bytes are what counts.
-            let rate = self.measures.then_some(link * 125e3);
+            // Without a rate, the bytes decide.
+            let rate = self.measures_link.then_some(link * 125e3);
             let outlook = Outlook { search: self.search, rate, limit: self.limit };
             let chosen = choose(&self.costs, &outlook).0;
             NAMES.iter().find(|(kind, _)| *kind == chosen).map_or("", |(_, name)| name)
@@ -205,54 +204,56 @@ impl fmt::Display for Estimate {
     }
 }
 
-/// Queries of a sample, round by round: spread over all, if it is known how many there are.
+/// Reads the queries of the sample, step by step. They are spread over all queries if their number
+/// is known.
 fn sample(
     plan: &Plan,
     target: &Target,
     engine: &Search,
     all: Option<Weight>,
 ) -> Result<Vec<Vec<QueryRecord>>, Error> {
-    let rounds = places(all.map(|all| all.sequences));
-    let wanted: BTreeSet<u64> = rounds.iter().flatten().copied().collect();
+    let steps = positions(all.map(|all| all.sequences));
+    let wanted: BTreeSet<u64> = steps.iter().flatten().copied().collect();
     let last = wanted.last().copied().unwrap_or(0);
     let (letters, included) = (target.letters(), target.nothing_included);
     let queries = Queries::open(plan, BLOCK_RESIDUES, letters, included, &Nobody)?;
-    let mut found = BTreeMap::new();
-    let mut at = 0;
+    let mut sample = BTreeMap::new();
+    let mut position = 0;
     if let Some(mut queries) = queries {
-        while at <= last
+        while position <= last
             && let Some(read) = queries.next_records(engine, &Nobody)?
         {
-            // Where batches depend on that, it does not matter how they are cut.
+            // Where batches depend on the results, their size does not matter here.
             queries.found(0);
             for record in read.records {
-                if wanted.contains(&at) {
-                    found.insert(at, record);
+                if wanted.contains(&position) {
+                    sample.insert(position, record);
                 }
-                at += 1;
+                position += 1;
             }
         }
     }
-    let of_round = |places: Vec<u64>| places.iter().filter_map(|at| found.remove(at)).collect();
-    Ok(rounds.into_iter().map(of_round).collect())
+    let records = |step: Vec<u64>| step.iter().filter_map(|it| sample.remove(it)).collect();
+    Ok(steps.into_iter().map(records).collect())
 }
 
-/// Which queries are searched in which round: of so many, those in the middle between the ones before; else the first ones.
-fn places(all: Option<u64>) -> Vec<Vec<u64>> {
+/// Returns the positions of the queries of each step: of `all` queries, those in the middle between
+/// the ones before; without a number, the first ones.
+fn positions(all: Option<u64>) -> Vec<Vec<u64>> {
     let mut taken = BTreeSet::new();
-    let rounds = (0..ROUNDS).map(|round| {
-        let own = 1u64 << round;
-        let place = |number: u64| match all {
+    let steps = (0..STEPS).map(|step| {
+        let own = 1u64 << step;
+        let position = |number: u64| match all {
             Some(all) => (2 * number + 1) * all / (2 * own),
             None => own - 1 + number,
         };
-        let new = (0..own).map(place).filter(|place| taken.insert(*place));
+        let new = (0..own).map(position).filter(|position| taken.insert(*position));
         new.collect::<Vec<_>>()
     });
-    rounds.collect()
+    steps.collect()
 }
 
-/// Searches a sample.
+/// Searches the sample.
 struct Sampler<'a> {
     plan: &'a Plan,
     target: &'a Target,
@@ -262,7 +263,7 @@ struct Sampler<'a> {
 }
 
 impl Sampler<'_> {
-    /// Searches some queries, and makes of what is found whatever can cross.
+    /// Searches some queries, and encodes their results in all possible encodings.
     fn search(&mut self, records: Vec<QueryRecord>) -> Result<(), Error> {
         if records.is_empty() {
             return Ok(());
@@ -283,9 +284,9 @@ impl Sampler<'_> {
         self.sums.format += format;
         self.sums.report_bytes += parts.iter().map(Vec::len).sum::<usize>();
         let overflowed = std::mem::take(&mut self.search.overflowed);
-        // Ranks may search blocks that begin and end amid a batch.
+        // Ranks may search blocks that begin and end inside a batch.
         let cut = self.plan.has_unknown_batches() && self.plan.fleet.ranks > Some(1);
-        let searched = || Searched {
+        let searched = || SearchedBlock {
             records: &block.records,
             prepared: &block.prepared,
             batches: &block.batches,
@@ -293,25 +294,25 @@ impl Sampler<'_> {
             hits: &hits,
             overflowed: &overflowed,
             has_pieces: self.search.has_pieces,
-            course: None,
+            batch_state: None,
         };
-        let teller = Teller::new(self.plan, self.engine, self.target);
-        let mut told = Vec::new();
-        for (kind, _) in NAMES {
-            if teller.possible(kind, &searched()) != kind {
+        let encoder = MetadataEncoder::new(self.plan, self.engine, self.target);
+        let mut encoded = Vec::new();
+        for (encoding, _) in NAMES {
+            if encoder.supported_encoding(encoding, &searched()) != encoding {
                 continue;
             }
             let begun = Instant::now();
-            let found = teller.found(kind, &searched(), || Ok(parts.clone()))?;
-            let shown = found.bytes.clone();
-            let bytes = body(searched(), found)?.len();
-            let made = begun.elapsed();
-            let made = if kind == Kind::Report { made + format } else { made };
-            told.push((kind, shown, bytes, made));
+            let results = encoder.encode(encoding, &searched(), || Ok(parts.clone()))?;
+            let shown = results.bytes.clone();
+            let bytes = encode_block(searched(), results)?.len();
+            let took = begun.elapsed();
+            let took = if encoding == Encoding::Report { took + format } else { took };
+            encoded.push((encoding, shown, bytes, took));
         }
-        for (kind, shown, bytes, made) in told {
+        for (encoding, shown, bytes, took) in encoded {
             let begun = Instant::now();
-            if kind == Kind::Oids {
+            if encoding == Encoding::Oids {
                 let count = self.target.searched.oid_count();
                 let shown = subjects::decode(&shown, hits.len(), count);
                 self.search.run_again(
@@ -320,13 +321,14 @@ impl Sampler<'_> {
                     &shown.unwrap_or_default(),
                 )?;
             }
-            let sum = self.sums.kinds[kind as usize].get_or_insert_default();
-            *sum = (sum.0 + bytes, sum.1 + made, sum.2 + begun.elapsed());
+            let sum = self.sums.encodings[encoding as usize].get_or_insert_default();
+            *sum = (sum.0 + bytes, sum.1 + took, sum.2 + begun.elapsed());
         }
         Ok(())
     }
 
-    /// What is reported of some queries, without what begins and ends a report, unless that is of them.
+    /// Formats the report of some queries, without its start and end unless these depend on the
+    /// queries.
     fn report(&self, block: &Block, hits: &[Vec<SubjectHit>]) -> Result<Vec<Vec<u8>>, Error> {
         let mut reporter = Reporter::new(self.plan, self.target, Recorder::default());
         let mut pages = Parts::default();
@@ -335,7 +337,7 @@ impl Sampler<'_> {
         if self.plan.report.format == Format::Sam {
             reporter.finish(&mut pages, &Nobody)?;
         }
-        Ok(pages.take())
+        Ok(pages.take_parts())
     }
 }
 
@@ -345,43 +347,43 @@ mod tests {
 
     #[test]
     fn a_sample_is_spread_over_all_queries_and_has_each_once() {
-        assert_eq!(places(Some(8))[..3], [vec![4], vec![2, 6], vec![1, 3, 5, 7]]);
+        assert_eq!(positions(Some(8))[..3], [vec![4], vec![2, 6], vec![1, 3, 5, 7]]);
         for all in [1, 2, 25, 1000] {
-            let mut places: Vec<u64> = places(Some(all)).concat();
-            assert!(places.iter().all(|&place| place < all));
-            places.sort_unstable();
-            assert!(places.windows(2).all(|pair| pair[0] < pair[1]));
-            assert!(places.len() as u64 >= all.min(64), "{all}: {places:?}");
+            let mut positions: Vec<u64> = positions(Some(all)).concat();
+            assert!(positions.iter().all(|&position| position < all));
+            positions.sort_unstable();
+            assert!(positions.windows(2).all(|pair| pair[0] < pair[1]));
+            assert!(positions.len() as u64 >= all.min(64), "{all}: {positions:?}");
         }
-        assert_eq!(places(None)[..3], [vec![0], vec![1, 2], vec![3, 4, 5, 6]]);
+        assert_eq!(positions(None)[..3], [vec![0], vec![1, 2], vec![3, 4, 5, 6]]);
     }
 
     #[test]
-    fn stages_overlap_unless_somebody_carries_a_file() {
+    fn stages_overlap_unless_metadata_go_to_a_file() {
         let mut estimate = Estimate {
             queries: Some(9),
             sampled: 9,
             took: Duration::from_secs(1),
             threads: 2,
-            here: 4,
-            there: 2,
+            search_threads: 4,
+            io_threads: 2,
             search: 5.0,
             report_bytes: 1e7,
             format: 1.0,
             costs: vec![
-                Cost { kind: Kind::Hits, bytes: 1e5, make: 0.5, again: 1.0 },
-                Cost { kind: Kind::Report, bytes: 1e6, make: 1.5, again: 0.0 },
+                Cost { kind: Encoding::Hits, bytes: 1e5, make: 0.5, again: 1.0 },
+                Cost { kind: Encoding::Report, bytes: 1e6, make: 1.5, again: 0.0 },
             ],
-            kinds: Kinds::Only(Kind::Hits),
+            encodings: EncodingChoice::Only(Encoding::Hits),
             limit: 0.5,
-            together: true,
-            measures: true,
+            overlaps: true,
+            measures_link: true,
         };
-        assert_eq!(estimate.job([1.0, 1e7, 0.0], 10.0), 8.0);
-        assert_eq!(estimate.job([0.5, 1e5, 7.0], 10.0), 7.0);
+        assert_eq!(estimate.job_seconds([1.0, 1e7, 0.0], 10.0), 8.0);
+        assert_eq!(estimate.job_seconds([0.5, 1e5, 7.0], 10.0), 7.0);
         let text = estimate.to_string();
         assert!(text.contains("hits (-metadata)") && text.contains("as hits"), "{text}");
-        estimate.together = false;
-        assert_eq!(estimate.job([1.0, 1e7, 0.0], 10.0), 14.0);
+        estimate.overlaps = false;
+        assert_eq!(estimate.job_seconds([1.0, 1e7, 0.0], 10.0), 14.0);
     }
 }

@@ -1,40 +1,40 @@
-//! The report of a search, made of its metadata.
+//! Makes the report of a search from its metadata.
 
 use fleetblast_metadata::header::End;
 use fleetblast_metadata::records::RecordKind;
-use fleetblast_metadata::{Block as Told, MetadataError};
+use fleetblast_metadata::{Block, MetadataError};
 
-use super::maker::Maker;
-use super::site::at_site;
-use super::source::{Opened, fault};
-use super::wanted::Wanted;
+use super::maker::ReportMaker;
+use super::site::open_site;
+use super::source::{OpenedMetadata, fault};
+use super::wanted::WantedQueries;
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::output::Output;
 use crate::plan::{Destination, Plan};
 use crate::threads::pool;
 
-/// What to expand.
+/// Metadata to expand into a report, and how.
 pub struct Expansion {
     /// The metadata.
-    pub opened: Opened,
-    /// How the report is made: of the plan of the search, with what the report is to look like here. `None` for a report that is told
-    /// as it is, of whose database nothing is known here.
+    pub opened: OpenedMetadata,
+    /// The plan of the search, with the report options of this site. `None` if the report crosses
+    /// as text: its database is not needed here.
     pub plan: Option<Plan>,
     /// Where the report goes.
     pub out: Destination,
-    /// Threads to use.
+    /// Number of threads.
     pub threads: usize,
-    /// The queries that are wanted, by what the report calls them; none for all.
+    /// Names of the wanted queries, as in the report; empty for all.
     pub wanted: Vec<Vec<u8>>,
 }
 
 /// Makes the report.
 ///
 /// # Errors
-/// Another database than the one that was searched, damaged metadata, or a report that cannot be made: then nothing is written under
-/// its name. Metadata that are cut off end with an error, too, after the report as far as they are whole, if that
-/// has any of the queries that are wanted.
+/// Another database than the one that was searched, damaged metadata, or a report that cannot be
+/// made: then no report is written. Truncated metadata are an error, too, but the report of their
+/// whole blocks is written if it has any of the wanted queries.
 pub fn expand(expansion: Expansion, audience: &dyn Audience) -> Result<(), Error> {
     let made = pool(expansion.threads)?.install(|| make(expansion, audience));
     made.inspect_err(|_| audience.leave())
@@ -42,27 +42,29 @@ pub fn expand(expansion: Expansion, audience: &dyn Audience) -> Result<(), Error
 
 fn make(expansion: Expansion, audience: &dyn Audience) -> Result<(), Error> {
     let Expansion { mut opened, plan, out, wanted, .. } = expansion;
-    let (wanted, kinds, begun) = (Wanted::new(wanted), opened.header.kinds, false);
+    let (wanted, encodings, begun) = (WantedQueries::new(wanted), opened.header.encodings, false);
     let Some(plan) = plan else {
         let output = Output::open(&out)?;
-        return all(Maker { site: None, kinds, output, wanted, begun }, &mut opened, audience);
+        let maker = ReportMaker { site: None, encodings, output, wanted, begun };
+        return make_all(maker, &mut opened, audience);
     };
     let header = opened.header.clone();
     let searched = format!("for {}", opened.path.display());
-    at_site(&plan, &header, &searched, audience, |site| {
+    open_site(&plan, &header, &searched, audience, |site| {
         audience.begin();
         if audience.is_watching() {
             audience.expect(None);
         }
         let output = Output::open(&out)?;
-        all(Maker { site: Some(site), kinds, output, wanted, begun }, &mut opened, audience)
+        let maker = ReportMaker { site: Some(site), encodings, output, wanted, begun };
+        make_all(maker, &mut opened, audience)
     })
 }
 
-/// Makes the whole report, or as much of it as the metadata are whole.
-fn all(
-    mut maker: Maker<Output>,
-    opened: &mut Opened,
+/// Makes the report of all blocks, or of the whole blocks of truncated metadata.
+fn make_all(
+    mut maker: ReportMaker<Output>,
+    opened: &mut OpenedMetadata,
     audience: &dyn Audience,
 ) -> Result<(), Error> {
     let path = opened.path.clone();
@@ -75,15 +77,15 @@ fn all(
         };
         if record.kind == RecordKind::End {
             let end = End::decode(&record).map_err(|error| broken(&error))?;
-            if maker.counts_otherwise(&end, opened.header.program == "psiblast") {
+            if maker.has_other_count(&end, opened.header.program == "psiblast") {
                 let what = "its end counts other reports of queries than there are";
                 return Err(broken(&MetadataError::Damaged { offset: record.offset, what }));
             }
             break Ok(end);
         }
-        let told = Told::decode(&record).map_err(|error| broken(&error))?;
+        let block = Block::decode(&record).map_err(|error| broken(&error))?;
         let unlike = |what| broken(&MetadataError::Damaged { offset: record.offset, what });
-        maker.block(told, &unlike, audience)?;
+        maker.block(block, &unlike, audience)?;
     };
     let path = path.display();
     let missing = maker
@@ -106,16 +108,16 @@ fn all(
     Err(Error { exit_code: error.exit_code, message })
 }
 
-/// Ends the report, which gets its name.
+/// Writes the end of the report and gives the file its name.
 fn finish(
-    mut maker: Maker<Output>,
+    mut maker: ReportMaker<Output>,
     end: Option<&End>,
     audience: &dyn Audience,
 ) -> Result<(), Error> {
     maker.end(end, audience)?;
     maker.output.commit()?;
     if let Some(site) = &maker.site {
-        site.tell_of_odd_headers(audience);
+        site.warn_of_odd_headers(audience);
     }
     audience.finish();
     Ok(())

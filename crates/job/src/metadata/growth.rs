@@ -1,13 +1,13 @@
-//! A file that grows, read as far as it is on the disk.
+//! Reads a file that another thread writes, up to the bytes that are on the disk.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// How far a file has grown. Clones tell the same.
+/// How far a file has grown. Clones share their state.
 #[derive(Clone, Debug, Default)]
-pub struct Growth(Arc<Shared>);
+pub struct FileGrowth(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
@@ -24,24 +24,25 @@ struct State {
 
 #[derive(Clone, Copy, Debug)]
 enum End {
-    /// It is whole.
-    Whole,
-    /// There will be no more, though it is not.
+    /// The file is complete.
+    Complete,
+    /// The file stays incomplete.
     Broken,
 }
 
-impl Growth {
-    /// So many bytes are on the disk.
-    pub fn reach(&self, bytes: u64) {
+impl FileGrowth {
+    /// Records that `bytes` bytes are on the disk.
+    pub fn set_bytes(&self, bytes: u64) {
         self.change(|state| state.bytes = bytes);
     }
 
-    /// That is all.
+    /// Records that the file is complete.
     pub fn finish(&self) {
-        self.change(|state| state.end = Some(End::Whole));
+        self.change(|state| state.end = Some(End::Complete));
     }
 
-    /// There will be no more, unless it is whole.
+    /// Records that no more bytes follow; the file is incomplete unless [`finish`](Self::finish)
+    /// was called.
     pub fn give_up(&self) {
         self.change(|state| state.end = state.end.or(Some(End::Broken)));
     }
@@ -51,32 +52,33 @@ impl Growth {
         self.0.changed.notify_all();
     }
 
-    /// Nothing panics while it holds the lock, and the state is valid in any case.
+    /// Locks the state, which is valid even if a thread panicked.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Reads such a file from its begin.
+/// Reads such a file from its start.
 #[derive(Debug)]
-pub struct Growing {
+pub struct GrowingFile {
     file: File,
-    at: u64,
-    growth: Growth,
+    position: u64,
+    growth: FileGrowth,
 }
 
-impl Growing {
-    /// Of a file that grows so.
-    pub fn new(file: File, growth: Growth) -> Self {
-        Growing { file, at: 0, growth }
+impl GrowingFile {
+    /// Creates a reader of a file with this growth.
+    pub fn new(file: File, growth: FileGrowth) -> Self {
+        GrowingFile { file, position: 0, growth }
     }
 }
 
-impl Read for Growing {
-    /// Waits where there is nothing yet. What will not be whole is an error: it is not to be taken for an end.
+impl Read for GrowingFile {
+    /// Reads bytes, and waits for them. A file that stays incomplete is an error, not an end of
+    /// file.
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let mut state = self.growth.lock();
-        while state.bytes <= self.at && state.end.is_none() {
+        while state.bytes <= self.position && state.end.is_none() {
             let changed = self.growth.0.changed.wait(state);
             state = changed.unwrap_or_else(PoisonError::into_inner);
         }
@@ -85,10 +87,10 @@ impl Read for Growing {
         if let Some(End::Broken) = end {
             return Err(io::Error::other("the rest did not come"));
         }
-        let room = usize::try_from(bytes.saturating_sub(self.at)).unwrap_or(usize::MAX);
+        let room = usize::try_from(bytes.saturating_sub(self.position)).unwrap_or(usize::MAX);
         let room = room.min(into.len());
-        let count = self.file.read_at(&mut into[..room], self.at)?;
-        self.at += count as u64;
+        let count = self.file.read_at(&mut into[..room], self.position)?;
+        self.position += count as u64;
         Ok(count)
     }
 }
@@ -101,22 +103,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_more_is_read_than_is_there_and_an_end_is_told_from_a_break() {
+    fn bytes_are_read_as_the_file_grows_and_an_incomplete_file_is_an_error() {
         for whole in [true, false] {
             let mut file = tempfile::tempfile().unwrap();
             file.write_all(b"abcdefgh").unwrap();
-            let growth = Growth::default();
-            growth.reach(3);
-            let mut growing = Growing::new(file, growth.clone());
+            let growth = FileGrowth::default();
+            growth.set_bytes(3);
+            let mut growing = GrowingFile::new(file, growth.clone());
             let mut first = [0; 8];
             assert_eq!(growing.read(&mut first).unwrap(), 3);
             let reader = thread::spawn(move || {
                 let mut rest = Vec::new();
                 growing.read_to_end(&mut rest).map(|_| rest)
             });
-            growth.reach(5);
+            growth.set_bytes(5);
             if whole {
-                growth.reach(8);
+                growth.set_bytes(8);
                 growth.finish();
             }
             growth.give_up();

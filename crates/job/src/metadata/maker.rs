@@ -1,75 +1,76 @@
-//! Makes a report of metadata, block by block.
+//! Makes a report from metadata, block by block.
 
 use fleetblast_db::check_mapped_files;
 use fleetblast_metadata::header::End;
-use fleetblast_metadata::{Block as Told, Found, Kind, Kinds};
+use fleetblast_metadata::{self as metadata, BlockResults, Encoding, EncodingChoice};
 
-use super::queries::heard;
-use super::site::Site;
-use super::wanted::Wanted;
+use super::queries::decode_query;
+use super::site::IoSite;
+use super::wanted::WantedQueries;
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::output::Pages;
 use crate::queries::{Block, QueryRecord};
 
-/// Makes a report.
-pub struct Maker<'a, P> {
-    /// Nothing for a report that is told as it is.
-    pub site: Option<Site<'a>>,
-    /// As what is told what was found.
-    pub kinds: Kinds,
-    /// Where it goes.
+/// Makes a report from blocks of metadata.
+pub struct ReportMaker<'a, P> {
+    /// The database and the search; `None` if the report crosses as text.
+    pub site: Option<IoSite<'a>>,
+    /// The encoding by the header.
+    pub encodings: EncodingChoice,
+    /// Where the report goes.
     pub output: P,
-    /// The queries that are wanted.
-    pub wanted: Wanted,
-    /// The report has begun, here or elsewhere.
+    /// The queries to report.
+    pub wanted: WantedQueries,
+    /// Whether the report has begun, here or elsewhere.
     pub begun: bool,
 }
 
-impl<P: Pages> Maker<'_, P> {
-    /// Makes what is reported of a block.
+impl<P: Pages> ReportMaker<'_, P> {
+    /// Reports a block.
     ///
     /// # Errors
-    /// A block that cannot be read or is not found here, by `unlike`; a report that cannot be made or written.
+    /// A block that cannot be decoded or whose results are not found here, converted by `unlike`; a
+    /// report that cannot be made or written.
     pub fn block(
         &mut self,
-        told: Told,
+        block: metadata::Block,
         unlike: &dyn Fn(&'static str) -> Error,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
-        let Told { queries, batches, searched, found, course: _ } = told;
-        let records: Vec<QueryRecord> = queries.into_iter().map(heard).collect();
+        let metadata::Block { queries, batches, searched, results, batch_state: _ } = block;
+        let records: Vec<QueryRecord> = queries.into_iter().map(decode_query).collect();
         let wanted: Vec<bool> = records.iter().map(|record| self.wanted.has(record)).collect();
-        if !self.kinds.allow(found.kind) {
-            return Err(unlike(OTHER_KIND));
+        if !self.encodings.allows(results.encoding) {
+            return Err(unlike(OTHER_ENCODING));
         }
-        if found.kind == Kind::Report {
-            if self.kinds == Kinds::Cheapest {
+        if results.encoding == Encoding::Report {
+            if self.encodings == EncodingChoice::Cheapest {
                 self.pass_over(&records, &wanted, audience)?;
             }
-            return self.parts(&found, &wanted).ok_or(unlike(NO_REPORT))?;
+            return self.write_parts(&results, &wanted).ok_or(unlike(NO_REPORT))?;
         }
         let Some(site) = &mut self.site else { return Err(unlike(NO_REPORT)) };
-        // Searches in rounds are numbered over all queries.
-        if !wanted.contains(&true) && !site.is_in_rounds() {
+        // Iterations are numbered over all queries.
+        if !wanted.contains(&true) && !site.is_iterated() {
             return Ok(());
         }
-        if !site.has_letters(&records) {
+        if !site.has_valid_letters(&records) {
             return Err(unlike(NO_LETTERS));
         }
         if !self.begun {
             self.begun = true;
             site.reporter.start(&mut self.output)?;
         }
-        if site.is_in_rounds() {
+        if site.is_iterated() {
             let queries = (&records[..], &wanted[..]);
-            return site.report_rounds(queries, &found, unlike, &mut self.output, audience);
+            return site.report_iterations(queries, &results, unlike, &mut self.output, audience);
         }
         let prepared = site.prepare_all(&records);
         let batches = batches.iter().map(|&count| count as usize).collect();
         let mut block = Block { records, prepared, batches, failure: None };
         audience.open(0, block.prepared.len() as u64);
-        let mut hits = site.hits(&block, &found, unlike)?;
+        let mut hits = site.hits(&block, &results, unlike)?;
         let mut searched = if searched.is_empty() { block.searched() } else { searched };
         if wanted.contains(&false) {
             keep(&mut block.records, &wanted);
@@ -82,7 +83,8 @@ impl<P: Pages> Maker<'_, P> {
         Ok(())
     }
 
-    /// Reports a block whose report is told as it is, but not what begins it.
+    /// Counts a block whose report crosses as text, and writes the start of the report before the
+    /// first one.
     fn pass_over(
         &mut self,
         records: &[QueryRecord],
@@ -103,61 +105,66 @@ impl<P: Pages> Maker<'_, P> {
         Ok(())
     }
 
-    /// Writes parts of a report that are told as they are; `None` if they are not those of so many queries.
-    fn parts(&mut self, found: &Found, wanted: &[bool]) -> Option<Result<(), Error>> {
-        // The begin of the report, and a part for each query.
-        let parts = found.parts(1 + wanted.len())?;
+    /// Writes the parts of a report that crosses as text; `None` if they do not match the queries.
+    fn write_parts(
+        &mut self,
+        results: &BlockResults,
+        wanted: &[bool],
+    ) -> Option<Result<(), Error>> {
+        // The start of the report, and a part for each query.
+        let parts = results.parts(1 + wanted.len())?;
         let (rest, queries) = parts.split_first()?;
-        // What begins the report is made here where blocks are of any kind.
-        if self.kinds == Kinds::Cheapest && !rest.is_empty() {
+        // With mixed encodings, the start of the report is made here.
+        if self.encodings == EncodingChoice::Cheapest && !rest.is_empty() {
             return None;
         }
-        // Some reports have nothing of single queries, but only an end.
+        // Some reports have no parts of queries, but only an end.
         if queries.len() != wanted.len() && (!queries.is_empty() || wanted.contains(&false)) {
             return None;
         }
         let wanted = queries.iter().zip(wanted).filter(|&(_, &wanted)| wanted);
-        let mut pieces = std::iter::once(rest).chain(wanted.map(|(query, _)| query));
-        Some(pieces.try_for_each(|piece| self.output.write(piece)))
+        let mut parts = std::iter::once(rest).chain(wanted.map(|(query, _)| query));
+        Some(parts.try_for_each(|part| self.output.write(part)))
     }
 
-    /// Goes on behind what others have reported.
-    pub fn go_on(&mut self) {
+    /// Continues a report that others began.
+    pub fn continue_report(&mut self) {
         self.begun = true;
         if let Some(site) = &mut self.site {
             site.reporter.pass_over(0);
         }
     }
 
-    /// Counts what others have reported, of so many in all.
-    pub fn catch_up(&mut self, counted: u64) {
+    /// Counts what others have reported, up to `counted` in all.
+    pub fn count_others(&mut self, counted: u64) {
         if let Some(site) = &mut self.site {
             let missing = (counted as usize).saturating_sub(site.reporter.reported());
             site.reporter.pass_over(missing);
         }
     }
 
-    /// Whether the end counts other queries, or `iterations`, than were reported here. Iterations
-    /// are not counted where only some queries are wanted, or where the report crosses whole.
-    pub fn counts_otherwise(&self, end: &End, iterations: bool) -> bool {
-        if self.kinds == Kinds::Only(Kind::Report) {
+    /// Whether the end record counts other queries, or `iterations`, than were reported here.
+    /// Iterations are not counted if only some queries are wanted, or if the report crosses as
+    /// text.
+    pub fn has_other_count(&self, end: &End, iterations: bool) -> bool {
+        if self.encodings == EncodingChoice::Only(Encoding::Report) {
             return !iterations && end.counted != end.queries;
         }
         let site = self.site.as_ref().filter(|_| self.wanted.are_all());
         site.is_some_and(|site| site.reporter.reported() as u64 != end.counted)
     }
 
-    /// Makes what ends the report; of metadata that are cut off there is no `end`.
+    /// Writes the end of the report; truncated metadata have no `end`.
     ///
     /// # Errors
     /// A database that has changed meanwhile; a report that cannot be written.
     pub fn end(&mut self, end: Option<&End>, audience: &dyn Audience) -> Result<(), Error> {
         check_mapped_files()?;
-        let as_it_is = self.kinds == Kinds::Only(Kind::Report);
+        let is_text = self.encodings == EncodingChoice::Only(Encoding::Report);
         match (&self.site, end) {
             (_, Some(end)) if !end.has_report => Ok(()),
-            (_, Some(end)) if as_it_is => self.output.write(&end.closing),
-            (Some(site), _) if !as_it_is => {
+            (_, Some(end)) if is_text => self.output.write(&end.closing),
+            (Some(site), _) if !is_text => {
                 if !self.begun {
                     site.reporter.start(&mut self.output)?;
                 }
@@ -168,11 +175,11 @@ impl<P: Pages> Maker<'_, P> {
     }
 }
 
-const NO_LETTERS: &str = "the queries of a block have letters that are none";
-const OTHER_KIND: &str = "a block of queries is of another kind than the header names";
+const NO_LETTERS: &str = "the queries of a block have invalid letters";
+const OTHER_ENCODING: &str = "a block of queries has another encoding than the header names";
 const NO_REPORT: &str = "the report of a block of queries cannot be read";
 
-/// Keeps what is wanted.
+/// Keeps the items that are wanted.
 fn keep<T>(all: &mut Vec<T>, wanted: &[bool]) {
     let mut wanted = wanted.iter();
     all.retain(|_| wanted.next().is_some_and(|&wanted| wanted));

@@ -1,38 +1,42 @@
-//! A search at one site and its report at another: [metadata](fleetblast_metadata) are written here, and expanded there.
+//! A search at one site and its report at another: writes [metadata](fleetblast_metadata) at the
+//! search site, and expands them at the I/O site.
 
-mod carrier;
 mod chooser;
-pub(crate) mod content;
+mod encoder;
 mod estimate;
 mod expand;
+pub(crate) mod fingerprint;
 mod growth;
-mod judge;
+mod iterations;
 mod maker;
-mod passing;
 mod queries;
 mod receive;
-mod rounds;
+mod resume;
+mod sink;
 mod site;
 mod source;
 mod spool;
-mod teller;
+mod statistics;
 mod wanted;
 mod writer;
 
-pub(crate) use self::carrier::Carrier;
-pub use self::carrier::Resumed;
-pub(crate) use self::chooser::{Chooser, Seekers};
+pub(crate) use self::chooser::{EncodingChooser, SearchCapacity};
+pub(crate) use self::encoder::{
+    MetadataEncoder, SearchedBlock, encode_block, encode_iterated_block, no_room,
+};
 pub(crate) use self::estimate::Estimate;
 pub use self::expand::{Expansion, expand};
-pub(crate) use self::maker::Maker;
-pub(crate) use self::passing::{Passing, other_queries};
-pub(crate) use self::queries::told;
+pub(crate) use self::iterations::encode_iterations;
+pub(crate) use self::maker::ReportMaker;
+pub(crate) use self::queries::encode_query;
 pub use self::receive::{Reception, receive};
-pub(crate) use self::rounds::found as found_in_rounds;
-pub(crate) use self::site::{Site, at_site};
+pub(crate) use self::resume::{ResumeVerifier, other_queries};
+pub(crate) use self::sink::MetadataSink;
+pub use self::sink::Resumed;
+pub(crate) use self::site::{IoSite, open_site};
 #[cfg(feature = "mpi")]
 pub(crate) use self::source::fault;
-pub use self::source::{Opened, record_memory};
-pub(crate) use self::teller::{Searched, Teller, body, body_in_rounds, no_room};
-pub(crate) use self::wanted::Wanted;
-pub(crate) use self::writer::{Writer, header};
+pub use self::source::{OpenedMetadata, record_memory};
+
+pub(crate) use self::wanted::WantedQueries;
+pub(crate) use self::writer::{MetadataWriter, header};

@@ -1,12 +1,12 @@
-//! Queries as they cross to another site.
+//! Converts queries to and from their form in metadata.
 
 use fleetblast_metadata::Query;
 use fleetblast_seq::fasta::Record;
 
 use crate::queries::QueryRecord;
 
-/// A query to be told.
-pub fn told(record: &QueryRecord) -> Query {
+/// Converts a query to its form in metadata.
+pub fn encode_query(record: &QueryRecord) -> Query {
     Query {
         title: record.record.title.clone(),
         ids: record.record.ids.clone(),
@@ -19,12 +19,12 @@ pub fn told(record: &QueryRecord) -> Query {
     }
 }
 
-/// A query as it was told: its warnings of reading are not told again.
-pub fn heard(query: Query) -> QueryRecord {
+/// Converts a query back. The warnings of its reading are not kept: the search site issued them.
+pub fn decode_query(query: Query) -> QueryRecord {
     let Query { title, ids, letters, lower_case, number, unnamed, range, messages } = query;
     let record = Record { title, ids, residues: letters, lower_case, ..Record::default() };
     let (number, unnamed) = (number as usize, unnamed as usize);
-    // Searches that look for them write no metadata.
+    // Searches that use them write no metadata.
     let repeats = Vec::new();
     QueryRecord { record, number, unnamed, called: None, range, repeats, messages }
 }

@@ -1,4 +1,4 @@
-//! The report of metadata that arrive by a link, made while they do.
+//! Receives metadata over a link, and makes their report at the same time.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,44 +7,45 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use fleetblast_link::receive::Listener;
-use fleetblast_link::sink::{Event, Watch};
+use fleetblast_link::sink::{ReceiveEvent, ReceiveObserver};
 use fleetblast_link::{Key, LinkError};
 
-use super::carrier::{amount, failure};
-use super::growth::Growing;
-use super::source::Opened;
+use super::growth::GrowingFile;
+use super::sink::{amount, failure};
+use super::source::OpenedMetadata;
 use super::spool::Spool;
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::interrupt::stop_watching;
 use crate::plan::Link;
 
-/// Connections that are not let in, of which each is told; of more, one in this time.
-const MOST_TOLD: u32 = 20;
-const TELL_EVERY: Duration = Duration::from_secs(60);
+/// Number of refused connections that are all reported, and the time between reports of later ones.
+const MOST_REPORTED: u32 = 20;
+const REPORT_INTERVAL: Duration = Duration::from_secs(60);
 
-/// What to receive.
+/// Options of a receiver.
 pub struct Reception {
-    /// Where to listen, and for whom.
+    /// The address at which to listen, and the known peers.
     pub link: Link,
-    /// The file in which metadata are kept until the report is whole.
+    /// The file in which metadata are kept until the report is complete.
     pub spool: PathBuf,
-    /// They are kept after that, too.
+    /// Whether they are kept after that, too.
     pub keep: bool,
-    /// Threads that make the report, which the sender is told.
+    /// Threads that make the report; the sender gets this number.
     pub threads: usize,
-    /// Bytes of memory that a record may take.
+    /// Most bytes of memory that a record may use.
     pub memory: u64,
 }
 
-/// Receives the metadata of a search, of which `make` makes the report.
+/// Receives the metadata of a search, while `make` makes the report of them.
 ///
 /// # Errors
-/// Whatever ends `make`; a link or a sender that fails. What came stays, and the next run goes on with it.
+/// An error of `make`; a link or a sender that fails. The metadata are kept, and the next run
+/// resumes them.
 pub fn receive(
     reception: &Reception,
     audience: &Arc<dyn Audience>,
-    make: impl FnOnce(Opened) -> Result<(), Error>,
+    make: impl FnOnce(OpenedMetadata) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let Reception { link, spool: path, keep, threads, memory } = reception;
     let key = Key::read(&link.key).map_err(|error| failure(&error))?;
@@ -64,12 +65,12 @@ pub fn receive(
             path.display()
         ));
     }
-    let watch = watch(audience);
+    let observer = observer(audience);
     let (growth, verdict) = (spool.growth().clone(), Arc::clone(spool.verdict()));
-    let reader = Growing::new(spool.reader()?, growth.clone());
+    let reader = GrowingFile::new(spool.reader()?, growth.clone());
     let serve = move || {
-        let served = listener.serve(&mut spool, link.give_up, &watch);
-        // Who reads does not wait for more.
+        let served = listener.serve(&mut spool, link.give_up, &observer);
+        // The reader must not wait for more.
         growth.give_up();
         served
     };
@@ -79,8 +80,8 @@ pub fn receive(
             Ok(link) => link,
             Err(error) => return (Err(Error::refused("cannot start a thread", &error)), Ok(())),
         };
-        let made = Opened::read(path.clone(), Box::new(reader), *memory).and_then(make);
-        let told = made.as_ref().map(|_| ()).map_err(|error| match &error.message[..] {
+        let made = OpenedMetadata::read(path.clone(), Box::new(reader), *memory).and_then(make);
+        let outcome = made.as_ref().map(|_| ()).map_err(|error| match &error.message[..] {
             "" => "nobody reads the report any more".to_owned(),
             message => message.to_owned(),
         });
@@ -88,12 +89,12 @@ pub fn receive(
             // The report is there: what follows only lets the sender know. Best effort.
             let _ = stop_watching();
         }
-        *verdict.lock().unwrap_or_else(PoisonError::into_inner) = Some(told);
+        *verdict.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
         let served = link.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         (made, served)
     });
     if fs::metadata(path).is_ok_and(|meta| meta.len() == 0) {
-        // Best effort: nothing came that could be gone on with.
+        // Best effort: there is nothing to resume.
         let _ = fs::remove_file(path);
     }
     match (made, served) {
@@ -102,41 +103,44 @@ pub fn receive(
                 audience.warn(&format!("The report is made, but: {error}"));
             }
             if !keep {
-                // Best effort: the report is there.
+                // Best effort: the report is complete.
                 let _ = fs::remove_file(path);
             }
             Ok(())
         }
-        // The sender was told of it.
-        (Err(error), Err(LinkError::Ended(told))) if told == error.message => Err(error),
-        // It had nothing to read because of this.
+        // The sender got this error as a message.
+        (Err(error), Err(LinkError::Ended(sent))) if sent == error.message => Err(error),
+        // `make` had nothing to read because the link failed.
         (Err(_), Err(error)) => Err(failure(&error)),
         (Err(error), Ok(())) => Err(error),
     }
 }
 
-/// Connections that are not let in. Anybody can make many, whose messages would fill a disk.
+/// Limits the messages about refused connections. Anybody can make many, and fill a disk with
+/// messages.
 #[derive(Debug, Default)]
 struct Rejections {
-    /// They were told.
-    told: u32,
-    /// The last was told then.
+    /// Number of reported connections.
+    reported: u32,
+    /// Time of the last report.
     last: Option<Instant>,
-    /// They were not told since then.
+    /// Number of connections since then.
     silent: u64,
 }
 
 impl Rejections {
-    /// What to tell of one, if anything.
+    /// Returns the message about a refused connection, if one is due.
     fn add(&mut self, now: Instant, what: String) -> Option<String> {
-        let is_due = self.last.is_none_or(|last| now.duration_since(last) > TELL_EVERY);
-        if self.told >= MOST_TOLD && !is_due {
+        let is_due = self.last.is_none_or(|last| now.duration_since(last) > REPORT_INTERVAL);
+        if self.reported >= MOST_REPORTED && !is_due {
             self.silent += 1;
             return None;
         }
-        (self.told, self.last) = (self.told.saturating_add(1), Some(now));
+        (self.reported, self.last) = (self.reported.saturating_add(1), Some(now));
         let note = match std::mem::take(&mut self.silent) {
-            _ if self.told == MOST_TOLD => "; of more only one a minute is told".to_owned(),
+            _ if self.reported == MOST_REPORTED => {
+                "; of more only one a minute is reported".to_owned()
+            }
             0 => String::new(),
             silent => format!("; nor were {silent} others since the last message"),
         };
@@ -144,28 +148,28 @@ impl Rejections {
     }
 }
 
-/// Tells what happens on the link.
-fn watch(audience: &Arc<dyn Audience>) -> Watch {
+/// Creates the observer that reports the events of the link.
+fn observer(audience: &Arc<dyn Audience>) -> ReceiveObserver {
     let (audience, rejections) = (Arc::clone(audience), Mutex::new(Rejections::default()));
     Arc::new(move |event| {
         match event {
-        Event::Connected(address) => audience.complain(&format!("Connected with {address}")),
-        Event::Broken(why) => {
+        ReceiveEvent::Connected(address) => audience.complain(&format!("Connected with {address}")),
+        ReceiveEvent::Broken(why) => {
             audience.warn(&format!("The connection broke ({why}); waiting for another one"));
         }
-        Event::Unwanted(why) => audience.warn(&format!("A sender was refused: {why}")),
-        Event::Rejected(address, why) => {
-            // It is valid in any case.
+        ReceiveEvent::Unwanted(why) => audience.warn(&format!("A sender was refused: {why}")),
+        ReceiveEvent::Rejected(address, why) => {
+            // The state is valid even if a thread panicked.
             let mut rejections = rejections.lock().unwrap_or_else(PoisonError::into_inner);
             let what = format!("{address} is not let in: {why}");
-            if let Some(told) = rejections.add(Instant::now(), what) {
-                audience.warn(&told);
+            if let Some(message) = rejections.add(Instant::now(), what) {
+               audience.warn(&message);
             }
         }
-        Event::Alone => audience.warn(
-            "Nobody came who sends; all metadata came in an earlier run, and the report is made of these",
+        ReceiveEvent::SenderMissing => audience.warn(
+            "No sender connected; all metadata arrived in an earlier run, and the report is made of these",
         ),
-        Event::Progress(bytes) => audience.note(format!(", {} of metadata came", amount(bytes))),
+        ReceiveEvent::Progress(bytes) => audience.note(format!(", {} of metadata came", amount(bytes))),
     }
     })
 }
@@ -175,14 +179,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn floods_of_rejections_are_told_now_and_then() {
+    fn floods_of_rejections_are_reported_sparingly() {
         let (mut rejections, begin) = (Rejections::default(), Instant::now());
-        let mut told = Vec::new();
+        let mut messages = Vec::new();
         for tenth in 0..3000 {
-            told.extend(rejections.add(begin + Duration::from_millis(100) * tenth, "x".to_owned()));
+            messages
+                .extend(rejections.add(begin + Duration::from_millis(100) * tenth, "x".to_owned()));
         }
-        assert_eq!(told.len(), 24, "{told:?}");
-        assert!(told[..19].iter().all(|it| it == "x"));
-        assert!(told[20].starts_with("x; nor were 600 others"), "{told:?}");
+        assert_eq!(messages.len(), 24, "{messages:?}");
+        assert!(messages[..19].iter().all(|it| it == "x"));
+        assert!(messages[20].starts_with("x; nor were 600 others"), "{messages:?}");
     }
 }

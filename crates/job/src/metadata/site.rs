@@ -1,21 +1,21 @@
-//! What a site that makes reports has of the search.
+//! The I/O site: the searched database, and all that is needed to make reports of results.
 
 use fleetblast_db::SequenceKind;
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
 use fleetblast_metadata::header::Database;
-use fleetblast_metadata::{Found, Header, Kind, hits, subjects};
+use fleetblast_metadata::{BlockResults, Encoding, Header, hits, subjects};
 use fleetblast_report::model::{DatabaseParagraph, DatabaseSummary};
 use fleetblast_seq::alphabet;
 use rayon::prelude::*;
 
-use super::content;
-use super::judge::Judge;
-use super::rounds::{self, Wrong};
+use super::fingerprint;
+use super::iterations::{DecodeError, decode_iterations};
+use super::statistics::BlockStatistics;
 use crate::audience::Audience;
 use crate::error::Error;
-use crate::iteration::RoundReports;
+use crate::iteration::IterationReports;
 use crate::iteration::Rules;
 use crate::output::Pages;
 use crate::plan::Plan;
@@ -25,37 +25,39 @@ use crate::search::TwoPhases;
 use crate::subjects::Target;
 use crate::trace::Recorder;
 
-/// The database that was searched, and what searches and formats here.
-pub struct Site<'a> {
+/// The database that was searched, and the engines that search and format here.
+pub struct IoSite<'a> {
     again: TwoPhases<'a>,
     /// Makes the report.
     pub reporter: Reporter<'a>,
     engine: &'a Search,
-    /// How queries are searched in rounds, if they are, and how far these are reported.
-    rounds: Option<(Rules<'a>, RoundReports)>,
+    /// The rules of psiblast's iterations, and the progress of their report; `None` for other
+    /// programs.
+    iterations: Option<(Rules<'a>, IterationReports)>,
     target: &'a Target,
-    /// Codes that letters of queries may be.
+    /// Number of letter codes that queries may have.
     codes: u8,
 }
 
-/// Opens the database that was searched for `searched`, if it is the same here, and runs what needs the site.
+/// Opens the database, verifies that it is the one that was searched, and calls `run` with the
+/// site. `searched` names the search in messages.
 ///
 /// # Errors
-/// Another database, or one that cannot be read; whatever ends `run`.
-pub fn at_site<T>(
+/// Another database, or one that cannot be read; an error of `run`.
+pub fn open_site<T>(
     plan: &Plan,
     header: &Header,
     searched: &str,
     audience: &dyn Audience,
-    run: impl FnOnce(Site) -> Result<T, Error>,
+    run: impl FnOnce(IoSite) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let mut target = Target::open(plan, audience)?;
     check(&header.database, searched, &target)?;
     target.summary = summary(&header.database, plan.subject_kind);
     let engine = plan.engine(target.totals);
     let next = plan.iteration.as_ref().map(|it| it.engine(target.totals, plan.kernel));
-    let rounds =
-        Rules::of(plan, &engine, next.as_ref()).map(|rules| (rules, RoundReports::default()));
+    let iterations = Rules::from_plan(plan, &engine, next.as_ref())
+        .map(|rules| (rules, IterationReports::default()));
     let recorder = Recorder::default();
     let again = TwoPhases::new(&target, &engine, plan, audience, recorder.clone())?;
     let reporter = Reporter::new(plan, &target, recorder);
@@ -63,12 +65,13 @@ pub fn at_site<T>(
         SequenceKind::Protein => alphabet::SIZE as u8,
         _ => BLASTNA_CODES,
     };
-    run(Site { again, reporter, engine: &engine, rounds, target: &target, codes })
+    run(IoSite { again, reporter, engine: &engine, iterations, target: &target, codes })
 }
 
-/// Holds that the database here is the one that was searched.
+/// Verifies that the database here is the one that was searched.
 fn check(database: &Database, searched: &str, target: &Target) -> Result<(), Error> {
-    let Some(difference) = content::difference(&database.content, &content::of(target)?) else {
+    let own = fingerprint::fingerprint_database(target)?;
+    let Some(difference) = fingerprint::difference(&database.fingerprint, &own) else {
         return Ok(());
     };
     Err(Error::database(format_args!(
@@ -78,7 +81,7 @@ fn check(database: &Database, searched: &str, target: &Target) -> Result<(), Err
     )))
 }
 
-/// What reports say of the database that was searched.
+/// Converts the description of the searched database for reports.
 fn summary(database: &Database, kind: SequenceKind) -> DatabaseSummary {
     let paragraphs = database.paragraphs.iter().map(|paragraph| DatabaseParagraph {
         title: paragraph.title.clone(),
@@ -95,81 +98,82 @@ fn summary(database: &Database, kind: SequenceKind) -> DatabaseSummary {
     }
 }
 
-impl Site<'_> {
-    /// Whether the letters of queries are some.
-    pub fn has_letters(&self, records: &[QueryRecord]) -> bool {
+impl IoSite<'_> {
+    /// Whether all letters of the queries are valid.
+    pub fn has_valid_letters(&self, records: &[QueryRecord]) -> bool {
         let is_letter = |&letter: &u8| letter < self.codes;
         records.iter().all(|record| record.record.residues.iter().all(is_letter))
     }
 
-    /// A query as it is searched.
+    /// Prepares a query as the search does.
     pub fn prepare(&self, record: &QueryRecord) -> Query {
         record.prepare(self.engine)
     }
 
-    /// The same of some, on all threads of the current pool.
+    /// Prepares queries on all threads of the current pool.
     pub fn prepare_all(&self, records: &[QueryRecord]) -> Vec<Query> {
         records.par_iter().map(|record| self.prepare(record)).collect()
     }
 
-    /// The hits of a block, which are those that were found.
+    /// Decodes or searches the hits of a block, and verifies that they are those of the search
+    /// site.
     ///
     /// # Errors
-    /// What cannot be read, or is not found here, by `unlike`.
+    /// Results that cannot be decoded, or differ here, converted by `unlike`.
     pub fn hits(
         &mut self,
         block: &Block,
-        found: &Found,
+        results: &BlockResults,
         unlike: &dyn Fn(&'static str) -> Error,
     ) -> Result<Vec<Vec<SubjectHit>>, Error> {
         let queries = block.prepared.len();
-        let hits = if found.kind == Kind::Hits {
-            let judge = Judge::new(self.engine, &block.prepared, self.target);
-            hits::decode(&found.bytes, queries, &judge).ok_or_else(|| unlike(NO_HITS))?
+        let hits = if results.encoding == Encoding::Hits {
+            let statistics = BlockStatistics::new(self.engine, &block.prepared, self.target);
+            hits::decode(&results.bytes, queries, &statistics).ok_or_else(|| unlike(NO_HITS))?
         } else {
             let count = self.target.searched.oid_count();
-            let shown = subjects::decode(&found.bytes, queries, count);
+            let shown = subjects::decode(&results.bytes, queries, count);
             let shown = shown.ok_or_else(|| unlike(NO_HITS))?;
             self.again.run_again(&block.prepared, &block.batches, &shown)?
         };
-        match hits::digest(&hits) == found.digest {
+        match hits::digest(&hits) == results.digest {
             true => Ok(hits),
             false => Err(unlike(OTHER_HITS)),
         }
     }
 
-    /// Whether queries are searched in rounds.
-    pub fn is_in_rounds(&self) -> bool {
-        self.rounds.is_some()
+    /// Whether the search has iterations.
+    pub fn is_iterated(&self) -> bool {
+        self.iterations.is_some()
     }
 
-    /// Reports the queries that are wanted of a block that was searched in rounds.
+    /// Reports the wanted queries of a block with iterations.
     ///
     /// # Errors
-    /// What cannot be read, or was not found so, by `unlike`; a report of another format that would need other searches; one that
-    /// cannot be made or written.
-    pub fn report_rounds(
+    /// Results that cannot be decoded, or differ here, converted by `unlike`; a report format whose
+    /// iterations would differ; a report that cannot be made or written.
+    pub fn report_iterations(
         &mut self,
         (records, wanted): (&[QueryRecord], &[bool]),
-        found: &Found,
+        results: &BlockResults,
         unlike: &dyn Fn(&'static str) -> Error,
         output: &mut impl Pages,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
         let prepared = self.prepare_all(records);
-        let Site { rounds, target, reporter, .. } = self;
-        let Some((rules, reports)) = rounds else { return Err(unlike(NO_HITS)) };
+        let IoSite { iterations, target, reporter, .. } = self;
+        let Some((rules, reports)) = iterations else { return Err(unlike(NO_HITS)) };
         audience.open(0, records.len() as u64);
         let queries = records.iter().zip(&prepared).collect();
-        let (before, heard) =
-            rounds::heard(rules, target, queries, found).map_err(|wrong| match wrong {
-                Wrong::Unread => unlike(NO_HITS),
-                Wrong::Other => unlike(OTHER_HITS),
-                Wrong::OtherFormat => Error::query_options(OTHER_FORMAT),
+        let (before, decoded) =
+            decode_iterations(rules, target, queries, results).map_err(|error| match error {
+                DecodeError::Unreadable => unlike(NO_HITS),
+                DecodeError::Different => unlike(OTHER_HITS),
+                DecodeError::OtherFormat => Error::query_options(OTHER_FORMAT),
             })?;
         reports.go_on(before);
         for (((record, query), in_rounds), &wanted) in
-            records.iter().zip(&prepared).zip(heard).zip(wanted)
+            records.iter().zip(&prepared).zip(decoded).zip(wanted)
         {
             if !wanted {
                 reports.pass_over(in_rounds.searches.len() as u64);
@@ -182,15 +186,15 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// Tells of headers in the database that are odd.
-    pub fn tell_of_odd_headers(&self, audience: &dyn Audience) {
+    /// Warns of odd headers in the database.
+    pub fn warn_of_odd_headers(&self, audience: &dyn Audience) {
         self.target.odd_headers().iter().for_each(|odd| audience.warn(&odd.to_string()));
     }
 }
 
 const OTHER_FORMAT: &str = "the search found more subjects than are shown, and XML makes the next matrix of those that are shown, other formats \
     of all: choose XML (-outfmt 5) here if it was chosen for the search, and only then, or another -max_target_seqs there";
-/// Codes of blastna.
+/// Number of codes of blastna.
 const BLASTNA_CODES: u8 = 16;
 const NO_HITS: &str = "what was found of a block of queries cannot be read";
 const OTHER_HITS: &str = "what was found of a block of queries is not found here: another build of FleetBLAST, or other \

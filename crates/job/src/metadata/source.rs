@@ -1,4 +1,4 @@
-//! Metadata that came from another site.
+//! Reads the metadata of another site.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -6,31 +6,31 @@ use std::path::{Path, PathBuf};
 
 use fleetblast_db::load::HELD_SHARE;
 use fleetblast_db::load::machine::available_memory;
-use fleetblast_metadata::order::Order;
+use fleetblast_metadata::order::RecordOrder;
 use fleetblast_metadata::records::{Record, RecordKind, Records};
 use fleetblast_metadata::{Header, MetadataError};
 
 use crate::error::{Error, exit};
 use crate::standard;
 
-/// Opened metadata, of which the header is read.
-pub struct Opened {
-    /// Where they are.
+/// Opened metadata whose header has been read.
+pub struct OpenedMetadata {
+    /// Their path, or the name of another input.
     pub path: PathBuf,
-    /// What holds for all queries.
+    /// Their header.
     pub header: Header,
     records: Records<Box<dyn Read + Send>>,
-    order: Order,
-    /// Most memory that a record may take, in bytes.
+    order: RecordOrder,
+    /// Most bytes of memory that a record may use.
     memory: u64,
 }
 
-impl Opened {
-    /// Opens a file, or standard input if there is no path. No record may take more than
-    /// `memory` bytes of memory.
+impl OpenedMetadata {
+    /// Opens a file, or standard input if there is no path. A record that needs more than `memory`
+    /// bytes of memory is an error.
     ///
     /// # Errors
-    /// A file that cannot be read, or is not whole as far as its header.
+    /// A file that cannot be read, or has no valid header.
     pub fn open(path: Option<PathBuf>, memory: u64) -> Result<Self, Error> {
         let Some(path) = path else {
             let name = "standard input";
@@ -44,10 +44,10 @@ impl Opened {
         Self::read(path, Box::new(BufReader::new(file)), memory)
     }
 
-    /// Reads `input`, which messages call `path`.
+    /// Reads the header from `input`, whose name in messages is `path`.
     ///
     /// # Errors
-    /// What is not whole as far as its header.
+    /// An input without a valid header.
     pub(super) fn read(
         path: PathBuf,
         input: Box<dyn Read + Send>,
@@ -61,33 +61,34 @@ impl Opened {
             Ok((Header::decode(&header)?, records))
         };
         let (header, records) = read().map_err(|error| fault(&path, &error))?;
-        Ok(Opened { path, header, records, order: Order::default(), memory })
+        Ok(OpenedMetadata { path, header, records, order: RecordOrder::default(), memory })
     }
 
-    /// The next block, or the end, after which there is nothing.
+    /// Reads the next block, or the end record, after which the input must end.
     ///
     /// # Errors
-    /// Damage; metadata that are cut off; blocks that are missing or out of their place.
+    /// Damaged or truncated metadata; blocks that are missing or misplaced.
     pub(crate) fn next_record(&mut self) -> Result<Record, MetadataError> {
         let cut_off = MetadataError::CutOff { offset: 0 };
         let record = self.records.next_record()?.ok_or(cut_off)?;
         record.verify_memory(self.memory)?;
         self.order.verify(&record)?;
         if record.kind == RecordKind::End {
-            // What comes after it is no part of this.
+            // Verifies that nothing follows.
             self.records.next_record()?;
         }
         Ok(record)
     }
 }
 
-/// Returns the bytes of memory that a record may take: the wish, or 80 % of the available memory.
+/// Returns the most bytes of memory that a record may use: `wished`, or 80 % of the available
+/// memory.
 pub fn record_memory(wished: Option<u64>) -> u64 {
     let usual = || available_memory().map(|bytes| (bytes as f64 * HELD_SHARE) as u64);
     wished.or_else(usual).unwrap_or(u64::MAX)
 }
 
-/// What is wrong with metadata.
+/// Converts an error of metadata in the file `path`.
 pub fn fault(path: &Path, error: &MetadataError) -> Error {
     let advice = match error {
         MetadataError::Damaged { .. }

@@ -1,4 +1,4 @@
-//! Metadata that arrive, kept in a file until the report is made of them.
+//! Keeps metadata that arrive over a link in a file until their report is complete.
 
 use std::fmt::Display;
 use std::fs::{File, TryLockError};
@@ -13,41 +13,42 @@ use fleetblast_metadata::MetadataError;
 use fleetblast_metadata::follow::Follower;
 use fleetblast_spool as spool;
 
-use super::growth::Growth;
+use super::growth::FileGrowth;
 use super::source::fault;
 use crate::error::{Error, exit};
 
 /// Bytes read at a time.
 const PIECE: usize = 1 << 20;
 
-/// What became of the metadata: nothing yet, or a report, or in words why there is none.
+/// The outcome of the report: none yet, success, or an error message.
 pub type Verdict = Arc<Mutex<Option<Result<(), String>>>>;
 
-/// Metadata in a file.
+/// A file of metadata that grows.
 #[derive(Debug)]
 pub struct Spool {
     path: PathBuf,
-    /// Locked as long as it is open.
+    /// The file, which is locked while it is open.
     file: File,
     follower: Follower,
-    growth: Growth,
+    growth: FileGrowth,
     verdict: Verdict,
-    /// All of it came in an earlier run, and nobody has said yet that it is what is sent now: no report gets its name before that.
+    /// Whether all metadata arrived in an earlier run and no sender has confirmed yet that they are
+    /// its own. No report gets its name before that.
     is_old: bool,
-    /// The sender goes on from the end of the whole records; bytes after it are kept until more
-    /// arrive.
-    goes_back: bool,
+    /// Whether the sender continues from the end of the whole records. The bytes after it are kept
+    /// until more arrive.
+    rewinds: bool,
     /// Threads that make the report.
     pub workers: u32,
 }
 
 impl Spool {
-    /// Opens a file, which is made if it is not there. No record may take more than `memory` bytes
-    /// of memory. Whole records of an earlier run are kept; returns a message about the rest.
+    /// Opens a file, or creates it. A record that needs more than `memory` bytes of memory is an
+    /// error. Keeps whole records of an earlier run, and returns a message about damage after them.
     ///
     /// # Errors
-    /// A file that holds something else, that another process uses, that others own or may write,
-    /// or that cannot be used; a link to one.
+    /// A file that is no metadata, that another process uses, that others own or may write, or
+    /// that cannot be used; a symbolic link.
     pub fn open(path: &Path, memory: u64) -> Result<(Self, Option<String>), Error> {
         let failed =
             |what: &dyn Display| Error::new(exit::OUTPUT, format!("{}: {what}", path.display()));
@@ -62,7 +63,7 @@ impl Spool {
             Err(TryLockError::WouldBlock) => {
                 return Err(failed(&"another 'fleetblast receive' keeps its metadata there"));
             }
-            // Where there are no locks, whoever starts two is to know.
+            // On file systems without locks, users must not start two receivers for one file.
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
         let mut follower = Follower::limited(memory);
@@ -72,7 +73,7 @@ impl Spool {
             if count == 0 {
                 break None;
             }
-            match follower.take(&piece[..count]) {
+            match follower.append(&piece[..count]) {
                 Ok(()) => {}
                 Err(
                     error @ (MetadataError::Damaged { .. }
@@ -82,44 +83,44 @@ impl Spool {
                 Err(error) => return Err(fault(path, &error)),
             }
         };
-        let told = damage.map(|error| {
+        let message = damage.map(|error| {
             let asked = "what comes from there on is asked for again";
             format!("{} {error}; {asked}", path.display())
         });
-        if told.is_some() {
-            follower.back();
+        if message.is_some() {
+            follower.rewind();
         }
         let (growth, verdict) = Default::default();
         let (path, is_old) = (path.to_owned(), false);
-        let goes_back = false;
+        let rewinds = false;
         let mut spool =
-            Spool { path, file, follower, growth, verdict, is_old, goes_back, workers: 1 };
+            Spool { path, file, follower, growth, verdict, is_old, rewinds, workers: 1 };
         let cut = spool.follower.bytes();
         spool.file.set_len(cut).map_err(|error| failed(&error))?;
         spool.sync().map_err(|error| failed(&error))?;
-        spool.is_old = spool.follower.reached().ended;
-        Ok((spool, told))
+        spool.is_old = spool.follower.resume_point().ended;
+        Ok((spool, message))
     }
 
-    /// Whether all of it came in an earlier run.
+    /// Whether all metadata arrived in an earlier run.
     pub fn is_old(&self) -> bool {
         self.is_old
     }
 
-    /// How far it has grown.
-    pub fn growth(&self) -> &Growth {
+    /// Returns the growth of the file, for a reader.
+    pub fn growth(&self) -> &FileGrowth {
         &self.growth
     }
 
-    /// What is to be told to who sends.
+    /// Returns the outcome of the report, which is to be set for the sender.
     pub fn verdict(&self) -> &Verdict {
         &self.verdict
     }
 
-    /// The file, to be read.
+    /// Returns the file for a reader.
     ///
     /// # Errors
-    /// No more files can be opened.
+    /// Too many open files.
     pub fn reader(&self) -> Result<File, Error> {
         self.file.try_clone().map_err(|error| Error::new(exit::OUTPUT, self.failed(&error)))
     }
@@ -132,43 +133,43 @@ impl Spool {
 impl Sink for Spool {
     fn held(&mut self) -> Result<Held, String> {
         let bytes = self.sync()?;
-        let reached = self.follower.reached();
-        Ok(Held { bytes, whole: reached.whole, workers: self.workers, state: reached.encode() })
+        let point = self.follower.resume_point();
+        Ok(Held { bytes, whole: point.whole, workers: self.workers, state: point.encode() })
     }
 
     fn start(&mut self, offset: u64) -> Result<(), String> {
-        // A sender that turns out to have other queries leaves before it sends anything, and the
-        // one whose bytes these are goes on after them.
-        self.goes_back = offset != self.follower.bytes();
-        if self.goes_back && offset != self.follower.reached().whole {
+        // A sender that turns out to have other queries ends before it sends anything. Then the
+        // bytes after the whole records are still of use to the sender that they are from.
+        self.rewinds = offset != self.follower.bytes();
+        if self.rewinds && offset != self.follower.resume_point().whole {
             return Err(self.failed(&"the other site goes on from another place"));
         }
         Ok(())
     }
 
-    fn take(&mut self, bytes: &[u8]) -> Result<(), String> {
-        if std::mem::take(&mut self.goes_back) {
-            self.follower.back();
-            // The report is made of whole records, so nobody has read what is after them.
+    fn append(&mut self, bytes: &[u8]) -> Result<(), String> {
+        if std::mem::take(&mut self.rewinds) {
+            self.follower.rewind();
+            // The report is made from whole records, so nobody has read the bytes after them.
             let whole = self.follower.bytes();
             self.file.set_len(whole).map_err(|error| self.failed(&error))?;
         }
         let offset = self.follower.bytes();
-        self.follower.take(bytes).map_err(|error| format!("what came {error}"))?;
+        self.follower.append(bytes).map_err(|error| format!("what came {error}"))?;
         self.file.write_all_at(bytes, offset).map_err(|error| self.failed(&error))
     }
 
     fn sync(&mut self) -> Result<u64, String> {
         self.file.sync_data().map_err(|error| self.failed(&error))?;
         let bytes = self.follower.bytes();
-        // Only what is whole: the rest may come in another way.
-        self.growth.reach(self.follower.reached().whole);
+        // Only whole records: the bytes after them may still change.
+        self.growth.set_bytes(self.follower.resume_point().whole);
         Ok(bytes)
     }
 
     fn finish(&mut self, total: u64) -> Result<(), String> {
-        let reached = self.follower.reached();
-        if !reached.ended || reached.whole != total {
+        let point = self.follower.resume_point();
+        if !point.ended || point.whole != total {
             return Err("what came is not whole".to_owned());
         }
         self.is_old = false;
@@ -176,7 +177,7 @@ impl Sink for Spool {
         Ok(())
     }
 
-    fn alone(&mut self) -> bool {
+    fn on_sender_missing(&mut self) -> bool {
         let is_old = std::mem::take(&mut self.is_old);
         if is_old {
             self.growth.finish();
@@ -184,14 +185,14 @@ impl Sink for Spool {
         is_old
     }
 
-    fn refused(&mut self, why: &str) -> String {
+    fn on_foreign_sender(&mut self, why: &str) -> String {
         let path = self.path.display().to_string();
         if self.follower.bytes() == 0 {
-            // It may have sent all it has to an earlier run, whose report it waits for.
+            // The sender may have sent everything to an earlier run of the receiver.
             why.to_owned()
-        } else if self.follower.reached().ended {
-            // The refused one has not changed it, so nothing else is waited for.
-            self.alone();
+        } else if self.follower.resume_point().ended {
+            // These metadata are complete and unchanged, so no other sender is needed.
+            self.on_sender_missing();
             format!("{why}; {path} holds all metadata of a search, of which the report is made")
         } else {
             format!(

@@ -1,17 +1,17 @@
-//! Queries of which a report is wanted.
+//! The queries to report.
 
 use crate::queries::QueryRecord;
 
-/// Names of queries, and whether there was one called so.
-pub struct Wanted(Vec<(Vec<u8>, bool)>);
+/// Names of the wanted queries, and whether a query with each name was met.
+pub struct WantedQueries(Vec<(Vec<u8>, bool)>);
 
-impl Wanted {
-    /// Of these names; none for all queries.
+impl WantedQueries {
+    /// Wants the queries with these names; all queries if there are none.
     pub fn new(names: Vec<Vec<u8>>) -> Self {
-        Wanted(names.into_iter().map(|name| (name, false)).collect())
+        WantedQueries(names.into_iter().map(|name| (name, false)).collect())
     }
 
-    /// Whether a query is wanted.
+    /// Whether a query is wanted; remembers that it was met.
     pub fn has(&mut self, record: &QueryRecord) -> bool {
         let mut wanted = self.0.is_empty();
         let names = if wanted { Vec::new() } else { record.names() };
@@ -26,12 +26,12 @@ impl Wanted {
         self.0.is_empty()
     }
 
-    /// Whether some query was wanted, as far as they came; all are, where no names are told.
+    /// Whether any wanted query was met. Always true if all queries are wanted.
     pub fn has_some(&self) -> bool {
         self.0.is_empty() || self.0.iter().any(|(_, met)| *met)
     }
 
-    /// A name that no query had.
+    /// Returns a name that no query had.
     pub fn missing(&self) -> Option<&[u8]> {
         self.0.iter().find(|(_, met)| !met).map(|(name, _)| name.as_slice())
     }

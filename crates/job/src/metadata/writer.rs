@@ -1,4 +1,4 @@
-//! Writes metadata instead of a report.
+//! Writes the metadata of a search instead of its report.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,24 +6,26 @@ use std::time::{Duration, Instant};
 
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::search::Search;
-use fleetblast_metadata::header::{Content, Database, End, Header, Paragraph};
+use fleetblast_metadata::header::{Database, DatabaseFingerprint, End, Header, Paragraph};
 use fleetblast_metadata::records::RecordKind;
-use fleetblast_metadata::{Course, Found, Kind, Kinds};
+use fleetblast_metadata::{BatchState, BlockResults, Encoding, EncodingChoice};
 
-use super::carrier::{ANOTHER_RECEIVER, Carrier, Resumed};
-use super::chooser::{Chooser, Seekers};
-use super::content;
-use super::passing::Passing;
-use super::rounds::found as found_in_rounds;
-use super::teller::{Searched, Teller, body, body_in_rounds, no_room};
+use super::chooser::{EncodingChooser, SearchCapacity};
+use super::encoder::{
+    MetadataEncoder, SearchedBlock, encode_block, encode_iterated_block, no_room,
+};
+use super::fingerprint::fingerprint_database;
+use super::iterations::encode_iterations;
+use super::resume::ResumeVerifier;
+use super::sink::{ANOTHER_RECEIVER, MetadataSink, Resumed};
 use crate::audience::{Audience, Nobody};
 use crate::cost::Account;
-use crate::crossing::Crossing;
+use crate::crossing::IoChannel;
 use crate::digest::Digest;
 use crate::error::{Error, exit};
 use crate::halt::Halt;
 use crate::inputs;
-use crate::iteration::InRounds;
+use crate::iteration::IteratedQuery;
 use crate::iteration::Rules;
 use crate::output::Pages;
 use crate::plan::{Format, Metadata, Plan};
@@ -33,33 +35,33 @@ use crate::search::{Repeats, TwoPhases};
 use crate::subjects::Target;
 
 /// Writes the metadata of a search.
-pub struct Writer<'a> {
-    teller: Teller<'a>,
-    chooser: Chooser<'a>,
-    carrier: Carrier,
+pub struct MetadataWriter<'a> {
+    encoder: MetadataEncoder<'a>,
+    chooser: EncodingChooser<'a>,
+    sink: MetadataSink,
     /// What the other site holds since an earlier run.
     resumed: Option<Resumed>,
-    /// The same where it is made again, as long as that is not passed.
-    passing: Option<Passing>,
+    /// Verifies the held records if they are made again; `None` after the last of them.
+    verifier: Option<ResumeVerifier>,
     blocks: u64,
     queries: u64,
-    /// What the report counts that the other site makes: queries, or their searches in rounds.
+    /// Number that the report counts: of queries, or of iterations.
     counted: u64,
-    /// What is told of the report before the next block.
+    /// Parts of the report that are not in a block yet.
     pages: Parts,
 }
 
-/// A piece of a report by its parts.
+/// The report of a block, split into parts.
 #[derive(Default)]
 pub(super) struct Parts {
-    /// What is not of a query.
+    /// The part before the queries.
     rest: Vec<u8>,
     queries: Vec<Vec<u8>>,
 }
 
 impl Parts {
-    /// What is not of a query, and what is reported of each.
-    pub fn take(&mut self) -> Vec<Vec<u8>> {
+    /// Removes and returns the parts: the one before the queries, and that of each query.
+    pub fn take_parts(&mut self) -> Vec<Vec<u8>> {
         let Parts { rest, queries } = std::mem::take(self);
         [vec![rest], queries].concat()
     }
@@ -77,59 +79,79 @@ impl Pages for Parts {
     }
 }
 
-impl<'a> Writer<'a> {
-    /// Begins the metadata that a plan asks for, of a search that is to halt when nobody wants them any more.
+impl<'a> MetadataWriter<'a> {
+    /// Starts the metadata of a plan. `outside` has the flag that halts the search when the other
+    /// site is lost.
     ///
     /// # Errors
-    /// A database that cannot be read, an output that cannot be written.
+    /// A database that cannot be read; an output that cannot be written.
     pub fn new(
         plan: &'a Plan,
         metadata: &Metadata,
         engine: &'a Search,
         target: &'a Target,
-        outside: (Option<&Crossing>, &Arc<dyn Audience>, &Halt),
+        outside: (Option<&IoChannel>, &Arc<dyn Audience>, &Halt),
     ) -> Result<Self, Error> {
-        let header = header(plan, metadata, target, content::of(target)?)?;
-        let (carrier, resumed) = Carrier::begin(metadata, &header, outside)?;
+        let header = header(plan, metadata, target, fingerprint_database(target)?)?;
+        let (sink, resumed) = MetadataSink::open(metadata, &header, outside)?;
         let is_sam = plan.report.format == Format::Sam;
-        if resumed.is_some() && is_sam && metadata.kinds == Kinds::Only(Kind::Report) {
+        if resumed.is_some()
+            && is_sam
+            && metadata.encodings == EncodingChoice::Only(Encoding::Report)
+        {
             return Err(no_sam());
         }
-        let (mut resumed, mut passing) = (resumed, None);
+        let (mut resumed, mut verifier) = (resumed, None);
         if plan.iteration.is_some()
-            && let Some(Resumed(there)) = resumed.take()
+            && let Some(Resumed(held)) = resumed.take()
         {
-            // How searches and matrices are numbered depends on all before.
-            let mut again = Passing::new(there, metadata.kinds)?;
+            // The numbers of iterations and matrices depend on all queries before.
+            let mut again = ResumeVerifier::new(held, metadata.encodings)?;
             match again.is_last(RecordKind::Header, &header)? {
-                true => carrier.verify(),
-                false => passing = Some(again),
+                true => sink.verify(),
+                false => verifier = Some(again),
             }
         }
-        let (teller, pages) = (Teller::new(plan, engine, target), Parts::default());
-        let chooser =
-            Chooser::new(metadata, Seekers { threads: plan.threads.count, groups: 1 }, target);
-        let blocks = resumed.as_ref().map_or(0, |Resumed(reached)| reached.blocks);
-        let queries = resumed.as_ref().map_or(0, |Resumed(reached)| reached.queries);
+        let (encoder, pages) = (MetadataEncoder::new(plan, engine, target), Parts::default());
+        let chooser = EncodingChooser::new(
+            metadata,
+            SearchCapacity { threads: plan.threads.count, groups: 1 },
+            target,
+        );
+        let blocks = resumed.as_ref().map_or(0, |Resumed(point)| point.blocks);
+        let queries = resumed.as_ref().map_or(0, |Resumed(point)| point.queries);
         let counted = queries;
-        Ok(Writer { teller, chooser, carrier, resumed, passing, blocks, queries, counted, pages })
+        Ok(MetadataWriter {
+            encoder,
+            chooser,
+            sink,
+            resumed,
+            verifier,
+            blocks,
+            queries,
+            counted,
+            pages,
+        })
     }
 
-    /// What the other site holds since an earlier run, and is not made again.
+    /// Returns what the other site holds since an earlier run and is not made again.
     pub fn resumed(&self) -> Option<&Resumed> {
         self.resumed.as_ref()
     }
 
-    /// Notes that the other site holds metadata of the queries of this search.
+    /// Records that the other site holds metadata of the queries of this search.
     pub fn verify(&self) {
-        self.carrier.verify();
+        self.sink.verify();
     }
 
-    /// Begins a report that is told as it is, or goes on with it.
+    /// Starts a report that crosses as text; otherwise lets the reporter skip the queries that the
+    /// other site holds.
     pub fn start(&mut self, reporter: &mut Reporter) -> Result<(), Error> {
-        match self.chooser.kinds {
-            Kinds::Only(Kind::Report) if self.blocks == 0 => reporter.start(&mut self.pages),
-            // What comes before the queries is written at the other site.
+        match self.chooser.encodings {
+            EncodingChoice::Only(Encoding::Report) if self.blocks == 0 => {
+                reporter.start(&mut self.pages)
+            }
+            // The other site writes the start of the report.
             _ => {
                 reporter.pass_over(self.queries as usize);
                 Ok(())
@@ -137,16 +159,16 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Tells of a block, which `search` has just searched, and how BLAST+ goes on after it.
+    /// Writes a block, which `search` has just searched, with the state after its last batch.
     pub fn block(
         &mut self,
         block: &Block,
         hits: &[Vec<SubjectHit>],
-        (search, course): (&TwoPhases, Course),
+        (search, batch_state): (&TwoPhases, BatchState),
         reporter: &mut Reporter,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
-        let searched = Searched {
+        let searched = SearchedBlock {
             records: &block.records,
             prepared: &block.prepared,
             batches: &block.batches,
@@ -154,136 +176,147 @@ impl<'a> Writer<'a> {
             hits,
             overflowed: &search.overflowed,
             has_pieces: search.has_pieces,
-            course: Some(course),
+            batch_state: Some(batch_state),
         };
-        let Writer { teller, chooser, carrier, pages, .. } = self;
-        chooser.account.link = carrier.seen();
-        let mut make = |kind| {
+        let MetadataWriter { encoder, chooser, sink, pages, .. } = self;
+        chooser.account.link = sink.seen();
+        let mut encode = |encoding| {
             let (begun, mut format) = (Instant::now(), Duration::ZERO);
             let report = || {
-                // It may be that it only is looked at.
+                // Without warnings, since this may be a probe.
                 reporter.block(block, &block.searched(), hits, pages, &Nobody)?;
                 format = begun.elapsed();
-                Ok(pages.take())
+                Ok(pages.take_parts())
             };
-            let found = teller.found(kind, &searched, report)?;
-            Ok((found, [begun.elapsed(), format]))
+            let results = encoder.encode(encoding, &searched, report)?;
+            Ok((results, [begun.elapsed(), format]))
         };
-        let possible = |kind| teller.possible(kind, &searched) == kind;
-        let found = match chooser.kinds {
-            Kinds::Only(kind) => chooser.made(teller.possible(kind, &searched), hits, &mut make)?,
-            Kinds::Cheapest => {
-                chooser.cheapest((self.blocks, hits), search.phases, &possible, &mut make)?
+        let is_supported = |it| encoder.supported_encoding(it, &searched) == it;
+        let results = match chooser.encodings {
+            EncodingChoice::Only(encoding) => {
+                let encoding = encoder.supported_encoding(encoding, &searched);
+                chooser.encode(encoding, hits, &mut encode)?
+            }
+            EncodingChoice::Cheapest => {
+                let number = self.blocks;
+                chooser.encode_cheapest(
+                    (number, hits),
+                    search.phases,
+                    &is_supported,
+                    &mut encode,
+                )?
             }
         };
-        let kind = found.kind;
-        if chooser.kinds == Kinds::Only(Kind::Report) {
+        let encoding = results.encoding;
+        if chooser.encodings == EncodingChoice::Only(Encoding::Report) {
             reporter.warn(&block.records, audience);
         }
-        let told = body(searched, found)?;
-        chooser.account.crossed(kind, told.len());
+        let body = encode_block(searched, results)?;
+        chooser.account.crossed(encoding, body.len());
         self.blocks += 1;
         self.queries += block.records.len() as u64;
         self.counted = self.queries;
-        self.record(RecordKind::Block, &told)
+        self.send_record(RecordKind::Block, &body)
     }
 
-    /// Whether the report is told as it is.
-    pub fn tells_report(&self) -> bool {
-        self.chooser.kinds == Kinds::Only(Kind::Report)
+    /// Whether the report crosses as text.
+    pub fn sends_report(&self) -> bool {
+        self.chooser.encodings == EncodingChoice::Only(Encoding::Report)
     }
 
-    /// Takes the report of a block that is searched in rounds, piece by piece.
+    /// Returns the destination of the report of a block of psiblast.
     pub fn pages(&mut self) -> &mut impl Pages {
         &mut self.pages
     }
 
-    /// Tells of such a block, whose [pages](Self::pages) are written.
+    /// Writes a block of psiblast as the report that is in [`pages`](Self::pages).
     ///
     /// # Errors
-    /// No memory, an output that cannot be written, a link that failed.
-    pub fn rounds_reported(&mut self, block: &Block) -> Result<(), Error> {
+    /// No memory; an output that cannot be written; a link that failed.
+    pub fn iterated_report(&mut self, block: &Block) -> Result<(), Error> {
         let begun = Instant::now();
-        let parts = self.pages.take();
+        let parts = self.pages.take_parts();
         let reported = parts.len() - 1;
         if reported == 0 {
-            // The search ended before any was.
+            // The search ended before the first query was reported.
             return Ok(());
         }
-        let found = Found::report(&parts).map_err(no_room)?;
-        self.in_rounds(&block.records[..reported], found, begun)
+        let results = BlockResults::report(&parts).map_err(no_room)?;
+        self.iterated_block(&block.records[..reported], results, begun)
     }
 
-    /// Tells of such a block what was found of its queries, up to one that ends the report.
+    /// Writes a block of psiblast as the results of its first `queries`, which are reported.
     ///
     /// # Errors
-    /// No memory, an output that cannot be written, a link that failed.
-    pub fn rounds(
+    /// No memory; an output that cannot be written; a link that failed.
+    pub fn iterations(
         &mut self,
         block: &Block,
         rules: &Rules,
-        queries: Vec<InRounds>,
+        queries: Vec<IteratedQuery>,
     ) -> Result<(), Error> {
         let begun = Instant::now();
         let reported = queries.len();
         let searches: usize = queries.iter().map(|query| query.searches.len()).sum();
-        let found = found_in_rounds(rules, self.teller.target(), self.counted, queries)?;
+        let results = encode_iterations(rules, self.encoder.target(), self.counted, queries)?;
         self.counted += searches as u64;
-        self.in_rounds(&block.records[..reported], found, begun)
+        self.iterated_block(&block.records[..reported], results, begun)
     }
 
-    fn in_rounds(
+    fn iterated_block(
         &mut self,
         records: &[QueryRecord],
-        found: Found,
+        results: BlockResults,
         begun: Instant,
     ) -> Result<(), Error> {
-        let (account, kind) = (&mut self.chooser.account, found.kind);
+        let (account, encoding) = (&mut self.chooser.account, results.encoding);
         let times = [begun.elapsed(), Duration::ZERO];
-        account.made(kind, records.len() as f64, found.bytes.len(), times);
-        let told = body_in_rounds(records.iter(), found)?;
-        account.crossed(kind, told.len());
+        account.made(encoding, records.len() as f64, results.bytes.len(), times);
+        let body = encode_iterated_block(records.iter(), results)?;
+        account.crossed(encoding, body.len());
         self.blocks += 1;
         self.queries += records.len() as u64;
-        self.record(RecordKind::Block, &told)
+        self.send_record(RecordKind::Block, &body)
     }
 
-    /// Brings a record on its way, unless the other site has it.
-    fn record(&mut self, kind: RecordKind, body: &[u8]) -> Result<(), Error> {
-        let Some(passing) = &mut self.passing else { return self.carrier.record(kind, body) };
-        if passing.is_last(kind, body)? {
-            self.carrier.verify();
-            self.passing = None;
+    /// Sends a record, unless the other site holds it.
+    fn send_record(&mut self, kind: RecordKind, body: &[u8]) -> Result<(), Error> {
+        let Some(verifier) = &mut self.verifier else { return self.sink.send_record(kind, body) };
+        if verifier.is_last(kind, body)? {
+            self.sink.verify();
+            self.verifier = None;
         }
         Ok(())
     }
 
-    /// Hears of what ended the other site.
+    /// Verifies that the other site still works.
     ///
     /// # Errors
-    /// That.
+    /// The error that ended it.
     pub fn check(&mut self) -> Result<(), Error> {
-        self.carrier.check()
+        self.sink.check()
     }
 
-    /// How it went.
+    /// Returns the measured costs and the properties of the link.
     pub fn account(&self) -> Account {
-        Account { link: self.carrier.seen(), ..self.chooser.account.clone() }
+        Account { link: self.sink.seen(), ..self.chooser.account.clone() }
     }
 
-    /// Ends the metadata; without a reporter, those of an input that BLAST+ calls empty.
+    /// Completes the metadata. There is no reporter for an input that BLAST+ calls empty.
     pub fn finish(
         mut self,
         reporter: Option<&Reporter>,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
-        if self.resumed.as_ref().is_some_and(|Resumed(reached)| reached.ended) {
-            return self.carrier.commit();
+        if self.resumed.as_ref().is_some_and(|Resumed(point)| point.ended) {
+            return self.sink.commit();
         }
-        if let (Some(reporter), Kinds::Only(Kind::Report)) = (reporter, self.chooser.kinds) {
+        if let (Some(reporter), EncodingChoice::Only(Encoding::Report)) =
+            (reporter, self.chooser.encodings)
+        {
             reporter.finish(&mut self.pages, audience)?;
         }
-        let counted = match reporter.filter(|_| self.tells_report()) {
+        let counted = match reporter.filter(|_| self.sends_report()) {
             Some(reporter) => reporter.reported() as u64,
             None => self.counted,
         };
@@ -294,12 +327,13 @@ impl<'a> Writer<'a> {
             has_report: reporter.is_some(),
             closing: std::mem::take(&mut self.pages.rest),
         };
-        self.record(RecordKind::End, &end.encode().map_err(no_room)?)?;
-        self.carrier.commit()
+        self.send_record(RecordKind::End, &end.encode().map_err(no_room)?)?;
+        self.sink.commit()
     }
 }
 
-/// SAM begins with the references of all lines, which are told in the end.
+/// Creates the error for a report in SAM that cannot be resumed: its header, which names all
+/// references, is written last.
 fn no_sam() -> Error {
     let what = format!(
         "the other site holds a part of this search since an earlier run, but a report in SAM \
@@ -315,14 +349,14 @@ fn inputs(plan: &Plan, target: &Target) -> Result<BTreeMap<String, String>, Erro
     inputs.extend(inputs::taxonomy(target)?);
     if let Some(repeats) = Repeats::open(plan)? {
         let mut database = Digest::default();
-        database.add(&content::of(repeats.target())?);
+        database.add(&fingerprint_database(repeats.target())?);
         let told = format!("a database with the checksum {:032x}", database.finish());
         inputs.insert("contents of -filtering_db".to_owned(), told);
     }
     Ok(inputs)
 }
 
-/// The body of the header; the database holds that.
+/// Encodes the header, with the fingerprint of the database.
 ///
 /// # Errors
 /// No memory; other files of the search that cannot be read.
@@ -330,7 +364,7 @@ pub fn header(
     plan: &Plan,
     metadata: &Metadata,
     target: &Target,
-    content: Content,
+    fingerprint: DatabaseFingerprint,
 ) -> Result<Vec<u8>, Error> {
     let summary = &target.summary;
     let paragraphs = summary.paragraphs.iter().map(|paragraph| Paragraph {
@@ -348,13 +382,13 @@ pub fn header(
         command: plan.report.command.clone(),
         inputs: inputs(plan, target)?.into_iter().collect(),
         restriction: plan.restriction.clone(),
-        kinds: metadata.kinds,
+        encodings: metadata.encodings,
         hitlist_size: plan.params.common().hitlist_size as u64,
         database: Database {
             label: summary.label.clone(),
             paragraphs: paragraphs.collect(),
             is_subject: summary.is_subject,
-            content,
+            fingerprint,
         },
     };
     header.encode().map_err(no_room)

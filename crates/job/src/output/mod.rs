@@ -1,4 +1,4 @@
-//! Where the report goes. A regular file appears under its name only when it is whole.
+//! Writes the report. A regular file gets its name only when it is complete.
 
 pub(crate) mod part;
 
@@ -13,23 +13,23 @@ use crate::interrupt::{Watch, unfinished_files};
 use crate::plan::Destination;
 use crate::standard;
 
-/// Bytes collected before they are written.
+/// Size of the write buffer in bytes.
 const BUFFER: usize = 1 << 20;
-/// Symbolic links followed to the file that a report replaces.
+/// Most symbolic links that are followed to the file that a report replaces.
 const MOST_LINKS: usize = 40;
-/// Permissions of a report, less the umask's.
+/// Permissions of a report, before the umask.
 pub const MODE: u32 = 0o666;
-/// Permissions of one that goes elsewhere in the end.
+/// Permissions of a temporary file whose bytes are copied elsewhere.
 pub const PRIVATE: u32 = 0o600;
-/// What a detour is a part of, in the current directory.
+/// Name of the temporary file of a [detour](Output::detour), in the current directory.
 const DETOUR: &str = "fleetblast";
 
-/// What takes a report, one piece after the other.
+/// Receives a report piece by piece.
 pub trait Pages {
-    /// Appends what comes before, between or after queries.
+    /// Appends bytes before, between or after the reports of queries.
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error>;
 
-    /// Appends what is reported of the next query.
+    /// Appends the report of the next query.
     fn query(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.write(bytes)
     }
@@ -44,13 +44,13 @@ impl Pages for Output {
 /// The open output.
 pub struct Output {
     writer: BufWriter<Counted>,
-    /// What messages call it.
+    /// Its name in messages.
     name: PathBuf,
-    /// The name that a file gets in the end.
+    /// The path that a regular file gets when it is complete.
     wanted: Option<PathBuf>,
-    /// Knows the file until then.
+    /// Removes the unfinished file after a signal.
     watch: Watch,
-    /// The file of a [`detour`](Self::detour): as long as it is open it is known to be in use.
+    /// The file of a [`detour`](Self::detour): it is open, and so locked, while it is in use.
     detour: Option<File>,
 }
 
@@ -58,7 +58,7 @@ pub struct Output {
 struct Counted {
     file: File,
     bytes: u64,
-    /// Nothing is written any more.
+    /// Drops all bytes instead of writing them.
     is_given_up: bool,
 }
 
@@ -78,8 +78,9 @@ impl Write for Counted {
 }
 
 impl Output {
-    /// Opens the output: a regular file under a name of its own beside the wanted one; pipes and devices directly, and
-    /// so a file in a directory where none can be made.
+    /// Opens the output. A regular file is written under a temporary name in the same directory.
+    /// Pipes and devices are opened directly, and so is a file in a directory where no file can be
+    /// created.
     pub fn open(target: &Destination) -> Result<Output, Error> {
         let name = match target {
             Destination::Stdout => Path::new("standard output"),
@@ -109,7 +110,7 @@ impl Output {
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let collected = self.writer.buffer().len() + bytes.len();
         if self.wanted.is_none() && collected >= self.writer.capacity() {
-            // What is collected goes where nobody can take it back.
+            // The bytes go to a pipe or device, and cannot be withdrawn.
             check_mapped_files()?;
         }
         self.writer.write_all(bytes).map_err(|error| self.failure(&error))
@@ -129,11 +130,11 @@ impl Output {
         self.writer.flush().map_err(|error| self.failure(&error))
     }
 
-    /// Makes a file in the current directory, in which the report can be put together before it is written here. It is
-    /// gone when this ends.
+    /// Creates a file in the current directory, in which the report can be joined before it is
+    /// written here. The file is removed together with this output.
     ///
     /// # Errors
-    /// None can be made there.
+    /// A directory in which no file can be created.
     pub fn detour(&mut self) -> io::Result<PathBuf> {
         let beside = fs::canonicalize(".")?.join(DETOUR);
         let mut unfinished = self.watch.unfinished();
@@ -144,16 +145,18 @@ impl Output {
         Ok(self.unfinished().unwrap_or_default())
     }
 
-    /// Where the report is until it is whole; `None` if it goes to where it belongs at once.
+    /// Returns the temporary path of the report; `None` if it is written to its destination
+    /// directly.
     pub fn unfinished(&self) -> Option<PathBuf> {
-        // There is room first: who ended the process for want of memory, holding the lock, could not remove the file.
+        // Allocates before it locks: if the process ended without memory while it holds the lock,
+        // the file could not be removed.
         let mut path = PathBuf::with_capacity(libc::PATH_MAX as usize);
         path.push(self.watch.unfinished().as_deref()?);
         Some(path)
     }
 
-    /// Ends the report: everything is written, and a regular file gets its name. One that has several keeps them, and gets
-    /// the contents.
+    /// Completes the report: writes everything, and gives a regular file its name. A file with
+    /// several names (hard links) keeps them, and gets the contents.
     ///
     /// # Errors
     /// The output cannot be written; a mapped file has changed, so that the report may be of two
@@ -178,50 +181,50 @@ impl Output {
 }
 
 impl Drop for Output {
-    /// An unfinished report is removed: nobody shall take it for a whole one. To pipes and devices
-    /// the rest is written, unless a file of the database has changed meanwhile.
+    /// Removes an unfinished report, so that nobody takes it for a complete one. For pipes and
+    /// devices, the rest is written, unless a file of the database has changed meanwhile.
     fn drop(&mut self) {
         if !self.writer.buffer().is_empty() && check_mapped_files().is_err() {
             self.writer.get_mut().is_given_up = true;
         }
         let unfinished = self.watch.unfinished().take();
         if let Some(written) = unfinished {
-            // Best effort: the error that led here is what the user is told.
+            // Best effort: the earlier error is the one to report.
             let _ = fs::remove_file(written);
         }
     }
 }
 
-/// Leaves an empty file where a run failed and no file was, as BLAST+ does: callers may want to read what they named. An
-/// older report stays as it is.
+/// Creates an empty report after a failed run if there is none, as BLAST+ does: callers may want to
+/// read the file that they named. An older report stays as it is.
 pub fn leave_empty(target: &Destination) {
     if let Destination::File(path) = target
         && let Some(wanted) = replaced(path)
     {
-        // Best effort: the error that led here is what the user is told.
+        // Best effort: the earlier error is the one to report.
         let _ = File::create_new(wanted);
     }
 }
 
-/// A report that is being written, for whoever ends a job whose threads hang: those who would look after it no longer do.
+/// The paths of a report that is being written, for the code that ends a job whose threads hang.
 #[derive(Clone, Debug)]
 pub struct Unpublished {
-    /// Where it is written.
+    /// Its temporary path.
     pub part: PathBuf,
-    /// What it is to be called in the end.
+    /// Its destination.
     pub out: Destination,
 }
 
 impl Unpublished {
-    /// Removes what is written, and leaves an empty file if none was there.
+    /// Removes the unfinished report, and creates an empty one if there is no older one.
     pub fn give_up(&self) {
-        // Best effort: the error that led here is what the user is told.
+        // Best effort: the earlier error is the one to report.
         let _ = fs::remove_file(&self.part);
         leave_empty(&self.out);
     }
 }
 
-/// Opens a file for a report, and tells what to call it in the end unless that is its name already.
+/// Opens a file for a report; returns it, and its final path if that differs from the current one.
 fn open_file(path: &Path, watch: &Watch) -> io::Result<(File, Option<PathBuf>)> {
     let Some(wanted) = replaced(path) else { return Ok((open_direct(path)?, None)) };
     let mut unfinished = watch.unfinished();
@@ -243,7 +246,7 @@ fn create_beside(wanted: &Path) -> io::Result<Option<(File, PathBuf)>> {
     match part::create(wanted, None, MODE) {
         Ok((file, part)) => {
             if let Ok(old) = old {
-                // A courtesy to whoever set them; not every file system has them.
+                // Best effort: not every file system has permissions.
                 let _ = file.set_permissions(old.permissions());
             }
             Ok(Some((file, part)))
@@ -253,8 +256,8 @@ fn create_beside(wanted: &Path) -> io::Result<Option<(File, PathBuf)>> {
     }
 }
 
-/// The file that a report replaces, links followed. `None` for pipes and devices, and for what is open already and has
-/// a name only in `/proc`: others may be writing there, too.
+/// Returns the path of the file that a report replaces, after following links. `None` for pipes and
+/// devices, and for open files with a name in `/proc` only, to which others may be writing, too.
 pub fn replaced(path: &Path) -> Option<PathBuf> {
     let mut path = absolute(path).ok()?;
     for _ in 0..MOST_LINKS {
@@ -278,7 +281,7 @@ pub fn replaced(path: &Path) -> Option<PathBuf> {
 pub fn write_whole(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let Some(wanted) = replaced(path) else { return write(&mut open_direct(path)?) };
     let mut unfinished = unfinished_files();
-    // There is room first: without memory the file could not be removed any more.
+    // Allocates first: without memory the file could not be removed any more.
     let mut known = PathBuf::with_capacity(libc::PATH_MAX as usize);
     unfinished.reserve(1);
     let Some((mut file, part)) = create_beside(&wanted)? else {
@@ -299,7 +302,7 @@ pub fn write_whole(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>)
     written
 }
 
-/// A failure to write; a closed pipe is no news, that ends quietly.
+/// Converts an error of writing. A closed pipe ends the program without a message.
 fn failure(name: &Path, written: Option<u64>, error: &io::Error) -> Error {
     let advice = match error.kind() {
         ErrorKind::BrokenPipe => return Error::closed_output(),

@@ -1,11 +1,12 @@
-//! Files that are not whole yet: hidden, beside what they will be.
+//! Unfinished files: hidden, in the directory of the final file.
 //!
-//! Others may write to the directory, too, and know which names to expect. So a file is always made anew: what bears its
-//! name already is neither written to nor followed as a link. What killed runs left is removed by the next run that
-//! makes a file of the kind, if it belongs to the same user and nobody uses it any more. That is known
-//! * of the files of a job with a checkpoint ([`RunId`]), since it has one run at a time, and each has a name of its own. A
-//!   run that was taken for dead and wakes up finds that its file is gone;
-//! * of others by a lock (`flock`), which their makers hold as long as they live.
+//! Others may write to the directory, too, and can predict the names. So a file is always created
+//! anew: an existing file of its name is neither written to nor followed as a link. A run removes
+//! the files that killed runs left, if they belong to the same user and are not in use. Whether a
+//! file is in use is known as follows:
+//! * A job with a checkpoint ([`RunId`]) has one run at a time, and each run has its own file name.
+//!   A run that seemed dead and wakes up finds that its file is gone.
+//! * Other files are locked (`flock`) by their process as long as it lives.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
@@ -16,9 +17,9 @@ use std::path::{Path, PathBuf};
 
 use fleetblast_spool::open_regular;
 
-/// Bytes of a name that the hidden one repeats: file systems allow 255 in all.
+/// Most bytes of the final name that the hidden one repeats: file systems allow 255 in all.
 const NAME_KEPT: usize = 200;
-/// Names tried, should several runs make the same at a time, before one that nobody can foretell.
+/// Number of predictable names to try if several runs create the same file, before a random name.
 const NAMES_TRIED: u32 = 4;
 
 /// A run of a job with a checkpoint.
@@ -30,11 +31,12 @@ pub struct RunId {
     pub number: u32,
 }
 
-/// A new file beside `path` with these permissions (less the umask's), and where it is. Once there is a file, no memory
-/// is asked for: without memory the process ends, before the caller could have told anybody of the file.
+/// Creates a file beside `path` with these permissions, before the umask; returns it and its path.
+/// Allocates no memory after that: without memory the process would end before the caller could
+/// register the file for removal.
 ///
 /// # Errors
-/// A directory in which none can be made.
+/// A directory in which no file can be created.
 pub fn create(path: &Path, run: Option<RunId>, mode: u32) -> io::Result<(File, PathBuf)> {
     let names = Names::new(path, run);
     let others: Vec<PathBuf> = names.of_others().collect();
@@ -42,14 +44,15 @@ pub fn create(path: &Path, run: Option<RunId>, mode: u32) -> io::Result<(File, P
     let owner = file.metadata()?.uid();
     for other in others.iter().filter(|&other| *other != made) {
         if is_abandoned(other, owner, run.is_some()) {
-            // Best effort: it is in nobody's way.
+            // Best effort: a leftover file does no harm.
             let _ = fs::remove_file(other);
         }
     }
     Ok((file, made))
 }
 
-/// Gives a whole file its place. One that has several names keeps them all, and gets the contents.
+/// Moves a complete file to its final path. A file there with several names keeps them all, and
+/// gets the contents.
 ///
 /// # Errors
 /// Files that cannot be renamed or written.
@@ -64,10 +67,10 @@ pub fn put_in_place(part: &Path, wanted: &Path) -> io::Result<()> {
     fs::remove_file(part)
 }
 
-/// The names that files may have beside what they will be.
+/// The hidden names of unfinished files.
 struct Names {
     directory: PathBuf,
-    /// `.report` or, of a job, `.report.0123456789abcdef`.
+    /// `.report`, or for a job `.report.0123456789abcdef`.
     stem: OsString,
     run: Option<RunId>,
 }
@@ -90,13 +93,13 @@ impl Names {
         self.directory.join(name)
     }
 
-    /// Those that this file may get.
+    /// Returns the names that this run may use.
     fn own(&self) -> impl Iterator<Item = PathBuf> {
         let numbers = self.run.map_or(0..NAMES_TRIED, |run| run.number..run.number + 1);
         numbers.map(|number| self.numbered(number))
     }
 
-    /// Those under which others may have left theirs.
+    /// Returns the names of files that other runs may have left.
     fn of_others(&self) -> impl Iterator<Item = PathBuf> {
         let numbers = self.run.map_or(0..NAMES_TRIED, |run| 1..run.number);
         numbers.map(|number| self.numbered(number))
@@ -123,17 +126,17 @@ impl Names {
     }
 }
 
-/// Locks a new file; false if another run took it for an abandoned one before that.
+/// Locks a new file; returns false if another run removed it as an abandoned one before that.
 fn is_kept(file: &File) -> bool {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => false,
-        // Where there are no locks, nobody takes anything for abandoned.
+        // Without locks, no file counts as abandoned.
         Err(TryLockError::Error(_)) => true,
         Ok(()) => file.metadata().is_ok_and(|meta| meta.nlink() > 0),
     }
 }
 
-/// Whether a file of this owner is left of a run that does not live any more.
+/// Whether a file of this owner was left by a run that has ended.
 fn is_abandoned(path: &Path, owner: u32, has_one_user: bool) -> bool {
     let Ok(file) = open_regular(File::options().write(true), path) else { return false };
     file.metadata().is_ok_and(|meta| meta.uid() == owner)

@@ -1,10 +1,10 @@
-//! What crosses to another site instead of the report.
+//! The metadata that cross to another site instead of a report.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use fleetblast_link::Fingerprint;
-use fleetblast_metadata::Kinds;
+use fleetblast_metadata::EncodingChoice;
 use fleetblast_metadata::header::OptionValue;
 
 use super::Destination;
@@ -13,47 +13,48 @@ use super::Destination;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metadata {
     /// Where they go.
-    pub out: Carriage,
-    /// What of the search they tell.
-    pub kinds: Kinds,
-    /// Where the cheapest is chosen: what has more than this share of the report's bytes is not worth it.
+    pub out: MetadataDestination,
+    /// The encoding of the results.
+    pub encodings: EncodingChoice,
+    /// With the cheapest encoding: an encoding with more than this share of the report's bytes is
+    /// not used.
     pub limit: f64,
-    /// The options that were given on which search or report depend, but for paths, by name.
+    /// The given options on which search or report depend, without paths: names and values.
     pub options: Vec<(String, OptionValue)>,
-    /// Environment variables on which they depend.
+    /// Environment variables on which they depend: names and values.
     pub environment: Vec<(String, Vec<u8>)>,
 }
 
-/// How metadata get to the other site.
+/// How metadata reach the other site.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Carriage {
-    /// As a file, which somebody brings there.
+pub enum MetadataDestination {
+    /// In a file, which somebody copies there.
     File(Destination),
-    /// By a link.
+    /// Over a link.
     Link(Link),
-    /// To the I/O ranks of the same job, of which there are so many.
+    /// To the I/O ranks of the same job, given their number.
     Ranks(u32),
 }
 
 /// A link to another site.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
-    /// `HOST:PORT` where it listens, or `ADDR:PORT` where this one does.
+    /// `HOST:PORT` of the other site if this one sends; `ADDR:PORT` at which this one listens.
     pub address: String,
     /// The file with the key of this site.
     pub key: PathBuf,
-    /// The keys of the other one.
+    /// Fingerprints of the other site's keys.
     pub peers: Vec<Fingerprint>,
-    /// A sender gives up after so long without a confirmation, a receiver after so long without a
-    /// connection; never for none.
+    /// Time after which a sender without a confirmation gives up, and a receiver without a
+    /// connection; `None` for never.
     pub give_up: Option<Duration>,
 }
 
 impl Link {
-    /// A peer that says nothing for so long is given up.
+    /// Time after which a connection to a silent peer is given up.
     pub fn patience(&self) -> Duration {
         const LONGEST: Duration = Duration::from_secs(20);
-        // There is time for other connections.
+        // Leaves time for other connections.
         self.give_up.map_or(LONGEST, |after| (after / 3).min(LONGEST))
     }
 }

@@ -26,7 +26,7 @@ use crate::threads::Threads;
 pub use self::defaults::BLASTP_BATCH;
 pub use self::foreign::{Foreign, Join, PLACES};
 pub use self::iteration::{Iteration, Start};
-pub use self::metadata::{Carriage, Link, Metadata};
+pub use self::metadata::{Link, Metadata, MetadataDestination};
 pub use self::ranks::{Checkpoint, Codec, Fleet};
 pub use self::report::{Format, Report};
 
@@ -195,15 +195,15 @@ impl Plan {
     /// Where what is written goes: the report, or metadata.
     pub fn written(&self) -> &Destination {
         match self.metadata.as_ref().map(|metadata| &metadata.out) {
-            Some(Carriage::File(out)) => out,
-            Some(Carriage::Link(_) | Carriage::Ranks(_)) | None => &self.out,
+            Some(MetadataDestination::File(out)) => out,
+            Some(MetadataDestination::Link(_) | MetadataDestination::Ranks(_)) | None => &self.out,
         }
     }
 
     /// I/O ranks of the same job; 0 without.
     pub fn io_ranks(&self) -> u32 {
         match self.metadata.as_ref().map(|metadata| &metadata.out) {
-            Some(Carriage::Ranks(ranks)) => *ranks,
+            Some(MetadataDestination::Ranks(ranks)) => *ranks,
             _ => 0,
         }
     }

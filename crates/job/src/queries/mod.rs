@@ -14,7 +14,7 @@ use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
 use fleetblast_fleet::payload::Weight;
 use fleetblast_fleet::plan::BlockLimits;
-use fleetblast_metadata::Course;
+use fleetblast_metadata::BatchState;
 use fleetblast_seq::fasta::{Reader, Record};
 use fleetblast_seq::input::FileVersion;
 use rayon::prelude::*;
@@ -167,7 +167,7 @@ impl<'a> Queries<'a> {
     }
 
     /// The queries before the next one were searched elsewhere, and brought this about.
-    pub fn go_on(&mut self, course: Course) {
+    pub fn go_on(&mut self, course: BatchState) {
         self.batching.go_on(course);
     }
 

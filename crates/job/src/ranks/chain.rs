@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use fleetblast_metadata::records::{Chain, HEAD_BYTES, RecordKind, START_BYTES};
+use fleetblast_metadata::records::{HEAD_BYTES, RecordChain, RecordKind, START_BYTES};
 use fleetblast_spool::open_regular;
 
 use crate::error::Error;
@@ -18,7 +18,7 @@ use crate::error::Error;
 /// # Errors
 /// A body that is too large.
 pub fn first_record(kind: RecordKind, body: &[u8]) -> Result<Vec<u8>, Error> {
-    Chain::default().record(kind, body).map_err(Error::output)
+    RecordChain::default().record(kind, body).map_err(Error::output)
 }
 
 /// Joins the records of a file. No more is read of it than their heads.
@@ -28,7 +28,7 @@ pub fn first_record(kind: RecordKind, body: &[u8]) -> Result<Vec<u8>, Error> {
 pub fn join(path: &Path) -> io::Result<()> {
     let file = open_regular(File::options().read(true).write(true), path)?;
     let end = file.metadata()?.len();
-    let (mut chain, mut at) = (Chain::default(), START_BYTES as u64);
+    let (mut chain, mut at) = (RecordChain::default(), START_BYTES as u64);
     while at < end {
         let mut head = [0; HEAD_BYTES];
         file.read_exact_at(&mut head, at)?;
@@ -55,9 +55,9 @@ mod tests {
     fn records_that_came_one_by_one_are_those_of_one_chain() {
         let records = [(Header, &b"header"[..]), (Block, b"one"), (Block, b""), (End, b"end")];
         let (mut alone, mut together, mut chain) =
-            (Chain::start(), Chain::start(), Chain::default());
+            (RecordChain::start(), RecordChain::start(), RecordChain::default());
         for (kind, body) in records {
-            alone.extend(Chain::default().record(kind, body).unwrap());
+            alone.extend(RecordChain::default().record(kind, body).unwrap());
             together.extend(chain.record(kind, body).unwrap());
         }
         let directory = tempfile::tempdir().unwrap();

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 use fleetblast_db::check_mapped_files;
 use fleetblast_fleet::plan::Layout;
-use fleetblast_metadata::records::{Chain, RecordKind};
+use fleetblast_metadata::records::{RecordChain, RecordKind};
 use fleetblast_spool::Checkpoint;
 
 use super::chain::first_record;
@@ -17,14 +17,14 @@ use super::sending::Sending;
 use super::works::supermaster::SupermasterWorks;
 use crate::alone::leave_empty;
 use crate::audience::Audience;
-use crate::crossing::Crossing;
+use crate::crossing::IoChannel;
 use crate::error::Error;
 use crate::fingerprint::Contents;
 use crate::halt::Halt;
 use crate::interrupt::EarlyEnd;
-use crate::metadata::{Carrier, content, header};
+use crate::metadata::{MetadataSink, fingerprint, header};
 use crate::output::Output;
-use crate::plan::{Carriage, Plan};
+use crate::plan::{MetadataDestination, Plan};
 use crate::queries::Queries;
 use crate::subjects::Target;
 
@@ -48,7 +48,7 @@ impl<'a> Ends<'a> {
         target: &Target,
         contents: &Contents,
         layout: &Layout,
-        crossing: Option<&Crossing>,
+        crossing: Option<&IoChannel>,
         (early, shared): (Option<&EarlyEnd>, &'a Arc<dyn Audience>),
     ) -> Result<Option<(Self, Option<Checkpoint>)>, Error> {
         let audience = &**shared;
@@ -109,16 +109,16 @@ fn start(
     (target, contents): (&Target, &Contents),
     output: &mut Whole,
     goes_on: bool,
-    (crossing, audience): (Option<&Crossing>, &Arc<dyn Audience>),
+    (crossing, audience): (Option<&IoChannel>, &Arc<dyn Audience>),
 ) -> Result<Option<Vec<u8>>, Error> {
     let Some(metadata) = &plan.metadata else { return Ok(None) };
-    let content = content::of_ranks(target, contents)?;
-    let header = header(plan, metadata, target, content)?;
-    if !matches!(metadata.out, Carriage::File(_)) {
+    let fingerprint = fingerprint::of_ranks_database(target, contents)?;
+    let header = header(plan, metadata, target, fingerprint)?;
+    if !matches!(metadata.out, MetadataDestination::File(_)) {
         // What ends it the vigil hears.
         let outside = (crossing, audience, &Halt::default());
-        let begun = Carrier::begin(metadata, &header, outside)?;
-        output.sending = Some(Sending::start(output.path(), begun, metadata.kinds, goes_on)?);
+        let begun = MetadataSink::open(metadata, &header, outside)?;
+        output.sending = Some(Sending::start(output.path(), begun, metadata.encodings, goes_on)?);
     }
-    Ok(Some([Chain::start(), first_record(RecordKind::Header, &header)?].concat()))
+    Ok(Some([RecordChain::start(), first_record(RecordKind::Header, &header)?].concat()))
 }

@@ -7,7 +7,7 @@ use fleetblast_engine::grouping::Grouping;
 use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
 use fleetblast_fleet::ids::PartitionId;
-use fleetblast_metadata::{Kind, Kinds};
+use fleetblast_metadata::{Encoding, EncodingChoice};
 use fleetblast_report::model::{self, QueryResult};
 use rayon::prelude::*;
 
@@ -89,7 +89,7 @@ impl<'a> Job<'a> {
 
     /// How queries are searched again, if they are.
     pub fn rules(&self) -> Option<Rules<'_>> {
-        Rules::of(self.plan, &self.engine, self.next.as_ref())
+        Rules::from_plan(self.plan, &self.engine, self.next.as_ref())
     }
 
     /// What searches a block.
@@ -103,7 +103,7 @@ impl<'a> Job<'a> {
         self.plan
             .metadata
             .as_ref()
-            .is_none_or(|metadata| metadata.kinds == Kinds::Only(Kind::Report))
+            .is_none_or(|metadata| metadata.encodings == EncodingChoice::Only(Encoding::Report))
     }
 
     /// OIDs of a partition.

@@ -71,10 +71,10 @@ use self::works::supermaster::SupermasterWorks;
 use self::works::worker::WorkerWorks;
 use self::works::{OfMaster, OfSupermaster};
 use crate::audience::Audience;
-use crate::crossing::Crossing;
+use crate::crossing::IoChannel;
 use crate::error::Error;
 use crate::interrupt::DrainSignals;
-use crate::metadata::{Seekers, header};
+use crate::metadata::{SearchCapacity, header};
 use crate::output::Unpublished;
 use crate::plan::Plan;
 use crate::search::{RANGES_PER_THREAD, Scan, patterns};
@@ -89,7 +89,7 @@ use crate::trace::{Kind, Lane, Recorder};
 pub fn on_threads(
     plan: Plan,
     ranks: u32,
-    crossing: Option<&Crossing>,
+    crossing: Option<&IoChannel>,
     drain: Option<DrainSignals>,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
@@ -318,7 +318,7 @@ impl<'a> Common<'a> {
             None => {
                 let groups = &self.topology.groups;
                 let threads = groups[id.index()].workers.len() * self.job.plan.threads.count;
-                let seekers = Seekers { threads, groups: groups.len() };
+                let seekers = SearchCapacity { threads, groups: groups.len() };
                 Box::new(MasterWorks::new(&self.job, register, seekers, recorder)?)
             }
         })

@@ -1,10 +1,10 @@
 //! What ranks do not do yet, and how many there may be.
 
 use fleetblast_fleet::config::{QueryOrder, Schedule, Strategy};
-use fleetblast_metadata::{Kind, Kinds};
+use fleetblast_metadata::{Encoding, EncodingChoice};
 
 use crate::error::{Error, exit};
-use crate::plan::{Carriage, Format, Plan};
+use crate::plan::{Format, MetadataDestination, Plan};
 
 /// Most ranks of a process, whose threads and memory they share.
 const MOST_RANKS: u32 = 10_000;
@@ -43,16 +43,18 @@ pub fn refuse(plan: &Plan) -> Result<(), Error> {
 fn refused(plan: &Plan) -> Option<String> {
     if let Some(metadata) = &plan.metadata {
         let option = match metadata.out {
-            Carriage::Link(_) => "-send",
-            Carriage::File(_) => "-metadata_out",
-            Carriage::Ranks(_) => "-io_ranks",
+            MetadataDestination::Link(_) => "-send",
+            MetadataDestination::File(_) => "-metadata_out",
+            MetadataDestination::Ranks(_) => "-io_ranks",
         };
         let several = plan.io_ranks() > 1;
         if plan.report.format == Format::Sam && several {
             // Who makes the end has to know the references of all lines.
             return Some(format!("{option} above 1 and -outfmt 17"));
         }
-        if plan.report.format == Format::Sam && metadata.kinds == Kinds::Only(Kind::Report) {
+        if plan.report.format == Format::Sam
+            && metadata.encodings == EncodingChoice::Only(Encoding::Report)
+        {
             // What the references of all lines are is known in the end, and comes first.
             return Some(format!("{option}, -metadata report and -outfmt 17"));
         }

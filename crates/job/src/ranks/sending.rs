@@ -11,12 +11,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use fleetblast_metadata::Kinds;
-use fleetblast_metadata::records::{HEAD_BYTES, Head, RecordKind, START_BYTES};
+use fleetblast_metadata::EncodingChoice;
+use fleetblast_metadata::records::{HEAD_BYTES, RecordHead, RecordKind, START_BYTES};
 
 use crate::cost::Seen;
 use crate::error::Error;
-use crate::metadata::{Carrier, Passing, Resumed};
+use crate::metadata::{MetadataSink, ResumeVerifier, Resumed};
 
 /// Between two looks at the file, at first and at most.
 const PAUSES: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(1)];
@@ -24,7 +24,7 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(1)
 /// A stream under way.
 pub struct Sending {
     shared: Arc<Shared>,
-    thread: Option<JoinHandle<Result<Carrier, Error>>>,
+    thread: Option<JoinHandle<Result<MetadataSink, Error>>>,
     /// The job may be resumed: without an end, the other site is to wait.
     goes_on: bool,
 }
@@ -77,13 +77,14 @@ impl Sending {
     /// No thread can be started.
     pub fn start(
         path: &Path,
-        (carrier, resumed): (Carrier, Option<Resumed>),
-        kinds: Kinds,
+        (carrier, resumed): (MetadataSink, Option<Resumed>),
+        kinds: EncodingChoice,
         goes_on: bool,
     ) -> Result<Self, Error> {
         let shared = Arc::new(Shared::default());
         let own = Arc::clone(&shared);
-        let passing = resumed.map(|Resumed(there)| Passing::new(there, kinds)).transpose()?;
+        let passing =
+            resumed.map(|Resumed(there)| ResumeVerifier::new(there, kinds)).transpose()?;
         let follower = Follower { path: path.to_owned(), at: START_BYTES as u64, passing };
         let run = move || {
             let sent = follower.all(carrier, &own);
@@ -116,7 +117,7 @@ impl Sending {
         self.end(End::Whole).map_or(Ok(()), |carrier| carrier?.commit())
     }
 
-    fn end(&mut self, how: End) -> Option<Result<Carrier, Error>> {
+    fn end(&mut self, how: End) -> Option<Result<MetadataSink, Error>> {
         self.shared.lock().ended = Some(how);
         self.shared.changed.notify_all();
         let thread = self.thread.take()?;
@@ -130,7 +131,7 @@ impl Drop for Sending {
             && let Some(Ok(carrier)) = self.end(End::Broken)
             && self.goes_on
         {
-            carrier.leave();
+            carrier.abandon();
         }
     }
 }
@@ -157,11 +158,11 @@ struct Follower {
     path: PathBuf,
     at: u64,
     /// What the other site has, as long as that is not passed.
-    passing: Option<Passing>,
+    passing: Option<ResumeVerifier>,
 }
 
 impl Follower {
-    fn all(mut self, mut carrier: Carrier, shared: &Shared) -> Result<Carrier, Error> {
+    fn all(mut self, mut carrier: MetadataSink, shared: &Shared) -> Result<MetadataSink, Error> {
         let ([mut pause, longest], mut end) = (PAUSES, None);
         loop {
             shared.lock().seen = carrier.seen();
@@ -190,24 +191,29 @@ impl Follower {
     }
 
     /// The next record, if it is there.
-    fn next(&self, file: &File) -> io::Result<Option<(Head, Vec<u8>)>> {
+    fn next(&self, file: &File) -> io::Result<Option<(RecordHead, Vec<u8>)>> {
         let end = file.metadata()?.len();
         if end < self.at + HEAD_BYTES as u64 {
             return Ok(None);
         }
         let mut head = [0; HEAD_BYTES];
         file.read_exact_at(&mut head, self.at)?;
-        let Some(head) = Head::alone(&head) else { return Ok(None) };
+        let Some(head) = RecordHead::parse_first(&head) else { return Ok(None) };
         if end < self.at + head.record_bytes() {
             return Ok(None);
         }
         let mut body = vec![0; head.length as usize];
         file.read_exact_at(&mut body, self.at + HEAD_BYTES as u64)?;
-        Ok(head.has(&body).then_some((head, body)))
+        Ok(head.matches(&body).then_some((head, body)))
     }
 
     /// Sends a record, unless it is there.
-    fn pass(&mut self, head: &Head, body: Vec<u8>, carrier: &mut Carrier) -> Result<(), Error> {
+    fn pass(
+        &mut self,
+        head: &RecordHead,
+        body: Vec<u8>,
+        carrier: &mut MetadataSink,
+    ) -> Result<(), Error> {
         self.at += head.record_bytes();
         if let Some(passing) = &mut self.passing {
             if passing.is_last(head.kind, &body)? {
@@ -218,7 +224,7 @@ impl Follower {
         }
         // The header went with the begin.
         if head.kind != RecordKind::Header {
-            carrier.record(head.kind, &body)?;
+            carrier.send_record(head.kind, &body)?;
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ use fleetblast_engine::hits::{Candidate, PrelimHit, SubjectHit};
 use fleetblast_engine::lists::Selector;
 use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
-use fleetblast_metadata::subjects::Shown;
+use fleetblast_metadata::subjects::ShownSubjects;
 use rayon::prelude::*;
 
 use super::{RANGES_PER_THREAD, Scan};
@@ -176,7 +176,7 @@ impl<'a> TwoPhases<'a> {
         &mut self,
         queries: &[Query],
         batches: &[usize],
-        shown: &[Shown],
+        shown: &[ShownSubjects],
     ) -> Result<Vec<Vec<SubjectHit>>, DbError> {
         let grouping = self.engine.grouping(queries, batches);
         let (merger, waves) =
@@ -236,7 +236,7 @@ impl<'a> TwoPhases<'a> {
         all: (&[Query], &Grouping),
         batches: &[usize],
         chosen: &[Vec<PrelimHit>],
-        shown: &[Shown],
+        shown: &[ShownSubjects],
     ) -> (Vec<Vec<SubjectHit>>, Vec<bool>) {
         let ranges: Vec<_> = batches::ranges(batches).collect();
         let traced: Vec<_> = ranges
@@ -256,7 +256,7 @@ impl<'a> TwoPhases<'a> {
         (all, grouping): (&[Query], &Grouping),
         batch: Range<usize>,
         chosen: &[Vec<PrelimHit>],
-        shown: &[Shown],
+        shown: &[ShownSubjects],
     ) -> (Vec<Vec<SubjectHit>>, Vec<bool>) {
         let mut selector = self.engine.selector(&all[batch.clone()]);
         for (query, _) in shown.iter().enumerate().filter(|(_, shown)| shown.overflowed) {

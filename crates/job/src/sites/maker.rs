@@ -1,69 +1,69 @@
-//! Makes the reports of blocks on an I/O rank.
+//! Makes the reports of blocks, on an I/O rank.
 
 use std::sync::{Mutex, PoisonError};
 
 use fleetblast_db::check_mapped_files;
 use fleetblast_metadata::header::{End, Header};
-use fleetblast_metadata::order::Order;
+use fleetblast_metadata::order::RecordOrder;
 use fleetblast_metadata::records::{Record, RecordKind};
-use fleetblast_metadata::{Block, Kinds, MetadataError};
+use fleetblast_metadata::{Block, EncodingChoice, MetadataError};
 
 use super::Storage;
 use crate::audience::Audience;
-use crate::crossing::post::{Address, Job, Message, Piece, Post};
+use crate::crossing::mailbox::{Address, Job, Mailbox, Message, Piece};
 use crate::error::{Error, exit};
-use crate::metadata::{Maker, Site, Wanted, at_site};
+use crate::metadata::{IoSite, ReportMaker, WantedQueries, open_site};
 use crate::output::Pages;
 use crate::threads::pool;
 
-/// Makes what the manager asks for, until there is nothing more; what is wrong is told to it.
+/// Does the jobs of the manager until there are no more. An error is also sent to the manager.
 ///
 /// # Errors
 /// A database that cannot be read, or is another one; a report that cannot be made.
-pub fn serve(mut post: Post, site: &Storage) -> Result<(), Error> {
-    let served = pool(site.threads).and_then(|pool| pool.install(|| all(&mut post, site)));
-    served.inspect_err(|error| post.fail(error))
+pub fn serve(mut mailbox: Mailbox, site: &Storage) -> Result<(), Error> {
+    let served = pool(site.threads).and_then(|pool| pool.install(|| make_all(&mut mailbox, site)));
+    served.inspect_err(|error| mailbox.fail(error))
 }
 
-fn all(post: &mut Post, site: &Storage) -> Result<(), Error> {
-    let body = match post.wait()?.message {
+fn make_all(mailbox: &mut Mailbox, site: &Storage) -> Result<(), Error> {
+    let body = match mailbox.wait()?.message {
         Message::Begin(body) => body,
         Message::Leave => return Ok(()),
-        _ => return Err(odd()),
+        _ => return Err(unexpected()),
     };
     let record = Record { kind: RecordKind::Header, offset: 0, body };
     let header = Header::decode(&record).map_err(|error| unreadable(&error))?;
-    let lines = Lines { program: header.program.clone(), said: Mutex::default() };
+    let lines = Warnings { program: header.program.clone(), lines: Mutex::default() };
     match (site.plan)(&header)? {
-        None => Making::new(None, header.kinds, &lines).all(post),
-        Some(plan) => at_site(&plan, &header, "at the other site", &lines, |site| {
-            Making::new(Some(site), header.kinds, &lines).all(post)
+        None => JobRunner::new(None, header.encodings, &lines).run(mailbox),
+        Some(plan) => open_site(&plan, &header, "at the other site", &lines, |site| {
+            JobRunner::new(Some(site), header.encodings, &lines).run(mailbox)
         }),
     }
 }
 
-/// Makes one piece after the other.
-struct Making<'a> {
-    maker: Maker<'a, Bytes>,
-    lines: &'a Lines,
+/// Does one job after the other.
+struct JobRunner<'a> {
+    maker: ReportMaker<'a, Bytes>,
+    lines: &'a Warnings,
 }
 
-impl<'a> Making<'a> {
-    fn new(site: Option<Site<'a>>, kinds: Kinds, lines: &'a Lines) -> Self {
-        let (output, wanted) = (Bytes(Vec::new()), Wanted::new(Vec::new()));
-        Making { maker: Maker { site, kinds, output, wanted, begun: false }, lines }
+impl<'a> JobRunner<'a> {
+    fn new(site: Option<IoSite<'a>>, encodings: EncodingChoice, lines: &'a Warnings) -> Self {
+        let (output, wanted) = (Bytes(Vec::new()), WantedQueries::new(Vec::new()));
+        JobRunner { maker: ReportMaker { site, encodings, output, wanted, begun: false }, lines }
     }
 
-    fn all(mut self, post: &mut Post) -> Result<(), Error> {
-        post.send(Address::Manager, Message::Ready);
+    fn run(mut self, mailbox: &mut Mailbox) -> Result<(), Error> {
+        mailbox.send(Address::Manager, Message::Ready);
         loop {
-            match post.wait()?.message {
+            match mailbox.wait()?.message {
                 Message::Make(job) => {
                     let piece = self.piece(job)?;
-                    post.send(Address::Manager, Message::Made(piece));
+                    mailbox.send(Address::Manager, Message::Made(piece));
                 }
                 Message::Leave => return Ok(()),
-                _ => return Err(odd()),
+                _ => return Err(unexpected()),
             }
         }
     }
@@ -73,16 +73,18 @@ impl<'a> Making<'a> {
         let mut reported = 0..0;
         if kind == RecordKind::End {
             let end = End::decode(&record).map_err(|error| unreadable(&error))?;
-            Order::after(number, queries).verify(&record).map_err(|error| unreadable(&error))?;
+            RecordOrder::after(number, queries)
+                .verify(&record)
+                .map_err(|error| unreadable(&error))?;
             if number > 0 {
-                self.maker.go_on();
-                self.maker.catch_up(end.counted);
+                self.maker.continue_report();
+                self.maker.count_others(end.counted);
             }
             self.maker.end(Some(&end), self.lines)?;
         } else {
             if number > 0 {
-                // Who made the first block made what comes before it.
-                self.maker.go_on();
+                // The maker of the first block made the start of the report.
+                self.maker.continue_report();
             }
             let block = Block::decode(&record).map_err(|error| unreadable(&error))?;
             if let Some(first) = block.queries.first() {
@@ -93,11 +95,11 @@ impl<'a> Making<'a> {
         }
         check_mapped_files()?;
         let bytes = std::mem::take(&mut self.maker.output.0);
-        Ok(Piece { number, queries: reported, bytes, said: self.lines.take() })
+        Ok(Piece { number, queries: reported, bytes, lines: self.lines.drain() })
     }
 }
 
-/// A piece of a report in memory.
+/// A part of the report in memory.
 struct Bytes(Vec<u8>);
 
 impl Pages for Bytes {
@@ -107,38 +109,38 @@ impl Pages for Bytes {
     }
 }
 
-/// Collects what is said with a piece: the manager tells it in the order of the queries.
-struct Lines {
-    /// What is typed to run the program that searched.
+/// Collects the warnings of a job: the manager prints them in the order of the queries.
+struct Warnings {
+    /// Name of the program that searched, as typed.
     program: String,
-    said: Mutex<Vec<Vec<u8>>>,
+    lines: Mutex<Vec<Vec<u8>>>,
 }
 
-impl Lines {
-    fn take(&self) -> Vec<Vec<u8>> {
-        std::mem::take(&mut *self.said.lock().unwrap_or_else(PoisonError::into_inner))
+impl Warnings {
+    fn drain(&self) -> Vec<Vec<u8>> {
+        std::mem::take(&mut *self.lines.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl Audience for Lines {
+impl Audience for Warnings {
     fn program(&self) -> &str {
         &self.program
     }
 
     fn say(&self, line: &[u8]) {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_vec());
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_vec());
     }
 
-    /// The search finds the same to warn of in the database, and tells it.
+    /// Drops warnings about the database: the search issues them.
     fn warn(&self, _: &str) {}
 }
 
-/// Metadata of another build of the program.
+/// Creates the error for metadata of another build of the program.
 fn unreadable(error: &MetadataError) -> Error {
     Error::engine(format_args!("what came from the other site {error}"))
 }
 
-/// A fault of the program.
-fn odd() -> Error {
-    Error::engine("somebody says what is not for who makes reports")
+/// Creates the error for an unexpected message, a fault of the program.
+fn unexpected() -> Error {
+    Error::engine("a maker of reports received an unexpected message")
 }

@@ -1,66 +1,67 @@
-//! Shares blocks out among the I/O ranks, and writes the report.
+//! The manager of the I/O site: distributes blocks among the I/O ranks, and writes the report.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use fleetblast_metadata::records::RecordKind;
 
 use crate::audience::Audience;
-use crate::crossing::post::{Address, Job, Message, Parcel, Piece, Post};
+use crate::crossing::mailbox::{Address, Job, Mailbox, Message, Parcel, Piece};
 use crate::error::{Error, exit};
 use crate::output::Output;
 use crate::plan::Destination;
 
-/// Blocks a maker that are made ahead of the one that is to be written next, at most: what is reported of them waits in memory.
+/// Most blocks per maker ahead of the next one to write: their reports wait in memory.
 const AHEAD: u64 = 2;
 
-/// The manager.
+/// State of the manager.
 struct Manager<'a> {
-    post: &'a Post,
+    mailbox: &'a Mailbox,
     makers: u32,
-    /// Of each maker.
+    /// Threads of each maker.
     threads: u32,
-    /// Makers that have opened their database, and of these who have nothing to do.
+    /// Number of makers that have opened their database, and those of them without a job.
     ready: u32,
     idle: Vec<Address>,
-    /// Blocks that came, and those that nobody has begun.
-    came: u64,
+    /// Number of blocks that arrived, and the jobs that wait for a maker.
+    received: u64,
     waiting: VecDeque<Job>,
-    /// Bytes of the bodies of jobs that are not written, from the next one on.
+    /// Body sizes in bytes of the jobs that are not written, from the next one on.
     sizes: VecDeque<u64>,
-    /// What is made of blocks, but not of all before.
+    /// Reports of jobs that wait for those of earlier jobs.
     made: BTreeMap<u64, Piece>,
-    /// The next one to write.
+    /// Number of the next job to write.
     next: u64,
     /// Number of queries whose report is written.
     queries: u64,
-    /// How many blocks there are, once that is known.
+    /// Number of all blocks, once it is known.
     end: Option<u64>,
-    /// There is nothing to report.
+    /// Whether there is no report.
     is_empty: bool,
     output: Output,
     audience: &'a dyn Audience,
 }
 
-/// Has so many makers of so many threads each make the report, and gives it its name when it is whole.
+/// Has `makers` makers of `threads` threads each make the report, and gives it its name when it is
+/// complete.
 ///
 /// # Errors
-/// Whatever ended the search, silently, or a maker; a report that cannot be written.
+/// An error of the search, without a message; an error of a maker; a report that cannot be written.
 pub fn manage(
-    post: &Post,
+    mailbox: &Mailbox,
     (makers, threads): (u32, u32),
     out: &Destination,
     audience: &dyn Audience,
 ) -> Result<(), Error> {
-    let _leaving = Leaving { post, makers };
+    let _dismissal = Dismissal { mailbox, makers };
     let run = || {
         let output = Output::open(out)?;
         Manager {
-            post,
+            mailbox,
             makers,
             threads,
             ready: 0,
             idle: Vec::new(),
-            came: 0,
+            received: 0,
             waiting: VecDeque::new(),
             sizes: VecDeque::new(),
             made: BTreeMap::new(),
@@ -71,59 +72,59 @@ pub fn manage(
             output,
             audience,
         }
-        .all()
+        .run()
     };
     let ended = run();
     match &ended {
-        Ok(()) => post.send(Address::Search, Message::Done),
-        Err(error) => post.fail(error),
+        Ok(()) => mailbox.send(Address::Search, Message::Done),
+        Err(error) => mailbox.fail(error),
     }
     ended
 }
 
-/// Sends makers home when dropped.
-struct Leaving<'a> {
-    post: &'a Post,
+/// Ends the makers when dropped.
+struct Dismissal<'a> {
+    mailbox: &'a Mailbox,
     makers: u32,
 }
 
-impl Drop for Leaving<'_> {
+impl Drop for Dismissal<'_> {
     fn drop(&mut self) {
         for maker in 0..self.makers {
-            self.post.send(Address::Maker(maker), Message::Leave);
+            self.mailbox.send(Address::Maker(maker), Message::Leave);
         }
     }
 }
 
 impl Manager<'_> {
-    fn all(mut self) -> Result<(), Error> {
+    fn run(mut self) -> Result<(), Error> {
         while !self.is_empty && self.end.is_none_or(|end| self.next <= end) {
-            let Parcel { from, message, .. } = self.post.wait()?;
+            let Parcel { from, message, .. } = self.mailbox.wait()?;
             if let Message::Record(_, body) = &message {
-                let came = Message::Came(body.len() as u64, self.makers * self.threads);
-                self.post.send(Address::Search, came);
+                let received = Message::Received(body.len() as u64, self.makers * self.threads);
+                self.mailbox.send(Address::Search, received);
             }
-            self.hear(from, message)?;
+            self.handle(from, message)?;
             self.write()?;
-            self.share_out();
+            self.distribute();
         }
         if self.is_empty { Ok(()) } else { self.output.commit() }
     }
 
-    fn hear(&mut self, from: Address, message: Message) -> Result<(), Error> {
+    fn handle(&mut self, from: Address, message: Message) -> Result<(), Error> {
         match message {
             Message::Record(RecordKind::Header, body) => {
                 for maker in 0..self.makers {
-                    self.post.send(Address::Maker(maker), Message::Begin(body.clone()));
+                    self.mailbox.send(Address::Maker(maker), Message::Begin(body.clone()));
                 }
-                self.post.send(Address::Search, Message::Written(body.len() as u64));
+                self.mailbox.send(Address::Search, Message::Written(body.len() as u64));
             }
             Message::Record(kind, body) => {
                 self.sizes.push_back(body.len() as u64);
-                self.waiting.push_back(Job { number: self.came, queries: 0, kind, body });
+                self.waiting.push_back(Job { number: self.received, queries: 0, kind, body });
                 match kind {
-                    RecordKind::End => self.end = Some(self.came),
-                    _ => self.came += 1,
+                    RecordKind::End => self.end = Some(self.received),
+                    _ => self.received += 1,
                 }
             }
             Message::Ready => {
@@ -137,14 +138,14 @@ impl Manager<'_> {
             Message::Nothing => self.is_empty = true,
             Message::Broken => return Err(Error::new(exit::UNKNOWN, "")),
             Message::Failed(code, message) => return Err(Error::new(code, message)),
-            _ => return Err(Error::engine("somebody says what is not for the I/O manager")),
+            _ => return Err(Error::engine("the I/O manager received an unexpected message")),
         }
         Ok(())
     }
 
-    /// Writes what is made as far as nothing before is missing.
+    /// Writes the reports that are next in the order.
     fn write(&mut self) -> Result<(), Error> {
-        while let Some(Piece { queries, bytes, said, .. }) = self.made.remove(&self.next) {
+        while let Some(Piece { queries, bytes, lines, .. }) = self.made.remove(&self.next) {
             if !queries.is_empty() && queries.start != self.queries + 1 {
                 return Err(Error::engine(
                     "blocks of queries came to the I/O ranks out of their order",
@@ -152,19 +153,19 @@ impl Manager<'_> {
             }
             self.queries += queries.end.saturating_sub(queries.start);
             self.output.write(&bytes)?;
-            said.iter().for_each(|line| self.audience.say(line));
+            lines.iter().for_each(|line| self.audience.say(line));
             self.next += 1;
             let size = self.sizes.pop_front().unwrap_or_default();
-            self.post.send(Address::Search, Message::Written(size));
+            self.mailbox.send(Address::Search, Message::Written(size));
         }
         Ok(())
     }
 
-    /// Gives those who have nothing to do what waits.
-    fn share_out(&mut self) {
+    /// Gives waiting jobs to idle makers.
+    fn distribute(&mut self) {
         while let (Some(job), false) = (self.waiting.front(), self.idle.is_empty()) {
             let may_begin = match job.kind {
-                // All databases are known to be right, then, and all blocks are reported.
+                // By then all databases are verified, and all blocks are reported.
                 RecordKind::End => self.ready == self.makers && self.next == job.number,
                 _ => job.number < self.next + AHEAD * u64::from(self.makers),
             };
@@ -172,9 +173,9 @@ impl Manager<'_> {
                 return;
             }
             if let (Some(job), Some(maker)) = (self.waiting.pop_front(), self.idle.pop()) {
-                // The end is shared out last, when all queries are counted.
+                // The end record is the last job, when all queries are counted.
                 let job = Job { queries: self.queries, ..job };
-                self.post.send(maker, Message::Make(job));
+                self.mailbox.send(maker, Message::Make(job));
             }
         }
     }

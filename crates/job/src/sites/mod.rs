@@ -1,12 +1,14 @@
-//! Two sites in one job: ranks of one search, those of the other make and write the report of the metadata, while the search goes on.
+//! Two sites in one job: some ranks search, and the I/O ranks make and write the report at the same
+//! time.
 //!
-//! | who | where | does |
-//! | --- | --- | --- |
-//! | the search | all ranks but the last | what it does for any metadata; its first rank sends the records in the order of the queries |
-//! | the manager | the first I/O rank | shares blocks out to whoever is free, writes what is made of them in their order |
-//! | makers | each I/O rank | open the database, hold that it is the one that was searched, make the reports of blocks |
+//! * The search has all ranks but the last ones. Its first rank sends the records in the order of
+//!   the queries.
+//! * The manager, on the first I/O rank, distributes blocks to idle makers and writes their reports
+//!   in order.
+//! * Each I/O rank has a maker. It opens the database, verifies that it is the one that was
+//!   searched, and makes reports of blocks.
 //!
-//! They know each other by addresses, and speak through a post each: channels among threads, or MPI. Nothing else
+//! Each has an address and a mailbox, over channels between threads or over MPI. Nothing else
 //! crosses between the sites.
 
 mod maker;
@@ -30,23 +32,24 @@ pub use self::without_mpi::{expand, report};
 use crate::error::Error;
 use crate::plan::{Destination, Plan};
 
-/// How a report is made of metadata that begin so; `None` for one that is told as it is.
+/// Function that makes the plan of a report from the header of metadata; it returns `None` if the
+/// report crosses as text.
 pub type PlanOf = dyn Fn(&Header) -> Result<Option<Plan>, Error> + Send + Sync;
 
-/// The site at which the report is made.
+/// The I/O site, at which the report is made.
 pub struct Storage {
-    /// Ranks there.
+    /// Number of I/O ranks.
     pub ranks: u32,
-    /// Threads of each.
+    /// Threads of each rank.
     pub threads: usize,
     /// Where the report goes.
     pub out: Destination,
-    /// How it is made.
+    /// Makes the plan of the report.
     pub plan: Box<PlanOf>,
 }
 
 impl Storage {
-    /// Its ranks, and the threads of each.
+    /// Returns the number of ranks, and the threads of each.
     fn size(&self) -> (u32, u32) {
         (self.ranks, u32::try_from(self.threads).unwrap_or(u32::MAX))
     }

@@ -12,10 +12,10 @@ use super::maker::serve;
 use super::manager::manage;
 use super::reader::read;
 use crate::audience::Audience;
-use crate::crossing::post::{Address, Outbox, Post};
-use crate::crossing::{Bridge, Near};
-use crate::error::Error;
-use crate::metadata::Opened;
+use crate::crossing::mailbox::{Address, Mailbox, Outbox};
+use crate::crossing::{Bridge, SearchEndpoint};
+use crate::error::{Error, exit};
+use crate::metadata::OpenedMetadata;
 use crate::processes::{Role, agree, end_job, failure};
 
 /// Makes the report on this rank and the others of its site. A failure ends all processes.
@@ -23,7 +23,7 @@ use crate::processes::{Role, agree, end_job, failure};
 /// # Errors
 /// What keeps the job from beginning.
 pub fn report(site: &Storage, audience: &Arc<dyn Audience>) -> Result<(), Error> {
-    run::<fn() -> Result<Opened, Error>>(site, None, audience)
+    run::<fn() -> Result<OpenedMetadata, Error>>(site, None, audience)
 }
 
 /// Makes the report of metadata, which the first rank opens, on all ranks. A failure ends all
@@ -33,13 +33,13 @@ pub fn report(site: &Storage, audience: &Arc<dyn Audience>) -> Result<(), Error>
 /// What keeps the job from beginning.
 pub fn expand(
     site: &Storage,
-    open: impl FnOnce() -> Result<Opened, Error> + Send,
+    open: impl FnOnce() -> Result<OpenedMetadata, Error> + Send,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
     run(site, Some(open), audience)
 }
 
-fn run<F: FnOnce() -> Result<Opened, Error> + Send>(
+fn run<F: FnOnce() -> Result<OpenedMetadata, Error> + Send>(
     site: &Storage,
     open: Option<F>,
     audience: &Arc<dyn Audience>,
@@ -73,7 +73,7 @@ fn placed(error: Error, rank: usize, host: &str) -> Error {
 fn made(
     world: &World,
     bridge: &mut Bridge,
-    (site, open): (&Storage, Option<impl FnOnce() -> Result<Opened, Error> + Send>),
+    (site, open): (&Storage, Option<impl FnOnce() -> Result<OpenedMetadata, Error> + Send>),
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
     let number = world.rank() as u32;
@@ -88,10 +88,10 @@ fn made(
     let mut post = |own| {
         let (to, inbox) = channel();
         bridge.register(own, to);
-        Post::new(own, inbox, outbox())
+        Mailbox::new(own, inbox, outbox())
     };
     let manager = (number == 0).then(|| post(Address::Manager));
-    let reader = open.map(|open| (open, Near::new(post(Address::Search))));
+    let reader = open.map(|open| (open, SearchEndpoint::new(post(Address::Search))));
     let maker = post(Address::Maker(number)).with_place(place);
     thread::scope(|scope| {
         let manager = manager
@@ -114,7 +114,13 @@ fn made(
         let has_message = |ended: &&Result<(), Error>| {
             ended.as_ref().is_err_and(|error| !error.message.is_empty())
         };
-        let first = all.iter().find(has_message).or(all.iter().find(|ended| ended.is_err()));
+        // If nobody reads the report any more, the manager ends in silence, and then the reader.
+        let is_unread = |ended: &&Result<(), Error>| {
+            ended.as_ref().is_err_and(|error| error.exit_code == exit::CLOSED_PIPE)
+        };
+        let any = || all.iter().find(|ended| ended.is_err());
+        let first = all.iter().find(is_unread).or_else(|| all.iter().find(has_message));
+        let first = first.or_else(any);
         first.cloned().unwrap_or(Ok(()))
     })
 }

@@ -1,18 +1,18 @@
-//! Reads metadata that another site wrote, for ranks that all make the report.
+//! Reads the metadata of another site, for ranks that all make the report.
 
 use fleetblast_metadata::MetadataError;
 use fleetblast_metadata::records::RecordKind;
 
-use crate::crossing::Near;
+use crate::crossing::SearchEndpoint;
 use crate::error::Error;
-use crate::metadata::{Opened, fault, no_room};
+use crate::metadata::{OpenedMetadata, fault, no_room};
 
-/// Tells the manager what is in a file, block by block, until the report is whole.
+/// Sends the records of a file to the manager, and waits until the report is complete.
 ///
 /// # Errors
-/// Metadata that are damaged or cut off; what ended the manager.
-pub fn read(mut opened: Opened, mut near: Near) -> Result<(), Error> {
-    near.record(RecordKind::Header, &opened.header.encode().map_err(no_room)?)?;
+/// Damaged or truncated metadata; the error that ended the manager.
+pub fn read(mut opened: OpenedMetadata, mut endpoint: SearchEndpoint) -> Result<(), Error> {
+    endpoint.send_record(RecordKind::Header, &opened.header.encode().map_err(no_room)?)?;
     loop {
         let path = opened.path.clone();
         let broken = |error: &MetadataError| {
@@ -27,9 +27,9 @@ pub fn read(mut opened: Opened, mut near: Near) -> Result<(), Error> {
         };
         let record = opened.next_record().map_err(|error| broken(&error))?;
         let is_last = record.kind == RecordKind::End;
-        near.record(record.kind, &record.body)?;
+        endpoint.send_record(record.kind, &record.body)?;
         if is_last {
-            return near.finish();
+            return endpoint.finish();
         }
     }
 }

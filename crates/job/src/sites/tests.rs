@@ -1,4 +1,5 @@
-//! Who says what when: a manager among makers and a search that are played here.
+//! Tests of the manager, and of the endpoint of the search; the tests send the messages of all
+//! others.
 
 use std::fs;
 use std::path::Path;
@@ -10,68 +11,68 @@ use fleetblast_metadata::records::RecordKind;
 
 use super::manager::manage;
 use crate::audience::Nobody;
-use crate::crossing::Crossing;
-use crate::crossing::post::{Address, Job, Message, Parcel, Piece, Post};
+use crate::crossing::IoChannel;
+use crate::crossing::mailbox::{Address, Job, Mailbox, Message, Parcel, Piece};
 use crate::error::{Error, exit};
 use crate::plan::Destination;
 
-/// Longest time to wait for a message: a test that hangs says nothing.
+/// Longest time to wait for a message.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A manager with so many makers, and both ends of what it says.
-struct Played {
+/// A manager, and the channels to and from it.
+struct ManagerUnderTest {
     to: Sender<Parcel>,
     from: Receiver<Parcel>,
     ended: JoinHandle<Result<(), Error>>,
     directory: tempfile::TempDir,
 }
 
-impl Played {
+impl ManagerUnderTest {
     fn new(makers: u32) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let ((to, inbox), (out, from)) = (channel(), channel());
-        let post = Post::new(Address::Manager, inbox, Box::new(move |it| drop(out.send(it))));
+        let mailbox = Mailbox::new(Address::Manager, inbox, Box::new(move |it| drop(out.send(it))));
         let report = Destination::File(directory.path().join("report"));
-        let ended = thread::spawn(move || manage(&post, (makers, 2), &report, &Nobody));
-        Played { to, from, ended, directory }
+        let ended = thread::spawn(move || manage(&mailbox, (makers, 2), &report, &Nobody));
+        ManagerUnderTest { to, from, ended, directory }
     }
 
-    fn say(&self, from: Address, message: Message) {
+    fn send(&self, from: Address, message: Message) {
         self.to.send(Parcel::new(Address::Manager, from, message)).unwrap();
     }
 
     fn record(&self, kind: RecordKind, body: &[u8]) {
-        self.say(Address::Search, Message::Record(kind, body.to_vec()));
+        self.send(Address::Search, Message::Record(kind, body.to_vec()));
     }
 
     fn made(&self, maker: u32, number: u64, bytes: &[u8]) {
-        let piece = Piece { number, queries: 0..0, bytes: bytes.to_vec(), said: Vec::new() };
-        self.say(Address::Maker(maker), Message::Made(piece));
+        let piece = Piece { number, queries: 0..0, bytes: bytes.to_vec(), lines: Vec::new() };
+        self.send(Address::Maker(maker), Message::Made(piece));
     }
 
-    /// The next thing it says, but for what came.
-    fn hear(&self) -> (Address, Message) {
+    /// Returns its next message that is not about received bytes.
+    fn next_message(&self) -> (Address, Message) {
         loop {
-            let parcel = self.from.recv_timeout(LIMIT).expect("it says nothing");
-            if !matches!(parcel.message, Message::Came(..)) {
+            let parcel = self.from.recv_timeout(LIMIT).expect("it sends nothing");
+            if !matches!(parcel.message, Message::Received(..)) {
                 return (parcel.to, parcel.message);
             }
         }
     }
 
-    /// Whether it says nothing for a while.
+    /// Whether it sends nothing for a while.
     fn is_silent(&self) -> bool {
         while let Ok(parcel) = self.from.recv_timeout(Duration::from_millis(50)) {
-            if !matches!(parcel.message, Message::Came(..)) {
+            if !matches!(parcel.message, Message::Received(..)) {
                 return false;
             }
         }
         true
     }
 
-    /// The next job, and whose it is.
+    /// Returns the maker and the number of the next job.
     fn job(&self) -> (Address, u64) {
-        match self.hear() {
+        match self.next_message() {
             (maker, Message::Make(Job { number, .. })) => (maker, number),
             other => panic!("{other:?} is no job"),
         }
@@ -90,151 +91,160 @@ const FIRST: Address = Address::Maker(0);
 const SECOND: Address = Address::Maker(1);
 
 #[test]
-fn pieces_are_written_in_their_order_while_more_comes() {
-    let played = Played::new(2);
-    played.record(RecordKind::Header, b"header");
-    assert_eq!(played.hear(), (FIRST, Message::Begin(b"header".to_vec())));
-    assert_eq!(played.hear(), (SECOND, Message::Begin(b"header".to_vec())));
-    assert_eq!(played.hear(), (Address::Search, Message::Written(6)));
-    played.record(RecordKind::Block, b"0");
-    played.record(RecordKind::Block, b"one");
-    played.say(SECOND, Message::Ready);
-    assert_eq!(played.job(), (SECOND, 0));
-    played.made(1, 0, b"zero ");
-    assert_eq!(played.hear(), (Address::Search, Message::Written(1)));
-    assert_eq!(played.job(), (SECOND, 1));
-    played.record(RecordKind::Block, b"2");
-    played.say(FIRST, Message::Ready);
-    assert_eq!(played.job(), (FIRST, 2));
-    played.record(RecordKind::End, b"end");
-    // It waits for the one before; the end for both.
-    played.made(0, 2, b"two ");
-    played.made(1, 1, b"one ");
-    assert_eq!(played.hear(), (Address::Search, Message::Written(3)));
-    assert_eq!(played.hear(), (Address::Search, Message::Written(1)));
-    assert!(played.report().is_none(), "it has its name before it is whole");
-    let (maker, number) = played.job();
+fn reports_are_written_in_order_while_more_blocks_arrive() {
+    let manager = ManagerUnderTest::new(2);
+    manager.record(RecordKind::Header, b"header");
+    assert_eq!(manager.next_message(), (FIRST, Message::Begin(b"header".to_vec())));
+    assert_eq!(manager.next_message(), (SECOND, Message::Begin(b"header".to_vec())));
+    assert_eq!(manager.next_message(), (Address::Search, Message::Written(6)));
+    manager.record(RecordKind::Block, b"0");
+    manager.record(RecordKind::Block, b"one");
+    manager.send(SECOND, Message::Ready);
+    assert_eq!(manager.job(), (SECOND, 0));
+    manager.made(1, 0, b"zero ");
+    assert_eq!(manager.next_message(), (Address::Search, Message::Written(1)));
+    assert_eq!(manager.job(), (SECOND, 1));
+    manager.record(RecordKind::Block, b"2");
+    manager.send(FIRST, Message::Ready);
+    assert_eq!(manager.job(), (FIRST, 2));
+    manager.record(RecordKind::End, b"end");
+    // Block 2 waits for block 1, and the end for both.
+    manager.made(0, 2, b"two ");
+    manager.made(1, 1, b"one ");
+    assert_eq!(manager.next_message(), (Address::Search, Message::Written(3)));
+    assert_eq!(manager.next_message(), (Address::Search, Message::Written(1)));
+    assert!(manager.report().is_none(), "it has its name before it is whole");
+    let (maker, number) = manager.job();
     assert_eq!(number, 3);
     let Address::Maker(maker) = maker else { panic!("{maker:?} makes nothing") };
-    played.made(maker, 3, b"end");
-    assert_eq!(played.hear(), (Address::Search, Message::Written(3)));
-    assert_eq!(played.hear(), (Address::Search, Message::Done));
-    assert_eq!([played.hear(), played.hear()], [FIRST, SECOND].map(|it| (it, Message::Leave)));
-    assert_eq!(played.report().unwrap(), b"zero one two end");
-    assert_eq!(played.ended.join().unwrap(), Ok(()));
+    manager.made(maker, 3, b"end");
+    assert_eq!(manager.next_message(), (Address::Search, Message::Written(3)));
+    assert_eq!(manager.next_message(), (Address::Search, Message::Done));
+    assert_eq!(
+        [manager.next_message(), manager.next_message()],
+        [FIRST, SECOND].map(|it| (it, Message::Leave))
+    );
+    assert_eq!(manager.report().unwrap(), b"zero one two end");
+    assert_eq!(manager.ended.join().unwrap(), Ok(()));
 }
 
-/// What is made of later blocks waits in memory, and is not to fill it.
+/// The reports of later blocks wait in memory, and must not fill it.
 #[test]
-fn nobody_gets_far_ahead_of_what_is_written() {
-    let played = Played::new(2);
-    (0..9u8).for_each(|number| played.record(RecordKind::Block, &[number]));
-    played.say(FIRST, Message::Ready);
-    assert_eq!(played.job(), (FIRST, 0));
-    played.say(SECOND, Message::Ready);
+fn makers_do_not_get_far_ahead_of_the_written_report() {
+    let manager = ManagerUnderTest::new(2);
+    (0..9u8).for_each(|number| manager.record(RecordKind::Block, &[number]));
+    manager.send(FIRST, Message::Ready);
+    assert_eq!(manager.job(), (FIRST, 0));
+    manager.send(SECOND, Message::Ready);
     for number in 1..4 {
-        assert_eq!(played.job(), (SECOND, number));
-        played.made(1, number, b"");
+        assert_eq!(manager.job(), (SECOND, number));
+        manager.made(1, number, b"");
     }
-    assert!(played.is_silent());
-    played.made(0, 0, b"");
-    (0..4).for_each(|_| assert_eq!(played.hear(), (Address::Search, Message::Written(1))));
-    let mut numbers = [played.job().1, played.job().1];
+    assert!(manager.is_silent());
+    manager.made(0, 0, b"");
+    (0..4).for_each(|_| assert_eq!(manager.next_message(), (Address::Search, Message::Written(1))));
+    let mut numbers = [manager.job().1, manager.job().1];
     numbers.sort_unstable();
     assert_eq!(numbers, [4, 5]);
-    played.say(Address::Search, Message::Broken);
-    assert!(played.ended.join().unwrap().is_err());
+    manager.send(Address::Search, Message::Broken);
+    assert!(manager.ended.join().unwrap().is_err());
 }
 
 #[test]
-fn there_is_no_end_before_all_databases_are_known_to_be_right() {
-    let played = Played::new(2);
-    played.record(RecordKind::End, b"end");
-    played.say(FIRST, Message::Ready);
-    assert!(played.is_silent());
+fn there_is_no_end_before_all_databases_are_verified() {
+    let manager = ManagerUnderTest::new(2);
+    manager.record(RecordKind::End, b"end");
+    manager.send(FIRST, Message::Ready);
+    assert!(manager.is_silent());
     let wrong = "BLAST Database error: another (rank 3 on host n1)";
-    played.say(SECOND, Message::Failed(exit::DATABASE, wrong.to_owned()));
-    let told = Message::Failed(exit::DATABASE, wrong.to_owned());
-    assert_eq!(played.hear(), (Address::Search, told));
-    assert_eq!([played.hear(), played.hear()], [FIRST, SECOND].map(|it| (it, Message::Leave)));
-    assert_eq!(played.ended.join().unwrap(), Err(Error::new(exit::DATABASE, wrong)));
-    assert!(Played::is_empty(played.directory.path()));
+    manager.send(SECOND, Message::Failed(exit::DATABASE, wrong.to_owned()));
+    let failed = Message::Failed(exit::DATABASE, wrong.to_owned());
+    assert_eq!(manager.next_message(), (Address::Search, failed));
+    assert_eq!(
+        [manager.next_message(), manager.next_message()],
+        [FIRST, SECOND].map(|it| (it, Message::Leave))
+    );
+    assert_eq!(manager.ended.join().unwrap(), Err(Error::new(exit::DATABASE, wrong)));
+    assert!(ManagerUnderTest::is_empty(manager.directory.path()));
 }
 
 #[test]
 fn a_search_that_ends_early_ends_the_other_site_and_leaves_nothing() {
-    let crossing = Crossing::new();
-    let (near, far) = (crossing.near().unwrap(), crossing.far().unwrap());
-    assert!(crossing.near().is_err() && crossing.far().is_err(), "each end is taken once");
-    let played = Played::new(1);
-    played.record(RecordKind::Block, b"0");
-    played.say(FIRST, Message::Ready);
-    assert_eq!(played.job(), (FIRST, 0));
-    played.made(0, 0, b"zero");
-    drop(near);
-    let last = far.sent.recv_timeout(LIMIT).unwrap();
+    let channel = IoChannel::new();
+    let (search, io) = (channel.search_endpoint().unwrap(), channel.io_endpoint().unwrap());
+    assert!(
+        channel.search_endpoint().is_err() && channel.io_endpoint().is_err(),
+        "each is taken once"
+    );
+    let manager = ManagerUnderTest::new(1);
+    manager.record(RecordKind::Block, b"0");
+    manager.send(FIRST, Message::Ready);
+    assert_eq!(manager.job(), (FIRST, 0));
+    manager.made(0, 0, b"zero");
+    drop(search);
+    let last = io.sent.recv_timeout(LIMIT).unwrap();
     assert_eq!((last.to, &last.message), (Address::Manager, &Message::Broken));
-    played.to.send(last).unwrap();
-    let error = played.ended.join().unwrap().unwrap_err();
-    assert!(error.message.is_empty(), "the search tells what ended it: {error}");
-    assert!(Played::is_empty(played.directory.path()));
+    manager.to.send(last).unwrap();
+    let error = manager.ended.join().unwrap().unwrap_err();
+    assert!(error.message.is_empty(), "the search reports its error itself: {error}");
+    assert!(ManagerUnderTest::is_empty(manager.directory.path()));
 }
 
 #[test]
-fn the_search_hears_what_ended_the_other_site() {
-    let crossing = Crossing::new();
-    let (mut near, far) = (crossing.near().unwrap(), crossing.far().unwrap());
-    let say = |message| {
+fn the_search_receives_the_error_that_ended_the_other_site() {
+    let channel = IoChannel::new();
+    let (mut search, io) = (channel.search_endpoint().unwrap(), channel.io_endpoint().unwrap());
+    let send = |message| {
         let parcel = Parcel::new(Address::Search, Address::Manager, message);
-        far.to.send(parcel).unwrap();
+        io.to.send(parcel).unwrap();
     };
-    near.record(RecordKind::Header, b"header").unwrap();
-    say(Message::Written(6));
-    near.check().unwrap();
-    say(Message::Failed(exit::OUTPUT, "full".to_owned()));
-    assert_eq!(near.check(), Err(Error::new(exit::OUTPUT, "full")));
-    drop(near);
-    let sent: Vec<Message> = far.sent.try_iter().map(|parcel| parcel.message).collect();
+    search.send_record(RecordKind::Header, b"header").unwrap();
+    send(Message::Written(6));
+    search.check().unwrap();
+    send(Message::Failed(exit::OUTPUT, "full".to_owned()));
+    assert_eq!(search.check(), Err(Error::new(exit::OUTPUT, "full")));
+    drop(search);
+    let sent: Vec<Message> = io.sent.try_iter().map(|parcel| parcel.message).collect();
     assert_eq!(sent, [Message::Record(RecordKind::Header, b"header".to_vec())]);
 }
 
 #[test]
 fn a_search_waits_for_a_site_that_is_far_behind() {
-    let crossing = Crossing::new();
-    let (mut near, far) = (crossing.near().unwrap(), crossing.far().unwrap());
+    let channel = IoChannel::new();
+    let (mut search, io) = (channel.search_endpoint().unwrap(), channel.io_endpoint().unwrap());
     let piece = vec![0; 33 << 20];
     let sender = thread::spawn(move || {
-        (0..3).for_each(|_| near.record(RecordKind::Block, &piece).unwrap());
+        (0..3).for_each(|_| search.send_record(RecordKind::Block, &piece).unwrap());
     });
-    (0..2).for_each(|_| drop(far.sent.recv_timeout(LIMIT).unwrap()));
-    assert!(far.sent.recv_timeout(Duration::from_millis(50)).is_err(), "it does not wait");
+    (0..2).for_each(|_| drop(io.sent.recv_timeout(LIMIT).unwrap()));
+    assert!(io.sent.recv_timeout(Duration::from_millis(50)).is_err(), "it does not wait");
     let message = Message::Written(33 << 20);
-    far.to.send(Parcel::new(Address::Search, Address::Manager, message)).unwrap();
-    far.sent.recv_timeout(LIMIT).unwrap();
+    io.to.send(Parcel::new(Address::Search, Address::Manager, message)).unwrap();
+    io.sent.recv_timeout(LIMIT).unwrap();
     sender.join().unwrap();
 }
 
-/// Records of a megabyte that come a tenth of a second later, after a word there and back.
+/// The header takes 40 ms there and back, and a megabyte takes 140 ms.
 #[test]
-fn the_search_sees_what_the_way_gives() {
-    let crossing = Crossing::new();
-    let (mut near, far) = (crossing.near().unwrap(), crossing.far().unwrap());
-    let came = |bytes: usize, after: u64| {
-        let message = Message::Came(bytes as u64, 6);
+fn the_search_measures_the_channel() {
+    let channel = IoChannel::new();
+    let (mut search, io) = (channel.search_endpoint().unwrap(), channel.io_endpoint().unwrap());
+    let received = |bytes: usize, after: u64| {
+        let message = Message::Received(bytes as u64, 6);
         let parcel = Parcel::new(Address::Search, Address::Manager, message);
         let at = parcel.at + Duration::from_millis(after);
-        far.to.send(Parcel { at, ..parcel }).unwrap();
+        io.to.send(Parcel { at, ..parcel }).unwrap();
     };
-    assert!(near.pace().is_none(), "nothing came yet");
-    near.record(RecordKind::Header, &[0; 100]).unwrap();
-    came(100, 40);
-    near.check().unwrap();
-    let pace = near.pace().unwrap();
+    assert!(search.pace().is_none(), "nothing has arrived yet");
+    search.send_record(RecordKind::Header, &[0; 100]).unwrap();
+    received(100, 40);
+    search.check().unwrap();
+    let pace = search.pace().unwrap();
     assert_eq!((pace.rate, pace.workers), (None, 6));
     assert!((40..60).contains(&pace.round_trip.as_millis()), "{pace:?}");
-    near.record(RecordKind::Block, &vec![0; 1_000_000]).unwrap();
-    came(1_000_000, 140);
-    near.check().unwrap();
-    let rate = near.pace().unwrap().rate.expect("a rate");
+    search.send_record(RecordKind::Block, &vec![0; 1_000_000]).unwrap();
+    received(1_000_000, 140);
+    search.check().unwrap();
+    let rate = search.pace().unwrap().rate.expect("a rate");
     assert!((7e6..12e6).contains(&rate), "{rate}");
 }

@@ -1,13 +1,14 @@
-//! What a build without MPI does where processes were started together.
+//! Replaces the processes of an I/O site in a build without MPI: refuses processes that were
+//! started together.
 
 use std::sync::Arc;
 
 use super::Storage;
 use crate::audience::Audience;
 use crate::error::{Error, exit};
-use crate::metadata::Opened;
+use crate::metadata::OpenedMetadata;
 
-/// Refuses to make a report with processes that cannot talk to each other.
+/// Refuses to make a report with processes that cannot communicate.
 ///
 /// # Errors
 /// Always, where there are several.
@@ -16,13 +17,13 @@ pub fn report(_: &Storage, _: &Arc<dyn Audience>) -> Result<(), Error> {
     refused.map_err(|error| Error::new(exit::INPUT, error.to_string()))
 }
 
-/// The same.
+/// Refuses to expand metadata with processes that cannot communicate.
 ///
 /// # Errors
 /// Always, where there are several.
 pub fn expand(
     site: &Storage,
-    _: impl FnOnce() -> Result<Opened, Error> + Send,
+    _: impl FnOnce() -> Result<OpenedMetadata, Error> + Send,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
     report(site, audience)

@@ -147,7 +147,7 @@ impl SubjectSource for Target {
     }
 
     fn taxon(&self, taxid: i64) -> Result<Option<TaxonNames>, Cause> {
-        self.taxonomy.of(taxid).map_err(Into::into)
+        self.taxonomy.names(taxid).map_err(Into::into)
     }
 
     fn is_listed(&self) -> bool {

@@ -8,7 +8,7 @@ use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
 use super::strangers::client_hello;
 use super::*;
 
-/// Connects from an address of a network of its own.
+/// Connects from an address in the network with this number.
 fn connect_from(number: u32, address: SocketAddr) -> TcpStream {
     let [_, _, high, low] = number.to_be_bytes();
     let from = Ipv4Addr::new(127, 1 + high, low, 1);
@@ -23,7 +23,7 @@ fn connect_from(number: u32, address: SocketAddr) -> TcpStream {
 /// Connections of strangers.
 struct Flood<'a> {
     address: SocketAddr,
-    /// What each sends.
+    /// Bytes that each sends.
     first: &'a [u8],
     made: u32,
     open: Vec<TcpStream>,
@@ -57,7 +57,7 @@ impl Flood<'_> {
     }
 }
 
-/// Connects as a known peer, whose round trip takes as long as `count` new strangers.
+/// Connects as a known peer whose handshake is delayed by `count` new strangers.
 fn connect_slowly(keys: &Keys, flood: &mut Flood, count: usize) -> Result<Channel, LinkError> {
     let config = tls::client(&keys.key("here"), &keys.print("there")).unwrap();
     let mut connection = tls::connecting(&config).unwrap();
@@ -80,8 +80,8 @@ fn connect_slowly(keys: &Keys, flood: &mut Flood, count: usize) -> Result<Channe
 fn a_known_peer_gets_in_between_strangers_of_many_networks() {
     let keys = Keys::new();
     let hello = client_hello(&keys);
-    // Those who say nothing, or half of it, do not keep anybody out; for others some tries may
-    // be needed; each succeeds with a chance of a half.
+    // Strangers that send nothing, or half a message, keep nobody out. Against complete messages
+    // each try succeeds with a chance of a half.
     for (first, count, tries) in [(&b""[..], 600, 1), (&hello[..40], 600, 1), (&hello, 150, 60)] {
         let (sink, result, _) = received(&keys, Memory::default(), |address| {
             let mut flood = Flood { address, first, made: 0, open: Vec::new() };
@@ -92,7 +92,7 @@ fn a_known_peer_gets_in_between_strangers_of_many_networks() {
             channel.send(&Message::Data(b"through".to_vec()));
             channel.send(&Message::Finish(7));
             await_message(&mut channel, |message| *message == Message::Done);
-            channel.leave();
+            channel.close();
         });
         assert_eq!(result, Ok(()));
         assert_eq!(sink.bytes, b"through");

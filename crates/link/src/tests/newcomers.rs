@@ -1,4 +1,4 @@
-//! Known peers that come while another one is connected.
+//! Known peers that connect while another one is connected.
 
 use super::*;
 
@@ -15,24 +15,24 @@ fn come(keys: &Keys, address: SocketAddr, stream: StreamId) -> Channel {
     said_hello(keys, TcpStream::connect(address).unwrap(), stream)
 }
 
-/// The next message but for signs of life.
+/// Returns the next message that is no sign of life.
 fn answer(channel: &mut Channel) -> Option<Message> {
     loop {
         channel.exchange(Duration::from_millis(20)).ok()?;
         match channel.receive() {
-            Ok(None | Some(Message::Confirmed(_) | Message::Came(_))) => {}
+            Ok(None | Some(Message::Confirmed(_) | Message::Received(_))) => {}
             Ok(message) => return message,
             Err(_) => return None,
         }
     }
 }
 
-/// Sends the rest, with which the stream is through.
+/// Sends the rest of the stream, and waits for its end.
 fn end(mut channel: Channel, rest: &[u8]) {
     channel.send(&Message::Data(rest.to_vec()));
     channel.send(&Message::Finish(1 + rest.len() as u64));
     assert_eq!(answer(&mut channel), Some(Message::Done));
-    assert!(channel.leave());
+    assert!(channel.close());
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn another_search_is_refused_in_words_and_the_first_goes_on() {
     });
     assert_eq!(result, Ok(()));
     assert_eq!(sink.bytes, b"ab");
-    assert!(!events.iter().any(|event| matches!(event, Event::Broken(_))), "{events:?}");
+    assert!(!events.iter().any(|event| matches!(event, ReceiveEvent::Broken(_))), "{events:?}");
 }
 
 #[test]
@@ -63,23 +63,26 @@ fn another_run_of_the_same_search_waits_until_the_first_has_gone() {
     let keys = Keys::new();
     let (sink, result, _) = received(&keys, Memory::default(), |address| {
         let first = begun(&keys, address);
-        let told = Arc::new(Mutex::new(Vec::new()));
-        let own = Arc::clone(&told);
+        let events = Arc::new(Mutex::new(Vec::new()));
+        let own = Arc::clone(&events);
         let target = target(&keys, address);
         let waiting = thread::spawn(move || {
-            let watch: crate::dial::Watch = Arc::new(move |event| own.lock().unwrap().push(event));
-            Opening::connect(target, watch).unwrap()
+            let observer: crate::dial::SendObserver =
+                Arc::new(move |event| own.lock().unwrap().push(event));
+            Opening::connect(target, observer).unwrap()
         });
-        let is_told = || {
+        let is_reported = || {
             let broken = |event: &_| match event {
-                crate::dial::Event::Broken { why, left: Some(_) } => why.contains("another run"),
+                crate::dial::SendEvent::Broken { why, left: Some(_) } => {
+                    why.contains("another run")
+                }
                 _ => false,
             };
-            told.lock().unwrap().iter().any(broken)
+            events.lock().unwrap().iter().any(broken)
         };
         let start = Instant::now();
-        while !is_told() {
-            assert!(start.elapsed() < Duration::from_secs(20), "nothing is told");
+        while !is_reported() {
+            assert!(start.elapsed() < Duration::from_secs(20), "nothing is reported");
             thread::sleep(Duration::from_millis(20));
         }
         assert!(!waiting.is_finished());
@@ -112,7 +115,7 @@ fn the_same_run_takes_the_place_of_its_own_connection_at_once() {
 }
 
 #[test]
-fn an_old_connection_that_says_late_who_it_is_does_not_take_the_place_of_a_new_one() {
+fn an_old_connection_with_a_late_hello_does_not_replace_a_new_one() {
     let keys = Keys::new();
     let (sink, result, _) = received(&keys, Memory::default(), |address| {
         let late = TcpStream::connect(address).unwrap();
@@ -124,7 +127,7 @@ fn an_old_connection_that_says_late_who_it_is_does_not_take_the_place_of_a_new_o
     assert_eq!(sink.bytes, b"anew");
 }
 
-/// Who has not begun holds nobody up for long, and is no reason to end a search.
+/// A peer that does not begin delays others only for a short time, and ends no search.
 #[test]
 fn a_known_peer_that_does_not_begin_is_cut_off() {
     let keys = Keys::new();
@@ -143,12 +146,15 @@ fn a_known_peer_that_does_not_begin_is_cut_off() {
         }
         assert!(start.elapsed() > PATIENCE / 2);
     });
-    assert!(events.contains(&Event::Broken("the peer does not begin".to_owned())), "{events:?}");
+    assert!(
+        events.contains(&ReceiveEvent::Broken("the peer does not begin".to_owned())),
+        "{events:?}"
+    );
 }
 
-/// Until a run has sent bytes nobody knows that it sends the same as the one before.
+/// Until a run has sent bytes, it may send another stream than the run before.
 #[test]
-fn who_has_not_shown_to_send_the_same_does_not_end_a_broken_stream() {
+fn a_run_that_has_sent_nothing_does_not_end_a_broken_stream() {
     let keys = Keys::new();
     let (sink, result, events) = received(&keys, Memory::default(), |address| {
         let mut first = known(&keys, address);
@@ -160,7 +166,7 @@ fn who_has_not_shown_to_send_the_same_does_not_end_a_broken_stream() {
         let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
         assert_eq!((opening.held().bytes, opening.held().whole), (1500, 1000));
         drop(opening.start(Box::new(|_| true)).unwrap());
-        // It knows by what is held that this is something else.
+        // It finds that another stream is held.
         let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
         opening.refuse("another one");
         // It begins, and the first comes back.
@@ -176,12 +182,12 @@ fn who_has_not_shown_to_send_the_same_does_not_end_a_broken_stream() {
         first.send(&Message::Start(1500));
         first.send(&Message::Finish(1500));
         assert_eq!(answer(&mut first), Some(Message::Done));
-        first.leave();
+        first.close();
     });
     assert_eq!(result, Ok(()));
     assert_eq!(sink.bytes, [1; 1500]);
     let broken = |wanted: &str| {
-        let is_it = |event: &_| matches!(event, Event::Broken(why) if why.contains(wanted));
+        let is_it = |event: &_| matches!(event, ReceiveEvent::Broken(why) if why.contains(wanted));
         assert!(events.iter().any(is_it), "{wanted}: {events:?}");
     };
     let wanted =
@@ -202,13 +208,13 @@ fn an_error_after_verification_ends_both_sides() {
 }
 
 #[test]
-fn a_sender_that_missed_the_last_word_receives_it_when_it_comes_again() {
+fn a_sender_that_missed_the_last_message_receives_it_when_it_reconnects() {
     let keys = Keys::new();
     let (sink, result, _) = received(&keys, Memory::default(), |address| {
         let mut first = begun(&keys, address);
         first.send(&Message::Finish(1));
         await_message(&mut first, |message| *message == Message::Confirmed(1));
-        // Without a word, as where the connection is cut.
+        // Without a message, as if the connection were cut.
         drop(first);
         let mut again = known(&keys, address);
         let held = answer(&mut again);
@@ -217,7 +223,7 @@ fn a_sender_that_missed_the_last_word_receives_it_when_it_comes_again() {
         again.send(&Message::Finish(1));
         assert_eq!(answer(&mut again), Some(Message::Done));
         let start = Instant::now();
-        assert!(again.leave());
+        assert!(again.close());
         assert!(start.elapsed() < LINGER, "the other side waits for more");
     });
     assert_eq!(result, Ok(()));

@@ -1,15 +1,14 @@
-//! Links that are made but carry nothing: they end the sender in time.
+//! Connections over which nothing is confirmed: they end the sender in time.
 
 use super::strangers::OverNow;
 use super::*;
 
-/// How long nothing may be confirmed; a silent peer is given up after less, and a handshake may
-/// take as long as that.
+/// Longest time without a confirmation, and without a message; the latter also limits a handshake.
 const GIVE_UP: Duration = Duration::from_secs(4);
 const SILENT: Duration = Duration::from_secs(2);
 
-/// Returns how a sender of these bytes ends, which is never too early, and the address of its peer;
-/// `serve` handles each connection to it.
+/// Runs a sender of these bytes, whose peer handles each connection by `serve`. Returns the error
+/// of the sender, which must not come too early, and the address of the peer.
 fn end_of_sender(bytes: &[u8], serve: impl Fn(&mut Channel)) -> (LinkError, SocketAddr) {
     let keys = Keys::new();
     let socket = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -40,14 +39,14 @@ fn end_of_sender(bytes: &[u8], serve: impl Fn(&mut Channel)) -> (LinkError, Sock
                 thread::sleep(Duration::from_millis(5));
                 continue;
             };
-            // The sender comes again where a handshake takes too long.
+            // The sender connects again where a handshake takes too long.
             let _ = offered(&keys, tcp, 0).map(|mut channel| serve(&mut channel));
         }
         (sending.join().unwrap(), address)
     })
 }
 
-/// Takes what comes on a connection until the other side ends it.
+/// Reads a connection until the other side ends it.
 fn swallow(channel: &mut Channel, mut answer: impl FnMut(&mut Channel)) {
     while channel.exchange(Duration::from_millis(20)).is_ok() && channel.receive().is_ok() {
         answer(channel);
@@ -128,6 +127,6 @@ fn a_link_that_gets_on_slowly_is_not_given_up() {
     let mut last = offer(&keys, &socket, 9);
     await_message(&mut last, |message| *message == Message::Finish(9));
     last.send(&Message::Done);
-    last.leave();
+    last.close();
     assert_eq!(sending.join().unwrap(), Ok(Arrival::Done));
 }

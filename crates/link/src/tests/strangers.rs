@@ -1,4 +1,4 @@
-//! Peers that have proved no key: they neither end anything nor keep others out.
+//! Peers without a known key: they neither end a stream nor keep others out.
 
 use std::io::{ErrorKind, Read, Write};
 
@@ -22,8 +22,8 @@ pub(super) fn client_hello(keys: &Keys) -> Vec<u8> {
     bytes
 }
 
-/// Keeps connections on which it sends something first, and makes them again where they are cut,
-/// until that is over.
+/// Keeps `count` connections open, each sending `first`, and replaces those that are cut, until
+/// `over` is set.
 fn crowd(address: SocketAddr, count: usize, first: &[u8], over: &AtomicBool) {
     let mut all: Vec<TcpStream> = Vec::new();
     let is_open = |tcp: &mut TcpStream| match tcp.read(&mut [0; 4096]) {
@@ -66,7 +66,7 @@ fn crowds_of_strangers_do_not_keep_a_known_peer_out() {
     }
 }
 
-/// Ends what runs beside a test, also where an assertion fails.
+/// Ends the threads of a test when dropped, also after a failed assertion.
 pub(super) struct OverNow<'a>(pub(super) &'a AtomicBool);
 
 impl Drop for OverNow<'_> {
@@ -75,7 +75,7 @@ impl Drop for OverNow<'_> {
     }
 }
 
-/// How long a connection lasts on which a byte comes now and then.
+/// Returns how long a connection lasts that sends a byte from time to time.
 fn drip(address: SocketAddr, bytes: &[u8]) -> Duration {
     let mut tcp = TcpStream::connect(address).unwrap();
     tcp.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
@@ -119,12 +119,12 @@ fn handshakes_that_drip_or_stop_are_cut_off_in_time() {
     assert!(sink.bytes.is_empty());
 }
 
-/// What a stranger answers who gets the sender's connections.
+/// The answer of a stranger to a connection of the sender.
 #[derive(Clone, Debug)]
 enum Answer {
     Bytes(Vec<u8>),
     Reset,
-    /// Another key, with which it shakes hands.
+    /// A handshake with another key.
     OtherKey,
 }
 
@@ -146,8 +146,8 @@ fn answer(keys: &Keys, mut tcp: TcpStream, answer: &Answer) {
     }
 }
 
-/// Has a stranger answer a sender that connects, with one answer after the other and then the last
-/// for ever. Returns how that ends, and what the sender tells.
+/// Answers the connections of a sender with `answers`, one after the other, the last one again and
+/// again. Returns the sender's error, and the errors that it reported before.
 fn connect_to_strangers(
     keys: &Keys,
     answers: &[Answer],
@@ -156,15 +156,15 @@ fn connect_to_strangers(
     let socket = TcpListener::bind("127.0.0.1:0").unwrap();
     socket.set_nonblocking(true).unwrap();
     let target = target(keys, socket.local_addr().unwrap());
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let own = Arc::clone(&told);
-    let watch: crate::dial::Watch = Arc::new(move |event| match event {
-        crate::dial::Event::Broken { why, left: Some(_) } => own.lock().unwrap().push(why),
+    let reported = Arc::new(Mutex::new(Vec::new()));
+    let own = Arc::clone(&reported);
+    let observer: crate::dial::SendObserver = Arc::new(move |event| match event {
+        crate::dial::SendEvent::Broken { why, left: Some(_) } => own.lock().unwrap().push(why),
         event => panic!("{event:?}"),
     });
     let start = Instant::now();
     let connecting = thread::spawn(move || {
-        Opening::connect(Target { give_up, ..target }, watch).map(|_| ()).unwrap_err()
+        Opening::connect(Target { give_up, ..target }, observer).map(|_| ()).unwrap_err()
     });
     let mut number = 0;
     while !connecting.is_finished() {
@@ -177,7 +177,7 @@ fn connect_to_strangers(
     }
     assert!(start.elapsed() >= give_up, "{answers:?} ended it after {:?}", start.elapsed());
     assert!(number > 1, "it tried once");
-    (connecting.join().unwrap(), Arc::into_inner(told).unwrap().into_inner().unwrap())
+    (connecting.join().unwrap(), Arc::into_inner(reported).unwrap().into_inner().unwrap())
 }
 
 #[test]
@@ -197,18 +197,18 @@ fn nothing_that_a_stranger_answers_ends_a_sender_before_its_time() {
         let running: Vec<_> = all.map(connect).collect();
         errors.extend(running.into_iter().map(|it| it.join().unwrap()));
     });
-    for (error, told) in &errors {
+    for (error, reported) in &errors {
         assert!(matches!(error, LinkError::GivenUp { .. }), "{error:?}");
-        assert!(!told.is_empty(), "{error:?}");
+        assert!(!reported.is_empty(), "{error:?}");
     }
-    let (error, told) = &errors[1];
+    let (error, reported) = &errors[1];
     let wanted = format!("presented another key than -peer names: {}", keys.print("here")[0]);
     assert!(error.to_string().contains(&wanted), "{error}");
-    assert!(told.iter().any(|told| told.contains(&wanted)), "{told:?}");
+    assert!(reported.iter().any(|why| why.contains(&wanted)), "{reported:?}");
 }
 
 #[test]
-fn no_forged_alert_is_taken_for_the_word_of_the_peer() {
+fn no_forged_alert_counts_as_an_alert_of_the_peer() {
     let keys = Keys::new();
     let socket = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = socket.local_addr().unwrap();
@@ -225,9 +225,9 @@ fn no_forged_alert_is_taken_for_the_word_of_the_peer() {
     }
 }
 
-/// Its `-peer` is wrong, which can be set right.
+/// Its `-peer` is wrong, which its user may correct.
 #[test]
-fn a_peer_that_knows_the_key_no_more_does_not_end_a_stream_under_way() {
+fn a_peer_that_stops_knowing_the_key_does_not_end_a_stream() {
     let keys = Keys::new();
     let socket = TcpListener::bind("127.0.0.1:0").unwrap();
     let target = target(&keys, socket.local_addr().unwrap());
@@ -244,24 +244,24 @@ fn a_peer_that_knows_the_key_no_more_does_not_end_a_stream_under_way() {
     await_message(&mut last, |message| *message == Message::Finish(3));
     last.send(&Message::Confirmed(3));
     last.send(&Message::Done);
-    last.leave();
+    last.close();
     assert_eq!(sending.join().unwrap(), Ok(Arrival::Done));
 }
 
-/// One that has proved its key is believed: at the first connection the sender may be wrong.
+/// At the first connection, the options of the sender may be wrong.
 #[test]
-fn who_has_proved_its_key_may_say_that_it_does_not_know_the_other_one() {
+fn a_peer_with_a_known_key_may_reject_the_key_of_the_sender() {
     let keys = Keys::new();
     let (_, _, events) = received(&keys, Memory::default(), |address| {
         let target = Target { key: keys.key("there"), ..target(&keys, address) };
         let error = Opening::connect(target, Arc::new(|_| {})).map(|_| ()).unwrap_err();
         assert!(
-            matches!(&error, LinkError::Stranger(why) if why.contains("does not know this key"))
+            matches!(&error, LinkError::KeyRejected(why) if why.contains("does not know this key"))
         );
     });
-    let told = format!("presented another key than -peer names: {}", keys.print("there")[0]);
-    let rejected = |event: &Event| match event {
-        Event::Rejected(_, why) => why.contains(&told),
+    let wanted = format!("presented another key than -peer names: {}", keys.print("there")[0]);
+    let rejected = |event: &ReceiveEvent| match event {
+        ReceiveEvent::Rejected(_, why) => why.contains(&wanted),
         _ => false,
     };
     assert!(events.iter().any(rejected), "{events:?}");

@@ -2,10 +2,10 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Statistics of no search.
-struct Made;
+/// Artificial statistics.
+struct FakeStatistics;
 
-impl Worth for Made {
+impl ScoreStatistics for FakeStatistics {
     fn scale(&self, _: usize) -> i32 {
         32
     }
@@ -19,7 +19,7 @@ impl Worth for Made {
     }
 }
 
-impl Bounds for Made {
+impl HitBounds for FakeStatistics {
     fn sequences(&self) -> u32 {
         1_000_000
     }
@@ -36,7 +36,7 @@ impl Bounds for Made {
 fn edits() -> impl Strategy<Value = Vec<Edit>> {
     let op = (0..3u64).prop_map(|number| op(number).unwrap());
     let runs = prop::collection::vec((op, 1..200u32).prop_map(|(op, len)| Edit { op, len }), 0..6);
-    // An alignment of no letters at all is one run of nothing.
+    // An alignment of no letters is one run of length 0.
     let nothing = Just(vec![Edit { op: EditOp::Substitution, len: 0 }]);
     prop_oneof![9 => runs, 1 => nothing]
 }
@@ -44,12 +44,12 @@ fn edits() -> impl Strategy<Value = Vec<Edit>> {
 fn alignment() -> impl Strategy<Value = Alignment> {
     let scores = (1..3000i32, -16..16i32, any::<bool>(), any::<bool>());
     let place = (0..5000u32, 0..5000u32, 0..6u8, 0..FRAMES.len(), 0..3usize, 0..4u32);
-    (scores, place, edits()).prop_map(|((score, finer, odd, odd_bits), place, edits)| {
+    (scores, place, edits()).prop_map(|((score, offset, odd, odd_bits), place, edits)| {
         let (q, s, context, frame, adjustment, number) = place;
         let letters =
             |gap| edits.iter().filter(|edit| edit.op != gap).map(|edit| edit.len).sum::<u32>();
-        let bits = Made.bit_score(0, context, score);
-        let evalue = Made.evalue(0, context, 7, score * 32 + finer);
+        let bits = FakeStatistics.bit_score(0, context, score);
+        let evalue = FakeStatistics.evalue(0, context, 7, score * 32 + offset);
         Alignment {
             score,
             bit_score: if odd_bits { bits + 1e-9 } else { bits },
@@ -76,36 +76,39 @@ fn hits() -> impl Strategy<Value = Vec<SubjectHit>> {
 proptest! {
     #[test]
     fn hits_come_back(queries in prop::collection::vec(hits(), 0..4)) {
-        let bytes = encode(&queries, &Made).unwrap();
-        let back = decode(&bytes, queries.len(), &Made).unwrap();
+        let bytes = encode(&queries, &FakeStatistics).unwrap();
+        let back = decode(&bytes, queries.len(), &FakeStatistics).unwrap();
         prop_assert_eq!(digest(&back), digest(&queries));
         prop_assert_eq!(&back, &queries);
-        prop_assert!(decode(&bytes, queries.len() + 1, &Made).is_none());
+        prop_assert!(decode(&bytes, queries.len() + 1, &FakeStatistics).is_none());
     }
 
     #[test]
     fn any_bytes_are_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
-        let _ = decode(&bytes, 2, &Made);
+        let _ = decode(&bytes, 2, &FakeStatistics);
     }
 
     #[test]
     fn changed_bytes_are_an_answer(
         queries in prop::collection::vec(hits(), 1..3), at in any::<prop::sample::Index>(), byte: u8
     ) {
-        let mut bytes = encode(&queries, &Made).unwrap();
+        let mut bytes = encode(&queries, &FakeStatistics).unwrap();
         let at = at.index(bytes.len());
         bytes[at] = byte;
-        let _ = decode(&bytes, queries.len(), &Made);
+        let _ = decode(&bytes, queries.len(), &FakeStatistics);
     }
 }
 
 #[test]
 fn e_values_that_follow_from_scores_take_no_room() {
-    for finer in -16..16 {
-        let evalue = Made.evalue(1, 0, 7, 100 * 32 + finer);
-        assert_eq!(offset(100, 32, evalue, |score| Made.evalue(1, 0, 7, score)), Some(finer));
+    for wanted in -16..16 {
+        let evalue = FakeStatistics.evalue(1, 0, 7, 100 * 32 + wanted);
+        assert_eq!(
+            offset(100, 32, evalue, |score| FakeStatistics.evalue(1, 0, 7, score)),
+            Some(wanted)
+        );
     }
-    assert_eq!(offset(100, 32, 0.5, |score| Made.evalue(1, 0, 7, score)), None);
+    assert_eq!(offset(100, 32, 0.5, |score| FakeStatistics.evalue(1, 0, 7, score)), None);
     assert_eq!(offset(100, 1, 0.5, |score| if score == 100 { 0.5 } else { 0.0 }), Some(0));
 }
 
@@ -125,10 +128,10 @@ fn a_digest_sees_every_bit() {
         occurrence: 0,
         adjustment: Adjustment::None,
     };
-    let of = |alignment: &Alignment| {
+    let digest_of = |alignment: &Alignment| {
         digest(&[vec![SubjectHit { oid: 1, alignments: vec![alignment.clone()] }]])
     };
-    let whole = of(&alignment);
+    let whole = digest_of(&alignment);
     let next = f64::from_bits(alignment.evalue.to_bits() + 1);
     let others = [
         Alignment { score: 4, ..alignment.clone() },
@@ -138,6 +141,6 @@ fn a_digest_sees_every_bit() {
         Alignment { adjustment: Adjustment::Matrix, ..alignment.clone() },
         Alignment { edits: vec![Edit { op: EditOp::GapInQuery, len: 3 }], ..alignment.clone() },
     ];
-    others.iter().for_each(|other| assert_ne!(of(other), whole));
+    others.iter().for_each(|other| assert_ne!(digest_of(other), whole));
     assert_ne!(digest(&[vec![], vec![]]), digest(&[vec![]]));
 }

@@ -22,7 +22,7 @@ pub fn check(world: &World) {
         copy.iter().enumerate().all(|(place, &byte)| byte == expected(place))
     });
     assert!(right.join().unwrap());
-    one_copy(&host, Residence::of(&shared).unwrap());
+    one_copy(&host, Residence::measure(&shared).unwrap());
     refusals(&host);
     drop(host);
     assert_eq!(shared[LENGTH - 1], expected(LENGTH - 1));

@@ -63,8 +63,8 @@ impl Inbox {
         }
     }
 
-    /// The next complete message.
-    pub(super) fn take(&mut self) -> Option<Message> {
+    /// Removes and returns the next complete message.
+    pub(super) fn pop(&mut self) -> Option<Message> {
         self.whole.pop_front()
     }
 
@@ -112,11 +112,11 @@ mod tests {
         inbox.arrived(short, b"short".to_vec());
         assert!(!inbox.is_ready());
         inbox.arrived(other, Vec::new());
-        assert_eq!(inbox.take(), message(2, 9, b""));
+        assert_eq!(inbox.pop(), message(2, 9, b""));
         inbox.arrived(long, b"long".to_vec());
-        assert_eq!(inbox.take(), message(1, 7, b"long"));
-        assert_eq!(inbox.take(), message(1, 8, b"short"));
-        assert_eq!(inbox.take(), None);
+        assert_eq!(inbox.pop(), message(1, 7, b"long"));
+        assert_eq!(inbox.pop(), message(1, 8, b"short"));
+        assert_eq!(inbox.pop(), None);
     }
 
     #[test]
@@ -126,10 +126,10 @@ mod tests {
         for n in [5, 1, 0, 3, 2, 4] {
             inbox.arrived(tickets[n], vec![n as u8; n]);
         }
-        assert_eq!(inbox.take(), message(3, 1, &[1, 2, 2]));
-        assert_eq!(inbox.take(), message(3, 1, &[3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 5]));
+        assert_eq!(inbox.pop(), message(3, 1, &[1, 2, 2]));
+        assert_eq!(inbox.pop(), message(3, 1, &[3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 5]));
         let next = inbox.expect(3, 2, true);
         inbox.arrived(next, b"x".to_vec());
-        assert_eq!(inbox.take(), message(3, 2, b"x"));
+        assert_eq!(inbox.pop(), message(3, 2, b"x"));
     }
 }

@@ -156,7 +156,7 @@ impl Mailbox {
         loop {
             self.progress()?;
             if self.inbox.is_ready() || !self.accept()? {
-                return Ok(self.inbox.take());
+                return Ok(self.inbox.pop());
             }
         }
     }
@@ -249,7 +249,7 @@ impl Mailbox {
     }
 
     fn failed(&self, failure: Failure) -> MpiError {
-        failure.at(self.comm.rank())
+        failure.with_rank(self.comm.rank())
     }
 }
 

@@ -15,9 +15,9 @@ pub struct Residence {
 }
 
 impl Residence {
-    /// Adds up all mappings that overlap `bytes`. `None` if the system does not provide the
-    /// information.
-    pub fn of(bytes: &[u8]) -> Option<Self> {
+    /// Measures the residence of `bytes`: adds up all mappings that overlap them. `None` if the
+    /// system does not provide the information.
+    pub fn measure(bytes: &[u8]) -> Option<Self> {
         let text = std::fs::read_to_string("/proc/self/smaps").ok()?;
         let start = bytes.as_ptr() as u64;
         Some(parse(&text, start..start + bytes.len() as u64))
@@ -102,7 +102,7 @@ AnonHugePages:        32 kB
     #[test]
     fn memory_in_use_is_resident() {
         let bytes = vec![1u8; 1 << 20];
-        let found = Residence::of(&bytes).unwrap();
+        let found = Residence::measure(&bytes).unwrap();
         assert!(found.resident >= 1 << 20 && found.inode == 0, "{found:?}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use fleetblast_metadata::{Kind, Kinds};
+use fleetblast_metadata::{Encoding, EncodingChoice};
 
 use crate::options::opt::{Choices, Opt};
 use crate::options::spec::{Constraint, Group, OptionSpec, replaced};
@@ -31,15 +31,15 @@ const ALL: [OptionSpec; 8] = [
 pub const INSTEAD: [&str; 2] = [METADATA_OUT.name(), SEND.name()];
 
 /// The words of `-metadata`.
-const KINDS: Choices<Kinds, 4> = Choices::new([
-    ("auto", Kinds::Cheapest),
-    ("hits", Kinds::Only(Kind::Hits)),
-    ("oids", Kinds::Only(Kind::Oids)),
-    ("report", Kinds::Only(Kind::Report)),
+const KINDS: Choices<EncodingChoice, 4> = Choices::new([
+    ("auto", EncodingChoice::Cheapest),
+    ("hits", EncodingChoice::Only(Encoding::Hits)),
+    ("oids", EncodingChoice::Only(Encoding::Oids)),
+    ("report", EncodingChoice::Only(Encoding::Report)),
 ]);
 
 /// The encoding without `-metadata`.
-pub const DEFAULT: Kinds = Kinds::Only(Kind::Hits);
+pub const DEFAULT: EncodingChoice = EncodingChoice::Only(Encoding::Hits);
 
 /// The default of `-metadata_limit`.
 pub const DEFAULT_LIMIT: f64 = 0.5;
@@ -57,7 +57,7 @@ pub const METADATA_OUT: Opt<OsString> = Opt::output(
 .excludes(&["out", "send"]);
 
 /// `-metadata`.
-pub const METADATA: Opt<Kinds> = Opt::one_of(
+pub const METADATA: Opt<EncodingChoice> = Opt::one_of(
     "metadata",
     Group::FLEETBLAST,
     &[
@@ -155,7 +155,7 @@ pub struct MetadataOptions {
     /// `-metadata_out`.
     pub out: Option<OsString>,
     /// `-metadata`.
-    pub kinds: Option<Kinds>,
+    pub encodings: Option<EncodingChoice>,
     /// `-metadata_limit`.
     pub limit: Option<f64>,
     /// `-send`, and the options that it requires.
@@ -197,7 +197,7 @@ impl MetadataOptions {
         });
         Self {
             out: values.optional(&METADATA_OUT),
-            kinds: values.optional(&METADATA),
+            encodings: values.optional(&METADATA),
             limit: values.optional(&METADATA_LIMIT),
             send,
             io_ranks: values.optional(&IO_RANKS),

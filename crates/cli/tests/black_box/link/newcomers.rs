@@ -90,7 +90,7 @@ fn all_of_a_search_becomes_its_report_with_its_sender_and_without() {
     assert!(sites.report().as_ref() == Some(&wanted));
 
     let (code, messages) = sites.receive([THERE, HERE], &kept).end();
-    assert!(code == Some(0) && messages.contains("Nobody came who sends"), "{messages}");
+    assert!(code == Some(0) && messages.contains("No sender connected"), "{messages}");
     assert!(sites.report() == Some(wanted));
     assert!(fs::read(sites.path().join("kept")).unwrap() == whole);
 }

@@ -6,8 +6,8 @@
 //! (as it does NCBI BLAST+); it insists on opening a path; and by default it wants to write a lock
 //! file beside the database. Here every number is checked against the bytes there are.
 //!
-//! What is read is the format of LMDB 0.9 (data version 1) as written on 64-bit little-endian
-//! machines, which is all that BLAST+ can read, too: any page size, named tables, several sorted
+//! The format is that of LMDB 0.9 (data version 1) as written on 64-bit little-endian machines,
+//! the only one that BLAST+ can read: any page size, named tables, several sorted
 //! values of one key (`MDB_DUPSORT`, `MDB_DUPFIXED`; in a page of their own within the node, or in
 //! a tree of their own), `MDB_INTEGERKEY`, and values on overflow pages.
 //!
@@ -193,7 +193,7 @@ impl<'a> Environment<'a> {
         let page = self.page(number)?;
         let room = page.overflow_pages().and_then(|n| n.checked_mul(self.page_size));
         let Some(room) = room else { return Err(page.damage("an overflow page was expected")) };
-        let start = page.at() + page::HEADER;
+        let start = page.offset() + page::HEADER;
         let end = start.checked_add(length).ok_or_else(|| damage(start))?;
         if page::HEADER + length > room {
             return Err(damage(start));

@@ -44,7 +44,7 @@ pub(super) struct Page<'a> {
 pub(super) enum Content<'a> {
     /// One value.
     Value(&'a [u8]),
-    /// One value of so many bytes on the overflow pages from this number.
+    /// One value: the number of its first overflow page, and its length in bytes.
     Big(u64, usize),
     /// Several values, the keys of this page.
     SubPage(Page<'a>),
@@ -81,7 +81,8 @@ impl<'a> Page<'a> {
         self.bytes.len()
     }
 
-    pub(super) fn at(&self) -> usize {
+    /// Offset of the page in the file.
+    pub(super) fn offset(&self) -> usize {
         self.at
     }
 

@@ -17,7 +17,7 @@ struct Pages {
 }
 
 impl Pages {
-    fn take(&mut self, number: u64) -> Result<(), Damage> {
+    fn mark(&mut self, number: u64) -> Result<(), Damage> {
         let damage = |at, problem| Err(Damage { at, problem });
         let Some(index) = usize::try_from(number).ok().filter(|&n| n < self.taken.len()) else {
             return damage(0, "a page number beyond the last page");
@@ -54,7 +54,7 @@ impl Environment<'_> {
             return Err(Damage { at: 0, problem: "an impossible number of pages" });
         }
         let mut taken = Pages { taken: vec![false; pages], page_size: self.page_size };
-        (0..METAS).try_for_each(|number| taken.take(number))?;
+        (0..METAS).try_for_each(|number| taken.mark(number))?;
         self.check_trees(newer, &mut taken)?;
         match taken.taken.iter().position(|&is_taken| !is_taken) {
             None => Ok(()),
@@ -81,7 +81,7 @@ impl Environment<'_> {
             if numbers.len() < count {
                 return Err(Damage { at: 0, problem: "a list of free pages cut short" });
             }
-            numbers.take(count).try_for_each(|number| pages.take(number))?;
+            numbers.take(count).try_for_each(|number| pages.mark(number))?;
         }
         Ok(())
     }
@@ -102,7 +102,7 @@ impl Environment<'_> {
         bounds: Bounds<'_>,
         pages: &mut Pages,
     ) -> Result<(), Damage> {
-        pages.take(number)?;
+        pages.mark(number)?;
         let page = self.page(number)?;
         if page.has_fixed_keys() {
             return (0..page.count()).try_for_each(|i| page.key(i).map(|_| ()));
@@ -132,7 +132,7 @@ impl Environment<'_> {
             Content::Big(first, length) => {
                 self.overflow(first, length)?;
                 let count = self.page(first)?.overflow_pages().unwrap_or(1) as u64;
-                (first..first.saturating_add(count)).try_for_each(|number| pages.take(number))
+                (first..first.saturating_add(count)).try_for_each(|number| pages.mark(number))
             }
         }
     }

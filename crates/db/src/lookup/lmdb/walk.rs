@@ -48,8 +48,9 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Every byte of a sound file belongs to one page, and every page of values within a node to that
-/// node only: so whoever has visited more bytes than there are has been somewhere twice.
+/// Subtracts visited bytes from those of the file. Every byte of a valid file belongs to one page,
+/// and every page of values within a node to that node only. So a walk that visits more bytes than
+/// the file has is in a circle.
 fn spend(left: &mut usize, bytes: usize, page: &Page<'_>) -> Result<(), Damage> {
     *left = left.checked_sub(bytes).ok_or_else(|| page.damage("pages that lead in circles"))?;
     Ok(())

@@ -3,22 +3,22 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use fleetblast_metadata::records::{Chain, RecordKind};
-use fleetblast_metadata::{Block, Course, End, Found, Kind};
+use fleetblast_metadata::records::{RecordChain, RecordKind};
+use fleetblast_metadata::{BatchState, Block, BlockResults, Encoding, End};
 
 use super::*;
 
-/// Until a forked process has surely run its program.
+/// Time in which a forked process has surely started its program.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn metadata() -> Vec<u8> {
-    let (mut chain, mut bytes) = (Chain::default(), Chain::start());
+    let (mut chain, mut bytes) = (RecordChain::default(), RecordChain::start());
     bytes.extend(chain.record(RecordKind::Header, b"header").unwrap());
     for _ in 0..2 {
-        let found = Found { kind: Kind::Oids, bytes: vec![7; 100], digest: 0 };
-        let course = Some(Course { letters: 0, ratio: None });
+        let results = BlockResults { encoding: Encoding::Oids, bytes: vec![7; 100], digest: 0 };
+        let batch_state = Some(BatchState { letters: 0, ratio: None });
         let (queries, batches, searched) = (Vec::new(), Vec::new(), Vec::new());
-        let block = Block { queries, batches, course, searched, found };
+        let block = Block { queries, batches, batch_state, searched, results };
         bytes.extend(chain.record(RecordKind::Block, &block.encode().unwrap()).unwrap());
     }
     let end = End { blocks: 2, has_report: true, ..End::default() };
@@ -42,7 +42,7 @@ fn open(path: &Path) -> (Spool, Option<String>) {
 }
 
 #[test]
-fn what_came_is_there_in_the_next_run_and_goes_on_from_either_place() {
+fn the_next_run_holds_the_metadata_and_resumes_them_from_either_offset() {
     let bytes = metadata();
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("m");
@@ -50,15 +50,15 @@ fn what_came_is_there_in_the_next_run_and_goes_on_from_either_place() {
         for whole in [false, true] {
             let _ = fs::remove_file(&path);
             let (mut spool, _) = open(&path);
-            spool.take(&bytes[..cut]).unwrap();
+            spool.append(&bytes[..cut]).unwrap();
             drop(spool);
-            let (mut spool, told) = open(&path);
-            assert_eq!(told, None);
+            let (mut spool, message) = open(&path);
+            assert_eq!(message, None);
             let held = spool.held().unwrap();
             assert_eq!(held.bytes, cut as u64);
             let from = if whole { held.whole } else { held.bytes };
             spool.start(from).unwrap();
-            spool.take(&bytes[from as usize..]).unwrap();
+            spool.append(&bytes[from as usize..]).unwrap();
             assert_eq!(spool.sync().unwrap(), bytes.len() as u64);
             spool.finish(bytes.len() as u64).unwrap();
             assert!(fs::read(&path).unwrap() == bytes);
@@ -75,13 +75,13 @@ fn damage_since_then_is_asked_for_again() {
         let mut damaged = bytes.clone();
         damaged[at] ^= 1;
         fs::write(&path, &damaged).unwrap();
-        let (mut spool, told) = open(&path);
-        assert!(told.unwrap().contains("is damaged at offset"));
+        let (mut spool, message) = open(&path);
+        assert!(message.unwrap().contains("is damaged at offset"));
         let held = spool.held().unwrap();
         assert!(held.bytes == held.whole && held.whole <= at as u64);
         assert!(spool.finish(held.whole).is_err());
         spool.start(held.whole).unwrap();
-        spool.take(&bytes[held.whole as usize..]).unwrap();
+        spool.append(&bytes[held.whole as usize..]).unwrap();
         assert!(fs::read(&path).unwrap() == bytes);
     }
 }
@@ -107,9 +107,9 @@ fn other_files_and_files_in_use_stay_as_they_are() {
     );
 }
 
-/// Checksums are right, so that only the counts tell.
+/// Checksums are right, so only the counts show it.
 #[test]
-fn blocks_that_are_missing_or_doubled_are_not_taken() {
+fn missing_and_duplicated_blocks_are_refused() {
     let query = |number| fleetblast_metadata::Query {
         title: Vec::new(),
         ids: Vec::new(),
@@ -121,16 +121,16 @@ fn blocks_that_are_missing_or_doubled_are_not_taken() {
         messages: Vec::new(),
     };
     let block = |number| {
-        let found = Found { kind: Kind::Oids, bytes: vec![7; 100], digest: 0 };
+        let results = BlockResults { encoding: Encoding::Oids, bytes: vec![7; 100], digest: 0 };
         let (queries, batches, searched) = (vec![query(number)], vec![1], Vec::new());
-        Block { queries, batches, course: None, searched, found }.encode().unwrap()
+        Block { queries, batches, batch_state: None, searched, results }.encode().unwrap()
     };
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("m");
     for (numbers, is_sound) in
         [(&[1, 2, 3][..], true), (&[1, 3], false), (&[1, 2, 2, 3], false), (&[1, 2], false)]
     {
-        let (mut chain, mut bytes) = (Chain::default(), Chain::start());
+        let (mut chain, mut bytes) = (RecordChain::default(), RecordChain::start());
         bytes.extend(chain.record(RecordKind::Header, b"header").unwrap());
         for &number in numbers {
             bytes.extend(chain.record(RecordKind::Block, &block(number)).unwrap());
@@ -139,17 +139,17 @@ fn blocks_that_are_missing_or_doubled_are_not_taken() {
         bytes.extend(chain.record(RecordKind::End, &end.encode().unwrap()).unwrap());
         let _ = fs::remove_file(&path);
         let (mut spool, _) = open(&path);
-        assert_eq!(spool.take(&bytes).is_ok(), is_sound, "{numbers:?}");
+        assert_eq!(spool.append(&bytes).is_ok(), is_sound, "{numbers:?}");
         drop(spool);
         fs::write(&path, &bytes).unwrap();
-        let (mut spool, told) = open(&path);
+        let (mut spool, message) = open(&path);
         assert_eq!(
-            (told.is_none(), spool.finish(bytes.len() as u64).is_ok()),
+            (message.is_none(), spool.finish(bytes.len() as u64).is_ok()),
             (is_sound, is_sound)
         );
         drop(spool);
         fs::remove_file(&path).unwrap();
         let (mut spool, _) = Spool::open(&path, 10).unwrap();
-        assert!(spool.take(&bytes).unwrap_err().contains("(-memory)"));
+        assert!(spool.append(&bytes).unwrap_err().contains("(-memory)"));
     }
 }

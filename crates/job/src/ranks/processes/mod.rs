@@ -31,7 +31,7 @@ use super::vigil::Vigil;
 use super::{Common, Cut, Ends, counted, refused};
 use crate::allowed_cpus;
 use crate::audience::Audience;
-use crate::crossing::{Bridge, Crossing};
+use crate::crossing::{Bridge, IoChannel};
 use crate::error::{Error, exit};
 use crate::interrupt::DrainSignals;
 use crate::plan::Plan;
@@ -53,7 +53,7 @@ pub fn on_processes(
     let world = World::init().map_err(failure)?;
     let role = Role::Search(plan.io_ranks());
     agree(&world, &role, "", &|text| audience.complain(text))?;
-    let crossing = (plan.io_ranks() > 0).then(Crossing::new);
+    let crossing = (plan.io_ranks() > 0).then(IoChannel::new);
     let (world, bridge) = match &crossing {
         Some(crossing) => {
             let (world, bridge) = Bridge::of_search(world, plan.io_ranks(), crossing, audience)?;
@@ -76,7 +76,7 @@ fn search(
     plan: Plan,
     processes: &Processes,
     drain: Option<DrainSignals>,
-    (crossing, mut bridge): (Option<Crossing>, Option<Bridge>),
+    (crossing, mut bridge): (Option<IoChannel>, Option<Bridge>),
     start: Instant,
 ) -> Result<(), Error> {
     let audience = &processes.audience;
@@ -94,7 +94,7 @@ fn search(
     if plan.fleet.dry_run {
         let is_first = world.rank() == 0;
         if let (true, Some(crossing)) = (is_first, &crossing) {
-            crossing.near()?.stay_empty()?;
+            crossing.search_endpoint()?.stay_empty()?;
         }
         let printed = if is_first { layout::print(&layout, plan, &target) } else { Ok(()) };
         processes.together(printed)?;

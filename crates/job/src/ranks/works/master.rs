@@ -22,7 +22,7 @@ use super::rounds::{
 use super::shared::lock;
 use super::telling::{Telling, Told};
 use crate::error::Error;
-use crate::metadata::Seekers;
+use crate::metadata::SearchCapacity;
 use crate::queries::QueryRecord;
 use crate::ranks::job::{Block, Job};
 use crate::ranks::wire::{Bytes, Found, Question, Verdict, pack, unpack};
@@ -83,7 +83,7 @@ impl<'a> MasterWorks<'a> {
     pub fn new(
         job: &'a Job<'a>,
         register: Option<Arc<Mutex<Register>>>,
-        seekers: Seekers,
+        seekers: SearchCapacity,
         recorder: Recorder,
     ) -> Result<Self, Error> {
         let pool = pool(job.plan.threads.count)?;

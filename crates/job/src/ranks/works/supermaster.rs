@@ -9,7 +9,7 @@ use fleetblast_fleet::payload::Queries as Weighed;
 use fleetblast_fleet::work::{SupermasterOutcome, SupermasterWork};
 use fleetblast_metadata::header::End;
 use fleetblast_metadata::records::RecordKind;
-use fleetblast_metadata::{Kind as Told, Kinds};
+use fleetblast_metadata::{Encoding, EncodingChoice};
 use fleetblast_report::model::Format;
 use fleetblast_report::pieces;
 use fleetblast_report::sam::Header;
@@ -265,8 +265,11 @@ impl<'a> SupermasterWorks<'a> {
         counted: usize,
         closing: Vec<u8>,
     ) -> Result<Vec<u8>, Error> {
-        let closing =
-            if metadata.kinds == Kinds::Only(Told::Report) { closing } else { Vec::new() };
+        let closing = if metadata.encodings == EncodingChoice::Only(Encoding::Report) {
+            closing
+        } else {
+            Vec::new()
+        };
         let (queries, blocks) = (self.count as u64, self.blocks);
         let counted = counted as u64;
         let end = End { queries, blocks, counted, has_report: true, closing };

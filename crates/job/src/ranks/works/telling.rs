@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_fleet::ids::BlockId;
-use fleetblast_metadata::Kinds;
+use fleetblast_metadata::EncodingChoice;
 use fleetblast_metadata::records::RecordKind;
 use fleetblast_report::model::QueryResult;
 use fleetblast_report::pieces;
@@ -12,7 +12,9 @@ use rayon::prelude::*;
 
 use crate::batching::Batching;
 use crate::error::Error;
-use crate::metadata::{Chooser, Searched, Seekers, Teller, body};
+use crate::metadata::{
+    EncodingChooser, MetadataEncoder, SearchCapacity, SearchedBlock, encode_block,
+};
 use crate::ranks::chain::first_record;
 use crate::ranks::job::{Block, Job};
 use crate::ranks::sending::Watcher;
@@ -23,8 +25,8 @@ use crate::trace::Recorder;
 /// Tells of blocks.
 pub struct Telling<'a> {
     job: &'a Job<'a>,
-    teller: Teller<'a>,
-    chooser: Chooser<'a>,
+    encoder: MetadataEncoder<'a>,
+    chooser: EncodingChooser<'a>,
     /// When the block before was told.
     last: Instant,
     /// How long blocks took so far.
@@ -49,12 +51,12 @@ pub struct Told<'a> {
 
 impl<'a> Telling<'a> {
     /// For a master of the job, if metadata are wanted.
-    pub fn new(job: &'a Job<'a>, seekers: Seekers, recorder: Recorder) -> Option<Self> {
+    pub fn new(job: &'a Job<'a>, seekers: SearchCapacity, recorder: Recorder) -> Option<Self> {
         let metadata = job.plan.metadata.as_ref()?;
-        let chooser = Chooser::new(metadata, seekers, job.target);
-        let teller = Teller::new(job.plan, &job.engine, job.target);
+        let chooser = EncodingChooser::new(metadata, seekers, job.target);
+        let encoder = MetadataEncoder::new(job.plan, &job.engine, job.target);
         let (last, phases) = (Instant::now(), Phases::default());
-        Some(Telling { job, teller, chooser, last, phases, recorder })
+        Some(Telling { job, encoder, chooser, last, phases, recorder })
     }
 
     /// The record of a block, as it waits; nothing if no query is reported.
@@ -72,7 +74,7 @@ impl<'a> Telling<'a> {
         let cut = job.consults();
         let batches = reported_batches(&block.batches, reported);
         let batching = Batching::new(job.plan.batch_size, job.target.letters());
-        let searched = Searched {
+        let searched = SearchedBlock {
             records: &block.records[..reported],
             prepared: &block.prepared[..reported],
             batches: &batches,
@@ -80,30 +82,32 @@ impl<'a> Telling<'a> {
             hits,
             overflowed,
             has_pieces: block.grouping.has_pieces(),
-            course: (!cut).then(|| batching.course()),
+            batch_state: (!cut).then(|| batching.course()),
         };
-        let Telling { teller, chooser, phases, .. } = self;
+        let Telling { encoder, chooser, phases, .. } = self;
         // What is seen now, where it is seen, says more than what was when the block was read.
         let seen = job.sending.as_ref().and_then(Watcher::seen).or(block.link);
         chooser.account.link = seen.or(chooser.account.link);
         let mut make = |kind| {
             let (begun, mut format) = (Instant::now(), Duration::ZERO);
-            let found = teller.found(kind, &searched, || {
+            let found = encoder.encode(kind, &searched, || {
                 let parts = report(job, id, block, hits);
                 format = begun.elapsed();
                 parts
             })?;
             Ok((found, [begun.elapsed(), format]))
         };
-        let possible = |kind| teller.possible(kind, &searched) == kind;
-        let found = match chooser.kinds {
-            Kinds::Only(kind) => chooser.made(teller.possible(kind, &searched), hits, &mut make)?,
-            Kinds::Cheapest => {
-                chooser.cheapest((id.0.into(), hits), *phases, &possible, &mut make)?
+        let possible = |kind| encoder.supported_encoding(kind, &searched) == kind;
+        let found = match chooser.encodings {
+            EncodingChoice::Only(kind) => {
+                chooser.encode(encoder.supported_encoding(kind, &searched), hits, &mut make)?
+            }
+            EncodingChoice::Cheapest => {
+                chooser.encode_cheapest((id.0.into(), hits), *phases, &possible, &mut make)?
             }
         };
-        let kind = found.kind;
-        let told = body(searched, found)?;
+        let kind = found.encoding;
+        let told = encode_block(searched, found)?;
         chooser.account.crossed(kind, told.len());
         self.recorder.told(&chooser.account);
         first_record(RecordKind::Block, &told)

@@ -68,7 +68,7 @@ impl Room {
             }
         };
         let memory = processes.together(memory)?;
-        let pages = match Residence::of((*memory).as_ref()) {
+        let pages = match Residence::measure((*memory).as_ref()) {
             Some(found) if found.huge > found.resident / 2 => HugePages::Transparent,
             _ => HugePages::None,
         };

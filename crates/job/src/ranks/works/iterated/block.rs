@@ -12,8 +12,8 @@ use rayon::prelude::*;
 use super::super::laid::Laid;
 use super::super::rounds::Piece;
 use crate::error::Error;
-use crate::iteration::InRounds;
-use crate::iteration::{CONVERGED, Course, Matrix, Rules, Searched};
+use crate::iteration::IteratedQuery;
+use crate::iteration::{CONVERGED, Matrix, QueryProgress, ReportedIteration, Rules};
 use crate::queries::QueryRecord;
 use crate::ranks::job::Job;
 use crate::ranks::wire::{self, Bytes, Ended};
@@ -29,13 +29,13 @@ pub struct Followed {
     /// As read.
     pub record: QueryRecord,
     /// How far it is.
-    pub course: Course,
+    pub course: QueryProgress,
     /// Its searches.
     pub searches: Vec<Reported>,
     /// What comes before it, if it is the first of all.
     pub opening: Vec<u8>,
     /// What its searches found, if the report of that is made elsewhere.
-    pub found: Vec<Searched>,
+    pub found: Vec<ReportedIteration>,
 }
 
 /// What is reported of a search; in XML, of what it found through one of the occurrences of a pattern.
@@ -67,7 +67,7 @@ impl Iterated {
         let records = wire::Queries::unpack(queries)?.queries.into_par_iter();
         let follow = |query| {
             let record = QueryRecord::from(query);
-            let mut course = rules.course(record.prepare(&job.engine));
+            let mut course = rules.start(record.prepare(&job.engine));
             course.end_if_lost();
             Followed {
                 record,
@@ -133,10 +133,10 @@ impl Iterated {
     }
 
     /// What was found of the queries that are reported, to be told to who makes the report.
-    pub fn found(&mut self) -> Vec<InRounds> {
+    pub fn found(&mut self) -> Vec<IteratedQuery> {
         let reported = self.reported().len();
         let queries = self.queries[..reported].iter_mut();
-        let found = queries.map(|Followed { course, found, .. }| InRounds {
+        let found = queries.map(|Followed { course, found, .. }| IteratedQuery {
             searches: take(found),
             converged: course.has_converged(),
         });

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use fleetblast_fleet::ids::{BlockId, PassId};
 use fleetblast_fleet::work::{MasterOutcome, MasterWork};
-use fleetblast_metadata::Found;
+use fleetblast_metadata::BlockResults;
 use fleetblast_metadata::records::RecordKind;
 use fleetblast_report::pieces;
 
@@ -29,7 +29,7 @@ use super::shared::lock;
 use crate::cost::Account;
 use crate::error::Error;
 use crate::iteration::Rules;
-use crate::metadata::{body_in_rounds, found_in_rounds, no_room};
+use crate::metadata::{encode_iterated_block, encode_iterations, no_room};
 use crate::ranks::chain::first_record;
 use crate::ranks::job::Job;
 use crate::ranks::wire::{Before, Bytes, pack, unpack};
@@ -148,15 +148,15 @@ impl<'a> IteratedMaster<'a> {
                     pieces::prologue(&self.job.report, &mut start);
                     parts[0].splice(..0, start);
                 }
-                Found::report(&parts).map_err(no_room)?
+                BlockResults::report(&parts).map_err(no_room)?
             }
-            false => found_in_rounds(&self.rules, self.job.target, before, iterated.found())?,
+            false => encode_iterations(&self.rules, self.job.target, before, iterated.found())?,
         };
         let reported = iterated.reported();
         let (kind, bytes, times) =
-            (found.kind, found.bytes.len(), [begun.elapsed(), Duration::ZERO]);
+            (found.encoding, found.bytes.len(), [begun.elapsed(), Duration::ZERO]);
         self.account.made(kind, reported.len() as f64, bytes, times);
-        let told = body_in_rounds(reported.iter().map(|query| &query.record), found)?;
+        let told = encode_iterated_block(reported.iter().map(|query| &query.record), found)?;
         self.account.crossed(kind, told.len());
         Ok(Laid::of_one(first_record(RecordKind::Block, &told)?))
     }

@@ -17,7 +17,7 @@ use super::super::rounds::{
 use super::block::{Followed, Iterated};
 use super::report::{Printed, report};
 use crate::error::Error;
-use crate::iteration::{Rules, Searched};
+use crate::iteration::{ReportedIteration, Rules};
 use crate::queries::QueryRecord;
 use crate::ranks::job::{Block, Job};
 use crate::ranks::wire::{Bytes, Question, Rows, pack, unpack};
@@ -52,7 +52,7 @@ enum Stage {
 /// What was found, by query.
 struct Found {
     /// The searches, without the subjects of their parts.
-    searched: Vec<Searched>,
+    searched: Vec<ReportedIteration>,
     /// Of each the subjects that are shown, those of one part behind those of another.
     shown: Vec<Vec<SubjectHit>>,
 }
@@ -232,11 +232,11 @@ impl Stage {
 impl Found {
     /// Whether a pattern was searched for.
     fn has_pattern(&self) -> bool {
-        self.searched.iter().any(Searched::has_pattern)
+        self.searched.iter().any(ReportedIteration::has_pattern)
     }
 
     /// The searches with the subjects of their parts.
-    fn whole(self) -> Vec<Searched> {
+    fn whole(self) -> Vec<ReportedIteration> {
         let mut searched = self.searched;
         for (search, shown) in searched.iter_mut().zip(self.shown) {
             let mut left = shown.into_iter();
@@ -260,7 +260,7 @@ fn take_hits(
         let mut begun = rules.begin(course, record);
         let parts = rules.parts(&mut begun, hits);
         let hits = &parts[0];
-        let makes = rules.take(course, hits);
+        let makes = rules.record_hits(course, hits);
         let subject = |hit: &SubjectHit| {
             let alignments: Vec<_> = rules.included(hit).cloned().collect();
             (!alignments.is_empty()).then_some(SubjectHit { oid: hit.oid, alignments })
@@ -268,7 +268,7 @@ fn take_hits(
         included.makes.push(makes);
         let subjects = hits.iter().filter(|_| makes).filter_map(subject);
         included.hits.push(subjects.collect());
-        let mut searched = Searched::new(rules, record, begun, parts);
+        let mut searched = ReportedIteration::new(rules, record, begun, parts);
         let shown = searched.parts.iter_mut().flat_map(|part| take(&mut part.shown));
         found.shown.push(shown.collect());
         found.searched.push(searched);

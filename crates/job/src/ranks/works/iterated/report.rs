@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::super::rounds::Piece;
 use super::block::{Followed, Reported};
 use crate::error::Error;
-use crate::iteration::{Matrix, Rules, Searched};
+use crate::iteration::{Matrix, ReportedIteration, Rules};
 use crate::ranks::job::Job;
 use crate::reports::{self, failure};
 
@@ -38,7 +38,7 @@ struct Pieces {
 pub fn report(
     place: (&Job, &Rules, PassId),
     queries: Vec<&mut Followed>,
-    searched: Vec<Searched>,
+    searched: Vec<ReportedIteration>,
     printed: Vec<Option<Printed>>,
 ) -> Result<(), Error> {
     let all = queries.into_par_iter().zip(searched).zip(printed);
@@ -55,7 +55,7 @@ pub fn report(
 }
 
 /// The matrix to be kept before a query's search, in place of the one before it unless each is.
-fn kept(rules: &Rules, query: &mut Followed, searched: &Searched) -> Option<Matrix> {
+fn kept(rules: &Rules, query: &mut Followed, searched: &ReportedIteration) -> Option<Matrix> {
     let kept = rules.matrix(searched.begun.kept.as_ref()?, &query.record)?;
     if !rules.saves_each() {
         query.searches.iter_mut().for_each(|search| search.kept = None);
@@ -64,7 +64,11 @@ fn kept(rules: &Rules, query: &mut Followed, searched: &Searched) -> Option<Matr
 }
 
 /// Notes a query's search that is reported elsewhere.
-fn pass_on(pass: PassId, query: &mut Followed, (searched, kept): (Searched, Option<Matrix>)) {
+fn pass_on(
+    pass: PassId,
+    query: &mut Followed,
+    (searched, kept): (ReportedIteration, Option<Matrix>),
+) {
     let (number, warnings, is_counted) = (query.found.len() + 1, searched.warnings(), true);
     let (head, subjects, tail) = (Vec::new(), Vec::new(), Vec::new());
     query.searches.push(Reported {
@@ -84,7 +88,7 @@ fn pass_on(pass: PassId, query: &mut Followed, (searched, kept): (Searched, Opti
 fn report_query(
     (job, rules, pass): (&Job, &Rules, PassId),
     query: &mut Followed,
-    (searched, mut kept): (&Searched, Option<Matrix>),
+    (searched, mut kept): (&ReportedIteration, Option<Matrix>),
     printed: Option<Printed>,
 ) -> Result<(), Error> {
     let Followed { record, searches, opening, .. } = query;

@@ -1,4 +1,4 @@
-//! What is reported of a search of a query.
+//! The results of an iteration of a query, for its report.
 
 use std::sync::Arc;
 
@@ -6,52 +6,53 @@ use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::pssm::Pssm;
 use fleetblast_report::model::{Occurrence, QueryResult, RepeatedSearch};
 
-use super::{Begun, Rules};
+use super::{IterationStart, Rules};
 use crate::queries::QueryRecord;
 use crate::reports;
 
-/// The searches of a query, as they are reported.
-pub struct InRounds {
-    /// One after the other.
-    pub searches: Vec<Searched>,
-    /// The last found nothing new.
+/// All iterations of a query, for their report.
+pub struct IteratedQuery {
+    /// The iterations in their order.
+    pub searches: Vec<ReportedIteration>,
+    /// Whether the last one found no new subject.
     pub converged: bool,
 }
 
-/// A search of a query, as it is reported.
-pub struct Searched {
-    /// What it is reported with.
-    pub begun: Begun,
-    /// What is reported apart: all that was found, or of a pattern what was found through each occurrence in the query.
-    pub parts: Vec<Part>,
-    /// What BLAST+ warns of.
+/// An iteration of a query, for its report.
+pub struct ReportedIteration {
+    /// Data from its start.
+    pub begun: IterationStart,
+    /// The parts that are reported separately: all hits, or with a pattern the hits of each of its
+    /// occurrences in the query.
+    pub parts: Vec<ReportPart>,
+    /// Warning of BLAST+, for standard error.
     pub warning: Option<Vec<u8>>,
-    /// The same in XML.
+    /// The same for XML.
     messages: Vec<u8>,
 }
 
-/// What is reported apart of a search.
-pub struct Part {
-    /// The subjects that are shown.
+/// A part of an iteration that is reported separately.
+pub struct ReportPart {
+    /// Hits of the subjects that are shown.
     pub shown: Vec<SubjectHit>,
-    /// How many these are, wherever they are at the moment.
+    /// Number of these subjects, also if `shown` is stored elsewhere.
     pub count: usize,
-    /// Alignments in all, also of subjects that are not shown.
+    /// Number of all alignments, also of hidden subjects.
     pub alignments: usize,
 }
 
-impl Searched {
-    /// A search that found this, [parted](Rules::parts).
+impl ReportedIteration {
+    /// Creates the report data of an iteration from its hits, which are [split](Rules::parts).
     pub fn new(
         rules: &Rules,
         record: &QueryRecord,
-        mut begun: Begun,
+        mut begun: IterationStart,
         parts: Vec<Vec<SubjectHit>>,
-    ) -> Searched {
+    ) -> ReportedIteration {
         if begun.places.is_empty() {
             begun.hide_masks();
         }
-        // Nothing else is reported of a matrix, which takes room.
+        // Reports need only the statistics of a PSSM, which is large.
         let statistics =
             |pssm: Arc<Pssm>| Arc::new(Pssm::of_statistics(pssm.ungapped, pssm.gapped));
         begun.query.pssm = begun.query.pssm.map(statistics);
@@ -60,17 +61,18 @@ impl Searched {
         let part = |mut shown: Vec<SubjectHit>| {
             let alignments = shown.iter().map(|hit| hit.alignments.len()).sum();
             shown.truncate(rules.shown());
-            Part { count: shown.len(), shown, alignments }
+            ReportPart { count: shown.len(), shown, alignments }
         };
-        Searched { begun, parts: parts.into_iter().map(part).collect(), warning, messages }
+        ReportedIteration { begun, parts: parts.into_iter().map(part).collect(), warning, messages }
     }
 
-    /// Whether a pattern was searched for.
+    /// Whether it searched for a pattern.
     pub fn has_pattern(&self) -> bool {
         !self.begun.places.is_empty()
     }
 
-    /// What is warned of with each of its parts: that of a pattern tells itself in the report what BLAST+ warns of.
+    /// Returns the warning of each part. With a pattern there are none, since its report contains
+    /// them.
     pub fn warnings(&self) -> Vec<Option<Vec<u8>>> {
         match self.has_pattern() {
             true => vec![None; self.parts.len()],
@@ -78,7 +80,8 @@ impl Searched {
         }
     }
 
-    /// Its parts for the report, as the search of the query with this number; `before` are reported of the searches of all queries.
+    /// Returns the results of its parts. `number` is that of the iteration within the query;
+    /// `before` is the number of iterations of all queries that were reported before.
     pub fn results<'s>(
         &'s self,
         rules: &Rules<'s>,
@@ -86,9 +89,9 @@ impl Searched {
         number: usize,
         before: usize,
     ) -> Vec<QueryResult<'s>> {
-        let Searched { begun, parts, messages, .. } = self;
+        let ReportedIteration { begun, parts, messages, .. } = self;
         let pattern = rules.pattern().filter(|_| self.has_pattern());
-        let result = |(part, Part { shown, count, alignments }): (usize, &'s Part)| {
+        let result = |(part, ReportPart { shown, count, alignments }): (usize, &'s ReportPart)| {
             let through = |pattern| Occurrence { pattern, places: &begun.places, number: part };
             let round = RepeatedSearch {
                 number,
@@ -99,7 +102,7 @@ impl Searched {
             };
             QueryResult {
                 batch_searched: begun.query.is_searchable(),
-                // They are told once.
+                // The warning is reported once.
                 messages: if part == 0 { messages } else { &[] },
                 hits: shown,
                 hit_count: *count,

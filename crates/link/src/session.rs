@@ -1,53 +1,54 @@
-//! The connection on which a stream comes, and those of known peers that come after it.
+//! Receives a stream over the connections of known peers.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::channel::{Channel, Departures};
+use crate::accept::IdentifiedPeer;
+use crate::channel::{Channel, ClosingChannels};
 use crate::error::LinkError;
-use crate::greet::Guest;
 use crate::message::{Message, StreamId};
-use crate::sink::{Event, Sink, Watch};
+use crate::sink::{ReceiveEvent, ReceiveObserver, Sink};
 
-/// What came is brought to disk after so many bytes, and after so long.
+/// Received bytes are brought to disk after this number of them, and after this time.
 const SYNC_BYTES: usize = 8 << 20;
 const SYNC_AFTER: Duration = Duration::from_millis(200);
-/// A sender whose connection is broken has so long to come back and hear how it ended.
+/// Time in which a sender may reconnect to learn how the stream ended.
 pub(crate) const LINGER: Duration = Duration::from_secs(5);
-/// Words to senders that come while another one is connected: of another search, or perhaps not.
+/// Messages to a sender that connects while another one is connected: of another search, and
+/// perhaps of the same.
 const OTHER_STREAM: &str = "another search is received here; name another 'fleetblast receive', \
                             or start this search again when that one is through";
 const OTHER_RUN: &str = "another run of this search, or of one with the same options, is connected";
-/// Looks at everything.
+/// Longest wait for a peer or for its messages.
 const TICK: Duration = Duration::from_millis(50);
 
-/// A connection under way.
+/// The connection over which the stream arrives.
 struct Session {
     channel: Channel,
-    /// The guest's.
+    /// Number of the connection.
     number: u64,
     stream: StreamId,
     begun: Instant,
     stage: Stage,
-    /// Bytes that came but are not on the disk, and since when.
+    /// Bytes that arrived but are not on the disk, and since when.
     unsynced: usize,
     since: Instant,
     synced: u64,
 }
 
 enum Stage {
-    /// It is to say from where it goes on: one of these.
+    /// The peer is to name the offset from which it continues: one of these.
     Offered([u64; 2]),
-    /// Bytes come; the next is at this place.
+    /// Bytes arrive; this is the offset of the next.
     Running(u64),
-    /// All have come.
+    /// All bytes have arrived.
     Whole,
 }
 
 impl Stage {
-    /// Bytes that came, as long as more may.
-    fn came(&self) -> Option<u64> {
+    /// Bytes that arrived, as long as more may.
+    fn received(&self) -> Option<u64> {
         match self {
             Stage::Running(next) => Some(*next),
             Stage::Offered(_) | Stage::Whole => None,
@@ -55,47 +56,57 @@ impl Stage {
     }
 }
 
-/// Looks after the stream.
-pub(crate) struct Host<'a> {
+/// Receives the stream of one sender at a time.
+pub(crate) struct StreamReceiver<'a> {
     sink: &'a mut dyn Sink,
-    guests: Receiver<Guest>,
+    peers: Receiver<IdentifiedPeer>,
     patience: Duration,
     give_up: Option<Duration>,
-    watch: &'a Watch,
-    departures: Departures,
-    /// The run from which the last bytes came.
+    observer: &'a ReceiveObserver,
+    closing: ClosingChannels,
+    /// The run that sent the last bytes.
     owner: Option<[u8; 16]>,
-    /// The run that began last, unless it said that it sends something else.
+    /// The run that began last, unless it turned out to send another stream.
     begun: Option<[u8; 16]>,
 }
 
-impl<'a> Host<'a> {
-    /// For a stream that goes to a sink. A known peer that does not begin is given up after the
-    /// first time, all after the second without anybody.
+impl<'a> StreamReceiver<'a> {
+    /// Creates a receiver that passes a stream to `sink`. The first time limits how long a known
+    /// peer may take to begin; the second, how long there may be no peer.
     pub(crate) fn new(
         sink: &'a mut dyn Sink,
-        guests: Receiver<Guest>,
+        peers: Receiver<IdentifiedPeer>,
         (patience, give_up): (Duration, Option<Duration>),
-        watch: &'a Watch,
+        observer: &'a ReceiveObserver,
     ) -> Self {
-        let departures = Departures::default();
-        Host { sink, guests, patience, give_up, watch, departures, owner: None, begun: None }
+        let closing = ClosingChannels::default();
+        StreamReceiver {
+            sink,
+            peers,
+            patience,
+            give_up,
+            observer,
+            closing,
+            owner: None,
+            begun: None,
+        }
     }
 
-    /// Works until the stream is through.
+    /// Runs until the stream is complete and the sink has its verdict.
     ///
     /// # Errors
-    /// The sink's, the sender's word that it will not be whole, or nobody there for too long.
+    /// An error of the sink, a sender that ends the stream, or no sender for too long.
     pub(crate) fn run(mut self) -> Result<(), LinkError> {
         let mut session: Option<Session> = None;
         let mut alone = Instant::now();
         let (mut known, mut linger) = (None, LINGER);
         loop {
-            self.departures.step();
+            self.closing.step();
             if let Some(verdict) = self.sink.verdict() {
                 let since = alone.max(*known.get_or_insert_with(Instant::now));
                 let is_over = match &session {
-                    // Who makes all of it again comes to the same end, or says that it is another.
+                    // A sender that sends everything again comes to the same end, or finds that its
+                    // stream is another one.
                     Some(session) => verdict.is_err() || matches!(session.stage, Stage::Whole),
                     None => since.elapsed() > linger,
                 };
@@ -103,21 +114,21 @@ impl<'a> Host<'a> {
                     return verdict.map_err(LinkError::Ended);
                 }
                 if is_over {
-                    // The sender comes again once it notices that its connection is dead.
+                    // The sender reconnects once it notices that its connection is dead.
                     alone = Instant::now();
                     linger = self.give_up.unwrap_or(Duration::MAX).min(self.patience + LINGER);
                 }
             }
             let wait = if session.is_some() { Duration::ZERO } else { TICK };
-            match self.guests.recv_timeout(wait) {
-                Ok(guest) => session = self.admit(guest, session)?,
+            match self.peers.recv_timeout(wait) {
+                Ok(peer) => session = self.admit(peer, session)?,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => thread::sleep(wait),
             }
             let Some(current) = &mut session else {
                 let long = self.give_up.map_or(LINGER, |after| after.min(LINGER));
-                if alone.elapsed() > long && self.sink.alone() {
-                    (self.watch)(Event::Alone);
+                if alone.elapsed() > long && self.sink.on_sender_missing() {
+                    (self.observer)(ReceiveEvent::SenderMissing);
                 }
                 match self.give_up {
                     Some(after) if alone.elapsed() > after => {
@@ -131,14 +142,15 @@ impl<'a> Host<'a> {
             match self.step(current) {
                 Ok(()) => {}
                 Err(
-                    error
-                    @ (LinkError::Broken(_) | LinkError::Protocol(_) | LinkError::Stranger(_)),
+                    error @ (LinkError::Broken(_)
+                    | LinkError::Protocol(_)
+                    | LinkError::KeyRejected(_)),
                 ) => {
-                    (self.watch)(Event::Broken(error.to_string()));
+                    (self.observer)(ReceiveEvent::Broken(error.to_string()));
                     session = None;
                 }
                 Err(LinkError::Unwanted(why)) => {
-                    (self.watch)(Event::Unwanted(why));
+                    (self.observer)(ReceiveEvent::Unwanted(why));
                     session = None;
                 }
                 Err(error @ LinkError::Ended(_)) => {
@@ -150,58 +162,58 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// Lets a guest begin, unless another stream comes. A run that connects again takes the place
-    /// of its own connection at once: it knows better than this side that the old one is broken.
-    /// Others do not.
+    /// Starts a session with a new peer, unless another stream is being received. A run that
+    /// reconnects replaces its own connection at once, since it notices first that the old one is
+    /// broken. Other runs do not.
     fn admit(
         &mut self,
-        guest: Guest,
+        peer: IdentifiedPeer,
         session: Option<Session>,
     ) -> Result<Option<Session>, LinkError> {
-        let Some(now) = session else { return self.welcome(guest).map(Some) };
-        if self.owner == Some(guest.stream.run) && self.owner != Some(now.stream.run) {
-            // The other one has not shown yet that it sends the same.
-            self.departures.add(now.channel, &Message::Busy(OTHER_RUN.to_owned()));
-            return self.welcome(guest).map(Some);
+        let Some(now) = session else { return self.start_session(peer).map(Some) };
+        if self.owner == Some(peer.stream.run) && self.owner != Some(now.stream.run) {
+            // The other run has not proved yet that it sends the same stream.
+            self.closing.add(now.channel, &Message::Busy(OTHER_RUN.to_owned()));
+            return self.start_session(peer).map(Some);
         }
-        if now.stream.run == guest.stream.run {
-            return match now.number < guest.number {
-                true => self.welcome(guest).map(Some),
+        if now.stream.run == peer.stream.run {
+            return match now.number < peer.number {
+                true => self.start_session(peer).map(Some),
                 false => Ok(Some(now)),
             };
         }
-        let is_other = now.stream.header != guest.stream.header;
+        let is_other = now.stream.header != peer.stream.header;
         let why = if is_other { OTHER_STREAM } else { OTHER_RUN };
-        // Who has not begun is no reason to end another one.
+        // A session that has not begun does not end another sender.
         let has_begun = !matches!(now.stage, Stage::Offered(_));
         let last = if is_other && has_begun { Message::Refused } else { Message::Busy };
-        (self.watch)(Event::Rejected(guest.address, why.to_owned()));
-        self.departures.add(guest.channel, &last(why.to_owned()));
+        (self.observer)(ReceiveEvent::Rejected(peer.address, why.to_owned()));
+        self.closing.add(peer.channel, &last(why.to_owned()));
         Ok(Some(now))
     }
 
-    /// Tells who has come what is there.
-    fn welcome(&mut self, guest: Guest) -> Result<Session, LinkError> {
-        let Guest { mut channel, address, stream, number } = guest;
+    /// Starts a session: sends the peer what the sink holds.
+    fn start_session(&mut self, peer: IdentifiedPeer) -> Result<Session, LinkError> {
+        let IdentifiedPeer { mut channel, address, stream, number } = peer;
         let held = match self.sink.held() {
             Ok(held) => held,
             Err(why) => {
                 channel.send(&Message::Refused(why.clone()));
-                channel.leave();
+                channel.close();
                 return Err(LinkError::Ended(why));
             }
         };
         let stage = Stage::Offered([held.bytes, held.whole]);
         let (synced, now) = (held.bytes, Instant::now());
         channel.send(&Message::Held(held));
-        (self.watch)(Event::Connected(address));
+        (self.observer)(ReceiveEvent::Connected(address));
         Ok(Session { channel, number, stream, begun: now, stage, unsynced: 0, since: now, synced })
     }
 
-    /// Takes what came on a connection.
+    /// Handles what arrived on a connection, and confirms it.
     fn step(&mut self, session: &mut Session) -> Result<(), LinkError> {
         session.channel.exchange(TICK)?;
-        let before = session.stage.came();
+        let before = session.stage.received();
         while let Some(message) = session.channel.receive()? {
             self.message(session, message)?;
         }
@@ -209,11 +221,11 @@ impl<'a> Host<'a> {
         if is_offered && session.begun.elapsed() > self.patience {
             return Err(LinkError::Broken("the peer does not begin".to_owned()));
         }
-        // Who sends but does not listen is not told ever more.
-        if let Some(came) = session.stage.came().filter(|_| session.channel.has_room())
-            && before.is_some_and(|before| before < came)
+        // A peer that sends but does not read must not fill the memory of this side.
+        if let Some(received) = session.stage.received().filter(|_| session.channel.has_room())
+            && before.is_some_and(|before| before < received)
         {
-            session.channel.send(&Message::Came(came));
+            session.channel.send(&Message::Received(received));
         }
         let Session { channel, unsynced, since, synced, .. } = session;
         if *unsynced >= SYNC_BYTES || *unsynced > 0 && since.elapsed() > SYNC_AFTER {
@@ -236,13 +248,13 @@ impl<'a> Host<'a> {
             }
             (Stage::Running(next), Message::Data(bytes)) => {
                 self.owner = Some(session.stream.run);
-                self.sink.take(&bytes).map_err(LinkError::Ended)?;
+                self.sink.append(&bytes).map_err(LinkError::Ended)?;
                 if session.unsynced == 0 {
                     session.since = Instant::now();
                 }
                 session.unsynced += bytes.len();
                 let next = next + bytes.len() as u64;
-                (self.watch)(Event::Progress(next));
+                (self.observer)(ReceiveEvent::Progress(next));
                 Stage::Running(next)
             }
             (Stage::Running(next), Message::Finish(total)) if *next == total => {
@@ -261,8 +273,8 @@ impl<'a> Host<'a> {
         Ok(())
     }
 
-    /// A run has ended that sends something else than what is held, as far as it knows. What is
-    /// held may still be gone on with; that of another run under way is waited for in any case.
+    /// Handles a run that ended without knowing that its stream is the one that is held. Another
+    /// sender may continue what is held, so this side waits for it if one has begun.
     fn foreign(&mut self, run: [u8; 16], why: &str) -> LinkError {
         if self.begun == Some(run) {
             self.begun = self.owner.filter(|owner| *owner != run);
@@ -270,23 +282,23 @@ impl<'a> Host<'a> {
         if self.begun.is_some() {
             return LinkError::Broken(why.to_owned());
         }
-        LinkError::Unwanted(self.sink.refused(why))
+        LinkError::Unwanted(self.sink.on_foreign_sender(why))
     }
 }
 
-/// Tells the sender how it ended; returns whether the sender has read that.
+/// Sends the verdict to the sender; returns whether the sender has read it.
 fn conclude(session: Session, verdict: &Result<(), String>) -> bool {
     let Session { mut channel, .. } = session;
     channel.send(&match verdict {
         Ok(()) => Message::Done,
         Err(why) => Message::Refused(why.clone()),
     });
-    channel.leave()
+    channel.close()
 }
 
-/// Ends a connection, and tells why, if that is soon done.
+/// Closes a connection after a message with the reason.
 fn dismiss(channel: Option<Channel>, why: &str) {
     let Some(mut channel) = channel else { return };
     channel.send(&Message::Refused(why.to_owned()));
-    channel.leave();
+    channel.close();
 }

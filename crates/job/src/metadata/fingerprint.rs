@@ -1,34 +1,37 @@
-//! Whether two databases hold the same, whatever they are called and however they are cut into volumes.
+//! Fingerprints of databases, which do not depend on their names and volumes.
 
-use fleetblast_metadata::header::Content;
+use fleetblast_metadata::header::DatabaseFingerprint;
 
 use crate::error::Error;
 use crate::fingerprint::{Contents, SequenceFile, fingerprint_sequences};
 use crate::subjects::Target;
 
-/// What the target holds, all of which is read, on the threads of the current pool.
+/// Computes the fingerprint of a target. Reads all of it, on the threads of the current pool.
 ///
 /// # Errors
 /// Files that cannot be read.
-pub fn of(target: &Target) -> Result<Content, Error> {
+pub fn fingerprint_database(target: &Target) -> Result<DatabaseFingerprint, Error> {
     let sums = if target.is_on_disk() { on_disk(target)? } else { target.memory_fingerprint()? };
-    Ok(by(target, sums))
+    Ok(with_sums(target, sums))
 }
 
-/// The same, of which ranks have read the files.
+/// Computes the fingerprint of a target whose files were read by ranks.
 ///
 /// # Errors
-/// What is not in files and cannot be read.
-pub fn of_ranks(target: &Target, contents: &Contents) -> Result<Content, Error> {
+/// Sequences outside of files that cannot be read.
+pub fn of_ranks_database(
+    target: &Target,
+    contents: &Contents,
+) -> Result<DatabaseFingerprint, Error> {
     match target.is_on_disk() {
-        true => Ok(by(target, SequenceFile::ALL.map(|side| contents.sum(side)))),
-        false => of(target),
+        true => Ok(with_sums(target, SequenceFile::ALL.map(|side| contents.sum(side)))),
+        false => fingerprint_database(target),
     }
 }
 
-/// By the fingerprints of its residues and headers.
-fn by(target: &Target, [residues, headers]: [u128; 2]) -> Content {
-    Content {
+/// Combines the fingerprints of residues and headers with the rest.
+fn with_sums(target: &Target, [residues, headers]: [u128; 2]) -> DatabaseFingerprint {
+    DatabaseFingerprint {
         sequences: target.searched.sequences(),
         letters: target.searched.residues(),
         residues,
@@ -47,10 +50,11 @@ fn on_disk(target: &Target) -> Result<[u128; 2], Error> {
     }))
 }
 
-/// What keeps one database from being the other; nothing if they are the same.
-pub fn difference(searched: &Content, here: &Content) -> Option<String> {
-    let count = |content: &Content| {
-        format!("{} sequences of {} letters", content.sequences, content.letters)
+/// Describes the difference between the searched database and the one here; `None` if they are
+/// equal.
+pub fn difference(searched: &DatabaseFingerprint, here: &DatabaseFingerprint) -> Option<String> {
+    let count = |database: &DatabaseFingerprint| {
+        format!("{} sequences of {} letters", database.sequences, database.letters)
     };
     if (searched.sequences, searched.letters) != (here.sequences, here.letters) {
         return Some(format!("it holds {} instead of {}", count(here), count(searched)));
@@ -59,7 +63,7 @@ pub fn difference(searched: &Content, here: &Content) -> Option<String> {
         return Some("its sequences are others, or in another order".to_owned());
     }
     if searched.headers != here.headers {
-        return Some("what is said of its sequences differs".to_owned());
+        return Some("its headers differ".to_owned());
     }
     let what = "its masks, or what its aliases and lists show, differ";
     (searched.rest != here.rest).then(|| what.to_owned())

@@ -1,5 +1,5 @@
-//! Connections whose peers have not proved a known key yet. Anybody can make them, so one thread
-//! looks after all of them, in bounded memory, and makes room for new ones.
+//! Accepts connections, and holds those whose peers have not proved a known key yet. Anybody can
+//! make them, so one thread handles all of them in bounded memory, and evicts some for new ones.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -16,134 +16,134 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Resource, getrlimit};
 use rustls::ServerConfig;
 
-use crate::channel::{Channel, Departures};
+use crate::channel::{Channel, ClosingChannels};
 use crate::error::LinkError;
 use crate::message::{Message, StreamId, VERSION};
-use crate::sink::{Event, Watch};
+use crate::sink::{ReceiveEvent, ReceiveObserver};
 use crate::tls;
 
-/// Connections at a time whose peers have not proved a known key: a share of the files that the
-/// process may have open, since it needs others, within these bounds.
+/// Least and most connections whose peers have not proved a known key. The actual bound is a share
+/// of the files that the process may have open.
 const ROOM: [usize; 2] = [2, 256];
 const SHARE_OF_FILES: u64 = 4;
-/// Connections of known peers that have yet to name their stream, or to be taken over.
+/// Most known peers that have not named their stream, and most that wait to be passed on.
 const MOST_KNOWN: usize = 16;
-/// The share of these places for connections whose first message is not complete.
+/// One part in this number is the share of connections whose first message is incomplete.
 const SHARE_OF_SILENT: usize = 4;
-/// Connections accepted before those that are there have their turn.
+/// Most connections accepted in one turn.
 const ACCEPTED: usize = 64;
-/// The first message of a handshake must be complete after so long.
+/// Time limit of the first message of a handshake.
 const HELLO: Duration = Duration::from_secs(5);
-/// The whole handshake must.
+/// Time limit of the whole handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// Looks at everything.
+/// Longest wait for the sockets in one turn.
 const TICK: Duration = Duration::from_millis(50);
 
 /// A peer that has proved a known key and named its stream.
-pub(crate) struct Guest {
+pub(crate) struct IdentifiedPeer {
     pub(crate) channel: Channel,
     pub(crate) address: SocketAddr,
     pub(crate) stream: StreamId,
-    /// Number of the connection, in the order in which they were made. Who came later may be let in
-    /// sooner.
+    /// Number of the connection in the order of arrival. A later one may be passed on sooner.
     pub(crate) number: u64,
 }
 
-/// A peer that has not.
-struct Caller {
+/// A peer that has not named its stream yet.
+struct PendingPeer {
     channel: Channel,
     address: SocketAddr,
     number: u64,
     since: Instant,
-    /// It has greeted in this version of the protocol.
-    has_greeted: bool,
-    /// Its socket has something to read, or room to write.
+    /// It has sent `Hello` with this version of the protocol.
+    has_said_hello: bool,
+    /// Its socket can be read or written.
     is_ready: bool,
 }
 
 /// Accepts connections, and passes on those of known peers.
-pub(crate) struct Greeter<'a> {
+pub(crate) struct Acceptor<'a> {
     socket: &'a TcpListener,
     config: &'a Arc<ServerConfig>,
     patience: Duration,
-    watch: &'a Watch,
-    guests: SyncSender<Guest>,
-    /// Room for those that are unknown.
+    observer: &'a ReceiveObserver,
+    identified: SyncSender<IdentifiedPeer>,
+    /// Most connections in `unknown`.
     room: usize,
-    /// Connections so far.
+    /// Connections accepted so far.
     number: u64,
-    /// Chooses by numbers that nobody can predict.
+    /// Source of numbers that nobody can predict.
     random: RandomState,
-    /// The oldest first, as in the others.
-    unknown: Vec<Caller>,
-    /// They have proved a known key.
-    known: Vec<Caller>,
-    /// They are yet to be taken over.
-    waiting: Vec<Guest>,
-    departures: Departures,
+    /// Peers that have not proved a key. This list and the next two have the oldest first.
+    unknown: Vec<PendingPeer>,
+    /// Peers that have proved a known key.
+    known: Vec<PendingPeer>,
+    /// Peers to be passed on.
+    waiting: Vec<IdentifiedPeer>,
+    closing: ClosingChannels,
 }
 
-impl<'a> Greeter<'a> {
-    /// For connections to a socket, those of known peers being passed on to `guests`.
+impl<'a> Acceptor<'a> {
+    /// Creates the acceptor of a socket, which sends the connections of known peers to
+    /// `identified`.
     pub(crate) fn new(
         socket: &'a TcpListener,
         config: &'a Arc<ServerConfig>,
         patience: Duration,
-        watch: &'a Watch,
-        guests: SyncSender<Guest>,
+        observer: &'a ReceiveObserver,
+        identified: SyncSender<IdentifiedPeer>,
     ) -> Self {
         let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX) / SHARE_OF_FILES;
         let [least, most] = ROOM;
         let room = usize::try_from(files).unwrap_or(most).clamp(least, most);
         let (unknown, known, waiting) = Default::default();
-        let departures = Departures::default();
-        Greeter {
+        let closing = ClosingChannels::default();
+        Acceptor {
             socket,
             config,
             patience,
-            watch,
-            guests,
+            observer,
+            identified,
             room,
             number: 0,
             random: RandomState::new(),
             unknown,
             known,
             waiting,
-            departures,
+            closing,
         }
     }
 
-    /// Works until it is all over.
+    /// Runs until `over` is set.
     pub(crate) fn run(mut self, over: &AtomicBool) {
         while !over.load(Ordering::Relaxed) {
             if self.await_sockets() {
                 self.accept();
             }
             self.shake_hands();
-            // After that, since the first message of a new one is often there already.
+            // After the handshakes, since a new peer's first message has often arrived already.
             while self.unknown.len() > self.room && self.evict() {}
             self.learn_streams();
             self.pass_on();
-            self.departures.step();
+            self.closing.step();
         }
     }
 
-    /// Waits for any of the sockets, for a short time; returns whether somebody connects.
+    /// Waits for any of the sockets, for a short time; returns whether there is a new connection.
     fn await_sockets(&mut self) -> bool {
         let tick = Timespec { tv_sec: 0, tv_nsec: TICK.subsec_nanos().into() };
         let mut sockets = vec![PollFd::new(self.socket, PollFlags::IN)];
-        let callers = self.unknown.iter().chain(&self.known);
-        sockets.extend(callers.map(|caller| caller.channel.poll_fd()));
+        let peers = self.unknown.iter().chain(&self.known);
+        sockets.extend(peers.map(|peer| peer.channel.poll_fd()));
         let is_failed = poll(&mut sockets, Some(&tick)).is_err();
         let ready: Vec<bool> = sockets.iter().map(|it| !it.revents().is_empty()).collect();
         drop(sockets);
         if is_failed {
-            // Without memory, say; all have their turn.
+            // Without memory, for example. All peers have their turn then.
             thread::sleep(TICK);
         }
-        let callers = self.unknown.iter_mut().chain(&mut self.known);
-        for (caller, &is_ready) in callers.zip(&ready[1..]) {
-            caller.is_ready = is_ready || is_failed;
+        let peers = self.unknown.iter_mut().chain(&mut self.known);
+        for (peer, &is_ready) in peers.zip(&ready[1..]) {
+            peer.is_ready = is_ready || is_failed;
         }
         ready[0] || is_failed
     }
@@ -155,7 +155,7 @@ impl<'a> Greeter<'a> {
                 Err(error) => match error.kind() {
                     ErrorKind::WouldBlock => return,
                     ErrorKind::Interrupted | ErrorKind::ConnectionAborted => {}
-                    // No more files or memory: there is some when another one has gone.
+                    // No more files or memory: closing another connection frees some.
                     _ => {
                         if !self.evict() {
                             thread::sleep(TICK);
@@ -173,34 +173,35 @@ impl<'a> Greeter<'a> {
         let channel =
             tls::accepting(self.config).and_then(|tls| Channel::new(tcp, tls, self.patience));
         match channel {
-            Ok(channel) => self.unknown.push(Caller {
+            Ok(channel) => self.unknown.push(PendingPeer {
                 channel,
                 address,
                 number,
                 since: Instant::now(),
-                has_greeted: false,
+                has_said_hello: false,
                 is_ready: true,
             }),
             Err(error) => self.reject(address, &error),
         }
     }
 
-    /// Gives up an unknown connection. Returns whether there was one.
+    /// Closes the connection of an unknown peer. Returns whether there was one.
     ///
-    /// Those without a complete first message cost their peer nothing, so they go first, unless
-    /// they have no more than their share. Of either kind the network goes first that has most, so
-    /// that whoever makes many loses its own. A handshake takes a round trip, in which a crowd from
-    /// many networks may replace all: a random one goes, so that each has a chance to get through.
+    /// Connections without a complete first message cost their peer nothing, so they are closed
+    /// first, unless they are within their share. Within either kind the network with the most
+    /// connections loses one, so that whoever makes many loses its own. Among complete first
+    /// messages a random one is closed: a handshake takes a round trip, in which a crowd from many
+    /// networks could replace all others.
     fn evict(&mut self) -> bool {
         let silent = self.unknown.iter().filter(|it| !it.channel.has_hello()).count();
         let are_silent = silent > self.room / SHARE_OF_SILENT || silent == self.unknown.len();
-        let is_candidate = |it: &Caller| it.channel.has_hello() != are_silent;
+        let is_candidate = |it: &PendingPeer| it.channel.has_hello() != are_silent;
         let mut counts: HashMap<IpAddr, usize> = HashMap::new();
-        for caller in self.unknown.iter().filter(|it| is_candidate(it)) {
-            *counts.entry(network(caller.address.ip())).or_default() += 1;
+        for peer in self.unknown.iter().filter(|it| is_candidate(it)) {
+            *counts.entry(network(peer.address.ip())).or_default() += 1;
         }
         let most = counts.values().max().copied();
-        let has_most = |it: &Caller| counts.get(&network(it.address.ip())).copied() == most;
+        let has_most = |it: &PendingPeer| counts.get(&network(it.address.ip())).copied() == most;
         let candidates: Vec<usize> = (0..self.unknown.len())
             .filter(|&at| is_candidate(&self.unknown[at]) && has_most(&self.unknown[at]))
             .collect();
@@ -218,34 +219,34 @@ impl<'a> Greeter<'a> {
         true
     }
 
-    /// Goes on with the handshakes of those that are unknown.
+    /// Continues the handshakes of unknown peers.
     fn shake_hands(&mut self) {
         let patience = self.patience;
-        for mut caller in mem::take(&mut self.unknown) {
-            match caller.shake_hands(patience) {
-                Ok(()) if caller.channel.is_proved() => {
-                    caller.channel.welcome();
-                    self.known.push(caller);
+        for mut peer in mem::take(&mut self.unknown) {
+            match peer.shake_hands(patience) {
+                Ok(()) if peer.channel.is_proved() => {
+                    peer.channel.start_session();
+                    self.known.push(peer);
                 }
-                Ok(()) => self.unknown.push(caller),
-                Err(error) => self.reject(caller.address, &error),
+                Ok(()) => self.unknown.push(peer),
+                Err(error) => self.reject(peer.address, &error),
             }
         }
     }
 
-    /// Learns which streams the known ones have.
+    /// Receives the names of the streams of known peers.
     fn learn_streams(&mut self) {
-        for mut caller in mem::take(&mut self.known) {
-            match caller.learn_stream() {
-                Ok(None) => self.known.push(caller),
+        for mut peer in mem::take(&mut self.known) {
+            match peer.learn_stream() {
+                Ok(None) => self.known.push(peer),
                 Ok(Some(stream)) => {
-                    let Caller { channel, address, number, .. } = caller;
-                    self.waiting.push(Guest { channel, address, stream, number });
+                    let PendingPeer { channel, address, number, .. } = peer;
+                    self.waiting.push(IdentifiedPeer { channel, address, stream, number });
                 }
                 Err(error) => {
-                    self.reject(caller.address, &error);
+                    self.reject(peer.address, &error);
                     if let LinkError::Ended(why) = error {
-                        self.departures.add(caller.channel, &Message::Refused(why));
+                        self.closing.add(peer.channel, &Message::Refused(why));
                     }
                 }
             }
@@ -257,28 +258,28 @@ impl<'a> Greeter<'a> {
         }
     }
 
-    /// Passes on as many as are taken over now.
+    /// Passes on identified peers, as many as the receiver accepts now.
     fn pass_on(&mut self) {
         let surplus = self.waiting.len().saturating_sub(MOST_KNOWN);
-        // They come again.
+        // The dropped ones connect again.
         self.waiting.drain(..surplus);
         while !self.waiting.is_empty() {
-            match self.guests.try_send(self.waiting.remove(0)) {
+            match self.identified.try_send(self.waiting.remove(0)) {
                 Ok(()) => {}
-                Err(TrySendError::Full(guest)) => return self.waiting.insert(0, guest),
-                // It is all over.
+                Err(TrySendError::Full(peer)) => return self.waiting.insert(0, peer),
+                // The receiver has ended.
                 Err(TrySendError::Disconnected(_)) => {}
             }
         }
     }
 
     fn reject(&self, address: SocketAddr, why: &LinkError) {
-        (self.watch)(Event::Rejected(address, why.to_string()));
+        (self.observer)(ReceiveEvent::Rejected(address, why.to_string()));
     }
 }
 
-impl Caller {
-    /// Goes on with the handshake.
+impl PendingPeer {
+    /// Continues the handshake.
     fn shake_hands(&mut self, patience: Duration) -> Result<(), LinkError> {
         if self.is_ready {
             self.channel.exchange(Duration::ZERO)?;
@@ -298,18 +299,18 @@ impl Caller {
         }
     }
 
-    /// Learns which stream the peer has, as soon as it has named it.
+    /// Returns the name of the peer's stream once it has arrived.
     fn learn_stream(&mut self) -> Result<Option<StreamId>, LinkError> {
         self.channel.exchange(Duration::ZERO)?;
         while let Some(message) = self.channel.receive()? {
             match message {
-                Message::Hello(VERSION) if !self.has_greeted => self.has_greeted = true,
-                Message::Hello(_) if !self.has_greeted => {
+                Message::Hello(VERSION) if !self.has_said_hello => self.has_said_hello = true,
+                Message::Hello(_) if !self.has_said_hello => {
                     return Err(LinkError::Ended(format!(
                         "this site speaks version {VERSION} of the protocol of the link"
                     )));
                 }
-                Message::Stream(stream) if self.has_greeted => return Ok(Some(stream)),
+                Message::Stream(stream) if self.has_said_hello => return Ok(Some(stream)),
                 _ => return Err(LinkError::Protocol("does not say hello")),
             }
         }
@@ -317,8 +318,8 @@ impl Caller {
     }
 }
 
-/// The part of an address that its owner cannot choose at will: networks of these sizes are what
-/// one customer gets.
+/// Returns the network of an address: the part that its owner cannot choose at will. One customer
+/// usually gets networks of these sizes.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
@@ -338,10 +339,10 @@ mod tests {
 
     #[test]
     fn addresses_that_one_owner_can_choose_are_one() {
-        let of = |text: &str| network(text.parse().unwrap());
-        assert_eq!(of("2001:db8:1:2:3::4"), of("2001:db8:1:9:ffff::9"));
-        assert_ne!(of("2001:db8:1::"), of("2001:db8:2::"));
-        assert_eq!(of("::ffff:192.0.2.7"), of("192.0.2.8"));
-        assert_ne!(of("192.0.2.7"), of("192.0.3.7"));
+        let network_of = |text: &str| network(text.parse().unwrap());
+        assert_eq!(network_of("2001:db8:1:2:3::4"), network_of("2001:db8:1:9:ffff::9"));
+        assert_ne!(network_of("2001:db8:1::"), network_of("2001:db8:2::"));
+        assert_eq!(network_of("::ffff:192.0.2.7"), network_of("192.0.2.8"));
+        assert_ne!(network_of("192.0.2.7"), network_of("192.0.3.7"));
     }
 }

@@ -1,4 +1,4 @@
-//! The messages between the ranks of two sites.
+//! The messages between ranks of two sites, and the mailboxes that send and receive them.
 
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, TryRecvError};
@@ -10,71 +10,70 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, exit};
 
-/// A sender or receiver of messages.
+/// The address of a mailbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Address {
     /// The first rank of the search.
     Search,
-    /// The manager, which distributes blocks and writes the report.
+    /// The manager at the I/O site, which distributes blocks and writes the report.
     Manager,
-    /// A maker of reports of blocks: one on each I/O rank.
+    /// A maker, which makes reports of blocks: one on each I/O rank, with its number.
     Maker(u32),
 }
 
-/// A message.
+/// A message between the sites, or within the I/O site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Message {
     /// Search to manager: the body of the next record of the metadata.
     Record(RecordKind, Vec<u8>),
-    /// Search to manager: the search ended with an error, which it reports itself.
+    /// Search to manager: it ended with an error, which the search reports.
     Broken,
-    /// Search to manager: there is no report, since nothing is searched.
+    /// Search to manager: no records follow, since nothing is searched.
     Nothing,
-    /// Manager to search: a body of this many bytes came to this many threads, which make the
-    /// report.
-    Came(u64, u32),
-    /// Manager to search: the report of bodies with this many bytes is written.
+    /// Manager to search: bytes of a body that arrived, and number of threads that make the report.
+    Received(u64, u32),
+    /// Manager to search: bytes of bodies whose report is written.
     Written(u64),
-    /// Manager to search: the report is whole, and has its name.
+    /// Manager to search: the report is complete, and has its name.
     Done,
-    /// Manager to makers: the header of the metadata.
+    /// Manager to makers: the body of the header.
     Begin(Vec<u8>),
-    /// Maker to manager: the database is the right one.
+    /// Maker to manager: the database is the one that was searched.
     Ready,
-    /// Manager to maker.
+    /// Manager to maker: the next job.
     Make(Job),
-    /// Maker to manager: the result of its job.
+    /// Maker to manager: the report of its job.
     Made(Piece),
-    /// Manager to makers: there is nothing more to do.
+    /// Manager to makers: no more jobs follow.
     Leave,
-    /// Maker to manager, and manager to search: exit code and message of the error that ended it.
+    /// Maker to manager, and manager to search: exit code and message of the error that ended them.
     Failed(u8, String),
 }
 
-/// A record whose report a maker makes.
+/// A record to be reported by a maker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
-    /// The number of the block; at the end, the number of blocks.
+    /// Number of the block; for the end record, the number of all blocks.
     pub number: u64,
-    /// At the end, the number of queries in all blocks.
+    /// For the end record, the number of queries in all blocks.
     pub queries: u64,
-    /// A block or the end.
+    /// Kind of the record: block or end.
     pub kind: RecordKind,
-    /// Its body.
+    /// Body of the record.
     pub body: Vec<u8>,
 }
 
-/// A piece of the report.
+/// The part of the report that one job makes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Piece {
-    /// The number of the job.
+    /// Number of the job.
     pub number: u64,
-    /// Numbers of the reported queries.
+    /// Range of the numbers of the reported queries.
     pub queries: Range<u64>,
-    /// The bytes of the report.
+    /// Bytes of the report.
     pub bytes: Vec<u8>,
-    /// Lines for standard error.
-    pub said: Vec<Vec<u8>>,
+    /// Warnings to be printed with it, one per line.
+    pub lines: Vec<Vec<u8>>,
 }
 
 /// A message with its addresses.
@@ -86,44 +85,44 @@ pub struct Parcel {
     pub from: Address,
     /// The message.
     pub message: Message,
-    /// When it was sent; in another process, when it arrived.
+    /// When it was sent; in another process, when it arrived there.
     #[serde(skip, default = "Instant::now")]
     pub at: Instant,
 }
 
 impl Parcel {
-    /// Makes a parcel that is sent now.
+    /// Addresses a message, with the current time.
     pub fn new(to: Address, from: Address, message: Message) -> Self {
         Parcel { to, from, message, at: Instant::now() }
     }
 }
 
-/// Sends parcels.
+/// Function that delivers parcels.
 pub type Outbox = Box<dyn Fn(Parcel) + Send>;
 
 /// Sends and receives the messages of one address.
-pub struct Post {
+pub struct Mailbox {
     own: Address,
-    /// Its rank and host, for messages to people.
+    /// Rank and host, for error messages.
     place: Option<String>,
     inbox: Receiver<Parcel>,
     outbox: Outbox,
 }
 
-impl Post {
-    /// Makes the post of an address.
+impl Mailbox {
+    /// Creates the mailbox of an address.
     pub fn new(own: Address, inbox: Receiver<Parcel>, outbox: Outbox) -> Self {
-        Post { own, place: None, inbox, outbox }
+        Mailbox { own, place: None, inbox, outbox }
     }
 
-    /// Adds a place, which the messages of its errors name.
+    /// Sets the rank and host that are named in the error that ends this mailbox's owner.
     #[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "threads have none"))]
     pub fn with_place(mut self, place: String) -> Self {
         self.place = Some(place);
         self
     }
 
-    /// Sends a message. It is lost if the receiver has ended.
+    /// Sends a message. It is dropped if the receiver has ended.
     pub fn send(&self, to: Address, message: Message) {
         (self.outbox)(Parcel::new(to, self.own, message));
     }
@@ -131,15 +130,15 @@ impl Post {
     /// Waits for the next message.
     ///
     /// # Errors
-    /// The other site has ended.
+    /// All senders are gone.
     pub fn wait(&self) -> Result<Parcel, Error> {
         self.inbox.recv().map_err(|_| gone())
     }
 
-    /// Returns the next message if one has arrived.
+    /// Returns the next message, if one has arrived.
     ///
     /// # Errors
-    /// The other site has ended.
+    /// All senders are gone.
     pub fn poll(&self) -> Result<Option<Parcel>, Error> {
         match self.inbox.try_recv() {
             Ok(parcel) => Ok(Some(parcel)),
@@ -148,7 +147,7 @@ impl Post {
         }
     }
 
-    /// Sends the error that ended the owner of this post.
+    /// Sends the error that ends the owner of this mailbox.
     pub fn fail(&self, error: &Error) {
         let to = match self.own {
             Address::Maker(_) => Address::Manager,
@@ -163,8 +162,8 @@ impl Post {
     }
 }
 
-impl Drop for Post {
-    /// Nobody must wait for a thread that panicked.
+impl Drop for Mailbox {
+    /// Reports a panic, so that nobody waits for this thread.
     fn drop(&mut self) {
         if thread::panicking() {
             self.fail(&Error::new(exit::UNKNOWN, ""));
@@ -172,7 +171,7 @@ impl Drop for Post {
     }
 }
 
-/// The error of a channel whose other end is gone.
+/// Creates the error for senders that ended without a message.
 fn gone() -> Error {
     Error::new(exit::UNKNOWN, "the other site has ended")
 }

@@ -1,52 +1,53 @@
-//! What alignments of a block's queries are worth.
+//! Statistics and bounds of the alignments of a block.
 
 use fleetblast_engine::hits::Alignment;
 use fleetblast_engine::query::Query;
 use fleetblast_engine::search::{self, Search};
-use fleetblast_metadata::hits::{Bounds, Worth};
+use fleetblast_metadata::hits::{HitBounds, ScoreStatistics};
 use fleetblast_seq::frame::Frame;
 
 use crate::subjects::Target;
 
-/// The statistics of a block.
-pub struct Judge<'a> {
+/// The statistics of the queries of a block.
+pub struct BlockStatistics<'a> {
     queries: &'a [Query],
-    worths: Vec<search::ScoreStatistics<'a>>,
+    statistics: Vec<search::ScoreStatistics<'a>>,
     target: &'a Target,
 }
 
-impl<'a> Judge<'a> {
-    /// Of these queries, searched in that target.
+impl<'a> BlockStatistics<'a> {
+    /// Creates the statistics of queries that are searched in `target`.
     pub fn new(engine: &'a Search, queries: &'a [Query], target: &'a Target) -> Self {
-        Self::by(|_| engine, queries, target)
+        Self::with_engines(|_| engine, queries, target)
     }
 
-    /// The same of queries that are not all searched by one engine.
-    pub fn by(
+    /// Creates the statistics of queries with different engines.
+    pub fn with_engines(
         engine: impl Fn(&Query) -> &'a Search,
         queries: &'a [Query],
         target: &'a Target,
     ) -> Self {
-        let worths = queries.iter().map(|query| engine(query).score_statistics(query)).collect();
-        Judge { queries, worths, target }
+        let statistics =
+            queries.iter().map(|query| engine(query).score_statistics(query)).collect();
+        BlockStatistics { queries, statistics, target }
     }
 }
 
-impl Worth for Judge<'_> {
+impl ScoreStatistics for BlockStatistics<'_> {
     fn scale(&self, query: usize) -> i32 {
-        self.worths[query].scale()
+        self.statistics[query].scale()
     }
 
     fn bit_score(&self, query: usize, context: u8, score: i32) -> f64 {
-        self.worths[query].bit_score(context, score)
+        self.statistics[query].bit_score(context, score)
     }
 
     fn evalue(&self, query: usize, context: u8, oid: u32, score: i32) -> f64 {
-        self.worths[query].evalue(context, score, self.target.searched.length_of(oid))
+        self.statistics[query].evalue(context, score, self.target.searched.length_of(oid))
     }
 }
 
-impl Bounds for Judge<'_> {
+impl HitBounds for BlockStatistics<'_> {
     fn sequences(&self) -> u32 {
         self.target.searched.oid_count()
     }
@@ -58,14 +59,14 @@ impl Bounds for Judge<'_> {
     fn fits(&self, query: usize, oid: u32, alignment: &Alignment) -> bool {
         let context = &self.queries[query].contexts[usize::from(alignment.context)];
         let (length, subject) = (context.unmasked.len(), self.target.searched.length_of(oid));
-        let read_alike = matches!(
+        let is_same_frame = matches!(
             (context.frame, alignment.frame),
             (Frame::Protein, Frame::Protein) | (Frame::Strand(_), Frame::Strand(_))
         );
-        // Without gaps BLAST+ has alignments of no letters at all, too.
-        let is_there = alignment.query.is_empty() == alignment.subject.is_empty();
-        is_there
-            && read_alike
+        // Without gaps BLAST+ also has alignments of no letters.
+        let is_consistent = alignment.query.is_empty() == alignment.subject.is_empty();
+        is_consistent
+            && is_same_frame
             && alignment.query.end as usize <= length
             && alignment.subject.end <= subject
     }

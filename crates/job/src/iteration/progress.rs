@@ -1,4 +1,4 @@
-//! How far a query is.
+//! The progress of a query through its iterations.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -11,70 +11,70 @@ use fleetblast_report::scoremat::Statistics;
 use crate::error::Error;
 use crate::queries::INVALID;
 
-/// How far a query is.
-pub struct Course {
-    /// With the matrix of the next search.
+/// The progress of a query through its iterations.
+pub struct QueryProgress {
+    /// The query, with the PSSM of the next iteration.
     pub query: Query,
-    /// Nothing new was found.
+    /// The last iteration found no new subject.
     converged: bool,
-    /// It is not searched again.
+    /// There is no further iteration.
     pub ended: bool,
-    /// Matrices to be kept behind the last search.
-    pub last: Vec<Kept>,
-    /// Why it ended before its time, which ends all.
+    /// PSSMs to be written after the last iteration.
+    pub last: Vec<KeptMatrix>,
+    /// The error that ended it, which ends the whole search.
     pub failure: Option<Error>,
-    /// Searches that found something.
+    /// Number of iterations with hits.
     pub(super) done: usize,
-    /// Subjects below the threshold in the last search.
+    /// OIDs of the subjects below the threshold in the last iteration.
     pub(super) found: BTreeSet<u32>,
-    /// Another search is due.
+    /// Whether another iteration is due.
     pub(super) goes_on: bool,
-    /// A search with a matrix was told that its composition-based statistics are not those asked for.
+    /// Whether the warning about composition-based statistics was issued.
     pub(super) reset: bool,
-    /// The statistics of the last search.
+    /// Statistics of the last iteration.
     pub(super) statistics: Option<Statistics>,
 }
 
-/// What a search is reported with.
-pub struct Begun {
-    /// The matrix to be kept before it.
-    pub kept: Option<Kept>,
-    /// As searched.
+/// Data about an iteration that its report needs.
+pub struct IterationStart {
+    /// The PSSM to be written before it.
+    pub kept: Option<KeptMatrix>,
+    /// The query as it is searched.
     pub query: Query,
-    /// Subjects below the threshold in the search before.
+    /// OIDs of the subjects below the threshold in the iteration before.
     pub known: BTreeSet<u32>,
-    /// It found more subjects than are shown.
+    /// Whether it found more subjects than are shown.
     pub exceeds: bool,
-    /// Where a pattern that is searched for occurs in the query.
+    /// Ranges of the query in which the pattern occurs; empty without a pattern.
     pub places: Vec<Range<u32>>,
-    /// What BLAST+ warns of.
+    /// Warnings of BLAST+.
     pub messages: Vec<String>,
 }
 
-impl Begun {
-    /// Hides what is masked: the results of psiblast know no masks (`CBlastTracebackSearch::Run`).
+impl IterationStart {
+    /// Removes the masks of the query: psiblast's results have none (`CBlastTracebackSearch::Run`).
     pub fn hide_masks(&mut self) {
         hide_masks(&mut self.query);
     }
 }
 
-/// Hides what is masked of a query in reports.
+/// Removes the masks of a query, which its reports do not show.
 pub fn hide_masks(query: &mut Query) {
     query.contexts.iter_mut().for_each(|context| context.masks.clear());
 }
 
-/// A matrix to be kept, and the statistics that its table shows.
-pub struct Kept {
-    /// The matrix.
+/// A PSSM to be written, and the statistics that its table shows.
+pub struct KeptMatrix {
+    /// The PSSM.
     pub pssm: Arc<Pssm>,
     /// The statistics.
     pub statistics: Statistics,
 }
 
-impl Course {
-    /// Of a query that was not searched.
+impl QueryProgress {
+    /// Creates the progress of a query before its first iteration.
     pub(super) fn new(query: Query) -> Self {
-        Course {
+        QueryProgress {
             query,
             converged: false,
             ended: false,
@@ -88,18 +88,20 @@ impl Course {
         }
     }
 
-    /// Whether nothing new was found at last, and that is told: nothing failed.
+    /// Whether the last iteration found no new subject and nothing failed, so that the report says
+    /// so.
     pub fn has_converged(&self) -> bool {
         self.converged && self.failure.is_none()
     }
 
-    /// The matrix at hand, to be kept.
-    pub(super) fn kept(&self) -> Option<Kept> {
+    /// Returns the current PSSM, to be written.
+    pub(super) fn kept(&self) -> Option<KeptMatrix> {
         let (pssm, statistics) = (self.query.pssm.clone()?, self.statistics?);
-        Some(Kept { pssm, statistics })
+        Some(KeptMatrix { pssm, statistics })
     }
 
-    /// Counts a search that found these below the threshold; it may be searched again if it `has_more`.
+    /// Counts an iteration that found these subjects below the threshold. `has_more` is whether the
+    /// number of iterations allows another one.
     pub(super) fn count(&mut self, found: BTreeSet<u32>, has_more: bool) {
         self.done += 1;
         self.converged = self.done > 1 && found.is_subset(&self.found);
@@ -107,7 +109,8 @@ impl Course {
         self.found = found;
     }
 
-    /// Ends if the next search cannot be made, for which its matrix is kept as for others.
+    /// Ends with an error if the query cannot be searched again. Its PSSM is written as for other
+    /// queries.
     pub fn end_if_lost(&mut self) {
         if !self.ended && !self.query.is_searchable() {
             self.last.extend(self.kept());
@@ -115,7 +118,7 @@ impl Course {
         }
     }
 
-    /// Ends before its time.
+    /// Ends with an error.
     pub fn fail(&mut self, error: Error) {
         self.failure = Some(error);
         self.ended = true;

@@ -1,0 +1,148 @@
+//! Encodes the results of blocks of queries as metadata.
+
+use fleetblast_engine::hits::SubjectHit;
+use fleetblast_engine::params::HspFilter;
+use fleetblast_engine::query::Query;
+use fleetblast_engine::search::Search;
+use fleetblast_metadata::subjects::{self, ShownSubjects};
+use fleetblast_metadata::{BatchState, BlockResults, Encoding, NoRoom, hits};
+
+use super::queries::encode_query;
+use super::statistics::BlockStatistics;
+use crate::error::Error;
+use crate::plan::Plan;
+use crate::queries::QueryRecord;
+use crate::subjects::Target;
+
+/// Encodes the results of blocks.
+pub struct MetadataEncoder<'a> {
+    /// Whether the reported hits of a subject never depend on other subjects.
+    has_independent_subjects: bool,
+    engine: &'a Search,
+    target: &'a Target,
+}
+
+/// A block that was searched.
+pub struct SearchedBlock<'a> {
+    /// Its queries, as they were read.
+    pub records: &'a [QueryRecord],
+    /// The same queries, as they were searched.
+    pub prepared: &'a [Query],
+    /// Number of queries in each batch.
+    pub batches: &'a [usize],
+    /// For each query, whether any query of its batch can be searched. Empty unless batches extend
+    /// beyond the block.
+    pub reach_out: Vec<bool>,
+    /// Hits of each query.
+    pub hits: &'a [Vec<SubjectHit>],
+    /// For each query, whether more subjects were aligned than the hit list holds.
+    pub overflowed: &'a [bool],
+    /// Whether any query is so long that it is searched in chunks.
+    pub has_pieces: bool,
+    /// State after the last batch; `None` if the block ends inside a batch.
+    pub batch_state: Option<BatchState>,
+}
+
+impl<'a> MetadataEncoder<'a> {
+    /// Creates an encoder for the blocks of a plan.
+    pub fn new(plan: &Plan, engine: &'a Search, target: &'a Target) -> Self {
+        let has_independent_subjects =
+            plan.params.common().filter == HspFilter::Collect && !plan.params.evalues_decide();
+        MetadataEncoder { has_independent_subjects, engine, target }
+    }
+
+    /// Returns the searched target.
+    pub fn target(&self) -> &'a Target {
+        self.target
+    }
+
+    /// Returns the encoding that a block gets if `encoding` is asked for: `Hits` if `Oids` is
+    /// impossible.
+    pub fn supported_encoding(&self, encoding: Encoding, searched: &SearchedBlock) -> Encoding {
+        match encoding {
+            Encoding::Oids if !self.can_be_found_again(searched) => Encoding::Hits,
+            encoding => encoding,
+        }
+    }
+
+    /// Encodes the results of a block in a [supported](Self::supported_encoding) encoding. `report`
+    /// makes the parts of the report: the part before the queries, and that of each query.
+    ///
+    /// # Errors
+    /// No memory; a report that cannot be made.
+    pub fn encode(
+        &self,
+        encoding: Encoding,
+        searched: &SearchedBlock,
+        report: impl FnOnce() -> Result<Vec<Vec<u8>>, Error>,
+    ) -> Result<BlockResults, Error> {
+        let SearchedBlock { prepared, hits, overflowed, .. } = searched;
+        let bytes = match encoding {
+            Encoding::Report => return BlockResults::report(&report()?).map_err(no_room),
+            Encoding::Oids => {
+                let shown: Vec<ShownSubjects> = hits.iter().zip(*overflowed).map(shown).collect();
+                subjects::encode(&shown)
+            }
+            Encoding::Hits => {
+                let statistics = BlockStatistics::new(self.engine, prepared, self.target);
+                hits::encode(hits, &statistics)
+            }
+        };
+        Ok(BlockResults { encoding, bytes: bytes.map_err(no_room)?, digest: hits::digest(hits) })
+    }
+
+    /// Whether a search of only the shown subjects finds the same hits. That is not sure if hidden
+    /// subjects influence the shown ones: by a filter of all subjects of a query, by the order of a
+    /// subject's HSPs, or by the hit lists of chunks. It is also not sure for a batch that extends
+    /// beyond the block, since its other queries are unknown.
+    fn can_be_found_again(&self, searched: &SearchedBlock) -> bool {
+        self.has_independent_subjects && !searched.has_pieces && searched.reach_out.is_empty()
+    }
+}
+
+/// Encodes a block as the body of a record.
+///
+/// # Errors
+/// No memory.
+pub fn encode_block(searched: SearchedBlock, results: BlockResults) -> Result<Vec<u8>, Error> {
+    let block = fleetblast_metadata::Block {
+        queries: searched.records.iter().map(encode_query).collect(),
+        batches: searched.batches.iter().map(|&count| count as u32).collect(),
+        batch_state: searched.batch_state,
+        searched: searched.reach_out,
+        results,
+    };
+    block.encode().map_err(no_room)
+}
+
+/// Encodes a block of psiblast, whose queries are batches of their own, as the body of a record.
+///
+/// # Errors
+/// No memory.
+pub fn encode_iterated_block<'r>(
+    records: impl Iterator<Item = &'r QueryRecord>,
+    results: BlockResults,
+) -> Result<Vec<u8>, Error> {
+    let queries: Vec<_> = records.map(encode_query).collect();
+    let block = fleetblast_metadata::Block {
+        batches: vec![1; queries.len()],
+        queries,
+        // A run that resumes psiblast searches all blocks again.
+        batch_state: None,
+        searched: Vec::new(),
+        results,
+    };
+    block.encode().map_err(no_room)
+}
+
+/// Returns the subjects that are shown of a query.
+fn shown((hits, &overflowed): (&Vec<SubjectHit>, &bool)) -> ShownSubjects {
+    let mut oids: Vec<u32> = hits.iter().map(|hit| hit.oid).collect();
+    oids.sort_unstable();
+    ShownSubjects { oids, overflowed }
+}
+
+/// Converts the error for missing memory.
+pub fn no_room(error: NoRoom) -> Error {
+    Error::starved(error)
+}
