@@ -7,6 +7,7 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 
 use crate::metadata_ranks::kept;
 use crate::patience::until;
@@ -106,6 +107,14 @@ impl Place {
         place
     }
 
+    /// The same, and what a search for `MANY` says in one process, which runs once for all tests.
+    fn with_expected() -> (Place, &'static Output) {
+        static EXPECTED: OnceLock<Output> = OnceLock::new();
+        let place = Place::with_repeats();
+        let expected = EXPECTED.get_or_init(|| place.output(MANY));
+        (place, expected)
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
@@ -160,8 +169,7 @@ fn without_command(report: &[u8]) -> Vec<&[u8]> {
 
 #[test]
 fn batches_that_are_foretold_wrong_are_found_out() {
-    let place = Place::with_repeats();
-    let expected = place.output(MANY);
+    let (place, expected) = Place::with_expected();
     let mut other = place.command(MANY);
     let other = other.env("BATCH_SIZE", "1000").output().expect("the program runs");
     assert!(other.stdout != expected.stdout, "the batches make no difference");
@@ -183,8 +191,7 @@ fn batches_that_are_foretold_wrong_are_found_out() {
 
 #[test]
 fn a_search_that_is_killed_is_judged_the_same_when_it_goes_on() {
-    let place = Place::with_repeats();
-    let expected = place.output(MANY).stdout;
+    let (place, expected) = Place::with_expected();
     let arguments = format!("{MANY} -checkpoint kept -resume -out report -block_residues 700");
     let checkpoint = place.path("kept");
     for shape in ["-ranks 3", "-ranks 2 -partitions 2", "-ranks 4 -groups 2"] {
@@ -206,7 +213,7 @@ fn a_search_that_is_killed_is_judged_the_same_when_it_goes_on() {
     });
     assert!(resumed.is_some_and(|blocks| blocks > 0), "{message}");
     let report = fs::read(place.path("report")).expect("the report");
-    assert!(report == expected, "{message}");
+    assert!(report == expected.stdout, "{message}");
     assert!(!checkpoint.exists());
 }
 
@@ -325,14 +332,13 @@ fn what_depends_on_more_than_ranks_know_is_refused_by_name() {
 fn processes_report_what_one_does() {
     use crate::launched::launched;
 
-    let place = Place::with_repeats();
-    let expected = place.output(MANY).stdout;
+    let (place, expected) = Place::with_expected();
     let program = PathBuf::from(env!("CARGO_BIN_EXE_fleetblast"));
     let line = format!("{MANY} -groups 2 -block_residues 1000 -num_threads 1 -out report");
     let mut command = place.in_place(launched(&program, 4), &line);
     let output = command.output().expect("the launcher runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(fs::read(place.path("report")).expect("the report") == expected);
+    assert!(fs::read(place.path("report")).expect("the report") == expected.stdout);
     let line = format!("{MANY} -window_size 40 -off_diagonal_range 5 -out refused");
     let refused = place.in_place(launched(&program, 3), &line).output().expect("the launcher runs");
     let told = String::from_utf8_lossy(&refused.stderr).into_owned();
