@@ -28,7 +28,7 @@ ifeq ($(RUSTUP_HOME)$(wildcard $(HOME)/.rustup),)
   endif
 endif
 
-.PHONY: build tools demo lint test test-programs test-build test-black-box test-units test-doc test-table test-other-sample test-makedb test-mpi test-netlab test-nfs test-mpich test-slurm test-clients \
+.PHONY: build tools demo lint lint-text lint-code test test-programs test-build test-black-box test-units test-doc test-table test-other-sample test-makedb test-mpi test-netlab test-nfs test-mpich test-slurm test-clients \
         difftest difftest-db difftest-full difftest-kernels difftest-mpi difftest-resume difftest-metadata link-kills miri fuzzdiff kills fuzz \
         bench bench-full bench-single bench-fleet bench-peers bench-blastn bench-psiblast bench-load clean-difftest
 
@@ -220,17 +220,28 @@ bench-load: tools
 # The same packages each time, since dependencies have the features that all of these ask for: others would be checked again.
 # Nothing is linked here, so libFuzzer, which is C++, need not be compiled.
 CLIPPY = CUSTOM_LIBFUZZER_PATH=/nowhere/libFuzzer.a $(CARGO) clippy --locked --workspace --all-targets
+# The documentation is made from what clippy has checked, so that no crate is checked once more: with clippy's compiler and the
+# arguments that `cargo clippy -- -D warnings` gives it, and with examples, since these take the features of what tests need.
+CLIPPY_CHECKED = RUSTC_WORKSPACE_WRAPPER="$$(rustc --print sysroot)/bin/clippy-driver" \
+                 CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
 ## lint: format, clippy and documentation, warnings are errors
 lint:
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint-text lint-code
+
+# One processor is enough for it.
+lint-text:
 	$(CARGO) fmt --all --check
 	scripts/check-rules.sh
 	scripts/check-words-test
 	scripts/check-words
 	scripts/check-layers-test
 	scripts/check-layers
+
+lint-code:
 	$(CLIPPY) $(ALL_MPI) -- -D warnings
 	$(if $(MPI),$(CLIPPY) -- -D warnings)
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace $(ALL_MPI) --no-deps
+	$(CLIPPY_CHECKED) RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace $(ALL_MPI) --no-deps \
+	    --lib --bin fleetblast --bin difftest --examples
 
 ## fuzz: every cargo-fuzz target for FUZZ_SECONDS each (needs cargo-fuzz)
 FUZZ_SECONDS ?= 60

@@ -8,6 +8,7 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 
 use crate::metadata_ranks::kept;
 use crate::patience::until;
@@ -108,6 +109,14 @@ impl Place {
         place
     }
 
+    /// The same, and what a search for `MANY` says in one process, which runs once for all tests.
+    fn with_expected() -> (Place, &'static Output) {
+        static EXPECTED: OnceLock<Output> = OnceLock::new();
+        let place = Place::with_repeats();
+        let expected = EXPECTED.get_or_init(|| place.output(MANY));
+        (place, expected)
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
@@ -162,8 +171,7 @@ fn without_command(report: &[u8]) -> Vec<&[u8]> {
 
 #[test]
 fn wrongly_predicted_batches_are_detected() {
-    let place = Place::with_repeats();
-    let expected = place.output(MANY);
+    let (place, expected) = Place::with_expected();
     let mut other = place.command(MANY);
     let other = other.env("BATCH_SIZE", "1000").output().expect("the program runs");
     assert!(other.stdout != expected.stdout, "the batches make no difference");
@@ -185,8 +193,7 @@ fn wrongly_predicted_batches_are_detected() {
 
 #[test]
 fn a_resumed_search_verifies_predictions_as_before() {
-    let place = Place::with_repeats();
-    let expected = place.output(MANY).stdout;
+    let (place, expected) = Place::with_expected();
     let arguments = format!("{MANY} -checkpoint kept -resume -out report -block_residues 700");
     let checkpoint = place.path("kept");
     for shape in ["-ranks 3", "-ranks 2 -partitions 2", "-ranks 4 -groups 2"] {
@@ -208,7 +215,7 @@ fn a_resumed_search_verifies_predictions_as_before() {
     });
     assert!(resumed.is_some_and(|blocks| blocks > 0), "{message}");
     let report = fs::read(place.path("report")).expect("the report");
-    assert!(report == expected, "{message}");
+    assert!(report == expected.stdout, "{message}");
     assert!(!checkpoint.exists());
 }
 
@@ -330,14 +337,13 @@ fn what_depends_on_more_than_ranks_know_is_refused_by_name() {
 fn processes_report_what_one_does() {
     use crate::launched::launched;
 
-    let place = Place::with_repeats();
-    let expected = place.output(MANY).stdout;
+    let (place, expected) = Place::with_expected();
     let program = PathBuf::from(env!("CARGO_BIN_EXE_fleetblast"));
     let line = format!("{MANY} -groups 2 -block_residues 1000 -num_threads 1 -out report");
     let mut command = place.in_place(launched(&program, 4), &line);
     let output = command.output().expect("the launcher runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(fs::read(place.path("report")).expect("the report") == expected);
+    assert!(fs::read(place.path("report")).expect("the report") == expected.stdout);
     let line = format!("{MANY} -window_size 40 -off_diagonal_range 5 -out refused");
     let refused = place.in_place(launched(&program, 3), &line).output().expect("the launcher runs");
     let messages = String::from_utf8_lossy(&refused.stderr).into_owned();

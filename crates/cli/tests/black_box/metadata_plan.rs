@@ -47,6 +47,15 @@ fn what_is_expected_is_about_what_comes() {
     }
 }
 
+/// Whether a plan is by all ten queries, or by those that a busy machine searches within the two
+/// seconds that a plan may take.
+fn is_by_ten(plan: &str) -> bool {
+    let line = plan.lines().find(|line| line.starts_with("metadata ")).expect(plan);
+    let seconds = line.strip_suffix(" s").and_then(|line| line.rsplit(' ').next()).expect(plan);
+    let is_cut = seconds.parse::<f64>().expect(plan) > 2.0;
+    line.contains("by 10 of 10 queries") || is_cut && line.contains(" of 10 queries")
+}
+
 #[test]
 fn every_way_to_another_site_has_a_plan() {
     let dir = proteins(10);
@@ -59,7 +68,7 @@ fn every_way_to_another_site_has_a_plan() {
         let run = fleetblast(dir, &[&BLASTP, &["-plan"][..], way].concat()).output().unwrap();
         let plan = String::from_utf8_lossy(&run.stdout);
         assert!(run.status.success(), "{}", said(&run));
-        assert!(plan.contains("by 10 of 10 queries"), "{plan}");
+        assert!(is_by_ten(&plan), "{plan}");
         let how =
             if way[0] == "-metadata_out" { "one after the other" } else { "at the same time" };
         assert!(plan.contains(how), "{plan}");
@@ -79,6 +88,6 @@ fn every_way_to_another_site_has_a_plan() {
         command.args(BLASTP).args(["-plan", "-io_ranks", "1", "-out", "r"]).current_dir(dir);
         command.stdin(std::process::Stdio::null());
         let plan = String::from_utf8(must(command)).unwrap();
-        assert!(plan.contains("by 10 of 10 queries") && !dir.join("r").exists(), "{plan}");
+        assert!(is_by_ten(&plan) && !dir.join("r").exists(), "{plan}");
     }
 }

@@ -46,7 +46,7 @@ fn fasta(sequences: &[(String, Vec<u8>)]) -> String {
 pub(crate) fn proteins(count: usize) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("q.fa"), queries(5, count).concat()).unwrap();
-    make_database(dir.path(), "prot", &fasta(&family(1, 120)));
+    make_database(dir.path(), "prot", &fasta(&family(1, 60)));
     dir
 }
 

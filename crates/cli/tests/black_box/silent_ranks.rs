@@ -11,10 +11,11 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::family::queries;
+use crate::family::{family, queries};
 use crate::launched::{launched, rank_of};
 use crate::metadata_ranks::{BLASTP, fleetblast, must, proteins};
 use crate::patience::{awaited, until};
+use crate::volumes::{FOUR, write};
 
 /// How long a rank may be silent.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -23,8 +24,10 @@ const LIMIT: Duration = Duration::from_secs(20);
 const SETTLED: Duration = Duration::from_secs(4);
 /// Number of queries: more than a pipe and the read-ahead of the search can hold.
 const QUERIES: usize = 1500;
+/// Subjects for them, few: a job that waits for queries need not have searched for long.
+const SUBJECTS: usize = 6;
 /// Number of queries whose report is larger than a pipe can hold.
-const REPORTED: usize = 200;
+const REPORTED: usize = 40;
 
 /// A job of several processes that waits for a pipe.
 struct Waiting {
@@ -37,14 +40,17 @@ impl Waiting {
     /// A search whose last `io_ranks` ranks make the report. It waits for more queries from
     /// `q.pipe`.
     fn for_queries(ranks: u32, io_ranks: &str) -> (Self, File) {
-        let dir = proteins(QUERIES);
+        let dir = tempfile::tempdir().expect("a directory");
+        write(dir.path(), "db", &FOUR, &family(1, SUBJECTS));
         make_pipe(&dir.path().join("q.pipe"));
         let program = [BLASTP[0], "-db", "db", "-query", "q.pipe", "-outfmt", "6"];
         let job = Waiting::start(dir, ranks, &program, &["-out", "r", "-io_ranks", io_ranks]);
         let pipe = File::options().write(true).open(job.dir.path().join("q.pipe"));
         let mut pipe = pipe.expect("a pipe that is read");
         // When it has them the search is under way.
-        pipe.write_all(queries(5, QUERIES).concat().as_bytes()).expect("queries that are read");
+        let text = queries(5, QUERIES).concat();
+        fs::write(job.dir.path().join("q.fa"), &text).expect("queries");
+        pipe.write_all(text.as_bytes()).expect("queries that are read");
         sleep(SETTLED);
         (job, pipe)
     }

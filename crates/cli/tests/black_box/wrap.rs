@@ -168,13 +168,13 @@ fn what_fails_is_tried_again_and_named_and_the_rest_is_there() {
     assert!(
         output.stdout == text.as_bytes() && said(&output).contains("exit code 9; trying again")
     );
-    // What hangs is ended.
+    // What hangs is ended, and on a busy machine nothing else.
     let start = Instant::now();
     let hangs = "if grep -q '>q7$' /dev/fd/0; then exec sleep 600; fi; cat /dev/fd/0";
-    let limited = [&one_each[..], &["-time_limit", "1", "-tries", "1"]].concat();
+    let limited = [&one_each[..], &["-time_limit", "6", "-tries", "1"]].concat();
     let output = inputs.wrapped(&limited, &["sh", "-c", hangs]);
     assert_eq!(output.status.code(), Some(3), "{}", said(&output));
-    assert!(said(&output).contains("took longer than 1 s"), "{}", said(&output));
+    assert!(said(&output).contains("took longer than 6 s"), "{}", said(&output));
     assert!(start.elapsed() < Duration::from_secs(60));
     assert_eq!(String::from_utf8_lossy(&output.stdout), rest);
 }

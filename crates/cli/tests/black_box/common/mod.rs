@@ -6,6 +6,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 
 use fleetblast_oracle::Oracle;
 use tempfile::TempDir;
@@ -35,13 +36,9 @@ impl Fixture {
             .expect("a link");
         let oracle = fleetblast_oracle::oracle();
         if let Some(oracle) = oracle {
-            let made = oracle
-                .command("makeblastdb")
-                .args(["-in", "s.fa", "-dbtype", "prot", "-out", "db"])
-                .current_dir(dir.path())
-                .output()
-                .expect("makeblastdb");
-            assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+            for (name, bytes) in database(oracle) {
+                fs::write(dir.path().join(name), bytes).expect("a file of the database");
+            }
         }
         Self { dir, oracle }
     }
@@ -88,6 +85,23 @@ pub fn compile_late_open(library: &Path) {
     let mut compiler = Command::new("cc");
     compiler.args(["-O1", "-shared", "-fPIC", "-o"]).arg(library);
     assert!(compiler.args([source, "-ldl"]).status().expect("a compiler").success());
+}
+
+/// The files of the database `db`, which the oracle makes once for all fixtures.
+fn database(oracle: &Oracle) -> &'static [(OsString, Vec<u8>)] {
+    static FILES: OnceLock<Vec<(OsString, Vec<u8>)>> = OnceLock::new();
+    FILES.get_or_init(|| {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        fs::write(dir.path().join("s.fa"), SUBJECTS).expect("subjects");
+        let mut command = oracle.command("makeblastdb");
+        command.args(["-in", "s.fa", "-dbtype", "prot", "-out", "db"]).current_dir(dir.path());
+        let made = command.output().expect("makeblastdb");
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        fs::remove_file(dir.path().join("s.fa")).expect("subjects");
+        let files = fs::read_dir(dir.path()).expect("a directory");
+        let files = files.map(|entry| entry.expect("a file"));
+        files.map(|file| (file.file_name(), fs::read(file.path()).expect("bytes"))).collect()
+    })
 }
 
 /// Prints the name of a skipped test. Not by a macro, whose output the test harness hides.

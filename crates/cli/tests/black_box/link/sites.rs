@@ -98,7 +98,7 @@ pub(super) fn make_database(dir: &Path, name: &str, seed: u64) {
     let text = |(title, letters): &(String, Vec<u8>)| {
         format!(">{title}\n{}\n", String::from_utf8_lossy(letters))
     };
-    let text: String = family(seed, 120).iter().map(text).collect();
+    let text: String = family(seed, 60).iter().map(text).collect();
     fs::write(dir.join("db.fa"), text).unwrap();
     must(dir, &["makeblastdb", "-in", "db.fa", "-dbtype", "prot", "-out", name, "-title", "db"]);
 }
