@@ -72,7 +72,7 @@ impl<'a> BitReader<'a> {
     }
 
     /// Whether only zeros that fill the last byte are left.
-    pub fn is_at_end(mut self) -> bool {
+    pub fn has_only_padding(mut self) -> bool {
         let left = self.bytes.len() * 8 - self.position;
         left < 8 && self.read(left as u32) == Some(0)
     }
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(bits.read(32), Some(u32::MAX));
         assert_eq!(bits.read_rice(4), Some(77));
         assert_eq!(bits.read_rice(0), Some(0));
-        assert!(bits.is_at_end());
+        assert!(bits.has_only_padding());
     }
 
     #[test]

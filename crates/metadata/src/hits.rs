@@ -313,7 +313,7 @@ pub fn decode(
         }
         all.push(hits);
     }
-    (columns.are_done() && oids.is_at_end()).then_some(all)
+    (columns.are_done() && oids.has_only_padding()).then_some(all)
 }
 
 impl Columns<ColumnReader> {

@@ -59,7 +59,7 @@ pub fn decode(bytes: &[u8], queries: usize, sequences: u32) -> Option<Vec<ShownS
         }
         all.push(ShownSubjects { oids, overflowed: encoded & 1 == 1 });
     }
-    (counts.is_done() && lows.is_done() && gaps.is_at_end()).then_some(all)
+    (counts.is_done() && lows.is_done() && gaps.has_only_padding()).then_some(all)
 }
 
 #[cfg(test)]
