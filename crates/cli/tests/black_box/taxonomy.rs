@@ -22,7 +22,7 @@ const NAMES: [(u32, &str); 4] = [
 const ALL: &str = "sacc staxid ssciname scomname sblastname sskingdom staxids sscinames scomnames sblastnames sskingdoms";
 
 /// Index and data of a taxonomy database.
-fn taxdb() -> (Vec<u8>, Vec<u8>) {
+pub(crate) fn taxdb() -> (Vec<u8>, Vec<u8>) {
     let mut index: Vec<u32> = vec![0x8739, NAMES.len() as u32, 0, 0, 0, 0];
     let mut data = String::new();
     for (taxid, names) in NAMES {

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Write;
 
 use super::sites::*;
+use crate::taxonomy::taxdb;
 
 #[test]
 fn another_search_is_refused_and_the_first_goes_on() {
@@ -93,4 +94,24 @@ fn all_of_a_search_becomes_its_report_with_its_sender_and_without() {
     assert!(code == Some(0) && messages.contains("No sender connected"), "{messages}");
     assert!(sites.report() == Some(wanted));
     assert!(fs::read(sites.path().join("kept")).unwrap() == whole);
+}
+
+/// The names of taxa are in the report, but not in the database.
+#[test]
+fn a_search_with_other_names_of_taxa_is_another_search() {
+    let sites = Sites::new(3);
+    let (index, mut data) = taxdb();
+    fs::write(sites.path().join("taxdb.bti"), index).unwrap();
+    fs::write(sites.path().join("taxdb.btd"), &data).unwrap();
+    let report = ["-metadata", "report", "-outfmt", "6 std ssciname"];
+    let search = ["blastp", "-query", "q.fa", "-db", "db", "-block_residues", "500"];
+    must(sites.path(), &[&search[..], &report, &["-metadata_out", "r.fbm"]].concat());
+    let name = data.iter().position(u8::is_ascii_lowercase).expect("a name");
+    data[name] = b'Z';
+    fs::write(sites.path().join("taxdb.btd"), data).unwrap();
+    let receiver = sites.receive([THERE, HERE], &[]);
+    let run = sites.search(&receiver.address, [HERE, THERE], &report).output().unwrap();
+    assert_eq!(run.status.code(), Some(6), "{}", said(&run));
+    assert!(said(&run).contains("holds metadata of another search"), "{}", said(&run));
+    receiver.must_end();
 }
