@@ -279,7 +279,7 @@ mod processes {
             let (here, there) = ([&files[4..], here].concat(), [&files[..], there].concat());
             let run = run(with_other(dir, &here, &there));
             assert_eq!(run.status.code(), Some(1), "{}", said(&run));
-            let wanted = format!("{name} of the ranks that make the report is not that");
+            let wanted = format!("{name} differs between the ranks that search");
             assert!(said(&run).contains(&wanted), "{}", said(&run));
             assert!(report(dir).is_none());
         }
