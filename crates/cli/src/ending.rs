@@ -12,6 +12,9 @@ static ENDING: AtomicI32 = AtomicI32::new(0);
 /// The exit code that it chose.
 static EXIT_CODE: AtomicI32 = AtomicI32::new(0);
 
+/// How long a thread waits for another one that ends the process, in seconds.
+const PATIENCE_SECONDS: u32 = 10;
+
 /// Ends the process when dropped: the process must not unwind out of an allocator, whatever panics
 /// on the way to its end.
 struct Ending;
@@ -57,12 +60,14 @@ extern "C" fn on_abort(_: libc::c_int) {
     }
 }
 
-/// Waits until another thread has ended the process.
+/// Waits until another thread has ended the process, and ends it if that takes too long: this thread
+/// may hold a lock for which the other one waits.
 fn wait_for_the_end() -> ! {
-    loop {
-        // SAFETY: the call only waits for signals.
-        unsafe { libc::pause() };
+    for _ in 0..PATIENCE_SECONDS {
+        // SAFETY: the call only waits.
+        unsafe { libc::sleep(1) };
     }
+    exit()
 }
 
 fn exit() -> ! {

@@ -179,7 +179,7 @@ fn ended(end: Result<(), Error>) -> ExitCode {
     match end.map_err(Error::or_changed_files) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            if !error.message.is_empty() {
+            if !error.is_silent() {
                 complain(&error.message);
             }
             ExitCode::from(error.exit_code)

@@ -114,7 +114,7 @@ impl Database {
         infos: Vec<DatabaseInfo>,
         part: Part,
     ) -> Result<Self, DbError> {
-        // Now that all files are open: whoever replaces them one by one may have amid this.
+        // All files are open now. They may have been replaced one by one while they were opened.
         opened.volumes.iter().try_for_each(|(_, volume, _)| volume.check_named())?;
         let or_stated = |stats: u64, stated: u64| if stats > 0 { stats } else { stated };
         Self::assemble(Parts {

@@ -40,15 +40,25 @@ impl Stamp {
         Ok((other.dev(), other.ino()) == (own.dev(), own.ino()))
     }
 
+    /// Whether the path still names this file, as far as can be seen.
+    pub(crate) fn is_named(&self) -> bool {
+        !matches!(self.check_named(), Err(DbError::ReplacedWhileOpened { .. }))
+    }
+
     /// Checks that the path still names this file.
     ///
     /// # Errors
-    /// [`DbError::ReplacedWhileOpened`].
+    /// [`DbError::ReplacedWhileOpened`]; a path that cannot be looked up.
     pub(crate) fn check_named(&self) -> Result<(), DbError> {
         let id = |file: &Metadata| (file.dev(), file.ino());
-        match fs::metadata(&self.path) {
-            Ok(now) if id(&now) == id(&self.opened) => Ok(()),
-            _ => Err(DbError::ReplacedWhileOpened { path: self.path.clone() }),
+        let is_named = match fs::metadata(&self.path) {
+            Ok(now) => id(&now) == id(&self.opened),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+            Err(source) => return Err(DbError::Io { path: self.path.clone(), source }),
+        };
+        match is_named {
+            true => Ok(()),
+            false => Err(DbError::ReplacedWhileOpened { path: self.path.clone() }),
         }
     }
 

@@ -39,7 +39,8 @@ pub const NO_SEQUENCES: &str = "Empty CBlastQueryVector";
 pub struct Error {
     /// Exit code of the process.
     pub exit_code: u8,
-    /// The message, possibly of several lines, without the last line end. Empty for a silent end.
+    /// The message, possibly of several lines, without the last line end. Empty if the end is
+    /// [silent](Error::silent).
     pub message: String,
 }
 
@@ -47,6 +48,17 @@ impl Error {
     /// Any message with any exit code.
     pub fn new(exit_code: u8, message: impl Into<String>) -> Self {
         Self { exit_code, message: message.into() }
+    }
+
+    /// An end without a message: another rank or site reports the cause, or nobody reads the report
+    /// any more.
+    pub fn silent(exit_code: u8) -> Self {
+        Self { exit_code, message: String::new() }
+    }
+
+    /// Whether this ends without a message.
+    pub fn is_silent(&self) -> bool {
+        self.message.is_empty()
     }
 
     /// Options, or a query, that make no sense.
@@ -133,7 +145,7 @@ impl Error {
 
     /// Output nobody reads any more (a closed pipe): ends quietly.
     pub fn closed_output() -> Self {
-        Self::new(exit::CLOSED_PIPE, "")
+        Self::silent(exit::CLOSED_PIPE)
     }
 
     /// Something of a program of BLAST+ that FleetBLAST cannot do, named as it was typed.
@@ -156,7 +168,7 @@ impl Error {
         let is_named = changed.changed_file().is_some_and(|path| {
             self.exit_code == exit::DATABASE && self.message.contains(&*path.to_string_lossy())
         });
-        if is_named || self.message.is_empty() { self } else { changed.into() }
+        if is_named || self.is_silent() { self } else { changed.into() }
     }
 }
 

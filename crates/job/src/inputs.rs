@@ -15,7 +15,7 @@ use crate::subjects::Target;
 /// Bytes read at a time.
 const READ: usize = 1 << 20;
 
-/// Those whose contents the plan holds, by what names them.
+/// Returns digests of the inputs that the plan has in memory, by the option that names them.
 pub fn loaded(plan: &Plan) -> BTreeMap<String, String> {
     let mut inputs = BTreeMap::new();
     if let Some(Start { pssm, lacks_ungapped, id, title, checkpoint }) = plan.start() {

@@ -45,14 +45,14 @@ pub fn catch_size_limit() -> io::Result<()> {
     Ok(())
 }
 
-/// Has signals end the process again as if nobody had ever watched them, for a run that has done its
-/// work and only waits.
+/// Restores the default action of the signals that a [`Watch`] catches, which is to end the process:
+/// for a run that has done its work and only waits. Dropping the watch leaves them without effect.
 ///
 /// # Errors
 /// The system refuses.
-pub fn stop_watching() -> io::Result<()> {
+pub fn restore_default_signals() -> io::Result<()> {
     let always = Arc::new(AtomicBool::new(true));
-    for signal in ending() {
+    for signal in ending().chain(without_ignored(UNEXPECTED)) {
         flag::register_conditional_default(signal, Arc::clone(&always))?;
     }
     Ok(())

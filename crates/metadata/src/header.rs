@@ -104,8 +104,8 @@ pub struct Header {
     pub environment: Vec<(String, Vec<u8>)>,
     /// The command line, which some reports contain.
     pub command: Vec<u8>,
-    /// Digests of files that only this search reads, such as matrices and names of taxa, by what
-    /// names them. Whoever goes on with the search compares them.
+    /// Digests of files that only the search reads, such as matrices and names of taxa, each with
+    /// its option or file name. A resumed search must have the same.
     pub inputs: Vec<(String, String)>,
     /// The list that restricts the searched sequences.
     pub restriction: Option<Restriction>,

@@ -37,7 +37,7 @@ impl Messages {
 
     /// Returns the error that ends the program, without its message if the log has it.
     pub(super) fn end(&self, error: Error) -> Error {
-        if self.log.is_none() || error.message.is_empty() {
+        if self.log.is_none() || error.is_silent() {
             return error;
         }
         self.write(&error.message);

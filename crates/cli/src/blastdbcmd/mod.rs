@@ -111,7 +111,7 @@ fn run_with(options: &Options, messages: &Messages) -> Result<(), Error> {
             leave_empty(&target);
         }
         // Output from before any other error stays, but does not replace an older file.
-        Err(error) if !error.message.is_empty() && has_older(&target) => drop(out),
+        Err(error) if !error.is_silent() && has_older(&target) => drop(out),
         _ => out.commit()?,
     }
     done
@@ -147,7 +147,7 @@ fn request(options: &Options, messages: &Messages, out: &mut Output) -> Result<(
             });
             match found {
                 Ok(true) => Ok(()),
-                Ok(false) => Err(Error::new(exit::INPUT, "")),
+                Ok(false) => Err(Error::silent(exit::INPUT)),
                 Err(Stop::Program(error)) => Err(error),
                 Err(Stop::Message(message)) => {
                     Err(Error::new(exit::INPUT, messages::text(&message)))

@@ -139,7 +139,7 @@ fn files_of_an_older_format_are_refused_by_their_version() {
     fs::write(dir.join("old"), bytes).unwrap();
     let expanded = run(dir, &["expand", "old", "-db", "db", "-out", "r"]);
     assert_eq!(expanded.status.code(), Some(INPUT));
-    assert!(said(&expanded).contains("has version 6 of the format"), "{}", said(&expanded));
+    assert!(said(&expanded).contains("has version 7 of the format"), "{}", said(&expanded));
 }
 
 /// Returns a frame of zstd: the bytes `start`, then `count` times the byte `fill`. The frame may

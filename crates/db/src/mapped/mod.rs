@@ -12,6 +12,11 @@
 mod register;
 mod signal;
 
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
 use memmap2::Mmap;
 
 use self::register::Entry;
@@ -69,14 +74,44 @@ pub fn check_lost_pages() -> Result<(), DbError> {
 }
 
 /// Does the same, and verifies that all files that were ever mapped are unchanged since they were
-/// opened, or were replaced. To be called after the last byte is read and before results are
-/// published.
+/// opened, or were replaced, and the files of a volume together. To be called after the last byte is
+/// read and before results are published.
 ///
 /// # Errors
-/// As [`check_lost_pages`].
+/// As [`check_lost_pages`]; [`DbError::ReplacedWhileOpened`].
 pub fn check_mapped_files() -> Result<(), DbError> {
     check_lost_pages()?;
-    register::entries().try_for_each(|entry| entry.stamp().check())
+    register::entries().try_for_each(|entry| entry.stamp().check())?;
+    // A replacement that is going on is complete soon.
+    for _ in 0..LOOKS {
+        if find_half_replaced().is_none() {
+            return Ok(());
+        }
+        thread::sleep(PAUSE);
+    }
+    match find_half_replaced() {
+        Some(path) => Err(DbError::ReplacedWhileOpened { path: path.to_owned() }),
+        None => Ok(()),
+    }
+}
+
+/// How often files are looked at that are being replaced, and the pause between two looks.
+const LOOKS: usize = 20;
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Returns a file that was replaced since it was opened, while another one of its volume was not.
+/// The other one may have been replaced before it was opened, so that they are of two databases.
+fn find_half_replaced() -> Option<&'static Path> {
+    let mut replaced: BTreeMap<PathBuf, (bool, Option<&'static Path>)> = BTreeMap::new();
+    for entry in register::entries().filter(|entry| entry.part() == Part::Volume) {
+        let (stamp, path) = (entry.stamp(), entry.stamp().path());
+        let (has_named, other) = replaced.entry(path.with_extension("")).or_default();
+        match stamp.is_named() {
+            true => *has_named = true,
+            false => *other = Some(path),
+        }
+    }
+    replaced.into_values().find_map(|(has_named, other)| other.filter(|_| has_named))
 }
 
 /// Does the same for the files beside volumes only: names of taxa, masks, look-up files.
@@ -91,8 +126,6 @@ pub(crate) fn check_side_files() -> Result<(), DbError> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use crate::bytes::Bytes;
 
     use super::*;

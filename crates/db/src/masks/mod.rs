@@ -107,7 +107,7 @@ impl Database {
                 }
                 files = Some(held);
             }
-            // Else these may be the masks of a database that has replaced the volume.
+            // If the volume was replaced, these may be the masks of the other database.
             volume.check_named()?;
             masks.volumes.push(VolumeMasks { oids, files, ids });
         }

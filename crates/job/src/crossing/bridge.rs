@@ -314,7 +314,7 @@ impl Bridge {
     /// An error without a message. It comes from one of the threads, which has the message.
     pub fn await_threads(&mut self, are_finished: &dyn Fn() -> bool) -> Result<(), Error> {
         self.poll_until(are_finished).inspect_err(|error| {
-            if !error.message.is_empty() {
+            if !error.is_silent() {
                 self.end_job(error);
             }
             self.hang_up();

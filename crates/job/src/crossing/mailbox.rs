@@ -155,7 +155,7 @@ impl Mailbox {
             Address::Search => return self.send(Address::Manager, Message::Broken),
         };
         let message = match &self.place {
-            Some(place) if !error.message.is_empty() => format!("{} ({place})", error.message),
+            Some(place) if !error.is_silent() => format!("{} ({place})", error.message),
             _ => error.message.clone(),
         };
         self.send(to, Message::Failed(error.exit_code, message));
@@ -166,12 +166,16 @@ impl Drop for Mailbox {
     /// Reports a panic, so that nobody waits for this thread.
     fn drop(&mut self) {
         if thread::panicking() {
-            self.fail(&Error::new(exit::UNKNOWN, ""));
+            self.fail(&Error::silent(exit::UNKNOWN));
         }
     }
 }
 
+/// The message of a thread whose partner has ended, without a cause.
+#[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "only ranks compare it"))]
+pub const GONE: &str = "the other site has ended";
+
 /// Creates the error for senders that ended without a message.
 fn gone() -> Error {
-    Error::new(exit::UNKNOWN, "the other site has ended")
+    Error::new(exit::UNKNOWN, GONE)
 }

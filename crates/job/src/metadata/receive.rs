@@ -16,7 +16,7 @@ use super::source::OpenedMetadata;
 use super::spool::Spool;
 use crate::audience::Audience;
 use crate::error::Error;
-use crate::interrupt::stop_watching;
+use crate::interrupt::restore_default_signals;
 use crate::plan::Link;
 
 /// Number of refused connections that are all reported, and the time between reports of later ones.
@@ -81,13 +81,14 @@ pub fn receive(
             Err(error) => return (Err(Error::refused("cannot start a thread", &error)), Ok(())),
         };
         let made = OpenedMetadata::read(path.clone(), Box::new(reader), *memory).and_then(make);
-        let outcome = made.as_ref().map(|_| ()).map_err(|error| match &error.message[..] {
-            "" => "nobody reads the report any more".to_owned(),
-            message => message.to_owned(),
+        let outcome = made.as_ref().map(|_| ()).map_err(|error| match error.is_silent() {
+            // A pipe that was closed.
+            true => "nobody reads the report any more".to_owned(),
+            false => error.message.clone(),
         });
         if made.is_ok() {
             // The report is there: what follows only lets the sender know. Best effort.
-            let _ = stop_watching();
+            let _ = restore_default_signals();
         }
         *verdict.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
         let served = link.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -110,6 +111,8 @@ pub fn receive(
         }
         // The sender got this error as a message.
         (Err(error), Err(LinkError::Ended(sent))) if sent == error.message => Err(error),
+        // Nobody reads the report any more, which is no fault of the link.
+        (Err(error), Err(LinkError::Ended(_))) if error.is_silent() => Err(error),
         // `make` had nothing to read because the link failed.
         (Err(_), Err(error)) => Err(failure(&error)),
         (Err(error), Ok(())) => Err(error),
@@ -142,7 +145,7 @@ impl Rejections {
                 "; of more only one a minute is reported".to_owned()
             }
             0 => String::new(),
-            silent => format!("; nor were {silent} others since the last message"),
+            silent => format!("; {silent} more were refused since the last message"),
         };
         Some(what + &note)
     }
@@ -151,8 +154,7 @@ impl Rejections {
 /// Creates the observer that reports the events of the link.
 fn observer(audience: &Arc<dyn Audience>) -> ReceiveObserver {
     let (audience, rejections) = (Arc::clone(audience), Mutex::new(Rejections::default()));
-    Arc::new(move |event| {
-        match event {
+    Arc::new(move |event| match event {
         ReceiveEvent::Connected(address) => audience.complain(&format!("Connected with {address}")),
         ReceiveEvent::Broken(why) => {
             audience.warn(&format!("The connection broke ({why}); waiting for another one"));
@@ -163,14 +165,16 @@ fn observer(audience: &Arc<dyn Audience>) -> ReceiveObserver {
             let mut rejections = rejections.lock().unwrap_or_else(PoisonError::into_inner);
             let what = format!("{address} is not let in: {why}");
             if let Some(message) = rejections.add(Instant::now(), what) {
-               audience.warn(&message);
+                audience.warn(&message);
             }
         }
         ReceiveEvent::SenderMissing => audience.warn(
-            "No sender connected; all metadata arrived in an earlier run, and the report is made of these",
+            "No sender connected; all metadata arrived in an earlier run, and the report is made \
+             of these",
         ),
-        ReceiveEvent::Progress(bytes) => audience.note(format!(", {} of metadata came", amount(bytes))),
-    }
+        ReceiveEvent::Progress(bytes) => {
+            audience.note(format!(", {} of metadata came", amount(bytes)));
+        }
     })
 }
 
@@ -188,6 +192,6 @@ mod tests {
         }
         assert_eq!(messages.len(), 24, "{messages:?}");
         assert!(messages[..19].iter().all(|it| it == "x"));
-        assert!(messages[20].starts_with("x; nor were 600 others"), "{messages:?}");
+        assert!(messages[20].starts_with("x; 600 more were refused"), "{messages:?}");
     }
 }

@@ -342,11 +342,18 @@ fn no_sam() -> Error {
     Error::new(exit::INPUT, what)
 }
 
-/// Digests of what the search and its report depend on besides queries and database. Whoever goes
-/// on with the search must have the same.
-fn inputs(plan: &Plan, target: &Target) -> Result<BTreeMap<String, String>, Error> {
+/// Returns digests of the files besides queries and database on which the search and its report
+/// depend. A resumed search must have the same.
+fn inputs(
+    plan: &Plan,
+    metadata: &Metadata,
+    target: &Target,
+) -> Result<BTreeMap<String, String>, Error> {
     let mut inputs = inputs::loaded(plan);
-    inputs.extend(inputs::taxonomy(target)?);
+    if metadata.encodings.fixes_format() {
+        // The report may be made here, with these names of taxa.
+        inputs.extend(inputs::taxonomy(target)?);
+    }
     if let Some(repeats) = Repeats::open(plan)? {
         let mut database = Digest::default();
         database.add(&fingerprint_database(repeats.target())?);
@@ -380,7 +387,7 @@ pub fn header(
         options: metadata.options.clone(),
         environment: metadata.environment.clone(),
         command: plan.report.command.clone(),
-        inputs: inputs(plan, target)?.into_iter().collect(),
+        inputs: inputs(plan, metadata, target)?.into_iter().collect(),
         restriction: plan.restriction.clone(),
         encodings: metadata.encodings,
         hitlist_size: plan.params.common().hitlist_size as u64,

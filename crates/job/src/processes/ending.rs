@@ -11,7 +11,7 @@ use crate::last_works;
 /// message was reported elsewhere.
 pub fn end_job(world: &World, audience: &dyn Audience, error: &Error) -> ! {
     audience.leave();
-    if !error.message.is_empty() {
+    if !error.is_silent() {
         audience.complain(&error.message);
     }
     last_works::do_all();

@@ -47,7 +47,7 @@ pub fn agree(world: &World, own: &Role, told: &str, tell: &dyn Fn(&str)) -> Resu
     // Launchers end all when one ends.
     world.comm().barrier().map_err(failure)?;
     thread::sleep(LAST_WORDS);
-    Err(Error::new(code, ""))
+    Err(Error::silent(code))
 }
 
 /// Lets processes that were started with this one know that it does not search, for this reason. Returns the reason, without its message

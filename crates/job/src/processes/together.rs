@@ -51,7 +51,7 @@ impl Processes {
                 self.world.comm().barrier().map_err(failure)?;
                 thread::sleep(LAST_WORDS);
                 let code = marks[first].first().copied().unwrap_or(exit::UNKNOWN);
-                Err(Error::new(code, ""))
+                Err(Error::silent(code))
             }
         }
     }

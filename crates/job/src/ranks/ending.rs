@@ -31,7 +31,7 @@ pub fn verdict(
     match end? {
         End::Exited(Exit::Completed) => Ok(()),
         // Told already, lest a long search delay it.
-        End::Exited(Exit::Drained) => Err(Error::new(exit::DRAINED, "")),
+        End::Exited(Exit::Drained) => Err(Error::silent(exit::DRAINED)),
         End::Failed(Failure { rank, code, cause }) => {
             // What is wrong with queries and options has nothing to do with ranks, and is told in BLAST+'s words.
             let anywhere = [exit::INPUT, exit::ENGINE].contains(&code) || cause.is_empty();

@@ -54,7 +54,7 @@ pub fn sum_up(results: impl IntoIterator<Item = Result<(), Error>>) -> Result<()
     for result in results {
         match result {
             // Those that were told to end have nothing to say of their own.
-            Err(error) if ended.is_ok() || !error.message.is_empty() => ended = Err(error),
+            Err(error) if ended.is_ok() || !error.is_silent() => ended = Err(error),
             _ => {}
         }
     }

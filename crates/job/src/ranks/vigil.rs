@@ -108,7 +108,7 @@ fn every<'s>(
 /// Ends the process soon because the job cannot go on, unless it does so itself, as it does unless a thread hangs: in a
 /// file system, say. Nothing is done for who has nothing to tell, since another rank of this process has.
 pub fn end_late(error: Error, report: Unpublished, audience: Arc<dyn Audience>) {
-    if error.message.is_empty() {
+    if error.is_silent() {
         return;
     }
     thread::spawn(move || {

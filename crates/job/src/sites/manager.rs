@@ -136,7 +136,7 @@ impl Manager<'_> {
                 self.made.insert(piece.number, piece);
             }
             Message::Nothing => self.is_empty = true,
-            Message::Broken => return Err(Error::new(exit::UNKNOWN, "")),
+            Message::Broken => return Err(Error::silent(exit::UNKNOWN)),
             Message::Failed(code, message) => return Err(Error::new(code, message)),
             _ => return Err(Error::engine("the I/O manager received an unexpected message")),
         }

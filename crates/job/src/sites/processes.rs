@@ -12,7 +12,7 @@ use super::maker::serve;
 use super::manager::manage;
 use super::reader::read;
 use crate::audience::Audience;
-use crate::crossing::mailbox::{Address, Mailbox, Outbox};
+use crate::crossing::mailbox::{Address, GONE, Mailbox, Outbox};
 use crate::crossing::{Bridge, SearchEndpoint};
 use crate::error::{Error, exit};
 use crate::metadata::OpenedMetadata;
@@ -63,10 +63,11 @@ fn run<F: FnOnce() -> Result<OpenedMetadata, Error> + Send>(
 
 /// Adds the rank that has the error to its message, if there is one.
 fn placed(error: Error, rank: usize, host: &str) -> Error {
-    match &*error.message {
-        "" => error,
-        text => Error::new(error.exit_code, format!("{text} ({})", name_rank(rank, Some(host)))),
+    if error.is_silent() {
+        return error;
     }
+    let place = name_rank(rank, Some(host));
+    Error::new(error.exit_code, format!("{} ({place})", error.message))
 }
 
 /// Runs the manager, the maker and the reader that are on this rank to their ends.
@@ -111,16 +112,16 @@ fn made(
         let [managed, read] = [manager, reader].map(|thread| thread.map_or(Ok(()), join));
         // The thread that failed has the message; the others ended because of it.
         let all = [read, managed, made, polled];
-        let has_message = |ended: &&Result<(), Error>| {
-            ended.as_ref().is_err_and(|error| !error.message.is_empty())
+        // A thread whose partner has ended knows no cause.
+        let has_cause = |ended: &&Result<(), Error>| {
+            ended.as_ref().is_err_and(|error| !error.is_silent() && error.message != GONE)
         };
-        // If nobody reads the report any more, the manager ends in silence, and then the reader.
+        // If nobody reads the report any more, the manager ends in silence.
         let is_unread = |ended: &&Result<(), Error>| {
             ended.as_ref().is_err_and(|error| error.exit_code == exit::CLOSED_PIPE)
         };
-        let any = || all.iter().find(|ended| ended.is_err());
-        let first = all.iter().find(is_unread).or_else(|| all.iter().find(has_message));
-        let first = first.or_else(any);
+        let first = all.iter().find(has_cause).or_else(|| all.iter().find(is_unread));
+        let first = first.or_else(|| all.iter().find(|ended| ended.is_err()));
         first.cloned().unwrap_or(Ok(()))
     })
 }

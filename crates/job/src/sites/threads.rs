@@ -47,7 +47,7 @@ pub fn run(plan: Plan, site: &Storage, audience: &Arc<dyn Audience>) -> Result<(
         let searched = search(plan, Some(io_channel), None, Arc::clone(audience));
         let reported = reported.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         match reported {
-            Err(error) if !error.message.is_empty() => Err(error),
+            Err(error) if !error.is_silent() => Err(error),
             _ => searched,
         }
     })

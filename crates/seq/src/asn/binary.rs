@@ -11,8 +11,8 @@ type Result<T> = std::result::Result<T, AsnError>;
 
 /// `SEQUENCE` and `SET`, of fields or of elements.
 const BLOCKS: [u8; 2] = [tag::SEQUENCE, tag::SET];
-/// The longest element of any kind, in bytes: files of the toolkit have lengths of 32 bits.
-const LONGEST_BLOCK: u64 = u32::MAX as u64;
+/// The maximal length of an element in bytes: files of the toolkit have lengths of 32 bits.
+const MAX_LENGTH: u64 = u32::MAX as u64;
 /// Bits of the first byte of a real number, all 0 for decimal digits.
 const NOT_DECIMAL: u8 = 0xc0;
 
@@ -59,7 +59,7 @@ impl<R: BufRead> Binary<R> {
         let start = self.at;
         match length(|| self.byte())? {
             Length::Indefinite => Ok(None),
-            Length::Definite(length) if length <= LONGEST_BLOCK => Ok(Some(length)),
+            Length::Definite(length) if length <= MAX_LENGTH => Ok(Some(length)),
             Length::Definite(_) | Length::TooLarge => {
                 AsnError::malformed(start, "a length too large")
             }

@@ -4,6 +4,8 @@
 use std::fs;
 use std::process::Output;
 
+use fleetblast_oracle::sample;
+
 use super::{Bases, INPUT, MANY, Place, fasta, without_command};
 use crate::volumes::Random;
 
@@ -53,15 +55,15 @@ fn queries_before_a_bad_one_are_reported() {
     let place = Place::with_repeats();
     let search = MANY.replace("many.fa", "stopped.fa");
     let mut sizes = Vec::new();
-    for (turn, at) in [0, 1, 20, 75, 1000].into_iter().enumerate() {
+    for (turn, at) in [0, 20, 1000].into_iter().enumerate() {
         with(&place, at, ">bad\n%%%%%%%%%%%%%%\n");
         let serial = place.run(&search);
         assert_eq!(serial.status.code(), Some(INPUT));
         sizes.push(place.assert_stops_like(&serial, &search, SHAPES[turn % SHAPES.len()]));
     }
     // With more queries before it, more batches are whole.
-    assert!(sizes.is_sorted() && sizes[4] > sizes[2] && sizes[2] > sizes[0], "{sizes:?}");
-    for format in ["5", "6", "17"] {
+    assert!(sizes.is_sorted() && sizes[2] > sizes[1] && sizes[1] > sizes[0], "{sizes:?}");
+    for format in sample(3, ["5", "6", "17"]) {
         let search = format!("{search} -outfmt {format} ").replace("-outfmt 0", "");
         let search = search.replace("-num_descriptions 3 -num_alignments 1", "");
         with(&place, 140, ">bad\n%%%%%%%%%%%%%%\n");

@@ -279,7 +279,7 @@ impl<'a> WorkerWorks<'a> {
                     }
                     cut(foreign.join, output).map_err(|what| format!("wrote {what}"))
                 }
-                Err(Failed::Halted) => return Err(Error::new(exit::UNKNOWN, "")),
+                Err(Failed::Halted) => return Err(Error::silent(exit::UNKNOWN)),
                 Err(Failed::Never(error)) => return Err(error),
                 Err(Failed::This(why)) => Err(why),
             };

@@ -142,7 +142,7 @@ fn search(
             processes.together(check_mapped_files().map_err(Error::from))?;
         }
         // All ranks have this, and one has told it.
-        Err(error) if error.message.is_empty() => return Err(error),
+        Err(error) if error.is_silent() => return Err(error),
         Err(error) => {
             drop(ends);
             processes.abort(&error)

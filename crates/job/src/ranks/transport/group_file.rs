@@ -140,7 +140,7 @@ fn failure(error: MpiError) -> Error {
             "{}: no room for {wanted} bytes, its file system has {free} left",
             path.display()
         )),
-        MpiError::Elsewhere { .. } => Error::new(exit::OUTPUT, ""),
+        MpiError::Elsewhere { .. } => Error::silent(exit::OUTPUT),
         error => Error::output(error),
     }
 }

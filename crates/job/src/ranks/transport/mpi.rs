@@ -70,7 +70,7 @@ impl Mpi {
         self.flush()?;
         let closed = self.output.take().map_or(Ok(()), |output| output.close(durable));
         closed.map_err(|mut error| {
-            if !error.message.is_empty() {
+            if !error.is_silent() {
                 error.message += &format!(" ({})", name_rank(world.rank(), Some(world.host())));
             }
             error

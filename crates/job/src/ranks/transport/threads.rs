@@ -53,7 +53,7 @@ impl Transport for Threads {
     fn end_all(&self) {
         for outbox in &*self.outboxes {
             // Who has ended need not be told.
-            let _ = outbox.send(Happening::Broken(Error::new(exit::UNKNOWN, "")));
+            let _ = outbox.send(Happening::Broken(Error::silent(exit::UNKNOWN)));
         }
     }
 

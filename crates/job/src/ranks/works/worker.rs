@@ -61,7 +61,7 @@ impl<'a> WorkerWorks<'a> {
     /// An error, which nobody listens to any more, if the job has ended: what was made is not whole.
     fn go_on(&self) -> Result<(), Error> {
         match self.job.halt.is_set() {
-            true => Err(Error::new(exit::UNKNOWN, "")),
+            true => Err(Error::silent(exit::UNKNOWN)),
             false => Ok(()),
         }
     }

@@ -32,17 +32,21 @@ pub mod tag {
     /// `StringStore`, a string type of the toolkit.
     pub const STRING_STORE: u8 = 0x41;
     /// The bits of the number in a tag. If all are set, the number follows in bytes of its own.
-    pub const NUMBER: u8 = 0x1f;
+    pub const NUMBER_MASK: u8 = 0x1f;
 
     /// The constructed tag of the field with this number, below 31.
+    ///
+    /// # Panics
+    /// Another number.
     pub const fn field(number: u8) -> u8 {
+        assert!(number < NUMBER_MASK, "a tag of one byte has no such number");
         0xa0 | number
     }
 
     /// The number of the field that a tag belongs to, if it is that of a field.
     pub const fn field_number(tag: u8) -> Option<u8> {
-        let number = tag & NUMBER;
-        if tag & !NUMBER == field(0) && number != NUMBER { Some(number) } else { None }
+        let number = tag & NUMBER_MASK;
+        if tag & !NUMBER_MASK == field(0) && number != NUMBER_MASK { Some(number) } else { None }
     }
 }
 
@@ -52,11 +56,11 @@ pub(super) const INDEFINITE: u8 = 0x80;
 /// The end of an element, as its length says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Length {
-    /// So many bytes.
+    /// After this number of bytes.
     Definite(u64),
-    /// Up to the next end-of-contents octets.
+    /// At the next end-of-contents octets.
     Indefinite,
-    /// More than 64 bits can hold.
+    /// After more bytes than any file has: the number takes more than eight bytes.
     TooLarge,
 }
 
@@ -69,16 +73,14 @@ pub(super) fn length<E>(mut next: impl FnMut() -> Result<u8, E>) -> Result<Lengt
     match first {
         INDEFINITE => Ok(Length::Indefinite),
         ..INDEFINITE => Ok(Length::Definite(first.into())),
-        _ => {
+        0x81..=0x88 => {
             let mut length = 0u64;
             for _ in 0..first & !INDEFINITE {
-                if length >> (u64::BITS - 8) != 0 {
-                    return Ok(Length::TooLarge);
-                }
                 length = length << 8 | u64::from(next()?);
             }
             Ok(Length::Definite(length))
         }
+        _ => Ok(Length::TooLarge),
     }
 }
 
@@ -111,7 +113,7 @@ mod tests {
         assert_eq!(read(&[0x80]), Ok(Length::Indefinite));
         assert_eq!(read(&[0x82, 1, 44]), Ok(Length::Definite(300)));
         assert_eq!(
-            read(&[0x89, 0, 255, 255, 255, 255, 255, 255, 255, 255]),
+            read(&[0x88, 255, 255, 255, 255, 255, 255, 255, 255]),
             Ok(Length::Definite(u64::MAX))
         );
         assert_eq!(read(&[0x89, 1, 1, 1, 1, 1, 1, 1, 1, 1]), Ok(Length::TooLarge));

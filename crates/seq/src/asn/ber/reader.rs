@@ -2,10 +2,10 @@
 
 use super::{Length, integer, length, tag};
 
-/// The error of a malformed header, and its offset.
+/// The error of malformed bytes, and its offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BerError {
-    /// Byte offset from the start of the header.
+    /// Byte offset from the first byte.
     pub at: usize,
     /// What is wrong.
     pub problem: &'static str,
@@ -13,7 +13,7 @@ pub struct BerError {
 
 type Result<T> = std::result::Result<T, BerError>;
 
-/// How deeply unknown elements may nest before the header counts as malformed.
+/// How deeply unknown elements may nest before the bytes count as malformed.
 const DEEPEST: usize = 32;
 
 /// The end of a constructed element.
@@ -25,7 +25,7 @@ enum End {
     Octets,
 }
 
-/// A position in a header.
+/// A position in elements of BER.
 pub struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -191,7 +191,9 @@ impl<'a> Reader<'a> {
     fn skip_nested(&mut self, depth: usize) -> Result<()> {
         match self.peek() {
             None => self.fail("unexpected end"),
-            Some(tag) if tag & tag::NUMBER == tag::NUMBER => self.fail("a tag of several bytes"),
+            Some(tag) if tag & tag::NUMBER_MASK == tag::NUMBER_MASK => {
+                self.fail("a tag of several bytes")
+            }
             Some(_) if depth == DEEPEST => self.fail("elements nested too deeply"),
             Some(tag) if tag & 0x20 != 0 => {
                 self.constructed(tag, |reader, _| reader.skip_nested(depth + 1))
