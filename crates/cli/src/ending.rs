@@ -60,8 +60,8 @@ extern "C" fn on_abort(_: libc::c_int) {
     }
 }
 
-/// Waits until another thread has ended the process, and ends it if that takes too long: this thread
-/// may hold a lock for which the other one waits.
+/// Waits until another thread has ended the process, and ends it if that takes too long: this
+/// thread may hold a lock for which the other one waits.
 fn wait_for_the_end() -> ! {
     for _ in 0..PATIENCE_SECONDS {
         // SAFETY: the call only waits.

@@ -74,8 +74,8 @@ pub fn check_lost_pages() -> Result<(), DbError> {
 }
 
 /// Does the same, and verifies that all files that were ever mapped are unchanged since they were
-/// opened, or were replaced, and the files of a volume together. To be called after the last byte is
-/// read and before results are published.
+/// opened, or were replaced, and the files of a volume together. To be called after the last byte
+/// is read and before results are published.
 ///
 /// # Errors
 /// As [`check_lost_pages`]; [`DbError::ReplacedWhileOpened`].
