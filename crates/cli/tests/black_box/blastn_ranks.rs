@@ -176,11 +176,16 @@ fn wrongly_predicted_batches_are_detected() {
     let other = other.env("BATCH_SIZE", "1000").output().expect("the program runs");
     assert!(other.stdout != expected.stdout, "the batches make no difference");
     let mut in_vain = 0;
-    for shape in [
+    let shapes = [
         "-ranks 3 -block_residues 700 -output individual",
         "-ranks 4 -groups 2 -partitions 3 -block_residues 3000",
         "-ranks 1",
-    ] {
+    ];
+    // How far ranks search ahead of what is known depends on the load of the machine.
+    for (turn, shape) in shapes.iter().cycle().take(3 * shapes.len()).enumerate() {
+        if turn >= shapes.len() && in_vain > 0 {
+            break;
+        }
         let output = place.output(&format!("{MANY} {shape} -trace trace.json"));
         assert!(output.stdout == expected.stdout, "{shape}");
         assert!(output.stderr == expected.stderr, "{shape}");
@@ -188,7 +193,7 @@ fn wrongly_predicted_batches_are_detected() {
         assert!(tasks >= 1);
         in_vain += searched - tasks;
     }
-    assert!(in_vain > 0, "all was foretold");
+    assert!(in_vain > 0, "all predictions were right");
 }
 
 #[test]
