@@ -228,7 +228,7 @@ CLIPPY_CHECKED = RUSTC_WORKSPACE_WRAPPER="$$(rustc --print sysroot)/bin/clippy-d
 lint:
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint-text lint-code
 
-# One processor is enough for it.
+# Runs beside lint-code.
 lint-text:
 	$(CARGO) fmt --all --check
 	scripts/check-rules.sh

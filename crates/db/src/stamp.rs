@@ -36,13 +36,16 @@ impl Stamp {
 
     /// Whether an open file is this file, and not another with the same name.
     pub(crate) fn is_of(&self, file: &File) -> io::Result<bool> {
-        let (other, own) = (file.metadata()?, &self.opened);
-        Ok((other.dev(), other.ino()) == (own.dev(), own.ino()))
+        Ok(self.is_same(&file.metadata()?))
+    }
+
+    fn is_same(&self, other: &Metadata) -> bool {
+        (other.dev(), other.ino()) == (self.opened.dev(), self.opened.ino())
     }
 
     /// Whether the path still names this file, as far as can be seen.
     pub(crate) fn is_named(&self) -> bool {
-        !matches!(self.check_named(), Err(DbError::ReplacedWhileOpened { .. }))
+        self.look() != Ok(false)
     }
 
     /// Checks that the path still names this file.
@@ -50,9 +53,8 @@ impl Stamp {
     /// # Errors
     /// [`DbError::ReplacedWhileOpened`]; a path that cannot be looked up.
     pub(crate) fn check_named(&self) -> Result<(), DbError> {
-        let id = |file: &Metadata| (file.dev(), file.ino());
         let is_named = match fs::metadata(&self.path) {
-            Ok(now) => id(&now) == id(&self.opened),
+            Ok(now) => self.is_same(&now),
             Err(error) if error.kind() == io::ErrorKind::NotFound => false,
             Err(source) => return Err(DbError::Io { path: self.path.clone(), source }),
         };
@@ -63,39 +65,48 @@ impl Stamp {
     }
 
     /// Checks the file again. A file that was replaced or removed still has its old contents.
+    /// Returns whether the path still names the file, as far as can be seen.
     ///
     /// # Errors
     /// [`DbError::Changed`] if it was written to.
-    pub(crate) fn check(&self) -> Result<(), DbError> {
-        match self.change() {
-            Some(what) => Err(DbError::Changed { path: self.path.clone(), what }),
-            None => Ok(()),
-        }
+    pub(crate) fn check(&self) -> Result<bool, DbError> {
+        self.look().map_err(|what| DbError::Changed { path: self.path.clone(), what })
     }
 
     /// The error of a file that could not be read at this offset any more.
     pub(crate) fn lost(&self, offset: u64) -> DbError {
         let (path, length) = (self.path.clone(), self.opened.len());
-        match self.change() {
-            Some(what) => {
+        match self.look() {
+            Err(what) => {
                 let what = format!("{what}; byte {offset} could not be read any more");
                 DbError::Changed { path, what }
             }
-            None => DbError::Unreadable { path, offset, length },
+            Ok(_) => DbError::Unreadable { path, offset, length },
         }
     }
 
-    /// The change of the file, as far as its name still shows it.
-    fn change(&self) -> Option<String> {
-        let (now, opened) = (fs::metadata(&self.path).ok()?, &self.opened);
-        if (now.dev(), now.ino()) != (opened.dev(), opened.ino()) {
-            return None;
+    /// Looks at the file again, as far as its path still shows it. Returns whether the path names
+    /// it, which is assumed if that cannot be seen.
+    ///
+    /// # Errors
+    /// The change of the file, if it was written to.
+    fn look(&self) -> Result<bool, String> {
+        let (now, opened) = match fs::metadata(&self.path) {
+            Ok(now) => (now, &self.opened),
+            Err(error) => return Ok(error.kind() != io::ErrorKind::NotFound),
+        };
+        if !self.is_same(&now) {
+            return Ok(false);
         }
         let written = |file: &Metadata| (file.mtime(), file.mtime_nsec());
         if now.len() != opened.len() {
-            return Some(format!("it has {} bytes and had {}", now.len(), opened.len()));
+            return Err(format!("it has {} bytes and had {}", now.len(), opened.len()));
         }
-        (written(&now) != written(opened)).then(|| "it was written to".to_owned())
+        if written(&now) == written(opened) {
+            Ok(true)
+        } else {
+            Err("it was written to".to_owned())
+        }
     }
 }
 

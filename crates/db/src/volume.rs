@@ -164,7 +164,7 @@ impl Volume {
     /// # Errors
     /// [`DbError::Changed`].
     pub(crate) fn check_unchanged(&self) -> Result<(), DbError> {
-        self.stamps.iter().try_for_each(Stamp::check)
+        self.stamps.iter().try_for_each(|stamp| stamp.check().map(drop))
     }
 
     /// Checks that the paths of the files still name what was opened.

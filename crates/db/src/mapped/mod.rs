@@ -24,6 +24,10 @@ pub(crate) use self::register::Part;
 use crate::DbError;
 use crate::stamp::Stamp;
 
+/// How often files are looked at again that are being replaced, and the pause before each look.
+const LOOKS: usize = 20;
+const PAUSE: Duration = Duration::from_millis(50);
+
 /// A file, mapped as a whole.
 pub(crate) struct MappedFile {
     map: Mmap,
@@ -81,47 +85,52 @@ pub fn check_lost_pages() -> Result<(), DbError> {
 /// As [`check_lost_pages`]; [`DbError::ReplacedWhileOpened`].
 pub fn check_mapped_files() -> Result<(), DbError> {
     check_lost_pages()?;
-    register::entries().try_for_each(|entry| entry.stamp().check())?;
+    let mut has_replaced = false;
+    for entry in register::entries() {
+        has_replaced |= !entry.stamp().check()?;
+    }
+    if has_replaced { check_half_replaced() } else { Ok(()) }
+}
+
+/// Verifies that no volume has files that were replaced since they were opened beside files that
+/// were not: the latter may have been replaced before they were opened, so that the volume is made
+/// of two databases.
+fn check_half_replaced() -> Result<(), DbError> {
+    let mut replaced = find_half_replaced();
     // A replacement that is going on is complete soon.
     for _ in 0..LOOKS {
-        if find_half_replaced().is_none() {
+        if replaced.is_none() {
             return Ok(());
         }
         thread::sleep(PAUSE);
+        replaced = find_half_replaced();
     }
-    match find_half_replaced() {
-        Some(path) => Err(DbError::ReplacedWhileOpened { path: path.to_owned() }),
-        None => Ok(()),
-    }
+    replaced.map_or(Ok(()), |path| Err(DbError::ReplacedWhileOpened { path: path.to_owned() }))
 }
 
-/// How often files are looked at that are being replaced, and the pause between two looks.
-const LOOKS: usize = 20;
-const PAUSE: Duration = Duration::from_millis(50);
-
-/// Returns a file that was replaced since it was opened, while another one of its volume was not.
-/// The other one may have been replaced before it was opened, so that they are of two databases.
+/// Returns a replaced file of a volume that also has files which were not replaced.
 fn find_half_replaced() -> Option<&'static Path> {
-    let mut replaced: BTreeMap<PathBuf, (bool, Option<&'static Path>)> = BTreeMap::new();
+    let mut volumes: BTreeMap<PathBuf, (bool, Option<&'static Path>)> = BTreeMap::new();
     for entry in register::entries().filter(|entry| entry.part() == Part::Volume) {
-        let (stamp, path) = (entry.stamp(), entry.stamp().path());
-        let (has_named, other) = replaced.entry(path.with_extension("")).or_default();
-        match stamp.is_named() {
+        let path = entry.stamp().path();
+        let (has_named, replaced) = volumes.entry(path.with_extension("")).or_default();
+        match entry.stamp().is_named() {
             true => *has_named = true,
-            false => *other = Some(path),
+            false => *replaced = Some(path),
         }
     }
-    replaced.into_values().find_map(|(has_named, other)| other.filter(|_| has_named))
+    volumes.into_values().find_map(|(has_named, replaced)| replaced.filter(|_| has_named))
 }
 
-/// Does the same for the files beside volumes only: names of taxa, masks, look-up files.
+/// Does the same as [`check_mapped_files`] for the files beside volumes only: names of taxa, masks,
+/// look-up files.
 ///
 /// # Errors
 /// As [`check_lost_pages`].
 pub(crate) fn check_side_files() -> Result<(), DbError> {
     check_lost_pages()?;
     let mut beside = register::entries().filter(|entry| entry.part() == Part::Beside);
-    beside.try_for_each(|entry| entry.stamp().check())
+    beside.try_for_each(|entry| entry.stamp().check().map(drop))
 }
 
 #[cfg(test)]
