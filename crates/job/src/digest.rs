@@ -4,6 +4,13 @@ use fleetblast_db::fingerprint::encode;
 use serde::Serialize;
 use xxhash_rust::xxh3::Xxh3;
 
+/// Returns the fingerprint of one value in 32 hexadecimal digits.
+pub fn checksum(value: &impl Serialize) -> String {
+    let mut digest = Digest::default();
+    digest.add(value);
+    format!("{:032x}", digest.finish())
+}
+
 /// Takes values one after the other.
 #[derive(Default)]
 pub struct Digest(Xxh3);

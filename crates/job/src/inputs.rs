@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use fleetblast_seq::input::{FileVersion, UnchangedFile};
 use fleetblast_spool::{QueryDigest, QueryHasher};
 
-use crate::digest::Digest;
+use crate::digest::checksum;
 use crate::error::{Error, exit};
 use crate::plan::{Plan, Start};
 use crate::subjects::Target;
@@ -19,17 +19,16 @@ const READ: usize = 1 << 20;
 pub fn loaded(plan: &Plan) -> BTreeMap<String, String> {
     let mut inputs = BTreeMap::new();
     if let Some(Start { pssm, lacks_ungapped, id, title, checkpoint }) = plan.start() {
-        let mut matrix = Digest::default();
-        matrix.add(&(&**pssm, lacks_ungapped, id, title, checkpoint));
-        let told = format!("a matrix with the checksum {:032x}", matrix.finish());
-        inputs.insert("contents of -in_pssm or -in_msa".to_owned(), told);
+        let matrix = checksum(&(&**pssm, lacks_ungapped, id, title, checkpoint));
+        let value = format!("a matrix with the checksum {matrix}");
+        inputs.insert("contents of -in_pssm or -in_msa".to_owned(), value);
     }
     if let Some(pattern) = plan.params.pattern() {
         inputs.insert("pattern of -phi_pattern".to_owned(), pattern.typed().to_owned());
     }
     if let Some(masker) = plan.params.window_masker() {
-        let told = format!("{}, {:016x}", masker.name, masker.counts.fingerprint());
-        inputs.insert("counts of -window_masker_db or -window_masker_taxid".to_owned(), told);
+        let value = format!("{}, {:016x}", masker.name, masker.counts.fingerprint());
+        inputs.insert("counts of -window_masker_db or -window_masker_taxid".to_owned(), value);
     }
     inputs
 }

@@ -21,7 +21,7 @@ use super::sink::{ANOTHER_RECEIVER, MetadataSink, Resumed};
 use crate::audience::{Audience, Nobody};
 use crate::cost::Account;
 use crate::crossing::IoChannel;
-use crate::digest::Digest;
+use crate::digest::checksum;
 use crate::error::{Error, exit};
 use crate::halt::Halt;
 use crate::inputs;
@@ -355,10 +355,9 @@ fn inputs(
         inputs.extend(inputs::taxonomy(target)?);
     }
     if let Some(repeats) = Repeats::open(plan)? {
-        let mut database = Digest::default();
-        database.add(&fingerprint_database(repeats.target())?);
-        let told = format!("a database with the checksum {:032x}", database.finish());
-        inputs.insert("contents of -filtering_db".to_owned(), told);
+        let database = checksum(&fingerprint_database(repeats.target())?);
+        let value = format!("a database with the checksum {database}");
+        inputs.insert("contents of -filtering_db".to_owned(), value);
     }
     Ok(inputs)
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use fleetblast_seq::input::FileVersion;
 use fleetblast_spool::{DatabaseIdentity, Identity, QueryDigest, QueryHasher, VolumeIdentity};
 
-use crate::digest::Digest;
+use crate::digest::checksum;
 use crate::error::Error;
 use crate::fingerprint::Contents;
 use crate::fingerprint::SequenceFile;
@@ -62,9 +62,8 @@ pub fn block_residues(identity: &Identity) -> Option<u64> {
 pub fn of_plan(plan: &Plan) -> Result<Identity, Error> {
     let mut options = plan.fleet.decisive.clone();
     if let (Some(name), Some(restriction)) = (&plan.fleet.list, &plan.restriction) {
-        let mut list = Digest::default();
-        list.add(restriction);
-        options.insert(name.to_owned(), format!("a list with the checksum {:032x}", list.finish()));
+        let list = checksum(restriction);
+        options.insert(name.to_owned(), format!("a list with the checksum {list}"));
     }
     options.extend(inputs::loaded(plan));
     Ok(Identity {
