@@ -21,8 +21,9 @@ const INPUT: i32 = 1;
 /// Bytes of a checkpoint that has records, and not only headers of files.
 const LEAST_RECORDS: u64 = 500;
 
-/// Options of most tests: few hits with good e-values, and many extensions that fail.
-const MANY: &str = "-query many.fa -db repeats -task megablast -word_size 16 -evalue 1e-9 -max_hsps 1 -outfmt 0 -num_descriptions 3 -num_alignments 1";
+/// Options of most tests: few hits with good e-values, and many extensions that fail. Their number
+/// decides the size of batches, so that it must be large, and each of them short.
+const MANY: &str = "-query many.fa -db repeats -task megablast -word_size 16 -evalue 1e-9 -max_hsps 1 -outfmt 0 -num_descriptions 3 -num_alignments 1 -reward 1 -penalty -4 -xdrop_gap 3 -xdrop_gap_final 5";
 
 struct Bases(Random);
 
@@ -228,8 +229,9 @@ fn a_resumed_search_verifies_predictions_as_before() {
 fn chunks_of_long_queries_are_those_of_one_process() {
     let place = Place::new();
     let mut bases = Bases(Random(11));
-    let queries: Vec<String> =
-        [800, 2_300_000, 500, 1_000_000, 900, 1_100_000].map(|length| bases.some(length)).into();
+    // `blastn` cuts queries after a million bases.
+    let lengths = [800, 2_100_000, 500, 1_000_000, 900];
+    let queries: Vec<String> = lengths.map(|length| bases.some(length)).into();
     let mut subjects = Vec::new();
     for query in &queries {
         // Where chunks may begin on both strands, and elsewhere.
@@ -245,16 +247,11 @@ fn chunks_of_long_queries_are_those_of_one_process() {
     }
     place.write("long.fa", &fasta("q", &queries));
     place.database("parts", &subjects);
-    for task in ["blastn", "megablast"] {
-        let search = format!("-query long.fa -db parts -task {task} -outfmt 6");
-        let expected = place.output(&search).stdout;
-        assert!(expected.len() > 5000);
-        for shape in ["-ranks 3 -partitions 2", "-ranks 2 -groups 2 -block_residues 1"] {
-            assert!(
-                place.output(&format!("{search} {shape}")).stdout == expected,
-                "{task} {shape}"
-            );
-        }
+    let search = "-query long.fa -db parts -task blastn -outfmt 6";
+    let expected = place.output(search).stdout;
+    assert!(expected.len() > 5000);
+    for shape in ["-ranks 3 -partitions 2", "-ranks 2 -groups 2 -block_residues 1"] {
+        assert!(place.output(&format!("{search} {shape}")).stdout == expected, "{shape}");
     }
 }
 

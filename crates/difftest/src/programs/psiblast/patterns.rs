@@ -17,7 +17,7 @@ pub fn files(letters: &[u8]) -> Vec<NamedFile> {
         ("pattern_words", line(&format!("{a}-x(0,20)-{b}-x(0,20)-{c}-x(2,30)-{d}-x-{e}"))),
         ("pattern_others", line(&format!("{{PW}}-{c}-{{{a}{b}}}(2)"))),
         ("pattern_ends", line(&format!("x(1,3)-{a}-x(2)-{b}-x(0,2)"))),
-        ("pattern_often", line("[LIVM]-x-[LIVM]")),
+        ("pattern_often", line("[LIVM]-x-[LIVM]-[AGSTK]")),
         ("pattern_missing", line("W-W-W-H-W")),
         ("pattern_number", line("G-K-[S1]")),
         ("pattern_long", line(&"A".repeat(330))),
