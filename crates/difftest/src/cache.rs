@@ -84,21 +84,16 @@ fn decode(bytes: &[u8]) -> Option<Outcome> {
     Some(Outcome { stdout, stderr, code, cpu, timed_out: false })
 }
 
-/// Returns the contents of the query files and the build stamps of the databases that the arguments
-/// name.
+/// Returns the contents of the files (queries, lists, patterns, matrices) and the build stamps of
+/// the databases that the arguments name.
 pub fn inputs_of(args: &[String], stdin: Option<&str>, dir: &Path) -> Vec<Vec<u8>> {
     // BLASTDB names the directory of the taxonomy database.
     let taxa = ["taxdb.bti", "taxdb.btd"].map(|file| format!("db/{file}"));
     let taxa = taxa.iter().filter(|_| args.iter().any(|word| word == "BLASTDB=db"));
     let words = args.iter().chain(taxa).flat_map(|a| a.split(' ')).chain(stdin);
-    let files = words.filter_map(|word| {
-        if word.starts_with("db/") {
-            Some(dir.join(format!("{word}.stamp")))
-        } else {
-            word.starts_with("q/").then(|| dir.join(word))
-        }
-    });
-    // A missing file (an error case) counts as an empty one.
+    let named = words.filter(|word| word.starts_with("db/") || word.starts_with("q/"));
+    let files = named.flat_map(|word| [dir.join(word), dir.join(format!("{word}.stamp"))]);
+    // A missing file (an error case, or the other kind) counts as an empty one.
     files.map(|file| fs::read(file).unwrap_or_default()).collect()
 }
 
@@ -122,6 +117,23 @@ mod tests {
         assert!(decode(&bad).is_none());
         assert!(decode(&bytes[..bytes.len() - 1]).is_none());
         assert!(decode(b"").is_none());
+    }
+
+    #[test]
+    fn named_files_and_stamps_of_databases_are_inputs() {
+        let dir = std::env::temp_dir().join(format!("difftest-inputs-{}", std::process::id()));
+        for directory in ["db", "q"] {
+            fs::create_dir_all(dir.join(directory)).unwrap();
+        }
+        let files = [("db/pattern", "PA A\n"), ("db/part.stamp", "made"), ("q/one", ">a\n")];
+        files.map(|(name, text)| fs::write(dir.join(name), text).unwrap());
+        let args = "-db db/part -query q/one -phi_pattern db/pattern -in_pssm db/missing";
+        let args: Vec<String> = args.split(' ').map(str::to_owned).collect();
+        let inputs: Vec<Vec<u8>> = inputs_of(&args, None, &dir);
+        let texts = inputs.iter().filter(|text| !text.is_empty());
+        let texts: Vec<&str> = texts.map(|text| str::from_utf8(text).unwrap()).collect();
+        assert_eq!(texts, ["made", ">a\n", "PA A\n"]);
+        fs::remove_dir_all(dir).unwrap();
     }
 
     #[test]

@@ -152,7 +152,8 @@ mod tests {
             for other in &quarters[1..] {
                 assert!(quarters[0].len().abs_diff(other.len()) < 2);
                 let costs = [&quarters[0], other].map(|quarter| cost(program, quarter));
-                assert!(costs[0] < 2.0 * costs[1] && costs[1] < 2.0 * costs[0], "{costs:?}");
+                // One case of psiblast is as costly as half of the others.
+                assert!(costs[0] < 3.0 * costs[1] && costs[1] < 3.0 * costs[0], "{costs:?}");
             }
         }
     }
@@ -177,7 +178,8 @@ mod tests {
             let ids = |seed| quarter(program, whole.clone(), seed).into_iter().map(|case| case.id);
             assert!(ids(1).eq(ids(1)));
             assert!(!ids(1).eq(ids(2)));
-            let seen: BTreeSet<String> = (0..80).flat_map(ids).collect();
+            let samples = (0..20).flat_map(|seed| covering(program, whole.clone(), seed));
+            let seen: BTreeSet<String> = samples.map(|case| case.id).collect();
             assert!(seen.len() * 10 > whole.len() * 9, "{} of {}", seen.len(), whole.len());
         }
     }
