@@ -126,7 +126,9 @@ mod tests {
             fs::create_dir_all(dir.join(directory)).unwrap();
         }
         let files = [("db/pattern", "PA A\n"), ("db/part.stamp", "made"), ("q/one", ">a\n")];
-        files.map(|(name, text)| fs::write(dir.join(name), text).unwrap());
+        for (name, text) in files {
+            fs::write(dir.join(name), text).unwrap();
+        }
         let args = "-db db/part -query q/one -phi_pattern db/pattern -in_pssm db/missing";
         let args: Vec<String> = args.split(' ').map(str::to_owned).collect();
         let inputs: Vec<Vec<u8>> = inputs_of(&args, None, &dir);
