@@ -74,7 +74,7 @@ impl Place {
     /// `repeats`, a database of short units in many copies, and `many.fa`: runs of queries full of
     /// these units, of others, and of queries that cannot be searched. For a batch with nothing but
     /// the last kind, the report has another text.
-    fn with_repeats() -> Place {
+    fn of_repeats() -> Place {
         let place = Place::new();
         let mut bases = Bases(Random(5));
         let units: Vec<String> = (0..3).map(|_| bases.some(17)).collect();
@@ -110,7 +110,19 @@ impl Place {
         place
     }
 
-    /// The same, and what a search for `MANY` says in one process, which runs once for all tests.
+    /// A place with `repeats` and `many.fa`, copied from one for all tests: reports contain the
+    /// minute in which a database was made.
+    fn with_repeats() -> Place {
+        static MADE: OnceLock<Place> = OnceLock::new();
+        let place = Place::new();
+        for entry in fs::read_dir(MADE.get_or_init(Place::of_repeats).path("")).expect("files") {
+            let entry = entry.expect("a file");
+            fs::copy(entry.path(), place.0.path().join(entry.file_name())).expect("a copy");
+        }
+        place
+    }
+
+    /// The same, and the output of a search with `MANY` in one process, which runs once for all.
     fn with_expected() -> (Place, &'static Output) {
         static EXPECTED: OnceLock<Output> = OnceLock::new();
         let place = Place::with_repeats();

@@ -20,7 +20,7 @@ use crate::volumes::Random;
 /// The program under test, by a name under which it is `makeblastdb`.
 const OURS: &str = "./bin/makeblastdb";
 /// Runs of both programs before a difference counts, because of dates.
-const ATTEMPTS: usize = 4;
+const ATTEMPTS: usize = 20;
 
 /// Identifiers of all kinds, `#` to be replaced by a number.
 const IDS: &[&str] = &[
