@@ -14,7 +14,8 @@ use crate::error::{Error, exit};
 use crate::plan::Source;
 use crate::standard;
 
-/// A sequence's name in messages is cut to [`CUT_NAME`] bytes if it is longer than this (`blast_setup_cxx.cpp`).
+/// A sequence's name in messages is cut to [`CUT_NAME`] bytes if it is longer than this
+/// (`blast_setup_cxx.cpp`).
 const LONG_NAME: usize = 35;
 /// See [`LONG_NAME`].
 const CUT_NAME: usize = 25;
@@ -56,12 +57,12 @@ pub fn path(source: &Source) -> &Path {
     }
 }
 
-/// Input that is not usable FASTA, in BLAST+'s words where it has some, with file and line. The audience hears of what was
-/// odd before.
+/// Input that is not usable FASTA, in BLAST+'s words where it has some, with file and line. The
+/// audience hears of what was odd before.
 pub fn fasta_failure(error: &FastaError, audience: &dyn Audience) -> Error {
     if let FastaError::Invalid { warnings, .. } = error {
         for warning in warnings {
-            audience.complain(&warning.message_for(audience.program()));
+            audience.print_message(&warning.message_for(audience.program()));
         }
     }
     match error.blast_message() {
@@ -70,7 +71,8 @@ pub fn fasta_failure(error: &FastaError, audience: &dyn Audience) -> Error {
     }
 }
 
-/// What BLAST+ calls a sequence in messages: the identifier that it prefers, a gi if there is one, or `role` and `number`, and its title.
+/// What BLAST+ calls a sequence in messages: the identifier that it prefers, a gi if there is one,
+/// or `role` and `number`, and its title.
 pub fn message_name(record: &Record, role: &str, number: usize) -> Vec<u8> {
     let name = match id::best_choice(&record.ids) {
         Some(id) => id.accession(),

@@ -1,4 +1,5 @@
-//! A report that is kept as records, put together again: all of it in the order of the queries, or that of one query.
+//! A report that is kept as records, put together again: all of it in the order of the queries, or
+//! that of one query.
 
 use std::path::Path;
 
@@ -26,8 +27,8 @@ pub enum Wanted {
 /// Writes the report in a directory to `out`.
 ///
 /// # Errors
-/// A directory without a report, or without what is wanted of it; records that are damaged, with file and place; an output
-/// that cannot be written.
+/// A directory without a report, or without what is wanted of it; records that are damaged, with
+/// file and place; an output that cannot be written.
 pub fn show(
     directory: &Path,
     wanted: &Wanted,
@@ -37,7 +38,7 @@ pub fn show(
     let mut report = Report::open(directory).map_err(|error| failure(&error))?;
     let faults = report.faults.iter().filter(|(_, fault)| !matches!(fault, Fault::Tail { .. }));
     for (path, fault) in faults.take(MOST_TOLD) {
-        audience.complain(&format!("{}: {fault}", path.display()));
+        audience.print_message(&format!("{}: {fault}", path.display()));
     }
     let mut shown = Shown { report: &mut report, directory, output: Output::open(out)?, bytes: 0 };
     match wanted {
@@ -106,7 +107,9 @@ impl Shown<'_> {
             // memory.
             match self.report.result::<spool::Error>(key, |_| Ok(())) {
                 Ok(_) => _ = self.show(key)?,
-                Err(error @ spool::Error::Damaged { .. }) => audience.complain(&error.to_string()),
+                Err(error @ spool::Error::Damaged { .. }) => {
+                    audience.print_message(&error.to_string())
+                }
                 Err(error) => return Err(failure(&error)),
             }
         }
@@ -114,14 +117,15 @@ impl Shown<'_> {
         let last = all.unwrap_or_else(|| there.last().map_or(0, |last| last + 1));
         let gaps: Vec<u64> = (0..last).filter(|block| !there.contains(block)).collect();
         for block in gaps.iter().take(MOST_TOLD) {
-            audience.complain(&self.missing(Key { block: *block, kind: Kind::RESULT }).message);
+            audience
+                .print_message(&self.missing(Key { block: *block, kind: Kind::RESULT }).message);
         }
         if gaps.len() > MOST_TOLD {
-            audience.complain(&format!("{} more blocks are missing", gaps.len() - MOST_TOLD));
+            audience.print_message(&format!("{} more blocks are missing", gaps.len() - MOST_TOLD));
         }
         if all.is_none() {
             let directory = self.directory.display();
-            audience.complain(&format!("{directory}: {NOT_WHOLE}"));
+            audience.print_message(&format!("{directory}: {NOT_WHOLE}"));
         }
         Ok(())
     }
@@ -152,7 +156,7 @@ impl Shown<'_> {
             }
         }
         if self.report.summary.is_none() {
-            audience.complain(&format!(
+            audience.print_message(&format!(
                 "{directory}: the report is not whole; another query '{named}' may be missing"
             ));
         }

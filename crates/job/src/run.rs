@@ -5,8 +5,8 @@ use std::sync::Arc;
 use fleetblast_db::load::Method;
 use fleetblast_fleet::config::Strategy;
 
-use crate::alone::{self, Receiver};
-use crate::audience::{Audience, Nobody};
+use crate::alone::{self, ResultReceiver};
+use crate::audience::{Audience, SilentAudience};
 use crate::crossing::IoChannel;
 use crate::error::{Error, exit};
 use crate::hits::QueryHits;
@@ -46,8 +46,8 @@ pub fn visit_hits(
     visit: impl FnMut(QueryHits) -> Result<(), Error> + Send,
 ) -> Result<(), Error> {
     refuse_for_visitor(plan)?;
-    let audience: Arc<dyn Audience> = Arc::new(Nobody);
-    alone::run(plan, Receiver::Visitor(Box::new(visit)), &audience)
+    let audience: Arc<dyn Audience> = Arc::new(SilentAudience);
+    alone::run(plan, ResultReceiver::Visitor(Box::new(visit)), &audience)
 }
 
 /// Refuses by name what a plan asks for in vain if its hits are visited.
@@ -85,7 +85,7 @@ pub fn run_with_crossing(
     let out = (!plan.fleet.dry_run).then(|| plan.out.clone());
     let _last = out.clone().map(|out| before_the_end(move || leave_empty(&out)));
     search(plan, crossing.as_ref(), drain, &audience).inspect_err(|error| {
-        audience.leave();
+        audience.abort();
         if let Some(out) = out.filter(|_| error.exit_code != exit::DRAINED) {
             leave_empty(&out);
         }
@@ -107,7 +107,7 @@ fn search(
     }
     match plan.fleet.ranks {
         Some(ranks) => ranks::on_threads(plan, ranks, crossing, drain, audience),
-        None => alone::run(&plan, Receiver::Files(crossing), audience),
+        None => alone::run(&plan, ResultReceiver::Files(crossing), audience),
     }
 }
 

@@ -18,7 +18,7 @@ pub fn megablast(queries: &Path) -> Plan {
         banner: "BLASTN 2.12.0+".to_owned(),
         query_kind: SequenceKind::Nucleotide,
         subject_kind: SequenceKind::Nucleotide,
-        batch_size: BatchSize::Adaptive { most: params.chunk as i32 - 1000 },
+        batch_size: BatchSize::Adaptive { max_letters: params.chunk as i32 - 1000 },
         params: Params::Nucleotide(params),
         matrix_name: String::new(),
         papers: papers::MEGABLAST,

@@ -8,7 +8,7 @@ use fleetblast_engine::query::Query;
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
-use crate::cost::Account;
+use crate::cost::EncodingCosts;
 use crate::error::Error;
 use crate::standard::print;
 use crate::threads::ThreadSource;
@@ -38,8 +38,8 @@ fn peak_memory(status: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
 }
 
-/// The breakdown of one search. Seconds are the wall time of a phase, at which all threads of a rank
-/// work together; of several ranks, the sum over the ranks.
+/// The breakdown of one search. Seconds are the wall time of a phase, at which all threads of a
+/// rank work together; of several ranks, the sum over the ranks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Timing {
     /// Whole run, wall time.
@@ -74,13 +74,14 @@ pub struct Timing {
     pub loading: Option<Loading>,
     /// Of a search whose report is made at another site.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Account>,
+    pub metadata: Option<EncodingCosts>,
     /// Of a search by many ranks: how it went on each. The phases above are sums over ranks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fleet: Option<OverRanks>,
 }
 
-/// How a search went on its ranks. Seconds are wall time of works, several of which may go on at once on a rank.
+/// How a search went on its ranks. Seconds are wall time of works, several of which may go on at
+/// once on a rank.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OverRanks {
     /// Ranks.
@@ -95,7 +96,8 @@ pub struct OverRanks {
     pub search_seconds: Spread,
     /// Alignments with traceback.
     pub traceback_seconds: Spread,
-    /// Merging the hits of tasks, choosing, and laying the output out: done by masters, beside the search.
+    /// Merging the hits of tasks, choosing, and laying the output out: done by masters, beside the
+    /// search.
     pub merge_seconds: Spread,
     /// Formatting, and, beside the search, sending and writing.
     pub output_seconds: Spread,
@@ -147,8 +149,8 @@ pub struct Loading {
     pub bytes_received: u64,
     /// The pages they are on.
     pub pages: String,
-    /// Wall time of reading them, beside the search; with `broadcast`, of loading before it, in sum over the ranks that
-    /// filled memory.
+    /// Wall time of reading them, beside the search; with `broadcast`, of loading before it, in sum
+    /// over the ranks that filled memory.
     pub read_seconds: f64,
     /// Time that searching threads waited for it, in sum.
     pub wait_seconds: f64,
@@ -161,7 +163,8 @@ impl Timing {
         self.query_residues += queries.iter().map(|query| u64::from(query.length)).sum::<u64>();
     }
 
-    /// Fills in the figures of the whole process, and the wall time of all ranks that no phase took.
+    /// Fills in the figures of the whole process, and the wall time of all ranks that no phase
+    /// took.
     pub fn close(&mut self, wall: Duration, ranks: usize) {
         let usage = Usage::now();
         self.wall_seconds = wall.as_secs_f64();

@@ -21,7 +21,7 @@ use super::mailbox::{Address, Message, Parcel};
 use super::{IoChannel, IoEndpoint};
 use crate::audience::Audience;
 use crate::error::Error;
-use crate::processes::{end_job, failure, hosts};
+use crate::processes::{end_job, gather_hosts, mpi_failure};
 
 /// Longest nap between two polls; shorter while messages are on their way.
 const NAPS: [Duration; 2] = [Duration::from_millis(3), Duration::from_micros(300)];
@@ -103,9 +103,9 @@ impl Bridge {
     ) -> Result<(World, Self), Error> {
         let all = world.comm();
         let manager = all.size().saturating_sub(ranks as usize);
-        let mailbox = Mailbox::new(all).map_err(failure)?;
-        let hosts = hosts(&world)?;
-        let own = all.split(Some(site), 0).map_err(failure)?;
+        let mailbox = Mailbox::new(all).map_err(mpi_failure)?;
+        let hosts = gather_hosts(&world)?;
+        let own = all.split(Some(site), 0).map_err(mpi_failure)?;
         let own = own.ok_or_else(|| Error::engine("a rank is of no site"))?;
         let heartbeat = Config::default().heartbeat;
         let heartbeats = Heartbeats::new(peers(all.rank(), manager, all.size()), heartbeat);
@@ -155,7 +155,7 @@ impl Bridge {
             any = true;
             self.send(parcel)?;
         }
-        while let Some(message) = self.mailbox.poll().map_err(failure)? {
+        while let Some(message) = self.mailbox.poll().map_err(mpi_failure)? {
             any = true;
             match message.tag {
                 PARCEL => self.deliver(parcel(&message.bytes)?)?,
@@ -180,7 +180,7 @@ impl Bridge {
             return Ok(());
         }
         for rank in self.heartbeats.due(now) {
-            self.mailbox.send(rank, PING, Vec::new()).map_err(failure)?;
+            self.mailbox.send(rank, PING, Vec::new()).map_err(mpi_failure)?;
         }
         match self.heartbeats.find_silent(now) {
             Some((rank, silence)) => self.report_silent(rank, silence),
@@ -203,7 +203,7 @@ impl Bridge {
         let text = format!("{who} was silent for {:.1} s ({place})", silence.seconds());
         let reporter = reporter(rank, self.manager);
         if self.world.rank() != reporter {
-            self.mailbox.send(reporter, LOST, text.clone().into_bytes()).map_err(failure)?;
+            self.mailbox.send(reporter, LOST, text.clone().into_bytes()).map_err(mpi_failure)?;
             self.await_end()?;
         }
         self.end_job(&lost(&text))
@@ -231,7 +231,7 @@ impl Bridge {
     /// A connection that is lost.
     pub fn step_aside(&mut self) -> Result<(), Error> {
         for &rank in self.heartbeats.step_aside() {
-            self.mailbox.send(rank, ASIDE, Vec::new()).map_err(failure)?;
+            self.mailbox.send(rank, ASIDE, Vec::new()).map_err(mpi_failure)?;
         }
         Ok(())
     }
@@ -250,8 +250,8 @@ impl Bridge {
     /// # Errors
     /// As [`poll`](Self::poll).
     pub fn meet(&mut self, group: &Comm) -> Result<(), Error> {
-        let mut arrival = group.arrive().map_err(failure)?;
-        while !arrival.is_complete().map_err(failure)? {
+        let mut arrival = group.arrive().map_err(mpi_failure)?;
+        while !arrival.is_complete().map_err(mpi_failure)? {
             let moves = self.poll()?;
             thread::sleep(NAPS[usize::from(moves)]);
         }
@@ -269,7 +269,7 @@ impl Bridge {
             Address::Maker(number) => self.manager + number as usize,
         };
         let bytes = postcard::to_allocvec(&parcel).map_err(Error::engine)?;
-        self.mailbox.send(to, PARCEL, bytes).map_err(failure)
+        self.mailbox.send(to, PARCEL, bytes).map_err(mpi_failure)
     }
 
     /// Puts a parcel into the inbox of its address.
@@ -340,7 +340,7 @@ impl Bridge {
     pub fn close(mut self) -> Result<(), Error> {
         self.watch_search();
         self.meet(&self.world.comm().clone())?;
-        self.mailbox.close().map_err(failure)
+        self.mailbox.close().map_err(mpi_failure)
     }
 }
 

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_metadata::{BlockResults, Encoding, EncodingChoice};
 
-use crate::cost::{Account, Cost, NAMES, Outlook, choose};
+use crate::cost::{ChoiceConditions, Cost, ENCODINGS, EncodingCosts, choose_encoding};
 use crate::error::Error;
 use crate::plan::Metadata;
-use crate::search::Phases;
+use crate::search::PhaseTimes;
 use crate::subjects::Target;
 
 /// One block in this number is encoded in all encodings, since queries change. The first blocks are
@@ -36,7 +36,7 @@ pub struct EncodingChooser<'a> {
     /// The encoding that was asked for.
     pub encodings: EncodingChoice,
     /// Measured costs.
-    pub account: Account,
+    pub costs: EncodingCosts,
     limit: f64,
     target: &'a Target,
     capacity: SearchCapacity,
@@ -46,18 +46,18 @@ pub struct EncodingChooser<'a> {
     /// Time for encodings that were not used.
     probing: Duration,
     /// Times of the search up to the block before.
-    before: Phases,
+    before: PhaseTimes,
 }
 
 impl<'a> EncodingChooser<'a> {
     /// Creates a chooser for a search in this target.
     pub fn new(metadata: &Metadata, capacity: SearchCapacity, target: &'a Target) -> Self {
         let Metadata { encodings, limit, .. } = *metadata;
-        let (account, before) = (Account::new(), Phases::default());
+        let (costs, before) = (EncodingCosts::new(), PhaseTimes::default());
         let (begun, probing) = (Instant::now(), Duration::ZERO);
         EncodingChooser {
             encodings,
-            account,
+            costs,
             limit,
             target,
             capacity,
@@ -76,7 +76,7 @@ impl<'a> EncodingChooser<'a> {
         encode: &mut Encode,
     ) -> Result<BlockResults, Error> {
         let (results, times) = encode(encoding)?;
-        self.account.made(encoding, weight(hits), results.bytes.len(), times);
+        self.costs.record_encoded(encoding, weight(hits), results.bytes.len(), times);
         Ok(results)
     }
 
@@ -85,15 +85,15 @@ impl<'a> EncodingChooser<'a> {
     pub fn encode_cheapest(
         &mut self,
         (number, hits): (u64, &[Vec<SubjectHit>]),
-        phases: Phases,
+        phases: PhaseTimes,
         is_supported: &dyn Fn(Encoding) -> bool,
         encode: &mut Encode,
     ) -> Result<BlockResults, Error> {
-        let encodings = NAMES.into_iter().map(|(encoding, _)| encoding);
+        let encodings = ENCODINGS.into_iter().map(|(encoding, _)| encoding);
         let encodings: Vec<Encoding> =
             encodings.filter(|&encoding| is_supported(encoding)).collect();
         let mut probes = Vec::new();
-        let unmeasured = encodings.iter().any(|&it| self.account.expected(it, 1.0).is_none());
+        let unmeasured = encodings.iter().any(|&it| self.costs.expected_cost(it, 1.0).is_none());
         if unmeasured || is_due(self.blocks, self.probing, self.begun.elapsed()) {
             for &encoding in &encodings {
                 let begun = Instant::now();
@@ -104,9 +104,9 @@ impl<'a> EncodingChooser<'a> {
         let costs = self.costs(&encodings, hits, [search, traceback]);
         // The groups together complete a block in this fraction of the time.
         let search = (search + traceback) / self.capacity.groups as f64;
-        let outlook = Outlook { search, rate: self.rate(), limit: self.limit };
-        let (encoding, why) = choose(&costs, &outlook);
-        self.account.chose(number, encoding, why);
+        let conditions = ChoiceConditions { search, rate: self.rate(), limit: self.limit };
+        let (encoding, why) = choose_encoding(&costs, &conditions);
+        self.costs.record_choice(number, encoding, why);
         self.blocks += 1;
         let others = probes.iter().filter(|(results, _)| results.encoding != encoding);
         self.probing += others.map(|&(_, took)| took).sum::<Duration>();
@@ -117,7 +117,7 @@ impl<'a> EncodingChooser<'a> {
     }
 
     /// Returns the seconds of the preliminary search and of the traceback of the last block.
-    fn block_times(&mut self, phases: Phases) -> [f64; 2] {
+    fn block_times(&mut self, phases: PhaseTimes) -> [f64; 2] {
         let before = std::mem::replace(&mut self.before, phases);
         let took = |now: Duration, before: Duration| now.saturating_sub(before).as_secs_f64();
         [took(phases.search, before.search), took(phases.traceback, before.traceback)]
@@ -132,18 +132,18 @@ impl<'a> EncodingChooser<'a> {
     ) -> Vec<Cost> {
         let weight = weight(hits);
         let SearchCapacity { threads, groups } = self.capacity;
-        let workers = self.account.link.map_or(threads, |link| link.workers.max(1) as usize);
+        let workers = self.costs.link.map_or(threads, |link| link.workers.max(1) as usize);
         // Seconds there for a second here.
         let there = threads as f64 / workers as f64;
-        let expected = self.account.expected(Encoding::Report, weight);
+        let expected = self.costs.expected_cost(Encoding::Report, weight);
         let format = expected.map_or(0.0, |(_, format)| there * format);
-        let again = there * (search * self.share(hits) + traceback);
+        let report_seconds = there * (search * self.share(hits) + traceback);
         let mut cost = |encoding| {
-            let (cost, _) = self.account.expected(encoding, weight)?;
-            let cost = Cost { make: cost.make / groups as f64, ..cost };
+            let (cost, _) = self.costs.expected_cost(encoding, weight)?;
+            let cost = Cost { encode_seconds: cost.encode_seconds / groups as f64, ..cost };
             Some(match encoding {
-                Encoding::Oids => Cost { again: again + format, ..cost },
-                Encoding::Hits => Cost { again: format, ..cost },
+                Encoding::Oids => Cost { report_seconds: report_seconds + format, ..cost },
+                Encoding::Hits => Cost { report_seconds: format, ..cost },
                 Encoding::Report => cost,
             })
         };
@@ -159,7 +159,7 @@ impl<'a> EncodingChooser<'a> {
     }
 
     fn rate(&self) -> Option<f64> {
-        self.account.link.and_then(|link| link.bytes_per_second)
+        self.costs.link.and_then(|link| link.bytes_per_second)
     }
 }
 

@@ -38,7 +38,7 @@ pub struct SearchedBlock<'a> {
     /// For each query, whether more subjects were aligned than the hit list holds.
     pub overflowed: &'a [bool],
     /// Whether any query is so long that it is searched in chunks.
-    pub has_pieces: bool,
+    pub has_chunks: bool,
     /// State after the last batch; `None` if the block ends inside a batch.
     pub batch_state: Option<BatchState>,
 }
@@ -96,7 +96,7 @@ impl<'a> MetadataEncoder<'a> {
     /// subject's HSPs, or by the hit lists of chunks. It is also not sure for a batch that extends
     /// beyond the block, since its other queries are unknown.
     fn can_be_found_again(&self, searched: &SearchedBlock) -> bool {
-        self.has_independent_subjects && !searched.has_pieces && searched.reach_out.is_empty()
+        self.has_independent_subjects && !searched.has_chunks && searched.reach_out.is_empty()
     }
 }
 

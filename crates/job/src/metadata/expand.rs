@@ -37,7 +37,7 @@ pub struct Expansion {
 /// whole blocks is written if it has any of the wanted queries.
 pub fn expand(expansion: Expansion, audience: &dyn Audience) -> Result<(), Error> {
     let made = pool(expansion.threads)?.install(|| make(expansion, audience));
-    made.inspect_err(|_| audience.leave())
+    made.inspect_err(|_| audience.abort())
 }
 
 fn make(expansion: Expansion, audience: &dyn Audience) -> Result<(), Error> {
@@ -51,9 +51,9 @@ fn make(expansion: Expansion, audience: &dyn Audience) -> Result<(), Error> {
     let header = opened.header.clone();
     let searched = format!("for {}", opened.path.display());
     open_site(&plan, &header, &searched, audience, |site| {
-        audience.begin();
+        audience.begin_search();
         if audience.is_watching() {
-            audience.expect(None);
+            audience.set_query_count(None);
         }
         let output = Output::open(&out)?;
         let maker = ReportMaker { site: Some(site), encodings, output, wanted, begun };

@@ -29,7 +29,7 @@ pub fn encode_iterations(
 ) -> Result<BlockResults, Error> {
     let encoded = queries.iter().map(|query| encode_query(rules, query)).collect();
     let encoded = BlockIterations { is_document: !rules.is_plain(), before, queries: encoded };
-    let searches = queries.into_iter().flat_map(|query| query.searches);
+    let searches = queries.into_iter().flat_map(|query| query.iterations);
     let parts = searches.map(
         |ReportedIteration { begun: IterationStart { query, known, .. }, parts, .. }| {
             (query, (known, shown(parts)))
@@ -57,7 +57,7 @@ fn statistics<'a>(
 
 fn encode_query(
     rules: &Rules,
-    IteratedQuery { searches, converged }: &IteratedQuery,
+    IteratedQuery { iterations, converged }: &IteratedQuery,
 ) -> QueryIterations {
     let mut expected = BTreeSet::new();
     let search = |ReportedIteration { begun, parts, .. }: &ReportedIteration| {
@@ -75,7 +75,7 @@ fn encode_query(
         expected = rules.below_threshold(shown);
         result
     };
-    QueryIterations { iterations: searches.iter().map(search).collect(), converged: *converged }
+    QueryIterations { iterations: iterations.iter().map(search).collect(), converged: *converged }
 }
 
 /// Decodes the results of a block's queries, which are given as in their first iteration. Returns
@@ -93,8 +93,8 @@ pub fn decode_iterations(
         BlockIterations::decode(&results.bytes, queries.len()).ok_or(DecodeError::Unreadable)?;
     let exceeds = |query: &QueryIterations| query.iterations.iter().any(|it| it.exceeds);
     // In a document, subjects that it does not show do not go into PSSMs either.
-    let is_alike =
-        encoded.is_document != rules.is_plain() || !encoded.is_document && rules.is_one_round();
+    let is_alike = encoded.is_document != rules.is_plain()
+        || !encoded.is_document && rules.has_single_iteration();
     if !is_alike && encoded.queries.iter().any(exceeds) {
         return Err(DecodeError::OtherFormat);
     }
@@ -125,7 +125,7 @@ pub fn decode_iterations(
             *alignments = alignments.saturating_add(hidden as usize);
             searched
         });
-        IteratedQuery { searches: searches.collect(), converged }
+        IteratedQuery { iterations: searches.collect(), converged }
     };
     Ok((before, queries.map(query).collect()))
 }

@@ -10,7 +10,7 @@ use super::wanted::WantedQueries;
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::output::Pages;
-use crate::queries::{Block, QueryRecord};
+use crate::queries::{PreparedBlock, QueryRecord};
 
 /// Makes a report from blocks of metadata.
 pub struct ReportMaker<'a, P> {
@@ -60,7 +60,7 @@ impl<P: Pages> ReportMaker<'_, P> {
         }
         if !self.begun {
             self.begun = true;
-            site.reporter.start(&mut self.output)?;
+            site.reporter.write_prologue(&mut self.output)?;
         }
         if site.is_iterated() {
             let queries = (&records[..], &wanted[..]);
@@ -68,8 +68,8 @@ impl<P: Pages> ReportMaker<'_, P> {
         }
         let prepared = site.prepare_all(&records);
         let batches = batches.iter().map(|&count| count as usize).collect();
-        let mut block = Block { records, prepared, batches, failure: None };
-        audience.open(0, block.prepared.len() as u64);
+        let mut block = PreparedBlock { records, prepared, batches, failure: None };
+        audience.open_block(0, block.prepared.len() as u64);
         let mut hits = site.hits(&block, &results, unlike)?;
         let mut searched = if searched.is_empty() { block.searched() } else { searched };
         if wanted.contains(&false) {
@@ -78,8 +78,8 @@ impl<P: Pages> ReportMaker<'_, P> {
             keep(&mut hits, &wanted);
             keep(&mut searched, &wanted);
         }
-        site.reporter.block(&block, &searched, &hits, &mut self.output, audience)?;
-        audience.close(0);
+        site.reporter.write_block(&block, &searched, &hits, &mut self.output, audience)?;
+        audience.close_block(0);
         Ok(())
     }
 
@@ -100,8 +100,8 @@ impl<P: Pages> ReportMaker<'_, P> {
             let prepared = site.prepare(first);
             site.reporter.begin((first, &prepared), &mut self.output)?;
         }
-        site.reporter.warn(wanted.iter().copied(), audience);
-        site.reporter.pass_over(wanted.len());
+        site.reporter.print_warnings(wanted.iter().copied(), audience);
+        site.reporter.skip_queries(wanted.len());
         Ok(())
     }
 
@@ -131,15 +131,15 @@ impl<P: Pages> ReportMaker<'_, P> {
     pub fn continue_report(&mut self) {
         self.begun = true;
         if let Some(site) = &mut self.site {
-            site.reporter.pass_over(0);
+            site.reporter.skip_queries(0);
         }
     }
 
     /// Counts what others have reported, up to `counted` in all.
     pub fn count_others(&mut self, counted: u64) {
         if let Some(site) = &mut self.site {
-            let missing = (counted as usize).saturating_sub(site.reporter.reported());
-            site.reporter.pass_over(missing);
+            let missing = (counted as usize).saturating_sub(site.reporter.reported_count());
+            site.reporter.skip_queries(missing);
         }
     }
 
@@ -151,7 +151,7 @@ impl<P: Pages> ReportMaker<'_, P> {
             return !iterations && end.counted != end.queries;
         }
         let site = self.site.as_ref().filter(|_| self.wanted.are_all());
-        site.is_some_and(|site| site.reporter.reported() as u64 != end.counted)
+        site.is_some_and(|site| site.reporter.reported_count() as u64 != end.counted)
     }
 
     /// Writes the end of the report; truncated metadata have no `end`.
@@ -166,7 +166,7 @@ impl<P: Pages> ReportMaker<'_, P> {
             (_, Some(end)) if is_text => self.output.write(&end.closing),
             (Some(site), _) if !is_text => {
                 if !self.begun {
-                    site.reporter.start(&mut self.output)?;
+                    site.reporter.write_prologue(&mut self.output)?;
                 }
                 site.reporter.finish(&mut self.output, audience)
             }

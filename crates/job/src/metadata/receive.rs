@@ -57,9 +57,10 @@ pub fn receive(
         audience.warn(&damage);
     }
     let address = listener.address().map_err(|error| failure(&error))?;
-    audience.complain(&format!("Listening at {address}; the key here is {}", key.fingerprint()));
+    audience
+        .print_message(&format!("Listening at {address}; the key here is {}", key.fingerprint()));
     if spool.is_old() {
-        audience.complain(&format!(
+        audience.print_message(&format!(
             "{} holds all metadata of a search: its report is made when the search comes, or soon \
              without it",
             path.display()
@@ -155,7 +156,9 @@ impl Rejections {
 fn observer(audience: &Arc<dyn Audience>) -> ReceiveObserver {
     let (audience, rejections) = (Arc::clone(audience), Mutex::new(Rejections::default()));
     Arc::new(move |event| match event {
-        ReceiveEvent::Connected(address) => audience.complain(&format!("Connected with {address}")),
+        ReceiveEvent::Connected(address) => {
+            audience.print_message(&format!("Connected with {address}"))
+        }
         ReceiveEvent::Broken(why) => {
             audience.warn(&format!("The connection broke ({why}); waiting for another one"));
         }
@@ -173,7 +176,7 @@ fn observer(audience: &Arc<dyn Audience>) -> ReceiveObserver {
              of these",
         ),
         ReceiveEvent::Progress(bytes) => {
-            audience.note(format!(", {} of metadata came", amount(bytes)));
+            audience.show_note(format!(", {} of metadata came", amount(bytes)));
         }
     })
 }

@@ -13,7 +13,7 @@ use fleetblast_metadata::follow::{MOST_BODY, ResumePoint};
 use fleetblast_metadata::records::{RecordChain, RecordKind};
 
 use crate::audience::Audience;
-use crate::cost::Seen;
+use crate::cost::LinkStatistics;
 use crate::crossing::{IoChannel, SearchEndpoint};
 use crate::error::{Error, exit};
 use crate::halt::Halt;
@@ -178,14 +178,14 @@ impl MetadataSink {
     }
 
     /// Returns the measured properties of the link; `None` if there is none.
-    pub fn seen(&self) -> Option<Seen> {
+    pub fn seen(&self) -> Option<LinkStatistics> {
         let Pace { round_trip, rate, workers } = match &self.kind {
             SinkKind::Link(LinkSink { sender, .. }) => sender.pace(),
             SinkKind::Ranks(endpoint) => endpoint.pace()?,
             SinkKind::File(_) => return None,
         };
         let round_trip_seconds = round_trip.as_secs_f64();
-        Some(Seen { bytes_per_second: rate, round_trip_seconds, workers })
+        Some(LinkStatistics { bytes_per_second: rate, round_trip_seconds, workers })
     }
 
     /// Records that the other site holds the first of these very records. An error before that
@@ -214,7 +214,7 @@ impl MetadataSink {
             SinkKind::Ranks(endpoint) => return endpoint.finish(),
             SinkKind::Link(link) => link,
         };
-        audience.note(", waiting for the report at the other site".to_owned());
+        audience.show_note(", waiting for the report at the other site".to_owned());
         match sender.finish().map_err(|error| failure(&error))? {
             Arrival::Done => {}
             Arrival::Unknown => audience.warn(
@@ -253,7 +253,7 @@ fn connect(
         }
         SendEvent::Ended => halt.set(),
         SendEvent::Reconnected => audience.warn("There is a connection again"),
-        SendEvent::Progress { confirmed, waiting } => audience.note(format!(
+        SendEvent::Progress { confirmed, waiting } => audience.show_note(format!(
             ", {} at the other site, {} on their way",
             amount(confirmed),
             amount(waiting)

@@ -19,15 +19,15 @@ use crate::iteration::IterationReports;
 use crate::iteration::Rules;
 use crate::output::Pages;
 use crate::plan::Plan;
-use crate::queries::{Block, QueryRecord};
+use crate::queries::{PreparedBlock, QueryRecord};
 use crate::reports::Reporter;
-use crate::search::TwoPhases;
+use crate::search::TwoPhaseSearch;
 use crate::subjects::Target;
 use crate::trace::Recorder;
 
 /// The database that was searched, and the engines that search and format here.
 pub struct IoSite<'a> {
-    again: TwoPhases<'a>,
+    again: TwoPhaseSearch<'a>,
     /// Makes the report.
     pub reporter: Reporter<'a>,
     engine: &'a Search,
@@ -59,7 +59,7 @@ pub fn open_site<T>(
     let iterations = Rules::from_plan(plan, &engine, next.as_ref())
         .map(|rules| (rules, IterationReports::default()));
     let recorder = Recorder::default();
-    let again = TwoPhases::new(&target, &engine, plan, audience, recorder.clone())?;
+    let again = TwoPhaseSearch::new(&target, &engine, plan, audience, recorder.clone())?;
     let reporter = Reporter::new(plan, &target, recorder);
     let codes = match plan.query_kind {
         SequenceKind::Protein => alphabet::SIZE as u8,
@@ -122,7 +122,7 @@ impl IoSite<'_> {
     /// Results that cannot be decoded, or differ here, converted by `unlike`.
     pub fn hits(
         &mut self,
-        block: &Block,
+        block: &PreparedBlock,
         results: &BlockResults,
         unlike: &dyn Fn(&'static str) -> Error,
     ) -> Result<Vec<Vec<SubjectHit>>, Error> {
@@ -134,7 +134,7 @@ impl IoSite<'_> {
             let count = self.target.searched.oid_count();
             let shown = subjects::decode(&results.bytes, queries, count);
             let shown = shown.ok_or_else(|| unlike(NO_HITS))?;
-            self.again.run_again(&block.prepared, &block.batches, &shown)?
+            self.again.search_known_subjects(&block.prepared, &block.batches, &shown)?
         };
         match hits::digest(&hits) == results.digest {
             true => Ok(hits),
@@ -163,7 +163,7 @@ impl IoSite<'_> {
         let prepared = self.prepare_all(records);
         let IoSite { iterations, target, reporter, .. } = self;
         let Some((rules, reports)) = iterations else { return Err(unlike(NO_HITS)) };
-        audience.open(0, records.len() as u64);
+        audience.open_block(0, records.len() as u64);
         let queries = records.iter().zip(&prepared).collect();
         let (before, decoded) =
             decode_iterations(rules, target, queries, results).map_err(|error| match error {
@@ -171,18 +171,18 @@ impl IoSite<'_> {
                 DecodeError::Different => unlike(OTHER_HITS),
                 DecodeError::OtherFormat => Error::query_options(OTHER_FORMAT),
             })?;
-        reports.go_on(before);
+        reports.set_iteration_count(before);
         for (((record, query), in_rounds), &wanted) in
             records.iter().zip(&prepared).zip(decoded).zip(wanted)
         {
             if !wanted {
-                reports.pass_over(in_rounds.searches.len() as u64);
+                reports.count_iterations(in_rounds.iterations.len() as u64);
                 continue;
             }
             let place = (&mut *reporter, &mut *output);
-            reports.query(rules, (record, query), in_rounds, place, audience, |_| Ok(()))?;
+            reports.write_query(rules, (record, query), in_rounds, place, audience, |_| Ok(()))?;
         }
-        audience.close(0);
+        audience.close_block(0);
         Ok(())
     }
 

@@ -18,8 +18,8 @@ use super::fingerprint::fingerprint_database;
 use super::iterations::encode_iterations;
 use super::resume::ResumeVerifier;
 use super::sink::{ANOTHER_RECEIVER, MetadataSink, Resumed};
-use crate::audience::{Audience, Nobody};
-use crate::cost::Account;
+use crate::audience::{Audience, SilentAudience};
+use crate::cost::EncodingCosts;
 use crate::crossing::IoChannel;
 use crate::digest::checksum;
 use crate::error::{Error, exit};
@@ -29,9 +29,9 @@ use crate::iteration::IteratedQuery;
 use crate::iteration::Rules;
 use crate::output::Pages;
 use crate::plan::{Format, Metadata, Plan};
-use crate::queries::{Block, QueryRecord};
+use crate::queries::{PreparedBlock, QueryRecord};
 use crate::reports::Reporter;
-use crate::search::{Repeats, TwoPhases};
+use crate::search::{Repeats, TwoPhaseSearch};
 use crate::subjects::Target;
 
 /// Writes the metadata of a search.
@@ -149,11 +149,11 @@ impl<'a> MetadataWriter<'a> {
     pub fn start(&mut self, reporter: &mut Reporter) -> Result<(), Error> {
         match self.chooser.encodings {
             EncodingChoice::Only(Encoding::Report) if self.blocks == 0 => {
-                reporter.start(&mut self.pages)
+                reporter.write_prologue(&mut self.pages)
             }
             // The other site writes the start of the report.
             _ => {
-                reporter.pass_over(self.queries as usize);
+                reporter.skip_queries(self.queries as usize);
                 Ok(())
             }
         }
@@ -162,9 +162,9 @@ impl<'a> MetadataWriter<'a> {
     /// Writes a block, which `search` has just searched, with the state after its last batch.
     pub fn block(
         &mut self,
-        block: &Block,
+        block: &PreparedBlock,
         hits: &[Vec<SubjectHit>],
-        (search, batch_state): (&TwoPhases, BatchState),
+        (search, batch_state): (&TwoPhaseSearch, BatchState),
         reporter: &mut Reporter,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
@@ -175,16 +175,16 @@ impl<'a> MetadataWriter<'a> {
             reach_out: Vec::new(),
             hits,
             overflowed: &search.overflowed,
-            has_pieces: search.has_pieces,
+            has_chunks: search.has_chunks,
             batch_state: Some(batch_state),
         };
         let MetadataWriter { encoder, chooser, sink, pages, .. } = self;
-        chooser.account.link = sink.seen();
+        chooser.costs.link = sink.seen();
         let mut encode = |encoding| {
             let (begun, mut format) = (Instant::now(), Duration::ZERO);
             let report = || {
                 // Without warnings, since this may be a probe.
-                reporter.block(block, &block.searched(), hits, pages, &Nobody)?;
+                reporter.write_block(block, &block.searched(), hits, pages, &SilentAudience)?;
                 format = begun.elapsed();
                 Ok(pages.take_parts())
             };
@@ -201,7 +201,7 @@ impl<'a> MetadataWriter<'a> {
                 let number = self.blocks;
                 chooser.encode_cheapest(
                     (number, hits),
-                    search.phases,
+                    search.phase_times,
                     &is_supported,
                     &mut encode,
                 )?
@@ -209,10 +209,10 @@ impl<'a> MetadataWriter<'a> {
         };
         let encoding = results.encoding;
         if chooser.encodings == EncodingChoice::Only(Encoding::Report) {
-            reporter.warn(&block.records, audience);
+            reporter.print_warnings(&block.records, audience);
         }
         let body = encode_block(searched, results)?;
-        chooser.account.crossed(encoding, body.len());
+        chooser.costs.record_sent(encoding, body.len());
         self.blocks += 1;
         self.queries += block.records.len() as u64;
         self.counted = self.queries;
@@ -233,7 +233,7 @@ impl<'a> MetadataWriter<'a> {
     ///
     /// # Errors
     /// No memory; an output that cannot be written; a link that failed.
-    pub fn iterated_report(&mut self, block: &Block) -> Result<(), Error> {
+    pub fn iterated_report(&mut self, block: &PreparedBlock) -> Result<(), Error> {
         let begun = Instant::now();
         let parts = self.pages.take_parts();
         let reported = parts.len() - 1;
@@ -251,13 +251,13 @@ impl<'a> MetadataWriter<'a> {
     /// No memory; an output that cannot be written; a link that failed.
     pub fn iterations(
         &mut self,
-        block: &Block,
+        block: &PreparedBlock,
         rules: &Rules,
         queries: Vec<IteratedQuery>,
     ) -> Result<(), Error> {
         let begun = Instant::now();
         let reported = queries.len();
-        let searches: usize = queries.iter().map(|query| query.searches.len()).sum();
+        let searches: usize = queries.iter().map(|query| query.iterations.len()).sum();
         let results = encode_iterations(rules, self.encoder.target(), self.counted, queries)?;
         self.counted += searches as u64;
         self.iterated_block(&block.records[..reported], results, begun)
@@ -269,11 +269,11 @@ impl<'a> MetadataWriter<'a> {
         results: BlockResults,
         begun: Instant,
     ) -> Result<(), Error> {
-        let (account, encoding) = (&mut self.chooser.account, results.encoding);
+        let (costs, encoding) = (&mut self.chooser.costs, results.encoding);
         let times = [begun.elapsed(), Duration::ZERO];
-        account.made(encoding, records.len() as f64, results.bytes.len(), times);
+        costs.record_encoded(encoding, records.len() as f64, results.bytes.len(), times);
         let body = encode_iterated_block(records.iter(), results)?;
-        account.crossed(encoding, body.len());
+        costs.record_sent(encoding, body.len());
         self.blocks += 1;
         self.queries += records.len() as u64;
         self.send_record(RecordKind::Block, &body)
@@ -298,8 +298,8 @@ impl<'a> MetadataWriter<'a> {
     }
 
     /// Returns the measured costs and the properties of the link.
-    pub fn account(&self) -> Account {
-        Account { link: self.sink.seen(), ..self.chooser.account.clone() }
+    pub fn costs(&self) -> EncodingCosts {
+        EncodingCosts { link: self.sink.seen(), ..self.chooser.costs.clone() }
     }
 
     /// Completes the metadata. There is no reporter for an input that BLAST+ calls empty.
@@ -317,7 +317,7 @@ impl<'a> MetadataWriter<'a> {
             reporter.finish(&mut self.pages, audience)?;
         }
         let counted = match reporter.filter(|_| self.sends_report()) {
-            Some(reporter) => reporter.reported() as u64,
+            Some(reporter) => reporter.reported_count() as u64,
             None => self.counted,
         };
         let end = End {

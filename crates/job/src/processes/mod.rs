@@ -1,4 +1,4 @@
-//! Processes that were started together: whether all of them search, and what they do in step.
+//! Processes that were started together: whether all of them search, and their collective steps.
 
 #[cfg(feature = "mpi")]
 mod ending;
@@ -14,6 +14,6 @@ pub use self::ending::end_job;
 #[cfg(feature = "mpi")]
 pub use self::roles::{Role, agree, stand_aside};
 #[cfg(feature = "mpi")]
-pub use self::together::{Processes, failure, hosts, told};
+pub use self::together::{Processes, gather_hosts, mpi_failure, require_broadcast};
 #[cfg(not(feature = "mpi"))]
 pub use self::without_mpi::stand_aside;

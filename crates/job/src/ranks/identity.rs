@@ -74,7 +74,7 @@ pub fn of_plan(plan: &Plan) -> Result<Identity, Error> {
         database: DatabaseIdentity::default(),
         options,
         blocks: match plan.check_batch_size() {
-            Ok(()) => format!("batches of {} residues (BATCH_SIZE)", plan.batch_size.least()),
+            Ok(()) => format!("batches of {} residues (BATCH_SIZE)", plan.batch_size.min_letters()),
             Err(error) => format!("no size of batches (BATCH_SIZE): {error}"),
         },
     })

@@ -20,13 +20,13 @@ fn metadata() -> Metadata {
 fn iteration(plan: &Plan) -> Iteration {
     let Params::Protein(params) = &plan.params else { panic!("not a search of proteins") };
     Iteration {
-        rounds: Some(2),
+        max_iterations: Some(2),
         params: params.clone(),
         resets_composition: false,
         pseudocount: 0,
         fault: None,
         warnings: Vec::new(),
-        start: None,
+        initial_pssm: None,
         checkpoint: None,
         table: None,
         save_last: false,

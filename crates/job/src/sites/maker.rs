@@ -127,7 +127,7 @@ impl Audience for Warnings {
         &self.program
     }
 
-    fn say(&self, line: &[u8]) {
+    fn print_line(&self, line: &[u8]) {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_vec());
     }
 

@@ -153,7 +153,7 @@ impl Manager<'_> {
             }
             self.queries += queries.end.saturating_sub(queries.start);
             self.output.write(&bytes)?;
-            lines.iter().for_each(|line| self.audience.say(line));
+            lines.iter().for_each(|line| self.audience.print_line(line));
             self.next += 1;
             let size = self.sizes.pop_front().unwrap_or_default();
             self.mailbox.send(Address::Search, Message::Written(size));

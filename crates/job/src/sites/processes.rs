@@ -16,7 +16,7 @@ use crate::crossing::mailbox::{Address, GONE, Mailbox, Outbox};
 use crate::crossing::{Bridge, SearchEndpoint};
 use crate::error::{Error, exit};
 use crate::metadata::OpenedMetadata;
-use crate::processes::{Role, agree, end_job, failure};
+use crate::processes::{Role, agree, end_job, mpi_failure};
 
 /// Makes the report on this rank and the others of its site. A failure ends all processes.
 ///
@@ -44,8 +44,8 @@ fn run<F: FnOnce() -> Result<OpenedMetadata, Error> + Send>(
     open: Option<F>,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
-    let world = World::init().map_err(failure)?;
-    agree(&world, &Role::Report(site.ranks), "", &|text| audience.complain(text))?;
+    let world = World::init().map_err(mpi_failure)?;
+    agree(&world, &Role::Report(site.ranks), "", &|text| audience.print_message(text))?;
     let (rank, host) = (world.rank(), world.host().to_owned());
     let (world, mut bridge) = Bridge::of_report(world, site.ranks, audience)?;
     // Without a search it is the first rank that ends the job.

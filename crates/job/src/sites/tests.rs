@@ -10,7 +10,7 @@ use std::time::Duration;
 use fleetblast_metadata::records::RecordKind;
 
 use super::manager::manage;
-use crate::audience::Nobody;
+use crate::audience::SilentAudience;
 use crate::crossing::IoChannel;
 use crate::crossing::mailbox::{Address, Job, Mailbox, Message, Parcel, Piece};
 use crate::error::{Error, exit};
@@ -33,7 +33,7 @@ impl ManagerUnderTest {
         let ((to, inbox), (out, from)) = (channel(), channel());
         let mailbox = Mailbox::new(Address::Manager, inbox, Box::new(move |it| drop(out.send(it))));
         let report = Destination::File(directory.path().join("report"));
-        let ended = thread::spawn(move || manage(&mailbox, (makers, 2), &report, &Nobody));
+        let ended = thread::spawn(move || manage(&mailbox, (makers, 2), &report, &SilentAudience));
         ManagerUnderTest { to, from, ended, directory }
     }
 

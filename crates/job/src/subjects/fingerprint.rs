@@ -17,7 +17,7 @@ impl Target {
         let mut state = Digest::default();
         let selected = [&self.searched, &self.whole].map(Database::selection_fingerprint);
         let masks = (&self.lower_case, &self.masks, self.has_hard_masks);
-        let rest = (&self.totals, self.is_listed, self.nothing_included, &self.summary);
+        let rest = (&self.totals, self.is_listed, self.is_database_empty, &self.summary);
         state.add(&(selected, masks, rest, self.part_start));
         if !self.is_on_disk() {
             state.add(&self.memory_fingerprint()?);
@@ -31,7 +31,7 @@ impl Target {
         let mut state = Digest::default();
         let included = [&self.searched, &self.whole].map(Database::included_fingerprint);
         let masks = (&self.lower_case, &self.masks, self.has_hard_masks);
-        let rest = (&self.totals, self.is_listed, self.nothing_included, self.part_start);
+        let rest = (&self.totals, self.is_listed, self.is_database_empty, self.part_start);
         state.add(&(included, masks, rest));
         state.finish()
     }

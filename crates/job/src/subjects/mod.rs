@@ -50,8 +50,9 @@ pub struct Target {
     /// The user listed what to search.
     is_listed: bool,
     /// A list leaves nothing of the database.
-    pub nothing_included: bool,
-    /// Proteins are aligned without gaps, which BLAST+ does without a look at their definition lines.
+    pub is_database_empty: bool,
+    /// Proteins are aligned without gaps, which BLAST+ does without a look at their definition
+    /// lines.
     aligns_unseen: bool,
     /// Where the searched parts of subjects begin (`-subject_loc`), from 0.
     part_start: u32,
@@ -160,8 +161,8 @@ impl SubjectSource for Target {
     }
 }
 
-/// Opens the taxonomy database, if the report may show names of taxa. One that cannot be used does not
-/// keep BLAST+ from searching, so it only brings warnings.
+/// Opens the taxonomy database, if the report may show names of taxa. One that cannot be used does
+/// not keep BLAST+ from searching, so it only brings warnings.
 fn open_taxonomy(plan: &Plan, audience: &dyn Audience) -> Result<TaxonomyNames, Error> {
     let format = plan.report.options(plan.parse_deflines).format;
     let shows_columns = format.columns().is_some_and(Columns::have_taxon_names);
@@ -173,7 +174,7 @@ fn open_taxonomy(plan: &Plan, audience: &dyn Audience) -> Result<TaxonomyNames, 
     let names = TaxonomyNames::find(&SearchPath::from_environment()?);
     if let Some(fault) = names.fault() {
         if let Some(said) = &fault.said {
-            audience.blame(said);
+            audience.print_error(said);
         }
         audience.warn(&format!("there are no names of taxa: {}", fault.reason));
     }
@@ -199,7 +200,7 @@ fn open_database(names: &str, plan: &Plan, audience: &dyn Audience) -> Result<Ta
     Ok(Target {
         totals: totals(&database, plan, shortest),
         is_listed: user.is_some_and(|user| !user.negative && !user.is_empty()),
-        nothing_included: database.whole().sequences == 0,
+        is_database_empty: database.whole().sequences == 0,
         aligns_unseen: false,
         summary: DatabaseSummary {
             kind: database.kind(),
@@ -239,7 +240,8 @@ fn open_fasta(
     plan: &Plan,
     audience: &dyn Audience,
 ) -> Result<Target, Error> {
-    // psiblast does not know the file's name where it reports (`CBlastFormat`'s second constructor, blast_format.cpp).
+    // psiblast does not know the file's name where it reports (`CBlastFormat`'s second constructor,
+    // blast_format.cpp).
     let (title, label) = match plan.iteration {
         Some(_) => (format!("{SUBJECTS}."), format!("{SUBJECTS} (Input: )")),
         None => (format!("{SUBJECTS} (Input: {name})."), format!("{SUBJECTS} (Input: {name})")),
@@ -263,7 +265,7 @@ fn open_fasta(
     Ok(Target {
         totals: totals(&searched, plan, shortest),
         is_listed: false,
-        nothing_included: false,
+        is_database_empty: false,
         aligns_unseen: false,
         summary: DatabaseSummary {
             kind: searched.kind(),
@@ -308,9 +310,10 @@ impl Subject {
         Ok(Record { deflines: self.record.deflines.clone(), residues })
     }
 
-    /// The lower-case stretches of the whole sequence, and those of the part to search. The latter end before their last
-    /// residue, which BLAST+ does not mask (`s_SeqLoc2MaskedSubjRanges`, `blast_setup_cxx.cpp`); so one of a single residue
-    /// only keeps words from reaching across its start.
+    /// The lower-case stretches of the whole sequence, and those of the part to search. The latter
+    /// end before their last residue, which BLAST+ does not mask (`s_SeqLoc2MaskedSubjRanges`,
+    /// `blast_setup_cxx.cpp`); so one of a single residue only keeps words from reaching across its
+    /// start.
     fn masks(self, range: Option<&Range<usize>>) -> (Vec<Range<u32>>, Vec<Range<u32>>) {
         let from = range.map_or(0, |range| range.start as u32);
         let to = range.map_or(u32::MAX, |range| range.end as u32);
@@ -350,7 +353,7 @@ fn read_subjects(
     let failed = |error| subjects_failure(&error, audience);
     while let Some(record) = reader.next_record().map_err(failed)? {
         for warning in &record.warnings {
-            audience.complain(&warning.message_for(audience.program()));
+            audience.print_message(&warning.message_for(audience.program()));
         }
         unnamed += u32::from(record.ids.is_empty());
         // The part to search may begin where the sequence ends; beyond that is an error.
@@ -361,7 +364,7 @@ fn read_subjects(
                 name.push(b' ');
             }
             let text = [&name[..], b": Subject sequence contains no data"].concat();
-            audience.warn_alone(&text);
+            audience.warn_from_rank(&text);
         }
         let lower_case = record.lower_case;
         let record = if record.ids.is_empty() {
@@ -379,7 +382,8 @@ fn read_subjects(
 
 fn totals(database: &Database, plan: &Plan, min_length: i32) -> DatabaseTotals {
     let (residues, sequences) = match database.stats_residues() {
-        // Without any residues BLAST+ takes the first sequence for all (`BLAST_GetSubjectTotals`, blast_setup.c).
+        // Without any residues BLAST+ takes the first sequence for all (`BLAST_GetSubjectTotals`,
+        // blast_setup.c).
         0 if database.oid_count() > 0 => (i64::from(database.length_of(0)), 1),
         residues => (residues as i64, database.stats_sequences() as i64),
     };

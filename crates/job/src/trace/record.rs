@@ -12,14 +12,15 @@ use serde_json::{Map, Value};
 
 use super::join::create_part;
 use super::{Event, Kind, Lane, MESSAGE_BYTES, MESSAGES, PROCESS, Track};
-use crate::cost::Account;
+use crate::cost::EncodingCosts;
 
 /// Gaps between works of the search threads that are not worth a slice.
 const SHORT_WAIT: Duration = Duration::from_micros(100);
 /// Time between two values of a counter, at least.
 const COUNT_EVERY: Duration = Duration::from_millis(5);
 
-/// Records what a rank does; copies record into the same. One that is off does nothing, not even look at the clock.
+/// Records what a rank does; copies record into the same. One that is off does nothing, not even
+/// look at the clock.
 #[derive(Clone, Default)]
 pub struct Recorder(Option<Arc<Inner>>);
 
@@ -92,7 +93,7 @@ pub struct Sums {
     /// How the database came into memory.
     pub loaded: Loaded,
     /// Of a master whose report is made at another site.
-    pub metadata: Option<Account>,
+    pub metadata: Option<EncodingCosts>,
 }
 
 impl Sums {
@@ -148,7 +149,7 @@ impl Recorder {
     }
 
     /// Notes how metadata went so far.
-    pub fn told(&self, account: &Account) {
+    pub fn told(&self, account: &EncodingCosts) {
         if let Some(inner) = &self.0 {
             inner.lock().sums.metadata = Some(account.clone());
         }

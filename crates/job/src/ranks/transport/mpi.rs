@@ -12,11 +12,12 @@ use super::group_file::GroupFile;
 use super::{Assembled, Envelope, Happening, Receipt, Transport};
 use crate::crossing::Bridge;
 use crate::error::Error;
-use crate::processes::failure;
+use crate::processes::mpi_failure;
 use crate::ranks::output::Whole;
 use crate::ranks::output::publish;
 
-/// Longest nap between two looks at messages. On hosts with more ranks than cores looking takes time from those that search.
+/// Longest nap between two looks at messages. On hosts with more ranks than cores looking takes
+/// time from those that search.
 const NAP: Duration = Duration::from_millis(5);
 /// Longest while messages are on their way.
 const MOVING_NAP: Duration = Duration::from_micros(500);
@@ -50,11 +51,11 @@ impl Mpi {
     /// # Errors
     /// A connection that is lost.
     pub fn flush(&mut self) -> Result<(), Error> {
-        self.mailbox.flush(FAREWELL).map(drop).map_err(failure)
+        self.mailbox.flush(FAREWELL).map(drop).map_err(mpi_failure)
     }
 
-    /// Ends a job whose output is written: has it published, on the rank that has it whole, when all ranks have closed it.
-    /// `durable`: it is to be on disk then.
+    /// Ends a job whose output is written: has it published, on the rank that has it whole, when
+    /// all ranks have closed it. `durable`: it is to be on disk then.
     ///
     /// # Errors
     /// Output that cannot be closed or published; a connection that is lost.
@@ -76,7 +77,7 @@ impl Mpi {
             error
         })?;
         let Some(bridge) = &mut self.bridge else {
-            world.comm().barrier().map_err(failure)?;
+            world.comm().barrier().map_err(mpi_failure)?;
             return whole.map_or(Ok(()), |whole| publish(whole.try_iter(), checkpoint));
         };
         bridge.watch_search();
@@ -96,7 +97,7 @@ impl Mpi {
     /// # Errors
     /// A connection that is lost.
     pub fn close(self) -> Result<(), Error> {
-        self.mailbox.close().map_err(failure)?;
+        self.mailbox.close().map_err(mpi_failure)?;
         self.bridge.map_or(Ok(()), Bridge::close)
     }
 }
@@ -118,11 +119,11 @@ impl Transport for Mpi {
     ) -> Result<(), Error> {
         let (to, bytes) = (to.index(), postcard::to_allocvec(&envelope).map_err(Error::engine)?);
         let Some(receipt) = receipt else {
-            return self.mailbox.send(to, 0, bytes).map_err(failure);
+            return self.mailbox.send(to, 0, bytes).map_err(mpi_failure);
         };
         self.next_receipt += 1;
         self.receipts.insert(self.next_receipt, receipt);
-        self.mailbox.send_with_receipt(to, 0, bytes, self.next_receipt).map_err(failure)
+        self.mailbox.send_with_receipt(to, 0, bytes, self.next_receipt).map_err(mpi_failure)
     }
 
     fn next(&mut self, timeout: Duration) -> Result<Option<Happening>, Error> {
@@ -139,10 +140,10 @@ impl Transport for Mpi {
                 return Ok(Some(Happening::Sent(receipt)));
             }
             let written = self.output.as_mut().map_or(Ok(None), GroupFile::poll);
-            if let Some(happening) = written.map_err(failure)? {
+            if let Some(happening) = written.map_err(mpi_failure)? {
                 return Ok(Some(happening));
             }
-            if let Some(message) = self.mailbox.poll().map_err(failure)? {
+            if let Some(message) = self.mailbox.poll().map_err(mpi_failure)? {
                 let envelope = postcard::from_bytes(&message.bytes).map_err(Error::engine)?;
                 return Ok(Some(Happening::Message(envelope, None)));
             }
