@@ -21,11 +21,11 @@ use crate::plan::{Iteration, Plan};
 use crate::queries::{PreparedBlock, QueryRecord};
 use crate::reports::Reporter;
 use crate::search::TwoPhaseSearch;
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 
 /// Iterates the queries of all blocks.
 pub struct IteratedSearch<'a> {
-    target: &'a Target,
+    target: &'a SubjectDatabase,
     rules: Rules<'a>,
     files: PssmFiles<'a>,
     reports: IterationReports,
@@ -43,7 +43,7 @@ impl<'a> IteratedSearch<'a> {
     pub fn new(
         plan: &'a Plan,
         iteration: &'a Iteration,
-        target: &'a Target,
+        target: &'a SubjectDatabase,
         engines: [&'a Search; 2],
     ) -> Self {
         let (rules, files) = (Rules::new(plan, iteration, engines), PssmFiles::new(iteration));

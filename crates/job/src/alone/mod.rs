@@ -24,15 +24,15 @@ pub use self::sink::ResultReceiver;
 use self::sink::ResultSink;
 use crate::audience::Audience;
 use crate::batching::BatchSizer;
-use crate::crossing::IoChannel;
 use crate::error::Error;
 use crate::halt::Halt;
+use crate::io_channel::IoChannel;
 use crate::metadata::{Resumed, encode_query, other_queries};
 use crate::plan::{Plan, Split};
 use crate::queries::count::count_queries;
 use crate::queries::{self, PreparedBlock, QueryReader, RawBlock};
 use crate::search::{Repeats, TwoPhaseSearch, patterns};
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 use crate::threads::{Threads, pool};
 use crate::timing::{Loading, Timing, Usage};
 use crate::trace::{Kind, Lane};
@@ -43,7 +43,7 @@ use crate::trace::{Kind, Lane};
 /// Outputs that cannot be written; for metadata, a database that cannot be read.
 pub fn write_empty_output(
     plan: &Plan,
-    target: &Target,
+    target: &SubjectDatabase,
     io_channel: Option<&IoChannel>,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
@@ -75,7 +75,7 @@ fn search(
     let mut timing = Timing { threads, threads_source, ..Timing::default() };
     let recorder = traced::recorder(plan)?;
     let loading_span = recorder.begin(Lane::Search, Kind::Load);
-    let target = Target::open(plan, audience)?;
+    let target = SubjectDatabase::open(plan, audience)?;
     audience.begin_search();
     let (first, most) = block_bounds(plan, target.searched.residues());
     let (letters, is_database_empty) = (target.letters(), target.is_database_empty);

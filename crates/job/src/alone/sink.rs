@@ -9,10 +9,10 @@ use fleetblast_metadata::BatchState;
 use super::iterated::IteratedSearch;
 use crate::audience::Audience;
 use crate::cost::EncodingCosts;
-use crate::crossing::IoChannel;
 use crate::error::Error;
 use crate::halt::Halt;
 use crate::hits::Visitor;
+use crate::io_channel::IoChannel;
 use crate::iteration::Rules;
 use crate::metadata::{MetadataWriter, Resumed, other_queries};
 use crate::output::Output;
@@ -20,7 +20,7 @@ use crate::plan::Plan;
 use crate::queries::PreparedBlock;
 use crate::reports::Reporter;
 use crate::search::TwoPhaseSearch;
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 use crate::trace::Recorder;
 
 /// Receives the results of a search.
@@ -52,7 +52,7 @@ impl<'a> ResultSink<'a> {
     pub fn open(
         plan: &'a Plan,
         engine: &'a Search,
-        target: &'a Target,
+        target: &'a SubjectDatabase,
         recorder: Recorder,
         (receiver, audience, halt): (ResultReceiver<'a>, &Arc<dyn Audience>, &Halt),
     ) -> Result<Self, Error> {
@@ -86,7 +86,7 @@ impl<'a> ResultSink<'a> {
     pub fn write_empty(
         plan: &'a Plan,
         engine: &'a Search,
-        target: &'a Target,
+        target: &'a SubjectDatabase,
         (io_channel, audience): (Option<&IoChannel>, &Arc<dyn Audience>),
     ) -> Result<(), Error> {
         let Some(metadata) = &plan.metadata else { return Output::open(&plan.out)?.commit() };
@@ -142,7 +142,7 @@ impl<'a> ResultSink<'a> {
                 output.pass_on()
             }
             SinkKind::Metadata(writer) => {
-                writer.block(block, hits, (search, batch_state), &mut self.reporter, audience)
+                writer.write_block(block, hits, (search, batch_state), &mut self.reporter, audience)
             }
             SinkKind::Visitor(visitor) => self.reporter.visit(block, hits, &mut **visitor),
         }
@@ -168,17 +168,17 @@ impl<'a> ResultSink<'a> {
             SinkKind::Metadata(writer) => writer,
             // A fault of the program: plans with iterations are refused before.
             SinkKind::Visitor(_) => {
-                return Err(Error::engine("iterated iterations have no visitor"));
+                return Err(Error::engine("iterated searches have no visitor"));
             }
         };
         let searched = match writer.sends_report() {
             true => {
                 let searched =
                     iterated.report_block(block, search, (reporter, writer.pages()), audience);
-                writer.iterated_report(block).and(searched)
+                writer.write_iterated_report(block).and(searched)
             }
             false => {
-                let send = |rules: &Rules, found| writer.iterations(block, rules, found);
+                let send = |rules: &Rules, found| writer.write_iterations(block, rules, found);
                 iterated.send_block(block, search, send, audience)
             }
         };

@@ -6,7 +6,7 @@ use std::time::Instant;
 use crate::error::Error;
 use crate::plan::{Plan, Subjects};
 use crate::queries::PreparedBlock;
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 use crate::timing::Timing;
 use crate::trace::{self, Description, Recorder, Span};
 
@@ -41,7 +41,7 @@ pub fn add_block_to_span(span: &mut Span, number: u64, block: Option<&PreparedBl
 pub fn write(
     recorder: &Recorder,
     plan: &Plan,
-    target: &Target,
+    target: &SubjectDatabase,
     timing: &Timing,
     start: Instant,
 ) -> Result<(), Error> {
@@ -52,7 +52,7 @@ pub fn write(
     joined.map_err(|error| trace::failure(path, &error))
 }
 
-fn describe(plan: &Plan, target: &Target, timing: &Timing, start: Instant) -> Description {
+fn describe(plan: &Plan, target: &SubjectDatabase, timing: &Timing, start: Instant) -> Description {
     Description {
         made_by: format!("fleetblast {} {}", env!("CARGO_PKG_VERSION"), plan.program),
         ranks: 1,

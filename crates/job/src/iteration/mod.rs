@@ -34,7 +34,7 @@ use crate::audience::Audience;
 use crate::error::Error;
 use crate::plan::{Format, Iteration, Plan};
 use crate::queries::QueryRecord;
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 
 /// Warning of BLAST+ about composition-based statistics that cannot be used with a PSSM.
 const COMPOSITION_RESET: &str = "Composition-based score adjustment conditioned on sequence properties and unconditional composition-based \
@@ -52,7 +52,7 @@ const NO_FREQUENCY: f64 = 0.0001;
 /// # Errors
 /// A subject that cannot be read.
 pub fn subject_letters<'t>(
-    target: &'t Target,
+    target: &'t SubjectDatabase,
     oid: u32,
     alignment: &Alignment,
 ) -> Result<Cow<'t, [u8]>, Error> {

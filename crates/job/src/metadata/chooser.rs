@@ -9,7 +9,7 @@ use crate::cost::{ChoiceConditions, Cost, ENCODINGS, EncodingCosts, choose_encod
 use crate::error::Error;
 use crate::plan::Metadata;
 use crate::search::PhaseTimes;
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 
 /// One block in this number is encoded in all encodings, since queries change. The first blocks are
 /// probed more often if that is cheap.
@@ -19,7 +19,7 @@ const PROBE_SHARE: f64 = 0.01;
 
 /// Encodes a block in a given encoding; also returns the whole time, and the part of it for
 /// formatting.
-type Encode<'a> = dyn FnMut(Encoding) -> Result<(BlockResults, [Duration; 2]), Error> + 'a;
+type EncodeBlock<'a> = dyn FnMut(Encoding) -> Result<(BlockResults, [Duration; 2]), Error> + 'a;
 
 /// The threads of the search, which relate the time for a block to the whole search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub struct EncodingChooser<'a> {
     /// Measured costs.
     pub costs: EncodingCosts,
     limit: f64,
-    target: &'a Target,
+    target: &'a SubjectDatabase,
     capacity: SearchCapacity,
     /// Number of blocks so far.
     blocks: u64,
@@ -51,7 +51,7 @@ pub struct EncodingChooser<'a> {
 
 impl<'a> EncodingChooser<'a> {
     /// Creates a chooser for a search in this target.
-    pub fn new(metadata: &Metadata, capacity: SearchCapacity, target: &'a Target) -> Self {
+    pub fn new(metadata: &Metadata, capacity: SearchCapacity, target: &'a SubjectDatabase) -> Self {
         let Metadata { encodings, limit, .. } = *metadata;
         let (costs, before) = (EncodingCosts::new(), PhaseTimes::default());
         let (begun, probing) = (Instant::now(), Duration::ZERO);
@@ -73,7 +73,7 @@ impl<'a> EncodingChooser<'a> {
         &mut self,
         encoding: Encoding,
         hits: &[Vec<SubjectHit>],
-        encode: &mut Encode,
+        encode: &mut EncodeBlock,
     ) -> Result<BlockResults, Error> {
         let (results, times) = encode(encoding)?;
         self.costs.record_encoded(encoding, weight(hits), results.bytes.len(), times);
@@ -87,7 +87,7 @@ impl<'a> EncodingChooser<'a> {
         (number, hits): (u64, &[Vec<SubjectHit>]),
         phases: PhaseTimes,
         is_supported: &dyn Fn(Encoding) -> bool,
-        encode: &mut Encode,
+        encode: &mut EncodeBlock,
     ) -> Result<BlockResults, Error> {
         let encodings = ENCODINGS.into_iter().map(|(encoding, _)| encoding);
         let encodings: Vec<Encoding> =

@@ -22,7 +22,7 @@ use crate::queries::count::count_queries;
 use crate::queries::{PreparedBlock, QueryReader, QueryRecord};
 use crate::reports::Reporter;
 use crate::search::TwoPhaseSearch;
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 use crate::trace::Recorder;
 
 /// Time after which the sample is not enlarged.
@@ -59,7 +59,7 @@ pub struct Estimate {
 
 /// Sums over a sample.
 #[derive(Default)]
-struct Sums {
+struct SampleSums {
     weight: Weight,
     search: Duration,
     report_bytes: usize,
@@ -77,7 +77,7 @@ impl Estimate {
     pub fn new(
         plan: &Plan,
         metadata: &Metadata,
-        target: &Target,
+        target: &SubjectDatabase,
         ranks: u32,
     ) -> Result<Self, Error> {
         let (all, engine) = (count_queries(plan), plan.engine(target.totals));
@@ -93,7 +93,7 @@ impl Estimate {
                 &SilentAudience,
                 Recorder::default(),
             )?,
-            sums: Sums::default(),
+            sums: SampleSums::default(),
         };
         let begun = Instant::now();
         for step in records {
@@ -225,7 +225,7 @@ impl fmt::Display for Estimate {
 /// is known.
 fn sample(
     plan: &Plan,
-    target: &Target,
+    target: &SubjectDatabase,
     engine: &Search,
     all: Option<Weight>,
 ) -> Result<Vec<Vec<QueryRecord>>, Error> {
@@ -273,10 +273,10 @@ fn positions(all: Option<u64>) -> Vec<Vec<u64>> {
 /// Searches the sample.
 struct Sampler<'a> {
     plan: &'a Plan,
-    target: &'a Target,
+    target: &'a SubjectDatabase,
     engine: &'a Search,
     search: TwoPhaseSearch<'a>,
-    sums: Sums,
+    sums: SampleSums,
 }
 
 impl Sampler<'_> {
@@ -307,7 +307,7 @@ impl Sampler<'_> {
             records: &block.records,
             prepared: &block.prepared,
             batches: &block.batches,
-            reach_out: if cut { block.searched() } else { Vec::new() },
+            searched_by_batch: if cut { block.searched() } else { Vec::new() },
             hits: &hits,
             overflowed: &overflowed,
             has_chunks: self.search.has_chunks,

@@ -46,7 +46,7 @@ fn make(expansion: Expansion, audience: &dyn Audience) -> Result<(), Error> {
     let Some(plan) = plan else {
         let output = Output::open(&out)?;
         let maker = ReportMaker { site: None, encodings, output, wanted, begun };
-        return make_all(maker, &mut opened, audience);
+        return report_all_blocks(maker, &mut opened, audience);
     };
     let header = opened.header.clone();
     let searched = format!("for {}", opened.path.display());
@@ -57,12 +57,12 @@ fn make(expansion: Expansion, audience: &dyn Audience) -> Result<(), Error> {
         }
         let output = Output::open(&out)?;
         let maker = ReportMaker { site: Some(site), encodings, output, wanted, begun };
-        make_all(maker, &mut opened, audience)
+        report_all_blocks(maker, &mut opened, audience)
     })
 }
 
 /// Makes the report of all blocks, or of the whole blocks of truncated metadata.
-fn make_all(
+fn report_all_blocks(
     mut maker: ReportMaker<Output>,
     opened: &mut OpenedMetadata,
     audience: &dyn Audience,
@@ -84,8 +84,8 @@ fn make_all(
             break Ok(end);
         }
         let block = Block::decode(&record).map_err(|error| broken(&error))?;
-        let unlike = |what| broken(&MetadataError::Damaged { offset: record.offset, what });
-        maker.block(block, &unlike, audience)?;
+        let to_error = |what| broken(&MetadataError::Damaged { offset: record.offset, what });
+        maker.report_block(block, &to_error, audience)?;
     };
     let path = path.display();
     let missing = maker
@@ -114,7 +114,7 @@ fn finish(
     end: Option<&End>,
     audience: &dyn Audience,
 ) -> Result<(), Error> {
-    maker.end(end, audience)?;
+    maker.finish(end, audience)?;
     maker.output.commit()?;
     if let Some(site) = &maker.site {
         site.warn_of_odd_headers(audience);

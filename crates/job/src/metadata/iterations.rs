@@ -10,12 +10,12 @@ use fleetblast_engine::query::Query;
 use fleetblast_metadata::iterations::{self, BlockIterations, IterationResult, QueryIterations};
 use fleetblast_metadata::{BlockResults, Encoding, hits};
 
-use super::encoder::no_room;
+use super::encoder::memory_error;
 use super::statistics::BlockStatistics;
 use crate::error::Error;
 use crate::iteration::{IteratedQuery, IterationStart, ReportPart, ReportedIteration, Rules};
 use crate::queries::QueryRecord;
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 
 /// Encodes the results of a block's queries; `before` iterations are reported before it.
 ///
@@ -23,7 +23,7 @@ use crate::subjects::Target;
 /// No memory.
 pub fn encode_iterations(
     rules: &Rules,
-    target: &Target,
+    target: &SubjectDatabase,
     before: u64,
     queries: Vec<IteratedQuery>,
 ) -> Result<BlockResults, Error> {
@@ -36,8 +36,8 @@ pub fn encode_iterations(
         },
     );
     let (queries, (known, shown)): (Vec<_>, (Vec<_>, Vec<_>)) = parts.unzip();
-    let bytes = hits::encode(&shown, &statistics(rules, &queries, target)).map_err(no_room)?;
-    let bytes = encoded.encode(&bytes).map_err(no_room)?;
+    let bytes = hits::encode(&shown, &statistics(rules, &queries, target)).map_err(memory_error)?;
+    let bytes = encoded.encode(&bytes).map_err(memory_error)?;
     let digest = iterations::digest(&shown, &known);
     Ok(BlockResults { encoding: Encoding::Hits, bytes, digest })
 }
@@ -50,7 +50,7 @@ fn shown(parts: Vec<ReportPart>) -> Vec<SubjectHit> {
 fn statistics<'a>(
     rules: &Rules<'a>,
     queries: &'a [Query],
-    target: &'a Target,
+    target: &'a SubjectDatabase,
 ) -> BlockStatistics<'a> {
     BlockStatistics::with_engines(|query| rules.engine(query.pssm.is_some()), queries, target)
 }
@@ -85,7 +85,7 @@ fn encode_query(
 /// Results that cannot be decoded or differ from the encoded ones, or another format of the report.
 pub fn decode_iterations(
     rules: &Rules,
-    target: &Target,
+    target: &SubjectDatabase,
     queries: Vec<(&QueryRecord, &Query)>,
     results: &BlockResults,
 ) -> Result<(u64, Vec<IteratedQuery>), DecodeError> {

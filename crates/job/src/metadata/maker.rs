@@ -30,33 +30,33 @@ impl<P: Pages> ReportMaker<'_, P> {
     /// Reports a block.
     ///
     /// # Errors
-    /// A block that cannot be decoded or whose results are not found here, converted by `unlike`; a
-    /// report that cannot be made or written.
-    pub fn block(
+    /// A block that cannot be decoded or whose results are not found here, converted by `to_error`;
+    /// a report that cannot be made or written.
+    pub fn report_block(
         &mut self,
         block: metadata::Block,
-        unlike: &dyn Fn(&'static str) -> Error,
+        to_error: &dyn Fn(&'static str) -> Error,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
         let metadata::Block { queries, batches, searched, results, batch_state: _ } = block;
         let records: Vec<QueryRecord> = queries.into_iter().map(decode_query).collect();
         let wanted: Vec<bool> = records.iter().map(|record| self.wanted.has(record)).collect();
         if !self.encodings.allows(results.encoding) {
-            return Err(unlike(OTHER_ENCODING));
+            return Err(to_error(OTHER_ENCODING));
         }
         if results.encoding == Encoding::Report {
             if self.encodings == EncodingChoice::Cheapest {
-                self.pass_over(&records, &wanted, audience)?;
+                self.count_sent_block(&records, &wanted, audience)?;
             }
-            return self.write_parts(&results, &wanted).ok_or(unlike(NO_REPORT))?;
+            return self.write_parts(&results, &wanted).ok_or(to_error(NO_REPORT))?;
         }
-        let Some(site) = &mut self.site else { return Err(unlike(NO_REPORT)) };
+        let Some(site) = &mut self.site else { return Err(to_error(NO_REPORT)) };
         // Iterations are numbered over all queries.
         if !wanted.contains(&true) && !site.is_iterated() {
             return Ok(());
         }
         if !site.has_valid_letters(&records) {
-            return Err(unlike(NO_LETTERS));
+            return Err(to_error(NO_LETTERS));
         }
         if !self.begun {
             self.begun = true;
@@ -64,13 +64,13 @@ impl<P: Pages> ReportMaker<'_, P> {
         }
         if site.is_iterated() {
             let queries = (&records[..], &wanted[..]);
-            return site.report_iterations(queries, &results, unlike, &mut self.output, audience);
+            return site.report_iterations(queries, &results, to_error, &mut self.output, audience);
         }
         let prepared = site.prepare_all(&records);
         let batches = batches.iter().map(|&count| count as usize).collect();
         let mut block = PreparedBlock { records, prepared, batches, failure: None };
         audience.open_block(0, block.prepared.len() as u64);
-        let mut hits = site.hits(&block, &results, unlike)?;
+        let mut hits = site.hits(&block, &results, to_error)?;
         let mut searched = if searched.is_empty() { block.searched() } else { searched };
         if wanted.contains(&false) {
             keep(&mut block.records, &wanted);
@@ -85,7 +85,7 @@ impl<P: Pages> ReportMaker<'_, P> {
 
     /// Counts a block whose report crosses as text, and writes the start of the report before the
     /// first one.
-    fn pass_over(
+    fn count_sent_block(
         &mut self,
         records: &[QueryRecord],
         wanted: &[bool],
@@ -158,7 +158,7 @@ impl<P: Pages> ReportMaker<'_, P> {
     ///
     /// # Errors
     /// A database that has changed meanwhile; a report that cannot be written.
-    pub fn end(&mut self, end: Option<&End>, audience: &dyn Audience) -> Result<(), Error> {
+    pub fn finish(&mut self, end: Option<&End>, audience: &dyn Audience) -> Result<(), Error> {
         check_mapped_files()?;
         let is_text = self.encodings == EncodingChoice::Only(Encoding::Report);
         match (&self.site, end) {

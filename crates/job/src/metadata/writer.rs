@@ -12,7 +12,7 @@ use fleetblast_metadata::{BatchState, BlockResults, Encoding, EncodingChoice};
 
 use super::chooser::{EncodingChooser, SearchCapacity};
 use super::encoder::{
-    MetadataEncoder, SearchedBlock, encode_block, encode_iterated_block, no_room,
+    MetadataEncoder, SearchedBlock, encode_block, encode_iterated_block, memory_error,
 };
 use super::fingerprint::fingerprint_database;
 use super::iterations::encode_iterations;
@@ -20,11 +20,11 @@ use super::resume::ResumeVerifier;
 use super::sink::{ANOTHER_RECEIVER, MetadataSink, Resumed};
 use crate::audience::{Audience, SilentAudience};
 use crate::cost::EncodingCosts;
-use crate::crossing::IoChannel;
 use crate::digest::checksum;
 use crate::error::{Error, exit};
 use crate::halt::Halt;
 use crate::inputs;
+use crate::io_channel::IoChannel;
 use crate::iteration::IteratedQuery;
 use crate::iteration::Rules;
 use crate::output::Pages;
@@ -32,7 +32,7 @@ use crate::plan::{Format, Metadata, Plan};
 use crate::queries::{PreparedBlock, QueryRecord};
 use crate::reports::Reporter;
 use crate::search::{Repeats, TwoPhaseSearch};
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 
 /// Writes the metadata of a search.
 pub struct MetadataWriter<'a> {
@@ -89,7 +89,7 @@ impl<'a> MetadataWriter<'a> {
         plan: &'a Plan,
         metadata: &Metadata,
         engine: &'a Search,
-        target: &'a Target,
+        target: &'a SubjectDatabase,
         outside: (Option<&IoChannel>, &Arc<dyn Audience>, &Halt),
     ) -> Result<Self, Error> {
         let header = header(plan, metadata, target, fingerprint_database(target)?)?;
@@ -160,7 +160,7 @@ impl<'a> MetadataWriter<'a> {
     }
 
     /// Writes a block, which `search` has just searched, with the state after its last batch.
-    pub fn block(
+    pub fn write_block(
         &mut self,
         block: &PreparedBlock,
         hits: &[Vec<SubjectHit>],
@@ -172,14 +172,14 @@ impl<'a> MetadataWriter<'a> {
             records: &block.records,
             prepared: &block.prepared,
             batches: &block.batches,
-            reach_out: Vec::new(),
+            searched_by_batch: Vec::new(),
             hits,
             overflowed: &search.overflowed,
             has_chunks: search.has_chunks,
             batch_state: Some(batch_state),
         };
         let MetadataWriter { encoder, chooser, sink, pages, .. } = self;
-        chooser.costs.link = sink.seen();
+        chooser.costs.link = sink.link_statistics();
         let mut encode = |encoding| {
             let (begun, mut format) = (Instant::now(), Duration::ZERO);
             let report = || {
@@ -233,7 +233,7 @@ impl<'a> MetadataWriter<'a> {
     ///
     /// # Errors
     /// No memory; an output that cannot be written; a link that failed.
-    pub fn iterated_report(&mut self, block: &PreparedBlock) -> Result<(), Error> {
+    pub fn write_iterated_report(&mut self, block: &PreparedBlock) -> Result<(), Error> {
         let begun = Instant::now();
         let parts = self.pages.take_parts();
         let reported = parts.len() - 1;
@@ -241,15 +241,15 @@ impl<'a> MetadataWriter<'a> {
             // The search ended before the first query was reported.
             return Ok(());
         }
-        let results = BlockResults::report(&parts).map_err(no_room)?;
-        self.iterated_block(&block.records[..reported], results, begun)
+        let results = BlockResults::report(&parts).map_err(memory_error)?;
+        self.write_iterated_block(&block.records[..reported], results, begun)
     }
 
     /// Writes a block of psiblast as the results of its first `queries`, which are reported.
     ///
     /// # Errors
     /// No memory; an output that cannot be written; a link that failed.
-    pub fn iterations(
+    pub fn write_iterations(
         &mut self,
         block: &PreparedBlock,
         rules: &Rules,
@@ -260,10 +260,10 @@ impl<'a> MetadataWriter<'a> {
         let searches: usize = queries.iter().map(|query| query.iterations.len()).sum();
         let results = encode_iterations(rules, self.encoder.target(), self.counted, queries)?;
         self.counted += searches as u64;
-        self.iterated_block(&block.records[..reported], results, begun)
+        self.write_iterated_block(&block.records[..reported], results, begun)
     }
 
-    fn iterated_block(
+    fn write_iterated_block(
         &mut self,
         records: &[QueryRecord],
         results: BlockResults,
@@ -299,7 +299,7 @@ impl<'a> MetadataWriter<'a> {
 
     /// Returns the measured costs and the properties of the link.
     pub fn costs(&self) -> EncodingCosts {
-        EncodingCosts { link: self.sink.seen(), ..self.chooser.costs.clone() }
+        EncodingCosts { link: self.sink.link_statistics(), ..self.chooser.costs.clone() }
     }
 
     /// Completes the metadata. There is no reporter for an input that BLAST+ calls empty.
@@ -327,7 +327,7 @@ impl<'a> MetadataWriter<'a> {
             has_report: reporter.is_some(),
             closing: std::mem::take(&mut self.pages.rest),
         };
-        self.send_record(RecordKind::End, &end.encode().map_err(no_room)?)?;
+        self.send_record(RecordKind::End, &end.encode().map_err(memory_error)?)?;
         self.sink.commit()
     }
 }
@@ -347,7 +347,7 @@ fn no_sam() -> Error {
 fn inputs(
     plan: &Plan,
     metadata: &Metadata,
-    target: &Target,
+    target: &SubjectDatabase,
 ) -> Result<BTreeMap<String, String>, Error> {
     let mut inputs = inputs::loaded(plan);
     if metadata.encodings.fixes_format() {
@@ -369,7 +369,7 @@ fn inputs(
 pub fn header(
     plan: &Plan,
     metadata: &Metadata,
-    target: &Target,
+    target: &SubjectDatabase,
     fingerprint: DatabaseFingerprint,
 ) -> Result<Vec<u8>, Error> {
     let summary = &target.summary;
@@ -397,5 +397,5 @@ pub fn header(
             fingerprint,
         },
     };
-    header.encode().map_err(no_room)
+    header.encode().map_err(memory_error)
 }

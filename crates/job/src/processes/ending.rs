@@ -3,8 +3,8 @@
 use fleetblast_mpi::World;
 
 use crate::audience::Audience;
+use crate::cleanup;
 use crate::error::Error;
-use crate::last_works;
 
 /// Ends all processes of the job and removes their unfinished files. It waits for no other thread
 /// of this process, which may be busy for ever. An error without a message was reported elsewhere.
@@ -13,6 +13,6 @@ pub fn end_job(world: &World, audience: &dyn Audience, error: &Error) -> ! {
     if !error.is_silent() {
         audience.print_message(&error.message);
     }
-    last_works::do_all();
+    cleanup::run_all();
     world.abort(i32::from(error.exit_code))
 }

@@ -12,8 +12,8 @@ mod without_mpi;
 #[cfg(feature = "mpi")]
 pub use self::ending::end_job;
 #[cfg(feature = "mpi")]
-pub use self::roles::{Role, agree, stand_aside};
+pub use self::roles::{Role, agree, announce_refusal};
 #[cfg(feature = "mpi")]
 pub use self::together::{Processes, gather_hosts, mpi_failure, require_broadcast};
 #[cfg(not(feature = "mpi"))]
-pub use self::without_mpi::stand_aside;
+pub use self::without_mpi::announce_refusal;

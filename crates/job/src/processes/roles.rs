@@ -55,7 +55,7 @@ pub fn agree(world: &World, own: &Role, reason: &str, report: &dyn Fn(&str)) -> 
 
 /// Informs the processes that were started with this one that it refuses, for this reason. Returns
 /// the reason, without its message if it has been reported.
-pub fn stand_aside(reason: Error, report: &dyn Fn(&str)) -> Error {
+pub fn announce_refusal(reason: Error, report: &dyn Fn(&str)) -> Error {
     let alone = launched().is_none_or(|launch| launch.ranks < 2);
     // Where MPI cannot begin, no process waits for this one.
     let Some(world) = (!alone).then(World::init).and_then(Result::ok) else { return reason };

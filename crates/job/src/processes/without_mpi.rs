@@ -3,6 +3,6 @@
 use crate::error::Error;
 
 /// Returns the reason, because no other process waits for this one.
-pub fn stand_aside(reason: Error, _: &dyn Fn(&str)) -> Error {
+pub fn announce_refusal(reason: Error, _: &dyn Fn(&str)) -> Error {
     reason
 }

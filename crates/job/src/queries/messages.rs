@@ -64,7 +64,7 @@ fn replacement_warning(residues: &[u8]) -> Option<String> {
     };
     (!reason.is_empty()).then(|| {
         format!(
-            "One or more O characters replacement_warning by X for alignment score calculations at positions {}{rest}",
+            "One or more O characters replaced by X for alignment score calculations at positions {}{rest}",
             reason.join(", ")
         )
     })

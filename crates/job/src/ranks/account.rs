@@ -10,13 +10,13 @@ use super::Common;
 use crate::cost::EncodingCosts;
 use crate::error::Error;
 use crate::plan::{Plan, Subjects};
-use crate::timing::{Loading, OverRanks, Spread, Timing, Usage};
-use crate::trace::{self, Description, Kind, Recorder, Sums};
+use crate::timing::{Loading, RankStatistics, Spread, Timing, Usage};
+use crate::trace::{self, Description, Kind, RankTotals, Recorder};
 
 /// What a rank did, and what its process used.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Figures {
-    sums: Sums,
+    sums: RankTotals,
     cpu_seconds: f64,
     peak_memory_bytes: Option<u64>,
     host: String,
@@ -129,9 +129,9 @@ fn loading(common: &Common, figures: &[Figures]) -> Loading {
     }
 }
 
-fn over_ranks(common: &Common, figures: &[Figures]) -> OverRanks {
-    let spread = |of: &dyn Fn(&Figures) -> f64| Spread::of(figures.iter().map(of));
-    OverRanks {
+fn over_ranks(common: &Common, figures: &[Figures]) -> RankStatistics {
+    let spread = |of: &dyn Fn(&Figures) -> f64| Spread::from_values(figures.iter().map(of));
+    RankStatistics {
         ranks: common.topology.ranks,
         groups: common.topology.groups.len() as u32,
         partitions: common.topology.partitions,

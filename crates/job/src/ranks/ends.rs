@@ -17,16 +17,16 @@ use super::sending::Sending;
 use super::works::supermaster::SupermasterWorks;
 use crate::alone::write_empty_output;
 use crate::audience::Audience;
-use crate::crossing::IoChannel;
 use crate::error::Error;
-use crate::fingerprint::Contents;
+use crate::fingerprint::VolumeFingerprints;
 use crate::halt::Halt;
 use crate::interrupt::EarlyEnd;
+use crate::io_channel::IoChannel;
 use crate::metadata::{MetadataSink, fingerprint, header};
 use crate::output::Output;
 use crate::plan::{MetadataDestination, Plan};
 use crate::queries::QueryReader;
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 
 /// Both ends of a job: the queries and the report.
 pub struct Ends<'a> {
@@ -46,10 +46,10 @@ impl<'a> Ends<'a> {
     /// for metadata, a database that cannot be read, a site that cannot be reached.
     pub fn open(
         plan: &'a Plan,
-        target: &Target,
-        contents: &Contents,
+        target: &SubjectDatabase,
+        contents: &VolumeFingerprints,
         layout: &Layout,
-        crossing: Option<&IoChannel>,
+        io_channel: Option<&IoChannel>,
         (early, shared): (Option<&EarlyEnd>, &'a Arc<dyn Audience>),
     ) -> Result<Option<(Self, Option<Checkpoint>)>, Error> {
         let audience = &**shared;
@@ -62,7 +62,7 @@ impl<'a> Ends<'a> {
             audience.warn("Query is Empty!");
             match plan.records_directory() {
                 Some(directory) => checkpoint::leave_empty(directory, plan.fleet.codec)?,
-                None => write_empty_output(plan, target, crossing, shared)?,
+                None => write_empty_output(plan, target, io_channel, shared)?,
             }
             return Ok(None);
         };
@@ -88,7 +88,7 @@ impl<'a> Ends<'a> {
             None => Whole::new(Output::open(plan.output_destination())?)?,
         };
         let goes_on = checkpoint.is_some();
-        let outside = (crossing, shared);
+        let outside = (io_channel, shared);
         let start = start(plan, (target, contents), &mut output, goes_on, outside)?;
         Ok(Some((Ends { queries, output, start }, checkpoint)))
     }
@@ -108,17 +108,17 @@ impl<'a> Ends<'a> {
 /// on; a job that `goes_on` in another run may end before they are whole.
 fn start(
     plan: &Plan,
-    (target, contents): (&Target, &Contents),
+    (target, contents): (&SubjectDatabase, &VolumeFingerprints),
     output: &mut Whole,
     goes_on: bool,
-    (crossing, audience): (Option<&IoChannel>, &Arc<dyn Audience>),
+    (io_channel, audience): (Option<&IoChannel>, &Arc<dyn Audience>),
 ) -> Result<Option<Vec<u8>>, Error> {
     let Some(metadata) = &plan.metadata else { return Ok(None) };
-    let fingerprint = fingerprint::of_ranks_database(target, contents)?;
+    let fingerprint = fingerprint::fingerprint_ranks_database(target, contents)?;
     let header = header(plan, metadata, target, fingerprint)?;
     if !matches!(metadata.out, MetadataDestination::File(_)) {
         // What ends it the vigil hears.
-        let outside = (crossing, audience, &Halt::default());
+        let outside = (io_channel, audience, &Halt::default());
         let begun = MetadataSink::open(metadata, &header, outside)?;
         output.sending = Some(Sending::start(output.path(), begun, metadata.encodings, goes_on)?);
     }

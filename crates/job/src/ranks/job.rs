@@ -21,14 +21,14 @@ use crate::iteration::{Rules, hide_masks};
 use crate::plan::Plan;
 use crate::queries::{self, QueryRecord};
 use crate::reports;
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 
 /// A job, as each rank sets it up for itself.
 pub struct Job<'a> {
     /// What is to be done.
     pub plan: &'a Plan,
     /// What is searched.
-    pub target: &'a Target,
+    pub target: &'a SubjectDatabase,
     /// How it is reported.
     pub report: model::Setup<'a>,
     /// How it is searched.
@@ -71,7 +71,7 @@ impl<'a> Job<'a> {
     /// has so many `occurrences` in the whole database.
     pub fn new(
         plan: &'a Plan,
-        target: &'a Target,
+        target: &'a SubjectDatabase,
         audience: &Arc<dyn Audience>,
         partitions: Vec<Range<u32>>,
         occurrences: u64,

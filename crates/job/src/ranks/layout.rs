@@ -20,7 +20,7 @@ use crate::metadata::Estimate;
 use crate::plan::Plan;
 use crate::queries::count::count_queries;
 use crate::standard;
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 use crate::threads::pool;
 
 /// The ranks and what a host has for them.
@@ -68,7 +68,7 @@ pub struct Cut {
 
 impl Cut {
     /// As a layout says.
-    pub fn new(target: &Target, layout: &Layout) -> Self {
+    pub fn new(target: &SubjectDatabase, layout: &Layout) -> Self {
         let partitions = target.searched.partitions(layout.shape.partitions as usize);
         let shape = Shape { partitions: partitions.len() as u32, ..layout.shape };
         Cut { partitions, topology: Arc::new(Topology::new(shape)) }
@@ -92,7 +92,7 @@ pub fn memory_per_rank(ranks_on_host: u32) -> Option<u64> {
 ///
 /// # Errors
 /// A database that does not fit, wishes that cannot be had; an index out of order.
-pub fn lay_out(plan: &Plan, target: &Target, ranks: Ranks) -> Result<Layout, Error> {
+pub fn lay_out(plan: &Plan, target: &SubjectDatabase, ranks: Ranks) -> Result<Layout, Error> {
     let (config, queries) = (&plan.fleet.config, count_queries(plan));
     let broadcast = ranks.broadcast(plan.load.method, queries);
     let kept = plan.fleet.checkpoint.as_ref().and_then(checkpoint::kept_block_residues);
@@ -137,7 +137,7 @@ fn size(database: &Database) -> Result<Size, fleetblast_db::DbError> {
 /// # Errors
 /// A database that cannot be loaded as wished; an index out of order.
 #[cfg(feature = "mpi")]
-pub fn loading(plan: &Plan, target: &Target, layout: &Layout) -> Result<Choice, Error> {
+pub fn loading(plan: &Plan, target: &SubjectDatabase, layout: &Layout) -> Result<Choice, Error> {
     let why = match plan.load.method {
         Some(_) => "as asked for",
         None => "several hosts and a network file system: each byte is read once",
@@ -153,7 +153,7 @@ pub fn loading(plan: &Plan, target: &Target, layout: &Layout) -> Result<Choice, 
 ///
 /// # Errors
 /// Standard output that takes nothing.
-pub fn print(layout: &Layout, plan: &Plan, target: &Target) -> Result<(), Error> {
+pub fn print(layout: &Layout, plan: &Plan, target: &SubjectDatabase) -> Result<(), Error> {
     let mut text = format!("{layout}\n");
     if let Some(metadata) = &plan.metadata {
         let ranks = layout.shape.ranks;

@@ -72,14 +72,14 @@ use self::works::supermaster::SupermasterWorks;
 use self::works::worker::WorkerWorks;
 use self::works::{OfMaster, OfSupermaster};
 use crate::audience::Audience;
-use crate::crossing::IoChannel;
 use crate::error::Error;
 use crate::interrupt::DrainSignals;
+use crate::io_channel::IoChannel;
 use crate::metadata::{SearchCapacity, header};
 use crate::output::Unpublished;
 use crate::plan::Plan;
 use crate::search::{DatabaseScan, RANGES_PER_THREAD, patterns};
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 use crate::threads::pool;
 use crate::trace::{Kind, Lane, Recorder};
 
@@ -90,7 +90,7 @@ use crate::trace::{Kind, Lane, Recorder};
 pub fn on_threads(
     plan: Plan,
     ranks: u32,
-    crossing: Option<&IoChannel>,
+    io_channel: Option<&IoChannel>,
     drain: Option<DrainSignals>,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
@@ -100,7 +100,7 @@ pub fn on_threads(
     let threads = plan.threads.for_ranks_inside((all.all / all.hosts) as usize);
     let plan = &plan.with_threads(threads);
     refused::refuse(plan)?;
-    let target = Target::open(plan, &**audience)?;
+    let target = SubjectDatabase::open(plan, &**audience)?;
     let layout = layout::lay_out(plan, &target, all)?;
     if plan.fleet.dry_run {
         return layout::print(&layout, plan, &target);
@@ -110,7 +110,7 @@ pub fn on_threads(
     let contents = contents::of_plan(plan, &target, &cut)?;
     let early = drain.as_ref().map(DrainSignals::early_end);
     let outside = (early.as_deref(), audience);
-    let ends = Ends::open(plan, &target, &contents, &layout, crossing, outside)?;
+    let ends = Ends::open(plan, &target, &contents, &layout, io_channel, outside)?;
     let Some((ends, checkpoint)) = ends else { return Ok(()) };
     let sending = ends.output.sending.as_ref().map(Sending::watcher);
     let watched = sending.clone();
@@ -159,7 +159,7 @@ pub fn on_threads(
 }
 
 /// How often the pattern of the plan occurs in these subjects, counted by threads of its own.
-fn counted(plan: &Plan, target: &Target, oids: Range<u32>) -> Result<u64, Error> {
+fn counted(plan: &Plan, target: &SubjectDatabase, oids: Range<u32>) -> Result<u64, Error> {
     match plan.params.pattern() {
         Some(_) => {
             pool(plan.threads.count)?.install(|| patterns::count_occurrences(plan, target, oids))

@@ -165,7 +165,7 @@ impl Follower {
     fn all(mut self, mut carrier: MetadataSink, shared: &Shared) -> Result<MetadataSink, Error> {
         let ([mut pause, longest], mut end) = (PAUSES, None);
         loop {
-            shared.lock().seen = carrier.seen();
+            shared.lock().seen = carrier.link_statistics();
             // Opened anew: what others wrote is seen, on network file systems, by who opens the
             // file after that.
             let record = File::open(&self.path).and_then(|file| self.next(&file));

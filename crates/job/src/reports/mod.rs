@@ -14,14 +14,14 @@ use crate::audience::Audience;
 use crate::error::Error;
 use crate::plan::Plan;
 use crate::queries::QueryRecord;
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 
 /// BLAST+'s warning if names of taxa are wanted and there is no taxonomy database.
 pub const NO_TAXONOMY: &str = "Taxonomy name lookup from taxid requires installation of taxdb database with \
     ftp://ftp.ncbi.nlm.nih.gov/blast/db/taxdb.tar.gz";
 
 /// Returns the part of a report's setup that is the same for all queries.
-pub fn setup<'a>(plan: &'a Plan, target: &Target) -> model::Setup<'a> {
+pub fn setup<'a>(plan: &'a Plan, target: &SubjectDatabase) -> model::Setup<'a> {
     model::Setup {
         program: if plan.params.pattern().is_some() { "phiblastp" } else { plan.program },
         banner: &plan.banner,
@@ -35,7 +35,7 @@ pub fn setup<'a>(plan: &'a Plan, target: &Target) -> model::Setup<'a> {
 }
 
 /// Whether BLAST+ warns for every query that columns need a missing taxonomy database.
-pub fn lacks_taxonomy(setup: &model::Setup, target: &Target) -> bool {
+pub fn lacks_taxonomy(setup: &model::Setup, target: &SubjectDatabase) -> bool {
     setup.output.format.columns().is_some_and(Columns::warn_without_taxonomy)
         && !target.taxonomy.is_installed()
 }

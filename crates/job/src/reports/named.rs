@@ -8,7 +8,7 @@ use super::report_failure;
 use crate::error::Error;
 use crate::hits::{Hit, QueryHits};
 use crate::queries::QueryRecord;
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 
 /// Converts a query and its hits to values.
 ///
@@ -18,7 +18,7 @@ pub fn name_hits(
     setup: &Setup,
     result: &QueryResult,
     record: &QueryRecord,
-    target: &Target,
+    target: &SubjectDatabase,
 ) -> Result<QueryHits, Error> {
     let hit = |hit: &SubjectHit| {
         let id = subject_id(setup, target, hit.oid).map_err(|error| report_failure(&error))?;

@@ -17,7 +17,7 @@ use crate::output::Pages;
 use crate::plan::Plan;
 use crate::queries::{PreparedBlock, QueryRecord};
 use crate::reports;
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 use crate::trace::{Kind, Lane, Recorder};
 
 /// Queries whose reports are made together, per thread.
@@ -36,7 +36,7 @@ struct QueryReport {
 /// Formats and writes a report.
 pub struct Reporter<'a> {
     setup: model::Setup<'a>,
-    target: &'a Target,
+    target: &'a SubjectDatabase,
     /// Whether BLAST+ warns for every query that there is no taxonomy database.
     lacks_taxonomy: bool,
     /// Whether the text before the first query is written.
@@ -53,7 +53,7 @@ pub struct Reporter<'a> {
 
 impl<'a> Reporter<'a> {
     /// Creates the reporter of a plan.
-    pub fn new(plan: &'a Plan, target: &'a Target, recorder: Recorder) -> Reporter<'a> {
+    pub fn new(plan: &'a Plan, target: &'a SubjectDatabase, recorder: Recorder) -> Reporter<'a> {
         let setup = reports::setup(plan, target);
         let lacks_taxonomy = lacks_taxonomy(&setup, target);
         Reporter {

@@ -1,4 +1,4 @@
-//! What [`visit_hits`] refuses.
+//! Tests of the plans that [`visit_hits`] refuses.
 
 use fleetblast_engine::params::Params;
 use fleetblast_metadata::EncodingChoice;
@@ -34,7 +34,7 @@ fn iteration(plan: &Plan) -> Iteration {
     }
 }
 
-/// Before anything is opened: there is no such database.
+/// Refusals come before anything is opened: the database does not exist.
 #[test]
 fn plans_that_ask_for_more_than_hits_are_refused_by_name() {
     type Change = fn(&mut Plan);

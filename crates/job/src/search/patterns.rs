@@ -8,14 +8,18 @@ use rayon::prelude::*;
 use super::RANGES_PER_THREAD;
 use crate::error::Error;
 use crate::plan::Plan;
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 
 /// Counts the occurrences of the plan's pattern in the subjects with these OIDs; 0 without a
 /// pattern. Uses all threads of the current pool.
 ///
 /// # Errors
 /// A damaged database.
-pub fn count_occurrences(plan: &Plan, target: &Target, oids: Range<u32>) -> Result<u64, Error> {
+pub fn count_occurrences(
+    plan: &Plan,
+    target: &SubjectDatabase,
+    oids: Range<u32>,
+) -> Result<u64, Error> {
     let Some(pattern) = plan.params.pattern() else { return Ok(0) };
     let database = &target.searched;
     let ranges = RANGES_PER_THREAD * rayon::current_num_threads();

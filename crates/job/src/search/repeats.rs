@@ -11,13 +11,13 @@ use crate::audience::SilentAudience;
 use crate::error::Error;
 use crate::plan::{Plan, Report, Subjects};
 use crate::queries::{QueryRecord, RawBlock};
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 use crate::trace::Recorder;
 
 /// An opened database of repeats.
 pub struct Repeats {
     plan: Plan,
-    target: Target,
+    target: SubjectDatabase,
     engine: Search,
 }
 
@@ -44,13 +44,13 @@ impl Repeats {
             report: Report { columns: String::new(), ..plan.report.clone() },
             ..plan.clone()
         };
-        let target = Target::open(&plan, &SilentAudience)?;
+        let target = SubjectDatabase::open(&plan, &SilentAudience)?;
         let engine = plan.engine(target.totals);
         Ok(Some(Self { plan, target, engine }))
     }
 
     /// Returns the database of repeats.
-    pub fn target(&self) -> &Target {
+    pub fn target(&self) -> &SubjectDatabase {
         &self.target
     }
 

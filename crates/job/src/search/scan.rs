@@ -20,7 +20,7 @@ use rayon::prelude::*;
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::halt::Halt;
-use crate::subjects::{Letters, Stored, Target};
+use crate::subjects::{MaskedLetters, StoredSequence, SubjectDatabase};
 
 /// Ranges per thread, at least, so that no thread is idle for long at the end.
 pub const RANGES_PER_THREAD: usize = 16;
@@ -29,7 +29,7 @@ const SUBJECTS_PER_STEP: u64 = 128;
 
 /// Searches a part of the database, which a supply brings into memory.
 pub struct DatabaseScan<'a> {
-    target: &'a Target,
+    target: &'a SubjectDatabase,
     supply: Supply,
     /// Whether the supply brings the same bytes in every search.
     is_stable: bool,
@@ -46,7 +46,7 @@ pub struct DatabaseScan<'a> {
 
 /// A range of the database in memory.
 struct LoadedSubjects<'a> {
-    target: &'a Target,
+    target: &'a SubjectDatabase,
     partition: &'a LoadedPartition,
 }
 
@@ -63,20 +63,21 @@ impl Subjects for LoadedSubjects<'_> {
 
     fn true_letters(&self, oid: u32, parts: &[Range<u32>]) -> Cow<'_, [u8]> {
         let bases = self.partition.bases_of(oid).unwrap_or_default();
-        Letters { stored: Stored::Bases(bases), masks: self.masks(oid) }.aligned_parts(parts)
+        MaskedLetters { stored: StoredSequence::Bases(bases), masks: self.masks(oid) }
+            .aligned_parts(parts)
     }
 
     fn is_excluded(&self, oid: u32) -> bool {
-        self.target.is(oid, Visibility::Excluded)
+        self.target.has_visibility(oid, Visibility::Excluded)
     }
 
     fn masks(&self, oid: u32) -> Masks<'_> {
-        self.target.masked(oid)
+        self.target.masks_of(oid)
     }
 }
 
 /// The database as opened, for searches of a few subjects.
-struct OpenedSubjects<'a>(&'a Target);
+struct OpenedSubjects<'a>(&'a SubjectDatabase);
 
 impl Subjects for OpenedSubjects<'_> {
     fn residues(&self, oid: u32) -> &[u8] {
@@ -90,22 +91,23 @@ impl Subjects for OpenedSubjects<'_> {
 
     fn true_letters(&self, oid: u32, parts: &[Range<u32>]) -> Cow<'_, [u8]> {
         let bases = self.0.searched.bases_of(oid).unwrap_or_default();
-        Letters { stored: Stored::Bases(bases), masks: self.masks(oid) }.aligned_parts(parts)
+        MaskedLetters { stored: StoredSequence::Bases(bases), masks: self.masks(oid) }
+            .aligned_parts(parts)
     }
 
     fn is_excluded(&self, oid: u32) -> bool {
-        self.0.is(oid, Visibility::Excluded)
+        self.0.has_visibility(oid, Visibility::Excluded)
     }
 
     fn masks(&self, oid: u32) -> Masks<'_> {
-        self.0.masked(oid)
+        self.0.masks_of(oid)
     }
 }
 
 impl<'a> DatabaseScan<'a> {
     /// Creates a scan of what `supply` loads of the database; `is_stable` says that every search
     /// gets the same bytes.
-    pub fn new(target: &'a Target, supply: Supply, is_stable: bool) -> Self {
+    pub fn new(target: &'a SubjectDatabase, supply: Supply, is_stable: bool) -> Self {
         let (audience, halt, waiting) = (None, Halt::default(), Duration::ZERO);
         let scratches = Mutex::default();
         DatabaseScan {
@@ -302,7 +304,8 @@ impl<'a> DatabaseScan<'a> {
                     scratch.0 = scratch.0.take().filter(|scratch| aligner.accepts_scratch(scratch));
                     let scratch = scratch.0.get_or_insert_with(|| aligner.scratch());
                     let mut candidate = aligner.align(&self.letters(hit.oid), hit, scratch);
-                    candidate.is_reported = !self.target.is(hit.oid, Visibility::Unreported);
+                    candidate.is_reported =
+                        !self.target.has_visibility(hit.oid, Visibility::Unreported);
                     self.step(1);
                     candidate
                 },
@@ -312,16 +315,16 @@ impl<'a> DatabaseScan<'a> {
 
     /// Returns the letters of a chosen subject: the loaded ones if they were kept, else from the
     /// files.
-    fn letters(&self, oid: u32) -> Letters<'_> {
+    fn letters(&self, oid: u32) -> MaskedLetters<'_> {
         let searched = &self.target.searched;
         let stored = if searched.kind() == SequenceKind::Nucleotide {
             let kept = self.supply.kept_bases_of(oid);
-            Stored::Bases(kept.or_else(|| searched.bases_of(oid).ok()).unwrap_or_default())
+            StoredSequence::Bases(kept.or_else(|| searched.bases_of(oid).ok()).unwrap_or_default())
         } else {
             let kept = self.supply.kept_residues_of(oid);
-            Stored::Residues(kept.unwrap_or_else(|| searched.residues_of(oid)))
+            StoredSequence::Residues(kept.unwrap_or_else(|| searched.residues_of(oid)))
         };
-        Letters { stored, masks: self.target.masked(oid) }
+        MaskedLetters { stored, masks: self.target.masks_of(oid) }
     }
 }
 

@@ -22,7 +22,7 @@ use super::{DatabaseScan, RANGES_PER_THREAD};
 use crate::audience::{Audience, Stage};
 use crate::halt::Halt;
 use crate::plan::Plan;
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 use crate::trace::{Kind, Lane, Recorder};
 
 /// Residues in the range of OIDs that a thread searches at a time, at least.
@@ -45,7 +45,7 @@ pub struct PhaseTimes {
 
 /// A search in a database, with all that is constant over the blocks of queries.
 pub struct TwoPhaseSearch<'a> {
-    target: &'a Target,
+    target: &'a SubjectDatabase,
     engine: &'a Search,
     /// How the database comes into memory.
     pub choice: Choice,
@@ -72,7 +72,7 @@ impl<'a> TwoPhaseSearch<'a> {
     /// # Errors
     /// A database with a damaged index, or one that cannot be loaded as the plan says.
     pub fn new(
-        target: &'a Target,
+        target: &'a SubjectDatabase,
         engine: &'a Search,
         plan: &Plan,
         audience: &'a dyn Audience,

@@ -42,10 +42,10 @@ use super::works::store::Store;
 use super::works::{OfMaster, OfSupermaster};
 
 use crate::audience::Audience;
+use crate::cleanup::register_cleanup;
 use crate::error::{Error, exit};
 use crate::halt::Halt;
 use crate::interrupt::{DrainSignals, EarlyEnd};
-use crate::last_works::before_the_end;
 use crate::output::{Output, Unpublished, leave_empty};
 use crate::plan::{Destination, Foreign};
 use crate::threads::pool;
@@ -72,7 +72,7 @@ pub fn run(
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
     let out = foreign.out.clone();
-    let _last = before_the_end({
+    let _last = register_cleanup({
         let out = out.clone();
         move || leave_empty(&out)
     });

@@ -19,14 +19,14 @@ use fleetblast_spool::{Difference, Identity};
 use crate::digest::Digest;
 use crate::error::{Error, exit};
 use crate::fingerprint::SequenceFile;
-use crate::fingerprint::{Contents, Item, Sums};
+use crate::fingerprint::{FingerprintItem, FingerprintSums, VolumeFingerprints};
 use crate::inputs;
 use crate::plan::Plan;
 use crate::processes::{Processes, mpi_failure};
 use crate::ranks::Cut;
 use crate::ranks::contents;
 use crate::ranks::{identity, layout};
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 
 /// What ranks find out about each other.
 pub struct Comparison<'a> {
@@ -61,8 +61,8 @@ impl Comparison<'_> {
     ///
     /// # Errors
     /// Silent where another rank tells it.
-    pub fn agree_on_database(&self, plan: &Plan, target: &Target) -> Result<(), Error> {
-        let database = identity::database(plan, target, &Contents::default());
+    pub fn agree_on_database(&self, plan: &Plan, target: &SubjectDatabase) -> Result<(), Error> {
+        let database = identity::database(plan, target, &VolumeFingerprints::default());
         let options = database.and_then(|database| Ok((database, inputs::taxonomy(target)?)));
         let (database, options) = self.processes.require_all(options)?;
         let own = Identity { database, options, ..Identity::default() };
@@ -79,13 +79,13 @@ impl Comparison<'_> {
     pub fn agree_on_contents(
         &self,
         plan: &Plan,
-        target: &Target,
+        target: &SubjectDatabase,
         cut: &Cut,
-    ) -> Result<Contents, Error> {
+    ) -> Result<VolumeFingerprints, Error> {
         let views = self.views(target)?;
         let is_shared = views.iter().all(|&view| view == 0);
         if !target.is_on_disk() || is_shared && !contents::are_wanted(plan, target) {
-            return Ok(Contents::default());
+            return Ok(VolumeFingerprints::default());
         }
         let wanted = to_read(&cut.topology, &views, self.processes.world.rank());
         let own = self.processes.require_all(contents::read(plan, target, cut, wanted))?;
@@ -93,9 +93,9 @@ impl Comparison<'_> {
         lengths.add(&cut.partitions);
         let own = postcard::to_allocvec(&(lengths.finish(), own)).map_err(Error::engine)?;
         let all = self.processes.world.comm().gather_all(&own).map_err(mpi_failure)?;
-        let all: Result<Vec<(u128, Sums)>, _> =
+        let all: Result<Vec<(u128, FingerprintSums)>, _> =
             all.iter().map(|bytes| postcard::from_bytes(bytes)).collect();
-        let (lengths, sums): (Vec<u128>, Vec<Sums>) =
+        let (lengths, sums): (Vec<u128>, Vec<FingerprintSums>) =
             all.map_err(Error::engine)?.into_iter().unzip();
         if let Some(pair) = odd_rank(lengths) {
             let place = String::from_utf8_lossy(&target.summary.label);
@@ -112,7 +112,7 @@ impl Comparison<'_> {
             let place = file_name(target, item.volume, item.side.file());
             self.refuse_database(pair, &place, &what)?;
         }
-        Ok(Contents::of(&sums.into_iter().flatten().collect()))
+        Ok(VolumeFingerprints::from_sums(&sums.into_iter().flatten().collect()))
     }
 
     /// Ends the job unless all ranks have the same identity; `place` is where a rank has it from.
@@ -182,7 +182,7 @@ impl Comparison<'_> {
     }
 
     /// For each rank a number of what it sees: ranks with the same number see the same files.
-    fn views(&self, target: &Target) -> Result<Vec<u32>, Error> {
+    fn views(&self, target: &SubjectDatabase) -> Result<Vec<u32>, Error> {
         let mut seen = Digest::default();
         // Hosts give what they mount from elsewhere devices of their own.
         let remote = layout::is_remote(&target.searched);
@@ -219,7 +219,7 @@ fn instead(Difference { what, was, is }: &Difference) -> String {
     format!("{what} is {} instead of {}", value(is), value(was))
 }
 
-fn file_name(target: &Target, volume: usize, file: VolumeFile) -> String {
+fn file_name(target: &SubjectDatabase, volume: usize, file: VolumeFile) -> String {
     let path = target.searched.volume_file(volume, file);
     path.map(|path| path.display().to_string()).unwrap_or_default()
 }
@@ -272,14 +272,14 @@ fn odd_rank<T: Ord>(values: impl IntoIterator<Item = T>) -> Option<Pair> {
 }
 
 /// The first item of which ranks have different sums. What one has read all see that have its view.
-fn odd_sum(sums: &[Sums], views: &[u32]) -> Option<(Pair, Item)> {
+fn odd_sum(sums: &[FingerprintSums], views: &[u32]) -> Option<(Pair, FingerprintItem)> {
     let mut seen_by: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
     for (rank, view) in views.iter().enumerate() {
         seen_by.entry(*view).or_insert((rank, 0)).1 += 1;
     }
     // Who read an item, and for how many ranks, with its sum.
     type Read = ((usize, usize), u128);
-    let mut items: BTreeMap<Item, Vec<Read>> = BTreeMap::new();
+    let mut items: BTreeMap<FingerprintItem, Vec<Read>> = BTreeMap::new();
     for (sums, view) in sums.iter().zip(views) {
         for (item, sum) in sums {
             items.entry(*item).or_default().push((seen_by[view], *sum));
@@ -345,11 +345,12 @@ mod tests {
 
     #[test]
     fn a_sum_counts_for_all_ranks_that_see_the_same() {
-        let item = Item { partition: PartitionId(0), volume: 0, side: SequenceFile::Headers };
-        let sums = |sum| Sums::from([(item, sum)]);
+        let item =
+            FingerprintItem { partition: PartitionId(0), volume: 0, side: SequenceFile::Headers };
+        let sums = |sum| FingerprintSums::from([(item, sum)]);
         // Ranks 1 and 2 have one view, which rank 2 has read.
-        let read = [sums(5), Sums::new(), sums(6)];
+        let read = [sums(5), FingerprintSums::new(), sums(6)];
         assert_eq!(odd_sum(&read, &[0, 1, 1]), pair(0, 1).map(|pair| (pair, item)));
-        assert_eq!(odd_sum(&[sums(5), Sums::new(), sums(5)], &[0, 1, 1]), None);
+        assert_eq!(odd_sum(&[sums(5), FingerprintSums::new(), sums(5)], &[0, 1, 1]), None);
     }
 }

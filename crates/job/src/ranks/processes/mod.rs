@@ -32,12 +32,12 @@ use super::vigil::Vigil;
 use super::{Common, Cut, Ends, counted, refused};
 use crate::allowed_cpus;
 use crate::audience::Audience;
-use crate::crossing::{Bridge, IoChannel};
 use crate::error::{Error, exit};
 use crate::interrupt::DrainSignals;
+use crate::io_channel::{IoChannel, SiteConnection};
 use crate::plan::Plan;
 use crate::processes::{Processes, Role, agree, gather_hosts, mpi_failure, require_broadcast};
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 use crate::trace::{Kind, Lane, Recorder};
 
 /// Runs a search on the ranks that were started together.
@@ -54,17 +54,18 @@ pub fn on_processes(
     let world = World::init().map_err(mpi_failure)?;
     let role = Role::Search(plan.io_ranks());
     agree(&world, &role, "", &|text| audience.print_message(text))?;
-    let crossing = (plan.io_ranks() > 0).then(IoChannel::new);
-    let (world, bridge) = match &crossing {
-        Some(crossing) => {
-            let (world, bridge) = Bridge::of_search(world, plan.io_ranks(), crossing, audience)?;
-            (world, Some(bridge))
+    let io_channel = (plan.io_ranks() > 0).then(IoChannel::new);
+    let (world, site_connection) = match &io_channel {
+        Some(io_channel) => {
+            let (world, site_connection) =
+                SiteConnection::for_search(world, plan.io_ranks(), io_channel, audience)?;
+            (world, Some(site_connection))
         }
         None => (world, None),
     };
     let processes = &Processes { world, audience: Arc::clone(audience) };
-    let has_other_site = bridge.is_some();
-    let ended = search(plan, processes, drain, (crossing, bridge), start);
+    let has_other_site = site_connection.is_some();
+    let ended = search(plan, processes, drain, (io_channel, site_connection), start);
     match ended {
         // The other site would wait for ever.
         Err(error) if has_other_site => processes.abort(&error),
@@ -77,7 +78,7 @@ fn search(
     plan: Plan,
     processes: &Processes,
     drain: Option<DrainSignals>,
-    (crossing, mut bridge): (Option<IoChannel>, Option<Bridge>),
+    (io_channel, mut site_connection): (Option<IoChannel>, Option<SiteConnection>),
     start: Instant,
 ) -> Result<(), Error> {
     let audience = &processes.audience;
@@ -89,17 +90,17 @@ fn search(
     let host = world.comm().split_by_host().map_err(mpi_failure)?;
     let threads = plan.threads.beside_processes(sharing_cpus(&host)?);
     let plan = &plan.with_threads(threads);
-    let target = processes.require_all(Target::open(plan, &**audience))?;
+    let target = processes.require_all(SubjectDatabase::open(plan, &**audience))?;
     ranks.agree_on_database(plan, &target)?;
     let layout = laid_out(processes, &host, plan, &target)?;
     if plan.fleet.dry_run {
         let is_first = world.rank() == 0;
-        if let (true, Some(crossing)) = (is_first, &crossing) {
-            crossing.search_endpoint()?.stay_empty()?;
+        if let (true, Some(io_channel)) = (is_first, &io_channel) {
+            io_channel.search_endpoint()?.send_nothing()?;
         }
         let printed = if is_first { layout::print(&layout, plan, &target) } else { Ok(()) };
         processes.require_all(printed)?;
-        return bridge.map_or(Ok(()), Bridge::close);
+        return site_connection.map_or(Ok(()), SiteConnection::close);
     }
     let choice = processes.require_all(layout::loading(plan, &target, &layout))?;
     let cut = Cut::new(&target, &layout);
@@ -109,11 +110,11 @@ fn search(
     let early = drain.as_ref().map(DrainSignals::early_end);
     let early = early.as_deref();
     let open =
-        || Ends::open(plan, &target, &contents, &layout, crossing.as_ref(), (early, audience));
-    let ends = match &mut bridge {
+        || Ends::open(plan, &target, &contents, &layout, io_channel.as_ref(), (early, audience));
+    let ends = match &mut site_connection {
         _ if !is_first => Ok(None),
         // What has no queries is through then.
-        Some(bridge) => bridge.meanwhile(open),
+        Some(site_connection) => site_connection.poll_during(open),
         None => open(),
     };
     let (ends, checkpoint) = processes.require_all(ends)?.unzip();
@@ -121,7 +122,7 @@ fn search(
     let path = ends.as_ref().map(|ends| path_bytes(ends.output.path()));
     // Nothing to do.
     let Some(path) = processes.broadcast_from_first(path)?.map(path_of) else {
-        return bridge.map_or(Ok(()), Bridge::close);
+        return site_connection.map_or(Ok(()), SiteConnection::close);
     };
     let kept = kept(processes, &plan.into(), checkpoint.as_ref())?;
     let sending = ends.as_ref().and_then(|ends| ends.output.sending.as_ref());
@@ -151,7 +152,7 @@ fn search(
     }
     let output = processes.require_all(GroupFile::open(world, &common).map_err(mpi_failure))?;
     let mailbox = Mailbox::new(world.comm()).map_err(mpi_failure)?;
-    let mut mpi = Mpi::new(mailbox, output, bridge);
+    let mut mpi = Mpi::new(mailbox, output, site_connection);
     let works = ends.map(|ends| ends.works(&common.job)).transpose();
     let (works, whole) = processes.require_all(works)?.unzip();
     let end = common.run(Rank(world.rank() as u32), works, vigil, &recorder, &mut mpi);
@@ -225,7 +226,7 @@ fn write_account(
 }
 
 /// Has the first rank tell of the odd headers that any has read, of each volume once.
-fn tell_of_odd_headers(processes: &Processes, target: &Target) -> Result<(), Error> {
+fn tell_of_odd_headers(processes: &Processes, target: &SubjectDatabase) -> Result<(), Error> {
     let own = postcard::to_allocvec(&target.odd_headers()).map_err(Error::engine)?;
     let all = processes.world.comm().gather_all(&own).map_err(mpi_failure)?;
     let all: Result<Vec<Vec<OddHeader>>, _> =
@@ -239,7 +240,7 @@ fn tell_of_odd_headers(processes: &Processes, target: &Target) -> Result<(), Err
 
 /// How often the pattern of the plan occurs in the whole database, of which each rank looks at an
 /// equal part.
-fn occurrences(processes: &Processes, plan: &Plan, target: &Target) -> Result<u64, Error> {
+fn occurrences(processes: &Processes, plan: &Plan, target: &SubjectDatabase) -> Result<u64, Error> {
     if plan.params.pattern().is_none() {
         return Ok(0);
     }
@@ -266,7 +267,7 @@ fn laid_out(
     processes: &Processes,
     host: &Comm,
     plan: &Plan,
-    target: &Target,
+    target: &SubjectDatabase,
 ) -> Result<Layout, Error> {
     let world = &processes.world;
     let in_front = host.rank() == 0;

@@ -10,8 +10,8 @@ use fleetblast_spool::Checkpoint;
 
 use super::group_file::GroupFile;
 use super::{Assembled, Envelope, Happening, Receipt, Transport};
-use crate::crossing::Bridge;
 use crate::error::Error;
+use crate::io_channel::SiteConnection;
 use crate::processes::mpi_failure;
 use crate::ranks::output::Whole;
 use crate::ranks::output::publish;
@@ -34,16 +34,20 @@ pub struct Mpi {
     next_receipt: u64,
     output: Option<GroupFile>,
     /// The way to ranks of another site.
-    bridge: Option<Bridge>,
+    site_connection: Option<SiteConnection>,
     /// Where works tell that they have ended.
     works: (Sender<Happening>, Receiver<Happening>),
 }
 
 impl Mpi {
     /// With the mailbox of all ranks.
-    pub fn new(mailbox: Mailbox, output: Option<GroupFile>, bridge: Option<Bridge>) -> Self {
+    pub fn new(
+        mailbox: Mailbox,
+        output: Option<GroupFile>,
+        site_connection: Option<SiteConnection>,
+    ) -> Self {
         let (receipts, works) = (HashMap::new(), channel());
-        Mpi { mailbox, receipts, next_receipt: 0, output, bridge, works }
+        Mpi { mailbox, receipts, next_receipt: 0, output, site_connection, works }
     }
 
     /// Waits for messages to leave.
@@ -67,7 +71,7 @@ impl Mpi {
         checkpoint: Option<&Checkpoint>,
     ) -> Result<(), Error> {
         // Other ranks close the output with this one, and may take their time.
-        self.bridge.as_mut().map_or(Ok(()), Bridge::step_aside)?;
+        self.site_connection.as_mut().map_or(Ok(()), SiteConnection::pause_heartbeats)?;
         self.flush()?;
         let closed = self.output.take().map_or(Ok(()), |output| output.close(durable));
         closed.map_err(|mut error| {
@@ -76,20 +80,20 @@ impl Mpi {
             }
             error
         })?;
-        let Some(bridge) = &mut self.bridge else {
+        let Some(site_connection) = &mut self.site_connection else {
             world.comm().barrier().map_err(mpi_failure)?;
             return whole.map_or(Ok(()), |whole| publish(whole.try_iter(), checkpoint));
         };
-        bridge.watch_search();
-        bridge.meet(world.comm())?;
+        site_connection.watch_search();
+        site_connection.poll_barrier(world.comm())?;
         if let Some(whole) = whole {
             let whole: Vec<Whole> = whole.try_iter().collect();
-            bridge.meanwhile(|| publish(whole, None))?;
+            site_connection.poll_during(|| publish(whole, None))?;
         }
         // The report may take longer than the search.
-        bridge.meet(world.comm())?;
+        site_connection.poll_barrier(world.comm())?;
         // The ranks gather warnings and times next, and write traces.
-        bridge.step_aside()
+        site_connection.pause_heartbeats()
     }
 
     /// Ends the connection, when all messages have left (collective).
@@ -98,7 +102,7 @@ impl Mpi {
     /// A connection that is lost.
     pub fn close(self) -> Result<(), Error> {
         self.mailbox.close().map_err(mpi_failure)?;
-        self.bridge.map_or(Ok(()), Bridge::close)
+        self.site_connection.map_or(Ok(()), SiteConnection::close)
     }
 }
 
@@ -131,7 +135,7 @@ impl Transport for Mpi {
         let mut nap = SHORTEST_NAP;
         loop {
             // First, so that signs of life go on however much happens here.
-            let crosses = self.bridge.as_mut().map_or(Ok(false), Bridge::poll)?;
+            let crosses = self.site_connection.as_mut().map_or(Ok(false), SiteConnection::poll)?;
             if let Ok(happening) = self.works.1.try_recv() {
                 return Ok(Some(happening));
             }

@@ -24,7 +24,7 @@ use super::shared::lock;
 use super::stream::Stream;
 use crate::batching::progress::BatchProgress;
 use crate::error::Error;
-use crate::metadata::no_room;
+use crate::metadata::memory_error;
 use crate::plan::Metadata;
 use crate::queries::{QueryReader, QueryRecord};
 use crate::ranks::chain::first_record;
@@ -275,7 +275,7 @@ impl<'a> SupermasterWorks<'a> {
         let (queries, blocks) = (self.count as u64, self.blocks);
         let counted = counted as u64;
         let end = End { queries, blocks, counted, has_report: true, closing };
-        let body = end.encode().map_err(no_room)?;
+        let body = end.encode().map_err(memory_error)?;
         first_record(RecordKind::End, &body)
     }
 

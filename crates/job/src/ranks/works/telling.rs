@@ -79,7 +79,11 @@ impl<'a> Telling<'a> {
             records: &block.records[..reported],
             prepared: &block.prepared[..reported],
             batches: &batches,
-            reach_out: if cut { block.batch_searched()[..reported].to_vec() } else { Vec::new() },
+            searched_by_batch: if cut {
+                block.batch_searched()[..reported].to_vec()
+            } else {
+                Vec::new()
+            },
             hits,
             overflowed,
             has_chunks: block.grouping.has_pieces(),
@@ -110,7 +114,7 @@ impl<'a> Telling<'a> {
         let kind = found.encoding;
         let told = encode_block(searched, found)?;
         chooser.costs.record_sent(kind, told.len());
-        self.recorder.told(&chooser.costs);
+        self.recorder.set_metadata_costs(&chooser.costs);
         first_record(RecordKind::Block, &told)
     }
 

@@ -124,7 +124,7 @@ impl<'a> WorkerWorks<'a> {
                     self.align(pass, *partition, &wanted)?
                 }
                 Question::Describe(chosen) => {
-                    span.is(Kind::Describe);
+                    span.set_kind(Kind::Describe);
                     span.add("hits", chosen.len() as u64);
                     let searching = self.passes.get(&pass).ok_or_else(|| unknown(pass.0))?;
                     let describe = |chosen| searching.shown(self.job, chosen)?.describe();
@@ -132,7 +132,7 @@ impl<'a> WorkerWorks<'a> {
                     Answer::Described(rows?)
                 }
                 Question::Tell(chosen) => {
-                    span.is(Kind::Send);
+                    span.set_kind(Kind::Send);
                     span.add("hits", chosen.len() as u64);
                     let searching = self.passes.get(&pass).ok_or_else(|| unknown(pass.0))?;
                     let tell = |chosen| Ok(searching.shown(self.job, chosen)?.hit);
@@ -140,7 +140,7 @@ impl<'a> WorkerWorks<'a> {
                     Answer::Told(told?)
                 }
                 Question::Lay(chosen) => {
-                    span.is(Kind::Send);
+                    span.set_kind(Kind::Send);
                     span.add("hits", chosen.len() as u64);
                     let searching = self.passes.get(&pass).ok_or_else(|| unknown(pass.0))?;
                     let lay = |chosen| searching.shown(self.job, chosen)?.lay();
@@ -148,7 +148,7 @@ impl<'a> WorkerWorks<'a> {
                     Answer::Laid(laid?)
                 }
                 Question::Format { chosen, described } => {
-                    span.is(Kind::Format);
+                    span.set_kind(Kind::Format);
                     span.add("hits", chosen.len() as u64);
                     let place = (pass, *partition);
                     let (answer, more) = self.format(place, &chosen, described, budget - kept)?;

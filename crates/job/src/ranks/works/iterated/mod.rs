@@ -31,7 +31,7 @@ use super::shared::lock;
 use crate::cost::EncodingCosts;
 use crate::error::Error;
 use crate::iteration::Rules;
-use crate::metadata::{encode_iterated_block, encode_iterations, no_room};
+use crate::metadata::{encode_iterated_block, encode_iterations, memory_error};
 use crate::ranks::chain::first_record;
 use crate::ranks::job::Job;
 use crate::ranks::wire::{Before, Bytes, pack, unpack};
@@ -126,7 +126,7 @@ impl<'a> IteratedMaster<'a> {
         };
         if let (true, Some(before)) = (self.job.plan.metadata.is_some(), before) {
             laid = self.told((block, before), &mut iterated, &laid)?;
-            self.recorder.told(&self.account);
+            self.recorder.set_metadata_costs(&self.account);
         }
         if let Some(register) = &self.register {
             lock(register).keep_names(block, iterated.names().zip(laid.queries))?;
@@ -152,7 +152,7 @@ impl<'a> IteratedMaster<'a> {
                     pieces::prologue(&self.job.report, &mut start);
                     parts[0].splice(..0, start);
                 }
-                BlockResults::report(&parts).map_err(no_room)?
+                BlockResults::report(&parts).map_err(memory_error)?
             }
             false => encode_iterations(&self.rules, self.job.target, before, iterated.found())?,
         };
