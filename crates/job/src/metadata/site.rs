@@ -197,5 +197,5 @@ const OTHER_FORMAT: &str = "the search found more subjects than are shown, and X
 /// Number of codes of blastna.
 const BLASTNA_CODES: u8 = 16;
 const NO_HITS: &str = "what was found of a block of queries cannot be read";
-const OTHER_HITS: &str = "what was found of a block of queries is not found own: another build of FleetBLAST, or other \
+const OTHER_HITS: &str = "what was found of a block of queries is not found here: another build of FleetBLAST, or other \
     arithmetic";

@@ -299,7 +299,7 @@ impl Inner {
 }
 
 impl Recording {
-    /// Appends a line; what fails is told in the end, for the search matters more.
+    /// Appends a line. An error is reported at the end, because the search matters more.
     fn write(&mut self, event: &Event) {
         let Some(file) = &mut self.file else { return };
         let written = serde_json::to_writer(&mut *file, event)
