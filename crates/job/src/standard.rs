@@ -38,7 +38,7 @@ extern "C" fn record_closed_streams() {
 /// # Errors
 /// A closed stream.
 pub fn input() -> io::Result<io::Stdin> {
-    open(0).map(|()| io::stdin())
+    require_open(0).map(|()| io::stdin())
 }
 
 /// Returns standard output. It is not buffered, and unlike the library's it reports an error if it
@@ -47,7 +47,7 @@ pub fn input() -> io::Result<io::Stdin> {
 /// # Errors
 /// A closed stream.
 pub fn output() -> io::Result<File> {
-    open(1)?;
+    require_open(1)?;
     Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
 }
 
@@ -60,7 +60,7 @@ pub fn print(text: &str) -> Result<(), Error> {
     printed.map_err(|error| output_error(&error))
 }
 
-fn open(number: usize) -> io::Result<()> {
+fn require_open(number: usize) -> io::Result<()> {
     match CLOSED[number].load(Ordering::Relaxed) {
         true => Err(io::Error::other("it is closed")),
         false => Ok(()),

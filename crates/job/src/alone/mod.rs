@@ -96,13 +96,13 @@ fn search(
     if audience.is_watching() {
         audience.set_query_count(count_queries(plan).map(|queries| queries.sequences));
     }
-    // What cannot be loaded is refused before anything is written.
+    // A database that cannot be loaded is refused before anything is written.
     let repeats = Repeats::open(plan)?;
     let mut repeats = repeats.as_ref().map(Repeats::finder).transpose()?;
     let halt = Halt::default();
     let search = TwoPhaseSearch::new(&target, &engine, plan, audience, recorder.clone())?;
     let mut search = search.with_halt(halt.clone());
-    // Where each block reads the database from its files again, all are as large as may be.
+    // If each block reads the database files again, all blocks have the largest size.
     let first = if search.choice.streamed.is_some() { most } else { first };
     let mut block_size = BlockSize::new(first, most);
     queries.set_block_residues(block_size.residues());

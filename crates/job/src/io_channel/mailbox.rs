@@ -132,7 +132,7 @@ impl Mailbox {
     /// # Errors
     /// All senders are gone.
     pub fn wait(&self) -> Result<Parcel, Error> {
-        self.inbox.recv().map_err(|_| gone())
+        self.inbox.recv().map_err(|_| senders_ended_error())
     }
 
     /// Returns the next message, if one has arrived.
@@ -143,7 +143,7 @@ impl Mailbox {
         match self.inbox.try_recv() {
             Ok(parcel) => Ok(Some(parcel)),
             Err(TryRecvError::Empty) => Ok(None),
-            Err(TryRecvError::Disconnected) => Err(gone()),
+            Err(TryRecvError::Disconnected) => Err(senders_ended_error()),
         }
     }
 
@@ -176,6 +176,6 @@ impl Drop for Mailbox {
 pub const PARTNER_ENDED: &str = "the other site has ended";
 
 /// Creates the error for senders that ended without a message.
-fn gone() -> Error {
+fn senders_ended_error() -> Error {
     Error::new(exit::UNKNOWN, PARTNER_ENDED)
 }

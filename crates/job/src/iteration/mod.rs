@@ -167,7 +167,8 @@ impl<'a> Rules<'a> {
 
     /// Starts the multiple alignment of the next PSSM, with the query as its first row.
     pub fn alignment(record: &QueryRecord) -> QueryAlignment {
-        let letters: Vec<u8> = record.record.residues.iter().map(|&code| replaced(code)).collect();
+        let letters: Vec<u8> =
+            record.record.residues.iter().map(|&code| pssm_letter(code)).collect();
         QueryAlignment::new(&letters)
     }
 
@@ -279,7 +280,7 @@ impl<'a> Rules<'a> {
 
     /// Starts the next iteration of a query; returns the data that its report needs.
     pub fn begin(&self, progress: &mut QueryProgress, record: &QueryRecord) -> IterationStart {
-        let kept = if self.is_kept() { progress.kept() } else { None };
+        let kept = if self.saves_matrices() { progress.current_matrix() } else { None };
         let messages = self.messages(progress, record);
         let places = self.occurrences(&progress.query);
         let (query, known, exceeds) = (progress.query.clone(), progress.found.clone(), false);
@@ -339,17 +340,17 @@ impl<'a> Rules<'a> {
     }
 
     /// Whether PSSMs are written to files.
-    fn is_kept(&self) -> bool {
+    fn saves_matrices(&self) -> bool {
         self.iteration.checkpoint.is_some() || self.iteration.table.is_some()
     }
 
     /// Formats a PSSM for its files; `None` if there are none.
     pub fn matrix(&self, kept: &KeptMatrix, record: &QueryRecord) -> Option<Matrix> {
-        self.is_kept().then(|| Matrix::new(self.plan, self.iteration, kept, record))
+        self.saves_matrices().then(|| Matrix::new(self.plan, self.iteration, kept, record))
     }
 }
 
 /// Returns the letter that BLAST+ uses for this one in a PSSM.
-fn replaced(code: u8) -> u8 {
+fn pssm_letter(code: u8) -> u8 {
     if code == alphabet::O { alphabet::X } else { code }
 }

@@ -76,7 +76,7 @@ impl<'a> EncodingChooser<'a> {
         encode: &mut EncodeBlock,
     ) -> Result<BlockResults, Error> {
         let (results, times) = encode(encoding)?;
-        self.costs.record_encoded(encoding, weight(hits), results.bytes.len(), times);
+        self.costs.record_encoded(encoding, block_weight(hits), results.bytes.len(), times);
         Ok(results)
     }
 
@@ -94,7 +94,7 @@ impl<'a> EncodingChooser<'a> {
             encodings.filter(|&encoding| is_supported(encoding)).collect();
         let mut probes = Vec::new();
         let unmeasured = encodings.iter().any(|&it| self.costs.expected_cost(it, 1.0).is_none());
-        if unmeasured || is_due(self.blocks, self.probing, self.begun.elapsed()) {
+        if unmeasured || is_probe_due(self.blocks, self.probing, self.begun.elapsed()) {
             for &encoding in &encodings {
                 let begun = Instant::now();
                 probes.push((self.encode(encoding, hits, encode)?, begun.elapsed()));
@@ -104,7 +104,7 @@ impl<'a> EncodingChooser<'a> {
         let costs = self.costs(&encodings, hits, [search, traceback]);
         // The groups together complete a block in this fraction of the time.
         let search = (search + traceback) / self.capacity.groups as f64;
-        let conditions = ChoiceConditions { search, rate: self.rate(), limit: self.limit };
+        let conditions = ChoiceConditions { search, rate: self.link_rate(), limit: self.limit };
         let (encoding, why) = choose_encoding(&costs, &conditions);
         self.costs.record_choice(number, encoding, why);
         self.blocks += 1;
@@ -130,14 +130,14 @@ impl<'a> EncodingChooser<'a> {
         hits: &[Vec<SubjectHit>],
         [search, traceback]: [f64; 2],
     ) -> Vec<Cost> {
-        let weight = weight(hits);
+        let weight = block_weight(hits);
         let SearchCapacity { threads, groups } = self.capacity;
         let workers = self.costs.link.map_or(threads, |link| link.workers.max(1) as usize);
         // Seconds there for a second here.
         let there = threads as f64 / workers as f64;
         let expected = self.costs.expected_cost(Encoding::Report, weight);
         let format = expected.map_or(0.0, |(_, format)| there * format);
-        let report_seconds = there * (search * self.share(hits) + traceback);
+        let report_seconds = there * (search * self.subject_share(hits) + traceback);
         let mut cost = |encoding| {
             let (cost, _) = self.costs.expected_cost(encoding, weight)?;
             let cost = Cost { encode_seconds: cost.encode_seconds / groups as f64, ..cost };
@@ -151,28 +151,28 @@ impl<'a> EncodingChooser<'a> {
     }
 
     /// Returns the mean share of the database's letters that the subjects of a query have.
-    fn share(&self, hits: &[Vec<SubjectHit>]) -> f64 {
+    fn subject_share(&self, hits: &[Vec<SubjectHit>]) -> f64 {
         let length = |hit: &SubjectHit| f64::from(self.target.searched.length_of(hit.oid));
         let shown: f64 = hits.iter().flatten().map(length).sum();
         let all = hits.len().max(1) as f64 * self.target.searched.residues().max(1) as f64;
         (shown / all).min(1.0)
     }
 
-    fn rate(&self) -> Option<f64> {
+    fn link_rate(&self) -> Option<f64> {
         self.costs.link.and_then(|link| link.bytes_per_second)
     }
 }
 
 /// Whether a block is to be encoded in all encodings, by its number, the time for `probing` so far,
 /// and the time for all.
-fn is_due(block: u64, probing: Duration, all: Duration) -> bool {
+fn is_probe_due(block: u64, probing: Duration, all: Duration) -> bool {
     let is_cheap = probing.as_secs_f64() <= PROBE_SHARE * all.as_secs_f64();
     block.is_multiple_of(PROBE_INTERVAL) || block.is_power_of_two() && is_cheap
 }
 
 /// Returns the measure of a block to which its costs are proportional: alignments, and a little for
 /// each query.
-fn weight(hits: &[Vec<SubjectHit>]) -> f64 {
+fn block_weight(hits: &[Vec<SubjectHit>]) -> f64 {
     let alignments: usize = hits.iter().flatten().map(|hit| hit.alignments.len()).sum();
     (alignments + hits.len().max(1)) as f64
 }
@@ -184,7 +184,8 @@ mod tests {
     #[test]
     fn blocks_are_probed_regularly_and_at_first_more_often_if_that_is_cheap() {
         let [second, long] = [Duration::from_secs(1), Duration::from_secs(1000)];
-        let due = |all| (0..100).filter(|&block| is_due(block, second, all)).collect::<Vec<_>>();
+        let due =
+            |all| (0..100).filter(|&block| is_probe_due(block, second, all)).collect::<Vec<_>>();
         assert_eq!(due(long), [0, 1, 2, 4, 8, 16, 32, 64, 96]);
         assert_eq!(due(second), [0, 32, 64, 96]);
     }

@@ -60,7 +60,7 @@ impl<'a> MetadataEncoder<'a> {
     /// impossible.
     pub fn supported_encoding(&self, encoding: Encoding, searched: &SearchedBlock) -> Encoding {
         match encoding {
-            Encoding::Oids if !self.can_be_found_again(searched) => Encoding::Hits,
+            Encoding::Oids if !self.can_be_searched_again(searched) => Encoding::Hits,
             encoding => encoding,
         }
     }
@@ -80,7 +80,8 @@ impl<'a> MetadataEncoder<'a> {
         let bytes = match encoding {
             Encoding::Report => return BlockResults::report(&report()?).map_err(memory_error),
             Encoding::Oids => {
-                let shown: Vec<ShownSubjects> = hits.iter().zip(*overflowed).map(shown).collect();
+                let shown: Vec<ShownSubjects> =
+                    hits.iter().zip(*overflowed).map(shown_subjects).collect();
                 subjects::encode(&shown)
             }
             Encoding::Hits => {
@@ -99,7 +100,7 @@ impl<'a> MetadataEncoder<'a> {
     /// subjects influence the shown ones: by a filter of all subjects of a query, by the order of a
     /// subject's HSPs, or by the hit lists of chunks. It is also not sure for a batch that extends
     /// beyond the block, since its other queries are unknown.
-    fn can_be_found_again(&self, searched: &SearchedBlock) -> bool {
+    fn can_be_searched_again(&self, searched: &SearchedBlock) -> bool {
         self.has_independent_subjects
             && !searched.has_chunks
             && searched.searched_by_batch.is_empty()
@@ -142,7 +143,7 @@ pub fn encode_iterated_block<'r>(
 }
 
 /// Returns the subjects that are shown of a query.
-fn shown((hits, &overflowed): (&Vec<SubjectHit>, &bool)) -> ShownSubjects {
+fn shown_subjects((hits, &overflowed): (&Vec<SubjectHit>, &bool)) -> ShownSubjects {
     let mut oids: Vec<u32> = hits.iter().map(|hit| hit.oid).collect();
     oids.sort_unstable();
     ShownSubjects { oids, overflowed }

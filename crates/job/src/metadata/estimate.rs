@@ -159,7 +159,7 @@ impl Estimate {
         }
     }
 
-    fn row(
+    fn write_row(
         &self,
         f: &mut fmt::Formatter<'_>,
         name: &str,
@@ -197,15 +197,17 @@ impl fmt::Display for Estimate {
         write!(f, "  {:<26}{:>12}{:>12}{:>12}", "encoding", "bytes", "made here", "used there")?;
         LINKS.iter().try_for_each(|link| write!(f, "{:>12}", format!("{link} Mbit/s")))?;
         writeln!(f)?;
-        self.row(f, "directly", [self.format, self.report_bytes, 0.0])?;
+        self.write_row(f, "directly", [self.format, self.report_bytes, 0.0])?;
         for (encoding, name) in ENCODINGS {
             let wished =
                 if self.encodings == EncodingChoice::Only(encoding) { " (-metadata)" } else { "" };
             let name = format!("{name}{wished}");
             match self.costs.iter().find(|cost| cost.encoding == encoding) {
-                Some(cost) => {
-                    self.row(f, &name, [cost.encode_seconds, cost.bytes, cost.report_seconds])?
-                }
+                Some(cost) => self.write_row(
+                    f,
+                    &name,
+                    [cost.encode_seconds, cost.bytes, cost.report_seconds],
+                )?,
                 None => writeln!(f, "  {name:<26}{:>12}", "as hits")?,
             }
         }
@@ -296,7 +298,7 @@ impl Sampler<'_> {
         self.sums.weight.residues +=
             block.prepared.iter().map(|query| u64::from(query.length)).sum::<u64>();
         let begun = Instant::now();
-        let parts = self.report(&block, &hits)?;
+        let parts = self.format_reports(&block, &hits)?;
         let format = begun.elapsed();
         self.sums.format += format;
         self.sums.report_bytes += parts.iter().map(Vec::len).sum::<usize>();
@@ -346,7 +348,7 @@ impl Sampler<'_> {
 
     /// Formats the report of some queries, without its start and end unless these depend on the
     /// queries.
-    fn report(
+    fn format_reports(
         &self,
         block: &PreparedBlock,
         hits: &[Vec<SubjectHit>],

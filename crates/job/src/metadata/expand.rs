@@ -36,11 +36,11 @@ pub struct Expansion {
 /// made: then no report is written. Truncated metadata are an error, too, but the report of their
 /// whole blocks is written if it has any of the wanted queries.
 pub fn expand(expansion: Expansion, audience: &dyn Audience) -> Result<(), Error> {
-    let made = pool(expansion.threads)?.install(|| make(expansion, audience));
+    let made = pool(expansion.threads)?.install(|| expand_in_pool(expansion, audience));
     made.inspect_err(|_| audience.abort())
 }
 
-fn make(expansion: Expansion, audience: &dyn Audience) -> Result<(), Error> {
+fn expand_in_pool(expansion: Expansion, audience: &dyn Audience) -> Result<(), Error> {
     let Expansion { mut opened, plan, out, wanted, .. } = expansion;
     let (wanted, encodings, begun) = (WantedQueries::new(wanted), opened.header.encodings, false);
     let Some(plan) = plan else {

@@ -32,7 +32,7 @@ pub fn encode_iterations(
     let searches = queries.into_iter().flat_map(|query| query.iterations);
     let parts = searches.map(
         |ReportedIteration { begun: IterationStart { query, known, .. }, parts, .. }| {
-            (query, (known, shown(parts)))
+            (query, (known, shown_hits(parts)))
         },
     );
     let (queries, (known, shown)): (Vec<_>, (Vec<_>, Vec<_>)) = parts.unzip();
@@ -43,7 +43,7 @@ pub fn encode_iterations(
 }
 
 /// Returns the hits that are shown of an iteration.
-fn shown(parts: Vec<ReportPart>) -> Vec<SubjectHit> {
+fn shown_hits(parts: Vec<ReportPart>) -> Vec<SubjectHit> {
     parts.into_iter().flat_map(|part| part.shown).collect()
 }
 
@@ -106,7 +106,7 @@ pub fn decode_iterations(
     let flat = searched.concat();
     let hits = hits::decode(bytes, flat.len(), &statistics(rules, &flat, target));
     let hits = hits.ok_or(DecodeError::Unreadable)?;
-    let known = known(rules, &encoded.queries, &hits);
+    let known = known_subjects(rules, &encoded.queries, &hits);
     if iterations::digest(&hits, &known) != results.digest {
         return Err(DecodeError::Different);
     }
@@ -131,7 +131,7 @@ pub fn decode_iterations(
 }
 
 /// Returns for each iteration the subjects below the threshold in the one before.
-fn known(
+fn known_subjects(
     rules: &Rules,
     queries: &[QueryIterations],
     hits: &[Vec<SubjectHit>],

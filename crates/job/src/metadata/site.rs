@@ -52,7 +52,7 @@ pub fn open_site<T>(
     run: impl FnOnce(IoSite) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let mut target = SubjectDatabase::open(plan, audience)?;
-    check(&header.database, searched, &target)?;
+    verify_database(&header.database, searched, &target)?;
     target.summary = summary(&header.database, plan.subject_kind);
     let engine = plan.engine(target.totals);
     let next = plan.iteration.as_ref().map(|it| it.engine(target.totals, plan.kernel));
@@ -69,7 +69,11 @@ pub fn open_site<T>(
 }
 
 /// Verifies that the database here is the one that was searched.
-fn check(database: &Database, searched: &str, target: &SubjectDatabase) -> Result<(), Error> {
+fn verify_database(
+    database: &Database,
+    searched: &str,
+    target: &SubjectDatabase,
+) -> Result<(), Error> {
     let own = fingerprint::fingerprint_database(target)?;
     let Some(difference) = fingerprint::difference(&database.fingerprint, &own) else {
         return Ok(());

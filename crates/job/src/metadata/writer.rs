@@ -39,7 +39,7 @@ pub struct MetadataWriter<'a> {
     encoder: MetadataEncoder<'a>,
     chooser: EncodingChooser<'a>,
     sink: MetadataSink,
-    /// What the other site holds since an earlier run.
+    /// The records that the other site holds from an earlier run.
     resumed: Option<Resumed>,
     /// Verifies the held records if they are made again; `None` after the last of them.
     verifier: Option<ResumeVerifier>,
@@ -134,7 +134,8 @@ impl<'a> MetadataWriter<'a> {
         })
     }
 
-    /// Returns what the other site holds since an earlier run and is not made again.
+    /// Returns the records that the other site holds from an earlier run and that are not made
+    /// again.
     pub fn resumed(&self) -> Option<&Resumed> {
         self.resumed.as_ref()
     }
@@ -344,7 +345,7 @@ fn no_sam() -> Error {
 
 /// Returns digests of the files besides queries and database on which the search and its report
 /// depend. A resumed search must have the same.
-fn inputs(
+fn input_digests(
     plan: &Plan,
     metadata: &Metadata,
     target: &SubjectDatabase,
@@ -386,7 +387,7 @@ pub fn header(
         options: metadata.options.clone(),
         environment: metadata.environment.clone(),
         command: plan.report.command.clone(),
-        inputs: inputs(plan, metadata, target)?.into_iter().collect(),
+        inputs: input_digests(plan, metadata, target)?.into_iter().collect(),
         restriction: plan.restriction.clone(),
         encodings: metadata.encodings,
         hitlist_size: plan.params.common().hitlist_size as u64,

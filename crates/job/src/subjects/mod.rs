@@ -201,7 +201,7 @@ fn open_database(
         None => masks::StoredMasks::default(),
     };
     Ok(SubjectDatabase {
-        totals: totals(&database, plan, shortest),
+        totals: database_totals(&database, plan, shortest),
         is_listed: user.is_some_and(|user| !user.negative && !user.is_empty()),
         is_database_empty: database.whole().sequences == 0,
         aligns_excluded: false,
@@ -271,7 +271,7 @@ fn open_fasta(
     let lengths = (0..searched.oid_count()).map(|oid| searched.length_of(oid) as i32);
     let shortest = lengths.min().unwrap_or(0).max(MIN_SUBJECT_LENGTH);
     Ok(SubjectDatabase {
-        totals: totals(&searched, plan, shortest),
+        totals: database_totals(&searched, plan, shortest),
         is_listed: false,
         is_database_empty: false,
         aligns_excluded: false,
@@ -391,7 +391,7 @@ fn read_subjects(
     Ok(subjects)
 }
 
-fn totals(database: &Database, plan: &Plan, min_length: i32) -> DatabaseTotals {
+fn database_totals(database: &Database, plan: &Plan, min_length: i32) -> DatabaseTotals {
     let (residues, sequences) = match database.stats_residues() {
         // Without residues BLAST+ takes the first sequence for all (`BLAST_GetSubjectTotals`,
         // blast_setup.c).

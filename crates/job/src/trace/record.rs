@@ -206,7 +206,7 @@ impl Recorder {
 }
 
 impl Inner {
-    /// What a panicking thread left behind is not looked at: its panic ends the run.
+    /// Ignores a poisoned lock: the panic ends the run.
     fn lock(&self) -> MutexGuard<'_, Recording> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -215,7 +215,7 @@ impl Inner {
         self.epoch + time.saturating_duration_since(self.start).as_micros() as u64
     }
 
-    /// The search threads have something to do again.
+    /// Ends the wait of the search threads.
     fn end_wait(&self, now: Instant) {
         let mut state = self.lock();
         let Some(since) = state.idle_since.take() else { return };
@@ -324,25 +324,25 @@ fn name(kind: Kind, args: &Map<String, Value>) -> String {
 }
 
 impl Span {
-    /// A span that nobody records.
+    /// Creates a span that is not recorded.
     pub fn off() -> Self {
         Recorder::default().begin(Lane::Search, Kind::Search)
     }
 
-    /// With a number that says something of the work.
+    /// Sets a number that describes the activity.
     pub fn arg(&mut self, name: &str, number: u64) {
         if self.start.is_some() {
             self.args.insert(name.to_owned(), number.into());
         }
     }
 
-    /// Adds to a number.
+    /// Adds to a number of the activity.
     pub fn add(&mut self, name: &str, more: u64) {
         let before = self.args.get(name).and_then(Value::as_u64).unwrap_or(0);
         self.arg(name, before + more);
     }
 
-    /// It turned out what the work is about.
+    /// Sets the kind of the activity, when it is known late.
     pub fn set_kind(&mut self, kind: Kind) {
         self.kind = kind;
     }
