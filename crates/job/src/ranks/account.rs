@@ -1,4 +1,5 @@
-//! The account of a job: where the time of its ranks went (`-timing`), and what they did when (`-trace`).
+//! The account of a job: where the time of its ranks went (`-timing`), and what they did when
+//! (`-trace`).
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -6,16 +7,16 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::Common;
-use crate::cost::Account;
+use crate::cost::EncodingCosts;
 use crate::error::Error;
 use crate::plan::{Plan, Subjects};
-use crate::timing::{Loading, OverRanks, Spread, Timing, Usage};
-use crate::trace::{self, Description, Kind, Recorder, Sums};
+use crate::timing::{Loading, RankStatistics, Spread, Timing, Usage};
+use crate::trace::{self, Description, Kind, RankTotals, Recorder};
 
 /// What a rank did, and what its process used.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Figures {
-    sums: Sums,
+    sums: RankTotals,
     cpu_seconds: f64,
     peak_memory_bytes: Option<u64>,
     host: String,
@@ -51,7 +52,8 @@ pub fn recorder(plan: &Plan, rank: u32) -> Result<Recorder, Error> {
     Recorder::new(rank, trace).map_err(|error| failure(plan, &error))
 }
 
-/// Writes what was asked for, from the figures of all ranks, which have worked since `start` in one process or in many.
+/// Writes what was asked for, from the figures of all ranks, which have worked since `start` in one
+/// process or in many.
 ///
 /// # Errors
 /// Files that cannot be written.
@@ -107,8 +109,8 @@ fn timing(common: &Common, figures: &[Figures], start: Instant, one_process: boo
     timing
 }
 
-fn joined(mut one: Account, other: Account) -> Account {
-    one.join(other);
+fn joined(mut one: EncodingCosts, other: EncodingCosts) -> EncodingCosts {
+    one.merge(other);
     one
 }
 
@@ -127,9 +129,9 @@ fn loading(common: &Common, figures: &[Figures]) -> Loading {
     }
 }
 
-fn over_ranks(common: &Common, figures: &[Figures]) -> OverRanks {
-    let spread = |of: &dyn Fn(&Figures) -> f64| Spread::of(figures.iter().map(of));
-    OverRanks {
+fn over_ranks(common: &Common, figures: &[Figures]) -> RankStatistics {
+    let spread = |of: &dyn Fn(&Figures) -> f64| Spread::from_values(figures.iter().map(of));
+    RankStatistics {
         ranks: common.topology.ranks,
         groups: common.topology.groups.len() as u32,
         partitions: common.topology.partitions,

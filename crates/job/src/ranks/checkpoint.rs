@@ -1,4 +1,5 @@
-//! What is kept of a job that may be resumed: which job it is, and which blocks of queries are finished.
+//! What is kept of a job that may be resumed: which job it is, and which blocks of queries are
+//! finished.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -36,9 +37,9 @@ impl<'a> From<&'a Plan> for Keeping<'a> {
     fn from(plan: &'a Plan) -> Self {
         Keeping {
             checkpoint: plan.fleet.checkpoint.as_ref(),
-            records: plan.records(),
+            records: plan.records_directory(),
             codec: plan.fleet.codec,
-            judged: plan.judges_blocks(),
+            judged: plan.has_dependent_blocks(),
         }
     }
 }
@@ -66,8 +67,8 @@ pub enum Opened {
     Complete,
 }
 
-/// Opens the checkpoint that is asked for, or the directory of a report that is records. One process of the job does. Which job it
-/// is is asked only if it may be resumed.
+/// Opens the checkpoint that is asked for, or the directory of a report that is records. One
+/// process of the job does. Which job it is is asked only if it may be resumed.
 ///
 /// # Errors
 /// A directory that cannot be used, or keeps another job; queries that cannot be read again.
@@ -88,9 +89,10 @@ pub fn open(
     })?;
     let open = || Checkpoint::open_as(&directory, identity.as_ref(), start, keeping.codec);
     let opened = match open() {
-        // A job that a batch system starts again on another machine comes too early to know that it is alone.
+        // A job that a batch system starts again on another machine comes too early to know that it
+        // is alone.
         Err(spool::Error::Locked { retry_after: Some(time), .. }) if resume => {
-            audience.complain(&format!(
+            audience.print_message(&format!(
                 "waiting {} s to see whether an earlier run in {} is dead",
                 time.as_secs() + 1,
                 directory.display()
@@ -102,7 +104,7 @@ pub fn open(
     };
     match opened {
         Err(spool::Error::Complete(_)) if resume => {
-            audience.complain(&format!(
+            audience.print_message(&format!(
                 "{} keeps a whole report of this search already; nothing is left to do",
                 directory.display()
             ));
@@ -125,14 +127,15 @@ pub fn leave_empty(directory: &Path, codec: Codec) -> Result<(), Error> {
     left.map_err(|error| failure(&error))
 }
 
-/// Residues of the blocks into which a job was cut that may go on: its records are of such blocks. `None` if there is no
-/// such job, or it cannot be told, which opening it will say.
+/// Residues of the blocks into which a job was cut that may go on: its records are of such blocks.
+/// `None` if there is no such job, or it cannot be told, which opening it will say.
 pub fn kept_block_residues(wanted: &plan::Checkpoint) -> Option<u64> {
     let identity = Checkpoint::kept(&wanted.directory).ok().flatten().filter(|_| wanted.resume)?;
     identity::block_residues(&identity)
 }
 
-/// The files that earlier runs left. One process of the job looks: there may be thousands of directories.
+/// The files that earlier runs left. One process of the job looks: there may be thousands of
+/// directories.
 ///
 /// # Errors
 /// Directories that cannot be read.
@@ -180,8 +183,8 @@ impl Kept {
         Ok(kept)
     }
 
-    /// The blocks that earlier runs finished, with the bytes of their output. In a job that judges them they are none without what they
-    /// were judged by.
+    /// The blocks that earlier runs finished, with the bytes of their output. In a job that judges
+    /// them they are none without what they were judged by.
     pub fn finished(&self, judged: bool) -> BTreeMap<BlockId, u64> {
         let has = |kind: Kind, key: &Key| self.earlier.cover(Key { kind, ..*key }).is_some();
         let results = self.earlier.complete().filter(|(key, _)| key.kind == Kind::RESULT);
@@ -203,11 +206,12 @@ impl Kept {
     ) {
         let directory = wanted.directory.display();
         if wanted.resume && self.run.number == 1 {
-            audience
-                .complain(&format!("{directory} keeps no job yet; this is the job's first run"));
+            audience.print_message(&format!(
+                "{directory} keeps no job yet; this is the job's first run"
+            ));
         } else if self.run.number > 1 {
             let finished = self.finished(judged).len();
-            audience.complain(&format!(
+            audience.print_message(&format!(
                 "{directory}: {finished} blocks of queries are finished already"
             ));
         }
@@ -216,10 +220,10 @@ impl Kept {
         // What was being written when a run was killed is no news.
         let faults = faults.filter(|(_, fault)| !matches!(fault, Fault::Tail { .. }));
         for (scan, fault) in faults.clone().take(MOST_TOLD) {
-            audience.complain(&format!("{}: {fault}", self.run.path(scan.file).display()));
+            audience.print_message(&format!("{}: {fault}", self.run.path(scan.file).display()));
         }
         if let Some(more) = faults.count().checked_sub(MOST_TOLD).filter(|&more| more > 0) {
-            audience.complain(&format!("{directory}: {more} more faults like these"));
+            audience.print_message(&format!("{directory}: {more} more faults like these"));
         }
     }
 }

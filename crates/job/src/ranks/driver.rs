@@ -1,4 +1,5 @@
-//! Runs the roles of one rank: hands events to their state machines, messages to the transport, and works to threads.
+//! Runs the roles of one rank: hands events to their state machines, messages to the transport, and
+//! works to threads.
 
 mod clock;
 mod roles;
@@ -99,7 +100,8 @@ struct Driver<'a, T> {
     end: Option<End>,
 }
 
-/// Runs a rank to its end. `failed` gets to know why if the job cannot go on; then works under way end early.
+/// Runs a rank to its end. `failed` gets to know why if the job cannot go on; then works under way
+/// end early.
 ///
 /// # Errors
 /// A connection that is lost.
@@ -218,16 +220,16 @@ impl<T: Transport> Driver<'_, T> {
             return;
         }
         if let Some(slot) = &self.supermaster {
-            self.recorder.count(WAITING_OUTPUT, slot.role.waiting_bytes());
+            self.recorder.set_counter(WAITING_OUTPUT, slot.role.waiting_bytes());
         }
         if let Some((_, slot)) = &self.master {
-            self.recorder.count(WAITING_TASKS, slot.role.waiting_tasks());
+            self.recorder.set_counter(WAITING_TASKS, slot.role.waiting_tasks());
         }
         if let Some((_, slot)) = &self.worker {
-            self.recorder.count(RESULT_MEMORY, slot.role.memory_used());
+            self.recorder.set_counter(RESULT_MEMORY, slot.role.memory_used());
         }
-        self.recorder.count(MESSAGES, self.traffic.messages);
-        self.recorder.count(MESSAGE_BYTES, self.traffic.bytes);
+        self.recorder.set_counter(MESSAGES, self.traffic.messages);
+        self.recorder.set_counter(MESSAGE_BYTES, self.traffic.bytes);
     }
 
     /// Tells who watches, here or at the supermaster's, how far the groups are.

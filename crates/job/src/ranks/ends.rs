@@ -15,22 +15,22 @@ use super::job::Job;
 use super::output::Whole;
 use super::sending::Sending;
 use super::works::supermaster::SupermasterWorks;
-use crate::alone::leave_empty;
+use crate::alone::write_empty_output;
 use crate::audience::Audience;
-use crate::crossing::IoChannel;
 use crate::error::Error;
-use crate::fingerprint::Contents;
+use crate::fingerprint::VolumeFingerprints;
 use crate::halt::Halt;
 use crate::interrupt::EarlyEnd;
+use crate::io_channel::IoChannel;
 use crate::metadata::{MetadataSink, fingerprint, header};
 use crate::output::Output;
 use crate::plan::{MetadataDestination, Plan};
-use crate::queries::Queries;
-use crate::subjects::Target;
+use crate::queries::QueryReader;
+use crate::subjects::SubjectDatabase;
 
 /// Both ends of a job: the queries and the report.
 pub struct Ends<'a> {
-    queries: Queries<'a>,
+    queries: QueryReader<'a>,
     /// The output.
     pub output: Whole,
     /// What metadata begin with, if they are written instead of a report.
@@ -38,35 +38,37 @@ pub struct Ends<'a> {
 }
 
 impl<'a> Ends<'a> {
-    /// Opens them, and the checkpoint; `None` if there is nothing to do. `early` signals end the job.
+    /// Opens them, and the checkpoint; `None` if there is nothing to do. `early` signals end the
+    /// job.
     ///
     /// # Errors
-    /// Queries that cannot be read, outputs that cannot be written, a checkpoint of another search; for metadata, a database that cannot be
-    /// read, a site that cannot be reached.
+    /// Queries that cannot be read, outputs that cannot be written, a checkpoint of another search;
+    /// for metadata, a database that cannot be read, a site that cannot be reached.
     pub fn open(
         plan: &'a Plan,
-        target: &Target,
-        contents: &Contents,
+        target: &SubjectDatabase,
+        contents: &VolumeFingerprints,
         layout: &Layout,
-        crossing: Option<&IoChannel>,
+        io_channel: Option<&IoChannel>,
         (early, shared): (Option<&EarlyEnd>, &'a Arc<dyn Audience>),
     ) -> Result<Option<(Self, Option<Checkpoint>)>, Error> {
         let audience = &**shared;
-        audience.begin();
+        audience.begin_search();
         let block_residues = layout.block_residues;
-        let (letters, nothing_included) = (target.letters(), target.nothing_included);
-        let queries = Queries::open(plan, block_residues, letters, nothing_included, audience)?;
+        let (letters, is_database_empty) = (target.letters(), target.is_database_empty);
+        let queries =
+            QueryReader::open(plan, block_residues, letters, is_database_empty, audience)?;
         let Some(queries) = queries else {
             audience.warn("Query is Empty!");
-            match plan.records() {
+            match plan.records_directory() {
                 Some(directory) => checkpoint::leave_empty(directory, plan.fleet.codec)?,
-                None => leave_empty(plan, target, crossing, shared)?,
+                None => write_empty_output(plan, target, io_channel, shared)?,
             }
             return Ok(None);
         };
         plan.check_batch_size()?;
         if audience.is_watching() {
-            audience.expect(layout.config.total.map(|queries| queries.sequences));
+            audience.set_query_count(layout.config.total.map(|queries| queries.sequences));
         }
         let identity = || {
             let version = queries.version();
@@ -82,11 +84,11 @@ impl<'a> Ends<'a> {
             Opened::Complete => return Ok(None),
         };
         let mut output = match checkpoint.as_ref().map(Checkpoint::run) {
-            Some(run) => Whole::kept(plan.written(), run, early)?,
-            None => Whole::new(Output::open(plan.written())?)?,
+            Some(run) => Whole::kept(plan.output_destination(), run, early)?,
+            None => Whole::new(Output::open(plan.output_destination())?)?,
         };
         let goes_on = checkpoint.is_some();
-        let outside = (crossing, shared);
+        let outside = (io_channel, shared);
         let start = start(plan, (target, contents), &mut output, goes_on, outside)?;
         Ok(Some((Ends { queries, output, start }, checkpoint)))
     }
@@ -106,17 +108,17 @@ impl<'a> Ends<'a> {
 /// on; a job that `goes_on` in another run may end before they are whole.
 fn start(
     plan: &Plan,
-    (target, contents): (&Target, &Contents),
+    (target, contents): (&SubjectDatabase, &VolumeFingerprints),
     output: &mut Whole,
     goes_on: bool,
-    (crossing, audience): (Option<&IoChannel>, &Arc<dyn Audience>),
+    (io_channel, audience): (Option<&IoChannel>, &Arc<dyn Audience>),
 ) -> Result<Option<Vec<u8>>, Error> {
     let Some(metadata) = &plan.metadata else { return Ok(None) };
-    let fingerprint = fingerprint::of_ranks_database(target, contents)?;
+    let fingerprint = fingerprint::fingerprint_ranks_database(target, contents)?;
     let header = header(plan, metadata, target, fingerprint)?;
     if !matches!(metadata.out, MetadataDestination::File(_)) {
         // What ends it the vigil hears.
-        let outside = (crossing, audience, &Halt::default());
+        let outside = (io_channel, audience, &Halt::default());
         let begun = MetadataSink::open(metadata, &header, outside)?;
         output.sending = Some(Sending::start(output.path(), begun, metadata.encodings, goes_on)?);
     }

@@ -8,11 +8,11 @@ use fleetblast_spool::{DatabaseIdentity, Identity, QueryDigest, QueryHasher, Vol
 
 use crate::digest::checksum;
 use crate::error::Error;
-use crate::fingerprint::Contents;
 use crate::fingerprint::SequenceFile;
+use crate::fingerprint::VolumeFingerprints;
 use crate::inputs;
 use crate::plan::{Plan, Source, Subjects};
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 
 /// The program that this process runs, also if the file has another name by now.
 pub const PROGRAM: &str = "/proc/self/exe";
@@ -28,7 +28,7 @@ const BLOCK_UNIT: &str = " residues";
 /// Inputs that cannot be read again, or have changed.
 pub fn of_job(
     plan: &Plan,
-    (target, contents): (&Target, &Contents),
+    (target, contents): (&SubjectDatabase, &VolumeFingerprints),
     block_residues: u64,
     queries: Option<FileVersion>,
 ) -> Result<Identity, Error> {
@@ -74,7 +74,7 @@ pub fn of_plan(plan: &Plan) -> Result<Identity, Error> {
         database: DatabaseIdentity::default(),
         options,
         blocks: match plan.check_batch_size() {
-            Ok(()) => format!("batches of {} residues (BATCH_SIZE)", plan.batch_size.least()),
+            Ok(()) => format!("batches of {} residues (BATCH_SIZE)", plan.batch_size.min_letters()),
             Err(error) => format!("no size of batches (BATCH_SIZE): {error}"),
         },
     })
@@ -86,8 +86,8 @@ pub fn of_plan(plan: &Plan) -> Result<Identity, Error> {
 /// A damaged database.
 pub fn database(
     plan: &Plan,
-    target: &Target,
-    contents: &Contents,
+    target: &SubjectDatabase,
+    contents: &VolumeFingerprints,
 ) -> Result<DatabaseIdentity, Error> {
     let searched = &target.searched;
     let volume = |(number, outline): (usize, fleetblast_db::fingerprint::VolumeOutline)| {

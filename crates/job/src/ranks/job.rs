@@ -14,21 +14,21 @@ use rayon::prelude::*;
 use super::sending::Watcher;
 use super::wire::{self, Positions, Together};
 use crate::audience::Audience;
-use crate::cost::Seen;
+use crate::cost::LinkStatistics;
 use crate::error::Error;
 use crate::halt::Halt;
 use crate::iteration::{Rules, hide_masks};
 use crate::plan::Plan;
 use crate::queries::{self, QueryRecord};
 use crate::reports;
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 
 /// A job, as each rank sets it up for itself.
 pub struct Job<'a> {
     /// What is to be done.
     pub plan: &'a Plan,
     /// What is searched.
-    pub target: &'a Target,
+    pub target: &'a SubjectDatabase,
     /// How it is reported.
     pub report: model::Setup<'a>,
     /// How it is searched.
@@ -39,7 +39,8 @@ pub struct Job<'a> {
     pub audience: Arc<dyn Audience>,
     /// Ends works under way when the job cannot go on.
     pub halt: Halt,
-    /// Where metadata leave for another site while they are made: what the link is seen to give. On the rank that sends.
+    /// Where metadata leave for another site while they are made: what the link is seen to give. On
+    /// the rank that sends.
     pub sending: Option<Watcher>,
     /// OIDs of each partition, ascending, without gaps.
     partitions: Vec<Range<u32>>,
@@ -56,7 +57,7 @@ pub struct Block {
     /// How they are searched.
     pub grouping: Grouping,
     /// The link to another site, as it was seen when they were read.
-    pub link: Option<Seen>,
+    pub link: Option<LinkStatistics>,
     /// For each query whether some query of its batch can be searched.
     batch_searched: Vec<bool>,
     /// For each query what the XML report warns of.
@@ -66,10 +67,11 @@ pub struct Block {
 }
 
 impl<'a> Job<'a> {
-    /// Sets a job up; `partitions` are the OIDs of each partition. The pattern, if there is one, has so many `occurrences` in the whole database.
+    /// Sets a job up; `partitions` are the OIDs of each partition. The pattern, if there is one,
+    /// has so many `occurrences` in the whole database.
     pub fn new(
         plan: &'a Plan,
-        target: &'a Target,
+        target: &'a SubjectDatabase,
         audience: &Arc<dyn Audience>,
         partitions: Vec<Range<u32>>,
         occurrences: u64,
@@ -188,8 +190,9 @@ impl<'a> Job<'a> {
         let together = together.ok_or_else(|| Error::engine(UNPREPARED))?;
         let records: Vec<QueryRecord> = queries.into_iter().map(QueryRecord::from).collect();
         let batches: Vec<usize> = batches.into_iter().map(|count| count as usize).collect();
-        let prepare =
-            |(record, findings): (&QueryRecord, _)| record.prepare_again(&self.engine, findings);
+        let prepare = |(record, findings): (&QueryRecord, _)| {
+            record.prepare_from_findings(&self.engine, findings)
+        };
         let prepared: Vec<Query> = match &self.next {
             Some(next) if !positions.is_empty() => positions
                 .into_iter()
@@ -238,7 +241,7 @@ impl Block {
             batch_searched: self.batch_searched[query],
             messages: &self.messages[query],
             hit_count,
-            ..reports::result(&self.records[query], self.shown(query))
+            ..reports::empty_result(&self.records[query], self.shown(query))
         }
     }
 }

@@ -18,9 +18,9 @@ use super::checkpoint;
 use crate::error::{Error, exit};
 use crate::metadata::Estimate;
 use crate::plan::Plan;
-use crate::queries::count::count;
+use crate::queries::count::count_queries;
 use crate::standard;
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 use crate::threads::pool;
 
 /// The ranks and what a host has for them.
@@ -39,16 +39,18 @@ pub struct Ranks {
 }
 
 impl Ranks {
-    /// So many in this process. With `-memory` they are a plan for elsewhere, each on a host of its own.
+    /// So many in this process. With `-memory` they are a plan for elsewhere, each on a host of its
+    /// own.
     pub fn of_one_process(plan: &Plan, ranks: u32) -> Self {
         let hosts = if plan.load.memory.is_some() { ranks } else { 1 };
         let memory = memory_per_rank(ranks);
         Ranks { all: ranks, per_host: ranks, hosts, memory, remote: false }
     }
 
-    /// Whether they load the database together: where several hosts would read it over a network, unless the user wants
-    /// otherwise. A single block of queries is searched in each partition once, so that nothing would be read twice. That
-    /// the database fits is a condition of any layout.
+    /// Whether they load the database together: where several hosts would read it over a network,
+    /// unless the user wants otherwise. A single block of queries is searched in each partition
+    /// once, so that nothing would be read twice. That the database fits is a condition of any
+    /// layout.
     fn broadcast(&self, wish: Option<Method>, queries: Option<Weight>) -> bool {
         let single = queries.is_some_and(|all| all.residues <= BLOCK_RESIDUES);
         let several_read = self.hosts > 1 && self.remote && !single;
@@ -66,7 +68,7 @@ pub struct Cut {
 
 impl Cut {
     /// As a layout says.
-    pub fn new(target: &Target, layout: &Layout) -> Self {
+    pub fn new(target: &SubjectDatabase, layout: &Layout) -> Self {
         let partitions = target.searched.partitions(layout.shape.partitions as usize);
         let shape = Shape { partitions: partitions.len() as u32, ..layout.shape };
         Cut { partitions, topology: Arc::new(Topology::new(shape)) }
@@ -90,8 +92,8 @@ pub fn memory_per_rank(ranks_on_host: u32) -> Option<u64> {
 ///
 /// # Errors
 /// A database that does not fit, wishes that cannot be had; an index out of order.
-pub fn lay_out(plan: &Plan, target: &Target, ranks: Ranks) -> Result<Layout, Error> {
-    let (config, queries) = (&plan.fleet.config, count(plan));
+pub fn lay_out(plan: &Plan, target: &SubjectDatabase, ranks: Ranks) -> Result<Layout, Error> {
+    let (config, queries) = (&plan.fleet.config, count_queries(plan));
     let broadcast = ranks.broadcast(plan.load.method, queries);
     let kept = plan.fleet.checkpoint.as_ref().and_then(checkpoint::kept_block_residues);
     let wished = plan.fleet.wishes;
@@ -135,7 +137,7 @@ fn size(database: &Database) -> Result<Size, fleetblast_db::DbError> {
 /// # Errors
 /// A database that cannot be loaded as wished; an index out of order.
 #[cfg(feature = "mpi")]
-pub fn loading(plan: &Plan, target: &Target, layout: &Layout) -> Result<Choice, Error> {
+pub fn loading(plan: &Plan, target: &SubjectDatabase, layout: &Layout) -> Result<Choice, Error> {
     let why = match plan.load.method {
         Some(_) => "as asked for",
         None => "several hosts and a network file system: each byte is read once",
@@ -151,7 +153,7 @@ pub fn loading(plan: &Plan, target: &Target, layout: &Layout) -> Result<Choice, 
 ///
 /// # Errors
 /// Standard output that takes nothing.
-pub fn print(layout: &Layout, plan: &Plan, target: &Target) -> Result<(), Error> {
+pub fn print(layout: &Layout, plan: &Plan, target: &SubjectDatabase) -> Result<(), Error> {
     let mut text = format!("{layout}\n");
     if let Some(metadata) = &plan.metadata {
         let ranks = layout.shape.ranks;

@@ -1,4 +1,5 @@
-//! One search by many ranks: the roles of `fleetblast-fleet`, with the engine and the report to do their works.
+//! One search by many ranks: the roles of `fleetblast-fleet`, with the engine and the report to do
+//! their works.
 
 mod account;
 mod chain;
@@ -71,14 +72,14 @@ use self::works::supermaster::SupermasterWorks;
 use self::works::worker::WorkerWorks;
 use self::works::{OfMaster, OfSupermaster};
 use crate::audience::Audience;
-use crate::crossing::IoChannel;
 use crate::error::Error;
 use crate::interrupt::DrainSignals;
+use crate::io_channel::IoChannel;
 use crate::metadata::{SearchCapacity, header};
 use crate::output::Unpublished;
 use crate::plan::Plan;
-use crate::search::{RANGES_PER_THREAD, Scan, patterns};
-use crate::subjects::Target;
+use crate::search::{DatabaseScan, RANGES_PER_THREAD, patterns};
+use crate::subjects::SubjectDatabase;
 use crate::threads::pool;
 use crate::trace::{Kind, Lane, Recorder};
 
@@ -89,7 +90,7 @@ use crate::trace::{Kind, Lane, Recorder};
 pub fn on_threads(
     plan: Plan,
     ranks: u32,
-    crossing: Option<&IoChannel>,
+    io_channel: Option<&IoChannel>,
     drain: Option<DrainSignals>,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
@@ -99,7 +100,7 @@ pub fn on_threads(
     let threads = plan.threads.for_ranks_inside((all.all / all.hosts) as usize);
     let plan = &plan.with_threads(threads);
     refused::refuse(plan)?;
-    let target = Target::open(plan, &**audience)?;
+    let target = SubjectDatabase::open(plan, &**audience)?;
     let layout = layout::lay_out(plan, &target, all)?;
     if plan.fleet.dry_run {
         return layout::print(&layout, plan, &target);
@@ -109,7 +110,7 @@ pub fn on_threads(
     let contents = contents::of_plan(plan, &target, &cut)?;
     let early = drain.as_ref().map(DrainSignals::early_end);
     let outside = (early.as_deref(), audience);
-    let ends = Ends::open(plan, &target, &contents, &layout, crossing, outside)?;
+    let ends = Ends::open(plan, &target, &contents, &layout, io_channel, outside)?;
     let Some((ends, checkpoint)) = ends else { return Ok(()) };
     let sending = ends.output.sending.as_ref().map(Sending::watcher);
     let watched = sending.clone();
@@ -147,7 +148,7 @@ pub fn on_threads(
     let ended = ended.and_then(|()| publish(whole.try_iter(), checkpoint.as_ref()));
     if ended.is_ok() {
         target.odd_headers().iter().for_each(|odd| audience.warn(&odd.to_string()));
-        remove(checkpoint, plan.records().is_some(), &**audience);
+        remove(checkpoint, plan.records_directory().is_some(), &**audience);
     }
     // A search that was ended early has its account too.
     let account = match figures.len() == ranks as usize {
@@ -158,9 +159,11 @@ pub fn on_threads(
 }
 
 /// How often the pattern of the plan occurs in these subjects, counted by threads of its own.
-fn counted(plan: &Plan, target: &Target, oids: Range<u32>) -> Result<u64, Error> {
+fn counted(plan: &Plan, target: &SubjectDatabase, oids: Range<u32>) -> Result<u64, Error> {
     match plan.params.pattern() {
-        Some(_) => pool(plan.threads.count)?.install(|| patterns::occurrences(plan, target, oids)),
+        Some(_) => {
+            pool(plan.threads.count)?.install(|| patterns::count_occurrences(plan, target, oids))
+        }
         None => Ok(0),
     }
 }
@@ -259,8 +262,8 @@ impl<'a> Common<'a> {
             check_mapped_files().map_err(|error| self.at(rank, error.into()))?;
         }
         if let (Some(_), End::Exited(Exit::Completed)) = (&self.kept, &end) {
-            // Before the report gets its name and the checkpoint is removed. What this rank wrote may be known to its host
-            // only.
+            // Before the report gets its name and the checkpoint is removed. What this rank wrote
+            // may be known to its host only.
             shared.map_or(Ok(()), |shared| shared.finish())?;
             register.map_or(Ok(()), |register| lock(&register).finish())?;
         }
@@ -281,7 +284,7 @@ impl<'a> Common<'a> {
         let mut supermaster = supermaster;
         let earlier = match (&mut supermaster, &self.kept) {
             (Some(works), Some(kept)) => {
-                let judged = self.job.plan.judges_blocks();
+                let judged = self.job.plan.has_dependent_blocks();
                 if judged && kept.durable {
                     works.keep(Counts::new(kept, self.topology.ranks)?);
                 }
@@ -341,8 +344,8 @@ impl<'a> Common<'a> {
                     self.choice.supply_streamed(&target.searched, oids, n, memory)?
                 }
             };
-            let scan = Scan::new(target, supply, streamed.is_none());
-            scans.insert(partition, scan.until(self.job.halt.clone()));
+            let scan = DatabaseScan::new(target, supply, streamed.is_none());
+            scans.insert(partition, scan.with_halt(self.job.halt.clone()));
         }
         let directory = self.path.parent().unwrap_or(Path::new("."));
         let records = match &self.kept {

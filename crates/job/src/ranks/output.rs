@@ -11,9 +11,9 @@ use fleetblast_spool::{Checkpoint, Run, Summary, open_regular};
 
 use super::sending::Sending;
 use super::{chain, checkpoint, header};
+use crate::cleanup::{CleanupGuard, register_cleanup};
 use crate::error::Error;
 use crate::interrupt::EarlyEnd;
-use crate::last_works::{LastWork, before_the_end};
 use crate::output::part::{self, RunId};
 use crate::output::{self, Output};
 use crate::plan::Destination;
@@ -35,8 +35,8 @@ pub struct Whole {
     pub failure: Option<Error>,
 }
 
-/// How the report gets where it belongs. Standard output, pipes and devices have no places to write at: their report is
-/// made in a file of its own first.
+/// How the report gets where it belongs. Standard output, pipes and devices have no places to write
+/// at: their report is made in a file of its own first.
 enum Ending {
     /// The file gets its name.
     Named(Output),
@@ -54,13 +54,13 @@ enum Ending {
 struct Unfinished {
     path: PathBuf,
     /// The same at a sudden end.
-    _last: LastWork,
+    _last: CleanupGuard,
 }
 
 impl Unfinished {
     fn new(path: &Path) -> Self {
         let sudden = path.to_owned();
-        let last = before_the_end(move || {
+        let last = register_cleanup(move || {
             let _ = fs::remove_file(&sudden);
         });
         Unfinished { path: path.to_owned(), _last: last }
@@ -160,15 +160,16 @@ impl Whole {
         }
     }
 
-    /// Gives the report its name, or copies it to where it goes. All ranks must have closed the file: what was written on
-    /// one host others need not see before that (NFS), and only then can it be known that all of it is there.
+    /// Gives the report its name, or copies it to where it goes. All ranks must have closed the
+    /// file: what was written on one host others need not see before that (NFS), and only then can
+    /// it be known that all of it is there.
     ///
-    /// Of a report that is not whole, a regular file is removed; elsewhere what there is of it is shown, as a search without
-    /// ranks has shown it by then.
+    /// Of a report that is not whole, a regular file is removed; elsewhere what there is of it is
+    /// shown, as a search without ranks has shown it by then.
     ///
     /// # Errors
-    /// A file that cannot be written; a checkpoint that another run has taken over meanwhile, whose report it is now; what kept the
-    /// report from being whole.
+    /// A file that cannot be written; a checkpoint that another run has taken over meanwhile, whose
+    /// report it is now; what kept the report from being whole.
     pub fn publish(self, checkpoint: Option<&Checkpoint>) -> Result<(), Error> {
         if let Some(checkpoint) = checkpoint {
             checkpoint.beat().map_err(|error| checkpoint::failure(&error))?;

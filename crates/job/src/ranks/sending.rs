@@ -1,7 +1,7 @@
 //! Sends metadata to another site while ranks write them.
 //!
-//! Records come to the file of the output in any order. A thread of the rank that made it looks after the next one that is to be sent: it
-//! is whole if its checksums are right.
+//! Records come to the file of the output in any order. A thread of the rank that made it looks
+//! after the next one that is to be sent: it is whole if its checksums are right.
 
 use std::fs::File;
 use std::io;
@@ -14,7 +14,7 @@ use std::time::Duration;
 use fleetblast_metadata::EncodingChoice;
 use fleetblast_metadata::records::{HEAD_BYTES, RecordHead, RecordKind, START_BYTES};
 
-use crate::cost::Seen;
+use crate::cost::LinkStatistics;
 use crate::error::Error;
 use crate::metadata::{MetadataSink, ResumeVerifier, Resumed};
 
@@ -43,7 +43,7 @@ impl Watcher {
     }
 
     /// The link, as it is seen.
-    pub fn seen(&self) -> Option<Seen> {
+    pub fn seen(&self) -> Option<LinkStatistics> {
         self.0.lock().seen
     }
 }
@@ -61,7 +61,7 @@ struct State {
     /// What ended the stream before that.
     failure: Option<Error>,
     /// The link, as it is seen.
-    seen: Option<Seen>,
+    seen: Option<LinkStatistics>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -104,7 +104,7 @@ impl Sending {
     ///
     /// # Errors
     /// What ended it before its time.
-    pub fn check(&self) -> Result<Option<Seen>, Error> {
+    pub fn check(&self) -> Result<Option<LinkStatistics>, Error> {
         let state = self.shared.lock();
         state.failure.clone().map_or(Ok(state.seen), Err)
     }
@@ -165,8 +165,9 @@ impl Follower {
     fn all(mut self, mut carrier: MetadataSink, shared: &Shared) -> Result<MetadataSink, Error> {
         let ([mut pause, longest], mut end) = (PAUSES, None);
         loop {
-            shared.lock().seen = carrier.seen();
-            // Opened anew: what others wrote is seen, on network file systems, by who opens the file after that.
+            shared.lock().seen = carrier.link_statistics();
+            // Opened anew: what others wrote is seen, on network file systems, by who opens the
+            // file after that.
             let record = File::open(&self.path).and_then(|file| self.next(&file));
             let record = record
                 .map_err(|error| Error::output(format_args!("{}: {error}", self.path.display())))?;

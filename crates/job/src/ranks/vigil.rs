@@ -105,25 +105,27 @@ fn every<'s>(
     stop
 }
 
-/// Ends the process soon because the job cannot go on, unless it does so itself, as it does unless a thread hangs: in a
-/// file system, say. Nothing is done for who has nothing to tell, since another rank of this process has.
+/// Ends the process soon because the job cannot go on, unless it does so itself, as it does unless
+/// a thread hangs: in a file system, say. Nothing is done for who has nothing to tell, since
+/// another rank of this process has.
 pub fn end_late(error: Error, report: Unpublished, audience: Arc<dyn Audience>) {
     if error.is_silent() {
         return;
     }
     thread::spawn(move || {
         thread::sleep(LAST_WORKS);
-        audience.complain(&error.message);
+        audience.print_message(&error.message);
         report.give_up();
         process::exit(i32::from(error.exit_code));
     });
 }
 
-/// Ends the process soon, even if a long search is still under way: what is finished is kept, and batch systems kill
-/// what does not end. The rank that opened the checkpoint, in this directory, tells the user.
+/// Ends the process soon, even if a long search is still under way: what is finished is kept, and
+/// batch systems kill what does not end. The rank that opened the checkpoint, in this directory,
+/// tells the user.
 pub fn end_soon(kept_in: Option<&Path>, audience: &dyn Audience) {
     if let Some(directory) = kept_in {
-        audience.complain(&format!(
+        audience.print_message(&format!(
             "ended early, as a signal told; what is finished is kept in {}: start the same command again, with -resume",
             directory.display()
         ));

@@ -26,7 +26,8 @@ pub struct Watch {
     several: bool,
     /// Tasks of a block.
     tasks: u64,
-    /// What a group's workers answer about a block, at least if all have hits: alignments and pieces of the report.
+    /// What a group's workers answer about a block, at least if all have hits: alignments and
+    /// pieces of the report.
     answers: u64,
     /// Blocks under way.
     open: BTreeMap<BlockId, Open>,
@@ -62,7 +63,7 @@ impl Watch {
     pub fn given(&mut self, group: GroupId, blocks: &[(BlockId, Queries<Bytes>)]) {
         let now = Instant::now();
         for (block, queries) in blocks {
-            self.audience.open(block.0, queries.weight.sequences);
+            self.audience.open_block(block.0, queries.weight.sequences);
             self.open.insert(*block, Open { group, done: 0 });
             self.order.push_back((*block, now));
         }
@@ -77,7 +78,7 @@ impl Watch {
                     Some(answered) => Stage::Align.share(answered, self.answers),
                     None => Stage::Search.share(open.done, self.tasks),
                 };
-                self.audience.reach(block.0, share);
+                self.audience.set_block_share(block.0, share);
             }
         }
     }
@@ -87,7 +88,7 @@ impl Watch {
         if self.open.remove(&block).is_none() {
             return;
         }
-        self.audience.close(block.0);
+        self.audience.close_block(block.0);
         while self.order.front().is_some_and(|(block, _)| !self.open.contains_key(block)) {
             self.order.pop_front();
         }
@@ -104,7 +105,7 @@ impl Watch {
             let seconds = since.elapsed().as_secs();
             Some(format!(", slowest: group {group}, {seconds} s at block {block}"))
         });
-        self.audience.note(text.unwrap_or_default());
+        self.audience.show_note(text.unwrap_or_default());
     }
 
     /// The job is complete.
@@ -132,8 +133,8 @@ impl Tally {
         *self.blocks.entry(block).or_default() += 1;
     }
 
-    /// The supermaster is sent this by the master. What it knows then is not told any more: its rank may be gone after the
-    /// last of these messages.
+    /// The supermaster is sent this by the master. What it knows then is not told any more: its
+    /// rank may be gone after the last of these messages.
     pub fn told(&mut self, message: &ToSupermaster<Bytes>) {
         match message {
             ToSupermaster::Finished { block, .. } => {

@@ -16,7 +16,7 @@ use fleetblast_seq::id::SeqId;
 use serde::de::{DeserializeOwned, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::cost::Seen;
+use crate::cost::LinkStatistics;
 use crate::error::Error;
 use crate::iteration::Matrix;
 use crate::queries::QueryRecord;
@@ -111,10 +111,11 @@ pub struct Queries {
     /// The positions of each, if they score by matrices of their own.
     pub positions: Vec<Positions>,
     /// The link to another site, as it was seen when they were read.
-    pub link: Option<Seen>,
+    pub link: Option<LinkStatistics>,
 }
 
-/// A query whose positions score by a matrix of their own, and what else makes it another one than was read.
+/// A query whose positions score by a matrix of their own, and what else makes it another one than
+/// was read.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Positions {
     /// Letters that are masked, though some of them may have been masked before.
@@ -124,7 +125,8 @@ pub struct Positions {
 }
 
 impl Positions {
-    /// Those of a query, if it has a matrix. What was found of the columns is not needed for a search.
+    /// Those of a query, if it has a matrix. What was found of the columns is not needed for a
+    /// search.
     pub fn of(query: &Prepared) -> Option<Self> {
         let (pssm, context) = (query.pssm.as_ref()?, query.first());
         let (unmasked, lower_case) = (context.unmasked.to_vec(), context.lower_case.clone());
@@ -159,10 +161,12 @@ pub struct Found {
     pub strayed: bool,
 }
 
-/// What became of the queries of a block that were searched again and again, for the supermaster to tell of and to keep.
+/// What became of the queries of a block that were searched again and again, for the supermaster to
+/// tell of and to keep.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Ended {
-    /// What BLAST+ warns of with each part of the searches of each query, up to the last that is reported.
+    /// What BLAST+ warns of with each part of the searches of each query, up to the last that is
+    /// reported.
     pub warnings: Vec<Vec<Option<Vec<u8>>>>,
     /// How many of these parts do not count.
     pub uncounted: u64,
@@ -172,8 +176,8 @@ pub struct Ended {
     pub failure: Option<(u8, String)>,
 }
 
-/// What the supermaster says of that: how many searches of queries are reported before those of the block; nothing if the report ended
-/// before it.
+/// What the supermaster says of that: how many searches of queries are reported before those of the
+/// block; nothing if the report ended before it.
 pub type Before = Option<u64>;
 
 /// What the supermaster says of what a pass found.
@@ -181,9 +185,11 @@ pub type Before = Option<u64>;
 pub enum Verdict {
     /// The batches were foretold right.
     Right,
-    /// They were, for so many of the queries; the others, and what comes after them, are not reported.
+    /// They were, for so many of the queries; the others, and what comes after them, are not
+    /// reported.
     Until(u32),
-    /// They were not, or not enough was known of what lies beside them: the queries are to be searched like this.
+    /// They were not, or not enough was known of what lies beside them: the queries are to be
+    /// searched like this.
     Again(Together),
 }
 
@@ -196,7 +202,7 @@ pub struct Query {
     lower_case: Vec<std::ops::Range<u32>>,
     number: u64,
     unnamed: u64,
-    called: Option<Vec<u8>>,
+    pssm_name: Option<Vec<u8>>,
     range: Option<std::ops::Range<u32>>,
     repeats: Vec<std::ops::Range<u32>>,
     messages: Vec<String>,
@@ -204,7 +210,7 @@ pub struct Query {
 
 impl From<QueryRecord> for Query {
     fn from(record: QueryRecord) -> Self {
-        let QueryRecord { record, number, unnamed, called, range, repeats, messages } = record;
+        let QueryRecord { record, number, unnamed, pssm_name, range, repeats, messages } = record;
         let Record { title, ids, residues, lower_case, .. } = record;
         let (number, unnamed) = (number as u64, unnamed as u64);
         Query {
@@ -214,7 +220,7 @@ impl From<QueryRecord> for Query {
             lower_case,
             number,
             unnamed,
-            called,
+            pssm_name,
             range,
             repeats,
             messages,
@@ -231,14 +237,14 @@ impl From<Query> for QueryRecord {
             lower_case,
             number,
             unnamed,
-            called,
+            pssm_name,
             range,
             repeats,
             messages,
         } = query;
         let record = Record { title, ids, residues, lower_case, ..Record::default() };
         let (number, unnamed) = (number as usize, unnamed as usize);
-        QueryRecord { record, number, unnamed, called, range, repeats, messages }
+        QueryRecord { record, number, unnamed, pssm_name, range, repeats, messages }
     }
 }
 
@@ -309,7 +315,8 @@ pub struct Chosen {
 /// What is answered for one partition; as many as were asked for, in that order.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Answer {
-    /// To [`Question::Align`]: outlines of the alignments; none for a subject that a restriction does not show.
+    /// To [`Question::Align`]: outlines of the alignments; none for a subject that a restriction
+    /// does not show.
     Aligned(Vec<Option<Candidate>>),
     /// To [`Question::Describe`].
     Described(Vec<DescriptionRow>),
@@ -360,7 +367,7 @@ mod tests {
             record: record.clone(),
             number,
             unnamed,
-            called: Some(b"q".to_vec()),
+            pssm_name: Some(b"q".to_vec()),
             range: range.clone(),
             repeats: repeats.clone(),
             messages,
@@ -379,7 +386,7 @@ mod tests {
         let back = QueryRecord::from(got.queries.remove(0));
         assert_eq!((back.record, back.range, back.repeats), (record, range, repeats));
         assert_eq!((back.number, back.unnamed), (number, unnamed));
-        assert_eq!(back.called.as_deref(), Some(&b"q"[..]));
+        assert_eq!(back.pssm_name.as_deref(), Some(&b"q"[..]));
         assert_eq!(back.messages, ["m"]);
     }
 

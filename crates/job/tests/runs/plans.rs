@@ -19,7 +19,8 @@ use crate::volumes::{FOUR, entries, volume};
 /// Sequences in the database.
 pub const SEQUENCES: usize = 5;
 
-/// A temporary directory with the sound database `db`, and `q.fa` with one query that has hits in it.
+/// A temporary directory with the sound database `db`, and `q.fa` with one query that has hits in
+/// it.
 pub struct Place {
     dir: TempDir,
 }
@@ -47,7 +48,8 @@ impl Place {
         self.write(&format!("{name}.phr"), &bytes.headers);
     }
 
-    /// A search for `q.fa` in a database of the directory with all defaults, by one thread, which writes columns to `report`.
+    /// A search for `q.fa` in a database of the directory with all defaults, by one thread, which
+    /// writes columns to `report`.
     pub fn plan(&self, database: &str) -> Plan {
         let database = self.path(database).display().to_string();
         let out = Destination::File(self.path("report"));
@@ -109,7 +111,7 @@ impl Audience for Memory {
         "blastp"
     }
 
-    fn say(&self, line: &[u8]) {
+    fn print_line(&self, line: &[u8]) {
         self.change(|heard| heard.said.push(String::from_utf8_lossy(line).into_owned()));
     }
 
@@ -117,19 +119,19 @@ impl Audience for Memory {
         true
     }
 
-    fn expect(&self, queries: Option<u64>) {
+    fn set_query_count(&self, queries: Option<u64>) {
         self.change(|heard| heard.expected = queries);
     }
 
-    fn skip(&self, queries: u64) {
+    fn skip_queries(&self, queries: u64) {
         self.change(|heard| heard.done += queries);
     }
 
-    fn open(&self, block: u32, queries: u64) {
+    fn open_block(&self, block: u32, queries: u64) {
         self.change(|heard| heard.open.extend([(block, queries)]));
     }
 
-    fn close(&self, block: u32) {
+    fn close_block(&self, block: u32) {
         self.change(|heard| heard.done += heard.open.remove(&block).unwrap_or(0));
     }
 
@@ -137,7 +139,7 @@ impl Audience for Memory {
         self.change(|heard| heard.finished += 1);
     }
 
-    fn leave(&self) {
+    fn abort(&self) {
         self.change(|heard| heard.left += 1);
     }
 }

@@ -1,4 +1,5 @@
-//! Another program as the kernel: the roles of the fleet share out blocks of queries, and a worker's work is a run of the program.
+//! Another program as the kernel: the roles of the fleet share out blocks of queries, and a
+//! worker's work is a run of the program.
 
 mod blocks;
 mod identity;
@@ -41,10 +42,10 @@ use super::works::store::Store;
 use super::works::{OfMaster, OfSupermaster};
 
 use crate::audience::Audience;
+use crate::cleanup::register_cleanup;
 use crate::error::{Error, exit};
 use crate::halt::Halt;
 use crate::interrupt::{DrainSignals, EarlyEnd};
-use crate::last_works::before_the_end;
 use crate::output::{Output, Unpublished, leave_empty};
 use crate::plan::{Destination, Foreign};
 use crate::threads::pool;
@@ -56,11 +57,12 @@ const MOST_RESIDUES: u64 = 50_000;
 const BLOCKS_PER_RANK: u64 = 24;
 /// Ranks of a group.
 const GROUP: u32 = 128;
-/// Blocks that may be unfinished for each rank of a group: one under way, one waiting, two being stored or
-/// written.
+/// Blocks that may be unfinished for each rank of a group: one under way, one waiting, two being
+/// stored or written.
 const TASKS_PER_RANK: u32 = 4;
 
-/// Has the program search all queries, on ranks of this process or on those that were started together.
+/// Has the program search all queries, on ranks of this process or on those that were started
+/// together.
 ///
 /// # Errors
 /// Whatever ends the job early; at its end, that some blocks came to nothing.
@@ -70,7 +72,7 @@ pub fn run(
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
     let out = foreign.out.clone();
-    let _last = before_the_end({
+    let _last = register_cleanup({
         let out = out.clone();
         move || leave_empty(&out)
     });
@@ -82,7 +84,7 @@ pub fn run(
         None => on_threads(foreign, drain, audience),
     };
     ended.inspect_err(|error| {
-        audience.leave();
+        audience.abort();
         if ![exit::DRAINED, exit::ENGINE].contains(&error.exit_code) {
             leave_empty(&out);
         }
@@ -189,17 +191,18 @@ struct Ends {
 }
 
 impl Ends {
-    /// Opens them, and the checkpoint; `None` if there is nothing to do. `early` signals end the job.
+    /// Opens them, and the checkpoint; `None` if there is nothing to do. `early` signals end the
+    /// job.
     fn open(
         job: &Job,
         cut: &Cut,
         early: Option<&EarlyEnd>,
     ) -> Result<Option<(Self, Option<Checkpoint>)>, Error> {
         let Job { foreign, audience, .. } = job;
-        audience.begin();
+        audience.begin_search();
         let blocks = Blocks::open(&foreign.query, cut.residues, foreign.block_queries)?;
         if audience.is_watching() {
-            audience.expect(cut.total.map(|all| all.sequences));
+            audience.set_query_count(cut.total.map(|all| all.sequences));
         }
         let identity = || identity::of_job(foreign, cut.residues, blocks.version());
         let checkpoint = match checkpoint::open(&foreign.into(), identity, &**audience)? {
@@ -242,7 +245,8 @@ impl<'a> Common<'a> {
             verifies_blocks: job.foreign.join.counts(),
             checkpoint: kept.as_ref().is_some_and(|kept| kept.durable),
             total: cut.total,
-            // One block after the other, so that the longest is before its turn whenever it has to be.
+            // One block after the other, so that the longest is before its turn whenever it has to
+            // be.
             segment_residues: 1,
             // Each block is one task, and takes the memory of its text only.
             window: job.foreign.config.window.max(TASKS_PER_RANK * ranks.div_ceil(groups)),

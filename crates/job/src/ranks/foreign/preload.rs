@@ -1,5 +1,5 @@
-//! The database in the page cache before the program starts: read once on each host, from its start to its end. Programs map it, and
-//! find it page by page otherwise, each for itself.
+//! The database in the page cache before the program starts: read once on each host, from its start
+//! to its end. Programs map it, and find it page by page otherwise, each for itself.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -25,7 +25,7 @@ pub fn preload(files: &[PathBuf], audience: &dyn Audience) -> Result<(), Error> 
     let sizes = files.iter().map(|file| file.metadata().map_or(0, |meta| meta.len()));
     let all: u64 = sizes.sum();
     if machine::available_memory().is_some_and(|memory| all > memory) {
-        audience.complain(&format!(
+        audience.print_message(&format!(
             "the database, {all} bytes, does not fit into memory, and is not read in advance"
         ));
         return Ok(());

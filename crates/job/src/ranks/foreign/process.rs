@@ -1,4 +1,5 @@
-//! One run of the program on a block: queries and output are files in memory, which never have a name.
+//! One run of the program on a block: queries and output are files in memory, which never have a
+//! name.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -15,7 +16,7 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 
 use crate::error::Error;
 use crate::halt::Halt;
-use crate::plan::{Foreign, PLACES};
+use crate::plan::{Foreign, PLACEHOLDERS};
 
 /// Where a program finds its standard input: each time it opens that, from the start.
 const INPUT: &str = "/dev/fd/0";
@@ -51,16 +52,16 @@ pub fn run(foreign: &Foreign, queries: &[u8], halt: &Halt) -> Result<Ran, Failed
         |error: io::Error| Failed::Never(Error::refused("files in memory for the program", &error));
     let input = in_memory(MemfdFlags::CLOEXEC, queries).map_err(never)?;
     let said = in_memory(MemfdFlags::CLOEXEC, &[]).map_err(never)?;
-    let writes = foreign.command.iter().any(|word| has(word, PLACES[1]));
+    let writes = foreign.command.iter().any(|word| has(word, PLACEHOLDERS[1]));
     // What is to be opened by its number must be open in the program, too.
     let flags = if writes { MemfdFlags::empty() } else { MemfdFlags::CLOEXEC };
     let output = in_memory(flags, &[]).map_err(never)?;
     let numbered = format!("/dev/fd/{}", output.as_raw_fd());
     let put = |word: &OsString| {
         let places = [
-            (PLACES[0], INPUT.as_bytes()),
-            (PLACES[1], numbered.as_bytes()),
-            (PLACES[2], foreign.database.as_bytes()),
+            (PLACEHOLDERS[0], INPUT.as_bytes()),
+            (PLACEHOLDERS[1], numbered.as_bytes()),
+            (PLACEHOLDERS[2], foreign.database.as_bytes()),
         ];
         places.iter().fold(word.clone(), |word, (place, value)| replaced(&word, place, value))
     };
@@ -123,7 +124,8 @@ fn ended(mut child: Child, limit: Duration, halt: &Halt) -> io::Result<Ended> {
 /// Has the program end when the thread that started it does, as when its process is killed.
 fn end_with_parent(command: &mut Command) {
     let bind = || set_parent_process_death_signal(Some(Signal::KILL)).map_err(io::Error::from);
-    // SAFETY: what runs between fork and exec is a system call that sets a number of the new process, without memory or locks.
+    // SAFETY: what runs between fork and exec is a system call that sets a number of the new
+    // process, without memory or locks.
     unsafe { command.pre_exec(bind) };
 }
 

@@ -12,7 +12,7 @@ use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::interrupt::DrainSignals;
 use crate::plan::Foreign;
-use crate::processes::{Processes, Role, agree, failure, hosts};
+use crate::processes::{Processes, Role, agree, gather_hosts, mpi_failure};
 use crate::ranks::checkpoint::Keeping;
 use crate::ranks::ending::remove;
 use crate::ranks::processes::{kept, path_bytes, path_of};
@@ -22,40 +22,41 @@ use crate::ranks::vigil::Vigil;
 /// Has the program search on the ranks that were started together.
 ///
 /// # Errors
-/// Whatever ends the job before it has begun; at its end, that some blocks came to nothing. In between a failure ends all processes.
+/// Whatever ends the job before it has begun; at its end, that some blocks came to nothing. In
+/// between a failure ends all processes.
 pub fn run(
     foreign: Foreign,
     drain: Option<DrainSignals>,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
-    let world = World::init().map_err(failure)?;
-    agree(&world, &Role::Search(0), "", &|text| audience.complain(text))?;
+    let world = World::init().map_err(mpi_failure)?;
+    agree(&world, &Role::Search(0), "", &|text| audience.print_message(text))?;
     let processes = &Processes { world, audience: Arc::clone(audience) };
     let world = &processes.world;
-    let (hosts, rank) = (hosts(world)?, world.rank());
-    processes.together(same(world, &foreign, &hosts))?;
+    let (hosts, rank) = (gather_hosts(world)?, world.rank());
+    processes.require_all(same(world, &foreign, &hosts))?;
     let job = Job::new(foreign, audience);
-    let in_front = world.comm().split_by_host().map_err(failure)?.rank() == 0;
+    let in_front = world.comm().split_by_host().map_err(mpi_failure)?.rank() == 0;
     let loaded = match in_front {
         true => preload::preload(&job.foreign.files, &**audience),
         false => Ok(()),
     };
     // Nobody starts before the database is there.
-    processes.together(loaded)?;
-    let cut = processes.together(Cut::new(&job.foreign, world.size() as u32))?;
+    processes.require_all(loaded)?;
+    let cut = processes.require_all(Cut::new(&job.foreign, world.size() as u32))?;
     let early = drain.as_ref().map(DrainSignals::early_end);
     let ends = if rank == 0 { Ends::open(&job, &cut, early.as_deref()) } else { Ok(None) };
-    let (ends, checkpoint) = processes.together(ends)?.unzip();
+    let (ends, checkpoint) = processes.require_all(ends)?.unzip();
     let checkpoint = checkpoint.flatten();
     let path = ends.as_ref().map(|ends| path_bytes(ends.output.path()));
     // Nothing to do.
-    let Some(path) = processes.tell_all(path)?.map(path_of) else { return Ok(()) };
+    let Some(path) = processes.broadcast_from_first(path)?.map(path_of) else { return Ok(()) };
     let keeping = Keeping::from(&job.foreign);
     let kept = kept(processes, &keeping, checkpoint.as_ref())?;
     let vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: drain, sending: None };
     let mut common = Common::new(&job, world.size() as u32, cut, path, kept);
     common.hosts = hosts;
-    let mailbox = Mailbox::new(world.comm()).map_err(failure)?;
+    let mailbox = Mailbox::new(world.comm()).map_err(mpi_failure)?;
     let mut mpi = Mpi::new(mailbox, None, None);
     let (works, whole) = ends.map(|ends| ends.works(&job)).unzip();
     let ended = common.verdict(common.run(Rank(rank as u32), works, vigil, &mut mpi));
@@ -67,7 +68,7 @@ pub fn run(
     };
     let failed = closed.and_then(|()| {
         let own = job.failed.load(Ordering::Relaxed).to_ne_bytes();
-        let all = world.comm().gather_all(&own).map_err(failure)?;
+        let all = world.comm().gather_all(&own).map_err(mpi_failure)?;
         mpi.close()?;
         let counts =
             all.iter().filter_map(|count| Some(u64::from_ne_bytes(count[..].try_into().ok()?)));
@@ -92,7 +93,7 @@ fn same(world: &World, foreign: &Foreign, hosts: &[String]) -> Result<(), Error>
     // What a host has where, it may have elsewhere on another.
     let told = format!("{:?}", Foreign { files: Vec::new(), ranks: 1, ..foreign.clone() });
     let own = xxh3_64(told.as_bytes()).to_ne_bytes();
-    let all = world.comm().gather_all(&own).map_err(failure)?;
+    let all = world.comm().gather_all(&own).map_err(mpi_failure)?;
     match all.iter().position(|other| *other != all[0]) {
         None => Ok(()),
         Some(rank) => Err(Error::new(

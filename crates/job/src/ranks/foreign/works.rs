@@ -1,4 +1,5 @@
-//! The works of the roles where another program searches: a task is a block of queries, whose output is one piece.
+//! The works of the roles where another program searches: a task is a block of queries, whose
+//! output is one piece.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -107,7 +108,7 @@ impl<'a> SupermasterWorks<'a> {
                 let found: Vec<u64> = counts.read(number)?;
                 self.counted.insert(number, found.into_iter().sum());
             }
-            self.job.audience.skip(weight.sequences);
+            self.job.audience.skip_queries(weight.sequences);
             return Ok(Some(Weighed { payload: Vec::new().into(), weight }));
         }
         let plain = pack(&block)?;
@@ -266,7 +267,8 @@ impl<'a> WorkerWorks<'a> {
         Ok(WorkerOutcome::Searched(found))
     }
 
-    /// Runs the program on a block, again if it fails; nothing if it fails each time, which is told.
+    /// Runs the program on a block, again if it fails; nothing if it fails each time, which is
+    /// told.
     fn try_block(&self, number: BlockId, block: &Block) -> Result<Parts, Error> {
         let Job { foreign, audience, halt, failed } = self.job;
         let mut why = String::new();
@@ -275,7 +277,7 @@ impl<'a> WorkerWorks<'a> {
                 Ok(Ran { output, said }) => {
                     let said = said.trim_ascii_end();
                     if !said.is_empty() {
-                        audience.say(said);
+                        audience.print_line(said);
                     }
                     cut(foreign.join, output).map_err(|what| format!("wrote {what}"))
                 }
@@ -288,14 +290,14 @@ impl<'a> WorkerWorks<'a> {
                 Err(what) => why = what,
             }
             if attempt < foreign.tries {
-                audience.complain(&format!(
+                audience.print_message(&format!(
                     "{}: the program {why}; trying again",
                     named(number, block)
                 ));
             }
         }
         failed.fetch_add(1, Ordering::Relaxed);
-        audience.complain(&format!(
+        audience.print_message(&format!(
             "{} came to nothing, tried {} times: the program {why}",
             named(number, block),
             foreign.tries

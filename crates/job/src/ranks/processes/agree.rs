@@ -1,8 +1,10 @@
-//! Whether all ranks do the same: before anything is written they compare builds, options, and what they see of the database.
+//! Whether all ranks do the same: before anything is written they compare builds, options, and what
+//! they see of the database.
 //!
-//! Ranks that see the same files (host, device, inode, size, times; on a network file system without host and device) have one
-//! view. What those of a view are going to search is read for its fingerprint by one of them, and what only they would read by one
-//! of another view, too. If all ranks of the job have one view there is nothing to compare.
+//! Ranks that see the same files (host, device, inode, size, times; on a network file system
+//! without host and device) have one view. What those of a view are going to search is read for its
+//! fingerprint by one of them, and what only they would read by one of another view, too. If all
+//! ranks of the job have one view there is nothing to compare.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -17,14 +19,14 @@ use fleetblast_spool::{Difference, Identity};
 use crate::digest::Digest;
 use crate::error::{Error, exit};
 use crate::fingerprint::SequenceFile;
-use crate::fingerprint::{Contents, Item, Sums};
+use crate::fingerprint::{FingerprintItem, FingerprintSums, VolumeFingerprints};
 use crate::inputs;
 use crate::plan::Plan;
-use crate::processes::{Processes, failure};
+use crate::processes::{Processes, mpi_failure};
 use crate::ranks::Cut;
 use crate::ranks::contents;
 use crate::ranks::{identity, layout};
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 
 /// What ranks find out about each other.
 pub struct Comparison<'a> {
@@ -49,7 +51,7 @@ impl Comparison<'_> {
     /// # Errors
     /// Silent where another rank tells it.
     pub fn agree_on_plan(&self, plan: &Plan) -> Result<(), Error> {
-        let own = self.processes.together(identity::of_plan(plan))?;
+        let own = self.processes.require_all(identity::of_plan(plan))?;
         let options = own.options.into_iter().chain(plan.fleet.common.clone()).collect();
         let refused = |what| Error::new(exit::INPUT, format!("Error: {what}"));
         self.agree(&Identity { options, ..own }, "", refused)
@@ -59,41 +61,41 @@ impl Comparison<'_> {
     ///
     /// # Errors
     /// Silent where another rank tells it.
-    pub fn agree_on_database(&self, plan: &Plan, target: &Target) -> Result<(), Error> {
-        let database = identity::database(plan, target, &Contents::default());
+    pub fn agree_on_database(&self, plan: &Plan, target: &SubjectDatabase) -> Result<(), Error> {
+        let database = identity::database(plan, target, &VolumeFingerprints::default());
         let options = database.and_then(|database| Ok((database, inputs::taxonomy(target)?)));
-        let (database, options) = self.processes.together(options)?;
+        let (database, options) = self.processes.require_all(options)?;
         let own = Identity { database, options, ..Identity::default() };
         let place = target.searched.volume_paths().next();
         let place = place.map(|path| path.display().to_string()).unwrap_or_default();
         self.agree(&own, &place, Error::database)
     }
 
-    /// Ends the job unless all ranks see the same sequences, as far as they are going to look at them. Tells what these are if
-    /// that is [wanted](contents::are_wanted).
+    /// Ends the job unless all ranks see the same sequences, as far as they are going to look at
+    /// them. Tells what these are if that is [wanted](contents::are_wanted).
     ///
     /// # Errors
     /// Silent where another rank tells it.
     pub fn agree_on_contents(
         &self,
         plan: &Plan,
-        target: &Target,
+        target: &SubjectDatabase,
         cut: &Cut,
-    ) -> Result<Contents, Error> {
+    ) -> Result<VolumeFingerprints, Error> {
         let views = self.views(target)?;
         let is_shared = views.iter().all(|&view| view == 0);
         if !target.is_on_disk() || is_shared && !contents::are_wanted(plan, target) {
-            return Ok(Contents::default());
+            return Ok(VolumeFingerprints::default());
         }
         let wanted = to_read(&cut.topology, &views, self.processes.world.rank());
-        let own = self.processes.together(contents::read(plan, target, cut, wanted))?;
+        let own = self.processes.require_all(contents::read(plan, target, cut, wanted))?;
         let mut lengths = Digest::default();
         lengths.add(&cut.partitions);
         let own = postcard::to_allocvec(&(lengths.finish(), own)).map_err(Error::engine)?;
-        let all = self.processes.world.comm().gather_all(&own).map_err(failure)?;
-        let all: Result<Vec<(u128, Sums)>, _> =
+        let all = self.processes.world.comm().gather_all(&own).map_err(mpi_failure)?;
+        let all: Result<Vec<(u128, FingerprintSums)>, _> =
             all.iter().map(|bytes| postcard::from_bytes(bytes)).collect();
-        let (lengths, sums): (Vec<u128>, Vec<Sums>) =
+        let (lengths, sums): (Vec<u128>, Vec<FingerprintSums>) =
             all.map_err(Error::engine)?.into_iter().unzip();
         if let Some(pair) = odd_rank(lengths) {
             let place = String::from_utf8_lossy(&target.summary.label);
@@ -110,7 +112,7 @@ impl Comparison<'_> {
             let place = file_name(target, item.volume, item.side.file());
             self.refuse_database(pair, &place, &what)?;
         }
-        Ok(Contents::of(&sums.into_iter().flatten().collect()))
+        Ok(VolumeFingerprints::from_sums(&sums.into_iter().flatten().collect()))
     }
 
     /// Ends the job unless all ranks have the same identity; `place` is where a rank has it from.
@@ -124,9 +126,9 @@ impl Comparison<'_> {
         let mut digest = Digest::default();
         digest.add(own);
         let digests = self.processes.world.comm().gather_all(&digest.finish().to_le_bytes());
-        let digests = digests.map_err(failure)?;
+        let digests = digests.map_err(mpi_failure)?;
         let Some(pair) = odd_rank(digests) else { return Ok(()) };
-        let usual = self.processes.tell(pair.usual, Some(bytes))?.unwrap_or_default();
+        let usual = self.processes.broadcast_from(pair.usual, Some(bytes))?.unwrap_or_default();
         let verdict = || {
             let (usual, usual_place): (Identity, String) = postcard::from_bytes(&usual).ok()?;
             let differences = usual.differences(own).0;
@@ -142,7 +144,7 @@ impl Comparison<'_> {
             let build = || format!("{} run different builds of FleetBLAST", self.name(pair));
             Err(refused(verdict().unwrap_or_else(build)))
         };
-        self.processes.together(if self.processes.world.rank() == pair.odd {
+        self.processes.require_all(if self.processes.world.rank() == pair.odd {
             same()
         } else {
             Ok(())
@@ -151,7 +153,7 @@ impl Comparison<'_> {
 
     /// Ends the job, since two ranks see different databases.
     fn refuse_database(&self, pair: Pair, place: &str, what: &str) -> Result<(), Error> {
-        let usual = self.processes.tell(pair.usual, Some(place.as_bytes().to_vec()))?;
+        let usual = self.processes.broadcast_from(pair.usual, Some(place.as_bytes().to_vec()))?;
         let usual = String::from_utf8_lossy(&usual.unwrap_or_default()).into_owned();
         let is_same_path = place == usual && self.hosts.get(pair.odd) == self.hosts.get(pair.usual);
         let difference = match is_same_path {
@@ -166,7 +168,7 @@ impl Comparison<'_> {
             let names = self.name(pair);
             Error::database(format_args!("{names} search different databases: {difference}"))
         };
-        self.processes.together(if self.processes.world.rank() == pair.odd {
+        self.processes.require_all(if self.processes.world.rank() == pair.odd {
             Err(refused())
         } else {
             Ok(())
@@ -180,7 +182,7 @@ impl Comparison<'_> {
     }
 
     /// For each rank a number of what it sees: ranks with the same number see the same files.
-    fn views(&self, target: &Target) -> Result<Vec<u32>, Error> {
+    fn views(&self, target: &SubjectDatabase) -> Result<Vec<u32>, Error> {
         let mut seen = Digest::default();
         // Hosts give what they mount from elsewhere devices of their own.
         let remote = layout::is_remote(&target.searched);
@@ -195,7 +197,7 @@ impl Comparison<'_> {
             .world
             .comm()
             .gather_all(&seen.finish().to_le_bytes())
-            .map_err(failure)?;
+            .map_err(mpi_failure)?;
         let mut numbers = HashMap::new();
         let number = |seen| {
             let next = numbers.len() as u32;
@@ -217,13 +219,14 @@ fn instead(Difference { what, was, is }: &Difference) -> String {
     format!("{what} is {} instead of {}", value(is), value(was))
 }
 
-fn file_name(target: &Target, volume: usize, file: VolumeFile) -> String {
+fn file_name(target: &SubjectDatabase, volume: usize, file: VolumeFile) -> String {
     let path = target.searched.volume_file(volume, file);
     path.map(|path| path.display().to_string()).unwrap_or_default()
 }
 
-/// What a rank reads. Of those who hold a partition one reads it for each view. Where they all have the same, one of another view
-/// does, too, if there is one: what nobody else reads would be compared with nothing.
+/// What a rank reads. Of those who hold a partition one reads it for each view. Where they all have
+/// the same, one of another view does, too, if there is one: what nobody else reads would be
+/// compared with nothing.
 fn to_read(topology: &Topology, views: &[u32], me: usize) -> Vec<(PartitionId, SequenceFile)> {
     let mut holders = vec![BTreeMap::<u32, Vec<usize>>::new(); topology.partitions as usize];
     for place in &topology.workers {
@@ -248,8 +251,9 @@ fn to_read(topology: &Topology, views: &[u32], me: usize) -> Vec<(PartitionId, S
     own
 }
 
-/// Two ranks with different values, if there are any: the first whose value most do not have, and the first with that of most.
-/// A value comes with the first rank that has it, and how many have it with this one.
+/// Two ranks with different values, if there are any: the first whose value most do not have, and
+/// the first with that of most. A value comes with the first rank that has it, and how many have it
+/// with this one.
 fn odd_one<T: Ord>(values: impl Iterator<Item = ((usize, usize), T)>) -> Option<Pair> {
     let mut ranks: BTreeMap<T, (usize, usize)> = BTreeMap::new();
     for ((rank, count), value) in values {
@@ -268,14 +272,14 @@ fn odd_rank<T: Ord>(values: impl IntoIterator<Item = T>) -> Option<Pair> {
 }
 
 /// The first item of which ranks have different sums. What one has read all see that have its view.
-fn odd_sum(sums: &[Sums], views: &[u32]) -> Option<(Pair, Item)> {
+fn odd_sum(sums: &[FingerprintSums], views: &[u32]) -> Option<(Pair, FingerprintItem)> {
     let mut seen_by: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
     for (rank, view) in views.iter().enumerate() {
         seen_by.entry(*view).or_insert((rank, 0)).1 += 1;
     }
     // Who read an item, and for how many ranks, with its sum.
     type Read = ((usize, usize), u128);
-    let mut items: BTreeMap<Item, Vec<Read>> = BTreeMap::new();
+    let mut items: BTreeMap<FingerprintItem, Vec<Read>> = BTreeMap::new();
     for (sums, view) in sums.iter().zip(views) {
         for (item, sum) in sums {
             items.entry(*item).or_default().push((seen_by[view], *sum));
@@ -341,11 +345,12 @@ mod tests {
 
     #[test]
     fn a_sum_counts_for_all_ranks_that_see_the_same() {
-        let item = Item { partition: PartitionId(0), volume: 0, side: SequenceFile::Headers };
-        let sums = |sum| Sums::from([(item, sum)]);
+        let item =
+            FingerprintItem { partition: PartitionId(0), volume: 0, side: SequenceFile::Headers };
+        let sums = |sum| FingerprintSums::from([(item, sum)]);
         // Ranks 1 and 2 have one view, which rank 2 has read.
-        let read = [sums(5), Sums::new(), sums(6)];
+        let read = [sums(5), FingerprintSums::new(), sums(6)];
         assert_eq!(odd_sum(&read, &[0, 1, 1]), pair(0, 1).map(|pair| (pair, item)));
-        assert_eq!(odd_sum(&[sums(5), Sums::new(), sums(5)], &[0, 1, 1]), None);
+        assert_eq!(odd_sum(&[sums(5), FingerprintSums::new(), sums(5)], &[0, 1, 1]), None);
     }
 }

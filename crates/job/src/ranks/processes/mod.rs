@@ -1,4 +1,5 @@
-//! Ranks as processes: what they compare and agree on before the search, and how their job begins and ends.
+//! Ranks as processes: what they compare and agree on before the search, and how their job begins
+//! and ends.
 
 mod agree;
 mod broadcast;
@@ -31,12 +32,12 @@ use super::vigil::Vigil;
 use super::{Common, Cut, Ends, counted, refused};
 use crate::allowed_cpus;
 use crate::audience::Audience;
-use crate::crossing::{Bridge, IoChannel};
 use crate::error::{Error, exit};
 use crate::interrupt::DrainSignals;
+use crate::io_channel::{IoChannel, SiteConnection};
 use crate::plan::Plan;
-use crate::processes::{Processes, Role, agree, failure, hosts, told};
-use crate::subjects::Target;
+use crate::processes::{Processes, Role, agree, gather_hosts, mpi_failure, require_broadcast};
+use crate::subjects::SubjectDatabase;
 use crate::trace::{Kind, Lane, Recorder};
 
 /// Runs a search on the ranks that were started together.
@@ -50,20 +51,21 @@ pub fn on_processes(
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
     let start = Instant::now();
-    let world = World::init().map_err(failure)?;
+    let world = World::init().map_err(mpi_failure)?;
     let role = Role::Search(plan.io_ranks());
-    agree(&world, &role, "", &|text| audience.complain(text))?;
-    let crossing = (plan.io_ranks() > 0).then(IoChannel::new);
-    let (world, bridge) = match &crossing {
-        Some(crossing) => {
-            let (world, bridge) = Bridge::of_search(world, plan.io_ranks(), crossing, audience)?;
-            (world, Some(bridge))
+    agree(&world, &role, "", &|text| audience.print_message(text))?;
+    let io_channel = (plan.io_ranks() > 0).then(IoChannel::new);
+    let (world, site_connection) = match &io_channel {
+        Some(io_channel) => {
+            let (world, site_connection) =
+                SiteConnection::for_search(world, plan.io_ranks(), io_channel, audience)?;
+            (world, Some(site_connection))
         }
         None => (world, None),
     };
     let processes = &Processes { world, audience: Arc::clone(audience) };
-    let has_other_site = bridge.is_some();
-    let ended = search(plan, processes, drain, (crossing, bridge), start);
+    let has_other_site = site_connection.is_some();
+    let ended = search(plan, processes, drain, (io_channel, site_connection), start);
     match ended {
         // The other site would wait for ever.
         Err(error) if has_other_site => processes.abort(&error),
@@ -76,51 +78,51 @@ fn search(
     plan: Plan,
     processes: &Processes,
     drain: Option<DrainSignals>,
-    (crossing, mut bridge): (Option<IoChannel>, Option<Bridge>),
+    (io_channel, mut site_connection): (Option<IoChannel>, Option<SiteConnection>),
     start: Instant,
 ) -> Result<(), Error> {
     let audience = &processes.audience;
     let world = &processes.world;
-    let hosts = hosts(world)?;
+    let hosts = gather_hosts(world)?;
     let ranks = Comparison { processes, hosts: &hosts };
     ranks.agree_on_plan(&plan)?;
-    processes.together(refused::refuse(&plan))?;
-    let host = world.comm().split_by_host().map_err(failure)?;
+    processes.require_all(refused::refuse(&plan))?;
+    let host = world.comm().split_by_host().map_err(mpi_failure)?;
     let threads = plan.threads.beside_processes(sharing_cpus(&host)?);
     let plan = &plan.with_threads(threads);
-    let target = processes.together(Target::open(plan, &**audience))?;
+    let target = processes.require_all(SubjectDatabase::open(plan, &**audience))?;
     ranks.agree_on_database(plan, &target)?;
     let layout = laid_out(processes, &host, plan, &target)?;
     if plan.fleet.dry_run {
         let is_first = world.rank() == 0;
-        if let (true, Some(crossing)) = (is_first, &crossing) {
-            crossing.search_endpoint()?.stay_empty()?;
+        if let (true, Some(io_channel)) = (is_first, &io_channel) {
+            io_channel.search_endpoint()?.send_nothing()?;
         }
         let printed = if is_first { layout::print(&layout, plan, &target) } else { Ok(()) };
-        processes.together(printed)?;
-        return bridge.map_or(Ok(()), Bridge::close);
+        processes.require_all(printed)?;
+        return site_connection.map_or(Ok(()), SiteConnection::close);
     }
-    let choice = processes.together(layout::loading(plan, &target, &layout))?;
+    let choice = processes.require_all(layout::loading(plan, &target, &layout))?;
     let cut = Cut::new(&target, &layout);
     let contents = ranks.agree_on_contents(plan, &target, &cut)?;
-    processes.together(check_mapped_files().map_err(Error::from))?;
+    processes.require_all(check_mapped_files().map_err(Error::from))?;
     let is_first = world.rank() == 0;
     let early = drain.as_ref().map(DrainSignals::early_end);
     let early = early.as_deref();
     let open =
-        || Ends::open(plan, &target, &contents, &layout, crossing.as_ref(), (early, audience));
-    let ends = match &mut bridge {
+        || Ends::open(plan, &target, &contents, &layout, io_channel.as_ref(), (early, audience));
+    let ends = match &mut site_connection {
         _ if !is_first => Ok(None),
         // What has no queries is through then.
-        Some(bridge) => bridge.meanwhile(open),
+        Some(site_connection) => site_connection.poll_during(open),
         None => open(),
     };
-    let (ends, checkpoint) = processes.together(ends)?.unzip();
+    let (ends, checkpoint) = processes.require_all(ends)?.unzip();
     let checkpoint = checkpoint.flatten();
     let path = ends.as_ref().map(|ends| path_bytes(ends.output.path()));
     // Nothing to do.
-    let Some(path) = processes.tell_all(path)?.map(path_of) else {
-        return bridge.map_or(Ok(()), Bridge::close);
+    let Some(path) = processes.broadcast_from_first(path)?.map(path_of) else {
+        return site_connection.map_or(Ok(()), SiteConnection::close);
     };
     let kept = kept(processes, &plan.into(), checkpoint.as_ref())?;
     let sending = ends.as_ref().and_then(|ends| ends.output.sending.as_ref());
@@ -133,13 +135,13 @@ fn search(
     job.sending = watched;
     let mut common = Common::new(job, topology, &layout, choice, path, kept);
     common.hosts = hosts.clone();
-    let recorder = processes.together(account::recorder(plan, world.rank() as u32))?;
+    let recorder = processes.require_all(account::recorder(plan, world.rank() as u32))?;
     let setting = Setting { processes, hosts: &common.hosts, checkpoint: checkpoint.as_ref() };
     match load_together(setting, &common, &recorder) {
         Ok(held) => {
             common.held = held;
             // What one rank read for all may have changed meanwhile.
-            processes.together(check_mapped_files().map_err(Error::from))?;
+            processes.require_all(check_mapped_files().map_err(Error::from))?;
         }
         // All ranks have this, and one has told it.
         Err(error) if error.is_silent() => return Err(error),
@@ -148,11 +150,11 @@ fn search(
             processes.abort(&error)
         }
     }
-    let output = processes.together(GroupFile::open(world, &common).map_err(failure))?;
-    let mailbox = Mailbox::new(world.comm()).map_err(failure)?;
-    let mut mpi = Mpi::new(mailbox, output, bridge);
+    let output = processes.require_all(GroupFile::open(world, &common).map_err(mpi_failure))?;
+    let mailbox = Mailbox::new(world.comm()).map_err(mpi_failure)?;
+    let mut mpi = Mpi::new(mailbox, output, site_connection);
     let works = ends.map(|ends| ends.works(&common.job)).transpose();
-    let (works, whole) = processes.together(works)?.unzip();
+    let (works, whole) = processes.require_all(works)?.unzip();
     let end = common.run(Rank(world.rank() as u32), works, vigil, &recorder, &mut mpi);
     let mut own = None;
     let ended = end.and_then(|(end, figures)| {
@@ -165,7 +167,8 @@ fn search(
         Err(_) if drained => mpi.flush(),
         Err(error) => Err(error.clone()),
     };
-    // Launchers end the other ranks when one ends with an error: none does before all have come so far.
+    // Launchers end the other ranks when one ends with an error: none does before all have come so
+    // far.
     let all_closed = closed.and_then(|()| {
         tell_of_odd_headers(processes, &target)?;
         write_account(world, &common, own, start)?;
@@ -176,12 +179,13 @@ fn search(
         processes.abort(&error)
     }
     if !drained {
-        remove(checkpoint, plan.records().is_some(), &**audience);
+        remove(checkpoint, plan.records_directory().is_some(), &**audience);
     }
     ended
 }
 
-/// Loads the partitions that this rank holds together with all others, if the database is loaded so.
+/// Loads the partitions that this rank holds together with all others, if the database is loaded
+/// so.
 ///
 /// # Errors
 /// As [`broadcast::load`].
@@ -197,7 +201,8 @@ fn load_together(
     broadcast::load(setting, common)
 }
 
-/// Has the first rank write what was asked for of the figures of all; these have finished their parts of the trace.
+/// Has the first rank write what was asked for of the figures of all; these have finished their
+/// parts of the trace.
 fn write_account(
     world: &World,
     common: &Common,
@@ -211,7 +216,7 @@ fn write_account(
     let own =
         own.ok_or_else(|| Error::engine("a rank that is through has no account of itself"))?;
     let own = postcard::to_allocvec(&own).map_err(Error::engine)?;
-    let all = world.comm().gather_all(&own).map_err(failure)?;
+    let all = world.comm().gather_all(&own).map_err(mpi_failure)?;
     if world.rank() > 0 {
         return Ok(());
     }
@@ -221,9 +226,9 @@ fn write_account(
 }
 
 /// Has the first rank tell of the odd headers that any has read, of each volume once.
-fn tell_of_odd_headers(processes: &Processes, target: &Target) -> Result<(), Error> {
+fn tell_of_odd_headers(processes: &Processes, target: &SubjectDatabase) -> Result<(), Error> {
     let own = postcard::to_allocvec(&target.odd_headers()).map_err(Error::engine)?;
-    let all = processes.world.comm().gather_all(&own).map_err(failure)?;
+    let all = processes.world.comm().gather_all(&own).map_err(mpi_failure)?;
     let all: Result<Vec<Vec<OddHeader>>, _> =
         all.iter().map(|bytes| postcard::from_bytes(bytes)).collect();
     let mut odd = all.map_err(Error::engine)?.concat();
@@ -233,16 +238,17 @@ fn tell_of_odd_headers(processes: &Processes, target: &Target) -> Result<(), Err
     Ok(())
 }
 
-/// How often the pattern of the plan occurs in the whole database, of which each rank looks at an equal part.
-fn occurrences(processes: &Processes, plan: &Plan, target: &Target) -> Result<u64, Error> {
+/// How often the pattern of the plan occurs in the whole database, of which each rank looks at an
+/// equal part.
+fn occurrences(processes: &Processes, plan: &Plan, target: &SubjectDatabase) -> Result<u64, Error> {
     if plan.params.pattern().is_none() {
         return Ok(0);
     }
     let Processes { world, .. } = processes;
     let own = target.searched.partitions(world.size()).into_iter().nth(world.rank());
     let own = own.map_or(Ok(0), |oids| counted(plan, target, oids));
-    let own = processes.together(own)?.to_ne_bytes();
-    let all = world.comm().gather_all(&own).map_err(failure)?;
+    let own = processes.require_all(own)?.to_ne_bytes();
+    let all = world.comm().gather_all(&own).map_err(mpi_failure)?;
     let count = |bytes: &Vec<u8>| bytes.as_slice().try_into().map(u64::from_ne_bytes);
     let counts: Result<Vec<u64>, _> = all.iter().map(count).collect();
     counts.map(|counts| counts.into_iter().sum()).map_err(Error::engine)
@@ -252,7 +258,7 @@ fn occurrences(processes: &Processes, plan: &Plan, target: &Target) -> Result<u6
 fn sharing_cpus(host: &Comm) -> Result<usize, Error> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let own = allowed_cpus(&status).unwrap_or_default();
-    let all = host.gather_all(own.as_bytes()).map_err(failure)?;
+    let all = host.gather_all(own.as_bytes()).map_err(mpi_failure)?;
     Ok(all.iter().filter(|other| *other == own.as_bytes()).count())
 }
 
@@ -261,7 +267,7 @@ fn laid_out(
     processes: &Processes,
     host: &Comm,
     plan: &Plan,
-    target: &Target,
+    target: &SubjectDatabase,
 ) -> Result<Layout, Error> {
     let world = &processes.world;
     let in_front = host.rank() == 0;
@@ -270,7 +276,7 @@ fn laid_out(
     let own = postcard::to_allocvec(&own).map_err(Error::engine)?;
     let all = world.size() as u32;
     let mut ranks = Ranks { all, per_host: 1, hosts: 0, memory: None, remote: false };
-    for bytes in world.comm().gather_all(&own).map_err(failure)? {
+    for bytes in world.comm().gather_all(&own).map_err(mpi_failure)? {
         let (per_host, in_front, memory, remote): (u32, bool, Option<u64>, bool) =
             postcard::from_bytes(&bytes).map_err(Error::engine)?;
         ranks.per_host = ranks.per_host.max(per_host);
@@ -283,9 +289,9 @@ fn laid_out(
         0 => layout::lay_out(plan, target, ranks).map(Some),
         _ => Ok(None),
     };
-    let layout = processes.together(layout)?.map(|layout| postcard::to_allocvec(&layout));
+    let layout = processes.require_all(layout)?.map(|layout| postcard::to_allocvec(&layout));
     let layout = layout.transpose().map_err(Error::engine)?;
-    let layout = told(processes.tell_all(layout)?)?;
+    let layout = require_broadcast(processes.broadcast_from_first(layout)?)?;
     postcard::from_bytes(&layout).map_err(Error::engine)
 }
 
@@ -301,22 +307,22 @@ pub fn kept(
         let Run { root, number, job, codec } = checkpoint.run();
         postcard::to_allocvec(&(path_bytes(root), number, job, codec, files)).map_err(Error::engine)
     });
-    let Some(run) = processes.tell_all(processes.together(run.transpose())?)? else {
+    let Some(run) = processes.broadcast_from_first(processes.require_all(run.transpose())?)? else {
         return Ok(None);
     };
     let (root, number, job, codec, files) = postcard::from_bytes(&run).map_err(Error::engine)?;
     let run = Run { root: path_of(root), number, job, codec };
     let scans = checkpoint::scan(&run, files, world.rank(), world.size());
-    let scans = postcard::to_allocvec(&processes.together(scans)?).map_err(Error::engine)?;
+    let scans = postcard::to_allocvec(&processes.require_all(scans)?).map_err(Error::engine)?;
     let mut all: Vec<Scan> = Vec::new();
-    for scans in world.comm().gather_all(&scans).map_err(failure)? {
+    for scans in world.comm().gather_all(&scans).map_err(mpi_failure)? {
         all.extend(postcard::from_bytes::<Vec<Scan>>(&scans).map_err(Error::engine)?);
     }
     let kept = match checkpoint {
         Some(_) => Kept::told(run, keeping, &all, &*processes.audience),
         None => Kept::new(run, keeping, &all),
     };
-    processes.together(kept).map(Some)
+    processes.require_all(kept).map(Some)
 }
 
 pub fn path_bytes(path: &Path) -> Vec<u8> {

@@ -1,11 +1,13 @@
 //! The output as the ranks of a group write it by MPI-IO: `-output individual` and `collective`.
 //!
-//! MPI is initialized such that only the thread that did so may call it, which is the driver's. So the thread beside the
-//! search puts the bytes together and hands them over; the driver's writes them between messages. An individual write waits
-//! for the file system only. A collective one would wait for the slowest rank of the group; so ranks first say that they
-//! have come, look after their messages until all have, and only then begin, which they all do within a moment. Nothing
-//! comes between the two: a group has one write under way at a time, in which every worker takes part; a rank without its
-//! bytes does not come, but fails, which ends the job; and a job ends in order only when no write is under way.
+//! MPI is initialized such that only the thread that did so may call it, which is the driver's. So
+//! the thread beside the search puts the bytes together and hands them over; the driver's writes
+//! them between messages. An individual write waits for the file system only. A collective one
+//! would wait for the slowest rank of the group; so ranks first say that they have come, look after
+//! their messages until all have, and only then begin, which they all do within a moment. Nothing
+//! comes between the two: a group has one write under way at a time, in which every worker takes
+//! part; a rank without its bytes does not come, but fails, which ends the job; and a job ends in
+//! order only when no write is under way.
 
 use std::process;
 use std::sync::Arc;
@@ -42,8 +44,8 @@ pub struct GroupFile {
 }
 
 impl GroupFile {
-    /// Opens the output of a job whose strategy wants it so, for each group (collective among all ranks); `None` on ranks
-    /// without a worker.
+    /// Opens the output of a job whose strategy wants it so, for each group (collective among all
+    /// ranks); `None` on ranks without a worker.
     ///
     /// # Errors
     /// A file that cannot be opened, or not by the layer of MPI-IO that the user chose.
@@ -100,7 +102,8 @@ impl GroupFile {
         Ok(told(assembled, written))
     }
 
-    /// Closes the file when all is written (collective in the group); `durable`: after it is on disk.
+    /// Closes the file when all is written (collective in the group); `durable`: after it is on
+    /// disk.
     ///
     /// # Errors
     /// What was written may be lost.
@@ -129,8 +132,8 @@ fn told(assembled: Assembled, written: Result<(), MpiError>) -> Option<Happening
     }
 }
 
-/// An error of the file, in the words for ranks that write on their own: the rank is told beside, by its number among all.
-/// Silent where it happened elsewhere.
+/// An error of the file, in the words for ranks that write on their own: the rank is told beside,
+/// by its number among all. Silent where it happened elsewhere.
 fn failure(error: MpiError) -> Error {
     match error {
         MpiError::File { path, call, offset, text, .. } => {
@@ -145,8 +148,9 @@ fn failure(error: MpiError) -> Error {
     }
 }
 
-/// Ends the process, and so the job, unless the sender is dropped in time. A rank that dies amid a collective write leaves
-/// the others in it. Elsewhere the supermaster misses them after a while; but if it is one of them, its driver cannot look.
+/// Ends the process, and so the job, unless the sender is dropped in time. A rank that dies amid a
+/// collective write leaves the others in it. Elsewhere the supermaster misses them after a while;
+/// but if it is one of them, its driver cannot look.
 fn guard(limit: Duration, report: Unpublished, audience: Arc<dyn Audience>) -> Sender<()> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
@@ -158,7 +162,7 @@ fn guard(limit: Duration, report: Unpublished, audience: Arc<dyn Audience>) -> S
 }
 
 fn end_late(limit: Duration, report: &Unpublished, audience: &dyn Audience) -> ! {
-    audience.complain(&format!(
+    audience.print_message(&format!(
         "{}: a collective write has lasted longer than {} s: a rank of the group of rank 0 does not come, or the file \
          system stands still",
         report.part.display(),

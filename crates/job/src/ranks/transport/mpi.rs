@@ -10,13 +10,14 @@ use fleetblast_spool::Checkpoint;
 
 use super::group_file::GroupFile;
 use super::{Assembled, Envelope, Happening, Receipt, Transport};
-use crate::crossing::Bridge;
 use crate::error::Error;
-use crate::processes::failure;
+use crate::io_channel::SiteConnection;
+use crate::processes::mpi_failure;
 use crate::ranks::output::Whole;
 use crate::ranks::output::publish;
 
-/// Longest nap between two looks at messages. On hosts with more ranks than cores looking takes time from those that search.
+/// Longest nap between two looks at messages. On hosts with more ranks than cores looking takes
+/// time from those that search.
 const NAP: Duration = Duration::from_millis(5);
 /// Longest while messages are on their way.
 const MOVING_NAP: Duration = Duration::from_micros(500);
@@ -33,16 +34,20 @@ pub struct Mpi {
     next_receipt: u64,
     output: Option<GroupFile>,
     /// The way to ranks of another site.
-    bridge: Option<Bridge>,
+    site_connection: Option<SiteConnection>,
     /// Where works tell that they have ended.
     works: (Sender<Happening>, Receiver<Happening>),
 }
 
 impl Mpi {
     /// With the mailbox of all ranks.
-    pub fn new(mailbox: Mailbox, output: Option<GroupFile>, bridge: Option<Bridge>) -> Self {
+    pub fn new(
+        mailbox: Mailbox,
+        output: Option<GroupFile>,
+        site_connection: Option<SiteConnection>,
+    ) -> Self {
         let (receipts, works) = (HashMap::new(), channel());
-        Mpi { mailbox, receipts, next_receipt: 0, output, bridge, works }
+        Mpi { mailbox, receipts, next_receipt: 0, output, site_connection, works }
     }
 
     /// Waits for messages to leave.
@@ -50,11 +55,11 @@ impl Mpi {
     /// # Errors
     /// A connection that is lost.
     pub fn flush(&mut self) -> Result<(), Error> {
-        self.mailbox.flush(FAREWELL).map(drop).map_err(failure)
+        self.mailbox.flush(FAREWELL).map(drop).map_err(mpi_failure)
     }
 
-    /// Ends a job whose output is written: has it published, on the rank that has it whole, when all ranks have closed it.
-    /// `durable`: it is to be on disk then.
+    /// Ends a job whose output is written: has it published, on the rank that has it whole, when
+    /// all ranks have closed it. `durable`: it is to be on disk then.
     ///
     /// # Errors
     /// Output that cannot be closed or published; a connection that is lost.
@@ -66,7 +71,7 @@ impl Mpi {
         checkpoint: Option<&Checkpoint>,
     ) -> Result<(), Error> {
         // Other ranks close the output with this one, and may take their time.
-        self.bridge.as_mut().map_or(Ok(()), Bridge::step_aside)?;
+        self.site_connection.as_mut().map_or(Ok(()), SiteConnection::pause_heartbeats)?;
         self.flush()?;
         let closed = self.output.take().map_or(Ok(()), |output| output.close(durable));
         closed.map_err(|mut error| {
@@ -75,20 +80,20 @@ impl Mpi {
             }
             error
         })?;
-        let Some(bridge) = &mut self.bridge else {
-            world.comm().barrier().map_err(failure)?;
+        let Some(site_connection) = &mut self.site_connection else {
+            world.comm().barrier().map_err(mpi_failure)?;
             return whole.map_or(Ok(()), |whole| publish(whole.try_iter(), checkpoint));
         };
-        bridge.watch_search();
-        bridge.meet(world.comm())?;
+        site_connection.watch_search();
+        site_connection.poll_barrier(world.comm())?;
         if let Some(whole) = whole {
             let whole: Vec<Whole> = whole.try_iter().collect();
-            bridge.meanwhile(|| publish(whole, None))?;
+            site_connection.poll_during(|| publish(whole, None))?;
         }
         // The report may take longer than the search.
-        bridge.meet(world.comm())?;
+        site_connection.poll_barrier(world.comm())?;
         // The ranks gather warnings and times next, and write traces.
-        bridge.step_aside()
+        site_connection.pause_heartbeats()
     }
 
     /// Ends the connection, when all messages have left (collective).
@@ -96,8 +101,8 @@ impl Mpi {
     /// # Errors
     /// A connection that is lost.
     pub fn close(self) -> Result<(), Error> {
-        self.mailbox.close().map_err(failure)?;
-        self.bridge.map_or(Ok(()), Bridge::close)
+        self.mailbox.close().map_err(mpi_failure)?;
+        self.site_connection.map_or(Ok(()), SiteConnection::close)
     }
 }
 
@@ -118,11 +123,11 @@ impl Transport for Mpi {
     ) -> Result<(), Error> {
         let (to, bytes) = (to.index(), postcard::to_allocvec(&envelope).map_err(Error::engine)?);
         let Some(receipt) = receipt else {
-            return self.mailbox.send(to, 0, bytes).map_err(failure);
+            return self.mailbox.send(to, 0, bytes).map_err(mpi_failure);
         };
         self.next_receipt += 1;
         self.receipts.insert(self.next_receipt, receipt);
-        self.mailbox.send_with_receipt(to, 0, bytes, self.next_receipt).map_err(failure)
+        self.mailbox.send_with_receipt(to, 0, bytes, self.next_receipt).map_err(mpi_failure)
     }
 
     fn next(&mut self, timeout: Duration) -> Result<Option<Happening>, Error> {
@@ -130,7 +135,7 @@ impl Transport for Mpi {
         let mut nap = SHORTEST_NAP;
         loop {
             // First, so that signs of life go on however much happens here.
-            let crosses = self.bridge.as_mut().map_or(Ok(false), Bridge::poll)?;
+            let crosses = self.site_connection.as_mut().map_or(Ok(false), SiteConnection::poll)?;
             if let Ok(happening) = self.works.1.try_recv() {
                 return Ok(Some(happening));
             }
@@ -139,10 +144,10 @@ impl Transport for Mpi {
                 return Ok(Some(Happening::Sent(receipt)));
             }
             let written = self.output.as_mut().map_or(Ok(None), GroupFile::poll);
-            if let Some(happening) = written.map_err(failure)? {
+            if let Some(happening) = written.map_err(mpi_failure)? {
                 return Ok(Some(happening));
             }
-            if let Some(message) = self.mailbox.poll().map_err(failure)? {
+            if let Some(message) = self.mailbox.poll().map_err(mpi_failure)? {
                 let envelope = postcard::from_bytes(&message.bytes).map_err(Error::engine)?;
                 return Ok(Some(Happening::Message(envelope, None)));
             }

@@ -1,8 +1,8 @@
-//! Batches of queries that depend on what was found: blocks are searched as is foretold, and judged one after the other by what they
-//! found.
+//! Batches of queries that depend on what was found: blocks are searched as is foretold, and judged
+//! one after the other by what they found.
 //!
-//! What a query's result depends on of its batch is a value, [`Together`]. A forecast is right if that is what it is in truth, wherever
-//! the batches were believed to end.
+//! What a query's result depends on of its batch is a value, [`Together`]. A forecast is right if
+//! that is what it is in truth, wherever the batches were believed to end.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,9 +13,9 @@ use fleetblast_engine::search::Search;
 use fleetblast_fleet::ids::BlockId;
 
 use super::stream::{Stop, Stream};
-use crate::batching::course::{Course, Lengths, Run};
+use crate::batching::progress::{BatchBoundaries, BatchProgress, BatchRun};
 use crate::error::Error;
-use crate::queries::Records;
+use crate::queries::RawBlock;
 use crate::ranks::wire::{Found, Together, Verdict};
 
 /// Letters that are told of what lies beside queries: more than most extensions see of it.
@@ -28,7 +28,7 @@ pub struct Foretelling<'a> {
     engine: &'a Search,
     stream: Stream<'a>,
     /// As far as blocks are judged.
-    course: Course,
+    course: BatchProgress,
     /// Those that are not.
     blocks: BTreeMap<BlockId, Foretold>,
     /// Extensions of queries of these, if they were searched, if perhaps not in the right way.
@@ -65,7 +65,7 @@ struct Part {
 /// What comes of a block that is read.
 pub struct Read {
     /// The queries as read.
-    pub records: Records,
+    pub records: RawBlock,
     /// What was found of each when it was made ready.
     pub findings: Vec<Findings>,
     /// How they are believed to be searched.
@@ -74,7 +74,7 @@ pub struct Read {
 
 impl<'a> Foretelling<'a> {
     /// Nothing is read.
-    pub fn new(engine: &'a Search, stream: Stream<'a>, course: Course) -> Self {
+    pub fn new(engine: &'a Search, stream: Stream<'a>, course: BatchProgress) -> Self {
         Foretelling {
             engine,
             stream,
@@ -87,7 +87,8 @@ impl<'a> Foretelling<'a> {
         }
     }
 
-    /// Reads the next block, of which an earlier run may have counted the extensions; `None` at the end.
+    /// Reads the next block, of which an earlier run may have counted the extensions; `None` at the
+    /// end.
     ///
     /// # Errors
     /// Blocks of an earlier run that are others.
@@ -99,7 +100,7 @@ impl<'a> Foretelling<'a> {
         };
         let (queries, mut records) = self.stream.take(end);
         if queries.start == 0 && !queries.is_empty() {
-            let run = self.course.run(queries.end, &mut self.stream);
+            let run = self.course.next_run(queries.end, &mut self.stream);
             self.stop = self.stops_before(&run);
         }
         if queries.is_empty() || self.stop.is_some() {
@@ -136,7 +137,7 @@ impl<'a> Foretelling<'a> {
             return Ok(Verdict::Until(0));
         }
         let How::Parts { parts, reach } = how else { return Err(Error::engine(OTHER_QUERIES)) };
-        if queries.start != self.course.next() || found.extensions.len() != queries.len() {
+        if queries.start != self.course.next_query() || found.extensions.len() != queries.len() {
             return Err(Error::engine(OTHER_QUERIES));
         }
         let known = self.course.clone();
@@ -159,8 +160,8 @@ impl<'a> Foretelling<'a> {
         Ok(Verdict::Again(together))
     }
 
-    /// Follows the course of the batches through the next queries, as far as BLAST+ searches. False where they lie in other company
-    /// than in these parts.
+    /// Follows the course of the batches through the next queries, as far as BLAST+ searches. False
+    /// where they lie in other company than in these parts.
     fn follow(
         &mut self,
         queries: &Range<usize>,
@@ -168,8 +169,8 @@ impl<'a> Foretelling<'a> {
         foretold: Option<(&[Part], usize)>,
     ) -> bool {
         let mut parts = foretold.map(|(parts, reach)| (parts.iter(), reach));
-        while self.course.next() < queries.end {
-            let run = self.course.run(queries.end, &mut self.stream);
+        while self.course.next_query() < queries.end {
+            let run = self.course.next_run(queries.end, &mut self.stream);
             self.stop = self.stops_before(&run);
             if self.stop.is_some() {
                 return true;
@@ -184,13 +185,13 @@ impl<'a> Foretelling<'a> {
                 self.stop = self.stream.stop(run.batch.clone(), self.course.letters());
             }
             let own = run.queries.start - queries.start..run.queries.end - queries.start;
-            self.course.pass(&run, extensions[own].iter().sum());
+            self.course.advance(&run, extensions[own].iter().sum());
         }
         true
     }
 
     /// What BLAST+ finds wrong with a batch that begins with this run, instead of searching it.
-    fn stops_before(&mut self, Run { queries, batch }: &Run) -> Option<Stop> {
+    fn stops_before(&mut self, BatchRun { queries, batch }: &BatchRun) -> Option<Stop> {
         if queries.start != batch.start {
             return None;
         }
@@ -203,7 +204,7 @@ impl<'a> Foretelling<'a> {
         self.rate.0 += extensions.iter().sum::<u64>();
         self.rate.1 += self.stream.letters(queries.clone());
         self.seen = self.seen.split_off(&queries.end);
-        let start = self.course.start();
+        let start = self.course.batch_start();
         self.batches.retain(|&(_, end), _| end > start);
         self.stream.forget(start);
     }
@@ -225,7 +226,7 @@ impl<'a> Foretelling<'a> {
     fn foretell(&mut self, queries: &Range<usize>, reach: usize) -> Vec<Part> {
         let (extensions, letters) = self.rate;
         let rate = extensions as f64 / letters.max(1) as f64;
-        let first = self.course.next();
+        let first = self.course.next_query();
         let of = |query: usize| match self.seen.get(&query) {
             Some(&extensions) => extensions as f64,
             None => rate * self.stream.letters(query..query + 1) as f64,
@@ -233,13 +234,13 @@ impl<'a> Foretelling<'a> {
         let each: Vec<f64> = (first..queries.end).map(of).collect();
         let believed =
             |run: Range<usize>| each[run.start - first..run.end - first].iter().sum::<f64>() as u64;
-        let runs = self.course.foretell(queries.clone(), believed, &mut self.stream);
+        let runs = self.course.predict(queries.clone(), believed, &mut self.stream);
         runs.iter().map(|run| self.part(run, reach)).collect()
     }
 
     /// How the queries of a run are searched.
-    fn part(&mut self, run: &Run, reach: usize) -> Part {
-        let Run { queries, batch } = run;
+    fn part(&mut self, run: &BatchRun, reach: usize) -> Part {
+        let BatchRun { queries, batch } = run;
         let all = self.stream.get(batch.clone());
         if self.batches.len() >= MOST_BATCHES {
             self.batches.clear();

@@ -1,5 +1,5 @@
-//! What became of queries that are searched again and again, one block after the other: where their matrices go, what is told, and how
-//! the searches are numbered.
+//! What became of queries that are searched again and again, one block after the other: where their
+//! matrices go, what is told, and how the searches are numbered.
 
 use std::collections::BTreeMap;
 
@@ -83,8 +83,9 @@ impl<'a> Iterations<'a> {
         Ok(told)
     }
 
-    /// Takes note of what became of the next block: where it is reported, and what is to be told now. It is durable before anybody
-    /// hears of it; not that of a block with which the report ends, so that it ends there whenever the job goes on.
+    /// Takes note of what became of the next block: where it is reported, and what is to be told
+    /// now. It is durable before anybody hears of it; not that of a block with which the report
+    /// ends, so that it ends there whenever the job goes on.
     ///
     /// # Errors
     /// A checkpoint or files that cannot be written.
@@ -125,7 +126,7 @@ impl<'a> Iterations<'a> {
             told.extend(searches.into_iter().map(|text| Told::Search(Warning::new(text))));
         }
         self.searches -= uncounted;
-        matrices.iter().try_for_each(|matrix| self.files.keep(matrix))?;
+        matrices.iter().try_for_each(|matrix| self.files.save(matrix))?;
         self.failure = failure.map(|(code, message)| Error::new(code, message));
         Ok(())
     }
@@ -147,13 +148,13 @@ mod tests {
         let release = &Release::V2_12_0;
         let scoring = ScoringSystem::new(release, "BLOSUM62", None, None).expect("known scores");
         Iteration {
-            rounds: None,
+            max_iterations: None,
             params: ProteinParams::psiblast(release, scoring),
             resets_composition: false,
             pseudocount: 0,
             fault: None,
             warnings: Vec::new(),
-            start: None,
+            initial_pssm: None,
             checkpoint: None,
             table: None,
             save_last: false,
@@ -207,7 +208,7 @@ mod tests {
         let iteration = Iteration { checkpoint, ..iteration() };
         let mut iterations = Iterations::new(&iteration);
         for (block, matrices) in [["a", "b"], ["c", "d"]].into_iter().enumerate() {
-            let matrices = matrices.map(|text| Matrix::of_checkpoint(text.as_bytes())).to_vec();
+            let matrices = matrices.map(|text| Matrix::from_checkpoint(text.as_bytes())).to_vec();
             let found = pack(&Ended { matrices, ..ended(2, None) }).unwrap();
             iterations.judge(BlockId(block as u32), &found).unwrap();
         }

@@ -14,7 +14,7 @@ use fleetblast_report::table::DescriptionRow;
 use super::rounds::{self, Answers, Asked, Piece};
 use crate::error::Error;
 use crate::ranks::job::{Block, Job};
-use crate::reports::failure;
+use crate::reports::report_failure;
 
 /// What is printed, by query.
 pub struct Printed {
@@ -77,7 +77,8 @@ impl Laid {
         [text[..first].to_vec()].into_iter().chain(self.queries.iter().map(own)).collect()
     }
 
-    /// In SAM: the lines, after those of their references, of which who publishes the report makes its header.
+    /// In SAM: the lines, after those of their references, of which who publishes the report makes
+    /// its header.
     fn of_lines(
         (job, options): (&Job, &Sam),
         (id, pass): (BlockId, PassId),
@@ -122,20 +123,20 @@ impl Laid {
             let result = block.result(query, hits.len());
             if id == BlockId(0) && query == 0 {
                 pieces::opening(&job.report, &result, &mut laid.piece)
-                    .map_err(|error| failure(&error))?;
+                    .map_err(|error| report_failure(&error))?;
             }
             let start = laid.length();
             let printed: Vec<&DescriptionRow> =
                 orders[query].iter().filter_map(|&place| rows[query].get(place)).collect();
             let alignments = hits.iter().map(|hit| hit.alignments.len()).sum();
             pieces::query_header(&job.report, &result, &printed, alignments, &mut laid.piece)
-                .map_err(|error| failure(&error))?;
+                .map_err(|error| report_failure(&error))?;
             for &place in &orders[query] {
                 let Piece { partition, number, length } = pieces[query][place];
                 laid.add(Owner::Partition(pass, partition), number, length);
             }
             pieces::query_footer(&job.report, &result, &mut laid.piece)
-                .map_err(|error| failure(&error))?;
+                .map_err(|error| report_failure(&error))?;
             laid.queries.push(start..laid.length());
         }
         laid.close();

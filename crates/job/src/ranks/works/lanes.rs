@@ -1,7 +1,7 @@
 //! The threads of a rank that carry out works, and record what they do.
 //!
-//! They end when the driver drops its end of their channels; that nobody listens to what they tell means that the rank is
-//! ending.
+//! They end when the driver drops its end of their channels; that nobody listens to what they tell
+//! means that the rank is ending.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
@@ -116,13 +116,13 @@ pub fn compute<'s, 'a: 's>(
                 WorkerTask::Forget(block, pass) => works.forget((block, pass)),
             }
         }
-        recorder.loaded(works.loaded());
+        recorder.set_loaded(works.loaded());
     });
     sender
 }
 
-/// Starts the thread of a worker that writes and sends beside the search. Bytes of the output go to `writer` if there is
-/// one.
+/// Starts the thread of a worker that writes and sends beside the search. Bytes of the output go to
+/// `writer` if there is one.
 pub fn moving<'s>(
     scope: &'s Scope<'s, '_>,
     shared: Arc<Shared>,

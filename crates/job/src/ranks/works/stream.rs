@@ -8,16 +8,16 @@ use fleetblast_engine::search::Search;
 use rayon::prelude::*;
 
 use crate::audience::Audience;
-use crate::batching::course::Lengths;
+use crate::batching::progress::BatchBoundaries;
 use crate::error::{Error, NO_SEQUENCES};
-use crate::queries::{Queries, QueryRecord, Records, all_empty};
+use crate::queries::{QueryReader, QueryRecord, RawBlock, all_empty_error};
 
 /// Queries that are read and made ready at a time, and letters that are enough.
 const AT_ONCE: (usize, u64) = (1000, 200_000);
 
 /// Queries that are read ahead, by their numbers from 0 on.
 pub struct Stream<'a> {
-    queries: Queries<'a>,
+    queries: QueryReader<'a>,
     engine: &'a Search,
     audience: &'a dyn Audience,
     pool: rayon::ThreadPool,
@@ -47,7 +47,7 @@ pub struct Stop {
 impl<'a> Stream<'a> {
     /// Of queries that are made ready on threads of the pool.
     pub fn new(
-        queries: Queries<'a>,
+        queries: QueryReader<'a>,
         engine: &'a Search,
         audience: &'a dyn Audience,
         pool: rayon::ThreadPool,
@@ -101,28 +101,29 @@ impl<'a> Stream<'a> {
     }
 
     /// Takes the queries of the next block, of those before `end`; none at the end.
-    pub fn take(&mut self, end: usize) -> (Range<usize>, Records) {
-        let mut block = Records::default();
+    pub fn take(&mut self, end: usize) -> (Range<usize>, RawBlock) {
+        let mut block = RawBlock::default();
         let start = self.end() - self.records.len();
         while start + block.records.len() < end
-            && !self.queries.is_enough(block.weight())
+            && !self.queries.is_block_full(block.weight())
             && (!self.records.is_empty() || self.read())
         {
             block.records.extend(self.records.pop_front());
         }
         for record in &block.records {
-            record.tell_warnings(self.audience);
+            record.report_warnings(self.audience);
         }
         (start..start + block.records.len(), block)
     }
 
     /// Adds what BLAST+ warns of when it searches queries, of whose batches some can be searched.
-    pub fn add_messages_of_search(&self, block: &mut Records, searched: &[bool]) {
+    pub fn add_messages_of_search(&self, block: &mut RawBlock, searched: &[bool]) {
         self.queries.add_messages_of_search(&mut block.records, searched.iter().copied());
     }
 
-    /// Whether BLAST+ stops at this batch or after it: it cannot read it to its end, there is not a letter in it, it cannot search with
-    /// these scores, or it looks for another one and finds no queries.
+    /// Whether BLAST+ stops at this batch or after it: it cannot read it to its end, there is not a
+    /// letter in it, it cannot search with these scores, or it looks for another one and finds no
+    /// queries.
     pub fn stop(&mut self, batch: Range<usize>, letters: usize) -> Option<Stop> {
         let is_full = self.letters(batch.clone()) >= letters as u64;
         let is_last = batch.end == self.end() && !self.read();
@@ -130,14 +131,14 @@ impl<'a> Stream<'a> {
             return Some(Stop { query: batch.start, error });
         }
         if self.get(batch.clone()).iter().all(|query| query.length == 0) {
-            return Some(Stop { query: batch.start, error: all_empty(batch.len()) });
+            return Some(Stop { query: batch.start, error: all_empty_error(batch.len()) });
         }
         let messages = self.messages.range(batch.start - self.first..batch.end - self.first);
         let is_searched = self.get(batch.clone()).into_iter().any(Query::is_searchable);
         if let (true, Some(error)) = (is_searched, self.queries.refusal(messages)) {
             return Some(Stop { query: batch.start, error });
         }
-        let nothing = || self.queries.passed_over_last().then(|| Error::engine(NO_SEQUENCES));
+        let nothing = || self.queries.has_skipped_last().then(|| Error::engine(NO_SEQUENCES));
         let error = if is_full && is_last { self.failure.clone().or_else(nothing) } else { None };
         error.map(|error| Stop { query: batch.end, error })
     }
@@ -173,7 +174,7 @@ impl<'a> Stream<'a> {
     }
 }
 
-impl Lengths for Stream<'_> {
+impl BatchBoundaries for Stream<'_> {
     fn end_of_batch(&mut self, start: usize, letters: usize) -> usize {
         let wanted = self.before(start).saturating_add(letters as u64);
         while self.sums.back().is_some_and(|&sum| sum < wanted) && self.read() {}

@@ -22,17 +22,17 @@ use super::iterations::{Iterations, Told as Said};
 use super::register::Register;
 use super::shared::lock;
 use super::stream::Stream;
-use crate::batching::course::Course;
+use crate::batching::progress::BatchProgress;
 use crate::error::Error;
-use crate::metadata::no_room;
+use crate::metadata::memory_error;
 use crate::plan::Metadata;
-use crate::queries::{Queries, QueryRecord};
+use crate::queries::{QueryReader, QueryRecord};
 use crate::ranks::chain::first_record;
 use crate::ranks::job::Job;
 use crate::ranks::output::{SharedOutput, Stretch, Whole};
 use crate::ranks::sending::Sending;
 use crate::ranks::wire::{Bytes, Found, Queries as Parcel, Query, Verdict, pack, unpack};
-use crate::reports::{NO_TAXONOMY, Warning, misses_taxonomy, warns_at_end};
+use crate::reports::{NO_TAXONOMY, Warning, lacks_taxonomy, warns_at_end};
 use crate::threads::pool;
 
 /// Carries out the supermaster's works.
@@ -60,27 +60,27 @@ pub struct SupermasterWorks<'a> {
 /// Where blocks come from.
 enum Source<'a> {
     /// Queries whose batches are known.
-    Plain(Queries<'a>),
+    Plain(QueryReader<'a>),
     /// Those whose batches are not; and where their extensions are kept, with a checkpoint.
     Foretold(Box<Foretelling<'a>>, Option<Box<Counts>>),
     /// Those that are searched again and again; and what became of them.
-    Iterated(Queries<'a>, Iterations<'a>),
+    Iterated(QueryReader<'a>, Iterations<'a>),
 }
 
 impl<'a> SupermasterWorks<'a> {
-    /// For the job's supermaster, which reads `queries` and made the output; it begins with `start` if it is metadata. The whole output
-    /// goes to `publisher`.
+    /// For the job's supermaster, which reads `queries` and made the output; it begins with `start`
+    /// if it is metadata. The whole output goes to `publisher`.
     ///
     /// # Errors
     /// Threads that cannot be started.
     pub fn new(
         job: &'a Job<'a>,
-        queries: Queries<'a>,
+        queries: QueryReader<'a>,
         (output, start): (Whole, Option<Vec<u8>>),
         publisher: Sender<Whole>,
     ) -> Result<Self, Error> {
         let queries = if job.consults() {
-            let course = Course::new(queries.batching());
+            let course = BatchProgress::new(queries.batch_sizer());
             let threads = pool(job.plan.threads.count)?;
             let stream = Stream::new(queries, &job.engine, &*job.audience, threads);
             let foretelling = Foretelling::new(&job.engine, stream, course);
@@ -160,7 +160,7 @@ impl<'a> SupermasterWorks<'a> {
             Source::Plain(queries) | Source::Iterated(queries, _) => {
                 let mut read = queries.next_records(&job.engine, &*job.audience);
                 // Where batches depend on that, it is known that there are none.
-                queries.found(0);
+                queries.record_extensions(0);
                 if let Ok(Some(records)) = &mut read {
                     self.failure = records.failure.take();
                 }
@@ -172,14 +172,15 @@ impl<'a> SupermasterWorks<'a> {
             }
         };
         let Some((block, findings, together)) = parcel else { return Ok(None) };
-        let warnings: Vec<Warning> = block.records.iter().map(Warning::of).collect();
+        let warnings: Vec<Warning> = block.records.iter().map(Warning::from_record).collect();
         match &mut self.queries {
-            // What is told of each search is not known before it is made, and comes behind what was odd.
+            // What is told of each search is not known before it is made, and comes behind what was
+            // odd.
             Source::Iterated(_, iterations) => {
                 // What is warned of the options comes behind that.
                 let of_options = job.plan.iteration.as_ref().map_or(&[][..], |it| &it.warnings);
                 let told = |record: &QueryRecord| {
-                    let odd = record.warnings_told_by(job.audience.program()).into_iter();
+                    let odd = record.warnings_for(job.audience.program()).into_iter();
                     odd.chain(of_options.iter().cloned()).collect()
                 };
                 iterations.note(id, block.records.iter().map(told).collect());
@@ -196,7 +197,7 @@ impl<'a> SupermasterWorks<'a> {
                 let told = iterations.skip(id)?;
                 self.tell(told);
             }
-            job.audience.skip(weight.sequences);
+            job.audience.skip_queries(weight.sequences);
             return Ok(Some(Weighed { payload: Vec::new().into(), weight }));
         }
         let parcel = Parcel {
@@ -244,21 +245,22 @@ impl<'a> SupermasterWorks<'a> {
             return;
         }
         let Job { report, target, audience, .. } = self.job;
-        let misses = misses_taxonomy(report, target);
-        warnings.iter().for_each(|warning| warning.tell(report, misses, &**audience));
+        let misses = lacks_taxonomy(report, target);
+        warnings.iter().for_each(|warning| warning.print(report, misses, &**audience));
     }
 
     /// Tells what came of queries that are searched again and again.
     fn tell(&self, told: Vec<Said>) {
         for told in told {
             match told {
-                Said::Odd(text) => self.job.audience.complain(&text),
+                Said::Odd(text) => self.job.audience.print_message(&text),
                 Said::Search(warning) => self.warn(&[warning]),
             }
         }
     }
 
-    /// The last record of metadata; `closing` is the end of the report, which counts so many queries or searches.
+    /// The last record of metadata; `closing` is the end of the report, which counts so many
+    /// queries or searches.
     fn end_of(
         &self,
         metadata: &Metadata,
@@ -273,7 +275,7 @@ impl<'a> SupermasterWorks<'a> {
         let (queries, blocks) = (self.count as u64, self.blocks);
         let counted = counted as u64;
         let end = End { queries, blocks, counted, has_report: true, closing };
-        let body = end.encode().map_err(no_room)?;
+        let body = end.encode().map_err(memory_error)?;
         first_record(RecordKind::End, &body)
     }
 
@@ -294,8 +296,8 @@ impl<'a> SupermasterWorks<'a> {
         let mut bytes = Vec::new();
         if failure.is_none() {
             let Job { report, target, .. } = self.job;
-            if self.job.reports() && misses_taxonomy(report, target) && warns_at_end(report) {
-                self.job.audience.warn_alone(NO_TAXONOMY.as_bytes());
+            if self.job.reports() && lacks_taxonomy(report, target) && warns_at_end(report) {
+                self.job.audience.warn_from_rank(NO_TAXONOMY.as_bytes());
             }
             let count = match &self.queries {
                 Source::Iterated(_, iterations) => iterations.searches() as usize,

@@ -1,4 +1,5 @@
-//! What a block is where the report is made at another site: a record of its metadata, which a master makes.
+//! What a block is where the report is made at another site: a record of its metadata, which a
+//! master makes.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,7 @@ use fleetblast_report::model::QueryResult;
 use fleetblast_report::pieces;
 use rayon::prelude::*;
 
-use crate::batching::Batching;
+use crate::batching::BatchSizer;
 use crate::error::Error;
 use crate::metadata::{
     EncodingChooser, MetadataEncoder, SearchCapacity, SearchedBlock, encode_block,
@@ -18,8 +19,8 @@ use crate::metadata::{
 use crate::ranks::chain::first_record;
 use crate::ranks::job::{Block, Job};
 use crate::ranks::sending::Watcher;
-use crate::reports::failure;
-use crate::search::Phases;
+use crate::reports::report_failure;
+use crate::search::PhaseTimes;
 use crate::trace::Recorder;
 
 /// Tells of blocks.
@@ -30,7 +31,7 @@ pub struct Telling<'a> {
     /// When the block before was told.
     last: Instant,
     /// How long blocks took so far.
-    phases: Phases,
+    phases: PhaseTimes,
     /// Who is told how metadata go.
     recorder: Recorder,
 }
@@ -55,7 +56,7 @@ impl<'a> Telling<'a> {
         let metadata = job.plan.metadata.as_ref()?;
         let chooser = EncodingChooser::new(metadata, seekers, job.target);
         let encoder = MetadataEncoder::new(job.plan, &job.engine, job.target);
-        let (last, phases) = (Instant::now(), Phases::default());
+        let (last, phases) = (Instant::now(), PhaseTimes::default());
         Some(Telling { job, encoder, chooser, last, phases, recorder })
     }
 
@@ -73,21 +74,25 @@ impl<'a> Telling<'a> {
         // Where it depends on what was found, a block may begin and end amid a batch.
         let cut = job.consults();
         let batches = reported_batches(&block.batches, reported);
-        let batching = Batching::new(job.plan.batch_size, job.target.letters());
+        let batching = BatchSizer::new(job.plan.batch_size, job.target.letters());
         let searched = SearchedBlock {
             records: &block.records[..reported],
             prepared: &block.prepared[..reported],
             batches: &batches,
-            reach_out: if cut { block.batch_searched()[..reported].to_vec() } else { Vec::new() },
+            searched_by_batch: if cut {
+                block.batch_searched()[..reported].to_vec()
+            } else {
+                Vec::new()
+            },
             hits,
             overflowed,
-            has_pieces: block.grouping.has_pieces(),
-            batch_state: (!cut).then(|| batching.course()),
+            has_chunks: block.grouping.has_pieces(),
+            batch_state: (!cut).then(|| batching.state()),
         };
         let Telling { encoder, chooser, phases, .. } = self;
         // What is seen now, where it is seen, says more than what was when the block was read.
         let seen = job.sending.as_ref().and_then(Watcher::seen).or(block.link);
-        chooser.account.link = seen.or(chooser.account.link);
+        chooser.costs.link = seen.or(chooser.costs.link);
         let mut make = |kind| {
             let (begun, mut format) = (Instant::now(), Duration::ZERO);
             let found = encoder.encode(kind, &searched, || {
@@ -108,13 +113,13 @@ impl<'a> Telling<'a> {
         };
         let kind = found.encoding;
         let told = encode_block(searched, found)?;
-        chooser.account.crossed(kind, told.len());
-        self.recorder.told(&chooser.account);
+        chooser.costs.record_sent(kind, told.len());
+        self.recorder.set_metadata_costs(&chooser.costs);
         first_record(RecordKind::Block, &told)
     }
 
-    /// A block took what passed since the one before: several are under way at a time. As much of it as its own alignments took is
-    /// theirs.
+    /// A block took what passed since the one before: several are under way at a time. As much of
+    /// it as its own alignments took is theirs.
     fn note_time(&mut self, traceback: Duration) {
         let now = Instant::now();
         let all = now.duration_since(std::mem::replace(&mut self.last, now));
@@ -150,12 +155,13 @@ fn report(
     // Where blocks are of several kinds, it is the other site that begins the report.
     if id == BlockId(0) && job.reports() {
         pieces::prologue(&job.report, &mut rest);
-        pieces::opening(&job.report, &result(0), &mut rest).map_err(|error| failure(&error))?;
+        pieces::opening(&job.report, &result(0), &mut rest)
+            .map_err(|error| report_failure(&error))?;
     }
     let format = |query| {
         let mut bytes = Vec::new();
         pieces::format_query(&job.report, &result(query), job.target, &mut bytes)
-            .map_err(|error| failure(&error))?;
+            .map_err(|error| report_failure(&error))?;
         Ok(bytes)
     };
     let queries: Result<Vec<_>, Error> = (0..hits.len()).into_par_iter().map(format).collect();

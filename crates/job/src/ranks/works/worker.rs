@@ -25,15 +25,15 @@ use crate::error::{Error, exit};
 use crate::iteration::subject_letters;
 use crate::ranks::job::{Block, Job};
 use crate::ranks::wire::{Answer, Bytes, Chosen, Line, Question, Rows, Wanted, pack, unpack};
-use crate::reports::failure;
-use crate::search::Scan;
+use crate::reports::report_failure;
+use crate::search::DatabaseScan;
 use crate::trace::{Kind, Loaded, Span};
 
 /// Carries out a worker's works on the compute lane.
 pub struct WorkerWorks<'a> {
     job: &'a Job<'a>,
     /// The partitions that are held here.
-    scans: HashMap<PartitionId, Scan<'a>>,
+    scans: HashMap<PartitionId, DatabaseScan<'a>>,
     passes: HashMap<Pass, Searching>,
     shared: Arc<Shared>,
 }
@@ -42,7 +42,8 @@ pub struct WorkerWorks<'a> {
 struct Searching {
     block: Block,
     merger: Merger,
-    /// All of it ready to be searched, if that is a single wave; others are made ready again for each partition.
+    /// All of it ready to be searched, if that is a single wave; others are made ready again for
+    /// each partition.
     ready: Option<Searcher>,
     /// Alignments by query and subject.
     aligned: HashMap<(u32, u32), Candidate>,
@@ -52,13 +53,14 @@ impl<'a> WorkerWorks<'a> {
     /// For a worker of the job that holds these partitions.
     pub fn new(
         job: &'a Job<'a>,
-        scans: HashMap<PartitionId, Scan<'a>>,
+        scans: HashMap<PartitionId, DatabaseScan<'a>>,
         shared: Arc<Shared>,
     ) -> Self {
         WorkerWorks { job, scans, passes: HashMap::new(), shared }
     }
 
-    /// An error, which nobody listens to any more, if the job has ended: what was made is not whole.
+    /// An error, which nobody listens to any more, if the job has ended: what was made is not
+    /// whole.
     fn go_on(&self) -> Result<(), Error> {
         match self.job.halt.is_set() {
             true => Err(Error::silent(exit::UNKNOWN)),
@@ -122,7 +124,7 @@ impl<'a> WorkerWorks<'a> {
                     self.align(pass, *partition, &wanted)?
                 }
                 Question::Describe(chosen) => {
-                    span.is(Kind::Describe);
+                    span.set_kind(Kind::Describe);
                     span.add("hits", chosen.len() as u64);
                     let searching = self.passes.get(&pass).ok_or_else(|| unknown(pass.0))?;
                     let describe = |chosen| searching.shown(self.job, chosen)?.describe();
@@ -130,7 +132,7 @@ impl<'a> WorkerWorks<'a> {
                     Answer::Described(rows?)
                 }
                 Question::Tell(chosen) => {
-                    span.is(Kind::Send);
+                    span.set_kind(Kind::Send);
                     span.add("hits", chosen.len() as u64);
                     let searching = self.passes.get(&pass).ok_or_else(|| unknown(pass.0))?;
                     let tell = |chosen| Ok(searching.shown(self.job, chosen)?.hit);
@@ -138,7 +140,7 @@ impl<'a> WorkerWorks<'a> {
                     Answer::Told(told?)
                 }
                 Question::Lay(chosen) => {
-                    span.is(Kind::Send);
+                    span.set_kind(Kind::Send);
                     span.add("hits", chosen.len() as u64);
                     let searching = self.passes.get(&pass).ok_or_else(|| unknown(pass.0))?;
                     let lay = |chosen| searching.shown(self.job, chosen)?.lay();
@@ -146,7 +148,7 @@ impl<'a> WorkerWorks<'a> {
                     Answer::Laid(laid?)
                 }
                 Question::Format { chosen, described } => {
-                    span.is(Kind::Format);
+                    span.set_kind(Kind::Format);
                     span.add("hits", chosen.len() as u64);
                     let place = (pass, *partition);
                     let (answer, more) = self.format(place, &chosen, described, budget - kept)?;
@@ -375,7 +377,7 @@ impl Shown<'_> {
 
     fn describe(&self) -> Result<DescriptionRow, Error> {
         pieces::description_row(&self.job.report, &self.result, self.job.target, &self.hit)
-            .map_err(|error| failure(&error))
+            .map_err(|error| report_failure(&error))
     }
 
     fn format(&self, rank: u32) -> Result<Formatted, Error> {
@@ -387,7 +389,7 @@ impl Shown<'_> {
             }
             _ => self.piece(rank).map(Formatted::Piece),
         };
-        made.map_err(|error| failure(&error))
+        made.map_err(|error| report_failure(&error))
     }
 
     fn piece(&self, rank: u32) -> Result<Vec<u8>, ReportError> {

@@ -15,7 +15,7 @@ use fleetblast_spool::Checkpoint;
 
 use crate::error::Error;
 use crate::output::Unpublished;
-use crate::processes::{Processes, failure};
+use crate::processes::{Processes, mpi_failure};
 use crate::ranks::{checkpoint, vigil};
 
 /// Reads at a time: file systems on a network want several.
@@ -80,8 +80,8 @@ pub struct Exchange<'a, 'm> {
 }
 
 impl<'a, 'm> Exchange<'a, 'm> {
-    /// Joins the exchange (collective); `slots` are for the pieces that others bring, `report` is what a job that ends leaves
-    /// unfinished.
+    /// Joins the exchange (collective); `slots` are for the pieces that others bring, `report` is
+    /// what a job that ends leaves unfinished.
     ///
     /// # Errors
     /// Ranks that cannot be connected.
@@ -92,16 +92,18 @@ impl<'a, 'm> Exchange<'a, 'm> {
         slots: HashMap<Piece, Slot<'m>>,
     ) -> Result<Self, Error> {
         let world = &setting.processes.world;
-        let mailbox = Mailbox::new(world.comm()).map_err(failure)?;
+        let mailbox = Mailbox::new(world.comm()).map_err(mpi_failure)?;
         let relay = Relay::new(Rank(world.rank() as u32), routes, Time(0));
         let start = Instant::now();
         Ok(Self { setting, report, mailbox, relay, slots, start, pulse: start })
     }
 
-    /// Reads the pieces of `jobs` with `read`, on a few threads, and exchanges them, until all ranks have all.
+    /// Reads the pieces of `jobs` with `read`, on a few threads, and exchanges them, until all
+    /// ranks have all.
     ///
     /// # Errors
-    /// The first failure of any rank, at the first rank. At the others this rank's own, if the first does not end the job.
+    /// The first failure of any rank, at the first rank. At the others this rank's own, if the
+    /// first does not end the job.
     pub fn run(
         mut self,
         jobs: VecDeque<Reading<'m>>,
@@ -124,7 +126,7 @@ impl<'a, 'm> Exchange<'a, 'm> {
             ended
         })?;
         // All ranks have all.
-        self.mailbox.close().map_err(failure)
+        self.mailbox.close().map_err(mpi_failure)
     }
 
     fn exchange(&mut self, results: &Receiver<Done<'m>>) -> Result<(), Error> {
@@ -135,16 +137,16 @@ impl<'a, 'm> Exchange<'a, 'm> {
                 self.put(piece, bytes, None)?;
             }
             self.send()?;
-            if let Some(message) = self.mailbox.wait(NAP).map_err(failure)? {
+            if let Some(message) = self.mailbox.wait(NAP).map_err(mpi_failure)? {
                 self.take(&message)?;
             }
             self.look()?;
             if let Some(arrival) = &mut arrival {
-                if arrival.is_complete().map_err(failure)? {
+                if arrival.is_complete().map_err(mpi_failure)? {
                     return Ok(());
                 }
-            } else if self.relay.is_done() && self.mailbox.progress().map_err(failure)? {
-                arrival = Some(self.setting.processes.world.comm().arrive().map_err(failure)?);
+            } else if self.relay.is_done() && self.mailbox.progress().map_err(mpi_failure)? {
+                arrival = Some(self.setting.processes.world.comm().arrive().map_err(mpi_failure)?);
             }
         }
     }
@@ -170,7 +172,7 @@ impl<'a, 'm> Exchange<'a, 'm> {
             let Some(Slot::Full(bytes)) = self.slots.get(&piece) else {
                 return Err(self.unexpected(None));
             };
-            self.mailbox.send(to.index(), tag::PIECE, marked(piece, bytes)).map_err(failure)?;
+            self.mailbox.send(to.index(), tag::PIECE, marked(piece, bytes)).map_err(mpi_failure)?;
         }
         Ok(())
     }
@@ -199,7 +201,7 @@ impl<'a, 'm> Exchange<'a, 'm> {
                     self.put(piece, room, Some(from))?;
                     let confirmation = Vec::new();
                     let sent = self.mailbox.send(message.from, tag::CONFIRMED, confirmation);
-                    return sent.map_err(failure);
+                    return sent.map_err(mpi_failure);
                 }
             }
             _ => {}
@@ -212,7 +214,7 @@ impl<'a, 'm> Exchange<'a, 'm> {
         let now = self.now();
         for (to, partition) in self.relay.due_beats(now) {
             let beat = marked(Piece { partition, number: 0 }, &[]);
-            self.mailbox.send(to.index(), tag::BEAT, beat).map_err(failure)?;
+            self.mailbox.send(to.index(), tag::BEAT, beat).map_err(mpi_failure)?;
         }
         if let Some(checkpoint) = self.setting.checkpoint
             && self.pulse.elapsed() >= vigil::PULSE
@@ -235,8 +237,8 @@ impl<'a, 'm> Exchange<'a, 'm> {
         Err(self.told(Error::new(Failure::SILENT_RANK_CODE, message)))
     }
 
-    /// Tells the first rank, which ends the job with the first failure that it hears of, and waits for that. A reader that
-    /// hangs must not keep the job alive.
+    /// Tells the first rank, which ends the job with the first failure that it hears of, and waits
+    /// for that. A reader that hangs must not keep the job alive.
     fn give_up(&mut self, error: &Error, results: &Receiver<Done<'m>>) {
         if self.setting.processes.world.rank() > 0 {
             let told = Instant::now();
@@ -253,7 +255,7 @@ impl<'a, 'm> Exchange<'a, 'm> {
                 return;
             }
         }
-        self.setting.processes.audience.complain(&error.message);
+        self.setting.processes.audience.print_message(&error.message);
         self.report.give_up();
         self.setting.processes.world.abort(i32::from(error.exit_code))
     }

@@ -1,7 +1,7 @@
 //! Loading the database by all processes together (`-loader broadcast`), before the search begins.
 //!
-//! Who reads what and who gets it from whom is told by [`fleetblast_fleet::loading`]; here are the memory that the ranks of a
-//! host share, the threads that read files, and the messages.
+//! Who reads what and who gets it from whom is told by [`fleetblast_fleet::loading`]; here are the
+//! memory that the ranks of a host share, the threads that read files, and the messages.
 
 mod exchange;
 mod room;
@@ -21,22 +21,22 @@ pub use self::exchange::Setting;
 use self::exchange::{Exchange, Reading, Slot};
 use self::room::Room;
 use crate::error::Error;
-use crate::processes::{Processes, failure, told};
+use crate::processes::{Processes, mpi_failure, require_broadcast};
 use crate::ranks::Common;
 
 /// Loads the partitions that this rank's worker holds (collective among all ranks).
 ///
 /// # Errors
-/// Silent if all ranks have one and the first has told it; others have not been told, and the other ranks do not know of
-/// them.
+/// Silent if all ranks have one and the first has told it; others have not been told, and the other
+/// ranks do not know of them.
 pub fn load(setting: Setting, common: &Common) -> Result<HashMap<PartitionId, Held>, Error> {
     let (start, processes) = (Instant::now(), setting.processes);
     let world = &processes.world;
     let database = &common.job.target.searched;
-    let partitions = processes.together(partitions(common))?;
+    let partitions = processes.require_all(partitions(common))?;
     let sizes: Vec<u64> = partitions.iter().map(Partition::size).collect();
     agree_on_sizes(processes, &sizes)?;
-    let host = world.comm().split_by_host().map_err(failure)?;
+    let host = world.comm().split_by_host().map_err(mpi_failure)?;
     let (on_host, host_of) = places_of_ranks(world, &host)?;
     let routes = routes(&common.topology, &host_of, &sizes);
     let places = PartitionOffsets::new(&routes, &on_host);
@@ -78,7 +78,7 @@ fn partitions(common: &Common) -> Result<Vec<Partition>, Error> {
 /// Ends the job if not all hosts have the same database: what one reads would not fit on another.
 fn agree_on_sizes(processes: &Processes, sizes: &[u64]) -> Result<(), Error> {
     let own = postcard::to_allocvec(sizes).map_err(Error::engine)?;
-    let first = told(processes.tell_all(Some(own.clone()))?)?;
+    let first = require_broadcast(processes.broadcast_from_first(Some(own.clone()))?)?;
     let same = match first == own {
         true => Ok(()),
         false => Err(Error::database(format_args!(
@@ -86,7 +86,7 @@ fn agree_on_sizes(processes: &Processes, sizes: &[u64]) -> Result<(), Error> {
             processes.world.host()
         ))),
     };
-    processes.together(same)
+    processes.require_all(same)
 }
 
 /// The ranks of this host, in the order of `host`; and for each rank a number of its host.
@@ -94,12 +94,12 @@ fn places_of_ranks(world: &World, host: &Comm) -> Result<(Vec<Rank>, Vec<u32>), 
     let number =
         |bytes: &Vec<u8>| bytes.as_slice().try_into().map(u32::from_le_bytes).map_err(|_| unlike());
     let own = (world.rank() as u32).to_le_bytes();
-    let on_host = host.gather_all(&own).map_err(failure)?;
+    let on_host = host.gather_all(&own).map_err(mpi_failure)?;
     let on_host: Vec<Rank> =
         on_host.iter().map(|bytes| number(bytes).map(Rank)).collect::<Result<_, _>>()?;
     // Its first rank stands for a host.
     let first = on_host.first().ok_or_else(unlike)?.0.to_le_bytes();
-    let host_of = world.comm().gather_all(&first).map_err(failure)?;
+    let host_of = world.comm().gather_all(&first).map_err(mpi_failure)?;
     let host_of: Result<_, _> = host_of.iter().map(number).collect();
     Ok((on_host, host_of?))
 }
@@ -123,7 +123,8 @@ fn rooms<'m>(
     (slots, jobs)
 }
 
-/// How a partition came into this host's memory, as far as this rank brought it, which filled so many bytes in all.
+/// How a partition came into this host's memory, as far as this rank brought it, which filled so
+/// many bytes in all.
 fn came(route: &Route, me: Rank, filled: usize, took: Duration) -> Statistics {
     let (bytes, received) = match route.position(me) {
         Some(0) => (route.size, 0),

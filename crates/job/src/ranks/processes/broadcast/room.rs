@@ -8,20 +8,20 @@ use fleetblast_db::load::{HugePages, Pages, machine};
 use fleetblast_mpi::{Comm, MpiError, Residence, SharedFill, name_rank};
 
 use crate::error::Error;
-use crate::processes::{Processes, failure};
+use crate::processes::{Processes, mpi_failure};
 
 /// Memory that is being filled.
 pub enum Room {
-    /// By a rank that is alone on its host: it need share nothing, and its memory can be on huge pages where those for files
-    /// are switched off, which is the kernel's default.
+    /// By a rank that is alone on its host: it need share nothing, and its memory can be on huge
+    /// pages where those for files are switched off, which is the kernel's default.
     Own(Pages, Range<usize>),
     /// By all ranks of the host, each its own range.
     Shared(SharedFill),
 }
 
 impl Room {
-    /// Room for `length` bytes on each host, of which this rank, one of those in `host`, fills `own` (collective among all
-    /// ranks).
+    /// Room for `length` bytes on each host, of which this rank, one of those in `host`, fills
+    /// `own` (collective among all ranks).
     ///
     /// # Errors
     /// Silent: that a host has too little memory has been told.
@@ -36,7 +36,7 @@ impl Room {
             0 => check(length as u64, machine::available_memory(), processes.world.host()),
             _ => Ok(()),
         };
-        processes.together(checked)?;
+        processes.require_all(checked)?;
         let room = match host.size() {
             1 => match Pages::new(length) {
                 Ok(pages) => Ok(Room::Own(pages, own)),
@@ -44,7 +44,7 @@ impl Room {
             },
             _ => SharedFill::new(host, length, own).map(Room::Shared).map_err(memory_failure),
         };
-        processes.together(room)
+        processes.require_all(room)
     }
 
     /// The bytes that this rank fills.
@@ -55,8 +55,8 @@ impl Room {
         }
     }
 
-    /// Waits until all ranks have filled their parts; from then on all ranks of a host can read all of it (collective among
-    /// all ranks). Tells also on what pages most of it is.
+    /// Waits until all ranks have filled their parts; from then on all ranks of a host can read all
+    /// of it (collective among all ranks). Tells also on what pages most of it is.
     ///
     /// # Errors
     /// Silent: why has been told.
@@ -67,7 +67,7 @@ impl Room {
                 fill.finish().map(|bytes| Arc::new(bytes) as Memory).map_err(memory_failure)
             }
         };
-        let memory = processes.together(memory)?;
+        let memory = processes.require_all(memory)?;
         let pages = match Residence::measure((*memory).as_ref()) {
             Some(found) if found.huge > found.resident / 2 => HugePages::Transparent,
             _ => HugePages::None,
@@ -102,7 +102,7 @@ fn refused(wanted: u64, host: &str, error: &dyn std::error::Error) -> Error {
 fn memory_failure(error: MpiError) -> Error {
     match error {
         error @ MpiError::Memory { .. } => Error::memory(error),
-        error => failure(error),
+        error => mpi_failure(error),
     }
 }
 

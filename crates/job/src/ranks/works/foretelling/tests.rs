@@ -1,4 +1,5 @@
-//! Whatever is found and whenever it is judged, all queries end up in the company that they have in one process.
+//! Whatever is found and whenever it is judged, all queries end up in the company that they have in
+//! one process.
 
 use std::fs;
 use std::ops::Range;
@@ -6,10 +7,10 @@ use std::ops::Range;
 use fleetblast_engine::params::DatabaseTotals;
 
 use super::*;
-use crate::audience::Nobody;
-use crate::batching::Batching;
+use crate::audience::SilentAudience;
+use crate::batching::BatchSizer;
 use crate::plan::Plan;
-use crate::queries::Queries;
+use crate::queries::QueryReader;
 use crate::testing::megablast;
 use crate::threads::pool;
 
@@ -74,7 +75,7 @@ fn case(random: &mut Random) -> Case {
 fn batches(case: &Case, plan: &Plan) -> Vec<Range<usize>> {
     let lengths: Vec<usize> =
         case.queries.iter().map(|text| text.lines().nth(1).map_or(0, str::len)).collect();
-    let mut batching = Batching::new(plan.batch_size, 0);
+    let mut batching = BatchSizer::new(plan.batch_size, 0);
     let (mut batches, mut start) = (Vec::new(), 0);
     while start < lengths.len() {
         let (mut end, mut letters) = (start, 0);
@@ -82,7 +83,7 @@ fn batches(case: &Case, plan: &Plan) -> Vec<Range<usize>> {
             letters += lengths[end];
             end += 1;
         }
-        batching.found(case.extensions[start..end].iter().sum());
+        batching.record_extensions(case.extensions[start..end].iter().sum());
         batches.push(start..end);
         start = end;
     }
@@ -108,11 +109,16 @@ struct Open {
 
 impl Jobs<'_> {
     fn foretelling(&self) -> Foretelling<'_> {
-        let queries = Queries::open(self.plan, self.case.block_residues, 0, false, &Nobody);
+        let queries =
+            QueryReader::open(self.plan, self.case.block_residues, 0, false, &SilentAudience);
         let queries = queries.expect("a file").expect("queries");
-        let course = Course::new(queries.batching());
+        let course = BatchProgress::new(queries.batch_sizer());
         let threads = pool(1).expect("a thread");
-        Foretelling::new(self.engine, Stream::new(queries, self.engine, &Nobody, threads), course)
+        Foretelling::new(
+            self.engine,
+            Stream::new(queries, self.engine, &SilentAudience, threads),
+            course,
+        )
     }
 
     /// How the queries of a block are truly searched.
@@ -133,7 +139,8 @@ impl Jobs<'_> {
         self.batches.iter().filter_map(of).collect()
     }
 
-    /// What a search of a block finds: what it does in truth where it is searched like that, and something else where it is not.
+    /// What a search of a block finds: what it does in truth where it is searched like that, and
+    /// something else where it is not.
     fn found(&self, foretelling: &Foretelling, block: BlockId, random: &mut Random) -> Found {
         let Foretold { queries, how } = &foretelling.blocks[&block];
         let How::Parts { parts, reach } = how else { panic!("it is known") };
@@ -152,8 +159,8 @@ impl Jobs<'_> {
         Found { extensions, strayed }
     }
 
-    /// A job from its beginning to its end, in which some blocks are known. Returns the extensions of each block, and the passes that
-    /// were in vain.
+    /// A job from its beginning to its end, in which some blocks are known. Returns the extensions
+    /// of each block, and the passes that were in vain.
     fn run(&self, known: &[Option<Vec<u64>>], random: &mut Random) -> (Vec<Vec<u64>>, u32) {
         let mut foretelling = self.foretelling();
         let (mut open, mut blocks, mut in_vain) = (BTreeMap::new(), Vec::new(), 0);
@@ -227,10 +234,11 @@ fn all_queries_are_searched_as_in_one_process() {
             mean_length: 100,
         };
         let engine = plan.engine(totals);
-        let queries = Queries::open(&plan, u64::MAX, 0, false, &Nobody).expect("a file");
+        let queries =
+            QueryReader::open(&plan, u64::MAX, 0, false, &SilentAudience).expect("a file");
         let mut queries = queries.expect("queries");
         let mut prepared = Vec::new();
-        while let Some(record) = queries.next_query(&Nobody).expect("a query") {
+        while let Some(record) = queries.next_query(&SilentAudience).expect("a query") {
             prepared.push(record.prepare(&engine));
         }
         let batches = batches(&case, &plan);
@@ -268,10 +276,11 @@ fn a_batch_without_letters_and_one_without_queries_are_refused() {
         fs::write(&path, text).expect("a file");
         let plan = Plan { query_range: Some(from..1 << 30), ..megablast(&path) };
         let engine = plan.engine(totals);
-        let queries = Queries::open(&plan, 1_000_000, 0, false, &Nobody).expect("a file");
+        let queries =
+            QueryReader::open(&plan, 1_000_000, 0, false, &SilentAudience).expect("a file");
         let queries = queries.expect("queries");
-        let course = Course::new(queries.batching());
-        let stream = Stream::new(queries, &engine, &Nobody, pool(1).expect("a thread"));
+        let course = BatchProgress::new(queries.batch_sizer());
+        let stream = Stream::new(queries, &engine, &SilentAudience, pool(1).expect("a thread"));
         let mut foretelling = Foretelling::new(&engine, stream, course);
         for block in (0..).map(BlockId) {
             let Some(read) = foretelling.read(block, None)? else { break };

@@ -17,7 +17,7 @@ use crate::iteration::{CONVERGED, Matrix, QueryProgress, ReportedIteration, Rule
 use crate::queries::QueryRecord;
 use crate::ranks::job::Job;
 use crate::ranks::wire::{self, Bytes, Ended};
-use crate::reports::{self, failure};
+use crate::reports::{self, report_failure};
 
 /// The queries of a block.
 pub struct Iterated {
@@ -38,7 +38,8 @@ pub struct Followed {
     pub found: Vec<ReportedIteration>,
 }
 
-/// What is reported of a search; in XML, of what it found through one of the occurrences of a pattern.
+/// What is reported of a search; in XML, of what it found through one of the occurrences of a
+/// pattern.
 pub struct Reported {
     /// The pass that it was a part of.
     pub pass: PassId,
@@ -68,7 +69,7 @@ impl Iterated {
         let follow = |query| {
             let record = QueryRecord::from(query);
             let mut course = rules.start(record.prepare(&job.engine));
-            course.end_if_lost();
+            course.fail_if_unsearchable();
             Followed {
                 record,
                 course,
@@ -80,7 +81,8 @@ impl Iterated {
         Ok(Iterated { queries: records.map(follow).collect() })
     }
 
-    /// The queries that are searched next, by their numbers: of those behind one that failed nothing is reported.
+    /// The queries that are searched next, by their numbers: of those behind one that failed
+    /// nothing is reported.
     pub fn active(&self) -> Vec<usize> {
         let goes_on = |query: &&Followed| query.course.failure.is_none();
         let alive = self.queries.iter().take_while(goes_on).count();
@@ -137,7 +139,7 @@ impl Iterated {
         let reported = self.reported().len();
         let queries = self.queries[..reported].iter_mut();
         let found = queries.map(|Followed { course, found, .. }| IteratedQuery {
-            searches: take(found),
+            iterations: take(found),
             converged: course.has_converged(),
         });
         found.collect()
@@ -171,11 +173,11 @@ impl Iterated {
                             alignments: 0,
                             occurrence: None,
                         };
-                        let result = reports::result(record, &course.query);
+                        let result = reports::empty_result(record, &course.query);
                         let result = QueryResult { round: Some(round), ..result };
                         let mut head = Vec::new();
                         pieces::query_header(&job.report, &result, &[], 0, &mut head)
-                            .map_err(|error| failure(&error))?;
+                            .map_err(|error| report_failure(&error))?;
                         laid.write(&head);
                     }
                 }

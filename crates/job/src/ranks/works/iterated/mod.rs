@@ -1,9 +1,11 @@
-//! The works of a master where queries are searched again and again: the round of a query ends where its hits are merged. There the
-//! matrix of the next one is made, once, and is what the workers get with the block's next pass.
+//! The works of a master where queries are searched again and again: the round of a query ends
+//! where its hits are merged. There the matrix of the next one is made, once, and is what the
+//! workers get with the block's next pass.
 //!
-//! The queries of a block go on together, each as long as it has to; blocks do not wait for each other. When all searches of a block are
-//! made, the supermaster is told what became of them. It goes through the blocks in their order, since what a search is numbered depends
-//! on those before, and since a query that fails ends the report.
+//! The queries of a block go on together, each as long as it has to; blocks do not wait for each
+//! other. When all searches of a block are made, the supermaster is told what became of them. It
+//! goes through the blocks in their order, since what a search is numbered depends on those before,
+//! and since a query that fails ends the report.
 
 mod block;
 mod pass;
@@ -26,10 +28,10 @@ use super::pieces::Pieces;
 use super::register::SharedRegister;
 use super::rounds::{answers, confused};
 use super::shared::lock;
-use crate::cost::Account;
+use crate::cost::EncodingCosts;
 use crate::error::Error;
 use crate::iteration::Rules;
-use crate::metadata::{encode_iterated_block, encode_iterations, no_room};
+use crate::metadata::{encode_iterated_block, encode_iterations, memory_error};
 use crate::ranks::chain::first_record;
 use crate::ranks::job::Job;
 use crate::ranks::wire::{Before, Bytes, pack, unpack};
@@ -40,7 +42,8 @@ use crate::trace::Recorder;
 pub struct IteratedMaster<'a> {
     job: &'a Job<'a>,
     rules: Rules<'a>,
-    /// Prepares queries and makes matrices. The worker of the same rank has threads of its own: it may be searching for long.
+    /// Prepares queries and makes matrices. The worker of the same rank has threads of its own: it
+    /// may be searching for long.
     pool: rayon::ThreadPool,
     blocks: HashMap<BlockId, (Iterated, Option<Pass>)>,
     /// Own pieces of blocks that are laid out, until they are taken.
@@ -48,7 +51,7 @@ pub struct IteratedMaster<'a> {
     /// Where to keep the names of queries, if they are kept.
     register: Option<SharedRegister>,
     /// How metadata went, and where that is told.
-    account: Account,
+    account: EncodingCosts,
     recorder: Recorder,
 }
 
@@ -65,7 +68,7 @@ impl<'a> IteratedMaster<'a> {
     ) -> Result<Self, Error> {
         let pool = pool(job.plan.threads.count)?;
         let (blocks, pieces) = (HashMap::new(), Pieces::default());
-        let account = Account::new();
+        let account = EncodingCosts::new();
         Ok(IteratedMaster { job, rules, pool, blocks, pieces, register, account, recorder })
     }
 
@@ -123,7 +126,7 @@ impl<'a> IteratedMaster<'a> {
         };
         if let (true, Some(before)) = (self.job.plan.metadata.is_some(), before) {
             laid = self.told((block, before), &mut iterated, &laid)?;
-            self.recorder.told(&self.account);
+            self.recorder.set_metadata_costs(&self.account);
         }
         if let Some(register) = &self.register {
             lock(register).keep_names(block, iterated.names().zip(laid.queries))?;
@@ -132,7 +135,8 @@ impl<'a> IteratedMaster<'a> {
         Ok(MasterOutcome::Layout(laid.extents))
     }
 
-    /// The record of a block behind so many searches, as it waits: another site makes the report of it.
+    /// The record of a block behind so many searches, as it waits: another site makes the report of
+    /// it.
     fn told(
         &mut self,
         (block, before): (BlockId, u64),
@@ -148,16 +152,16 @@ impl<'a> IteratedMaster<'a> {
                     pieces::prologue(&self.job.report, &mut start);
                     parts[0].splice(..0, start);
                 }
-                BlockResults::report(&parts).map_err(no_room)?
+                BlockResults::report(&parts).map_err(memory_error)?
             }
             false => encode_iterations(&self.rules, self.job.target, before, iterated.found())?,
         };
         let reported = iterated.reported();
         let (kind, bytes, times) =
             (found.encoding, found.bytes.len(), [begun.elapsed(), Duration::ZERO]);
-        self.account.made(kind, reported.len() as f64, bytes, times);
+        self.account.record_encoded(kind, reported.len() as f64, bytes, times);
         let told = encode_iterated_block(reported.iter().map(|query| &query.record), found)?;
-        self.account.crossed(kind, told.len());
+        self.account.record_sent(kind, told.len());
         Ok(Laid::of_one(first_record(RecordKind::Block, &told)?))
     }
 }

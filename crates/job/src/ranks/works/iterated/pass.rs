@@ -45,7 +45,8 @@ enum Stage {
     Describe { found: Found, asked: Asked },
     /// What is found, which is being formatted.
     Format { found: Found, order: Order, asked: Asked },
-    /// What is found, of which all is being told, since the report is formatted here: that of a pattern, or what another site gets.
+    /// What is found, of which all is being told, since the report is formatted here: that of a
+    /// pattern, or what another site gets.
     Tell { found: Found, asked: Asked },
 }
 
@@ -118,8 +119,9 @@ impl Pass {
         pack(&self.cut).map(Some)
     }
 
-    /// Goes on when all is searched, or all answers are there; returns the pass and what workers are asked next, if that is anything, or
-    /// nothing if the pass is over. Works on all threads of the current pool.
+    /// Goes on when all is searched, or all answers are there; returns the pass and what workers
+    /// are asked next, if that is anything, or nothing if the pass is over. Works on all threads of
+    /// the current pool.
     ///
     /// # Errors
     /// Answers to other questions; a report that cannot be made.
@@ -258,7 +260,7 @@ fn take_hits(
     let mut included = Included { makes: Vec::new(), hits: Vec::new() };
     for (Followed { record, course, .. }, hits) in queries.into_iter().zip(hits) {
         let mut begun = rules.begin(course, record);
-        let parts = rules.parts(&mut begun, hits);
+        let parts = rules.split_parts(&mut begun, hits);
         let hits = &parts[0];
         let makes = rules.record_hits(course, hits);
         let subject = |hit: &SubjectHit| {

@@ -11,7 +11,7 @@ use super::block::{Followed, Reported};
 use crate::error::Error;
 use crate::iteration::{Matrix, ReportedIteration, Rules};
 use crate::ranks::job::Job;
-use crate::reports::{self, failure};
+use crate::reports::{self, report_failure};
 
 /// What workers have formatted of a query's subjects.
 pub struct Printed {
@@ -30,8 +30,8 @@ struct Pieces {
     tail: Vec<u8>,
 }
 
-/// Notes what is reported of each search. What nobody has printed is formatted here, on all threads of the current pool, if
-/// the report is made here.
+/// Notes what is reported of each search. What nobody has printed is formatted here, on all threads
+/// of the current pool, if the report is made here.
 ///
 /// # Errors
 /// A report that cannot be made.
@@ -49,7 +49,7 @@ pub fn report(
             true => report_query(place, query, (&searched, kept), printed)?,
             false => pass_on(pass, query, (searched, kept)),
         }
-        query.course.end_if_lost();
+        query.course.fail_if_unsearchable();
         Ok(())
     })
 }
@@ -96,7 +96,8 @@ fn report_query(
     // The number among all is not known yet.
     let results = searched.results(rules, record, number, 0);
     if record.number == 1 && number == 1 {
-        pieces::opening(&job.report, &results[0], opening).map_err(|error| failure(&error))?;
+        pieces::opening(&job.report, &results[0], opening)
+            .map_err(|error| report_failure(&error))?;
     }
     let has_pattern = searched.has_pattern();
     // The parts are not told apart there.
@@ -121,13 +122,13 @@ fn report_query(
 }
 
 fn of_pattern(job: &Job, results: &[QueryResult], warning: Option<&[u8]>) -> Result<Pieces, Error> {
-    let head = reports::of_pattern(&job.report, results, job.target, warning)
-        .map_err(|error| failure(&error))?;
+    let head = reports::format_pattern(&job.report, results, job.target, warning)
+        .map_err(|error| report_failure(&error))?;
     Ok(Pieces { head, subjects: Vec::new(), tail: Vec::new() })
 }
 
 fn of_part(job: &Job, result: &QueryResult, printed: Option<Printed>) -> Result<Pieces, Error> {
-    let bad = |error| failure(&error);
+    let bad = |error| report_failure(&error);
     let (mut head, mut tail) = (Vec::new(), Vec::new());
     let (order, rows, subjects) = match printed {
         Some(Printed { order, rows, subjects }) => (order, rows, subjects),

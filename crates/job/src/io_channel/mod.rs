@@ -1,7 +1,7 @@
 //! The channel between the search and the I/O ranks of the same job.
 
 #[cfg(feature = "mpi")]
-mod bridge;
+mod connection;
 #[cfg(feature = "mpi")]
 mod heartbeats;
 pub mod mailbox;
@@ -14,12 +14,12 @@ use fleetblast_link::pace::{Meter, Pace};
 use fleetblast_metadata::records::RecordKind;
 
 #[cfg(feature = "mpi")]
-pub use self::bridge::Bridge;
+pub use self::connection::SiteConnection;
 use self::mailbox::{Address, Mailbox, Message, Parcel};
 use crate::error::Error;
 
-/// Most bytes of records whose report is not written; the search waits before it sends more.
-const ROOM: u64 = 64 << 20;
+/// Bytes of records without a written report above which the search waits.
+const MAX_UNWRITTEN_BYTES: u64 = 64 << 20;
 
 /// The channel of metadata to the I/O ranks of the same job. Each of its two endpoints can be
 /// taken once.
@@ -30,7 +30,7 @@ pub struct IoChannel {
 /// The endpoint of the search.
 pub struct SearchEndpoint {
     mailbox: Mailbox,
-    /// Bytes of records that were sent, that arrived, and whose report is written.
+    /// Bytes of records that were sent, that arrived, and that have a written report.
     sent: u64,
     received: u64,
     written: u64,
@@ -44,20 +44,22 @@ pub struct SearchEndpoint {
 /// The endpoint of the I/O site.
 pub struct IoEndpoint {
     /// Parcels from the search.
-    pub sent: Receiver<Parcel>,
+    pub from_search: Receiver<Parcel>,
     /// Parcels to the search.
-    pub to: Sender<Parcel>,
+    pub to_search: Sender<Parcel>,
 }
 
 impl IoChannel {
     /// Creates a channel with both endpoints.
     pub fn new() -> Self {
-        let (out, sent) = channel();
-        let (to, inbox) = channel();
-        // A receiver that is gone has ended.
+        let (out, from_search) = channel();
+        let (to_search, inbox) = channel();
+        // A gone receiver has ended.
         let outbox = Box::new(move |parcel| drop(out.send(parcel)));
         let search = SearchEndpoint::new(Mailbox::new(Address::Search, inbox, outbox));
-        IoChannel { endpoints: Mutex::new((Some(search), Some(IoEndpoint { sent, to }))) }
+        IoChannel {
+            endpoints: Mutex::new((Some(search), Some(IoEndpoint { from_search, to_search }))),
+        }
     }
 
     /// Takes the endpoint of the search.
@@ -66,7 +68,7 @@ impl IoChannel {
     /// An endpoint that was taken before.
     pub fn search_endpoint(&self) -> Result<SearchEndpoint, Error> {
         let mut endpoints = self.endpoints.lock().unwrap_or_else(PoisonError::into_inner);
-        endpoints.0.take().ok_or_else(taken)
+        endpoints.0.take().ok_or_else(already_taken)
     }
 
     /// Takes the endpoint of the I/O site.
@@ -75,7 +77,7 @@ impl IoChannel {
     /// An endpoint that was taken before.
     pub fn io_endpoint(&self) -> Result<IoEndpoint, Error> {
         let mut endpoints = self.endpoints.lock().unwrap_or_else(PoisonError::into_inner);
-        endpoints.1.take().ok_or_else(taken)
+        endpoints.1.take().ok_or_else(already_taken)
     }
 }
 
@@ -87,13 +89,13 @@ impl SearchEndpoint {
         SearchEndpoint { mailbox, sent, received, written, last, meter, ended }
     }
 
-    /// Sends a record. Waits while too many bytes are not reported yet.
+    /// Sends a record. Waits while too many bytes have no report.
     ///
     /// # Errors
     /// The error that ended the other site.
     pub fn send_record(&mut self, kind: RecordKind, body: &[u8]) -> Result<(), Error> {
         self.check()?;
-        while self.sent - self.written >= ROOM {
+        while self.sent - self.written >= MAX_UNWRITTEN_BYTES {
             let parcel = self.mailbox.wait()?;
             self.handle(parcel)?;
         }
@@ -104,7 +106,7 @@ impl SearchEndpoint {
         Ok(())
     }
 
-    /// Handles the messages of the other site that have arrived.
+    /// Handles the arrived messages of the other site.
     ///
     /// # Errors
     /// The error that ended it.
@@ -125,9 +127,9 @@ impl SearchEndpoint {
     /// # Errors
     /// The error that ended the other site.
     #[cfg(feature = "mpi")]
-    pub fn stay_empty(mut self) -> Result<(), Error> {
+    pub fn send_nothing(mut self) -> Result<(), Error> {
         self.check()?;
-        self.mailbox.send(Address::Manager, Message::Nothing);
+        self.mailbox.send(Address::Manager, Message::NoSearch);
         self.ended = true;
         Ok(())
     }
@@ -170,12 +172,12 @@ impl Drop for SearchEndpoint {
     /// Ends the other site if the search ends early.
     fn drop(&mut self) {
         if !self.ended {
-            self.mailbox.send(Address::Manager, Message::Broken);
+            self.mailbox.send(Address::Manager, Message::SearchFailed);
         }
     }
 }
 
 /// Creates the error for an endpoint that is taken twice, a fault of the program.
-fn taken() -> Error {
+fn already_taken() -> Error {
     Error::engine("an endpoint of the channel to the I/O ranks is taken twice")
 }

@@ -18,8 +18,7 @@ pub struct Heartbeats {
     ranks: Vec<usize>,
     /// Whether each peer has announced more pings.
     is_expected: Vec<bool>,
-    /// Whether this rank pings its peers. It does not before the first check, nor while it is
-    /// aside.
+    /// Whether this rank pings its peers: neither before the first check nor during a pause.
     is_present: bool,
     /// When this rank last checked its peers.
     last_checked: Time,
@@ -51,9 +50,9 @@ impl Heartbeats {
         *self = Heartbeats::new(Vec::new(), self.heartbeat);
     }
 
-    /// Stops the pings of this rank until pings are due again. Returns the peers that expect some,
-    /// which must be informed.
-    pub fn step_aside(&mut self) -> &[usize] {
+    /// Stops the pings of this rank until pings are due again. Returns the peers that expect some
+    /// and must be informed.
+    pub fn pause_heartbeats(&mut self) -> &[usize] {
         let was_present = std::mem::take(&mut self.is_present);
         if was_present { &self.ranks } else { &[] }
     }
@@ -72,7 +71,7 @@ impl Heartbeats {
         }
     }
 
-    /// Returns the ranks that need a ping now, which is noted as sent.
+    /// Returns the ranks that need a ping now, and records it as sent.
     pub fn due(&mut self, now: Time) -> Vec<usize> {
         let mut due = self.peers.quiet(now);
         if !self.is_present {
@@ -88,8 +87,8 @@ impl Heartbeats {
         now.since(self.last_checked) >= CHECK_INTERVAL
     }
 
-    /// Checks the peers. Returns the rank that was silent for too long, and for how long. All that
-    /// has arrived must have been noted before.
+    /// Checks the peers after all arrived messages were recorded. Returns the rank that was silent
+    /// for too long, and for how long.
     pub fn find_silent(&mut self, now: Time) -> Option<(usize, Time)> {
         // A rank that did not check for a while may not have received what others sent meanwhile.
         let pause = now.since(self.last_checked);
@@ -205,11 +204,11 @@ mod tests {
     fn added_ranks_get_pings_and_known_ones_stay() {
         let mut heartbeats = heartbeats();
         ping(&mut heartbeats, 2, 100.0);
-        assert!(heartbeats.step_aside().is_empty(), "nobody expects pings");
+        assert!(heartbeats.pause_heartbeats().is_empty(), "nobody expects pings");
         assert_eq!(heartbeats.due(seconds(0.5)), [2, 3]);
         assert!(heartbeats.due(seconds(1.0)).is_empty());
         assert_eq!(heartbeats.due(seconds(2.5)), [2, 3]);
-        assert_eq!(heartbeats.step_aside(), [2, 3]);
+        assert_eq!(heartbeats.pause_heartbeats(), [2, 3]);
         assert_eq!(heartbeats.due(seconds(3.0)), [2, 3], "it is back");
         heartbeats.add([3, 1]);
         assert_eq!(heartbeats.due(seconds(101.0)), [2, 3, 1]);

@@ -1,4 +1,4 @@
-//! Messages between the sites, and among the I/O ranks, by MPI.
+//! Sends messages between the sites, and among the I/O ranks, over MPI.
 //!
 //! The manager exchanges heartbeats with the other I/O ranks and with the first rank of the search.
 //! While the report is made and while the job ends, the first rank of the search exchanges them
@@ -21,27 +21,27 @@ use super::mailbox::{Address, Message, Parcel};
 use super::{IoChannel, IoEndpoint};
 use crate::audience::Audience;
 use crate::error::Error;
-use crate::processes::{end_job, failure, hosts};
+use crate::processes::{end_job, gather_hosts, mpi_failure};
 
-/// Longest nap between two polls; shorter while messages are on their way.
-const NAPS: [Duration; 2] = [Duration::from_millis(3), Duration::from_micros(300)];
-/// How long a rank that cannot go on waits for another one to report why and to end the job.
-const GRACE: Duration = Duration::from_secs(10);
+/// Longest pause between two polls; the second one applies while messages are on their way.
+const POLL_PAUSES: [Duration; 2] = [Duration::from_millis(3), Duration::from_micros(300)];
+/// Time for another rank to report an error and to end the job.
+const END_TIMEOUT: Duration = Duration::from_secs(10);
 /// Tag of a message with a parcel.
 const PARCEL: u8 = 0;
 /// Tag of a heartbeat, which announces more of them.
 const PING: u8 = 1;
 /// Tag of the announcement that no heartbeats will come for a while.
-const ASIDE: u8 = 2;
+const PAUSE: u8 = 2;
 /// Tag of a message with the reason why a rank is lost.
-const LOST: u8 = 3;
-/// Colour of the ranks that search, for `MPI_Comm_split`.
-const SEARCHES: u32 = 0;
+const LOST_RANK: u8 = 3;
+/// Colour of the search ranks, for `MPI_Comm_split`.
+const SEARCH_SITE: u32 = 0;
 /// Colour of the I/O ranks.
-const REPORTS: u32 = 1;
+const IO_SITE: u32 = 1;
 
 /// The connection of a rank to the ranks of the other site.
-pub struct Bridge {
+pub struct SiteConnection {
     mailbox: Mailbox,
     /// All ranks of both sites.
     world: World,
@@ -51,50 +51,50 @@ pub struct Bridge {
     manager: usize,
     heartbeats: Heartbeats,
     start: Instant,
-    /// The addresses on this rank, and where their parcels go.
+    /// The addresses on this rank, with the inboxes of their parcels.
     inboxes: Vec<(Address, Sender<Parcel>)>,
-    /// The parcels that this rank sends.
+    /// The parcels that threads of this rank send.
     outgoing: Option<Receiver<Parcel>>,
-    /// Receives the message that a rank is lost.
+    /// Receives the message about a lost rank.
     audience: Arc<dyn Audience>,
 }
 
-impl Bridge {
-    /// Connects a rank that searches to the last `ranks` ranks, which make the report. Also returns
-    /// the ranks that search (collective).
+impl SiteConnection {
+    /// Connects a search rank to the last `ranks` ranks, which make the report. Also returns the
+    /// search ranks (collective).
     ///
     /// # Errors
-    /// A connection that is lost.
-    pub fn of_search(
+    /// A lost connection.
+    pub fn for_search(
         world: World,
         ranks: u32,
-        crossing: &IoChannel,
+        io_channel: &IoChannel,
         audience: &Arc<dyn Audience>,
     ) -> Result<(World, Self), Error> {
         let is_first = world.rank() == 0;
-        let (world, mut bridge) = Self::new(world, ranks, SEARCHES, audience)?;
+        let (world, mut connection) = Self::new(world, ranks, SEARCH_SITE, audience)?;
         if is_first {
-            let IoEndpoint { sent, to } = crossing.io_endpoint()?;
-            bridge.register(Address::Search, to);
-            bridge.set_outgoing(sent);
+            let IoEndpoint { from_search, to_search } = io_channel.io_endpoint()?;
+            connection.register(Address::Search, to_search);
+            connection.set_outgoing(from_search);
         }
-        Ok((world, bridge))
+        Ok((world, connection))
     }
 
     /// Connects one of the last `ranks` ranks, which make the report, to all others. Also returns
     /// the I/O ranks (collective).
     ///
     /// # Errors
-    /// A connection that is lost.
-    pub fn of_report(
+    /// A lost connection.
+    pub fn for_io_ranks(
         world: World,
         ranks: u32,
         audience: &Arc<dyn Audience>,
     ) -> Result<(World, Self), Error> {
-        Self::new(world, ranks, REPORTS, audience)
+        Self::new(world, ranks, IO_SITE, audience)
     }
 
-    /// Connects a rank, and splits the ranks into those of the two sites.
+    /// Connects a rank and splits the ranks by site.
     fn new(
         world: World,
         ranks: u32,
@@ -103,14 +103,14 @@ impl Bridge {
     ) -> Result<(World, Self), Error> {
         let all = world.comm();
         let manager = all.size().saturating_sub(ranks as usize);
-        let mailbox = Mailbox::new(all).map_err(failure)?;
-        let hosts = hosts(&world)?;
-        let own = all.split(Some(site), 0).map_err(failure)?;
+        let mailbox = Mailbox::new(all).map_err(mpi_failure)?;
+        let hosts = gather_hosts(&world)?;
+        let own = all.split(Some(site), 0).map_err(mpi_failure)?;
         let own = own.ok_or_else(|| Error::engine("a rank is of no site"))?;
         let heartbeat = Config::default().heartbeat;
         let heartbeats = Heartbeats::new(peers(all.rank(), manager, all.size()), heartbeat);
         let own = world.restrict(own);
-        let bridge = Bridge {
+        let connection = SiteConnection {
             mailbox,
             world,
             hosts,
@@ -121,7 +121,7 @@ impl Bridge {
             outgoing: None,
             audience: Arc::clone(audience),
         };
-        Ok((own, bridge))
+        Ok((own, connection))
     }
 
     /// The rank of the manager.
@@ -129,18 +129,18 @@ impl Bridge {
         self.manager
     }
 
-    /// Parcels to this address are for this rank and go to this inbox.
+    /// Directs parcels for this address to an inbox on this rank.
     pub fn register(&mut self, address: Address, inbox: Sender<Parcel>) {
         self.inboxes.push((address, inbox));
     }
 
-    /// Sends the parcels that come out here.
+    /// Sets the source of the parcels to send.
     pub fn set_outgoing(&mut self, outgoing: Receiver<Parcel>) {
         self.outgoing = Some(outgoing);
     }
 
-    /// Closes all inboxes of this rank, so that nobody waits for parcels that cannot come.
-    fn hang_up(&mut self) {
+    /// Closes all inboxes of this rank, so that no thread waits for further parcels.
+    fn close_inboxes(&mut self) {
         self.inboxes.clear();
     }
 
@@ -148,18 +148,20 @@ impl Bridge {
     /// is lost.
     ///
     /// # Errors
-    /// A connection that is lost; at the search, the error that ended the other site.
+    /// A lost connection; at the search, the error that ended the other site.
     pub fn poll(&mut self) -> Result<bool, Error> {
         let mut any = false;
         while let Some(parcel) = self.outgoing.as_ref().and_then(|sent| sent.try_recv().ok()) {
             any = true;
             self.send(parcel)?;
         }
-        while let Some(message) = self.mailbox.poll().map_err(failure)? {
+        while let Some(message) = self.mailbox.poll().map_err(mpi_failure)? {
             any = true;
             match message.tag {
                 PARCEL => self.deliver(parcel(&message.bytes)?)?,
-                LOST => self.end_job(&lost(&String::from_utf8_lossy(&message.bytes))),
+                LOST_RANK => {
+                    self.end_job(&lost_rank_error(&String::from_utf8_lossy(&message.bytes)))
+                }
                 tag => self.heartbeats.set_expected(message.from, tag == PING),
             }
         }
@@ -167,10 +169,10 @@ impl Bridge {
         Ok(any || self.mailbox.is_moving())
     }
 
-    /// Sends heartbeats, and checks that those of the peers came. Ends the job if a rank is lost.
+    /// Sends heartbeats and checks those of the peers. Ends the job if a rank is lost.
     ///
     /// # Errors
-    /// A connection that is lost.
+    /// A lost connection.
     fn exchange_heartbeats(&mut self) -> Result<(), Error> {
         let now = Time(self.start.elapsed().as_nanos() as u64);
         for rank in self.mailbox.senders() {
@@ -180,7 +182,7 @@ impl Bridge {
             return Ok(());
         }
         for rank in self.heartbeats.due(now) {
-            self.mailbox.send(rank, PING, Vec::new()).map_err(failure)?;
+            self.mailbox.send(rank, PING, Vec::new()).map_err(mpi_failure)?;
         }
         match self.heartbeats.find_silent(now) {
             Some((rank, silence)) => self.report_silent(rank, silence),
@@ -188,11 +190,11 @@ impl Bridge {
         }
     }
 
-    /// Has the job ended because a rank was silent for too long: by the rank that is to report it,
-    /// or by this one if nothing comes of that.
+    /// Ends the job because a rank was silent for too long. The designated rank reports it; this
+    /// rank does if that fails.
     ///
     /// # Errors
-    /// A connection that is lost.
+    /// A lost connection.
     fn report_silent(&mut self, rank: usize, silence: Time) -> Result<(), Error> {
         let who = match rank {
             _ if rank >= self.manager => "the I/O rank",
@@ -203,10 +205,12 @@ impl Bridge {
         let text = format!("{who} was silent for {:.1} s ({place})", silence.seconds());
         let reporter = reporter(rank, self.manager);
         if self.world.rank() != reporter {
-            self.mailbox.send(reporter, LOST, text.clone().into_bytes()).map_err(failure)?;
+            self.mailbox
+                .send(reporter, LOST_RANK, text.clone().into_bytes())
+                .map_err(mpi_failure)?;
             self.await_end()?;
         }
-        self.end_job(&lost(&text))
+        self.end_job(&lost_rank_error(&text))
     }
 
     /// Waits for another rank to end the job. Returns if none does so in time.
@@ -217,26 +221,26 @@ impl Bridge {
         // One reason to end is enough.
         self.heartbeats.clear();
         let start = Instant::now();
-        self.poll_until(&|| start.elapsed() > GRACE)
+        self.poll_until(&|| start.elapsed() > END_TIMEOUT)
     }
 
-    /// Ends all processes of the job, whatever other threads of this one are doing.
+    /// Ends all processes of the job, without waiting for other threads of this one.
     fn end_job(&self, error: &Error) -> ! {
         end_job(&self.world, &*self.audience, error)
     }
 
-    /// Announces that this rank will poll again only after it has done something else.
+    /// Announces that this rank does something else before it polls again.
     ///
     /// # Errors
-    /// A connection that is lost.
-    pub fn step_aside(&mut self) -> Result<(), Error> {
-        for &rank in self.heartbeats.step_aside() {
-            self.mailbox.send(rank, ASIDE, Vec::new()).map_err(failure)?;
+    /// A lost connection.
+    pub fn pause_heartbeats(&mut self) -> Result<(), Error> {
+        for &rank in self.heartbeats.pause_heartbeats() {
+            self.mailbox.send(rank, PAUSE, Vec::new()).map_err(mpi_failure)?;
         }
         Ok(())
     }
 
-    /// From now on the first rank of the search and the others of the search are peers.
+    /// Adds heartbeats between the first rank of the search and its other ranks.
     pub fn watch_search(&mut self) {
         match self.world.rank() {
             0 => self.heartbeats.add(1..self.manager),
@@ -245,15 +249,15 @@ impl Bridge {
         }
     }
 
-    /// Polls until all ranks of a group have arrived here (collective in the group).
+    /// Polls until all ranks of a group have called this function (collective in the group).
     ///
     /// # Errors
     /// As [`poll`](Self::poll).
-    pub fn meet(&mut self, group: &Comm) -> Result<(), Error> {
-        let mut arrival = group.arrive().map_err(failure)?;
-        while !arrival.is_complete().map_err(failure)? {
+    pub fn poll_barrier(&mut self, group: &Comm) -> Result<(), Error> {
+        let mut arrival = group.arrive().map_err(mpi_failure)?;
+        while !arrival.is_complete().map_err(mpi_failure)? {
             let moves = self.poll()?;
-            thread::sleep(NAPS[usize::from(moves)]);
+            thread::sleep(POLL_PAUSES[usize::from(moves)]);
         }
         Ok(())
     }
@@ -269,7 +273,7 @@ impl Bridge {
             Address::Maker(number) => self.manager + number as usize,
         };
         let bytes = postcard::to_allocvec(&parcel).map_err(Error::engine)?;
-        self.mailbox.send(to, PARCEL, bytes).map_err(failure)
+        self.mailbox.send(to, PARCEL, bytes).map_err(mpi_failure)
     }
 
     /// Puts a parcel into the inbox of its address.
@@ -288,12 +292,12 @@ impl Bridge {
         ended
     }
 
-    /// Does some work on another thread, and polls meanwhile. Then this rank
-    /// [steps aside](Self::step_aside).
+    /// Does some work on another thread and polls meanwhile. Then this rank [pauses its
+    /// heartbeats](Self::pause_heartbeats).
     ///
-    /// # Errors
+    /// An error of the work; as [`await_threads`](Self::await_threads).
     /// Those of the work; as [`await_threads`](Self::await_threads).
-    pub fn meanwhile<T: Send>(
+    pub fn poll_during<T: Send>(
         &mut self,
         work: impl FnOnce() -> Result<T, Error> + Send,
     ) -> Result<T, Error> {
@@ -302,13 +306,13 @@ impl Bridge {
             let polled = self.await_threads(&|| work.is_finished());
             (polled, work.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
         });
-        let aside = self.step_aside();
+        let paused = self.pause_heartbeats();
         let done = done?;
-        polled.and(aside).map(|()| done)
+        polled.and(paused).map(|()| done)
     }
 
-    /// Polls until other threads of this rank have finished. An error that has a message ends the
-    /// job at once, because the threads may never finish: one may be opening a pipe.
+    /// Polls until other threads of this rank have finished. An error with a message ends the job
+    /// at once, because a thread may never finish: it may be opening a pipe.
     ///
     /// # Errors
     /// An error without a message. It comes from one of the threads, which has the message.
@@ -317,7 +321,7 @@ impl Bridge {
             if !error.is_silent() {
                 self.end_job(error);
             }
-            self.hang_up();
+            self.close_inboxes();
         })
     }
 
@@ -328,23 +332,23 @@ impl Bridge {
     fn poll_until(&mut self, condition: &dyn Fn() -> bool) -> Result<(), Error> {
         while !condition() {
             let moves = self.poll()?;
-            thread::sleep(NAPS[usize::from(moves)]);
+            thread::sleep(POLL_PAUSES[usize::from(moves)]);
         }
         Ok(())
     }
 
-    /// Ends the connection when all messages have left (collective, over both sites).
+    /// Closes the connection after all messages have left (collective, over both sites).
     ///
     /// # Errors
     /// As [`poll`](Self::poll).
     pub fn close(mut self) -> Result<(), Error> {
         self.watch_search();
-        self.meet(&self.world.comm().clone())?;
-        self.mailbox.close().map_err(failure)
+        self.poll_barrier(&self.world.comm().clone())?;
+        self.mailbox.close().map_err(mpi_failure)
     }
 }
 
-/// The ranks that a rank exchanges heartbeats with from the beginning.
+/// Returns the ranks that a rank exchanges heartbeats with from the start.
 fn peers(rank: usize, manager: usize, size: usize) -> Vec<usize> {
     match rank {
         _ if rank == manager => {
@@ -356,12 +360,12 @@ fn peers(rank: usize, manager: usize, size: usize) -> Vec<usize> {
     }
 }
 
-/// The error of a job that has lost a rank.
-fn lost(text: &str) -> Error {
+/// Creates the error for a lost rank.
+fn lost_rank_error(text: &str) -> Error {
     Error::new(Failure::SILENT_RANK_CODE, text)
 }
 
-/// The rank that reports a silent rank, and ends the job. Without a search the first rank is the
+/// Returns the rank that reports a silent rank and ends the job. Without a search, rank 0 is the
 /// manager.
 fn reporter(silent: usize, manager: usize) -> usize {
     if silent == 0 { manager.max(1) } else { 0 }

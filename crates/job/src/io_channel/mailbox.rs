@@ -27,9 +27,9 @@ pub enum Message {
     /// Search to manager: the body of the next record of the metadata.
     Record(RecordKind, Vec<u8>),
     /// Search to manager: it ended with an error, which the search reports.
-    Broken,
+    SearchFailed,
     /// Search to manager: no records follow, since nothing is searched.
-    Nothing,
+    NoSearch,
     /// Manager to search: bytes of a body that arrived, and number of threads that make the report.
     Received(u64, u32),
     /// Manager to search: bytes of bodies whose report is written.
@@ -37,22 +37,22 @@ pub enum Message {
     /// Manager to search: the report is complete, and has its name.
     Done,
     /// Manager to makers: the body of the header.
-    Begin(Vec<u8>),
+    Header(Vec<u8>),
     /// Maker to manager: the database is the one that was searched.
     Ready,
     /// Manager to maker: the next job.
-    Make(Job),
+    MakeReport(ReportRequest),
     /// Maker to manager: the report of its job.
-    Made(Piece),
+    ReportMade(BlockReport),
     /// Manager to makers: no more jobs follow.
-    Leave,
+    End,
     /// Maker to manager, and manager to search: exit code and message of the error that ended them.
     Failed(u8, String),
 }
 
-/// A record to be reported by a maker.
+/// A record whose report a maker must make.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Job {
+pub struct ReportRequest {
     /// Number of the block; for the end record, the number of all blocks.
     pub number: u64,
     /// For the end record, the number of queries in all blocks.
@@ -63,10 +63,10 @@ pub struct Job {
     pub body: Vec<u8>,
 }
 
-/// The part of the report that one job makes.
+/// The part of the report that one record yields.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Piece {
-    /// Number of the job.
+pub struct BlockReport {
+    /// Number of the request.
     pub number: u64,
     /// Range of the numbers of the reported queries.
     pub queries: Range<u64>,
@@ -115,7 +115,7 @@ impl Mailbox {
         Mailbox { own, place: None, inbox, outbox }
     }
 
-    /// Sets the rank and host that are named in the error that ends this mailbox's owner.
+    /// Sets the rank and host that its errors name.
     #[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "threads have none"))]
     pub fn with_place(mut self, place: String) -> Self {
         self.place = Some(place);
@@ -132,7 +132,7 @@ impl Mailbox {
     /// # Errors
     /// All senders are gone.
     pub fn wait(&self) -> Result<Parcel, Error> {
-        self.inbox.recv().map_err(|_| gone())
+        self.inbox.recv().map_err(|_| senders_ended_error())
     }
 
     /// Returns the next message, if one has arrived.
@@ -143,7 +143,7 @@ impl Mailbox {
         match self.inbox.try_recv() {
             Ok(parcel) => Ok(Some(parcel)),
             Err(TryRecvError::Empty) => Ok(None),
-            Err(TryRecvError::Disconnected) => Err(gone()),
+            Err(TryRecvError::Disconnected) => Err(senders_ended_error()),
         }
     }
 
@@ -152,7 +152,7 @@ impl Mailbox {
         let to = match self.own {
             Address::Maker(_) => Address::Manager,
             Address::Manager => Address::Search,
-            Address::Search => return self.send(Address::Manager, Message::Broken),
+            Address::Search => return self.send(Address::Manager, Message::SearchFailed),
         };
         let message = match &self.place {
             Some(place) if !error.is_silent() => format!("{} ({place})", error.message),
@@ -171,11 +171,11 @@ impl Drop for Mailbox {
     }
 }
 
-/// The message of a thread whose partner has ended, without a cause.
+/// The message of a thread whose partner ended without a cause.
 #[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "only ranks compare it"))]
-pub const GONE: &str = "the other site has ended";
+pub const PARTNER_ENDED: &str = "the other site has ended";
 
 /// Creates the error for senders that ended without a message.
-fn gone() -> Error {
-    Error::new(exit::UNKNOWN, GONE)
+fn senders_ended_error() -> Error {
+    Error::new(exit::UNKNOWN, PARTNER_ENDED)
 }
