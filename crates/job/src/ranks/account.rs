@@ -1,4 +1,5 @@
-//! The account of a job: where the time of its ranks went (`-timing`), and what they did when (`-trace`).
+//! The account of a job: where the time of its ranks went (`-timing`), and what they did when
+//! (`-trace`).
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -12,7 +13,7 @@ use crate::plan::{Plan, Subjects};
 use crate::timing::{Loading, OverRanks, Spread, Timing, Usage};
 use crate::trace::{self, Description, Kind, Recorder, Sums};
 
-/// What a rank did, and what its process used.
+/// The work of a rank, and the resources of its process.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Figures {
     sums: Sums,
@@ -22,10 +23,10 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Of a rank that is through.
+    /// Collects the statistics of a rank that has ended.
     ///
     /// # Errors
-    /// Its part of the trace could not be written.
+    /// The rank's part of the trace cannot be written.
     pub fn close(plan: &Plan, recorder: &Recorder) -> Result<Self, Error> {
         let sums = recorder.finish().map_err(|error| failure(plan, &error))?;
         let Usage { cpu_seconds, peak_memory_bytes } = Usage::now();
@@ -39,10 +40,10 @@ impl Figures {
     }
 }
 
-/// The recorder of a rank; off unless something is asked of it.
+/// Returns the recorder of a rank. It is off unless the plan asks for a trace or for times.
 ///
 /// # Errors
-/// A part of the trace that cannot be made.
+/// The rank's part of the trace cannot be created.
 pub fn recorder(plan: &Plan, rank: u32) -> Result<Recorder, Error> {
     let trace = plan.fleet.trace.as_deref();
     if trace.is_none() && plan.timing.is_none() {
@@ -51,10 +52,11 @@ pub fn recorder(plan: &Plan, rank: u32) -> Result<Recorder, Error> {
     Recorder::new(rank, trace).map_err(|error| failure(plan, &error))
 }
 
-/// Writes what was asked for, from the figures of all ranks, which have worked since `start` in one process or in many.
+/// Writes the times and the trace that the plan asks for. The ranks have worked since `start`, in
+/// one process or in several.
 ///
 /// # Errors
-/// Files that cannot be written.
+/// Files cannot be written.
 pub fn render(
     common: &Common,
     figures: &[Figures],

@@ -1,7 +1,7 @@
-//! The chain of records of metadata, in which each follows the one before.
+//! The chain of metadata records: each record continues the checksum of the one before.
 //!
-//! Ranks write records where they belong while those before are still to come: each as the first of a chain of its own. When all are
-//! there they are joined.
+//! Ranks write records at their final offsets while earlier ones are still missing. Each is written
+//! as the first of a chain of its own. When all records are in the file, they are joined.
 
 use std::fs::File;
 use std::io;
@@ -16,15 +16,15 @@ use crate::error::Error;
 /// Encodes a record as the first of a chain of its own.
 ///
 /// # Errors
-/// A body that is too large.
+/// The body is too large.
 pub fn first_record(kind: RecordKind, body: &[u8]) -> Result<Vec<u8>, Error> {
     RecordChain::default().record(kind, body).map_err(Error::output)
 }
 
-/// Joins the records of a file. No more is read of it than their heads.
+/// Joins the records of a file. Reads only their heads.
 ///
 /// # Errors
-/// A file that cannot be read or written, or in which there is something else.
+/// The file cannot be read or written, or it contains something else.
 pub fn join(path: &Path) -> io::Result<()> {
     let file = open_regular(File::options().read(true).write(true), path)?;
     let end = file.metadata()?.len();
@@ -65,7 +65,8 @@ mod tests {
         fs::write(&path, &alone).unwrap();
         join(&path).unwrap();
         assert_eq!(fs::read(&path).unwrap(), together);
-        // As it is after a run that was killed then: heads that follow others are not those of a chain of their own.
+        // A run that was killed after joining leaves such a file. Its heads continue other records,
+        // so they are not first in a chain.
         assert!(join(&path).is_err());
         for odd in [&alone[..alone.len() - 1], &[&alone[..], b"more"].concat()] {
             fs::write(&path, odd).unwrap();

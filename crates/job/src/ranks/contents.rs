@@ -1,4 +1,4 @@
-//! Reads what the files of the database hold, partition by partition.
+//! Reads the files of the database, partition by partition, for its fingerprint.
 
 use fleetblast_fleet::ids::PartitionId;
 
@@ -9,15 +9,16 @@ use crate::plan::Plan;
 use crate::subjects::Target;
 use crate::threads::pool;
 
-/// Whether a plan asks for what has to know the contents: a checkpoint, or metadata.
+/// Returns whether the plan needs the fingerprint of the database: for a checkpoint, or for
+/// metadata.
 pub fn are_wanted(plan: &Plan, target: &Target) -> bool {
     target.is_on_disk() && (plan.fleet.checkpoint.is_some() || plan.metadata.is_some())
 }
 
-/// Reads everything that a plan searches, if that is [wanted](are_wanted).
+/// Reads everything that a plan searches, if its fingerprint is [wanted](is_fingerprint_wanted).
 ///
 /// # Errors
-/// Files that cannot be read; threads that cannot be started.
+/// Files cannot be read, or threads cannot be started.
 pub fn of_plan(plan: &Plan, target: &Target, cut: &Cut) -> Result<Contents, Error> {
     if !are_wanted(plan, target) {
         return Ok(Contents::default());
@@ -27,10 +28,10 @@ pub fn of_plan(plan: &Plan, target: &Target, cut: &Cut) -> Result<Contents, Erro
     Ok(Contents::of(&read(plan, target, cut, all)?))
 }
 
-/// Reads parts of the target for their fingerprints, on the threads of a rank.
+/// Reads parts of the database for their fingerprints, on the threads of a rank.
 ///
 /// # Errors
-/// Files that cannot be read; threads that cannot be started.
+/// Files cannot be read, or threads cannot be started.
 pub fn read(
     plan: &Plan,
     target: &Target,

@@ -9,7 +9,8 @@ use super::driver::End;
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 
-/// Removes the checkpoint of a job whose report is complete, unless it is the report.
+/// Removes the checkpoint of a job whose report is complete. If it `stays`, it is the report, and
+/// is only closed.
 pub fn remove(checkpoint: Option<Checkpoint>, stays: bool, audience: &dyn Audience) {
     let end = if stays { Checkpoint::leave } else { Checkpoint::remove };
     if let Some(Err(error)) = checkpoint.map(end) {
@@ -19,10 +20,11 @@ pub fn remove(checkpoint: Option<Checkpoint>, stays: bool, audience: &dyn Audien
     }
 }
 
-/// What a rank's end means for its process; `place` tells where a rank is, if there are several.
+/// Converts the end of a rank into the result of its process. `place` names a rank, if there are
+/// several.
 ///
 /// # Errors
-/// Whatever ended it but the end of the job.
+/// Returns any error of the rank, and the end of a job that did not complete.
 pub fn verdict(
     end: Result<End, Error>,
     kept: Option<&Kept>,
@@ -30,10 +32,11 @@ pub fn verdict(
 ) -> Result<(), Error> {
     match end? {
         End::Exited(Exit::Completed) => Ok(()),
-        // Told already, lest a long search delay it.
+        // The user was informed at once: a long search could delay this.
         End::Exited(Exit::Drained) => Err(Error::silent(exit::DRAINED)),
         End::Failed(Failure { rank, code, cause }) => {
-            // What is wrong with queries and options has nothing to do with ranks, and is told in BLAST+'s words.
+            // Errors of queries and options do not depend on the rank. They are printed in BLAST+'s
+            // words.
             let anywhere = [exit::INPUT, exit::ENGINE].contains(&code) || cause.is_empty();
             let mut message = cause;
             if !anywhere {

@@ -1,4 +1,4 @@
-//! Both ends of a job: where the queries come from, and where the report goes.
+//! Input and output of a job: its queries and its report.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
@@ -28,21 +28,22 @@ use crate::plan::{MetadataDestination, Plan};
 use crate::queries::Queries;
 use crate::subjects::Target;
 
-/// Both ends of a job: the queries and the report.
+/// Input and output of a job: its queries and its report.
 pub struct Ends<'a> {
     queries: Queries<'a>,
     /// The output.
     pub output: Whole,
-    /// What metadata begin with, if they are written instead of a report.
+    /// The first bytes of the metadata, if they are written instead of a report.
     start: Option<Vec<u8>>,
 }
 
 impl<'a> Ends<'a> {
-    /// Opens them, and the checkpoint; `None` if there is nothing to do. `early` signals end the job.
+    /// Opens the queries, the output and the checkpoint. Returns `None` if there is nothing to do.
+    /// `early` ends the job on a signal.
     ///
     /// # Errors
-    /// Queries that cannot be read, outputs that cannot be written, a checkpoint of another search; for metadata, a database that cannot be
-    /// read, a site that cannot be reached.
+    /// Queries cannot be read, outputs cannot be written, or the checkpoint is of another search.
+    /// With metadata also: the database cannot be read, or the other site cannot be reached.
     pub fn open(
         plan: &'a Plan,
         target: &Target,
@@ -71,7 +72,8 @@ impl<'a> Ends<'a> {
         let identity = || {
             let version = queries.version();
             let identity = identity::of_job(plan, (target, contents), block_residues, version)?;
-            // Nobody could resume a job of bytes that never were together.
+            // If the files changed while they were read, this identity never existed, and nobody
+            // could resume the job.
             check_mapped_files()?;
             Ok(identity)
         };
@@ -91,10 +93,10 @@ impl<'a> Ends<'a> {
         Ok(Some((Ends { queries, output, start }, checkpoint)))
     }
 
-    /// The supermaster's works with them, and where the report comes when it is whole.
+    /// Returns the supermaster's executor, and a receiver of the complete report.
     ///
     /// # Errors
-    /// Of the checkpoint.
+    /// The executor cannot be created.
     pub fn works(self, job: &'a Job<'a>) -> Result<(SupermasterWorks<'a>, Receiver<Whole>), Error> {
         let (publisher, whole) = channel();
         let Ends { queries, output, start } = self;
@@ -102,8 +104,8 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// Returns the begin of the metadata, if they are written. Those for another site are sent from now
-/// on; a job that `goes_on` in another run may end before they are whole.
+/// Returns the first bytes of the metadata, if they are written. Metadata for another site are sent
+/// from now on. If the job `goes_on` in another run, the stream may end before it is complete.
 fn start(
     plan: &Plan,
     (target, contents): (&Target, &Contents),
@@ -115,7 +117,7 @@ fn start(
     let fingerprint = fingerprint::of_ranks_database(target, contents)?;
     let header = header(plan, metadata, target, fingerprint)?;
     if !matches!(metadata.out, MetadataDestination::File(_)) {
-        // What ends it the vigil hears.
+        // The supervisor of the rank receives the error that ends the stream.
         let outside = (crossing, audience, &Halt::default());
         let begun = MetadataSink::open(metadata, &header, outside)?;
         output.sending = Some(Sending::start(output.path(), begun, metadata.encodings, goes_on)?);

@@ -1,7 +1,8 @@
-//! The header of a report in SAM, which names the references of all lines before the first one.
+//! The header of a SAM report, which names the references of all lines before the first line.
 //!
-//! Ranks write where their lines belong while others are still to come, and so before it is known what the header has. Each
-//! block begins with the lines of its own references; when the report is whole, these are taken out and put together before everything.
+//! Ranks write their lines at the final offsets while other lines are still missing, so the header
+//! is not known yet. Each block begins with the header lines of its own references. When the report
+//! is complete, these lines are taken out and merged into one header before all other lines.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -12,19 +13,19 @@ use std::path::Path;
 use fleetblast_report::sam::Header;
 use fleetblast_spool::open_regular;
 
-/// Bytes that are read at a time.
+/// Bytes read at a time.
 const BUFFER: usize = 1 << 20;
 
-/// Puts the header, which has no references yet, together from the blocks of a report, and before them. No more is held in memory
-/// than the header.
+/// Collects the references of all blocks into `header`, which has none yet, and moves them to the
+/// start of the report. Holds no more than the header in memory.
 ///
 /// # Errors
-/// A file that cannot be read or written.
+/// The file cannot be read or written.
 pub fn put(path: &Path, header: Header) -> io::Result<()> {
     put_by(path, header, BUFFER)
 }
 
-/// The same, with so many bytes that wait at most, besides the header.
+/// Inserts the header with a buffer of at most `most` bytes, besides the header.
 fn put_by(path: &Path, mut header: Header, most: usize) -> io::Result<()> {
     each_line(path, |line| {
         header.add_line(line);
@@ -32,7 +33,8 @@ fn put_by(path: &Path, mut header: Header, most: usize) -> io::Result<()> {
     })?;
     let file = open_regular(File::options().write(true), path)?;
     let (mut read, mut written) = (0, 0);
-    // Read, or made, but not written: what was there must be read first.
+    // Bytes that are read or generated, but not written. The bytes that they overwrite must be read
+    // first.
     let mut waiting = VecDeque::from(header.bytes());
     each_line(path, |line| {
         read += line.len() as u64;
@@ -48,7 +50,7 @@ fn put_by(path: &Path, mut header: Header, most: usize) -> io::Result<()> {
     file.set_len(written)
 }
 
-/// Writes what waits to a place, as far as `end`; tells how much.
+/// Writes waiting bytes at offset `at`, but not beyond `end`. Returns the number of bytes written.
 fn write(file: &File, waiting: &mut VecDeque<u8>, at: u64, end: u64) -> io::Result<u64> {
     let length = (end - at).min(waiting.len() as u64);
     let bytes: Vec<u8> = waiting.drain(..length as usize).collect();
@@ -87,7 +89,7 @@ mod tests {
         for blocks in [0, 1, 3, 50] {
             let (mut report, mut named, mut lines) = (String::new(), Vec::new(), String::new());
             for block in 0..blocks {
-                // Later blocks name many that were named before.
+                // Later blocks name references that were named before.
                 let names: Vec<u32> = (block / 2..block + 5).collect();
                 for &name in &names {
                     report += &reference(name);

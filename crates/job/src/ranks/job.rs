@@ -1,4 +1,4 @@
-//! What every rank of a job knows: the plan, the database, and how that is cut.
+//! Data that every rank of a job has: the plan, the database, and its partitions.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,50 +23,51 @@ use crate::queries::{self, QueryRecord};
 use crate::reports;
 use crate::subjects::Target;
 
-/// A job, as each rank sets it up for itself.
+/// A job, as each rank creates it for itself.
 pub struct Job<'a> {
-    /// What is to be done.
+    /// The plan.
     pub plan: &'a Plan,
-    /// What is searched.
+    /// The database.
     pub target: &'a Target,
-    /// How it is reported.
+    /// Setup of the report.
     pub report: model::Setup<'a>,
-    /// How it is searched.
+    /// The engine.
     pub engine: Search,
-    /// The same with matrices, if queries are searched again with what was found.
+    /// The engine for matrices, if queries are searched again.
     pub next: Option<Search>,
-    /// Who is told how it goes.
+    /// Receives warnings and progress.
     pub audience: Arc<dyn Audience>,
-    /// Ends works under way when the job cannot go on.
+    /// Stops work in progress when the job cannot go on.
     pub halt: Halt,
-    /// Where metadata leave for another site while they are made: what the link is seen to give. On the rank that sends.
+    /// The state of the link, on the rank that sends metadata to another site.
     pub sending: Option<Watcher>,
     /// OIDs of each partition, ascending, without gaps.
     partitions: Vec<Range<u32>>,
 }
 
-/// A block of queries on a rank.
+/// A block of queries that is ready to be searched.
 pub struct Block {
-    /// As read.
+    /// The queries as read.
     pub records: Vec<QueryRecord>,
-    /// As searched.
+    /// The queries as searched.
     pub prepared: Vec<Query>,
-    /// How many queries, one after the other, BLAST+ would search together.
+    /// Number of consecutive queries in each batch that BLAST+ would search together.
     pub batches: Vec<usize>,
-    /// How they are searched.
+    /// The parameters that the engine needs.
     pub grouping: Grouping,
-    /// The link to another site, as it was seen when they were read.
+    /// The link to another site, as measured when the queries were read.
     pub link: Option<Seen>,
-    /// For each query whether some query of its batch can be searched.
+    /// For each query, whether some query of its batch can be searched.
     batch_searched: Vec<bool>,
-    /// For each query what the XML report warns of.
+    /// Warnings of each query for the XML report.
     messages: Vec<Vec<u8>>,
-    /// As reported, if not as searched.
+    /// The queries as reported; empty if they are reported as searched.
     shown: Vec<Query>,
 }
 
 impl<'a> Job<'a> {
-    /// Sets a job up; `partitions` are the OIDs of each partition. The pattern, if there is one, has so many `occurrences` in the whole database.
+    /// Creates a job. `partitions` are the OIDs of each partition. The plan's pattern has
+    /// `occurrences` in the whole database.
     pub fn new(
         plan: &'a Plan,
         target: &'a Target,
@@ -82,23 +83,23 @@ impl<'a> Job<'a> {
         Job { plan, target, report, engine, next, audience, halt, sending: None, partitions }
     }
 
-    /// Whether batches depend on what was found, so that what a block found is judged.
+    /// Returns whether batches depend on hits, so that the supermaster verifies each block.
     pub fn consults(&self) -> bool {
         self.plan.has_unknown_batches()
     }
 
-    /// How queries are searched again, if they are.
+    /// Returns the rules of psiblast, if queries are searched again.
     pub fn rules(&self) -> Option<Rules<'_>> {
         Rules::from_plan(self.plan, &self.engine, self.next.as_ref())
     }
 
-    /// What searches a block.
+    /// Returns the engine for a block.
     pub fn engine_of(&self, block: &Block) -> &Search {
         let has_pssm = block.prepared.iter().any(|query| query.pssm.is_some());
         self.next.as_ref().filter(|_| has_pssm).unwrap_or(&self.engine)
     }
 
-    /// Whether a report is made here: it is written, or told as it is.
+    /// Returns whether this site makes the report, to be written or to be sent as metadata.
     pub fn reports(&self) -> bool {
         self.plan
             .metadata
@@ -106,29 +107,29 @@ impl<'a> Job<'a> {
             .is_none_or(|metadata| metadata.encodings == EncodingChoice::Only(Encoding::Report))
     }
 
-    /// OIDs of a partition.
+    /// Returns the OIDs of a partition.
     pub fn oids(&self, partition: PartitionId) -> Range<u32> {
         self.partitions.get(partition.index()).cloned().unwrap_or(0..0)
     }
 
-    /// OIDs of all partitions, in their order.
+    /// Returns the OIDs of all partitions, in their order.
     pub fn partitions(&self) -> impl Iterator<Item = Range<u32>> + '_ {
         self.partitions.iter().cloned()
     }
 
-    /// The partition that holds a subject.
+    /// Returns the partition that holds a subject.
     pub fn partition_of(&self, oid: u32) -> PartitionId {
         PartitionId(self.partitions.partition_point(|oids| oids.end <= oid) as u32)
     }
 
-    /// Prepares the queries of a block as they were read, on all threads of the current pool.
+    /// Prepares the queries of a block, on all threads of the current pool.
     ///
     /// # Errors
-    /// Bytes of another build of the program.
+    /// The bytes come from another build of the program.
     pub fn prepare(&self, bytes: &wire::Bytes) -> Result<wire::Bytes, Error> {
         let wire::Queries { queries, batches, together, link, .. } = wire::Queries::unpack(bytes)?;
         if together.is_some() {
-            // The supermaster did, who had to know how they are searched.
+            // The supermaster has prepared them, because it predicts their batches.
             return Ok(bytes.clone());
         }
         let records: Vec<QueryRecord> = queries.into_iter().map(QueryRecord::from).collect();
@@ -144,10 +145,11 @@ impl<'a> Job<'a> {
         wire::Queries { queries, findings, batches, together, positions, link }.pack()
     }
 
-    /// Queries to be searched next, each alone: all without a matrix, or all with one.
+    /// Encodes queries for their next iteration. Each is a batch of its own. All of them have a
+    /// matrix, or none has.
     ///
     /// # Errors
-    /// None.
+    /// The block cannot be encoded.
     pub fn pass(
         &self,
         rules: &Rules,
@@ -169,19 +171,19 @@ impl<'a> Job<'a> {
         .pack()
     }
 
-    /// The same queries to be searched in another way.
+    /// Encodes the same queries with another grouping.
     ///
     /// # Errors
-    /// Bytes that no rank sent.
+    /// The bytes are not a block.
     pub fn regroup(&self, bytes: &wire::Bytes, together: Together) -> Result<wire::Bytes, Error> {
         let queries = wire::Queries::unpack(bytes)?;
         wire::Queries { together: Some(together), ..queries }.pack()
     }
 
-    /// Makes a block of queries ready that a master prepared.
+    /// Decodes a block that a master has prepared, and makes it ready for searching.
     ///
     /// # Errors
-    /// Bytes that no rank sent.
+    /// The bytes are not a block.
     pub fn block(&self, bytes: &wire::Bytes) -> Result<Block, Error> {
         let wire::Queries { queries, findings, batches, together, positions, link } =
             wire::Queries::unpack(bytes)?;
@@ -217,22 +219,22 @@ impl<'a> Job<'a> {
 const UNPREPARED: &str = "queries came to a rank that nobody had prepared";
 
 impl Block {
-    /// Residues of all queries.
+    /// Returns the residues of all queries.
     pub fn residues(&self) -> u64 {
         self.prepared.iter().map(|query| u64::from(query.length)).sum()
     }
 
-    /// For each query whether some query of its batch can be searched.
+    /// Returns for each query whether some query of its batch can be searched.
     pub fn batch_searched(&self) -> &[bool] {
         &self.batch_searched
     }
 
-    /// A query as it is reported.
+    /// Returns a query as it is reported.
     fn shown(&self, query: usize) -> &Query {
         self.shown.get(query).unwrap_or(&self.prepared[query])
     }
 
-    /// A query for the report, which found `hit_count` subjects.
+    /// Returns a query for the report, with the number of its subjects.
     pub fn result(&self, query: usize, hit_count: usize) -> QueryResult<'_> {
         QueryResult {
             batch_searched: self.batch_searched[query],

@@ -1,4 +1,4 @@
-//! One search by many ranks: the roles of `fleetblast-fleet`, with the engine and the report to do their works.
+//! Runs one job on many ranks: the roles of `fleetblast-fleet`, with the engine and the report.
 
 mod account;
 mod chain;
@@ -82,10 +82,10 @@ use crate::subjects::Target;
 use crate::threads::pool;
 use crate::trace::{Kind, Lane, Recorder};
 
-/// Runs a search on so many ranks, all threads of this process.
+/// Runs a job on `ranks` ranks, all of them threads of this process.
 ///
 /// # Errors
-/// Whatever ends the job early.
+/// Returns the first error that ends the job early.
 pub fn on_threads(
     plan: Plan,
     ranks: u32,
@@ -149,7 +149,7 @@ pub fn on_threads(
         target.odd_headers().iter().for_each(|odd| audience.warn(&odd.to_string()));
         remove(checkpoint, plan.records().is_some(), &**audience);
     }
-    // A search that was ended early has its account too.
+    // A job that was drained has its account too.
     let account = match figures.len() == ranks as usize {
         true => account::render(&common, &figures, start, true),
         false => Ok(()),
@@ -157,7 +157,7 @@ pub fn on_threads(
     ended.and(account)
 }
 
-/// How often the pattern of the plan occurs in these subjects, counted by threads of its own.
+/// Counts the occurrences of the plan's pattern in these subjects, on threads of its own.
 fn counted(plan: &Plan, target: &Target, oids: Range<u32>) -> Result<u64, Error> {
     match plan.params.pattern() {
         Some(_) => pool(plan.threads.count)?.install(|| patterns::occurrences(plan, target, oids)),
@@ -165,18 +165,18 @@ fn counted(plan: &Plan, target: &Target, oids: Range<u32>) -> Result<u64, Error>
     }
 }
 
-/// What all ranks of this process share.
+/// Everything that all ranks of this process share.
 struct Common<'a> {
     job: Job<'a>,
     choice: Choice,
-    /// What was loaded together with other processes before the search.
+    /// Partitions that were loaded together with other processes before the search.
     held: HashMap<PartitionId, Held>,
     topology: Arc<Topology>,
     config: Arc<Config>,
-    /// The output while it is written.
+    /// Path of the unfinished output.
     path: PathBuf,
     kept: Option<Kept>,
-    /// The host of each rank; empty for ranks of one process.
+    /// Host name of each rank; empty for ranks of one process.
     hosts: Vec<String>,
 }
 
@@ -191,7 +191,7 @@ impl<'a> Common<'a> {
     ) -> Self {
         let consults = job.consults();
         let config = layout.config.clone();
-        // What is foretold of blocks is the better, the later it is.
+        // Late predictions are more accurate, so blocks are not read ahead.
         let read_ahead = if consults { 0 } else { config.read_ahead };
         Common {
             job,
@@ -210,23 +210,23 @@ impl<'a> Common<'a> {
         }
     }
 
-    /// What a rank's end means for its process.
+    /// Converts the end of a rank into the result of its process.
     fn verdict(&self, end: Result<End, Error>) -> Result<(), Error> {
         let place = |rank| (self.topology.ranks > 1).then(|| self.place(rank));
         verdict(end, self.kept.as_ref(), &place)
     }
 
-    /// What is to be removed when the job ends early.
+    /// Returns the files to be removed when the job ends early.
     fn unpublished(&self) -> Unpublished {
         Unpublished { part: self.path.clone(), out: self.job.plan.out.clone() }
     }
 
-    /// A rank, for people.
+    /// Names a rank for messages.
     fn place(&self, rank: Rank) -> String {
         name_rank(rank, self.hosts.get(rank.index()).map(String::as_str))
     }
 
-    /// An error of a rank that has ended; where there are several, with its place.
+    /// Adds the place of a rank that has ended to its error, if there are several ranks.
     fn at(&self, rank: Rank, mut error: Error) -> Error {
         if self.topology.ranks > 1 {
             error.message += &format!(" ({})", self.place(rank));
@@ -234,7 +234,7 @@ impl<'a> Common<'a> {
         error
     }
 
-    /// Runs a rank to its end; tells what it did.
+    /// Runs a rank to its end. Returns how it ended and what it measured.
     fn run(
         &'a self,
         rank: Rank,
@@ -255,19 +255,19 @@ impl<'a> Common<'a> {
         };
         let end = driver::run(rank, topology, config, hosted, vigil, transport, failed)?;
         if matches!(end, End::Exited(Exit::Completed)) {
-            // Nobody publishes before all ranks have come so far.
+            // Nobody publishes before all ranks have come to this point.
             check_mapped_files().map_err(|error| self.at(rank, error.into()))?;
         }
         if let (Some(_), End::Exited(Exit::Completed)) = (&self.kept, &end) {
-            // Before the report gets its name and the checkpoint is removed. What this rank wrote may be known to its host
-            // only.
+            // This happens before the report gets its name and the checkpoint is removed. Bytes
+            // that this rank wrote may be known to its host only.
             shared.map_or(Ok(()), |shared| shared.finish())?;
             register.map_or(Ok(()), |register| lock(&register).finish())?;
         }
         Ok((end, Figures::close(self.job.plan, recorder)?))
     }
 
-    /// What a rank hosts.
+    /// Creates the roles of a rank and their executors.
     fn hosted(
         &'a self,
         rank: Rank,
@@ -327,7 +327,7 @@ impl<'a> Common<'a> {
     fn worker(&'a self, rank: Rank, id: WorkerId) -> Result<HostedWorker<'a>, Error> {
         let (plan, target) = (self.job.plan, self.job.target);
         let partitions = self.topology.held(id);
-        // One partition is searched at a time, but each has buffers of its own.
+        // The worker searches one partition at a time, but each has buffers of its own.
         let streamed = self.choice.streamed.filter(|_| self.choice.method != Method::Map);
         let streamed = streamed.map(|memory| memory / partitions.len() as u64);
         let mut scans = HashMap::new();

@@ -1,4 +1,4 @@
-//! The output while many write to it, and its two ends.
+//! The output of a job: shared by ranks that write to it, and published by one.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
@@ -21,39 +21,40 @@ use crate::plan::Destination;
 /// Bytes copied at a time.
 const COPIED: usize = 1 << 20;
 
-/// The output as the supermaster has it.
+/// The output on the rank of the supermaster, which publishes it.
 pub struct Whole {
     path: PathBuf,
     ending: Ending,
-    /// Of a report in SAM, that of what comes before its lines.
+    /// For a SAM report, the header without references.
     pub header: Option<Header>,
-    /// It is metadata: records, which are to be joined.
+    /// Whether the output is metadata, whose records are to be joined.
     pub joins: bool,
-    /// Metadata are sent to another site.
+    /// The stream to another site, if metadata are sent.
     pub sending: Option<Sending>,
-    /// What keeps the report from being whole: queries after those that it reports cannot be read.
+    /// The error that follows the report: later queries cannot be read.
     pub failure: Option<Error>,
 }
 
-/// How the report gets where it belongs. Standard output, pipes and devices have no places to write at: their report is
-/// made in a file of its own first.
+/// How the report is published. Ranks write at offsets. Standard output, pipes and devices have
+/// none, so their report is written to a temporary file first.
 enum Ending {
-    /// The file gets its name.
+    /// The file is renamed.
     Named(Output),
-    /// It is copied.
+    /// The file is copied to an output that is open.
     Copied(Output),
-    /// With a checkpoint, the file gets its name ...
+    /// With a checkpoint, the file is renamed.
     Renamed(Unfinished, PathBuf),
-    /// ... or is copied to what is opened then: until then, signals have the job end in order.
+    /// With a checkpoint, the file is copied to an output that is opened at the end. Until then,
+    /// signals end the job in order.
     CopiedLate(Unfinished, Destination),
-    /// The records of the blocks are the report; how much it is, once that is known.
+    /// The records of the blocks are the report. The summary is known at the end.
     Records(Option<Summary>),
 }
 
-/// The unfinished report of a run with a checkpoint.
+/// The unfinished report of a run with a checkpoint. Removes the file when dropped.
 struct Unfinished {
     path: PathBuf,
-    /// The same at a sudden end.
+    /// Removes the file when the process ends suddenly.
     _last: LastWork,
 }
 
@@ -69,31 +70,31 @@ impl Unfinished {
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        // Best effort: the next run makes it anew.
+        // The next run creates the report again, so a failure does no harm.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// The output as those have it who write parts of it.
+/// The output on ranks that write parts of it.
 #[derive(Clone)]
 pub struct SharedOutput {
     path: Arc<Path>,
     file: Arc<OnceLock<File>>,
 }
 
-/// Bytes of one stretch of the output.
+/// Consecutive bytes of the output.
 pub struct Stretch {
-    /// Where they go.
+    /// Offset in the output.
     pub offset: u64,
     /// The bytes.
     pub bytes: Vec<u8>,
 }
 
 impl Whole {
-    /// Takes an opened output, which many will write to.
+    /// Prepares an open output so that many ranks can write to it.
     ///
     /// # Errors
-    /// If it needs a file of its own and none can be made in the current directory.
+    /// The output needs a temporary file, and the current directory does not allow one.
     pub fn new(mut output: Output) -> Result<Self, Error> {
         if let Some(path) = output.unfinished() {
             return Ok(Whole::of(path, Ending::Named(output)));
@@ -111,10 +112,11 @@ impl Whole {
         Whole { path, ending, header: None, joins: false, sending: None, failure: None }
     }
 
-    /// The output of a run with a checkpoint. A signal removes it as long as `early` is in force.
+    /// Creates the output of a run with a checkpoint. A signal removes it as long as `early` is in
+    /// force.
     ///
     /// # Errors
-    /// A file that cannot be made.
+    /// The file cannot be created.
     pub fn kept(target: &Destination, run: &Run, early: Option<&EarlyEnd>) -> Result<Self, Error> {
         let wanted = match target {
             Destination::File(path) => output::replaced(path),
@@ -136,7 +138,7 @@ impl Whole {
         let failed = |error: io::Error| failure(place, None, &error);
         let (file, path) = made.map_err(failed)?;
         if let Some(old) = wanted.as_ref().and_then(|wanted| fs::metadata(wanted).ok()) {
-            // A courtesy to whoever set them; not every file system has them.
+            // Not every file system has permissions, so a failure does no harm.
             let _ = file.set_permissions(old.permissions());
         }
         let path = fs::canonicalize(&path).map_err(failed)?;
@@ -148,27 +150,28 @@ impl Whole {
         Ok(Whole::of(path, ending))
     }
 
-    /// Where the others write.
+    /// Returns the path of the file that ranks write to.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Tells how much a report of records is.
+    /// Sets the summary of a report that consists of records.
     pub fn sum_up(&mut self, summary: Summary) {
         if let Ending::Records(known) = &mut self.ending {
             *known = Some(summary);
         }
     }
 
-    /// Gives the report its name, or copies it to where it goes. All ranks must have closed the file: what was written on
-    /// one host others need not see before that (NFS), and only then can it be known that all of it is there.
+    /// Publishes the report: renames it, copies it or ends its stream. All ranks must have closed
+    /// the file. Other hosts need not see bytes before the writing host closes the file (NFS). Only
+    /// then is it certain that all bytes are there.
     ///
-    /// Of a report that is not whole, a regular file is removed; elsewhere what there is of it is shown, as a search without
-    /// ranks has shown it by then.
+    /// If the report is incomplete, a regular file is removed. Other outputs receive the incomplete
+    /// report, as they do from a search without ranks.
     ///
     /// # Errors
-    /// A file that cannot be written; a checkpoint that another run has taken over meanwhile, whose report it is now; what kept the
-    /// report from being whole.
+    /// A file cannot be written; or another run has taken over the checkpoint, and owns the report
+    /// now; or queries could not be read, so that the report is incomplete.
     pub fn publish(self, checkpoint: Option<&Checkpoint>) -> Result<(), Error> {
         if let Some(checkpoint) = checkpoint {
             checkpoint.beat().map_err(|error| checkpoint::failure(&error))?;
@@ -178,7 +181,7 @@ impl Whole {
             put.map_err(|error| failure(&self.path, None, &error))?;
         }
         if let Some(sending) = self.sending {
-            // What is in the file meanwhile is removed.
+            // The file itself is only temporary here.
             return self.failure.map_or_else(|| sending.finish(), Err);
         }
         if self.joins {
@@ -205,7 +208,7 @@ impl Whole {
                 _ => Err(Error::engine("nobody has told how much the report is")),
             },
             Ending::Renamed(_unfinished, wanted) => {
-                // What is in the checkpoint is removed afterwards.
+                // The checkpoint is removed afterwards, so the report must be on disk.
                 let synced = File::open(&self.path).and_then(|file| file.sync_all());
                 synced.map_err(|error| failure(&self.path, None, &error))?;
                 let renamed = part::put_in_place(&self.path, &wanted)
@@ -232,15 +235,15 @@ fn copy(path: &Path, mut output: Output) -> Result<(), Error> {
 }
 
 impl SharedOutput {
-    /// The output that the supermaster made at `path`.
+    /// Shares the output that the supermaster created at `path`.
     pub fn new(path: &Path) -> Self {
         SharedOutput { path: path.into(), file: Arc::default() }
     }
 
-    /// Writes what belongs together; each stretch with one call.
+    /// Writes slices of the output, each with one call.
     ///
     /// # Errors
-    /// Names file and place.
+    /// The message names the file and the offset.
     pub fn write(&self, stretches: &[Stretch]) -> Result<(), Error> {
         let file = match self.file.get() {
             Some(file) => file,
@@ -257,10 +260,10 @@ impl SharedOutput {
         Ok(())
     }
 
-    /// Brings to disk what was written here.
+    /// Brings to disk what this rank wrote.
     ///
     /// # Errors
-    /// Names the file.
+    /// The message names the file.
     pub fn sync(&self) -> Result<(), Error> {
         let synced = self.file.get().map_or(Ok(()), File::sync_all);
         synced.map_err(|error| failure(&self.path, None, &error))
@@ -271,10 +274,10 @@ fn failure(path: &Path, offset: Option<u64>, error: &io::Error) -> Error {
     let place = offset.map_or_else(String::new, |offset| format!(" at byte {offset}"));
     Error::output(format_args!("{}{place}: {error}", path.display()))
 }
-/// Publishes the report of a job when all ranks have closed it, on the rank that has it whole.
+/// Publishes the report of a job on the rank of the supermaster. All ranks must have closed it.
 ///
 /// # Errors
-/// As [`Whole::publish`].
+/// See [`JobOutput::publish`].
 pub fn publish(
     whole: impl IntoIterator<Item = Whole>,
     checkpoint: Option<&Checkpoint>,

@@ -1,7 +1,8 @@
 //! Sends metadata to another site while ranks write them.
 //!
-//! Records come to the file of the output in any order. A thread of the rank that made it looks after the next one that is to be sent: it
-//! is whole if its checksums are right.
+//! Ranks write records to the output file in any order. A thread of the supermaster's rank waits
+//! for the next record in the file's order, and sends it. A record is complete if its checksums are
+//! right.
 
 use std::fs::File;
 use std::io;
@@ -18,31 +19,31 @@ use crate::cost::Seen;
 use crate::error::Error;
 use crate::metadata::{MetadataSink, ResumeVerifier, Resumed};
 
-/// Between two looks at the file, at first and at most.
+/// Shortest and longest time between two looks at the file.
 const PAUSES: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(1)];
 
-/// A stream under way.
+/// A stream of metadata in progress.
 pub struct Sending {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<Result<MetadataSink, Error>>>,
-    /// The job may be resumed: without an end, the other site is to wait.
+    /// Whether the job may be resumed. Then the other site waits when the stream breaks off.
     goes_on: bool,
 }
 
-/// Hears what ends a stream, and sees the link.
+/// Observes a stream: its error, and the state of its link.
 #[derive(Clone)]
 pub struct Watcher(Arc<Shared>);
 
 impl Watcher {
-    /// Whether it goes on.
+    /// Checks that the stream goes on.
     ///
     /// # Errors
-    /// What ended it before its time.
+    /// Returns the error that ended the stream early.
     pub fn check(&self) -> Result<(), Error> {
         self.0.lock().failure.clone().map_or(Ok(()), Err)
     }
 
-    /// The link, as it is seen.
+    /// Returns the measured state of the link.
     pub fn seen(&self) -> Option<Seen> {
         self.0.lock().seen
     }
@@ -56,11 +57,11 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// All is written, or nothing more will be.
+    /// How the stream is to end; `None` while ranks still write.
     ended: Option<End>,
-    /// What ended the stream before that.
+    /// The error that ended the stream early.
     failure: Option<Error>,
-    /// The link, as it is seen.
+    /// The measured state of the link.
     seen: Option<Seen>,
 }
 
@@ -71,10 +72,11 @@ enum End {
 }
 
 impl Sending {
-    /// Sends the records of a file, but for what `resumed` says that the other site has.
+    /// Starts to send the records of a file. Records that the other site has, by `resumed`, are
+    /// verified but not sent.
     ///
     /// # Errors
-    /// No thread can be started.
+    /// The thread cannot be started.
     pub fn start(
         path: &Path,
         (carrier, resumed): (MetadataSink, Option<Resumed>),
@@ -95,24 +97,25 @@ impl Sending {
         Ok(Sending { shared, thread: Some(thread.map_err(Error::starved)?), goes_on })
     }
 
-    /// Hears what ends it, wherever it is.
+    /// Creates an observer of the stream.
     pub fn watcher(&self) -> Watcher {
         Watcher(Arc::clone(&self.shared))
     }
 
-    /// The link, as it is seen.
+    /// Returns the measured state of the link.
     ///
     /// # Errors
-    /// What ended it before its time.
+    /// Returns the error that ended the stream early.
     pub fn check(&self) -> Result<Option<Seen>, Error> {
         let state = self.shared.lock();
         state.failure.clone().map_or(Ok(state.seen), Err)
     }
 
-    /// Sends the rest, now that all is written, and waits for the report at the other site.
+    /// Sends the remaining records, now that all are written, and waits for the report at the other
+    /// site.
     ///
     /// # Errors
-    /// There is none.
+    /// Returns the error that ended the stream, or that of the other site.
     pub fn finish(mut self) -> Result<(), Error> {
         self.end(End::Whole).map_or(Ok(()), |carrier| carrier?.commit())
     }
@@ -142,7 +145,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits, unless it is known how it ends; tells how.
+    /// Waits for `pause`, or until the end is known. Returns the end, if it is known.
     fn wait(&self, pause: Duration) -> Option<End> {
         let state = self.lock();
         if state.ended.is_some() {
@@ -153,11 +156,11 @@ impl Shared {
     }
 }
 
-/// Where it is in the file.
+/// Reads records in the order of the file.
 struct Follower {
     path: PathBuf,
     at: u64,
-    /// What the other site has, as long as that is not passed.
+    /// Compares the records with those that the other site has, until the last of them.
     passing: Option<ResumeVerifier>,
 }
 
@@ -166,7 +169,8 @@ impl Follower {
         let ([mut pause, longest], mut end) = (PAUSES, None);
         loop {
             shared.lock().seen = carrier.seen();
-            // Opened anew: what others wrote is seen, on network file systems, by who opens the file after that.
+            // The file is opened each time: on network file systems, only a new opening shows the
+            // writes of other hosts.
             let record = File::open(&self.path).and_then(|file| self.next(&file));
             let record = record
                 .map_err(|error| Error::output(format_args!("{}: {error}", self.path.display())))?;
@@ -190,7 +194,7 @@ impl Follower {
         }
     }
 
-    /// The next record, if it is there.
+    /// Reads the next record, if it is complete.
     fn next(&self, file: &File) -> io::Result<Option<(RecordHead, Vec<u8>)>> {
         let end = file.metadata()?.len();
         if end < self.at + HEAD_BYTES as u64 {
@@ -207,7 +211,7 @@ impl Follower {
         Ok(head.matches(&body).then_some((head, body)))
     }
 
-    /// Sends a record, unless it is there.
+    /// Sends a record, unless the other site has it.
     fn pass(
         &mut self,
         head: &RecordHead,
@@ -222,7 +226,7 @@ impl Follower {
             }
             return Ok(());
         }
-        // The header went with the begin.
+        // The header was sent when the stream was opened.
         if head.kind != RecordKind::Header {
             carrier.send_record(head.kind, &body)?;
         }

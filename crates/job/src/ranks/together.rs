@@ -1,4 +1,4 @@
-//! All ranks of a job as threads of this process.
+//! Runs all ranks of a job as threads of this process.
 
 use std::thread;
 
@@ -10,11 +10,11 @@ use super::transport::threads::Threads;
 use super::vigil::Vigil;
 use crate::error::Error;
 
-/// Runs ranks to their ends, `run` each; tells how each ended, and what it makes of that, by its number. The works of the supermaster
-/// and the vigil go to the rank that hosts it.
+/// Runs ranks to their ends with `run`. Returns how each ended, with its result, in the order of
+/// ranks. The supermaster's executor and the supervisor go to the supermaster's rank.
 ///
 /// # Panics
-/// As a rank does.
+/// Panics if a rank does.
 pub fn run_all<'a, W: Send, T: Send>(
     ranks: u32,
     supermaster: Rank,
@@ -45,15 +45,15 @@ pub fn run_all<'a, W: Send, T: Send>(
     })
 }
 
-/// What a job comes to of whose ranks each came to this.
+/// Combines the results of all ranks into the result of the job.
 ///
 /// # Errors
-/// The first, or the last that says something.
+/// Returns the first error; if it is silent, the last one with a message.
 pub fn sum_up(results: impl IntoIterator<Item = Result<(), Error>>) -> Result<(), Error> {
     let mut ended = Ok(());
     for result in results {
         match result {
-            // Those that were told to end have nothing to say of their own.
+            // Ranks that were ended by others have no message of their own.
             Err(error) if ended.is_ok() || !error.is_silent() => ended = Err(error),
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! How far the groups of ranks are, for who watches the terminal.
+//! The progress of the groups, for users who watch the terminal.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::mem::take;
@@ -13,35 +13,36 @@ use fleetblast_fleet::topology::Topology;
 use super::wire::Bytes;
 use crate::audience::{Audience, Stage};
 
-/// A group that has been at a block for less is not told of.
+/// A group is shown after it has worked on a block for this long.
 const LONG: Duration = Duration::from_secs(2);
-/// A master elsewhere tells at most so often what its group has searched.
+/// Shortest time between two progress messages of a master on another rank.
 const TOLD_EVERY: Duration = Duration::from_secs(1);
-/// And all masters together at most so many times a second.
+/// Most progress messages of all masters, per second.
 const TOLD_A_SECOND: f64 = 1000.0;
 
-/// What the groups have.
+/// The progress of all groups.
 pub struct Watch {
     audience: Arc<dyn Audience>,
     several: bool,
     /// Tasks of a block.
     tasks: u64,
-    /// What a group's workers answer about a block, at least if all have hits: alignments and pieces of the report.
+    /// Answers of a group's workers about a block, if all have hits: alignments, and pieces of the
+    /// report.
     answers: u64,
-    /// Blocks under way.
+    /// Blocks that are not finished.
     open: BTreeMap<BlockId, Open>,
-    /// The same in the order in which they were handed out, with those that were finished since.
+    /// The same in the order of assignment, with blocks that were finished since.
     order: VecDeque<(BlockId, Instant)>,
 }
 
 struct Open {
     group: GroupId,
-    /// Tasks that are searched, and then answers.
+    /// Tasks that are searched, then answers.
     done: u64,
 }
 
 impl Watch {
-    /// Tells the audience of the groups.
+    /// Creates the progress of all groups, to be shown to the audience.
     pub fn new(audience: Arc<dyn Audience>, topology: &Topology) -> Self {
         Watch {
             audience,
@@ -58,7 +59,7 @@ impl Watch {
         }
     }
 
-    /// A group gets blocks.
+    /// Adds blocks that a group receives.
     pub fn given(&mut self, group: GroupId, blocks: &[(BlockId, Queries<Bytes>)]) {
         let now = Instant::now();
         for (block, queries) in blocks {
@@ -68,7 +69,7 @@ impl Watch {
         }
     }
 
-    /// So many more tasks of blocks are searched or, when all are, questions answered.
+    /// Adds tasks of blocks that are searched or, after all tasks, answers.
     pub fn advanced(&mut self, blocks: &[(BlockId, u32)]) {
         for &(block, more) in blocks {
             if let Some(open) = self.open.get_mut(&block) {
@@ -82,7 +83,7 @@ impl Watch {
         }
     }
 
-    /// A block's output is laid out.
+    /// Removes a block whose output is laid out.
     pub fn finished(&mut self, block: BlockId) {
         if self.open.remove(&block).is_none() {
             return;
@@ -93,7 +94,7 @@ impl Watch {
         }
     }
 
-    /// Says which group has been at a block for longest.
+    /// Shows the group that has worked on a block for longest.
     pub fn show(&self) {
         if !self.audience.is_watching() {
             return;
@@ -107,13 +108,13 @@ impl Watch {
         self.audience.note(text.unwrap_or_default());
     }
 
-    /// The job is complete.
+    /// Shows that the job is complete.
     pub fn finish(self) {
         self.audience.finish();
     }
 }
 
-/// What a group has done since its master's rank told the supermaster's.
+/// The progress of a group since its master sent the last message to the supermaster.
 pub struct Tally {
     blocks: BTreeMap<BlockId, u32>,
     told: Instant,
@@ -121,19 +122,19 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Of one of so many groups.
+    /// Creates the tally of one of `groups` groups.
     pub fn new(groups: usize) -> Self {
         let every = TOLD_EVERY.max(Duration::from_secs_f64(groups as f64 / TOLD_A_SECOND));
         Tally { blocks: BTreeMap::new(), told: Instant::now(), every }
     }
 
-    /// A task of a block is searched, or a question answered.
+    /// Adds a task of a block that is searched, or an answer.
     pub fn advanced(&mut self, block: BlockId) {
         *self.blocks.entry(block).or_default() += 1;
     }
 
-    /// The supermaster is sent this by the master. What it knows then is not told any more: its rank may be gone after the
-    /// last of these messages.
+    /// Drops progress that the supermaster learns from a message of the master. Its rank may be
+    /// gone after the last message.
     pub fn told(&mut self, message: &ToSupermaster<Bytes>) {
         match message {
             ToSupermaster::Finished { block, .. } => {
@@ -144,7 +145,7 @@ impl Tally {
         }
     }
 
-    /// What is to be told, if it is time and there is something.
+    /// Takes the progress to be sent, if there is some and it is time.
     pub fn due(&mut self) -> Option<Vec<(BlockId, u32)>> {
         if self.blocks.is_empty() || self.told.elapsed() < self.every {
             return None;

@@ -1,4 +1,4 @@
-//! What travels between ranks, as bytes.
+//! Encodes the data that ranks exchange.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,15 +21,15 @@ use crate::error::Error;
 use crate::iteration::Matrix;
 use crate::queries::QueryRecord;
 
-/// How hard queries are compressed: they are read once and sent to many.
+/// Compression level of queries. They are read once and sent to many ranks.
 const LEVEL: i32 = 3;
 
-/// Bytes that many may hold.
+/// Bytes with several owners.
 #[derive(Clone, Debug)]
 pub struct Bytes(Arc<[u8]>);
 
 impl Bytes {
-    /// The bytes.
+    /// Returns the bytes.
     pub fn get(&self) -> &[u8] {
         &self.0
     }
@@ -71,24 +71,24 @@ impl<'de> Deserialize<'de> for Bytes {
     }
 }
 
-/// A value as bytes.
+/// Encodes a value.
 ///
 /// # Errors
-/// None for the types of this module; they have no parts that cannot be written.
+/// The types of this module can always be encoded.
 pub fn pack<T: Serialize>(value: &T) -> Result<Bytes, Error> {
     postcard::to_allocvec(value).map(Bytes::from).map_err(|error| broken(&error))
 }
 
-/// A value from bytes.
+/// Decodes a value.
 ///
 /// # Errors
-/// Bytes that no rank sent; that all run the same build is known before.
+/// The bytes are not an encoded value. Ranks have compared their builds before, so this is a fault.
 pub fn unpack<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Error> {
     postcard::from_bytes(bytes.get()).map_err(|error| broken(&error))
 }
 
 fn broken(error: &dyn fmt::Display) -> Error {
-    // The word of the library that decompresses, which takes its memory elsewhere.
+    // The decompressor has a memory error of its own, with this message.
     if error.to_string().starts_with("Allocation error") {
         return Error::starved("no room for a message between ranks");
     }
@@ -100,31 +100,33 @@ fn broken(error: &dyn fmt::Display) -> Error {
 /// A block of queries.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Queries {
-    /// One after the other.
+    /// The queries, in their order.
     pub queries: Vec<Query>,
-    /// What was found of each when it was prepared; nothing before.
+    /// The cached preparation of each query; empty before they are prepared.
     pub findings: Vec<Findings>,
-    /// How many of them, one after the other, BLAST+ would search together.
+    /// Number of consecutive queries in each batch that BLAST+ would search together.
     pub batches: Vec<u32>,
-    /// How they are searched; nothing before they are prepared.
+    /// How the queries are searched; `None` before they are prepared.
     pub together: Option<Together>,
-    /// The positions of each, if they score by matrices of their own.
+    /// The matrix of each query, if queries score by matrices of their own.
     pub positions: Vec<Positions>,
-    /// The link to another site, as it was seen when they were read.
+    /// The link to another site, as measured when the queries were read.
     pub link: Option<Seen>,
 }
 
-/// A query whose positions score by a matrix of their own, and what else makes it another one than was read.
+/// A query with a position-specific matrix, and its masks, which may differ from those of the query
+/// as read.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Positions {
-    /// Letters that are masked, though some of them may have been masked before.
+    /// Letters before masking in this iteration; earlier masks may be in them.
     unmasked: Vec<u8>,
     lower_case: Vec<std::ops::Range<u32>>,
     pssm: Pssm,
 }
 
 impl Positions {
-    /// Those of a query, if it has a matrix. What was found of the columns is not needed for a search.
+    /// Takes the matrix and masks of a query; `None` if it has no matrix. Statistics of the columns
+    /// are left out: a search does not need them.
     pub fn of(query: &Prepared) -> Option<Self> {
         let (pssm, context) = (query.pssm.as_ref()?, query.first());
         let (unmasked, lower_case) = (context.unmasked.to_vec(), context.lower_case.clone());
@@ -133,7 +135,7 @@ impl Positions {
         Some(Positions { unmasked, lower_case, pssm })
     }
 
-    /// The query, from what was found of it when it was prepared.
+    /// Prepares the query again, from its cached preparation.
     pub fn query(self, engine: &Search, findings: Findings) -> Prepared {
         let Positions { unmasked, lower_case, pssm } = self;
         let input = QueryInput { letters: unmasked, lower_case, ..QueryInput::default() };
@@ -141,53 +143,55 @@ impl Positions {
     }
 }
 
-/// How the queries of a block are searched.
+/// How the queries of a block are searched, depending on the batches that they are in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Together {
-    /// What the search needs to know.
+    /// The parameters that the engine needs.
     pub grouping: Grouping,
-    /// For each query whether some query of its batch can be searched.
+    /// For each query, whether some query of its batch can be searched.
     pub searched: Vec<bool>,
 }
 
-/// What a pass of a block found, for the supermaster to judge.
+/// Statistics of a searched block, by which the supermaster verifies its predicted batches.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Found {
-    /// Extensions of each query, by which batches are made.
+    /// Extensions of each query. BLAST+ derives the size of batches from them.
     pub extensions: Vec<u64>,
-    /// An extension came to where it was not known what lies beside the queries.
+    /// Whether an extension reached letters of neighbouring queries that were not sent.
     pub strayed: bool,
 }
 
-/// What became of the queries of a block that were searched again and again, for the supermaster to tell of and to keep.
+/// The results of a block's iterations that the supermaster prints and keeps.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Ended {
-    /// What BLAST+ warns of with each part of the searches of each query, up to the last that is reported.
+    /// Warnings of BLAST+: for each query, for each part of its searches. Ends with the last query
+    /// that is reported.
     pub warnings: Vec<Vec<Option<Vec<u8>>>>,
-    /// How many of these parts do not count.
+    /// Number of these parts that do not count as searches.
     pub uncounted: u64,
     /// Matrices to be kept, in their order.
     pub matrices: Vec<Matrix>,
-    /// What ended the job with the last of the searches: exit code and message.
+    /// Exit code and message of the error that ended the last search.
     pub failure: Option<(u8, String)>,
 }
 
-/// What the supermaster says of that: how many searches of queries are reported before those of the block; nothing if the report ended
-/// before it.
+/// Number of searches that are reported before the block. `None` if the report ended before it.
 pub type Before = Option<u64>;
 
-/// What the supermaster says of what a pass found.
+/// The supermaster's answer to the statistics of a block.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Verdict {
-    /// The batches were foretold right.
+    /// The predicted batches were correct.
     Right,
-    /// They were, for so many of the queries; the others, and what comes after them, are not reported.
+    /// They were correct for this many queries. The later ones are not reported, nor are later
+    /// blocks.
     Until(u32),
-    /// They were not, or not enough was known of what lies beside them: the queries are to be searched like this.
+    /// They were wrong, or an extension needed more neighbouring letters. The queries are to be
+    /// searched again with this grouping.
     Again(Together),
 }
 
-/// A query as read: what is left of a [`QueryRecord`] when its warnings are told.
+/// A query as read: a [`QueryRecord`] whose warnings have been printed.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Query {
     title: Vec<u8>,
@@ -243,46 +247,46 @@ impl From<Query> for QueryRecord {
 }
 
 impl Queries {
-    /// Compressed.
+    /// Encodes and compresses the block.
     ///
     /// # Errors
-    /// See [`pack`].
+    /// See [`encode`].
     pub fn pack(&self) -> Result<Bytes, Error> {
         let plain = pack(self)?;
         zstd::encode_all(plain.get(), LEVEL).map(Bytes::from).map_err(|error| broken(&error))
     }
 
-    /// From compressed bytes.
+    /// Decodes a compressed block.
     ///
     /// # Errors
-    /// See [`unpack`].
+    /// See [`decode`].
     pub fn unpack(bytes: &Bytes) -> Result<Self, Error> {
         let plain = zstd::decode_all(bytes.get()).map_err(|error| broken(&error))?;
         unpack(&plain.into())
     }
 }
 
-/// What a master asks of one partition in a round.
+/// A question of a master about one partition.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Question {
     /// Align these hits.
     Align(Vec<Wanted>),
-    /// Say what the description table says of these subjects.
+    /// Return the rows of these subjects for the description table.
     Describe(Vec<Chosen>),
-    /// Format these subjects, each a piece.
+    /// Format each of these subjects as a piece of the report.
     Format {
         /// The subjects.
         chosen: Vec<Chosen>,
-        /// Say, too, what the description table says of them.
+        /// Return the rows for the description table, too.
         described: bool,
     },
-    /// Tell all of these subjects' alignments, of which the report is made elsewhere.
+    /// Return all alignments of these subjects. The report is made elsewhere.
     Tell(Vec<Chosen>),
-    /// Tell these alignments, and the letters of the subjects in them, of which a matrix is made.
+    /// Return these alignments with the letters of the subjects, for a matrix.
     Lay(Vec<Chosen>),
 }
 
-/// A chosen preliminary hit.
+/// A preliminary hit to be aligned.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Wanted {
     /// Number of the query in the block.
@@ -296,47 +300,49 @@ pub struct Wanted {
 pub struct Chosen {
     /// Number of the query in the block.
     pub query: u32,
-    /// The subject.
+    /// OID of the subject.
     pub oid: u32,
-    /// Its place in the printed list, from 1.
+    /// Position in the printed list, from 1.
     pub rank: u32,
-    /// Subjects that the query has in all.
+    /// Number of all subjects of the query.
     pub hit_count: u32,
-    /// The numbers of its alignments, in their order.
+    /// Numbers of its alignments, in their order.
     pub alignments: Vec<u32>,
 }
 
-/// What is answered for one partition; as many as were asked for, in that order.
+/// The answer of a worker for one partition. It has as many items as the question, in the same
+/// order.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Answer {
-    /// To [`Question::Align`]: outlines of the alignments; none for a subject that a restriction does not show.
+    /// Answers [`Question::Align`] with outlines of the alignments; `None` for a subject that a
+    /// restriction hides.
     Aligned(Vec<Option<Candidate>>),
-    /// To [`Question::Describe`].
+    /// Answers [`Question::Describe`].
     Described(Vec<DescriptionRow>),
-    /// To [`Question::Format`].
+    /// Answers [`Question::Format`].
     Formatted {
         /// Rows of the description table, if asked for.
         rows: Vec<DescriptionRow>,
         /// Bytes of each piece.
         sizes: Vec<u64>,
     },
-    /// To [`Question::Format`] in SAM: the lines of each subject. Each is a piece.
+    /// Answers [`Question::Format`] in SAM: the lines of each subject, each of which is a piece.
     Lines(Vec<Vec<Line>>),
-    /// To [`Question::Tell`].
+    /// Answers [`Question::SendAlignments`].
     Told(Vec<SubjectHit>),
-    /// To [`Question::Lay`].
+    /// Answers [`Question::SendMatrixRows`].
     Laid(Vec<Rows>),
 }
 
-/// Alignments of a subject, each with the subject's letters in it.
+/// Alignments of a subject, each with the letters of the subject in it.
 pub type Rows = Vec<(Alignment, Vec<u8>)>;
 
-/// A line of SAM.
+/// A line of a SAM report.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Line {
-    /// By which it is put in order.
+    /// Sort key.
     pub key: RecordKey,
-    /// Its bytes.
+    /// Length in bytes.
     pub length: u64,
 }
 
