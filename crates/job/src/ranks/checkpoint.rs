@@ -1,4 +1,4 @@
-//! What is kept of a job that may be resumed: which job it is, and which blocks of queries are finished.
+//! The checkpoint of a job that may be resumed: its identity, and its finished blocks.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,19 +16,19 @@ use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::plan::{self, Plan};
 
-/// Damaged records told one by one, at most.
+/// Damaged records reported one by one, at most.
 const MOST_TOLD: usize = 10;
 
-/// What is wanted of a checkpoint.
+/// Options of the checkpoint.
 #[derive(Clone, Copy, Debug)]
 pub struct Keeping<'a> {
-    /// The job may be resumed from here.
+    /// The directory from which the job may be resumed.
     pub checkpoint: Option<&'a plan::Checkpoint>,
-    /// What is kept stays here as the report.
+    /// The directory in which the records stay as the report.
     pub records: Option<&'a Path>,
-    /// How records that stay are compressed.
+    /// Compression of records that stay.
     pub codec: Codec,
-    /// Blocks are judged one after the other.
+    /// Whether blocks are verified in their order.
     pub judged: bool,
 }
 
@@ -43,34 +43,36 @@ impl<'a> From<&'a Plan> for Keeping<'a> {
     }
 }
 
-/// What every rank knows of the checkpoint.
+/// The checkpoint, as every rank has it.
 #[derive(Clone, Debug)]
 pub struct Kept {
     /// This run of the job.
     pub run: Run,
-    /// What earlier runs left.
+    /// Records of earlier runs.
     pub earlier: Arc<Index>,
-    /// What is finished is on disk before it counts as such: the job may be resumed.
+    /// Whether finished blocks are on disk before they count as finished, so that the job may be
+    /// resumed.
     pub durable: bool,
-    /// What is kept stays as the report.
+    /// Whether the records stay as the report.
     pub stays: bool,
 }
 
-/// What there is to keep results in.
+/// The result of opening a checkpoint.
 pub enum Opened {
-    /// Nothing, nor is it wanted.
+    /// No checkpoint is wanted.
     Nothing,
     /// The directory of this run.
     Checkpoint(Checkpoint),
-    /// The directory of a job that is through.
+    /// The directory has a complete report.
     Complete,
 }
 
-/// Opens the checkpoint that is asked for, or the directory of a report that is records. One process of the job does. Which job it
-/// is is asked only if it may be resumed.
+/// Opens the checkpoint, or the directory of a report of records, on one process of the job.
+/// Computes the `identity` only if the job may be resumed.
 ///
 /// # Errors
-/// A directory that cannot be used, or keeps another job; queries that cannot be read again.
+/// The directory cannot be used, or has the checkpoint of another job; or the queries cannot be
+/// read again.
 pub fn open(
     keeping: &Keeping,
     identity: impl Fn() -> Result<Identity, Error>,
@@ -88,7 +90,8 @@ pub fn open(
     })?;
     let open = || Checkpoint::open_as(&directory, identity.as_ref(), start, keeping.codec);
     let opened = match open() {
-        // A job that a batch system starts again on another machine comes too early to know that it is alone.
+        // A batch system may restart a job on another machine so early that the earlier run still
+        // counts as alive.
         Err(spool::Error::Locked { retry_after: Some(time), .. }) if resume => {
             audience.complain(&format!(
                 "waiting {} s to see whether an earlier run in {} is dead",
@@ -112,10 +115,10 @@ pub fn open(
     }
 }
 
-/// Makes a report of records that has nothing.
+/// Creates a report of records without any query.
 ///
 /// # Errors
-/// A directory that cannot be used.
+/// The directory cannot be used.
 pub fn leave_empty(directory: &Path, codec: Codec) -> Result<(), Error> {
     let made = Checkpoint::open_as(directory, None, Start::New, codec);
     let left = made.and_then(|made| {
@@ -125,35 +128,37 @@ pub fn leave_empty(directory: &Path, codec: Codec) -> Result<(), Error> {
     left.map_err(|error| failure(&error))
 }
 
-/// Residues of the blocks into which a job was cut that may go on: its records are of such blocks. `None` if there is no
-/// such job, or it cannot be told, which opening it will say.
+/// Returns the residues of a block in the job that is resumed: its records are of such blocks.
+/// Returns `None` if there is no such job, or if its identity cannot be read. Opening the
+/// checkpoint reports that.
 pub fn kept_block_residues(wanted: &plan::Checkpoint) -> Option<u64> {
     let identity = Checkpoint::kept(&wanted.directory).ok().flatten().filter(|_| wanted.resume)?;
     identity::block_residues(&identity)
 }
 
-/// The files that earlier runs left. One process of the job looks: there may be thousands of directories.
+/// Lists the files of earlier runs. One process of the job does it: there may be thousands of
+/// directories.
 ///
 /// # Errors
-/// Directories that cannot be read.
+/// The directories cannot be read.
 pub fn files(run: &Run) -> Result<Vec<FileId>, Error> {
     run.files().map_err(|error| failure(&error))
 }
 
-/// Scans one in `of` of these files, counting from `part`.
+/// Scans every `of`-th of these files, starting with number `part`.
 ///
 /// # Errors
-/// Files that cannot be read.
+/// The files cannot be read.
 pub fn scan(run: &Run, files: Vec<FileId>, part: usize, of: usize) -> Result<Vec<Scan>, Error> {
     let own = files.into_iter().skip(part).step_by(of.max(1));
     own.map(|file| run.scan(file)).collect::<Result<_, _>>().map_err(|error| failure(&error))
 }
 
 impl Kept {
-    /// With all scans of the files that earlier runs left.
+    /// Creates the state from the scans of all files that earlier runs left.
     ///
     /// # Errors
-    /// Records that contradict each other.
+    /// Records contradict each other.
     pub fn new(run: Run, keeping: &Keeping, scans: &[Scan]) -> Result<Kept, Error> {
         let mut earlier = Index::default();
         for place in scans.iter().flat_map(|scan| &scan.places) {
@@ -163,10 +168,10 @@ impl Kept {
         Ok(Kept { run, earlier: Arc::new(earlier), durable, stays })
     }
 
-    /// The same, and tells the audience where the job begins.
+    /// Creates the state, and reports to the audience where the job continues.
     ///
     /// # Errors
-    /// Records that contradict each other.
+    /// Records contradict each other.
     pub fn told(
         run: Run,
         keeping: &Keeping,
@@ -180,8 +185,8 @@ impl Kept {
         Ok(kept)
     }
 
-    /// The blocks that earlier runs finished, with the bytes of their output. In a job that judges them they are none without what they
-    /// were judged by.
+    /// Returns the blocks that earlier runs finished, with the bytes of their output. If blocks are
+    /// `verified`, they count only with the record that verifies later blocks.
     pub fn finished(&self, judged: bool) -> BTreeMap<BlockId, u64> {
         let has = |kind: Kind, key: &Key| self.earlier.cover(Key { kind, ..*key }).is_some();
         let results = self.earlier.complete().filter(|(key, _)| key.kind == Kind::RESULT);
@@ -193,7 +198,7 @@ impl Kept {
         results.filter_map(block).collect()
     }
 
-    /// Tells where the job begins.
+    /// Reports to the audience where the job continues, and which records are damaged.
     fn tell(
         &self,
         wanted: &plan::Checkpoint,
@@ -213,7 +218,7 @@ impl Kept {
         }
         let faults =
             scans.iter().flat_map(|scan| scan.faults.iter().map(move |fault| (scan, fault)));
-        // What was being written when a run was killed is no news.
+        // An incomplete record at the end of a file is usual after a kill.
         let faults = faults.filter(|(_, fault)| !matches!(fault, Fault::Tail { .. }));
         for (scan, fault) in faults.clone().take(MOST_TOLD) {
             audience.complain(&format!("{}: {fault}", self.run.path(scan.file).display()));
@@ -224,7 +229,7 @@ impl Kept {
     }
 }
 
-/// A checkpoint that cannot be used.
+/// Converts an error of the checkpoint.
 pub fn failure(error: &spool::Error) -> Error {
     match error {
         spool::Error::Io { .. }

@@ -1,4 +1,5 @@
-//! Runs the roles of one rank: hands events to their state machines, messages to the transport, and works to threads.
+//! Drives the roles of one rank: passes events to their state machines, messages to the transport,
+//! and work to threads.
 
 mod clock;
 mod roles;
@@ -38,51 +39,51 @@ use crate::trace::{
     MESSAGE_BYTES, MESSAGES, RESULT_MEMORY, Recorder, WAITING_OUTPUT, WAITING_TASKS,
 };
 
-/// What a rank hosts, and what carries out the works.
+/// The roles of a rank, with their executors.
 pub struct Hosted<'a> {
-    /// If the supermaster is here.
+    /// The supermaster, if it is on this rank.
     pub supermaster: Option<Box<dyn OfSupermaster + 'a>>,
-    /// With the supermaster, the blocks that earlier runs finished, with the bytes of their output.
+    /// With the supermaster: blocks that earlier runs finished, and the bytes of their output.
     pub earlier: BTreeMap<BlockId, u64>,
-    /// If a master is here.
+    /// The master, if one is on this rank.
     pub master: Option<(GroupId, Box<dyn OfMaster + 'a>)>,
-    /// If a worker is here, with its threads.
+    /// The worker, if one is on this rank.
     pub worker: Option<HostedWorker<'a>>,
-    /// Where all of them tell what they do.
+    /// Records what all roles do.
     pub recorder: Recorder,
-    /// Who is told how the job goes.
+    /// Receives warnings and progress.
     pub audience: Arc<dyn Audience>,
 }
 
-/// A worker, who carries out its works, and on which threads.
+/// A worker with its executor, the state that its threads share, and its pool of threads.
 pub type HostedWorker<'a> = (WorkerId, Box<dyn OfWorker + 'a>, Arc<Shared>, rayon::ThreadPool);
 
-/// What becomes of the job as far as this rank knows.
+/// How the job ended, as far as this rank knows.
 #[derive(Clone, Debug)]
 pub enum End {
-    /// All roles here are through.
+    /// All roles of this rank have exited.
     Exited(Exit),
     /// The job cannot go on.
     Failed(Failure),
 }
 
-/// A state machine, and the way to whoever carries out its works.
+/// A state machine, and the channel to the thread that executes its work.
 struct Slot<R, T> {
     role: R,
     works: Sender<T>,
     exited: bool,
 }
 
-/// A work of the supermaster.
+/// Work of the supermaster.
 type SupermasterTask = (Ticket, SupermasterWork<Bytes>);
 
-/// The roles of a rank.
+/// The roles of a rank, while they run.
 struct Driver<'a, T> {
     rank: Rank,
     topology: &'a Topology,
     transport: &'a mut T,
     start: Instant,
-    /// Messages between roles of this rank, and who wants to know when they are delivered.
+    /// Messages between roles of this rank, with the receipts that their senders wait for.
     local: VecDeque<(Envelope, Option<Receipt>)>,
     supermaster: Option<Slot<Supermaster<Bytes>, SupermasterTask>>,
     master: Option<(GroupId, Slot<Master<Bytes>, MasterTask>)>,
@@ -90,19 +91,20 @@ struct Driver<'a, T> {
     moving: Option<Sender<(Ticket, WorkerWork<Bytes>)>>,
     shared: Option<Arc<Shared>>,
     recorder: Recorder,
-    /// Messages sent to other ranks, and about how many bytes these had.
+    /// Number and approximate bytes of messages to other ranks.
     traffic: Traffic,
-    /// With the supermaster, for who watches.
+    /// With the supermaster: the progress of all groups.
     watch: Option<Watch>,
-    /// Of a master elsewhere, for the same.
+    /// With a master on another rank than the supermaster: the progress to be sent.
     tally: Tally,
     end: Option<End>,
 }
 
-/// Runs a rank to its end. `failed` gets to know why if the job cannot go on; then works under way end early.
+/// Runs a rank to its end. Calls `failed` with the cause if the job cannot go on, so that work in
+/// progress stops early.
 ///
 /// # Errors
-/// A connection that is lost.
+/// The connection to other ranks is lost.
 pub fn run<T: Transport>(
     rank: Rank,
     topology: &Arc<Topology>,
@@ -195,7 +197,7 @@ impl<T: Transport> Driver<'_, T> {
         }
     }
 
-    /// Deals with what happens among the roles of this rank.
+    /// Delivers messages among the roles of this rank, until none is left.
     fn settle(&mut self) -> Result<(), Error> {
         while let Some((envelope, receipt)) = self.local.pop_front() {
             self.deliver(envelope)?;
@@ -212,7 +214,7 @@ impl<T: Transport> Driver<'_, T> {
         }
     }
 
-    /// Tells what waits and how much was sent.
+    /// Records how much waits, and how much was sent.
     fn count(&self) {
         if !self.recorder.is_on() {
             return;
@@ -230,7 +232,7 @@ impl<T: Transport> Driver<'_, T> {
         self.recorder.count(MESSAGE_BYTES, self.traffic.bytes);
     }
 
-    /// Tells who watches, here or at the supermaster's, how far the groups are.
+    /// Shows the progress of all groups, or sends the progress of one to the supermaster.
     fn show(&mut self) -> Result<(), Error> {
         if let Some(watch) = &self.watch {
             watch.show();
@@ -248,7 +250,7 @@ impl<T: Transport> Driver<'_, T> {
         Time(self.start.elapsed().as_nanos() as u64)
     }
 
-    /// The same event for all roles of the rank.
+    /// Passes an event to all roles of the rank.
     fn all(
         &mut self,
         supermaster: impl Fn() -> SupermasterEvent,
@@ -269,7 +271,8 @@ impl<T: Transport> Driver<'_, T> {
 
     fn happen(&mut self, happening: Happening) -> Result<(), Error> {
         match happening {
-            // The payload is with a role of this rank now: what is returned goes back.
+            // The payload is in memory of a role now, so dropping the receipt returns it to the
+            // sender.
             Happening::Message(envelope, _returned) => self.deliver(envelope),
             Happening::Sent(receipt) => self.sent(receipt),
             Happening::Supermaster(ticket, outcome) => {
@@ -289,7 +292,7 @@ impl<T: Transport> Driver<'_, T> {
         }
     }
 
-    /// Has the supermaster end the job soon.
+    /// Asks the supermaster to end the job soon.
     fn drain(&mut self) -> Result<(), Error> {
         if self.supermaster.is_some() {
             return self.supermaster(Event::Drain);
@@ -303,7 +306,7 @@ impl<T: Transport> Driver<'_, T> {
         self.transport.send(self.topology.supermaster, Envelope { from, message }, None)
     }
 
-    /// The event of a work's end.
+    /// Converts the outcome of work into an event.
     fn done<M, O>(ticket: Ticket, outcome: Result<O, Error>) -> Event<M, O> {
         match outcome {
             Ok(outcome) => Event::Done { ticket, outcome },

@@ -1,4 +1,4 @@
-//! What ranks do not do yet, and how many there may be.
+//! Limits of jobs on ranks: features that are not supported yet, and the number of ranks.
 
 use fleetblast_fleet::config::{QueryOrder, Schedule, Strategy};
 use fleetblast_metadata::{Encoding, EncodingChoice};
@@ -6,15 +6,15 @@ use fleetblast_metadata::{Encoding, EncodingChoice};
 use crate::error::{Error, exit};
 use crate::plan::{Format, MetadataDestination, Plan};
 
-/// Most ranks of a process, whose threads and memory they share.
+/// Most ranks of a process, which share its threads and memory.
 const MOST_RANKS: u32 = 10_000;
-/// Most ranks that a search is laid out for.
+/// Most ranks of a dry run.
 const MOST_RANKS_PLANNED: u32 = 1_000_000;
 
-/// Refuses a number of ranks, those of both sites, that is too large for one process or for a plan.
+/// Checks the number of ranks of both sites against the limit of a process or of a dry run.
 ///
 /// # Errors
-/// Such a number.
+/// There are too many ranks.
 pub fn check_rank_count(ranks: u32, dry_run: bool) -> Result<(), Error> {
     let (most, place) = match dry_run {
         true => (MOST_RANKS_PLANNED, "in a plan"),
@@ -27,10 +27,10 @@ pub fn check_rank_count(ranks: u32, dry_run: bool) -> Result<(), Error> {
     Err(Error::new(exit::INPUT, format!("Error: {what}")))
 }
 
-/// Refuses by name what ranks would do wrong.
+/// Checks that ranks can carry out a plan.
 ///
 /// # Errors
-/// A plan for one process.
+/// The plan is only possible in one process. The message names the option.
 pub fn refuse(plan: &Plan) -> Result<(), Error> {
     let Some(what) = refused(plan) else { return Ok(()) };
     let (version, program) = (env!("CARGO_PKG_VERSION"), plan.program);
@@ -49,18 +49,18 @@ fn refused(plan: &Plan) -> Option<String> {
         };
         let several = plan.io_ranks() > 1;
         if plan.report.format == Format::Sam && several {
-            // Who makes the end has to know the references of all lines.
+            // The maker of the end record would need the references of all lines.
             return Some(format!("{option} above 1 and -outfmt 17"));
         }
         if plan.report.format == Format::Sam
             && metadata.encodings == EncodingChoice::Only(Encoding::Report)
         {
-            // What the references of all lines are is known in the end, and comes first.
+            // The references of all lines are known at the end, but come first.
             return Some(format!("{option}, -metadata report and -outfmt 17"));
         }
     }
     if plan.report.format == Format::Sam && plan.fleet.config.strategy == Strategy::Records {
-        // Each block's references would stand before its lines.
+        // The references of each block would stand before its lines.
         return Some("-outfmt 17 and -output records".to_owned());
     }
     if matches!(plan.params.repeat_search(), Ok(Some(_))) {
@@ -70,11 +70,12 @@ fn refused(plan: &Plan) -> Option<String> {
         return None;
     }
     if plan.params.pairs_diagonals() {
-        // Two hits beside each other may lie in two queries, and need not be worth anything.
+        // Two paired hits may be in two queries of a batch, so their score is not certain.
         return Some("-off_diagonal_range".to_owned());
     }
-    // Groups are given segments of blocks ahead then. But a block is judged when those before it are, and what is foretold of one that
-    // is far ahead is wrong: nearly all of it would wait, and be searched again.
+    // These options give groups segments of blocks in advance. But blocks are verified in their
+    // order, and predictions far ahead are wrong. Nearly all of these blocks would wait, and be
+    // searched again.
     match plan.fleet.config.schedule {
         Schedule::Dynamic if plan.fleet.wishes.segment_residues.is_some() => {
             Some("-segment_size".to_owned())

@@ -1,4 +1,5 @@
-//! Beside the search: signs of life in the checkpoint, and signals that tell a job to end soon.
+//! Supervises a rank during the search: sends heartbeats to the checkpoint, and receives signals
+//! that end the job.
 
 use std::path::Path;
 use std::process;
@@ -20,28 +21,28 @@ use crate::error::{Error, exit};
 use crate::interrupt::DrainSignals;
 use crate::output::Unpublished;
 
-/// Time between signs of life.
+/// Time between two heartbeats.
 pub const PULSE: Duration = Duration::from_secs(10);
-/// Time between looks at what is sent.
+/// Time between two checks of the metadata stream.
 const LOOK: Duration = Duration::from_millis(500);
-/// Time for the threads of a rank to end after a drain, before the process does so without them.
+/// Time for the threads of a rank to end after a drain, before the process ends without them.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// Time for works under way to end when the job cannot go on.
+/// Time for work in progress to end when the job cannot go on.
 const LAST_WORKS: Duration = Duration::from_secs(3);
 
-/// What a rank looks after while it works. Without a checkpoint or another site, nothing.
+/// The things that a rank supervises; nothing without a checkpoint, signals or another site.
 #[derive(Default)]
 pub struct Vigil<'a> {
     /// The checkpoint, on the rank that opened it.
     pub checkpoint: Option<&'a Checkpoint>,
-    /// The signals to heed.
+    /// The signals that drain the job.
     pub signals: Option<DrainSignals>,
-    /// Metadata on their way to another site, which nobody else may have a word with for long.
+    /// The metadata stream. Without regular checks, its error would be noticed late.
     pub sending: Option<Watcher>,
 }
 
-/// Ends the watch when dropped.
+/// A running supervisor. Stops it when dropped.
 pub struct Watching {
     handle: Option<Handle>,
     _pulse: Option<Sender<()>>,
@@ -56,7 +57,8 @@ impl Drop for Watching {
     }
 }
 
-/// Starts to watch; what happens is told to `done`. A second SIGINT ends the process at once.
+/// Starts the supervisor, which sends its events to `done`. A second SIGINT ends the process at
+/// once.
 pub fn watch<'s, 'a: 's>(
     scope: &'s Scope<'s, '_>,
     vigil: Vigil<'a>,
@@ -86,7 +88,7 @@ pub fn watch<'s, 'a: 's>(
     Watching { handle, _pulse: pulse, _sending: sending }
 }
 
-/// Does something again and again until what is returned is dropped; what fails is told.
+/// Repeats an action until the returned sender is dropped. Reports its errors as events.
 fn every<'s>(
     time: Duration,
     scope: &'s Scope<'s, '_>,
@@ -105,8 +107,9 @@ fn every<'s>(
     stop
 }
 
-/// Ends the process soon because the job cannot go on, unless it does so itself, as it does unless a thread hangs: in a
-/// file system, say. Nothing is done for who has nothing to tell, since another rank of this process has.
+/// Ends the process after a while, because the job cannot go on. Usually the process ends by
+/// itself, unless a thread hangs, for example in a file system. A silent error does nothing:
+/// another rank of this process has reported the cause.
 pub fn end_late(error: Error, report: Unpublished, audience: Arc<dyn Audience>) {
     if error.is_silent() {
         return;
@@ -119,8 +122,9 @@ pub fn end_late(error: Error, report: Unpublished, audience: Arc<dyn Audience>) 
     });
 }
 
-/// Ends the process soon, even if a long search is still under way: what is finished is kept, and batch systems kill
-/// what does not end. The rank that opened the checkpoint, in this directory, tells the user.
+/// Ends the process after a while, even during a long search. Finished blocks are kept, and batch
+/// systems kill processes that do not end. The rank that opened the checkpoint, in directory
+/// `kept_in`, informs the user.
 pub fn end_soon(kept_in: Option<&Path>, audience: &dyn Audience) {
     if let Some(directory) = kept_in {
         audience.complain(&format!(

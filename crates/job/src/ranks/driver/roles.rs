@@ -1,4 +1,4 @@
-//! Events for the roles of a rank, and what these do then.
+//! Passes events to the roles of a rank, and carries out their actions.
 
 use fleetblast_fleet::end::Exit;
 use fleetblast_fleet::ids::{Address, Rank};
@@ -17,7 +17,7 @@ pub(super) type MasterEvent = Event<ToMaster<Bytes>, MasterOutcome<Bytes>>;
 pub(super) type WorkerEvent = Event<ToWorker<Bytes>, WorkerOutcome<Bytes>>;
 
 impl<T: Transport> Driver<'_, T> {
-    /// Gives a message to the role that it is for; whoever watches hears of it.
+    /// Passes a message to its role, and updates the progress.
     pub(super) fn deliver(&mut self, envelope: Envelope) -> Result<(), Error> {
         let Envelope { from, message } = envelope;
         match message {
@@ -42,7 +42,7 @@ impl<T: Transport> Driver<'_, T> {
         }
     }
 
-    /// The supermaster's event, and what it does then.
+    /// Passes an event to the supermaster, and carries out its actions.
     pub(super) fn supermaster(&mut self, event: SupermasterEvent) -> Result<(), Error> {
         let (now, mut actions) = (self.now(), Vec::new());
         let Some(slot) = self.supermaster.as_mut().filter(|slot| !slot.exited) else {
@@ -59,7 +59,7 @@ impl<T: Transport> Driver<'_, T> {
         Ok(())
     }
 
-    /// The same of the master.
+    /// Passes an event to the master, and carries out its actions.
     pub(super) fn master(&mut self, event: MasterEvent) -> Result<(), Error> {
         let (now, mut actions) = (self.now(), Vec::new());
         let Some((id, slot)) = self.master.as_mut().filter(|(_, slot)| !slot.exited) else {
@@ -81,7 +81,7 @@ impl<T: Transport> Driver<'_, T> {
         Ok(())
     }
 
-    /// The same of the worker.
+    /// Passes an event to the worker, and carries out its actions.
     pub(super) fn worker(&mut self, event: WorkerEvent) -> Result<(), Error> {
         let (now, mut actions) = (self.now(), Vec::new());
         let Some((id, slot)) = self.worker.as_mut().filter(|(_, slot)| !slot.exited) else {
@@ -113,7 +113,7 @@ impl<T: Transport> Driver<'_, T> {
         Ok(())
     }
 
-    /// Carries out what all roles do alike; gives back the rest.
+    /// Carries out an action that all roles have in common; returns any other action.
     fn act<W>(
         &mut self,
         from: Address,

@@ -1,4 +1,4 @@
-//! What a driver tells the state machines, and when.
+//! Tests of the messages and ticks that a driver passes to its state machines.
 
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
@@ -11,10 +11,10 @@ use fleetblast_fleet::work::{Holder, Slice, WorkerOutcome};
 
 use super::*;
 
-/// So long that only a failure takes longer.
+/// A limit that only a failure exceeds.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A transport that says what a test has it say, and keeps what is sent.
+/// A transport that returns scripted events, and collects messages.
 struct Scripted<N> {
     next: N,
     sent: Vec<(Rank, Envelope, Option<Receipt>)>,
@@ -64,7 +64,7 @@ fn topology(ranks: u32, groups: u32) -> Arc<Topology> {
     Arc::new(Topology::new(Shape { ranks, groups, replicas: 1, partitions: 2, dedicated: false }))
 }
 
-/// Messages come without a pause, from all masters but the last.
+/// Messages arrive without a pause, from all masters but the last.
 #[test]
 fn a_busy_supermaster_gives_signs_of_life_and_misses_them() {
     let beat = |millis: u64| Time(millis * 1_000_000);
@@ -100,7 +100,7 @@ fn a_busy_supermaster_gives_signs_of_life_and_misses_them() {
     assert!(pings(1) > 3 && pings(2) > 3, "{} and {}", pings(1), pings(2));
 }
 
-/// A request for so many bytes of the worker's piece.
+/// Creates a request for `length` bytes of the worker's piece.
 fn fetch(window: u64, length: u64) -> Envelope {
     let holder = Holder::Worker(WorkerId(0), PassId(0), PartitionId(0));
     let slices = vec![Slice { holder, piece: 0, start: 0, length }];
@@ -109,7 +109,7 @@ fn fetch(window: u64, length: u64) -> Envelope {
     Envelope { from: Address::Worker(WorkerId(1)), message }
 }
 
-/// The request that a worker is serving.
+/// Returns the request that a worker is serving.
 fn gathering(works: &Receiver<(Ticket, WorkerWork<Bytes>)>) -> Option<Ticket> {
     let (ticket, work) = works.try_recv().ok()?;
     assert!(matches!(work, WorkerWork::Gather { .. }));
@@ -149,7 +149,7 @@ fn a_tick_is_put_off_for_half_of_what_lies_between_two() {
     let interval = Time(200_000_000);
     let mut clock = Clock::new(Some(Heartbeat { interval, limit: Time(0) }));
     assert!(!clock.is_late() && !clock.rest().is_zero());
-    // Held up for long: what was said meanwhile is to be heard first.
+    // The rank was blocked for long: waiting messages are to be handled before the tick.
     std::thread::sleep(Duration::from_millis(700));
     assert!(!clock.is_late() && clock.rest().is_zero());
     std::thread::sleep(Duration::from_millis(110));

@@ -1,4 +1,5 @@
-//! FASTA in blocks of whole queries, as it is: what becomes of it is the matter of the program that gets it.
+//! Reads FASTA in blocks of whole queries, without parsing them: the program that receives them
+//! does.
 
 use std::io::{BufRead, BufReader, Read};
 
@@ -13,46 +14,47 @@ use crate::standard;
 /// Bytes read at a time.
 const BUFFER: usize = 1 << 20;
 
-/// Queries that the program gets together.
+/// Queries for one run of the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Block {
-    /// Their FASTA.
+    /// The text in FASTA.
     pub text: Vec<u8>,
     /// The first word of each definition line.
     pub names: Vec<Vec<u8>>,
-    /// Letters and everything else that is neither in a definition line nor white space.
+    /// Number of characters outside definition lines, without white space.
     pub letters: u64,
-    /// Queries before these.
+    /// Number of queries before the block.
     pub before: u64,
-    /// None come after them.
+    /// Whether this is the last block.
     pub is_last: bool,
 }
 
 impl Block {
-    /// What it weighs.
+    /// Returns the number of queries and letters.
     pub fn weight(&self) -> Weight {
         Weight { sequences: self.names.len() as u64, residues: self.letters }
     }
 }
 
-/// Reads blocks.
+/// Reads a file of queries in blocks.
 pub struct Blocks {
     source: BufReader<Box<dyn Read + Send>>,
-    /// Of the file of the queries.
+    /// The version of the query file.
     version: Option<FileVersion>,
     residues: u64,
     queries: u64,
-    /// The definition line that ended the block before.
+    /// The definition line that follows the last block.
     line: Vec<u8>,
     read: u64,
     ended: bool,
 }
 
 impl Blocks {
-    /// Blocks of so many residues at least, and so many queries at most.
+    /// Opens queries, to be read in blocks of at least `residues` residues and at most `queries`
+    /// queries.
     ///
     /// # Errors
-    /// Queries that cannot be opened.
+    /// The queries cannot be opened.
     pub fn open(source: &Source, residues: u64, queries: u64) -> Result<Self, Error> {
         let failed = |error: &std::io::Error| Error::query(format_args!("queries: {error}"));
         let (source, version): (Box<dyn Read + Send>, _) = match source {
@@ -75,15 +77,15 @@ impl Blocks {
         Ok(blocks)
     }
 
-    /// The version of the file that is read, if it is a file.
+    /// Returns the version of the query file; `None` for standard input.
     pub fn version(&self) -> Option<FileVersion> {
         self.version
     }
 
-    /// The next block; `None` at the end.
+    /// Reads the next block; `None` at the end.
     ///
     /// # Errors
-    /// Queries that cannot be read, or have no name.
+    /// Queries cannot be read, or have no name.
     pub fn next(&mut self) -> Result<Option<Block>, Error> {
         let mut block = Block { before: self.read, ..Block::default() };
         while !self.ended && !self.is_enough(&block) {
@@ -111,7 +113,7 @@ impl Blocks {
         block.letters >= self.residues || block.names.len() as u64 >= self.queries
     }
 
-    /// Reads a line, with its end; false if there is none.
+    /// Reads a line with its end. Returns false at the end of the file.
     fn next_line(&mut self) -> Result<bool, Error> {
         self.line.clear();
         let read = self.source.read_until(b'\n', &mut self.line);
@@ -121,10 +123,10 @@ impl Blocks {
     }
 }
 
-/// Counts the queries of a file; `None` for what can be read once.
+/// Counts the queries of a file; `None` for an input that can be read only once.
 ///
 /// # Errors
-/// As [`Blocks::next`].
+/// See [`FastaBlocks::next`].
 pub fn count(source: &Source) -> Result<Option<Weight>, Error> {
     match source {
         Source::File(path) if path.is_file() => {}

@@ -1,4 +1,4 @@
-//! What makes two jobs with another program the same.
+//! The identity of a job of another program.
 
 use std::env;
 use std::ffi::OsStr;
@@ -14,11 +14,11 @@ use crate::inputs::digest;
 use crate::plan::Foreign;
 use crate::ranks::identity::{PROGRAM, again};
 
-/// Everything that the output depends on, as far as it is known: programs may read files that they
-/// do not name. Blocks have `residues` letters; the queries are read from this version of their file.
+/// Returns everything known on which the output depends: programs may read files that they do not
+/// name. Blocks have `residues` letters. The queries are read from version `queries` of their file.
 ///
 /// # Errors
-/// Queries that cannot be read again, or have changed.
+/// Queries cannot be read again, or have changed.
 pub fn of_job(
     foreign: &Foreign,
     residues: u64,
@@ -61,7 +61,7 @@ pub fn of_job(
     })
 }
 
-/// The file of a program, as the system finds it.
+/// Finds the file of a program as the system does.
 fn found(program: &OsStr) -> Option<PathBuf> {
     if Path::new(program).components().count() > 1 {
         return Some(PathBuf::from(program));

@@ -1,55 +1,55 @@
-//! How the outputs of blocks become one: what of a block's output stands where in it.
+//! Joins the outputs of blocks into one: decides which part of each stands where.
 
 use serde::{Deserialize, Serialize};
 
 use crate::plan::Join;
 
-/// Ends the head of a report for people: what is known of the database.
+/// End of the head of a pairwise report, which describes the database.
 const LETTERS: &[u8] = b" total letters\n\n";
-/// Begins its tail.
+/// Start of the tail of a pairwise report.
 const DATABASE: &[u8] = b"\n\n  Database: ";
-/// Begins and ends the iterations of XML.
+/// Start and end of the iterations in XML.
 const ITERATIONS: [&[u8]; 2] = [b"<BlastOutput_iterations>\n", b"</BlastOutput_iterations>\n"];
-/// Begins one.
+/// Start of an iteration.
 const ITERATION: &[u8] = b"<Iteration>\n";
-/// Its number.
+/// Tags around the number of an iteration.
 const NUMBER: [&[u8]; 2] = [b"  <Iteration_iter-num>", b"</Iteration_iter-num>\n"];
-/// What it calls its query.
+/// Tags around the number of a query in its identifier.
 const QUERY: [&[u8]; 2] = [b"  <Iteration_query-ID>Query_", b"</Iteration_query-ID>\n"];
-/// What it warns of.
+/// Start of a warning.
 const MESSAGE: &[u8] = b"  <Iteration_message>";
-/// How queries without identifiers are called.
+/// Prefix of the names that BLAST+ gives to queries without identifiers.
 const NUMBERED: &[u8] = b"Query_";
-/// Begins the count at the end of a table with comments, and what follows the number.
+/// Text around the number of queries at the end of a table with comments.
 const PROCESSED: [&[u8]; 2] = [b"# BLAST processed ", b" queries\n"];
 
-/// An output in its parts.
+/// An output, divided into its parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
     head: Vec<u8>,
     body: Vec<u8>,
     tail: Vec<u8>,
-    /// What it came to: iterations, or queries that were processed.
+    /// Number of iterations, or of processed queries.
     pub count: u64,
 }
 
-/// Where an output stands among the others.
+/// Position of an output among the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Standing {
-    /// The sum of the counts before it.
+    /// Sum of the counts before it.
     pub counted: u64,
-    /// Queries before it.
+    /// Number of queries before it.
     pub queries: u64,
-    /// None is before it.
+    /// Whether it is the first.
     pub is_first: bool,
-    /// None is after it.
+    /// Whether it is the last.
     pub is_last: bool,
 }
 
-/// Cuts an output.
+/// Divides an output into its parts.
 ///
 /// # Errors
-/// One that is not what it should be, in words.
+/// Describes an output that is not in the expected format.
 pub fn cut(join: Join, output: Vec<u8>) -> Result<Parts, String> {
     let (start, end, count) = match join {
         Join::Plain => (0, output.len(), 0),
@@ -84,7 +84,7 @@ pub fn cut(join: Join, output: Vec<u8>) -> Result<Parts, String> {
     Ok(Parts { head, body, tail, count })
 }
 
-/// The part of the whole output that is this one's.
+/// Returns the bytes of this output in the joined output.
 pub fn placed(join: Join, parts: &Parts, standing: Standing) -> Vec<u8> {
     let mut placed = if standing.is_first { parts.head.clone() } else { Vec::new() };
     match join {
@@ -103,7 +103,7 @@ pub fn placed(join: Join, parts: &Parts, standing: Standing) -> Vec<u8> {
     placed
 }
 
-/// Counts the iterations through, and the queries that have numbers for names.
+/// Renumbers the iterations, and the queries that have numbers for names.
 fn number(body: &[u8], standing: Standing, into: &mut Vec<u8>) {
     for line in body.split_inclusive(|&byte| byte == b'\n') {
         if let Some(number) = between(line, NUMBER) {
@@ -122,7 +122,7 @@ fn number(body: &[u8], standing: Standing, into: &mut Vec<u8>) {
     }
 }
 
-/// Counts the queries through that a message names.
+/// Renumbers the queries that a warning names.
 fn renumber(line: &[u8], before: u64, into: &mut Vec<u8>) {
     let mut rest = line;
     while let Some(at) = after(rest, NUMBERED) {
@@ -152,7 +152,7 @@ fn between(line: &[u8], [before, behind]: [&[u8]; 2]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// The outputs of blocks with so many queries each, as one.
+    /// Joins the outputs of blocks, each with its number of queries.
     fn joined(join: Join, outputs: &[(&str, u64)]) -> String {
         let mut standing = Standing { is_first: true, ..Standing::default() };
         let mut all = Vec::new();
@@ -182,7 +182,7 @@ mod tests {
                 "<?xml?>\n<BlastOutput_iterations>\n{iterations}</BlastOutput_iterations>\n</BlastOutput>\n\n"
             )
         };
-        // Two rounds of the first query of each block.
+        // The first query of each block has two iterations.
         let (first, second) = (document(&[(1, 1), (2, 1), (3, 2)]), document(&[(1, 1), (2, 1)]));
         let all = document(&[(1, 1), (2, 1), (3, 2), (4, 3), (5, 3)]);
         assert_eq!(joined(Join::Xml, &[(&first, 2), (&second, 1)]), all);

@@ -1,4 +1,5 @@
-//! Another program as the kernel: the roles of the fleet share out blocks of queries, and a worker's work is a run of the program.
+//! Jobs of another program: the fleet distributes blocks of queries, and each task is a run of the
+//! program.
 
 mod blocks;
 mod identity;
@@ -50,20 +51,21 @@ use crate::plan::{Destination, Foreign};
 use crate::threads::pool;
 use crate::trace::Recorder;
 
-/// Letters of a block where it is not known how many there are, and at most.
+/// Most letters of a block; also the size if the number of letters is unknown.
 const MOST_RESIDUES: u64 = 50_000;
 /// Blocks that each rank should have.
 const BLOCKS_PER_RANK: u64 = 24;
 /// Ranks of a group.
 const GROUP: u32 = 128;
-/// Blocks that may be unfinished for each rank of a group: one under way, one waiting, two being stored or
+/// Unfinished blocks for each rank of a group: one in progress, one waiting, two being stored or
 /// written.
 const TASKS_PER_RANK: u32 = 4;
 
-/// Has the program search all queries, on ranks of this process or on those that were started together.
+/// Runs the program on all queries, on ranks of this process or on processes that were started
+/// together.
 ///
 /// # Errors
-/// Whatever ends the job early; at its end, that some blocks came to nothing.
+/// Returns the error that ends the job early, or reports at the end that blocks are missing.
 pub fn run(
     foreign: Foreign,
     drain: Option<DrainSignals>,
@@ -125,7 +127,7 @@ fn on_threads(
     judge(job.failed.load(Ordering::Relaxed))
 }
 
-/// What the exit code tells when so many blocks came to nothing.
+/// Converts the number of failed blocks into the result of the job.
 fn judge(failed: u64) -> Result<(), Error> {
     match failed {
         0 => Ok(()),
@@ -165,16 +167,16 @@ impl<'a> From<&'a Foreign> for Keeping<'a> {
 /// How the queries are cut into blocks.
 #[derive(Clone, Copy)]
 struct Cut {
-    /// Letters of a block at least.
+    /// Least letters of a block.
     residues: u64,
-    /// All queries, if that is known.
+    /// The weight of all queries, if it is known.
     total: Option<Weight>,
 }
 
 impl Cut {
     fn new(foreign: &Foreign, ranks: u32) -> Result<Self, Error> {
         let total = count(&foreign.query)?;
-        // A job that goes on keeps its blocks.
+        // A resumed job keeps its blocks.
         let kept = foreign.checkpoint.as_ref().and_then(checkpoint::kept_block_residues);
         let share = |total: Weight| total.residues / (BLOCKS_PER_RANK * u64::from(ranks));
         let usual = total.map_or(MOST_RESIDUES, share).clamp(1, MOST_RESIDUES);
@@ -182,14 +184,15 @@ impl Cut {
     }
 }
 
-/// Both ends of a job.
+/// The queries and the output of a job.
 struct Ends {
     blocks: Blocks,
     output: Whole,
 }
 
 impl Ends {
-    /// Opens them, and the checkpoint; `None` if there is nothing to do. `early` signals end the job.
+    /// Opens the queries, the output and the checkpoint. Returns `None` if there is nothing to do.
+    /// `early` ends the job on a signal.
     fn open(
         job: &Job,
         cut: &Cut,
@@ -214,37 +217,38 @@ impl Ends {
         Ok(Some((Ends { blocks, output }, checkpoint)))
     }
 
-    /// The supermaster's works with them, and where the output comes when it is whole.
+    /// Returns the supermaster's executor, and a receiver of the complete output.
     fn works(self, job: &Job) -> (SupermasterWorks<'_>, Receiver<Whole>) {
         let (publisher, whole) = channel();
         (SupermasterWorks::new(job, self.blocks, self.output, publisher), whole)
     }
 }
 
-/// What all ranks of this process share.
+/// Everything that all ranks of this process share.
 struct Common<'a> {
     job: &'a Job,
     topology: Arc<Topology>,
     config: Arc<Config>,
-    /// The output while it is written.
+    /// Path of the unfinished output.
     path: PathBuf,
     kept: Option<Kept>,
-    /// The host of each rank; empty for ranks of one process.
+    /// Host name of each rank; empty for ranks of one process.
     hosts: Vec<String>,
 }
 
 impl<'a> Common<'a> {
     fn new(job: &'a Job, ranks: u32, cut: Cut, path: PathBuf, kept: Option<Kept>) -> Self {
-        // One partition, which every rank holds.
+        // There is one partition, which every rank holds.
         let groups = ranks.div_ceil(GROUP);
         let shape = Shape { ranks, groups, replicas: ranks, partitions: 1, dedicated: false };
         let config = Config {
             verifies_blocks: job.foreign.join.counts(),
             checkpoint: kept.as_ref().is_some_and(|kept| kept.durable),
             total: cut.total,
-            // One block after the other, so that the longest is before its turn whenever it has to be.
+            // Groups receive one block at a time, so that a long block can be moved before its
+            // turn.
             segment_residues: 1,
-            // Each block is one task, and takes the memory of its text only.
+            // Each block is one task, and takes only the memory of its text.
             window: job.foreign.config.window.max(TASKS_PER_RANK * ranks.div_ceil(groups)),
             window_queries: u64::MAX,
             ..job.foreign.config.clone()
@@ -294,7 +298,7 @@ impl<'a> Common<'a> {
         Ok(end)
     }
 
-    /// What a rank hosts.
+    /// Creates the roles of a rank and their executors.
     fn hosted(
         &'a self,
         rank: Rank,

@@ -1,4 +1,4 @@
-//! One run of the program on a block: queries and output are files in memory, which never have a name.
+//! Runs the program on one block. Its queries and output are files in memory, without a name.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -17,42 +17,43 @@ use crate::error::Error;
 use crate::halt::Halt;
 use crate::plan::{Foreign, PLACES};
 
-/// Where a program finds its standard input: each time it opens that, from the start.
+/// Path of standard input. Each time a program opens it, it reads from the start.
 const INPUT: &str = "/dev/fd/0";
-/// Longest time between two looks whether the program has ended.
+/// Longest time between two checks whether the program has ended.
 const NAP: Duration = Duration::from_millis(2);
-/// Bytes of what the program said that are told when it fails.
+/// Bytes of standard error that are shown when the program fails.
 const LAST_WORDS: usize = 400;
 
-/// What came of a run.
+/// The output of a run.
 pub struct Ran {
-    /// What the program wrote.
+    /// Standard output of the program, or the file that it wrote.
     pub output: Vec<u8>,
-    /// What it said on standard error.
+    /// Standard error of the program.
     pub said: Vec<u8>,
 }
 
-/// Why a run came to nothing.
+/// Why a run has no output.
 pub enum Failed {
     /// The job ends.
     Halted,
-    /// The program cannot be run at all.
+    /// The program cannot be started.
     Never(Error),
-    /// It ended otherwise than with exit code 0, or not in time: why, and its last words.
+    /// The program exited with another code than 0, or not in time. Describes the failure and its
+    /// last words.
     This(String),
 }
 
 /// Runs the program on some queries.
 ///
 /// # Errors
-/// See [`Failed`].
+/// See [`RunFailure`].
 pub fn run(foreign: &Foreign, queries: &[u8], halt: &Halt) -> Result<Ran, Failed> {
     let never =
         |error: io::Error| Failed::Never(Error::refused("files in memory for the program", &error));
     let input = in_memory(MemfdFlags::CLOEXEC, queries).map_err(never)?;
     let said = in_memory(MemfdFlags::CLOEXEC, &[]).map_err(never)?;
     let writes = foreign.command.iter().any(|word| has(word, PLACES[1]));
-    // What is to be opened by its number must be open in the program, too.
+    // The program opens the output by its number, so the file must stay open in it.
     let flags = if writes { MemfdFlags::empty() } else { MemfdFlags::CLOEXEC };
     let output = in_memory(flags, &[]).map_err(never)?;
     let numbered = format!("/dev/fd/{}", output.as_raw_fd());
@@ -92,7 +93,7 @@ pub fn run(foreign: &Foreign, queries: &[u8], halt: &Halt) -> Result<Ran, Failed
     }
 }
 
-/// How a run ended.
+/// How a process ended.
 enum Ended {
     With(ExitStatus),
     Late,
@@ -120,14 +121,15 @@ fn ended(mut child: Child, limit: Duration, halt: &Halt) -> io::Result<Ended> {
     }
 }
 
-/// Has the program end when the thread that started it does, as when its process is killed.
+/// Ends the program when the thread that started it ends, also when its process is killed.
 fn end_with_parent(command: &mut Command) {
     let bind = || set_parent_process_death_signal(Some(Signal::KILL)).map_err(io::Error::from);
-    // SAFETY: what runs between fork and exec is a system call that sets a number of the new process, without memory or locks.
+    // SAFETY: between fork and exec the closure makes one system call, which sets a number of the
+    // new process. It allocates no memory and takes no lock.
     unsafe { command.pre_exec(bind) };
 }
 
-/// A file in memory with these bytes, to be read from its start.
+/// Creates a file in memory with these bytes, to be read from its start.
 fn in_memory(flags: MemfdFlags, bytes: &[u8]) -> io::Result<File> {
     let mut file = File::from(memfd_create("fleetblast-wrap", flags)?);
     file.write_all(bytes)?;
@@ -159,7 +161,7 @@ fn with_words(what: String, said: &[u8]) -> String {
     }
 }
 
-/// Whether a word has a place.
+/// Returns whether a word contains a placeholder.
 pub fn has(word: &OsStr, place: &str) -> bool {
     memchr::memmem::find(word.as_bytes(), place.as_bytes()).is_some()
 }

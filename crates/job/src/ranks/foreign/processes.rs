@@ -1,4 +1,4 @@
-//! The same on ranks that are processes.
+//! Jobs of another program on ranks that are processes.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -19,10 +19,11 @@ use crate::ranks::processes::{kept, path_bytes, path_of};
 use crate::ranks::transport::mpi::Mpi;
 use crate::ranks::vigil::Vigil;
 
-/// Has the program search on the ranks that were started together.
+/// Runs the program on the processes that were started together.
 ///
 /// # Errors
-/// Whatever ends the job before it has begun; at its end, that some blocks came to nothing. In between a failure ends all processes.
+/// Returns errors before the job begins, and reports at the end that blocks are missing. In
+/// between, an error ends all processes.
 pub fn run(
     foreign: Foreign,
     drain: Option<DrainSignals>,
@@ -40,7 +41,7 @@ pub fn run(
         true => preload::preload(&job.foreign.files, &**audience),
         false => Ok(()),
     };
-    // Nobody starts before the database is there.
+    // No program starts before the database is loaded.
     processes.together(loaded)?;
     let cut = processes.together(Cut::new(&job.foreign, world.size() as u32))?;
     let early = drain.as_ref().map(DrainSignals::early_end);
@@ -48,7 +49,7 @@ pub fn run(
     let (ends, checkpoint) = processes.together(ends)?.unzip();
     let checkpoint = checkpoint.flatten();
     let path = ends.as_ref().map(|ends| path_bytes(ends.output.path()));
-    // Nothing to do.
+    // There is nothing to do.
     let Some(path) = processes.tell_all(path)?.map(path_of) else { return Ok(()) };
     let keeping = Keeping::from(&job.foreign);
     let kept = kept(processes, &keeping, checkpoint.as_ref())?;
@@ -87,9 +88,9 @@ pub fn run(
     })
 }
 
-/// Whether all ranks are to do the same as the first.
+/// Checks that all ranks have the same command as the first.
 fn same(world: &World, foreign: &Foreign, hosts: &[String]) -> Result<(), Error> {
-    // What a host has where, it may have elsewhere on another.
+    // Hosts may have the database at different paths.
     let told = format!("{:?}", Foreign { files: Vec::new(), ranks: 1, ..foreign.clone() });
     let own = xxh3_64(told.as_bytes()).to_ne_bytes();
     let all = world.comm().gather_all(&own).map_err(failure)?;

@@ -1,4 +1,5 @@
-//! The works of the roles where another program searches: a task is a block of queries, whose output is one piece.
+//! Executes the work of roles where another program searches. A task is a block of queries, and its
+//! output is one piece.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,22 +29,22 @@ use crate::ranks::works::shared::{Pass, Shared, lock, unknown};
 use crate::ranks::works::{OfMaster, OfSupermaster, OfWorker};
 use crate::trace::{Loaded, Span};
 
-/// The database is no matter of ours: it has one partition, which all ranks hold.
+/// The only partition. The program reads the database itself, so all ranks hold it.
 const ALL: PartitionId = PartitionId(0);
 
-/// What all ranks know of the job.
+/// The data that all ranks have.
 pub struct Job {
-    /// What is to be done.
+    /// The command, its queries and its output.
     pub foreign: Foreign,
-    /// Who is told how it goes.
+    /// Receives warnings and progress.
     pub audience: Arc<dyn Audience>,
-    /// Ends works under way when the job cannot go on.
+    /// Stops work in progress when the job cannot go on.
     pub halt: Halt,
-    /// Blocks that came to nothing here.
+    /// Blocks of this process that failed.
     pub failed: AtomicU64,
 }
 
-/// The supermaster's works.
+/// Executes the supermaster's work.
 pub struct SupermasterWorks<'a> {
     job: &'a Job,
     blocks: Blocks,
@@ -52,16 +53,16 @@ pub struct SupermasterWorks<'a> {
     publisher: Sender<Whole>,
     register: Option<Arc<Mutex<Register>>>,
     counts: Option<Counts>,
-    /// What each block came to that is judged, or was finished by an earlier run.
+    /// The count of each block that is verified, or was finished by an earlier run.
     counted: BTreeMap<BlockId, u64>,
-    /// Queries before each block, and which is the last, as far as they are read.
+    /// Number of queries before each block that was read, and before the next one.
     queries: Vec<u64>,
     last: Option<BlockId>,
     failure: Option<Error>,
 }
 
 impl<'a> SupermasterWorks<'a> {
-    /// Reads these blocks, and gives the whole output to `publisher`.
+    /// Creates the executor, which reads these blocks and sends the complete output to `publisher`.
     pub fn new(job: &'a Job, blocks: Blocks, output: Whole, publisher: Sender<Whole>) -> Self {
         let file = SharedOutput::new(output.path());
         SupermasterWorks {
@@ -79,7 +80,7 @@ impl<'a> SupermasterWorks<'a> {
         }
     }
 
-    /// Keeps both ends of the report, and what blocks come to.
+    /// Sets where to keep both ends of the report, and the counts of blocks.
     pub fn keep(&mut self, register: Option<&Arc<Mutex<Register>>>, counts: Option<Counts>) {
         (self.register, self.counts) = (register.cloned(), counts);
     }
@@ -91,7 +92,7 @@ impl<'a> SupermasterWorks<'a> {
         let block = match self.blocks.next() {
             Ok(Some(block)) => block,
             Ok(None) => return Ok(None),
-            // Those before it are searched and reported.
+            // Earlier blocks are searched and reported.
             Err(error) => {
                 self.failure = Some(error);
                 return Ok(None);
@@ -115,7 +116,7 @@ impl<'a> SupermasterWorks<'a> {
         Ok(Some(Weighed { payload: packed.into(), weight }))
     }
 
-    /// All blocks before it are judged: what they came to is known.
+    /// Records the count of a block. All blocks before it are verified, so its position is known.
     fn judge(&mut self, block: BlockId, found: &Bytes) -> Result<SupermasterOutcome<Bytes>, Error> {
         let count: u64 = unpack(found)?;
         let counted: u64 = self.counted.range(..block).map(|(_, count)| count).sum();
@@ -137,7 +138,7 @@ impl<'a> SupermasterWorks<'a> {
             let queries = self.queries.last().copied().unwrap_or(0);
             output.sum_up(Summary { blocks, queries, bytes: offset });
             output.failure = self.failure.take();
-            // Who is gone does not publish it.
+            // If the receiver is gone, nobody publishes the output.
             let _ = self.publisher.send(output);
         }
         Ok(SupermasterOutcome::Closed)
@@ -166,16 +167,16 @@ impl OfSupermaster for SupermasterWorks<'_> {
     }
 }
 
-/// A master's works.
+/// Executes a master's work.
 pub struct MasterWorks<'a> {
     job: &'a Job,
     register: Option<Arc<Mutex<Register>>>,
-    /// What each block came to, and its queries.
+    /// The count of each block, and the names of its queries.
     blocks: HashMap<BlockId, (u64, Vec<Vec<u8>>)>,
 }
 
 impl<'a> MasterWorks<'a> {
-    /// For a master, which keeps the names of queries there.
+    /// Creates the executor of a master, which keeps the names of queries in `register`.
     pub fn new(job: &'a Job, register: Option<Arc<Mutex<Register>>>) -> Self {
         MasterWorks { job, register, blocks: HashMap::new() }
     }
@@ -189,7 +190,7 @@ impl<'a> MasterWorks<'a> {
         let length: u64 = unpack(reply)?;
         let (_, names) = self.blocks.remove(&block).ok_or_else(|| unknown(block))?;
         if let Some(register) = &self.register {
-            // Which of it is which query's is known to the program only.
+            // Only the program knows which bytes belong to which query.
             let names = names.into_iter().map(|name| (vec![name], 0..length));
             lock(register).keep_names(block, names)?;
         }
@@ -231,16 +232,16 @@ impl OfMaster for MasterWorks<'_> {
     }
 }
 
-/// A worker's works.
+/// Executes a worker's work.
 pub struct WorkerWorks<'a> {
     job: &'a Job,
     shared: Arc<Shared>,
-    /// Outputs that wait for their places.
+    /// Outputs whose position in the whole is not known yet.
     outputs: HashMap<Pass, (Parts, Standing)>,
 }
 
 impl<'a> WorkerWorks<'a> {
-    /// For a worker that keeps its pieces there.
+    /// Creates the executor of a worker, which keeps its pieces in `shared`.
     pub fn new(job: &'a Job, shared: Arc<Shared>) -> Self {
         WorkerWorks { job, shared, outputs: HashMap::new() }
     }
@@ -266,7 +267,8 @@ impl<'a> WorkerWorks<'a> {
         Ok(WorkerOutcome::Searched(found))
     }
 
-    /// Runs the program on a block, again if it fails; nothing if it fails each time, which is told.
+    /// Runs the program on a block, and again if it fails. If all attempts fail, reports that and
+    /// returns an empty output.
     fn try_block(&self, number: BlockId, block: &Block) -> Result<Parts, Error> {
         let Job { foreign, audience, halt, failed } = self.job;
         let mut why = String::new();
@@ -347,13 +349,13 @@ impl OfWorker for WorkerWorks<'_> {
     }
 }
 
-/// A block as it was read.
+/// Decodes a block of queries.
 fn opened(bytes: &Bytes) -> Result<Block, Error> {
     let plain = zstd::decode_all(bytes.get()).map_err(Error::engine)?;
     unpack(&plain.into())
 }
 
-/// A block, for people.
+/// Names a block for messages.
 fn named(number: BlockId, block: &Block) -> String {
     let name = |name: Option<&Vec<u8>>| {
         String::from_utf8_lossy(name.map_or(b"", |name| name)).into_owned()

@@ -1,8 +1,10 @@
-//! Whether all ranks do the same: before anything is written they compare builds, options, and what they see of the database.
+//! Checks that all ranks do the same. Before anything is written, they compare builds, options and
+//! databases.
 //!
-//! Ranks that see the same files (host, device, inode, size, times; on a network file system without host and device) have one
-//! view. What those of a view are going to search is read for its fingerprint by one of them, and what only they would read by one
-//! of another view, too. If all ranks of the job have one view there is nothing to compare.
+//! Ranks that open the same files have one view. Files are compared by host, device, inode, size
+//! and times; on a network file system without host and device. For each view, one of its ranks
+//! reads the files for the fingerprint. If only one view holds a partition, a rank of another view
+//! reads it, too. If all ranks of the job have one view, there is nothing to compare.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -26,28 +28,28 @@ use crate::ranks::contents;
 use crate::ranks::{identity, layout};
 use crate::subjects::Target;
 
-/// What ranks find out about each other.
+/// Compares ranks with each other.
 pub struct Comparison<'a> {
     /// All ranks.
     pub processes: &'a Processes,
-    /// The host of each.
+    /// Host name of each rank.
     pub hosts: &'a [String],
 }
 
 /// Two ranks that differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Pair {
-    /// The first that is not like most.
+    /// The first rank whose value is not the most frequent one.
     odd: usize,
-    /// The first of most.
+    /// The first rank with the most frequent value.
     usual: usize,
 }
 
 impl Comparison<'_> {
-    /// Ends the job unless all ranks run the same build with the same options.
+    /// Checks that all ranks run the same build with the same options.
     ///
     /// # Errors
-    /// Silent where another rank tells it.
+    /// The ranks differ. The error is silent on all ranks but one.
     pub fn agree_on_plan(&self, plan: &Plan) -> Result<(), Error> {
         let own = self.processes.together(identity::of_plan(plan))?;
         let options = own.options.into_iter().chain(plan.fleet.common.clone()).collect();
@@ -55,10 +57,10 @@ impl Comparison<'_> {
         self.agree(&Identity { options, ..own }, "", refused)
     }
 
-    /// Ends the job unless all ranks see databases that describe themselves alike.
+    /// Checks that all ranks open databases with the same description.
     ///
     /// # Errors
-    /// Silent where another rank tells it.
+    /// The ranks differ. The error is silent on all ranks but one.
     pub fn agree_on_database(&self, plan: &Plan, target: &Target) -> Result<(), Error> {
         let database = identity::database(plan, target, &Contents::default());
         let options = database.and_then(|database| Ok((database, inputs::taxonomy(target)?)));
@@ -69,11 +71,12 @@ impl Comparison<'_> {
         self.agree(&own, &place, Error::database)
     }
 
-    /// Ends the job unless all ranks see the same sequences, as far as they are going to look at them. Tells what these are if
-    /// that is [wanted](contents::are_wanted).
+    /// Checks that all ranks open the same sequences, as far as they are going to read them.
+    /// Returns the fingerprint of the database if it is
+    /// [wanted](database_fingerprint::is_fingerprint_wanted).
     ///
     /// # Errors
-    /// Silent where another rank tells it.
+    /// The ranks differ. The error is silent on all ranks but one.
     pub fn agree_on_contents(
         &self,
         plan: &Plan,
@@ -105,7 +108,7 @@ impl Comparison<'_> {
                 SequenceFile::Residues => "residues",
                 SequenceFile::Headers => "definition lines",
             };
-            // As users count them.
+            // Users count from 1.
             let what = format!("other {side} among sequences {} to {}", oids.start + 1, oids.end);
             let place = file_name(target, item.volume, item.side.file());
             self.refuse_database(pair, &place, &what)?;
@@ -113,7 +116,7 @@ impl Comparison<'_> {
         Ok(Contents::of(&sums.into_iter().flatten().collect()))
     }
 
-    /// Ends the job unless all ranks have the same identity; `place` is where a rank has it from.
+    /// Checks that all ranks have the same identity. `place` is the file that it comes from.
     fn agree(
         &self,
         own: &Identity,
@@ -138,7 +141,7 @@ impl Comparison<'_> {
             Some(format!("{} differ{places}: {}", self.name(pair), told.join("; ")))
         };
         let same = || {
-            // What cannot be read or compared was made by another build.
+            // Values that cannot be decoded or compared come from another build.
             let build = || format!("{} run different builds of FleetBLAST", self.name(pair));
             Err(refused(verdict().unwrap_or_else(build)))
         };
@@ -149,7 +152,7 @@ impl Comparison<'_> {
         })
     }
 
-    /// Ends the job, since two ranks see different databases.
+    /// Ends the job, since two ranks open different databases.
     fn refuse_database(&self, pair: Pair, place: &str, what: &str) -> Result<(), Error> {
         let usual = self.processes.tell(pair.usual, Some(place.as_bytes().to_vec()))?;
         let usual = String::from_utf8_lossy(&usual.unwrap_or_default()).into_owned();
@@ -179,13 +182,13 @@ impl Comparison<'_> {
         format!("{odd} and {usual}")
     }
 
-    /// For each rank a number of what it sees: ranks with the same number see the same files.
+    /// Returns a number for each rank. Ranks with the same number open the same files.
     fn views(&self, target: &Target) -> Result<Vec<u32>, Error> {
         let mut seen = Digest::default();
-        // Hosts give what they mount from elsewhere devices of their own.
+        // Each host has device numbers of its own for network file systems.
         let remote = layout::is_remote(&target.searched);
         seen.add(&(!remote).then(|| self.processes.world.host()));
-        // Not those that have their names now: somebody may replace the database meanwhile.
+        // The opened files are compared, not the paths: the database may be replaced meanwhile.
         for data in target.searched.opened_files() {
             let times = (data.mtime(), data.mtime_nsec(), data.ctime(), data.ctime_nsec());
             seen.add(&((!remote).then(|| data.dev()), data.ino(), data.size(), times));
@@ -205,10 +208,10 @@ impl Comparison<'_> {
     }
 }
 
-/// Differences named, at most.
+/// Most differences in a message.
 const MOST_TOLD: usize = 4;
 
-/// What the odd rank has instead of what most have.
+/// Describes the value of the differing rank, and the most frequent value.
 fn instead(Difference { what, was, is }: &Difference) -> String {
     let value = |value: &Option<String>| match value {
         Some(value) => format!("'{value}'"),
@@ -222,8 +225,9 @@ fn file_name(target: &Target, volume: usize, file: VolumeFile) -> String {
     path.map(|path| path.display().to_string()).unwrap_or_default()
 }
 
-/// What a rank reads. Of those who hold a partition one reads it for each view. Where they all have the same, one of another view
-/// does, too, if there is one: what nobody else reads would be compared with nothing.
+/// Returns the parts of the database that rank `me` reads. For each partition, one holder of each
+/// view reads it. If all holders have one view, a rank of another view reads it, too, if there is
+/// one. Otherwise there would be nothing to compare it with.
 fn to_read(topology: &Topology, views: &[u32], me: usize) -> Vec<(PartitionId, SequenceFile)> {
     let mut holders = vec![BTreeMap::<u32, Vec<usize>>::new(); topology.partitions as usize];
     for place in &topology.workers {
@@ -248,8 +252,8 @@ fn to_read(topology: &Topology, views: &[u32], me: usize) -> Vec<(PartitionId, S
     own
 }
 
-/// Two ranks with different values, if there are any: the first whose value most do not have, and the first with that of most.
-/// A value comes with the first rank that has it, and how many have it with this one.
+/// Finds two ranks with different values: the first without the most frequent value, and the first
+/// with it. Each value comes with the first rank that has it, and the number of these ranks.
 fn odd_one<T: Ord>(values: impl Iterator<Item = ((usize, usize), T)>) -> Option<Pair> {
     let mut ranks: BTreeMap<T, (usize, usize)> = BTreeMap::new();
     for ((rank, count), value) in values {
@@ -262,18 +266,19 @@ fn odd_one<T: Ord>(values: impl Iterator<Item = ((usize, usize), T)>) -> Option<
     Some(Pair { odd, usual })
 }
 
-/// The same where each rank has a value.
+/// Finds two ranks with different values, with one value for each rank.
 fn odd_rank<T: Ord>(values: impl IntoIterator<Item = T>) -> Option<Pair> {
     odd_one(values.into_iter().enumerate().map(|(rank, value)| ((rank, 1), value)))
 }
 
-/// The first item of which ranks have different sums. What one has read all see that have its view.
+/// Finds the first item with different sums. The sum of one rank counts for all ranks with its
+/// view.
 fn odd_sum(sums: &[Sums], views: &[u32]) -> Option<(Pair, Item)> {
     let mut seen_by: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
     for (rank, view) in views.iter().enumerate() {
         seen_by.entry(*view).or_insert((rank, 0)).1 += 1;
     }
-    // Who read an item, and for how many ranks, with its sum.
+    // The first rank of a view and the number of its ranks, with the sum that one of them read.
     type Read = ((usize, usize), u128);
     let mut items: BTreeMap<Item, Vec<Read>> = BTreeMap::new();
     for (sums, view) in sums.iter().zip(views) {
@@ -343,7 +348,7 @@ mod tests {
     fn a_sum_counts_for_all_ranks_that_see_the_same() {
         let item = Item { partition: PartitionId(0), volume: 0, side: SequenceFile::Headers };
         let sums = |sum| Sums::from([(item, sum)]);
-        // Ranks 1 and 2 have one view, which rank 2 has read.
+        // Ranks 1 and 2 have one view, and rank 2 has read for it.
         let read = [sums(5), Sums::new(), sums(6)];
         assert_eq!(odd_sum(&read, &[0, 1, 1]), pair(0, 1).map(|pair| (pair, item)));
         assert_eq!(odd_sum(&[sums(5), Sums::new(), sums(5)], &[0, 1, 1]), None);

@@ -1,4 +1,5 @@
-//! Ranks as processes: what they compare and agree on before the search, and how their job begins and ends.
+//! Runs a job on ranks that are processes: compares them, plans the job together, runs it, and ends
+//! it together.
 
 mod agree;
 mod broadcast;
@@ -39,10 +40,10 @@ use crate::processes::{Processes, Role, agree, failure, hosts, told};
 use crate::subjects::Target;
 use crate::trace::{Kind, Lane, Recorder};
 
-/// Runs a search on the ranks that were started together.
+/// Runs a job on the processes that were started together.
 ///
 /// # Errors
-/// Whatever ends the job before it has begun. Afterwards a failure ends all processes.
+/// Returns an error that ends the job before it begins. Later errors end all processes.
 pub fn on_processes(
     plan: Plan,
     _: Launch,
@@ -71,7 +72,7 @@ pub fn on_processes(
     }
 }
 
-/// Searches on all of the processes.
+/// Runs the job on all processes of the search site.
 fn search(
     plan: Plan,
     processes: &Processes,
@@ -111,14 +112,14 @@ fn search(
         || Ends::open(plan, &target, &contents, &layout, crossing.as_ref(), (early, audience));
     let ends = match &mut bridge {
         _ if !is_first => Ok(None),
-        // What has no queries is through then.
+        // A job without queries ends in here.
         Some(bridge) => bridge.meanwhile(open),
         None => open(),
     };
     let (ends, checkpoint) = processes.together(ends)?.unzip();
     let checkpoint = checkpoint.flatten();
     let path = ends.as_ref().map(|ends| path_bytes(ends.output.path()));
-    // Nothing to do.
+    // There is nothing to do.
     let Some(path) = processes.tell_all(path)?.map(path_of) else {
         return bridge.map_or(Ok(()), Bridge::close);
     };
@@ -138,10 +139,10 @@ fn search(
     match load_together(setting, &common, &recorder) {
         Ok(held) => {
             common.held = held;
-            // What one rank read for all may have changed meanwhile.
+            // Files that one rank read for all may have changed meanwhile.
             processes.together(check_mapped_files().map_err(Error::from))?;
         }
-        // All ranks have this, and one has told it.
+        // All ranks have this error, and one has reported it.
         Err(error) if error.is_silent() => return Err(error),
         Err(error) => {
             drop(ends);
@@ -165,7 +166,8 @@ fn search(
         Err(_) if drained => mpi.flush(),
         Err(error) => Err(error.clone()),
     };
-    // Launchers end the other ranks when one ends with an error: none does before all have come so far.
+    // A launcher ends the other ranks when one ends with an error. So no rank ends before all have
+    // come to this point.
     let all_closed = closed.and_then(|()| {
         tell_of_odd_headers(processes, &target)?;
         write_account(world, &common, own, start)?;
@@ -181,10 +183,10 @@ fn search(
     ended
 }
 
-/// Loads the partitions that this rank holds together with all others, if the database is loaded so.
+/// Loads the partitions of this rank together with all ranks, if the method is broadcast.
 ///
 /// # Errors
-/// As [`broadcast::load`].
+/// See [`broadcast::load`].
 fn load_together(
     setting: Setting,
     common: &Common,
@@ -197,7 +199,8 @@ fn load_together(
     broadcast::load(setting, common)
 }
 
-/// Has the first rank write what was asked for of the figures of all; these have finished their parts of the trace.
+/// Sends the statistics of all ranks to the first one, which writes the times and the trace. All
+/// ranks have finished their parts of the trace.
 fn write_account(
     world: &World,
     common: &Common,
@@ -220,7 +223,7 @@ fn write_account(
     account::render(common, &figures.map_err(Error::engine)?, start, false)
 }
 
-/// Has the first rank tell of the odd headers that any has read, of each volume once.
+/// Sends odd headers of all ranks to the first one, which warns of one for each volume.
 fn tell_of_odd_headers(processes: &Processes, target: &Target) -> Result<(), Error> {
     let own = postcard::to_allocvec(&target.odd_headers()).map_err(Error::engine)?;
     let all = processes.world.comm().gather_all(&own).map_err(failure)?;
@@ -233,7 +236,8 @@ fn tell_of_odd_headers(processes: &Processes, target: &Target) -> Result<(), Err
     Ok(())
 }
 
-/// How often the pattern of the plan occurs in the whole database, of which each rank looks at an equal part.
+/// Counts the occurrences of the plan's pattern in the whole database. Each rank counts in an equal
+/// part.
 fn occurrences(processes: &Processes, plan: &Plan, target: &Target) -> Result<u64, Error> {
     if plan.params.pattern().is_none() {
         return Ok(0);
@@ -248,7 +252,7 @@ fn occurrences(processes: &Processes, plan: &Plan, target: &Target) -> Result<u6
     counts.map(|counts| counts.into_iter().sum()).map_err(Error::engine)
 }
 
-/// How many ranks of a host may run on the same CPUs as this one, itself included.
+/// Counts the ranks of a host that may run on the same CPUs as this one, including itself.
 fn sharing_cpus(host: &Comm) -> Result<usize, Error> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let own = allowed_cpus(&status).unwrap_or_default();
@@ -256,7 +260,7 @@ fn sharing_cpus(host: &Comm) -> Result<usize, Error> {
     Ok(all.iter().filter(|other| *other == own.as_bytes()).count())
 }
 
-/// The layout of the job, by the host that has least memory, the same for all.
+/// Plans the layout on the first rank, by the host with least memory, and sends it to all.
 fn laid_out(
     processes: &Processes,
     host: &Comm,
@@ -278,7 +282,7 @@ fn laid_out(
         ranks.memory = ranks.memory.into_iter().chain(memory).min();
         ranks.remote |= remote;
     }
-    // All have the same figures; but whether the query file can be looked at may differ.
+    // All ranks have the same figures, but perhaps not all can read the query file.
     let layout = match world.rank() {
         0 => layout::lay_out(plan, target, ranks).map(Some),
         _ => Ok(None),
@@ -289,7 +293,7 @@ fn laid_out(
     postcard::from_bytes(&layout).map_err(Error::engine)
 }
 
-/// The checkpoint, if there is one, for all ranks; each of them scans some of its files.
+/// Sends the checkpoint to all ranks, if there is one. Each rank scans some of its files.
 pub fn kept(
     processes: &Processes,
     keeping: &Keeping,

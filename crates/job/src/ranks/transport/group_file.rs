@@ -1,11 +1,13 @@
-//! The output as the ranks of a group write it by MPI-IO: `-output individual` and `collective`.
+//! The output file of a group, written by MPI-IO: `-output individual` and `collective`.
 //!
-//! MPI is initialized such that only the thread that did so may call it, which is the driver's. So the thread beside the
-//! search puts the bytes together and hands them over; the driver's writes them between messages. An individual write waits
-//! for the file system only. A collective one would wait for the slowest rank of the group; so ranks first say that they
-//! have come, look after their messages until all have, and only then begin, which they all do within a moment. Nothing
-//! comes between the two: a group has one write under way at a time, in which every worker takes part; a rank without its
-//! bytes does not come, but fails, which ends the job; and a job ends in order only when no write is under way.
+//! Only the thread that initialized MPI may call it: the driver's thread. So the output thread
+//! assembles bytes and hands them over, and the driver's thread writes them between messages. An
+//! individual write waits for the file system only. A collective write would wait for the slowest
+//! rank of the group. So ranks first announce their arrival, handle messages until all have
+//! arrived, and then begin within a moment. Nothing comes between arrival and write, for three
+//! reasons. A group has one write in progress at a time, in which every worker takes part. A rank
+//! without its bytes does not arrive but fails, which ends the job. A job ends in order only when
+//! no write is in progress.
 
 use std::process;
 use std::sync::Arc;
@@ -25,28 +27,28 @@ use crate::error::{Error, exit};
 use crate::output::Unpublished;
 use crate::ranks::Common;
 
-/// The output as this rank's group has it open.
+/// The output file, opened by the group of this rank.
 pub struct GroupFile {
     comm: Comm,
     file: ParallelFile,
     report: Unpublished,
     audience: Arc<dyn Audience>,
     together: bool,
-    /// With the supermaster, how long a collective write may last.
+    /// With the supermaster: the longest time of a collective write.
     limit: Option<Duration>,
-    /// Where bytes come from.
+    /// Channel of bytes to be written.
     sender: Sender<Assembled>,
     receiver: Receiver<Assembled>,
-    /// A collective write for which ranks are still missing.
+    /// A collective write for which not all ranks have arrived.
     waiting: Option<(Arrival, Assembled)>,
 }
 
 impl GroupFile {
-    /// Opens the output of a job whose strategy wants it so, for each group (collective among all ranks); `None` on ranks
-    /// without a worker.
+    /// Opens the output of each group (collective among all ranks). Returns `None` if the strategy
+    /// does not use MPI-IO, and on ranks without a worker.
     ///
     /// # Errors
-    /// A file that cannot be opened, or not by the layer of MPI-IO that the user chose.
+    /// The file cannot be opened, or not by the MPI-IO layer that the user chose.
     pub fn open(world: &World, common: &Common) -> Result<Option<Self>, MpiError> {
         let (topology, config) = (&common.topology, &common.config);
         if matches!(config.strategy, Strategy::Merge | Strategy::Records) {
@@ -71,15 +73,15 @@ impl GroupFile {
         }))
     }
 
-    /// Takes bytes to write.
+    /// Returns a sender of bytes to be written.
     pub fn writer(&self) -> Sender<Assembled> {
         self.sender.clone()
     }
 
-    /// Writes what can be written now; tells which work ended with it.
+    /// Writes bytes that can be written now. Returns an event if that ends the work of a worker.
     ///
     /// # Errors
-    /// Ranks that cannot be told that this one has come.
+    /// The arrival of this rank cannot be announced.
     pub fn poll(&mut self) -> Result<Option<Happening>, MpiError> {
         if self.waiting.is_none() {
             let Ok(assembled) = self.receiver.try_recv() else { return Ok(None) };
@@ -100,10 +102,11 @@ impl GroupFile {
         Ok(told(assembled, written))
     }
 
-    /// Closes the file when all is written (collective in the group); `durable`: after it is on disk.
+    /// Closes the file when all is written (collective in the group). If `durable`, brings it to
+    /// disk first.
     ///
     /// # Errors
-    /// What was written may be lost.
+    /// Written bytes may be lost.
     pub fn close(self, durable: bool) -> Result<(), Error> {
         if durable {
             self.file.sync().map_err(failure)?;
@@ -117,20 +120,20 @@ fn pieces(assembled: &Assembled) -> Vec<(u64, &[u8])> {
     stretches.map(|stretch| (stretch.offset, stretch.bytes.as_slice())).collect()
 }
 
-/// What a rank hears of a write that has ended.
+/// Returns the event of a finished write.
 fn told(assembled: Assembled, written: Result<(), MpiError>) -> Option<Happening> {
     let Assembled { ticket, freed, span, .. } = assembled;
     drop(span);
     match written {
-        // The rank at which it went wrong says so, and ends the job.
+        // The rank whose write failed reports the error, and ends the job.
         Err(MpiError::Elsewhere { .. }) => None,
         Err(error) => Some(Happening::Worker(ticket, Err(failure(error)))),
         Ok(()) => Some(Happening::Worker(ticket, Ok(WorkerOutcome::Written { freed }))),
     }
 }
 
-/// An error of the file, in the words for ranks that write on their own: the rank is told beside, by its number among all.
-/// Silent where it happened elsewhere.
+/// Converts an error of the file into the words for ranks that write on their own. The rank is
+/// added elsewhere, with its number among all. Errors of other ranks are silent.
 fn failure(error: MpiError) -> Error {
     match error {
         MpiError::File { path, call, offset, text, .. } => {
@@ -145,8 +148,9 @@ fn failure(error: MpiError) -> Error {
     }
 }
 
-/// Ends the process, and so the job, unless the sender is dropped in time. A rank that dies amid a collective write leaves
-/// the others in it. Elsewhere the supermaster misses them after a while; but if it is one of them, its driver cannot look.
+/// Ends the process, and so the job, unless the returned sender is dropped in time. If a rank dies
+/// during a collective write, the others wait in it for ever. The supermaster would miss the dead
+/// rank after a while. But if the supermaster's rank waits itself, its driver cannot check.
 fn guard(limit: Duration, report: Unpublished, audience: Arc<dyn Audience>) -> Sender<()> {
     let (sender, receiver) = channel();
     thread::spawn(move || {

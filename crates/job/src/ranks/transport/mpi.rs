@@ -1,4 +1,4 @@
-//! Messages between ranks that are processes, connected by MPI.
+//! Transport between ranks that are processes, connected by MPI.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -16,30 +16,31 @@ use crate::processes::failure;
 use crate::ranks::output::Whole;
 use crate::ranks::output::publish;
 
-/// Longest nap between two looks at messages. On hosts with more ranks than cores looking takes time from those that search.
+/// Longest sleep between two checks for messages. On hosts with more ranks than cores, checks take
+/// time from searching threads.
 const NAP: Duration = Duration::from_millis(5);
-/// Longest while messages are on their way.
+/// Longest sleep while messages are in transit.
 const MOVING_NAP: Duration = Duration::from_micros(500);
-/// Shortest.
+/// Shortest sleep.
 const SHORTEST_NAP: Duration = Duration::from_micros(20);
-/// How long to wait at the end for messages to leave.
+/// Time for messages to leave at the end.
 const FAREWELL: Duration = Duration::from_secs(10);
 
-/// The messages of this process, and the output where ranks write that by MPI.
+/// Transport of this process. Where ranks write by MPI, it writes the output, too.
 pub struct Mpi {
     mailbox: Mailbox,
-    /// Receipts of messages that have not left, by their numbers, which count up.
+    /// Receipts of messages that have not left, by ascending numbers.
     receipts: HashMap<u64, Receipt>,
     next_receipt: u64,
     output: Option<GroupFile>,
-    /// The way to ranks of another site.
+    /// The connection to ranks of another site.
     bridge: Option<Bridge>,
-    /// Where works tell that they have ended.
+    /// Channel of events from the threads of this rank.
     works: (Sender<Happening>, Receiver<Happening>),
 }
 
 impl Mpi {
-    /// With the mailbox of all ranks.
+    /// Creates the transport with the messenger of all ranks.
     pub fn new(mailbox: Mailbox, output: Option<GroupFile>, bridge: Option<Bridge>) -> Self {
         let (receipts, works) = (HashMap::new(), channel());
         Mpi { mailbox, receipts, next_receipt: 0, output, bridge, works }
@@ -48,16 +49,16 @@ impl Mpi {
     /// Waits for messages to leave.
     ///
     /// # Errors
-    /// A connection that is lost.
+    /// The connection is lost.
     pub fn flush(&mut self) -> Result<(), Error> {
         self.mailbox.flush(FAREWELL).map(drop).map_err(failure)
     }
 
-    /// Ends a job whose output is written: has it published, on the rank that has it whole, when all ranks have closed it.
-    /// `durable`: it is to be on disk then.
+    /// Ends a job whose output is written. The supermaster's rank publishes it when all ranks have
+    /// closed it. If `durable`, it is brought to disk first.
     ///
     /// # Errors
-    /// Output that cannot be closed or published; a connection that is lost.
+    /// The output cannot be closed or published, or the connection is lost.
     pub fn complete(
         &mut self,
         world: &World,
@@ -65,7 +66,7 @@ impl Mpi {
         durable: bool,
         checkpoint: Option<&Checkpoint>,
     ) -> Result<(), Error> {
-        // Other ranks close the output with this one, and may take their time.
+        // Other ranks close the output together with this one, and may take their time.
         self.bridge.as_mut().map_or(Ok(()), Bridge::step_aside)?;
         self.flush()?;
         let closed = self.output.take().map_or(Ok(()), |output| output.close(durable));
@@ -87,14 +88,14 @@ impl Mpi {
         }
         // The report may take longer than the search.
         bridge.meet(world.comm())?;
-        // The ranks gather warnings and times next, and write traces.
+        // Next, the ranks collect warnings and times, and write traces.
         bridge.step_aside()
     }
 
-    /// Ends the connection, when all messages have left (collective).
+    /// Closes the connection after all messages have left (collective).
     ///
     /// # Errors
-    /// A connection that is lost.
+    /// The connection is lost.
     pub fn close(self) -> Result<(), Error> {
         self.mailbox.close().map_err(failure)?;
         self.bridge.map_or(Ok(()), Bridge::close)
@@ -129,7 +130,7 @@ impl Transport for Mpi {
         let start = Instant::now();
         let mut nap = SHORTEST_NAP;
         loop {
-            // First, so that signs of life go on however much happens here.
+            // The bridge comes first, so that heartbeats go on however many events there are.
             let crosses = self.bridge.as_mut().map_or(Ok(false), Bridge::poll)?;
             if let Ok(happening) = self.works.1.try_recv() {
                 return Ok(Some(happening));
@@ -150,7 +151,7 @@ impl Transport for Mpi {
             if rest.is_zero() {
                 return Ok(None);
             }
-            // The end of a work wakes this thread; for a message it has to look.
+            // The end of work wakes this thread. Messages must be polled.
             if let Ok(happening) = self.works.1.recv_timeout(nap.min(rest)) {
                 return Ok(Some(happening));
             }

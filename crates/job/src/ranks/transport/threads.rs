@@ -1,4 +1,4 @@
-//! Ranks as threads of one process.
+//! Transport between ranks that are threads of one process.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -9,17 +9,17 @@ use fleetblast_fleet::ids::Rank;
 use super::{Envelope, Happening, Receipt, Returning, Transport};
 use crate::error::{Error, exit};
 
-/// The messages of one rank.
+/// Transport of one rank.
 pub struct Threads {
     inbox: Receiver<Happening>,
     own: Sender<Happening>,
-    /// Those of all ranks, which share them: a copy for each would take memory by the square of
-    /// their number.
+    /// Senders to all ranks. Ranks share them: copies would take memory by the square of their
+    /// number.
     outboxes: Arc<[Sender<Happening>]>,
 }
 
 impl Threads {
-    /// Connects so many ranks.
+    /// Connects `ranks` ranks.
     pub fn connect(ranks: usize) -> Vec<Threads> {
         let (outboxes, inboxes): (Vec<_>, Vec<_>) = (0..ranks).map(|_| channel()).unzip();
         let outboxes: Arc<[_]> = outboxes.into();
@@ -43,22 +43,22 @@ impl Transport for Threads {
         envelope: Envelope,
         receipt: Option<Receipt>,
     ) -> Result<(), Error> {
-        // The payload is in memory once, and leaves when the other rank takes it.
+        // The payload is in memory once. It leaves when the other rank takes it.
         let returning = receipt.map(|receipt| Returning { receipt, to: self.own.clone() });
-        // Who has ended needs no more messages.
+        // A rank that has ended needs no messages.
         let _ = self.outboxes[to.index()].send(Happening::Message(envelope, returning));
         Ok(())
     }
 
     fn end_all(&self) {
         for outbox in &*self.outboxes {
-            // Who has ended need not be told.
+            // A rank that has ended needs no messages.
             let _ = outbox.send(Happening::Broken(Error::silent(exit::UNKNOWN)));
         }
     }
 
     fn next(&mut self, timeout: Duration) -> Result<Option<Happening>, Error> {
-        // It cannot be disconnected.
+        // This rank has a sender itself, so the channel cannot be disconnected.
         Ok(self.inbox.recv_timeout(timeout).ok())
     }
 }

@@ -1,4 +1,4 @@
-//! Reading, sending and receiving the pieces of a database.
+//! Reads the pieces of a database, and exchanges them with other ranks.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,32 +18,32 @@ use crate::output::Unpublished;
 use crate::processes::{Processes, failure};
 use crate::ranks::{checkpoint, vigil};
 
-/// Reads at a time: file systems on a network want several.
+/// Number of reading threads: network file systems are faster with several.
 const READERS: usize = 4;
-/// Bytes of messages that may be on their way out.
+/// Most bytes of outgoing messages.
 const OUTGOING_BYTES: usize = 32 << 20;
-/// Longest wait for a message before looking at what was read.
+/// Longest wait for a message between two checks for pieces that were read.
 const NAP: Duration = Duration::from_millis(1);
-/// How long a rank that failed waits for the first one to end the job.
+/// Time for the first rank to end the job after another has failed.
 const FAREWELL: Duration = Duration::from_secs(10);
-/// How long a rank that ends the job waits for its threads.
+/// Time for the threads of a rank to end before it ends the job.
 const LAST_READ: Duration = Duration::from_secs(2);
 
-/// What a message is.
+/// Tags of messages.
 mod tag {
-    /// A piece: its number, its bytes.
+    /// A piece: its number, then its bytes.
     pub const PIECE: u8 = 0;
-    /// The first of the pieces that were sent is in place.
+    /// Confirms the first unconfirmed piece of the receiver.
     pub const CONFIRMED: u8 = 1;
-    /// A partition is still coming: the number of some piece of it.
+    /// A heartbeat for a partition: the number of any of its pieces.
     pub const BEAT: u8 = 2;
-    /// The job cannot go on: the exit code, why.
+    /// The job cannot go on: exit code, then message.
     pub const FAILED: u8 = 3;
 }
 
 /// Memory of a piece.
 pub enum Slot<'m> {
-    /// Another rank brings it.
+    /// Another rank sends the piece.
     Empty(&'m mut [u8]),
     /// It is there.
     Full(&'m [u8]),
@@ -54,37 +54,36 @@ pub type Reading<'m> = (Piece, &'m mut [u8]);
 /// A piece that was read.
 type Done<'m> = (Piece, Result<&'m [u8], Error>);
 
-/// All ranks, and what is kept of the job.
+/// All ranks, and the checkpoint.
 #[derive(Clone, Copy)]
 pub struct Setting<'a> {
     /// All ranks.
     pub processes: &'a Processes,
-    /// The name of each rank's host.
+    /// Host name of each rank.
     pub hosts: &'a [String],
-    /// The checkpoint, on the rank that opened it: it is told that the job is alive.
+    /// The checkpoint, on the rank that opened it. It receives heartbeats during loading.
     pub checkpoint: Option<&'a Checkpoint>,
 }
 
-/// One rank among all that exchange pieces.
+/// A rank in the exchange of pieces.
 pub struct Exchange<'a, 'm> {
     setting: Setting<'a>,
-    /// The report, which is not finished.
+    /// The unfinished report.
     report: Unpublished,
     mailbox: Mailbox,
     relay: Relay,
     /// All pieces but those that are being read.
     slots: HashMap<Piece, Slot<'m>>,
     start: Instant,
-    /// When the checkpoint was last told that the job is alive.
+    /// When the checkpoint received its last heartbeat.
     pulse: Instant,
 }
 
 impl<'a, 'm> Exchange<'a, 'm> {
-    /// Joins the exchange (collective); `slots` are for the pieces that others bring, `report` is what a job that ends leaves
-    /// unfinished.
+    /// Joins the exchange (collective). `slots` are for pieces from other ranks. `report` is
+    /// removed if the job ends.
     ///
-    /// # Errors
-    /// Ranks that cannot be connected.
+    /// The ranks cannot be connected.
     pub fn new(
         setting: Setting<'a>,
         report: Unpublished,
@@ -98,10 +97,12 @@ impl<'a, 'm> Exchange<'a, 'm> {
         Ok(Self { setting, report, mailbox, relay, slots, start, pulse: start })
     }
 
-    /// Reads the pieces of `jobs` with `read`, on a few threads, and exchanges them, until all ranks have all.
+    /// Reads the pieces of `jobs` with `read`, on several threads, and exchanges them until all
+    /// ranks have all pieces.
     ///
     /// # Errors
-    /// The first failure of any rank, at the first rank. At the others this rank's own, if the first does not end the job.
+    /// The first rank returns the first error of any rank. Others return their own, unless the
+    /// first ends the job.
     pub fn run(
         mut self,
         jobs: VecDeque<Reading<'m>>,
@@ -123,7 +124,7 @@ impl<'a, 'm> Exchange<'a, 'm> {
             }
             ended
         })?;
-        // All ranks have all.
+        // All ranks have all pieces.
         self.mailbox.close().map_err(failure)
     }
 
@@ -153,7 +154,7 @@ impl<'a, 'm> Exchange<'a, 'm> {
         Time(self.start.elapsed().as_nanos() as u64)
     }
 
-    /// Takes note of a piece that is in memory now.
+    /// Notes that a piece is in memory now.
     fn put(&mut self, piece: Piece, bytes: &'m [u8], from: Option<Rank>) -> Result<(), Error> {
         if !self.relay.note_arrival(piece, from, self.now()) {
             return Err(self.unexpected(from));
@@ -162,7 +163,7 @@ impl<'a, 'm> Exchange<'a, 'm> {
         Ok(())
     }
 
-    /// Sends what may be sent now.
+    /// Sends pieces that may be sent now.
     fn send(&mut self) -> Result<(), Error> {
         while self.mailbox.outgoing_bytes() < OUTGOING_BYTES
             && let Some((to, piece)) = self.relay.next_piece(self.now())
@@ -207,7 +208,7 @@ impl<'a, 'm> Exchange<'a, 'm> {
         Err(self.unexpected(Some(from)))
     }
 
-    /// Gives signs of life, and looks for those of others.
+    /// Sends heartbeats, and checks those of other ranks.
     fn look(&mut self) -> Result<(), Error> {
         let now = self.now();
         for (to, partition) in self.relay.due_beats(now) {
@@ -235,8 +236,8 @@ impl<'a, 'm> Exchange<'a, 'm> {
         Err(self.told(Error::new(Failure::SILENT_RANK_CODE, message)))
     }
 
-    /// Tells the first rank, which ends the job with the first failure that it hears of, and waits for that. A reader that
-    /// hangs must not keep the job alive.
+    /// Sends the error to the first rank and waits: the first rank ends the job with the first
+    /// error that it receives. A reading thread that hangs must not keep the job alive.
     fn give_up(&mut self, error: &Error, results: &Receiver<Done<'m>>) {
         if self.setting.processes.world.rank() > 0 {
             let told = Instant::now();
@@ -262,7 +263,7 @@ impl<'a, 'm> Exchange<'a, 'm> {
         name_rank(rank, self.setting.hosts.get(rank.index()).map(String::as_str))
     }
 
-    /// An error of this rank, for those who do not know where it happened.
+    /// Adds the place of this rank to its error, for other ranks.
     fn told(&self, error: Error) -> Error {
         let here = self.place(Rank(self.setting.processes.world.rank() as u32));
         Error { message: format!("{} ({here})", error.message), ..error }
@@ -295,7 +296,7 @@ fn read_all<'m>(
     }
 }
 
-/// A message about a piece, with its bytes.
+/// Encodes a message about a piece, with its bytes.
 fn marked(piece: Piece, bytes: &[u8]) -> Vec<u8> {
     let mut message = Vec::with_capacity(MARK + bytes.len());
     message.extend_from_slice(&piece.partition.0.to_le_bytes());
@@ -304,7 +305,7 @@ fn marked(piece: Piece, bytes: &[u8]) -> Vec<u8> {
     message
 }
 
-/// Bytes of the mark of a piece.
+/// Bytes of the piece's number.
 const MARK: usize = 8;
 
 fn unmarked(message: &[u8]) -> Option<(Piece, &[u8])> {

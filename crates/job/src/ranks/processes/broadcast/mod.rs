@@ -1,7 +1,7 @@
-//! Loading the database by all processes together (`-loader broadcast`), before the search begins.
+//! Loads the database by all processes together (`-loader broadcast`), before the search begins.
 //!
-//! Who reads what and who gets it from whom is told by [`fleetblast_fleet::loading`]; here are the memory that the ranks of a
-//! host share, the threads that read files, and the messages.
+//! [`fleetblast_fleet::loading`] plans which rank reads each piece, and to whom it sends it. This
+//! module has the memory that ranks of a host share, the threads that read files, and the messages.
 
 mod exchange;
 mod room;
@@ -27,8 +27,8 @@ use crate::ranks::Common;
 /// Loads the partitions that this rank's worker holds (collective among all ranks).
 ///
 /// # Errors
-/// Silent if all ranks have one and the first has told it; others have not been told, and the other ranks do not know of
-/// them.
+/// The error is silent if all ranks have it: the first has reported it then. Other errors were not
+/// reported, and the other ranks do not know them.
 pub fn load(setting: Setting, common: &Common) -> Result<HashMap<PartitionId, Held>, Error> {
     let (start, processes) = (Instant::now(), setting.processes);
     let world = &processes.world;
@@ -66,16 +66,17 @@ pub fn load(setting: Setting, common: &Common) -> Result<HashMap<PartitionId, He
     held.collect()
 }
 
-/// All partitions, with what they need of the files.
+/// Lists all partitions, with their parts of the files.
 fn partitions(common: &Common) -> Result<Vec<Partition>, Error> {
     let database = &common.job.target.searched;
-    // There is one even where nothing of the database is included.
+    // There is a partition even if nothing of the database is included.
     let all = (0..common.topology.partitions).map(|id| common.job.oids(PartitionId(id)));
     let all: Result<_, _> = all.map(|oids| database.partition(oids, Contents::Residues)).collect();
     all.map_err(Error::from)
 }
 
-/// Ends the job if not all hosts have the same database: what one reads would not fit on another.
+/// Checks that all hosts have databases of the same size: otherwise pieces of one host would not
+/// fit on another.
 fn agree_on_sizes(processes: &Processes, sizes: &[u64]) -> Result<(), Error> {
     let own = postcard::to_allocvec(sizes).map_err(Error::engine)?;
     let first = told(processes.tell_all(Some(own.clone()))?)?;
@@ -89,7 +90,7 @@ fn agree_on_sizes(processes: &Processes, sizes: &[u64]) -> Result<(), Error> {
     processes.together(same)
 }
 
-/// The ranks of this host, in the order of `host`; and for each rank a number of its host.
+/// Returns the ranks of this host in the order of `host`, and for each rank the number of its host.
 fn places_of_ranks(world: &World, host: &Comm) -> Result<(Vec<Rank>, Vec<u32>), Error> {
     let number =
         |bytes: &Vec<u8>| bytes.as_slice().try_into().map(u32::from_le_bytes).map_err(|_| unlike());
@@ -97,14 +98,14 @@ fn places_of_ranks(world: &World, host: &Comm) -> Result<(Vec<Rank>, Vec<u32>), 
     let on_host = host.gather_all(&own).map_err(failure)?;
     let on_host: Vec<Rank> =
         on_host.iter().map(|bytes| number(bytes).map(Rank)).collect::<Result<_, _>>()?;
-    // Its first rank stands for a host.
+    // The first rank of a host is its number.
     let first = on_host.first().ok_or_else(unlike)?.0.to_le_bytes();
     let host_of = world.comm().gather_all(&first).map_err(failure)?;
     let host_of: Result<_, _> = host_of.iter().map(number).collect();
     Ok((on_host, host_of?))
 }
 
-/// Cuts the memory that a rank fills into the pieces that others bring and those that it reads.
+/// Divides the memory of a rank into pieces that others send, and pieces that it reads.
 fn rooms<'m>(
     mut memory: &'m mut [u8],
     routes: &[Route],
@@ -123,7 +124,8 @@ fn rooms<'m>(
     (slots, jobs)
 }
 
-/// How a partition came into this host's memory, as far as this rank brought it, which filled so many bytes in all.
+/// Returns statistics of a partition: the bytes that this rank brought into the host's memory, and
+/// its share of the time. The rank filled `filled` bytes in all partitions.
 fn came(route: &Route, me: Rank, filled: usize, took: Duration) -> Statistics {
     let (bytes, received) = match route.position(me) {
         Some(0) => (route.size, 0),

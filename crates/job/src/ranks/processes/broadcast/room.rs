@@ -1,4 +1,4 @@
-//! Memory of a host for what its ranks load together.
+//! Memory of a host for partitions that its ranks load together.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,26 +12,26 @@ use crate::processes::{Processes, failure};
 
 /// Memory that is being filled.
 pub enum Room {
-    /// By a rank that is alone on its host: it need share nothing, and its memory can be on huge pages where those for files
-    /// are switched off, which is the kernel's default.
+    /// Memory of a rank that is alone on its host. It can be on huge pages even where they are off
+    /// for files, which is the kernel's default.
     Own(Pages, Range<usize>),
-    /// By all ranks of the host, each its own range.
+    /// Memory of all ranks of a host. Each fills its own range.
     Shared(SharedFill),
 }
 
 impl Room {
-    /// Room for `length` bytes on each host, of which this rank, one of those in `host`, fills `own` (collective among all
-    /// ranks).
+    /// Allocates `length` bytes on each host (collective among all ranks). `host` has the ranks of
+    /// this host; this rank fills the range `own`.
     ///
     /// # Errors
-    /// Silent: that a host has too little memory has been told.
+    /// A host has too little memory. One rank has reported it, so the error is silent.
     pub fn new(
         processes: &Processes,
         host: &Comm,
         length: usize,
         own: Range<usize>,
     ) -> Result<Self, Error> {
-        // Asked once per host; taking it without asking ends in the kernel killing a rank.
+        // One rank of the host checks: without a check, the kernel would kill a rank.
         let checked = match host.rank() {
             0 => check(length as u64, machine::available_memory(), processes.world.host()),
             _ => Ok(()),
@@ -47,7 +47,7 @@ impl Room {
         processes.together(room)
     }
 
-    /// The bytes that this rank fills.
+    /// Returns the bytes that this rank fills.
     pub fn own_mut(&mut self) -> &mut [u8] {
         match self {
             Room::Own(pages, own) => &mut pages.bytes_mut()[own.clone()],
@@ -55,11 +55,11 @@ impl Room {
         }
     }
 
-    /// Waits until all ranks have filled their parts; from then on all ranks of a host can read all of it (collective among
-    /// all ranks). Tells also on what pages most of it is.
+    /// Waits until all ranks have filled their ranges (collective among all ranks). Then all ranks
+    /// of a host can read all of it. Returns the memory, and the kind of most of its pages.
     ///
     /// # Errors
-    /// Silent: why has been told.
+    /// One rank has reported the error, so it is silent.
     pub fn finish(self, processes: &Processes) -> Result<(Memory, HugePages), Error> {
         let memory = match self {
             Room::Own(pages, _) => Ok(Arc::new(pages) as Memory),
@@ -76,7 +76,7 @@ impl Room {
     }
 }
 
-/// Whether the host has the memory, as far as it tells.
+/// Checks that the host has the memory, if it reports how much is available.
 fn check(wanted: u64, available: Option<u64>, host: &str) -> Result<(), Error> {
     match available {
         Some(free) if free < wanted => Err(Error::memory(format_args!(
@@ -88,7 +88,7 @@ fn check(wanted: u64, available: Option<u64>, host: &str) -> Result<(), Error> {
     }
 }
 
-/// A rank that is alone on its host did not get the memory.
+/// Converts the error of a rank that is alone on its host.
 fn refused(wanted: u64, host: &str, error: &dyn std::error::Error) -> Error {
     Error::memory(MpiError::Memory {
         rank: 0,
