@@ -1,4 +1,4 @@
-//! A job tells its audience, and nobody else, how it goes; alone and on ranks it writes the same.
+//! Tests that a job reports to its audience only, and writes the same output alone and on ranks.
 
 use std::fs;
 
@@ -7,7 +7,8 @@ use fleetblast_job::plan::{BatchSize, Plan};
 
 use crate::plans::{Heard, Place, run};
 
-/// The same search alone, and on ranks of several shapes, in blocks of one batch each.
+/// Returns plans of the same search alone, and on ranks of several layouts, in blocks of one batch
+/// each.
 fn everywhere(place: &Place) -> Vec<Plan> {
     let mut plans = Vec::new();
     for (ranks, groups) in [(None, None), (Some(1), None), (Some(3), None), (Some(4), Some(2))] {
@@ -21,7 +22,7 @@ fn everywhere(place: &Place) -> Vec<Plan> {
     plans
 }
 
-/// Five queries, one of them without residues.
+/// Writes five queries, one of them without residues.
 fn queries(place: &Place) {
     let one = String::from_utf8(fs::read(place.path("q.fa")).unwrap()).unwrap();
     let other = |number| one.replace(">q1", &format!(">q{number}"));

@@ -1,4 +1,4 @@
-//! Whatever happens to the bytes of a database, a search of it ends with a report or with a message.
+//! Tests that a search ends with a report or with a message, whatever bytes the database has.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,13 +12,13 @@ use fleetblast_seq::seg::SegParams;
 use crate::plans::{Place, SEQUENCES, params, protein, run};
 use crate::volumes::{FIVE, FOUR, Random, entries, volume};
 
-/// Damaged databases searched, if there is time, and at least.
+/// Most damaged databases, and least.
 const TRIALS: u64 = 1500;
 const LEAST_TRIALS: u64 = 150;
-/// Time allowed for more than the least.
+/// Time for more than the least number.
 const TIME: Duration = Duration::from_secs(5);
 
-/// Ways to search, chosen in turn.
+/// Kinds of search, chosen at random.
 const SEARCHES: [fn(&mut Plan); 6] = [
     |plan| plan.report.format = Format::Pairwise,
     |plan| {
@@ -48,7 +48,7 @@ const SEARCHES: [fn(&mut Plan); 6] = [
     },
 ];
 
-/// Damages a volume; says how.
+/// Damages a volume. Returns a description.
 fn damage(bytes: &mut VolumeBytes, random: &mut Random) -> String {
     let mut done = String::new();
     for _ in 0..=random.below(3) {
@@ -73,7 +73,7 @@ fn damage(bytes: &mut VolumeBytes, random: &mut Random) -> String {
                 "lengthened"
             }
             2 if name == "index" && at >= tables && at + 4 <= file.len() => {
-                // An offset that may well lie within its file.
+                // An offset that may well be within its file.
                 file[at & !3..][..4].copy_from_slice(&(value % 300).to_be_bytes());
                 "offset"
             }
@@ -99,7 +99,7 @@ fn damage(bytes: &mut VolumeBytes, random: &mut Random) -> String {
     done
 }
 
-/// Seeded: each trial is the same in every run; how many there are depends on the machine.
+/// Each trial has a seed, so it is the same in every run. Their number depends on the machine.
 #[test]
 fn no_damage_makes_a_search_panic() {
     let place = Place::new();
@@ -112,7 +112,8 @@ fn no_damage_makes_a_search_panic() {
         let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let mut bytes = sound[random.below(2) as usize].clone();
         let how = damage(&mut bytes, &mut random);
-        // A name of its own, since a file that is written to is a changed one for this process.
+        // Each trial has a name of its own: a file that is rewritten counts as changed in this
+        // process.
         let name = format!("bad-{seed}");
         place.database(&name, &bytes);
         let way = random.below(SEARCHES.len() as u64) as usize;
@@ -138,6 +139,6 @@ fn no_damage_makes_a_search_panic() {
             }
         }
     }
-    // Some damage, as to a title or from one residue to another, cannot be noticed.
+    // Some damage cannot be noticed, as from one residue to another.
     assert!(refused > 50 && reported > 10, "{refused} refused, {reported} searched");
 }

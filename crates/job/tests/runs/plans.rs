@@ -1,4 +1,4 @@
-//! Plans made by hand, and who hears of their jobs.
+//! Plans of the tests, and an audience that records their jobs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,7 +19,8 @@ use crate::volumes::{FOUR, entries, volume};
 /// Sequences in the database.
 pub const SEQUENCES: usize = 5;
 
-/// A temporary directory with the sound database `db`, and `q.fa` with one query that has hits in it.
+/// A temporary directory with the sound database `db`, and `q.fa` with one query that has hits in
+/// it.
 pub struct Place {
     dir: TempDir,
 }
@@ -47,7 +48,8 @@ impl Place {
         self.write(&format!("{name}.phr"), &bytes.headers);
     }
 
-    /// A search for `q.fa` in a database of the directory with all defaults, by one thread, which writes columns to `report`.
+    /// Creates a plan that searches `q.fa` in a database of the directory, with all defaults, by
+    /// one thread, and writes columns to `report`.
     pub fn plan(&self, database: &str) -> Plan {
         let database = self.path(database).display().to_string();
         let out = Destination::File(self.path("report"));
@@ -55,7 +57,7 @@ impl Place {
     }
 }
 
-/// How a plan searches proteins.
+/// Returns the protein parameters of a plan.
 pub fn protein(plan: &mut Plan) -> &mut ProteinParams {
     match &mut plan.params {
         Params::Protein(params) => params,
@@ -63,7 +65,7 @@ pub fn protein(plan: &mut Plan) -> &mut ProteinParams {
     }
 }
 
-/// The defaults with a matrix.
+/// Returns the defaults with a matrix.
 pub fn params(matrix: &str) -> ProteinParams {
     ProteinParams::blastp(
         &Release::V2_12_0,
@@ -71,30 +73,30 @@ pub fn params(matrix: &str) -> ProteinParams {
     )
 }
 
-/// A query of some of the database's sequences in one.
+/// Returns a query that consists of some of the database's sequences.
 fn query() -> Vec<u8> {
     let letters: Vec<Vec<u8>> = entries(11, SEQUENCES).into_iter().map(|entry| entry.1).collect();
     [&b">q1 some of each\n"[..], &letters.concat(), b"\n"].concat()
 }
 
-/// What an audience has heard.
+/// The calls that an audience received.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Heard {
-    /// Lines.
+    /// Printed lines.
     pub said: Vec<String>,
-    /// Queries that were to come.
+    /// Number of queries that the job announced.
     pub expected: Option<u64>,
-    /// Queries of blocks that are not through.
+    /// Queries of each block that is not finished.
     pub open: BTreeMap<u32, u64>,
-    /// Queries of those that are.
+    /// Queries of finished blocks.
     pub done: u64,
-    /// How often everything was done.
+    /// How often the job reported its completion.
     pub finished: u32,
     /// How often the job ended before.
     pub left: u32,
 }
 
-/// An audience that remembers, and is watching.
+/// An audience that records its calls, and is watching.
 #[derive(Default)]
 pub struct Memory(Mutex<Heard>);
 

@@ -1,4 +1,4 @@
-//! What blocks are judged by, in the checkpoint: who goes on judges the rest by it.
+//! Records of verified blocks in the checkpoint. A resumed job verifies later blocks with them.
 
 use fleetblast_db::check_mapped_files;
 use fleetblast_fleet::ids::BlockId;
@@ -10,10 +10,11 @@ use crate::error::Error;
 use crate::ranks::checkpoint::{Kept, failure};
 use crate::ranks::wire::{pack, unpack};
 
-/// Bytes that the writer collects before it writes.
+/// Bytes that the writer buffers.
 const BUFFER: usize = 1 << 16;
 
-/// What is kept of what is judged: the extensions of each query of a block, or what became of the queries.
+/// Writes and reads what later blocks depend on: the extensions of each query of a block, or the
+/// outcome of its iterations.
 pub struct Counts {
     kept: Kept,
     writer: Writer,
@@ -21,19 +22,19 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// With the writer of this number, which is no rank's.
+    /// Creates the records with a writer number that no rank has.
     ///
     /// # Errors
-    /// Too many ranks, too little memory.
+    /// There are too many ranks, or too little memory.
     pub fn new(kept: &Kept, writer: u32) -> Result<Self, Error> {
         let writer = Writer::new(&kept.run, writer, BUFFER).map_err(|error| failure(&error))?;
         Ok(Counts { kept: kept.clone(), writer, reader: Reader::new(&kept.run) })
     }
 
-    /// Keeps what a block is judged by; durable when it returns.
+    /// Writes the record of a block. It is on disk when the function returns.
     ///
     /// # Errors
-    /// A checkpoint that cannot be written; a mapped file that has changed.
+    /// The checkpoint cannot be written, or a mapped file has changed.
     pub fn keep<T: Serialize>(&mut self, block: BlockId, found: &T) -> Result<(), Error> {
         check_mapped_files()?;
         let bytes = pack(found)?;
@@ -42,10 +43,10 @@ impl Counts {
         appended.and_then(|_| self.writer.sync()).map_err(|error| failure(&error))
     }
 
-    /// What an earlier run kept.
+    /// Reads the record of a block that an earlier run wrote.
     ///
     /// # Errors
-    /// A checkpoint that cannot be read, or does not have it.
+    /// The checkpoint cannot be read, or has no such record.
     pub fn read<T: DeserializeOwned>(&mut self, block: BlockId) -> Result<T, Error> {
         let places = self.kept.earlier.cover(key(block)).ok_or_else(|| {
             Error::engine(format_args!(
@@ -55,7 +56,7 @@ impl Counts {
         let mut bytes = Vec::new();
         for place in places {
             let contents = self.reader.read(&place).map_err(|error| failure(&error))?;
-            // It may begin before the end of the one before it.
+            // Records may overlap.
             bytes.truncate(place.share.start as usize);
             bytes.extend(contents);
         }

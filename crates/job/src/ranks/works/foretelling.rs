@@ -1,8 +1,8 @@
-//! Batches of queries that depend on what was found: blocks are searched as is foretold, and judged one after the other by what they
-//! found.
+//! Predicts batches that depend on hits. Blocks are searched with predicted batches, then verified
+//! in their order.
 //!
-//! What a query's result depends on of its batch is a value, [`Together`]. A forecast is right if that is what it is in truth, wherever
-//! the batches were believed to end.
+//! The results of a query depend on its batch only through [`BatchGrouping`]. A prediction is
+//! correct if this value is, even if the batches were predicted to end elsewhere.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,62 +18,62 @@ use crate::error::Error;
 use crate::queries::Records;
 use crate::ranks::wire::{Found, Together, Verdict};
 
-/// Letters that are told of what lies beside queries: more than most extensions see of it.
+/// Letters of neighbouring queries that are sent with a batch. Few extensions need more.
 const REACH: usize = 512;
-/// Batches that are kept at most: some blocks lie in each.
+/// Most batches that are cached. Each contains several blocks.
 const MOST_BATCHES: usize = 16;
 
-/// Foretells and judges.
+/// Predicts the batches of blocks, and verifies them.
 pub struct Foretelling<'a> {
     engine: &'a Search,
     stream: Stream<'a>,
-    /// As far as blocks are judged.
+    /// The batches of verified blocks.
     course: Course,
-    /// Those that are not.
+    /// Blocks that are not verified.
     blocks: BTreeMap<BlockId, Foretold>,
-    /// Extensions of queries of these, if they were searched, if perhaps not in the right way.
+    /// Extensions of their queries, if they were searched, perhaps with wrong batches.
     seen: BTreeMap<usize, u64>,
-    /// Extensions of all that is judged, and its letters.
+    /// Extensions and letters of all verified queries.
     rate: (u64, u64),
-    /// Where the report ends before all queries are searched, and why, once that is known.
+    /// The query at which the report ends early, once that is known.
     stop: Option<Stop>,
     batches: BTreeMap<(usize, usize), Batch>,
 }
 
-/// A block that is not judged.
+/// A block that is not verified.
 struct Foretold {
     queries: Range<usize>,
     how: How,
 }
 
 enum How {
-    /// An earlier run found it right, with so many extensions of each query.
+    /// An earlier run has verified the block, with these extensions of each query.
     Known(Vec<u64>),
-    /// In these parts.
+    /// The block is searched in these parts.
     Parts { parts: Vec<Part>, reach: usize },
 }
 
-/// How queries of a block are searched that lie in one batch.
+/// The part of a block that is in one batch.
 #[derive(Clone, PartialEq)]
 struct Part {
     queries: Range<usize>,
     grouping: Grouping,
-    /// Some query of the batch can be searched.
+    /// Whether some query of the batch can be searched.
     searched: bool,
 }
 
-/// What comes of a block that is read.
+/// A block that was read.
 pub struct Read {
     /// The queries as read.
     pub records: Records,
-    /// What was found of each when it was made ready.
+    /// The cached preparation of each query.
     pub findings: Vec<Findings>,
-    /// How they are believed to be searched.
+    /// The predicted grouping.
     pub together: Together,
 }
 
 impl<'a> Foretelling<'a> {
-    /// Nothing is read.
+    /// Creates a predictor before the first block.
     pub fn new(engine: &'a Search, stream: Stream<'a>, course: Course) -> Self {
         Foretelling {
             engine,
@@ -87,12 +87,13 @@ impl<'a> Foretelling<'a> {
         }
     }
 
-    /// Reads the next block, of which an earlier run may have counted the extensions; `None` at the end.
+    /// Reads the next block. `known` are its extensions, if an earlier run has verified it. Returns
+    /// `None` at the end.
     ///
     /// # Errors
-    /// Blocks of an earlier run that are others.
+    /// The block of the earlier run was another one.
     pub fn read(&mut self, block: BlockId, known: Option<Vec<u64>>) -> Result<Option<Read>, Error> {
-        // The first batch is certain: all others are foretold by what it finds.
+        // The first batch is certain. All others depend on hits.
         let end = match block {
             BlockId(0) => self.stream.end_of_batch(0, self.course.letters()),
             _ => usize::MAX,
@@ -120,15 +121,15 @@ impl<'a> Foretelling<'a> {
         Ok(Some(Read { records, findings, together }))
     }
 
-    /// What ended the queries before all of them were searched, as far as that is known.
+    /// Returns the error that ends the search early, once it is known.
     pub fn failure(&self) -> Option<&Error> {
         self.stop.as_ref().map(|stop| &stop.error).or(self.stream.failure())
     }
 
-    /// Judges what was found of the first block that is not judged.
+    /// Verifies the predicted batches of the first block that is not verified.
     ///
     /// # Errors
-    /// Blocks that nobody was given.
+    /// The block was not assigned, or it is not the first.
     pub fn judge(&mut self, block: BlockId, found: &Found) -> Result<Verdict, Error> {
         let Foretold { queries, how } =
             self.blocks.remove(&block).ok_or_else(|| Error::engine(OTHER_QUERIES))?;
@@ -159,8 +160,8 @@ impl<'a> Foretelling<'a> {
         Ok(Verdict::Again(together))
     }
 
-    /// Follows the course of the batches through the next queries, as far as BLAST+ searches. False where they lie in other company
-    /// than in these parts.
+    /// Moves the true batches past these queries, as far as BLAST+ searches. Returns false if the
+    /// queries are in other batches than `predicted`.
     fn follow(
         &mut self,
         queries: &Range<usize>,
@@ -180,7 +181,7 @@ impl<'a> Foretelling<'a> {
                 return false;
             }
             if run.queries.end == run.batch.end {
-                // Behind it, if at all.
+                // The search may end after this batch.
                 self.stop = self.stream.stop(run.batch.clone(), self.course.letters());
             }
             let own = run.queries.start - queries.start..run.queries.end - queries.start;
@@ -189,7 +190,8 @@ impl<'a> Foretelling<'a> {
         true
     }
 
-    /// What BLAST+ finds wrong with a batch that begins with this run, instead of searching it.
+    /// Returns the error of BLAST+ for a batch that begins with this run, if it does not search the
+    /// batch.
     fn stops_before(&mut self, Run { queries, batch }: &Run) -> Option<Stop> {
         if queries.start != batch.start {
             return None;
@@ -198,7 +200,7 @@ impl<'a> Foretelling<'a> {
         stop.filter(|stop| stop.query == batch.start)
     }
 
-    /// Queries are judged: they brought about so many extensions.
+    /// Adds the extensions of verified queries to the statistics, and drops the queries.
     fn settle(&mut self, queries: &Range<usize>, extensions: &[u64]) {
         self.rate.0 += extensions.iter().sum::<u64>();
         self.rate.1 += self.stream.letters(queries.clone());
@@ -208,7 +210,7 @@ impl<'a> Foretelling<'a> {
         self.stream.forget(start);
     }
 
-    /// Goes past blocks that an earlier run found right.
+    /// Moves past blocks that an earlier run has verified.
     fn pass_known(&mut self) {
         while let Some(first) = self.blocks.first_entry()
             && matches!(first.get().how, How::Known(_))
@@ -221,7 +223,7 @@ impl<'a> Foretelling<'a> {
         }
     }
 
-    /// In which company queries are believed to be searched.
+    /// Predicts the batches of queries.
     fn foretell(&mut self, queries: &Range<usize>, reach: usize) -> Vec<Part> {
         let (extensions, letters) = self.rate;
         let rate = extensions as f64 / letters.max(1) as f64;
@@ -237,7 +239,7 @@ impl<'a> Foretelling<'a> {
         runs.iter().map(|run| self.part(run, reach)).collect()
     }
 
-    /// How the queries of a run are searched.
+    /// Returns how the queries of a run are searched.
     fn part(&mut self, run: &Run, reach: usize) -> Part {
         let Run { queries, batch } = run;
         let all = self.stream.get(batch.clone());

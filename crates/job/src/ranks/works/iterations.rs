@@ -1,5 +1,5 @@
-//! What became of queries that are searched again and again, one block after the other: where their matrices go, what is told, and how
-//! the searches are numbered.
+//! Collects the outcomes of iterations, block by block: writes matrices, returns messages to be
+//! printed, and numbers the searches.
 
 use std::collections::BTreeMap;
 
@@ -13,32 +13,32 @@ use crate::plan::Iteration;
 use crate::ranks::wire::{Before, Bytes, Ended, unpack};
 use crate::reports::Warning;
 
-/// Something to be told.
+/// A message to be printed.
 pub enum Told {
-    /// What was odd about a query.
+    /// A message about a query, from when it was read.
     Odd(String),
-    /// What BLAST+ warns of with a search.
+    /// A warning of BLAST+ about a search.
     Search(Warning),
 }
 
-/// What became of queries.
+/// The outcomes of iterations until now.
 pub struct Iterations<'a> {
     files: PssmFiles<'a>,
-    /// Where that is kept, with a checkpoint.
+    /// Records of outcomes, with a checkpoint.
     counts: Option<Box<Counts>>,
-    /// The first block of which it is not told.
+    /// The first block without a known outcome.
     next: BlockId,
-    /// Of later ones that an earlier run finished.
+    /// Outcomes of later blocks that an earlier run finished.
     skipped: BTreeMap<BlockId, Ended>,
-    /// What was odd about each query of blocks of which it is not told, when it was read.
+    /// Messages about each query of later blocks, from when they were read.
     odd: BTreeMap<BlockId, Vec<Vec<String>>>,
-    /// Searches of the blocks before.
+    /// Number of searches in earlier blocks.
     searches: u64,
     failure: Option<Error>,
 }
 
 impl<'a> Iterations<'a> {
-    /// Of none so far; matrices go to the files that were asked for.
+    /// Creates a log without blocks. Matrices go to the files of the plan.
     pub fn new(iteration: &'a Iteration) -> Self {
         Iterations {
             files: PssmFiles::new(iteration),
@@ -51,30 +51,31 @@ impl<'a> Iterations<'a> {
         }
     }
 
-    /// Keeps what is told, and has what earlier runs kept.
+    /// Sets the records in which outcomes are kept, and those of earlier runs found.
     pub fn keep(&mut self, kept: Counts) {
         self.counts = Some(Box::new(kept));
     }
 
-    /// What ended the report early.
+    /// Returns the error that ended the report early.
     pub fn failure(&self) -> Option<&Error> {
         self.failure.as_ref()
     }
 
-    /// Searches that are reported.
+    /// Returns the number of reported searches.
     pub fn searches(&self) -> u64 {
         self.searches
     }
 
-    /// What was odd about each query of a block, which is told when it is its turn.
+    /// Adds messages about each query of a block. They are printed with the outcome of the block.
     pub fn note(&mut self, block: BlockId, odd: Vec<Vec<String>>) {
         self.odd.insert(block, odd);
     }
 
-    /// An earlier run finished a block. Returns what is to be told now.
+    /// Adds the outcome of a block that an earlier run finished. Returns messages to be printed
+    /// now.
     ///
     /// # Errors
-    /// A checkpoint that cannot be read, files that cannot be written.
+    /// The checkpoint cannot be read, or files cannot be written.
     pub fn skip(&mut self, block: BlockId) -> Result<Vec<Told>, Error> {
         let counts = self.counts.as_mut().ok_or_else(|| confused(block))?;
         self.skipped.insert(block, counts.read(block)?);
@@ -83,11 +84,11 @@ impl<'a> Iterations<'a> {
         Ok(told)
     }
 
-    /// Takes note of what became of the next block: where it is reported, and what is to be told now. It is durable before anybody
-    /// hears of it; not that of a block with which the report ends, so that it ends there whenever the job goes on.
+    /// Adds the outcome of the next block. Returns the number of searches before it, and messages
+    /// to be printed now. The outcome is on disk before. An outcome that ends the report is not
+    /// kept, so that a resumed job ends there, too.
     ///
-    /// # Errors
-    /// A checkpoint or files that cannot be written.
+    /// The checkpoint or files cannot be written.
     pub fn judge(&mut self, block: BlockId, found: &Bytes) -> Result<(Before, Vec<Told>), Error> {
         let mut told = Vec::new();
         if self.failure.is_some() {
@@ -105,7 +106,8 @@ impl<'a> Iterations<'a> {
         Ok((Some(before), told))
     }
 
-    /// Goes through blocks that an earlier run finished, as far as those before are told of.
+    /// Adds outcomes of blocks that an earlier run finished, as far as all blocks before them are
+    /// known.
     fn catch_up(&mut self, told: &mut Vec<Told>) -> Result<(), Error> {
         while self.failure.is_none()
             && let Some(ended) = self.skipped.remove(&self.next)
@@ -161,7 +163,8 @@ mod tests {
         }
     }
 
-    /// So many searches with a warning each, of which the last may have failed.
+    /// Creates the outcome of `searches` searches with a warning each. The last one may have
+    /// failed.
     fn ended(searches: usize, failure: Option<&str>) -> Ended {
         let failure = failure.map(|message| (3, message.to_owned()));
         let warnings = vec![vec![Some(b"w".to_vec()); searches]];
@@ -176,7 +179,7 @@ mod tests {
             let (before, told) = iterations.judge(BlockId(block), &pack(ended).unwrap())?;
             Ok::<_, Error>((before, told.len()))
         };
-        // An earlier run finished the blocks 1 and 2.
+        // An earlier run has finished blocks 1 and 2.
         iterations.note(BlockId(2), vec![vec!["odd".to_owned()]]);
         iterations.skipped.extend([(BlockId(2), ended(4, None)), (BlockId(1), ended(3, None))]);
         assert!(judge(&mut iterations, 3, &ended(1, None)).is_err(), "block 0 is not told of");

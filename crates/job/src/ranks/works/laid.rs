@@ -1,4 +1,4 @@
-//! The output of a block, laid out: who has which piece of it.
+//! The layout of a block's output: the owner of each piece.
 
 use std::mem::take;
 use std::ops::Range;
@@ -16,36 +16,36 @@ use crate::error::Error;
 use crate::ranks::job::{Block, Job};
 use crate::reports::failure;
 
-/// What is printed, by query.
+/// The printed hits of each query.
 pub struct Printed {
     /// The final hits.
     pub hits: Vec<Vec<SubjectHit>>,
-    /// Places in the list of hits, by the order of printing.
+    /// Indexes into the list of hits, in the order of printing.
     pub orders: Vec<Vec<usize>>,
-    /// What the description table says of each hit, once that is known.
+    /// The description rows of each hit, if they are known already.
     pub rows: Option<Vec<Vec<DescriptionRow>>>,
 }
 
-/// A block's output, laid out.
+/// The layout of a block's output.
 #[derive(Default)]
 pub struct Laid {
-    /// Who has what, in the order of the output.
+    /// The owner and length of each piece, in the order of the output.
     pub extents: Vec<Extent>,
-    /// The master's pieces.
+    /// The master's own pieces.
     pub pieces: Vec<Vec<u8>>,
-    /// Which bytes of the output are each query's.
+    /// Range of bytes of each query in the output.
     pub queries: Vec<Range<u64>>,
-    /// Bytes of all others' pieces, and of own ones that are whole.
+    /// Bytes of all pieces, except the current one.
     length: u64,
-    /// The one that is being written.
+    /// The current piece of the master.
     piece: Vec<u8>,
 }
 
 impl Laid {
-    /// Lays a block's output out by the answers of the last round.
+    /// Lays out a block, with the answers to the last question.
     ///
     /// # Errors
-    /// Answers to other questions; rows that cannot be written.
+    /// The answers do not match the question, or rows cannot be written.
     pub fn new(
         job: &Job,
         place: (BlockId, PassId),
@@ -62,14 +62,15 @@ impl Laid {
         }
     }
 
-    /// All of it is the master's.
+    /// Creates the layout of an output that consists of one piece of the master.
     pub fn of_one(piece: Vec<u8>) -> Self {
         let mut laid = Laid { piece, ..Laid::default() };
         laid.close();
         laid
     }
 
-    /// What comes before the queries, and what is of each, of a block of which all is the master's.
+    /// Returns the bytes before the queries, then the bytes of each query. All pieces must be the
+    /// master's.
     pub fn parts(&self) -> Vec<Vec<u8>> {
         let text = self.pieces.concat();
         let first = self.queries.first().map_or(text.len(), |own| own.start as usize);
@@ -77,7 +78,8 @@ impl Laid {
         [text[..first].to_vec()].into_iter().chain(self.queries.iter().map(own)).collect()
     }
 
-    /// In SAM: the lines, after those of their references, of which who publishes the report makes its header.
+    /// Lays out a block in SAM: the header lines of its references, then its lines. The publisher
+    /// merges the references of all blocks into the header.
     fn of_lines(
         (job, options): (&Job, &Sam),
         (id, pass): (BlockId, PassId),
@@ -142,12 +144,12 @@ impl Laid {
         Ok(laid)
     }
 
-    /// Writes bytes of the master's own.
+    /// Appends bytes to the current piece of the master.
     pub fn write(&mut self, bytes: &[u8]) {
         self.piece.extend_from_slice(bytes);
     }
 
-    /// Adds somebody else's piece.
+    /// Appends a piece of another owner.
     pub fn add(&mut self, owner: Owner, piece: u32, length: u64) {
         if length > 0 {
             self.close();
@@ -156,12 +158,12 @@ impl Laid {
         }
     }
 
-    /// Bytes so far.
+    /// Returns the bytes of all pieces until now.
     pub fn length(&self) -> u64 {
         self.length + self.piece.len() as u64
     }
 
-    /// Ends the piece that is being written.
+    /// Ends the current piece of the master.
     pub fn close(&mut self) {
         if !self.piece.is_empty() {
             let (piece, length) = (self.pieces.len() as u32, self.piece.len() as u64);

@@ -1,7 +1,7 @@
-//! The threads of a rank that carry out works, and record what they do.
+//! The threads of a rank that execute its work, and record it.
 //!
-//! They end when the driver drops its end of their channels; that nobody listens to what they tell means that the rank is
-//! ending.
+//! They end when the driver drops its end of their channels. If nobody receives their events, the
+//! rank is ending.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
@@ -22,19 +22,19 @@ use crate::ranks::transport::{Assembled, Happening};
 use crate::ranks::wire::Bytes;
 use crate::trace::{Kind, Lane, Recorder, Span};
 
-/// A job for a master's thread.
+/// A message to a master's thread.
 pub enum MasterTask {
-    /// Carries out a work.
+    /// Execute work.
     Work(Ticket, MasterWork<Bytes>),
-    /// Drops what is kept of a block.
+    /// Drop the data of a block.
     Forget(BlockId),
 }
 
-/// A job for a worker's compute thread.
+/// A message to a worker's compute thread.
 pub enum WorkerTask {
-    /// Carries out a work.
+    /// Execute work.
     Work(Ticket, WorkerWork<Bytes>),
-    /// Drops what is kept of a block.
+    /// Drop the data of a pass.
     Forget(BlockId, PassId),
 }
 
@@ -92,7 +92,7 @@ pub fn master<'s, 'a: 's>(
     sender
 }
 
-/// Starts a worker's compute thread, whose works use the threads of `pool`.
+/// Starts a worker's compute thread, whose work uses the threads of `pool`.
 pub fn compute<'s, 'a: 's>(
     scope: &'s Scope<'s, '_>,
     mut works: Box<dyn OfWorker + 'a>,
@@ -107,7 +107,7 @@ pub fn compute<'s, 'a: 's>(
                 WorkerTask::Work(ticket, work) => {
                     let mut span = of_worker(&recorder, Lane::Search, &work);
                     let outcome = pool.install(|| works.run(work, &mut span));
-                    // A work checks the volumes that it read itself.
+                    // The worker itself checks the volumes that it reads.
                     let outcome = of_one_database(outcome, |_| check_lost_pages());
                     note(&mut span, &outcome);
                     drop(span);
@@ -121,8 +121,8 @@ pub fn compute<'s, 'a: 's>(
     sender
 }
 
-/// Starts the thread of a worker that writes and sends beside the search. Bytes of the output go to `writer` if there is
-/// one.
+/// Starts the output thread of a worker, which writes and sends beside the search. If there is a
+/// `writer`, it receives the bytes of the output.
 pub fn moving<'s>(
     scope: &'s Scope<'s, '_>,
     shared: Arc<Shared>,
@@ -154,8 +154,8 @@ pub fn moving<'s>(
     sender
 }
 
-/// Refuses the outcome of a work if it is not of the database that was opened. What is wrong with a
-/// work may come of a changed file, which is the error then: other ranks may not see the change.
+/// Rejects the outcome of work if database files were lost or have changed. A changed file may have
+/// caused any error, so it becomes the error: other ranks may not notice the change.
 fn of_one_database<O>(
     outcome: Result<O, Error>,
     check: impl FnOnce(&O) -> Result<(), DbError>,
@@ -164,8 +164,8 @@ fn of_one_database<O>(
     outcome.and_then(checked).map_err(Error::or_changed_files)
 }
 
-/// Checks all mapped files before something of a block becomes durable, or a part of the output.
-/// The works before that are many, and what they read is checked then.
+/// Checks all mapped files before data of a block become durable, or a part of the output. Earlier
+/// work is frequent, and the files that it read are checked then.
 fn of_master_is_sound(outcome: &MasterOutcome<Bytes>) -> Result<(), DbError> {
     match outcome {
         MasterOutcome::Verify { .. }
@@ -229,11 +229,11 @@ fn of_master(recorder: &Recorder, work: &MasterWork<Bytes>) -> Span {
     span
 }
 
-/// The span of a worker's work, as far as it is known before.
+/// Starts the span of a worker's work, with arguments that are known before.
 fn of_worker(recorder: &Recorder, lane: Lane, work: &WorkerWork<Bytes>) -> Span {
     let kind = match work {
         WorkerWork::Search { .. } => Kind::Search,
-        // Told more exactly by the work itself.
+        // The work itself sets the kind more exactly.
         WorkerWork::Answer { .. } => Kind::Align,
         WorkerWork::Gather { .. } | WorkerWork::HandOver(_) => Kind::Send,
         WorkerWork::Collective { .. } | WorkerWork::Write(_) | WorkerWork::Persist { .. } => {
@@ -265,7 +265,7 @@ fn of_worker(recorder: &Recorder, lane: Lane, work: &WorkerWork<Bytes>) -> Span 
     span
 }
 
-/// What a worker's work made.
+/// Adds arguments about the results of a worker's work.
 fn note(span: &mut Span, outcome: &Result<WorkerOutcome<Bytes>, Error>) {
     match outcome {
         Ok(WorkerOutcome::Searched(hits)) => span.arg("bytes", hits.bytes()),
@@ -287,7 +287,7 @@ mod tests {
     use crate::ranks::output::SharedOutput;
     use crate::ranks::works::store::Store;
 
-    /// A worker that holds one piece, and the work of writing its middle at offset 3.
+    /// Creates a worker that holds one piece, and the work of writing its middle at offset 3.
     fn worker(path: &Path) -> (Arc<Shared>, WorkerWork<Bytes>) {
         let (block, pass, partition) = (BlockId(0), PassId(0), PartitionId(0));
         let mut store = Store::new(path.parent().unwrap_or(path));
@@ -299,7 +299,7 @@ mod tests {
         (Arc::new(Shared::new(store, None, SharedOutput::new(path))), work)
     }
 
-    /// What a worker's thread tells of a work.
+    /// Runs a worker's output thread with one piece of work, and returns its events.
     fn told(
         shared: Arc<Shared>,
         work: WorkerWork<Bytes>,

@@ -1,4 +1,5 @@
-//! The works of a master: merging preliminary hits, choosing, and laying the output of a block out.
+//! Executes the work of a master: merges preliminary hits, chooses hits, and lays out the output of
+//! a block.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -29,17 +30,18 @@ use crate::ranks::wire::{Bytes, Found, Question, Verdict, pack, unpack};
 use crate::threads::pool;
 use crate::trace::Recorder;
 
-/// Carries out a master's works.
+/// Executes the work of a master.
 pub struct MasterWorks<'a> {
     job: &'a Job<'a>,
-    /// Prepares queries. The worker of the same rank has threads of its own: it may be searching for long.
+    /// Threads that prepare queries. The worker of the same rank has threads of its own, which may
+    /// be searching for long.
     pool: rayon::ThreadPool,
     blocks: HashMap<BlockId, Merging>,
-    /// Own pieces of blocks that are laid out, until they are taken.
+    /// Own pieces of blocks that are laid out, until they are fetched.
     pieces: Pieces,
-    /// Where to keep the names of queries, if they are kept.
+    /// Where the names of queries are kept, if they are.
     register: Option<Arc<Mutex<Register>>>,
-    /// What tells of blocks, of which the report is made elsewhere.
+    /// Encodes blocks, if the report is made elsewhere.
     telling: Option<Telling<'a>>,
 }
 
@@ -49,37 +51,36 @@ struct Merging {
     merger: Merger,
     cut: Cut,
     stage: Stage,
-    /// Queries that are reported: all, unless BLAST+ stops before.
+    /// Number of reported queries: all, unless BLAST+ stops before.
     reported: usize,
     /// The prepared queries, if they may have to be searched again.
     again: Option<Bytes>,
 }
 
-/// How far a block is.
+/// The progress of a block.
 enum Stage {
     /// Tasks are being searched.
     Search(HitLists),
-    /// Chosen hits, which are being aligned.
+    /// Workers align the chosen hits.
     Align { chosen: Vec<Vec<PrelimHit>>, asked: Asked, since: Instant },
-    /// Final hits, whose rows are being made.
+    /// Workers create the rows of the description table.
     Describe { hits: Vec<Vec<SubjectHit>>, asked: Asked },
-    /// Final hits, which are being formatted.
+    /// Workers format the final hits.
     Format { printed: Printed, asked: Asked },
-    /// Final hits, of which the report is made elsewhere, and for each query whether more was found than these: they are being told.
+    /// Workers send all alignments of the final hits, because the report is made elsewhere.
     Tell {
         hits: Vec<Vec<SubjectHit>>,
         overflowed: Vec<bool>,
         asked: Asked,
-        /// How long it took to align them.
+        /// Duration of the alignments.
         traceback: Duration,
     },
 }
 
 impl<'a> MasterWorks<'a> {
-    /// For a master of the job, whose workers and the other masters' search so.
+    /// Creates the executor of a master. `capacity` describes all workers that search.
     ///
-    /// # Errors
-    /// Threads that cannot be started.
+    /// Threads cannot be started.
     pub fn new(
         job: &'a Job<'a>,
         register: Option<Arc<Mutex<Register>>>,
@@ -92,11 +93,11 @@ impl<'a> MasterWorks<'a> {
         Ok(MasterWorks { job, pool, blocks, pieces, register, telling })
     }
 
-    /// Prepares a block's queries, and takes note of them.
+    /// Prepares the queries of a block.
     fn prepare(&mut self, block: BlockId, queries: &Bytes) -> Result<MasterOutcome<Bytes>, Error> {
         let job = self.job;
         let queries = self.pool.install(|| job.prepare(queries))?;
-        // From what the workers get, and as they do: no rank can have other queries than the rest.
+        // The master decodes the same bytes as the workers, so that no rank can have other queries.
         let prepared = job.block(&queries)?;
         let merger = job.engine.merger(&prepared.grouping);
         let stage = Stage::Search(merger.empty_lists());
@@ -104,7 +105,7 @@ impl<'a> MasterWorks<'a> {
         let (reported, cut) = (prepared.prepared.len(), Cut::default());
         let merging = Merging { block: prepared, merger, cut, stage, reported, again };
         self.blocks.insert(block, merging);
-        // Passes that were wrong leave nothing behind.
+        // A pass with wrong batches leaves no data, so all passes of a block have one number.
         Ok(MasterOutcome::Prepared { queries, pass: PassId(0) })
     }
 
@@ -128,7 +129,7 @@ impl<'a> MasterWorks<'a> {
         Ok(MasterOutcome::Absorbed { cut: Some(pack(&merging.cut)?) })
     }
 
-    /// Tells the supermaster what it judges a pass by.
+    /// Sends the statistics of a pass to the supermaster, which verifies its batches.
     fn consult(&mut self, block: BlockId) -> Result<MasterOutcome<Bytes>, Error> {
         let merging = self.merging(block)?;
         let Stage::Search(lists) = &merging.stage else { return Err(confused(block)) };
@@ -137,7 +138,7 @@ impl<'a> MasterWorks<'a> {
         Ok(MasterOutcome::Verify { found })
     }
 
-    /// Goes on with a pass that is right, or begins another one.
+    /// Goes on with a block whose batches are correct, or begins another pass.
     fn judged(
         &mut self,
         (block, pass): (BlockId, PassId),
@@ -211,7 +212,7 @@ impl<'a> MasterWorks<'a> {
             }
             Stage::Format { printed, asked } => {
                 let mut printed = printed;
-                // What stays without hits is not to be said of queries that are not searched.
+                // Queries that are not searched must not be reported as queries without hits.
                 printed.hits.truncate(merging.reported);
                 let place = (block, pass);
                 let laid = Laid::new(job, place, &merging.block, printed, &asked, answers)?;
@@ -227,7 +228,7 @@ impl<'a> MasterWorks<'a> {
         let questions = merging.stage.questions(job)?;
         self.blocks.insert(block, merging);
         match questions.is_empty() {
-            // Nothing to ask: on to what comes after the answers.
+            // Without questions, the next stage follows at once.
             true => self.round((block, pass), &[]),
             false => Ok(MasterOutcome::Ask(questions)),
         }
@@ -252,7 +253,7 @@ impl OfMaster for MasterWorks<'_> {
 }
 
 impl Stage {
-    /// What to ask.
+    /// Encodes the questions of this stage.
     fn questions(&self, job: &Job) -> Result<Vec<(PartitionId, Bytes)>, Error> {
         match self {
             Stage::Search(_) => Ok(Vec::new()),

@@ -1,4 +1,5 @@
-//! What the roles of a rank have done for them, and the threads that do it. Who does it is a search, or another program.
+//! Executes the work of the roles of a rank, on threads of the rank. A search or another program
+//! does it.
 
 use fleetblast_fleet::ids::BlockId;
 use fleetblast_fleet::work::{
@@ -28,42 +29,41 @@ pub mod supermaster;
 mod telling;
 pub mod worker;
 
-/// Carries out a supermaster's works.
+/// Executes the work of a supermaster.
 pub trait OfSupermaster: Send {
-    /// Carries out a work.
+    /// Executes one piece of work.
     ///
     /// # Errors
-    /// What ends the job.
+    /// Returns the error that ends the job.
     fn run(&mut self, work: SupermasterWork<Bytes>) -> Result<SupermasterOutcome<Bytes>, Error>;
 }
 
-/// Carries out a master's works.
+/// Executes the work of a master.
 pub trait OfMaster: Send {
-    /// Carries out a work.
+    /// Executes one piece of work.
     ///
     /// # Errors
-    /// What ends the job.
+    /// Returns the error that ends the job.
     fn run(&mut self, work: MasterWork<Bytes>) -> Result<MasterOutcome<Bytes>, Error>;
 
-    /// Drops what is kept of a block whose output stands in the file.
+    /// Drops the data of a block whose output is in the file.
     fn forget(&mut self, block: BlockId);
 }
 
-/// Carries out a worker's works on the compute lane.
+/// Executes the work of a worker on its compute thread.
 pub trait OfWorker: Send {
-    /// Carries out a work; `span` gets to know what it is about.
+    /// Executes one piece of work, and describes it in `span`.
     ///
-    /// # Errors
-    /// What ends the job.
+    /// Returns the error that ends the job.
     fn run(
         &mut self,
         work: WorkerWork<Bytes>,
         span: &mut Span,
     ) -> Result<WorkerOutcome<Bytes>, Error>;
 
-    /// Drops what is kept of a pass, but for its pieces.
+    /// Drops the data of a pass, except its formatted pieces.
     fn forget(&mut self, pass: Pass);
 
-    /// What was read of the database, and how long searching threads waited for it.
+    /// Returns the bytes read of the database, and the time that searching threads waited for them.
     fn loaded(&self) -> Loaded;
 }

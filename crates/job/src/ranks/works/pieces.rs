@@ -1,4 +1,4 @@
-//! Formatted pieces of a master that wait to be taken.
+//! Formatted pieces of a master, until they are fetched.
 
 use std::collections::HashMap;
 
@@ -9,20 +9,20 @@ use super::store::lost;
 use crate::error::Error;
 use crate::ranks::wire::Bytes;
 
-/// Own pieces of blocks that are laid out.
+/// Pieces of the blocks that are laid out.
 #[derive(Default)]
 pub struct Pieces(HashMap<BlockId, Vec<Vec<u8>>>);
 
 impl Pieces {
-    /// Keeps those of a block.
+    /// Adds the pieces of a block.
     pub fn keep(&mut self, block: BlockId, pieces: Vec<Vec<u8>>) {
         self.0.insert(block, pieces);
     }
 
-    /// The bytes of the slices that the master has, one after the other.
+    /// Returns the bytes of the master's slices, one after the other.
     ///
     /// # Errors
-    /// One that is not there: a fault of the program.
+    /// A slice is missing: a fault of the program.
     pub fn gather(&self, runs: &[Run]) -> Result<Bytes, Error> {
         let mut bytes = Vec::new();
         for run in runs {
@@ -36,7 +36,7 @@ impl Pieces {
         Ok(bytes.into())
     }
 
-    /// Drops those of a block.
+    /// Drops the pieces of a block.
     pub fn forget(&mut self, block: BlockId) {
         self.0.remove(&block);
     }

@@ -1,4 +1,4 @@
-//! The records of one rank: what it puts into the checkpoint, and how it finds what is there.
+//! The checkpoint records of one rank: writes its output, and finds it again.
 
 use std::collections::HashMap;
 use std::mem::take;
@@ -13,46 +13,45 @@ use crate::error::Error;
 use crate::ranks::checkpoint::{Kept, failure};
 use crate::ranks::output::Stretch;
 
-/// Bytes that the writer collects before it writes, where each block is brought to disk.
+/// Bytes that the writer buffers, where each block is brought to disk.
 const BUFFER: usize = 1 << 20;
 
-/// The checkpoint as a rank has it.
+/// The checkpoint records of one rank.
 pub struct Records {
     kept: Kept,
     writer: Writer,
     reader: Reader,
-    /// What this rank stored in this run and did not write to the output yet.
+    /// Blocks that this rank stored in this run and has not yet written to the output.
     own: HashMap<BlockId, Own>,
-    /// The block of an earlier run that was asked for last, and its records in order.
+    /// The last block of an earlier run that was read, and its records in order.
     restored: Option<(BlockId, Vec<Place>)>,
-    /// Where everything is that was stored, if it stays.
+    /// Places of all stored records, if they stay as the report.
     index: Vec<Place>,
 }
 
 /// Records of one block.
 #[derive(Default)]
 struct Own {
-    /// Ascending, without overlap.
+    /// In ascending order, without overlap.
     places: Vec<Place>,
     /// Bytes that are not in the output.
     left: u64,
 }
 
-/// A part of a record that is wanted.
+/// A part of a record.
 struct Part {
     place: Place,
-    /// Where in the contents it begins.
+    /// Offset in the record.
     from: usize,
-    /// Where it goes in the bytes asked for.
+    /// Offset in the requested bytes.
     to: usize,
     length: usize,
 }
 
 impl Records {
-    /// For a rank of the job.
+    /// Creates the records of a rank.
     ///
-    /// # Errors
-    /// Too many ranks, too little memory.
+    /// There are too many ranks, or too little memory.
     pub fn new(kept: &Kept, rank: Rank, write_buffer: u64) -> Result<Records, Error> {
         let buffer = if kept.stays { write_buffer as usize } else { BUFFER };
         let writer = Writer::new(&kept.run, rank.0, buffer).map_err(|error| failure(&error))?;
@@ -60,11 +59,10 @@ impl Records {
         Ok(Records { kept: kept.clone(), writer, reader, own, restored: None, index: Vec::new() })
     }
 
-    /// Appends stretches of a block's output of `size` bytes; what is not `last` is not made durable
-    /// yet.
+    /// Appends slices of a block's output of `size` bytes. Unless `last` is set, they are not yet
+    /// brought to disk.
     ///
-    /// # Errors
-    /// A checkpoint that cannot be written; a mapped file that has changed.
+    /// The checkpoint cannot be written, or a mapped file has changed.
     pub fn keep(
         &mut self,
         block: BlockId,
@@ -92,7 +90,8 @@ impl Records {
         Ok(())
     }
 
-    /// Takes note of where something of a block is: until it stands in the output, or for the index if it stays.
+    /// Notes the places of a block's records: for the index if they stay, otherwise until they are
+    /// in the output.
     fn put_down(&mut self, block: BlockId, places: Vec<Place>) {
         if self.kept.stays {
             self.index.extend(places);
@@ -106,10 +105,10 @@ impl Records {
         }
     }
 
-    /// Brings everything to disk, with an index if it stays.
+    /// Brings all records to disk, with an index, if they stay as the report.
     ///
     /// # Errors
-    /// Records that cannot be written.
+    /// Records cannot be written.
     pub fn finish(&mut self) -> Result<(), Error> {
         match self.kept.stays {
             true => {
@@ -119,10 +118,10 @@ impl Records {
         }
     }
 
-    /// The bytes of runs, all of which are records.
+    /// Reads the bytes of runs from records.
     ///
     /// # Errors
-    /// Records that are damaged or cannot be read.
+    /// Records are damaged or cannot be read.
     pub fn stretches(&mut self, runs: &[Run]) -> Result<Vec<Stretch>, Error> {
         let mut stretches = Vec::with_capacity(runs.len());
         for run in runs {
@@ -133,7 +132,7 @@ impl Records {
                 self.find(run.block, slice, to, &mut parts)?;
                 to += slice.length as usize;
             }
-            // One file after the other, each in its order.
+            // Files are read one after the other, each in its order.
             parts.sort_unstable_by_key(|part: &Part| (part.place.file, part.place.offset));
             for Part { place, from, to, length } in parts {
                 let contents = self.reader.read(&place).map_err(|error| failure(&error))?;
@@ -146,7 +145,7 @@ impl Records {
         Ok(stretches)
     }
 
-    /// Adds the parts of records that make up a slice of a block's output.
+    /// Finds the parts of records that make up a slice of a block's output.
     fn find(
         &mut self,
         block: BlockId,
@@ -176,7 +175,7 @@ impl Records {
         if at < end { Err(lost(block)) } else { Ok(()) }
     }
 
-    /// The records of a block that an earlier run finished.
+    /// Returns the records of a block that an earlier run finished.
     fn restored(&mut self, block: BlockId) -> Result<&Vec<Place>, Error> {
         if self.restored.as_ref().is_none_or(|(known, _)| *known != block) {
             let places = self.kept.earlier.cover(key(block)).ok_or_else(|| lost(block))?;
@@ -185,7 +184,7 @@ impl Records {
         self.restored.as_ref().map(|(_, places)| places).ok_or_else(|| lost(block))
     }
 
-    /// A run stands in the output: the places of what this rank stored are wanted once.
+    /// Drops the places of a run that is in the output: they are read only once.
     fn forget(&mut self, run: &Run) {
         if let Some(own) = self.own.get_mut(&run.block) {
             own.left = own.left.saturating_sub(run.length());

@@ -1,5 +1,5 @@
-//! What a rank keeps beside the output of blocks, where that stays as records: which queries they have, and both ends of the
-//! report. It goes to a file of its own: the others hold nothing but output.
+//! Registers the names of queries, and both ends of the report, for an output that stays as
+//! records. They go to a file of their own: other files contain only output.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -11,13 +11,13 @@ use fleetblast_spool::{Catalog, Key, Kind, Name, Place, Share, Writer};
 use crate::error::Error;
 use crate::ranks::checkpoint::{Kept, failure};
 
-/// Bytes that the writer collects before it writes.
+/// Bytes that the writer buffers.
 const BUFFER: usize = 1 << 20;
 
-/// A register that the roles of a rank have in common.
+/// A register that the roles of a rank share.
 pub type SharedRegister = Arc<Mutex<Register>>;
 
-/// What is kept beside.
+/// Writes the names of queries, and both ends of the report.
 pub struct Register {
     kept: Kept,
     writer: Writer,
@@ -26,19 +26,20 @@ pub struct Register {
 }
 
 impl Register {
-    /// With the writer of this number, which is no other's.
+    /// Creates the register with a writer number that nobody else has.
     ///
     /// # Errors
-    /// Too many ranks, too little memory.
+    /// There are too many ranks, or too little memory.
     pub fn new(kept: &Kept, writer: u32) -> Result<Self, Error> {
         let writer = Writer::new(&kept.run, writer, BUFFER).map_err(|error| failure(&error))?;
         Ok(Register { kept: kept.clone(), writer, places: Vec::new(), names: Vec::new() })
     }
 
-    /// Keeps the names of a block's queries, with the bytes of the block's output that are each one's own.
+    /// Writes the names of a block's queries. Each query comes with its names, and its range of
+    /// bytes in the block's output.
     ///
     /// # Errors
-    /// Records that cannot be written.
+    /// Records cannot be written.
     pub fn keep_names(
         &mut self,
         block: BlockId,
@@ -57,10 +58,10 @@ impl Register {
         self.keep(Key { block, kind: Kind::NAMES }, &lines)
     }
 
-    /// Keeps an end of the report.
+    /// Writes an end of the report.
     ///
     /// # Errors
-    /// Records that cannot be written; a mapped file that has changed.
+    /// Records cannot be written, or a mapped file has changed.
     pub fn keep_end(&mut self, kind: Kind, bytes: &[u8]) -> Result<(), Error> {
         self.keep(Key { block: 0, kind }, bytes)
     }
@@ -75,34 +76,34 @@ impl Register {
         Ok(())
     }
 
-    /// Brings everything to disk, with an index.
+    /// Brings all records to disk, with an index.
     ///
     /// # Errors
-    /// Records that cannot be written.
+    /// Records cannot be written.
     pub fn finish(&mut self) -> Result<(), Error> {
         let (places, names) = (std::mem::take(&mut self.places), std::mem::take(&mut self.names));
         finish(&self.kept, &mut self.writer, places, names)
     }
 }
 
-/// What a rank keeps beside the output of blocks, where that stays as records.
+/// Creates the register of a rank, if the records stay as the report.
 ///
 /// # Errors
-/// As [`Register::new`].
+/// See [`ReportRegister::new`].
 pub fn of_rank(
     kept: Option<&Kept>,
     ranks: u32,
     rank: Rank,
 ) -> Result<Option<SharedRegister>, Error> {
     let Some(kept) = kept.filter(|kept| kept.stays) else { return Ok(None) };
-    // After those of the ranks and of what is judged.
+    // The first numbers belong to the ranks, and to the records of verification.
     Register::new(kept, ranks + 1 + rank.0).map(|register| Some(Arc::new(Mutex::new(register))))
 }
 
 /// Brings the records of a writer to disk, with an index of them.
 ///
 /// # Errors
-/// Records that cannot be written.
+/// Records cannot be written.
 pub fn finish(
     kept: &Kept,
     writer: &mut Writer,

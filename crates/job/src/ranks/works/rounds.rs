@@ -1,4 +1,5 @@
-//! What a master asks the holders of a block's hits, and which answer belongs where.
+//! The questions of a master to the holders of a block's hits, and the assignment of answers to
+//! hits.
 
 use std::collections::BTreeMap;
 use std::mem::take;
@@ -13,15 +14,15 @@ use crate::error::Error;
 use crate::ranks::job::{Block, Job};
 use crate::ranks::wire::{Answer, Bytes, Chosen, Line, Question, Rows, Wanted, pack, unpack};
 
-/// Answers of one round, by partition.
+/// Answers to one question, by partition.
 pub type Answers = BTreeMap<PartitionId, Answer>;
-/// A question in the making: for each partition what is asked, and for each of these where the answer belongs.
+/// For each partition, the hits that a question is about, in the order of the answer.
 pub type Asked = BTreeMap<PartitionId, Vec<HitPlace>>;
 
-/// A hit of a block: number of the query, and place in its list.
+/// A hit of a block: number of the query, and position in its list.
 pub type HitPlace = (usize, usize);
 
-/// What a rank is asked of a hit that is printed at this rank.
+/// Describes a hit that is printed at position `rank`.
 pub fn wanted(hits: &[SubjectHit], query: usize, at: usize, rank: usize) -> Chosen {
     let hit = &hits[at];
     Chosen {
@@ -33,7 +34,7 @@ pub fn wanted(hits: &[SubjectHit], query: usize, at: usize, rank: usize) -> Chos
     }
 }
 
-/// Where each place went.
+/// Inverts an order: returns for each hit its position in print.
 pub fn inverse(order: &[usize]) -> Vec<usize> {
     let mut ranks = vec![0; order.len()];
     for (rank, &place) in order.iter().enumerate() {
@@ -42,7 +43,7 @@ pub fn inverse(order: &[usize]) -> Vec<usize> {
     ranks
 }
 
-/// Sorts hits by the partitions that hold their subjects.
+/// Groups hits by the partitions that hold their subjects.
 pub fn ask<T>(job: &Job, hits: &[Vec<T>], oid: impl Fn(&T) -> u32) -> Asked {
     let mut asked = Asked::new();
     for (query, hits) in hits.iter().enumerate() {
@@ -53,10 +54,10 @@ pub fn ask<T>(job: &Job, hits: &[Vec<T>], oid: impl Fn(&T) -> u32) -> Asked {
     asked
 }
 
-/// The answers of a round.
+/// Decodes the answers to a question.
 ///
 /// # Errors
-/// Bytes that no rank sent.
+/// The bytes are not answers.
 pub fn answers(replies: &[Bytes]) -> Result<Answers, Error> {
     let mut answers = Answers::new();
     for reply in replies {
@@ -65,10 +66,10 @@ pub fn answers(replies: &[Bytes]) -> Result<Answers, Error> {
     Ok(answers)
 }
 
-/// The questions of a round: what of the places of each partition is asked.
+/// Encodes a question to each partition about its hits.
 ///
 /// # Errors
-/// See [`pack`].
+/// See [`encode`].
 pub fn packed(
     asked: &Asked,
     question: impl Fn(&[HitPlace]) -> Question,
@@ -78,10 +79,10 @@ pub fn packed(
     asked.iter().map(pack).collect()
 }
 
-/// The questions of a round in which chosen hits are aligned.
+/// Encodes the question that aligns chosen hits.
 ///
 /// # Errors
-/// See [`pack`].
+/// See [`encode`].
 pub fn wanted_to_align(
     asked: &Asked,
     chosen: &[Vec<PrelimHit>],
@@ -95,10 +96,10 @@ pub fn wanted_to_align(
     })
 }
 
-/// What was answered at each place, in the shape of `hits`; all questions of a round are of one kind.
+/// Returns the answers in the shape of `hits`. All questions of a round are of one kind.
 ///
 /// # Errors
-/// Answers to other questions.
+/// The answers do not match the questions.
 pub fn matched<T, H>(
     block: BlockId,
     asked: &Asked,
@@ -118,15 +119,15 @@ pub fn matched<T, H>(
             matched[query][at] = Some(item);
         }
     }
-    // Every place was asked about.
+    // Every hit was in a question.
     let whole = |row: Vec<Option<T>>| row.into_iter().collect::<Option<_>>();
     matched.into_iter().map(whole).collect::<Option<_>>().ok_or_else(|| confused(block))
 }
 
-/// The outlines of the alignments of each chosen hit, if it has any.
+/// Takes the outlines of each chosen hit's alignments, if it has any.
 ///
 /// # Errors
-/// As [`matched`].
+/// See [`match_answers`].
 pub fn candidates(
     block: BlockId,
     asked: &Asked,
@@ -139,10 +140,10 @@ pub fn candidates(
     })
 }
 
-/// The hits of each query, with all of their alignments.
+/// Takes the hits of each query, with all of their alignments.
 ///
 /// # Errors
-/// As [`matched`].
+/// See [`match_answers`].
 pub fn told(
     block: BlockId,
     asked: &Asked,
@@ -155,10 +156,10 @@ pub fn told(
     })
 }
 
-/// What each subject of which a matrix is made is laid on its query by.
+/// Takes the aligned letters of each subject, from which matrices are made.
 ///
 /// # Errors
-/// As [`matched`].
+/// See [`match_answers`].
 pub fn laid(
     block: BlockId,
     asked: &Asked,
@@ -171,10 +172,10 @@ pub fn laid(
     })
 }
 
-/// The rows of each query's hits, as found.
+/// Takes the description rows of each query's hits, in the order of hits.
 ///
 /// # Errors
-/// As [`matched`].
+/// See [`match_answers`].
 pub fn rows(
     block: BlockId,
     asked: &Asked,
@@ -187,10 +188,10 @@ pub fn rows(
     })
 }
 
-/// Where each subject's formatted piece is.
+/// Takes the location of each subject's formatted piece.
 ///
 /// # Errors
-/// As [`matched`].
+/// See [`match_answers`].
 pub fn pieces(
     block: BlockId,
     asked: &Asked,
@@ -206,10 +207,10 @@ pub fn pieces(
     })
 }
 
-/// The lines of each subject in SAM.
+/// Takes the SAM lines of each subject.
 ///
 /// # Errors
-/// As [`matched`].
+/// See [`match_answers`].
 pub fn lines(
     block: BlockId,
     asked: &Asked,
@@ -230,27 +231,27 @@ pub fn lines(
     })
 }
 
-/// The lines of a subject, with their marks.
+/// The lines of a subject, with their sort keys.
 pub type Lines = Vec<(RecordKey, Piece)>;
 
-/// What is formatted in one piece: a subject, or a line.
+/// Location of a formatted piece: a subject, or a line.
 #[derive(Clone, Copy)]
 pub struct Piece {
-    /// Who holds it.
+    /// The partition of its holder.
     pub partition: PartitionId,
-    /// Of its block and partition.
+    /// Its number among the pieces of its block and partition.
     pub number: u32,
-    /// In bytes.
+    /// Length in bytes.
     pub length: u64,
 }
 
-/// Whether the order of printing depends on what the description table says.
+/// Returns whether the order of printing depends on the description rows.
 pub fn sorted_by_rows(job: &Job) -> bool {
     job.report.output.hit_order.is_some()
 }
 
-/// The final hits of each query, from the outlines of their alignments, as BLAST+ would take one after the other; and whether more of
-/// its hits were aligned than these.
+/// Selects the final hits of each query from the outlines of their alignments, in the order in
+/// which BLAST+ aligns them. Returns also for each query whether more of its hits were aligned.
 pub fn select(
     job: &Job,
     block: &Block,
@@ -262,7 +263,7 @@ pub fn select(
     let mut candidates = candidates.into_iter();
     for queries in batches::ranges(&block.batches) {
         let mut selector = job.engine_of(block).selector(&block.prepared[queries.clone()]);
-        // Those that no definition line shows have none: BLAST+ drops them before it aligns them.
+        // Subjects without a visible definition line have no alignments: BLAST+ drops them before.
         let of_batch = candidates.by_ref().take(queries.len()).collect();
         selector.replay(&chosen[queries], of_batch);
         overflowed.extend(selector.overflowing());
@@ -271,7 +272,7 @@ pub fn select(
     (final_hits, overflowed)
 }
 
-/// Messages that do not fit together: a fault of the program.
+/// The error for messages that contradict each other: a fault of the program.
 pub fn confused(block: BlockId) -> Error {
     Error::engine(format_args!(
         "the ranks do not agree about query block {block}; all must run the same build of the program with the same \

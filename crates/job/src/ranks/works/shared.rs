@@ -1,4 +1,4 @@
-//! What a worker's lanes and its driver share: formatted pieces on their way to the output, and cuts.
+//! Data that the threads of a worker share: formatted pieces, and cutoffs.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,28 +15,29 @@ use crate::ranks::wire::Bytes;
 /// A block, and a pass of it.
 pub type Pass = (BlockId, PassId);
 
-/// What a worker's lanes and its driver share.
+/// Data that the threads of a worker share.
 pub struct Shared {
     /// Formatted pieces.
     pub(super) store: Mutex<Store>,
-    /// The checkpoint, if there is one: all that is written to the output is kept there first.
+    /// The checkpoint records, if there are any: all output is kept there first.
     records: Option<Mutex<Records>>,
     output: SharedOutput,
-    /// The highest cut known of each pass that is searched.
+    /// The highest known cutoff of each pass that is searched.
     pub(super) cuts: Mutex<HashMap<Pass, Bytes>>,
 }
 
 impl Shared {
-    /// For a worker that keeps its pieces in `store`, makes them durable with `records`, and writes to `output`.
+    /// Creates the data of a worker. It keeps pieces in `store`, makes them durable with `records`,
+    /// and writes to `output`.
     pub fn new(store: Store, records: Option<Records>, output: SharedOutput) -> Self {
         let (store, records) = (Mutex::new(store), records.map(Mutex::new));
         Shared { store, records, output, cuts: Mutex::new(HashMap::new()) }
     }
 
-    /// Carries out a work of the other lane, but for writing to the output.
+    /// Executes the work of the output thread, except writing to the output.
     ///
     /// # Errors
-    /// Checkpoint or spool that fail.
+    /// The checkpoint or the spool fails.
     pub fn move_bytes(&self, work: WorkerWork<Bytes>) -> Result<Moved, Error> {
         match work {
             WorkerWork::Gather { block, slices } => {
@@ -72,44 +73,45 @@ impl Shared {
         }
     }
 
-    /// Keeps a formatted piece, in memory if it has at most `budget` bytes; returns the bytes of memory it takes.
+    /// Stores a formatted piece, in memory if it has at most `budget` bytes. Returns the bytes of
+    /// memory that it takes.
     ///
     /// # Errors
-    /// A spool that cannot be written.
+    /// The spool cannot be written.
     pub fn keep(&self, key: store::Key, bytes: Vec<u8>, budget: u64) -> Result<u64, Error> {
         lock(&self.store).keep(key, bytes, budget)
     }
 
-    /// The file that is written to.
+    /// Returns the output.
     pub fn output(&self) -> &SharedOutput {
         &self.output
     }
 
-    /// Brings to disk what was written here.
+    /// Brings to disk what this rank wrote.
     ///
     /// # Errors
-    /// Names the file.
+    /// The message names the file.
     pub fn finish(&self) -> Result<(), Error> {
         self.records.as_ref().map_or(Ok(()), |records| lock(records).finish())?;
         self.output.sync()
     }
 
-    /// Takes note of a cut that has risen.
+    /// Sets the cutoff of a pass.
     pub fn raise_cut(&self, pass: Pass, cut: Bytes) {
         lock(&self.cuts).insert(pass, cut);
     }
 }
 
-/// What came of a work beside the search.
+/// The outcome of work on the output thread.
 pub enum Moved {
-    /// Bytes of the output, which are to be written; so many bytes of memory are free then.
+    /// Assembled bytes of the output, to be written.
     Assembled {
         /// The bytes.
         stretches: Vec<Stretch>,
-        /// Memory.
+        /// Bytes of memory that are free after the write.
         freed: u64,
     },
-    /// It is through.
+    /// The work is complete.
     Done(WorkerOutcome<Bytes>),
 }
 
@@ -119,17 +121,17 @@ impl Moved {
     }
 }
 
-/// What is in the checkpoint takes no memory of formatted pieces any more.
+/// Reads runs from the checkpoint, which frees no memory of pieces.
 fn restored(records: &Mutex<Records>, runs: &[Run]) -> Result<Moved, Error> {
     Ok(Moved::assembled((lock(records).stretches(runs)?, 0)))
 }
 
-/// What a panicking thread left behind is not looked at: its panic ends the run.
+/// Locks a mutex. A panic of another thread ends the run, so its data are not used.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A work on a block that is not here.
+/// The error for work on a block that this rank does not have.
 pub fn unknown(block: BlockId) -> Error {
     Error::engine(format_args!(
         "a rank was asked about query block {block}, which it does not have"

@@ -1,4 +1,4 @@
-//! Formatted pieces that wait for their place in the output.
+//! Formatted pieces of a worker, until they are written to the output.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,34 +11,35 @@ use crate::error::Error;
 use crate::ranks::output::Stretch;
 use crate::ranks::wire::Bytes;
 
-/// A piece: its block, the pass and the partition that it is of, and its number there.
+/// Identifies a piece: block, pass, partition, and number among their pieces.
 pub type Key = (BlockId, PassId, PartitionId, u32);
 
-/// Pieces of a worker.
+/// The pieces of a worker.
 pub struct Store {
     pieces: HashMap<Key, Piece>,
-    /// What found no room in memory.
+    /// Pieces that exceed the memory budget.
     spool: Option<Scratch>,
-    /// Where the spool is made.
+    /// The directory of the spool.
     directory: PathBuf,
 }
 
-/// Where a piece is, and how many of its bytes were not taken yet.
+/// Location of a piece, and the number of its bytes that are not yet taken.
 enum Piece {
     Memory { bytes: Vec<u8>, left: u64 },
     Spooled { places: Vec<Place>, left: u64 },
 }
 
 impl Store {
-    /// An empty store that spools to `directory`.
+    /// Creates an empty store that spools to `directory`.
     pub fn new(directory: &Path) -> Self {
         Store { pieces: HashMap::new(), spool: None, directory: directory.to_owned() }
     }
 
-    /// Keeps a piece, in memory if it has at most `budget` bytes; returns the bytes of memory it takes.
+    /// Stores a piece, in memory if it has at most `budget` bytes. Returns the bytes of memory that
+    /// it takes.
     ///
     /// # Errors
-    /// A spool that cannot be written.
+    /// The spool cannot be written.
     pub fn keep(&mut self, key: Key, bytes: Vec<u8>, budget: u64) -> Result<u64, Error> {
         let left = bytes.len() as u64;
         if left == 0 {
@@ -53,10 +54,11 @@ impl Store {
         Ok(kept)
     }
 
-    /// Takes slices of own pieces, one after the other; returns the bytes and the memory freed.
+    /// Takes slices of own pieces, one after the other. Returns the bytes, and the memory that is
+    /// freed.
     ///
     /// # Errors
-    /// A spool that cannot be read.
+    /// The spool cannot be read.
     pub fn gather(&mut self, block: BlockId, slices: &[Slice]) -> Result<(Bytes, u64), Error> {
         let (mut bytes, mut freed) = (Vec::new(), 0);
         for slice in slices {
@@ -65,20 +67,20 @@ impl Store {
         Ok((bytes.into(), freed))
     }
 
-    /// Puts the bytes of a window together, from own pieces and from what others sent.
+    /// Assembles the bytes of a window, from own pieces and from bytes that other ranks sent.
     ///
     /// # Errors
-    /// A spool that cannot be read.
+    /// The spool cannot be read.
     pub fn assemble(&mut self, window: Window<Bytes>) -> Result<(Vec<Stretch>, u64), Error> {
         let mut parts: HashMap<Address, (Bytes, usize)> =
             window.parts.into_iter().map(|(from, bytes)| (from, (bytes, 0))).collect();
         self.put_together(&window.runs, &mut parts)
     }
 
-    /// The same of a share in a collective write, for which only the master has sent something.
+    /// Assembles this rank's share of a collective write. Only the master has sent bytes for it.
     ///
     /// # Errors
-    /// A spool that cannot be read.
+    /// The spool cannot be read.
     pub fn assemble_share(
         &mut self,
         runs: &[Run],
@@ -103,7 +105,7 @@ impl Store {
                     Holder::Worker(worker, ..) => {
                         parts.iter_mut().find(|(from, _)| **from == Address::Worker(worker))
                     }
-                    // Asked for with a checkpoint only, and found there.
+                    // Records are only requested with a checkpoint, and read from there.
                     Holder::Record => None,
                 };
                 let Some((_, (part, at))) = from else {
@@ -124,7 +126,7 @@ impl Store {
         }
     }
 
-    /// Appends a slice of an own piece to `bytes`; returns the memory freed.
+    /// Appends a slice of an own piece to `bytes`. Returns the memory that is freed.
     fn take(&mut self, block: BlockId, slice: &Slice, bytes: &mut Vec<u8>) -> Result<u64, Error> {
         let Holder::Worker(_, pass, partition) = slice.holder else { return Err(lost(block)) };
         let key = (block, pass, partition, slice.piece);
@@ -154,13 +156,13 @@ impl Store {
             self.pieces.remove(&key);
         }
         if self.pieces.is_empty() {
-            // Nothing is in the spool either: its room is given back.
+            // The spool has no pieces left either, so its file can be removed.
             self.spool = None;
         }
         Ok(freed)
     }
 
-    /// Appends to the spool; returns where that is.
+    /// Appends bytes to the spool. Returns their places.
     fn spool(&mut self, bytes: &[u8]) -> Result<Vec<Place>, Error> {
         let spool = match self.spool.take() {
             Some(spool) => Ok(spool),
@@ -193,7 +195,7 @@ mod tests {
 
     use super::*;
 
-    /// Seven bytes, of which another worker sends the last four.
+    /// Assembles seven bytes, of which another worker sends the last four.
     fn assembled(sent: &[u8]) -> Result<(Vec<Stretch>, u64), Error> {
         let (block, pass, partition) = (BlockId(3), PassId(0), PartitionId(0));
         let mut store = Store::new(Path::new("."));

@@ -1,4 +1,4 @@
-//! Queries that are read ahead, as far as the batches reach in which those at hand lie.
+//! A stream of prepared queries, read ahead to the end of the current batches.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -12,40 +12,40 @@ use crate::batching::course::Lengths;
 use crate::error::{Error, NO_SEQUENCES};
 use crate::queries::{Queries, QueryRecord, Records, all_empty};
 
-/// Queries that are read and made ready at a time, and letters that are enough.
+/// Most queries that are read at a time, and letters after which reading pauses.
 const AT_ONCE: (usize, u64) = (1000, 200_000);
 
-/// Queries that are read ahead, by their numbers from 0 on.
+/// Queries that are read ahead. They are numbered from 0.
 pub struct Stream<'a> {
     queries: Queries<'a>,
     engine: &'a Search,
     audience: &'a dyn Audience,
     pool: rayon::ThreadPool,
-    /// Number of the first query that is held.
+    /// Number of the first query in memory.
     first: usize,
     held: VecDeque<Query>,
-    /// Letters of all queries before each of them, and of all.
+    /// Letters of all queries before each query, and of all.
     sums: VecDeque<u64>,
-    /// What is told of each, where that is all there is.
+    /// Warnings about each query, for formats that print no others.
     messages: VecDeque<Vec<String>>,
-    /// The last of them, which nobody has taken.
+    /// The last queries in memory, which no block has taken.
     records: VecDeque<QueryRecord>,
     ended: bool,
-    /// Why there are no more of them than these.
+    /// Why no more queries can be read.
     failure: Option<Error>,
 }
 
-/// What ends the queries before all are searched.
+/// The end of the search before the last query.
 #[derive(Clone, Debug)]
 pub struct Stop {
     /// The first query that is not searched, nor any after it.
     pub query: usize,
-    /// What BLAST+ says then.
+    /// The error of BLAST+.
     pub error: Error,
 }
 
 impl<'a> Stream<'a> {
-    /// Of queries that are made ready on threads of the pool.
+    /// Creates the stream, which prepares queries on threads of the pool.
     pub fn new(
         queries: Queries<'a>,
         engine: &'a Search,
@@ -67,27 +67,27 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Number of the first query that is not read.
+    /// Returns the number of the first query that is not read.
     fn end(&self) -> usize {
         self.first + self.held.len()
     }
 
-    /// Letters of all queries before this one.
+    /// Returns the letters of all queries before this one.
     fn before(&self, query: usize) -> u64 {
         self.sums[query - self.first]
     }
 
-    /// Letters of some of the queries.
+    /// Returns the letters of some queries.
     pub fn letters(&self, queries: Range<usize>) -> u64 {
         self.before(queries.end) - self.before(queries.start)
     }
 
-    /// Some of the queries.
+    /// Returns some queries.
     pub fn get(&self, queries: Range<usize>) -> Vec<&Query> {
         self.held.range(queries.start - self.first..queries.end - self.first).collect()
     }
 
-    /// Lets go of the queries before this one.
+    /// Drops the queries before this one.
     pub fn forget(&mut self, query: usize) {
         self.held.drain(..query - self.first);
         self.sums.drain(..query - self.first);
@@ -95,7 +95,7 @@ impl<'a> Stream<'a> {
         self.first = query;
     }
 
-    /// Why not all queries could be read, as far as that is known.
+    /// Returns why not all queries could be read, once that is known.
     pub fn failure(&self) -> Option<&Error> {
         self.failure.as_ref()
     }
@@ -116,13 +116,15 @@ impl<'a> Stream<'a> {
         (start..start + block.records.len(), block)
     }
 
-    /// Adds what BLAST+ warns of when it searches queries, of whose batches some can be searched.
+    /// Adds warnings that BLAST+ prints when it searches queries. `searched` is true for queries of
+    /// batches that can be searched.
     pub fn add_messages_of_search(&self, block: &mut Records, searched: &[bool]) {
         self.queries.add_messages_of_search(&mut block.records, searched.iter().copied());
     }
 
-    /// Whether BLAST+ stops at this batch or after it: it cannot read it to its end, there is not a letter in it, it cannot search with
-    /// these scores, or it looks for another one and finds no queries.
+    /// Returns the error with which BLAST+ stops at this batch or after it. There are four causes:
+    /// the batch cannot be read to its end, it has no letters, it cannot be searched with these
+    /// scores, or no queries follow where BLAST+ expects another batch.
     pub fn stop(&mut self, batch: Range<usize>, letters: usize) -> Option<Stop> {
         let is_full = self.letters(batch.clone()) >= letters as u64;
         let is_last = batch.end == self.end() && !self.read();
@@ -142,7 +144,7 @@ impl<'a> Stream<'a> {
         error.map(|error| Stop { query: batch.end, error })
     }
 
-    /// Reads some more; false at the end.
+    /// Reads some more queries. Returns false at the end.
     fn read(&mut self) -> bool {
         let (mut records, mut letters) = (Vec::new(), 0);
         while !self.ended && records.len() < AT_ONCE.0 && letters < AT_ONCE.1 {

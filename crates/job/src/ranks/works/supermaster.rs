@@ -1,4 +1,4 @@
-//! The works of the supermaster: queries in, and both ends of the output.
+//! Executes the work of a supermaster: reads queries, and writes both ends of the output.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::Sender;
@@ -35,44 +35,44 @@ use crate::ranks::wire::{Bytes, Found, Queries as Parcel, Query, Verdict, pack, 
 use crate::reports::{NO_TAXONOMY, Warning, misses_taxonomy, warns_at_end};
 use crate::threads::pool;
 
-/// Carries out the supermaster's works.
+/// Executes the work of a supermaster.
 pub struct SupermasterWorks<'a> {
     job: &'a Job<'a>,
     queries: Source<'a>,
     output: Option<Whole>,
-    /// The same, for this rank's own writes.
+    /// The same output, for writes of this rank.
     file: SharedOutput,
-    /// Who publishes the output when it is whole.
+    /// Receives the complete output, to publish it.
     publisher: Sender<Whole>,
-    /// What metadata begin with, if they are written instead of a report.
+    /// The first bytes of the metadata, if they are written instead of a report.
     start: Option<Vec<u8>>,
-    /// Where to keep both ends of the report, if it is records.
+    /// Where both ends of the report are kept, if it consists of records.
     register: Option<Arc<Mutex<Register>>>,
-    /// Blocks and queries read.
+    /// Number of blocks that were read, then number of queries.
     blocks: u64,
     count: usize,
-    /// Why no more of them can be read, of those whose batches are known.
+    /// Why no more queries can be read, if batches are known.
     failure: Option<Error>,
-    /// What BLAST+ warns of with each query of blocks that are not judged.
+    /// Warnings of BLAST+ about each query of blocks that are not verified.
     warnings: BTreeMap<BlockId, Vec<Warning>>,
 }
 
 /// Where blocks come from.
 enum Source<'a> {
-    /// Queries whose batches are known.
+    /// Queries with known batches.
     Plain(Queries<'a>),
-    /// Those whose batches are not; and where their extensions are kept, with a checkpoint.
+    /// Queries whose batches depend on hits. With a checkpoint, their extensions are kept.
     Foretold(Box<Foretelling<'a>>, Option<Box<Counts>>),
-    /// Those that are searched again and again; and what became of them.
+    /// Queries that are searched repeatedly, and their outcomes.
     Iterated(Queries<'a>, Iterations<'a>),
 }
 
 impl<'a> SupermasterWorks<'a> {
-    /// For the job's supermaster, which reads `queries` and made the output; it begins with `start` if it is metadata. The whole output
-    /// goes to `publisher`.
+    /// Creates the executor, which reads `queries` and owns the output. Metadata begin with
+    /// `start`. The complete output goes to `publisher`.
     ///
     /// # Errors
-    /// Threads that cannot be started.
+    /// Threads cannot be started.
     pub fn new(
         job: &'a Job<'a>,
         queries: Queries<'a>,
@@ -108,12 +108,12 @@ impl<'a> SupermasterWorks<'a> {
         })
     }
 
-    /// Keeps both ends of the report there.
+    /// Sets where both ends of the report are kept.
     pub fn register(&mut self, register: &Arc<Mutex<Register>>) {
         self.register = Some(Arc::clone(register));
     }
 
-    /// Keeps what is judged, and has what earlier runs kept.
+    /// Sets the records of verified blocks.
     pub fn keep(&mut self, kept: Counts) {
         match &mut self.queries {
             Source::Plain(_) => {}
@@ -133,7 +133,7 @@ impl<'a> SupermasterWorks<'a> {
         Ok(SupermasterOutcome::Opened { base })
     }
 
-    /// Writes what stands before the first block, or after the last one.
+    /// Writes the bytes before the first block, or after the last one.
     fn write_end(&self, kind: Kind, offset: u64, bytes: Vec<u8>) -> Result<(), Error> {
         match &self.register {
             Some(register) => lock(register).keep_end(kind, &bytes),
@@ -143,7 +143,7 @@ impl<'a> SupermasterWorks<'a> {
 
     fn read(&mut self, id: BlockId, skip: bool) -> Result<Option<Weighed<Bytes>>, Error> {
         let job = self.job;
-        // What cannot be sent need not be searched.
+        // If the stream has ended, nothing more need be searched.
         let sending = self.output.as_ref().and_then(|output| output.sending.as_ref());
         let link = sending.map_or(Ok(None), Sending::check)?;
         let parcel = match &mut self.queries {
@@ -159,7 +159,7 @@ impl<'a> SupermasterWorks<'a> {
             }
             Source::Plain(queries) | Source::Iterated(queries, _) => {
                 let mut read = queries.next_records(&job.engine, &*job.audience);
-                // Where batches depend on that, it is known that there are none.
+                // No batch depends on hits here.
                 queries.found(0);
                 if let Ok(Some(records)) = &mut read {
                     self.failure = records.failure.take();
@@ -174,9 +174,10 @@ impl<'a> SupermasterWorks<'a> {
         let Some((block, findings, together)) = parcel else { return Ok(None) };
         let warnings: Vec<Warning> = block.records.iter().map(Warning::of).collect();
         match &mut self.queries {
-            // What is told of each search is not known before it is made, and comes behind what was odd.
+            // The warnings of iterations are not known before the search. They follow the messages
+            // from reading.
             Source::Iterated(_, iterations) => {
-                // What is warned of the options comes behind that.
+                // Warnings about options follow the messages from reading.
                 let of_options = job.plan.iteration.as_ref().map_or(&[][..], |it| &it.warnings);
                 let told = |record: &QueryRecord| {
                     let odd = record.warnings_told_by(job.audience.program()).into_iter();
@@ -184,7 +185,7 @@ impl<'a> SupermasterWorks<'a> {
                 };
                 iterations.note(id, block.records.iter().map(told).collect());
             }
-            // It is not yet known how many of them are reported.
+            // It is not known yet how many of the queries are reported.
             Source::Foretold(..) if !skip => _ = self.warnings.insert(id, warnings),
             _ => self.warn(&warnings),
         }
@@ -210,7 +211,8 @@ impl<'a> SupermasterWorks<'a> {
         Ok(Some(Weighed { payload: parcel.pack()?, weight }))
     }
 
-    /// Judges a block by what it found. What is right is durable before anybody hears of it.
+    /// Verifies the predicted batches of a block, or adds the outcome of its iterations. Verified
+    /// statistics are on disk before the master receives the answer.
     fn judge(&mut self, block: BlockId, found: &Bytes) -> Result<SupermasterOutcome<Bytes>, Error> {
         let (foretelling, counts) = match &mut self.queries {
             Source::Plain(_) => {
@@ -237,10 +239,10 @@ impl<'a> SupermasterWorks<'a> {
         Ok(SupermasterOutcome::Verified { right, verdict: pack(&verdict)? })
     }
 
-    /// Tells what BLAST+ warns of with the reports of queries.
+    /// Prints warnings of BLAST+ about queries.
     fn warn(&self, warnings: &[Warning]) {
         if !self.job.reports() {
-            // Where the report is made they are.
+            // The site that makes the report prints them.
             return;
         }
         let Job { report, target, audience, .. } = self.job;
@@ -248,7 +250,7 @@ impl<'a> SupermasterWorks<'a> {
         warnings.iter().for_each(|warning| warning.tell(report, misses, &**audience));
     }
 
-    /// Tells what came of queries that are searched again and again.
+    /// Prints messages about queries that are searched repeatedly.
     fn tell(&self, told: Vec<Said>) {
         for told in told {
             match told {
@@ -258,7 +260,8 @@ impl<'a> SupermasterWorks<'a> {
         }
     }
 
-    /// The last record of metadata; `closing` is the end of the report, which counts so many queries or searches.
+    /// Encodes the last record of metadata. `closing` is the end of the report, and `counted` the
+    /// number of its queries or searches.
     fn end_of(
         &self,
         metadata: &Metadata,
@@ -277,7 +280,7 @@ impl<'a> SupermasterWorks<'a> {
         first_record(RecordKind::End, &body)
     }
 
-    /// Writes what workers handed over.
+    /// Writes bytes that workers handed over.
     fn write(&self, ends: Vec<(u64, Bytes)>) -> Result<SupermasterOutcome<Bytes>, Error> {
         for (offset, bytes) in ends {
             self.file.write(&[Stretch { offset, bytes: bytes.get().to_vec() }])?;
@@ -315,7 +318,7 @@ impl<'a> SupermasterWorks<'a> {
             if let (Format::Sam(options), false) = (&self.job.report.output.format, output.joins) {
                 output.header = Some(Header::new(&self.job.report, options));
             }
-            // Who is gone does not publish it.
+            // If the receiver is gone, nobody publishes the output.
             let _ = self.publisher.send(output);
         }
         Ok(SupermasterOutcome::Closed)

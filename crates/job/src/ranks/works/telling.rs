@@ -1,4 +1,4 @@
-//! What a block is where the report is made at another site: a record of its metadata, which a master makes.
+//! Encodes blocks as metadata records on a master, where another site makes the report.
 
 use std::time::{Duration, Instant};
 
@@ -22,35 +22,35 @@ use crate::reports::failure;
 use crate::search::Phases;
 use crate::trace::Recorder;
 
-/// Tells of blocks.
+/// Encodes the blocks of a master.
 pub struct Telling<'a> {
     job: &'a Job<'a>,
     encoder: MetadataEncoder<'a>,
     chooser: EncodingChooser<'a>,
-    /// When the block before was told.
+    /// When the last block was encoded.
     last: Instant,
-    /// How long blocks took so far.
+    /// Search times of all blocks until now.
     phases: Phases,
-    /// Who is told how metadata go.
+    /// Records the account of metadata.
     recorder: Recorder,
 }
 
-/// A block that was searched.
+/// A searched block to be encoded.
 pub struct Told<'a> {
     /// Its number.
     pub id: BlockId,
-    /// As it was searched.
+    /// The block.
     pub block: &'a Block,
-    /// What was found of its first queries, which are reported.
+    /// Final hits of its first queries, which are reported.
     pub hits: &'a [Vec<SubjectHit>],
-    /// Of each, whether more was found than that.
+    /// For each of these queries, whether more hits were aligned.
     pub overflowed: &'a [bool],
-    /// How long its alignments took.
+    /// Duration of its alignments.
     pub traceback: Duration,
 }
 
 impl<'a> Telling<'a> {
-    /// For a master of the job, if metadata are wanted.
+    /// Creates the encoder of a master, if the job writes metadata.
     pub fn new(job: &'a Job<'a>, seekers: SearchCapacity, recorder: Recorder) -> Option<Self> {
         let metadata = job.plan.metadata.as_ref()?;
         let chooser = EncodingChooser::new(metadata, seekers, job.target);
@@ -59,10 +59,10 @@ impl<'a> Telling<'a> {
         Some(Telling { job, encoder, chooser, last, phases, recorder })
     }
 
-    /// The record of a block, as it waits; nothing if no query is reported.
+    /// Encodes a block as a record that is not yet joined to others; empty if no query is reported.
     ///
     /// # Errors
-    /// No memory, a report that cannot be made.
+    /// There is not enough memory, or the report cannot be made.
     pub fn record(&mut self, told: &Told) -> Result<Vec<u8>, Error> {
         let &Told { id, block, hits, overflowed, traceback } = told;
         let (job, reported) = (self.job, hits.len());
@@ -70,7 +70,7 @@ impl<'a> Telling<'a> {
             return Ok(Vec::new());
         }
         self.note_time(traceback);
-        // Where it depends on what was found, a block may begin and end amid a batch.
+        // If batches depend on hits, a block may begin and end within a batch.
         let cut = job.consults();
         let batches = reported_batches(&block.batches, reported);
         let batching = Batching::new(job.plan.batch_size, job.target.letters());
@@ -85,7 +85,7 @@ impl<'a> Telling<'a> {
             batch_state: (!cut).then(|| batching.course()),
         };
         let Telling { encoder, chooser, phases, .. } = self;
-        // What is seen now, where it is seen, says more than what was when the block was read.
+        // The current state of the link is better than the state when the block was read.
         let seen = job.sending.as_ref().and_then(Watcher::seen).or(block.link);
         chooser.account.link = seen.or(chooser.account.link);
         let mut make = |kind| {
@@ -113,8 +113,8 @@ impl<'a> Telling<'a> {
         first_record(RecordKind::Block, &told)
     }
 
-    /// A block took what passed since the one before: several are under way at a time. As much of it as its own alignments took is
-    /// theirs.
+    /// Adds the time since the last block: several blocks are in progress at a time. The time of
+    /// the block's own alignments counts as traceback.
     fn note_time(&mut self, traceback: Duration) {
         let now = Instant::now();
         let all = now.duration_since(std::mem::replace(&mut self.last, now));
@@ -124,7 +124,7 @@ impl<'a> Telling<'a> {
     }
 }
 
-/// The batches of the first queries.
+/// Returns the batches of the first `reported` queries.
 fn reported_batches(batches: &[usize], reported: usize) -> Vec<usize> {
     let mut left = reported;
     let take = |&count: &usize| {
@@ -135,7 +135,7 @@ fn reported_batches(batches: &[usize], reported: usize) -> Vec<usize> {
     batches.iter().map(take).filter(|&count| count > 0).collect()
 }
 
-/// The report of a block: what comes before its queries, and what is reported of each.
+/// Formats the report of a block: the part before its queries, then the part of each query.
 fn report(
     job: &Job,
     id: BlockId,
@@ -147,7 +147,7 @@ fn report(
         QueryResult { hits, ..block.result(query, hits.len()) }
     };
     let mut rest = Vec::new();
-    // Where blocks are of several kinds, it is the other site that begins the report.
+    // If blocks have several encodings, the other site writes the start of the report.
     if id == BlockId(0) && job.reports() {
         pieces::prologue(&job.report, &mut rest);
         pieces::opening(&job.report, &result(0), &mut rest).map_err(|error| failure(&error))?;

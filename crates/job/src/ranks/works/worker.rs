@@ -1,4 +1,4 @@
-//! The works of a worker: searching its partitions, aligning, formatting, writing.
+//! Executes the work of a worker: searches its partitions, aligns, formats.
 
 use std::collections::HashMap;
 use std::iter;
@@ -29,27 +29,28 @@ use crate::reports::failure;
 use crate::search::Scan;
 use crate::trace::{Kind, Loaded, Span};
 
-/// Carries out a worker's works on the compute lane.
+/// Executes the work of a worker on its compute thread.
 pub struct WorkerWorks<'a> {
     job: &'a Job<'a>,
-    /// The partitions that are held here.
+    /// The partitions that this rank holds.
     scans: HashMap<PartitionId, Scan<'a>>,
     passes: HashMap<Pass, Searching>,
     shared: Arc<Shared>,
 }
 
-/// A pass of a block that is searched here.
+/// A pass of a block that is being searched.
 struct Searching {
     block: Block,
     merger: Merger,
-    /// All of it ready to be searched, if that is a single wave; others are made ready again for each partition.
+    /// The searcher, if the whole block needs only one. Otherwise, searchers are created again for
+    /// each partition.
     ready: Option<Searcher>,
-    /// Alignments by query and subject.
+    /// Alignments, by query and subject.
     aligned: HashMap<(u32, u32), Candidate>,
 }
 
 impl<'a> WorkerWorks<'a> {
-    /// For a worker of the job that holds these partitions.
+    /// Creates the executor of a worker that holds these partitions.
     pub fn new(
         job: &'a Job<'a>,
         scans: HashMap<PartitionId, Scan<'a>>,
@@ -58,7 +59,7 @@ impl<'a> WorkerWorks<'a> {
         WorkerWorks { job, scans, passes: HashMap::new(), shared }
     }
 
-    /// An error, which nobody listens to any more, if the job has ended: what was made is not whole.
+    /// Returns a silent error if the job has ended, since results are incomplete then.
     fn go_on(&self) -> Result<(), Error> {
         match self.job.halt.is_set() {
             true => Err(Error::silent(exit::UNKNOWN)),
@@ -212,7 +213,7 @@ impl<'a> WorkerWorks<'a> {
         Ok(Answer::Aligned(outlines))
     }
 
-    /// Formats subjects; tells also how many bytes of that stay in memory.
+    /// Formats subjects. Returns also the bytes of pieces that stay in memory.
     fn format(
         &self,
         (pass, partition): (Pass, PartitionId),
@@ -228,7 +229,8 @@ impl<'a> WorkerWorks<'a> {
         };
         let mut pieces = Kept { place: (pass, partition), budget, number: 0, bytes: 0 };
         let (mut rows, mut sizes, mut lines) = (Vec::new(), Vec::new(), Vec::new());
-        // A part at a time, so that what goes to the spool does not pile up before.
+        // Subjects are formatted in chunks, so that pieces for the spool do not accumulate in
+        // memory.
         for chosen in chosen.chunks(PIECES_AT_A_TIME * rayon::current_num_threads()) {
             self.go_on()?;
             let made: Result<Vec<_>, Error> = chosen.par_iter().map(format).collect();
@@ -301,19 +303,19 @@ impl OfWorker for WorkerWorks<'_> {
     }
 }
 
-/// The pieces of an answer, as they are put away.
+/// Stores the pieces of an answer.
 struct Kept {
     place: (Pass, PartitionId),
     /// Bytes that may stay in memory.
     budget: u64,
-    /// Of the next piece.
+    /// Number of the next piece.
     number: u32,
     /// Bytes that stay in memory.
     bytes: u64,
 }
 
 impl Kept {
-    /// Puts a piece away; tells how many bytes it has.
+    /// Stores a piece. Returns its length.
     fn keep(&mut self, store: &mut Store, piece: Vec<u8>) -> Result<u64, Error> {
         let ((block, pass), partition) = self.place;
         let (key, length) = ((block, pass, partition, self.number), piece.len() as u64);
@@ -323,16 +325,16 @@ impl Kept {
     }
 }
 
-/// What is formatted of a subject.
+/// A formatted subject.
 enum Formatted {
     Piece(Vec<u8>),
-    /// Of SAM, whose lines are put in order for a whole query.
+    /// Lines of SAM, which are sorted for a whole query.
     Lines(Vec<Record>),
 }
 
-/// Subjects that a thread formats before the pieces are put away.
+/// Subjects that a thread formats before their pieces are stored.
 const PIECES_AT_A_TIME: usize = 64;
-/// Room for what most subjects take in a report.
+/// Bytes that suffice for most subjects in a report.
 const USUAL_PIECE: usize = 2048;
 
 impl Searching {
@@ -340,7 +342,7 @@ impl Searching {
         self.block.prepared.get(number as usize).ok_or_else(|| Error::engine(UNLIKE))
     }
 
-    /// What the report shows: of the alignments made here those chosen, in the order wanted.
+    /// Returns a subject with the alignments that the report shows, in the wanted order.
     fn shown<'b>(&'b self, job: &'b Job<'b>, chosen: &Chosen) -> Result<Shown<'b>, Error> {
         let aligned = self.aligned.get(&(chosen.query, chosen.oid));
         let candidate = aligned.ok_or_else(|| Error::engine(UNLIKE))?;
@@ -355,7 +357,7 @@ impl Searching {
     }
 }
 
-/// A subject as the report shows it.
+/// A subject of the report.
 struct Shown<'a> {
     job: &'a Job<'a>,
     result: QueryResult<'a>,
@@ -363,7 +365,7 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// The alignments, each with the letters of the subject in it.
+    /// Returns the alignments, each with the letters of the subject in it.
     fn lay(self) -> Result<Rows, Error> {
         let (target, SubjectHit { oid, alignments }) = (self.job.target, self.hit);
         let row = |alignment: Alignment| {
@@ -394,11 +396,11 @@ impl Shown<'_> {
         let (setup, target, rank) = (&self.job.report, self.job.target, rank as usize);
         let mut bytes = Vec::with_capacity(USUAL_PIECE);
         pieces::subject_block(setup, &self.result, target, &self.hit, rank, &mut bytes)?;
-        // It may be kept for long.
+        // The piece may be stored for long.
         bytes.shrink_to_fit();
         Ok(bytes)
     }
 }
 
-/// A question that does not fit what was found here: a fault of the program.
+/// The question does not fit the hits of this rank: a fault of the program.
 const UNLIKE: &str = "a rank was asked for a hit that it does not have";

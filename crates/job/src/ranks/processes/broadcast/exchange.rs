@@ -45,7 +45,7 @@ mod tag {
 pub enum Slot<'m> {
     /// Another rank sends the piece.
     Empty(&'m mut [u8]),
-    /// It is there.
+    /// The piece is there.
     Full(&'m [u8]),
 }
 

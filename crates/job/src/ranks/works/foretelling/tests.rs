@@ -1,4 +1,5 @@
-//! Whatever is found and whenever it is judged, all queries end up in the company that they have in one process.
+//! Tests that all queries are finally searched in the batches of one process, whatever they find,
+//! and whenever they are verified.
 
 use std::fs;
 use std::ops::Range;
@@ -13,7 +14,7 @@ use crate::queries::Queries;
 use crate::testing::megablast;
 use crate::threads::pool;
 
-/// A small generator, so that a failing test can be repeated.
+/// A small random generator, so that a failing test can be repeated.
 struct Random(u64);
 
 impl Random {
@@ -25,13 +26,13 @@ impl Random {
     }
 }
 
-/// Extensions for each letter, and how much queries differ in that.
+/// Extensions per letter, and their variation among queries.
 #[derive(Clone, Copy, Debug)]
 struct Density {
     mean: u64,
-    /// Queries one after another that are alike.
+    /// Number of consecutive queries with one density.
     stretch: u64,
-    /// Some find so many times more.
+    /// Largest factor of the density.
     most: u64,
 }
 
@@ -46,7 +47,7 @@ fn densities(random: &mut Random) -> Density {
 
 struct Case {
     queries: Vec<String>,
-    /// What each brings about in its true company.
+    /// Extensions of each query in its true batch.
     extensions: Vec<u64>,
     block_residues: u64,
 }
@@ -70,7 +71,7 @@ fn case(random: &mut Random) -> Case {
     Case { queries, extensions, block_residues }
 }
 
-/// How all queries are searched in one process: the batches.
+/// Returns the batches of all queries in one process.
 fn batches(case: &Case, plan: &Plan) -> Vec<Range<usize>> {
     let lengths: Vec<usize> =
         case.queries.iter().map(|text| text.lines().nth(1).map_or(0, str::len)).collect();
@@ -99,7 +100,7 @@ struct Jobs<'a> {
     prepared: Vec<Query>,
 }
 
-/// A block that was handed out, and how it is searched now.
+/// A block that was assigned, and its current grouping.
 struct Open {
     queries: Range<usize>,
     together: Together,
@@ -115,7 +116,7 @@ impl Jobs<'_> {
         Foretelling::new(self.engine, Stream::new(queries, self.engine, &Nobody, threads), course)
     }
 
-    /// How the queries of a block are truly searched.
+    /// Returns how the queries of a block are searched in one process.
     fn truth(&self, queries: &Range<usize>, reach: usize) -> Vec<Part> {
         let of = |batch: &Range<usize>| {
             let own = queries.start.max(batch.start)..queries.end.min(batch.end);
@@ -133,7 +134,8 @@ impl Jobs<'_> {
         self.batches.iter().filter_map(of).collect()
     }
 
-    /// What a search of a block finds: what it does in truth where it is searched like that, and something else where it is not.
+    /// Returns the statistics of a searched block: the true ones for parts with the true grouping,
+    /// others elsewhere.
     fn found(&self, foretelling: &Foretelling, block: BlockId, random: &mut Random) -> Found {
         let Foretold { queries, how } = &foretelling.blocks[&block];
         let How::Parts { parts, reach } = how else { panic!("it is known") };
@@ -147,13 +149,13 @@ impl Jobs<'_> {
             };
             extensions.extend(part.queries.clone().map(of));
         }
-        // Somebody looks far beyond the queries.
+        // Some extensions go far beyond the queries.
         let strayed = *reach == REACH && random.below(10) == 0;
         Found { extensions, strayed }
     }
 
-    /// A job from its beginning to its end, in which some blocks are known. Returns the extensions of each block, and the passes that
-    /// were in vain.
+    /// Runs a job from its beginning to its end, with extensions of some `known` blocks. Returns
+    /// the extensions of each block, and the number of repeated passes.
     fn run(&self, known: &[Option<Vec<u64>>], random: &mut Random) -> (Vec<Vec<u64>>, u32) {
         let mut foretelling = self.foretelling();
         let (mut open, mut blocks, mut in_vain) = (BTreeMap::new(), Vec::new(), 0);
@@ -244,7 +246,7 @@ fn all_queries_are_searched_as_in_one_process() {
         let (blocks, again) = jobs.run(&[], random);
         in_vain += again;
         passes += blocks.len();
-        // Some of the blocks are finished; whichever they are, the others are judged the same.
+        // The job is resumed with some finished blocks. The others must be verified as before.
         let mut keep = |block: &Vec<u64>| (random.below(2) == 0).then(|| block.clone());
         let known: Vec<_> = blocks.iter().map(&mut keep).collect();
         assert_eq!(jobs.run(&known, random).0, blocks, "seed {seed}");

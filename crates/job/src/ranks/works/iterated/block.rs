@@ -1,4 +1,4 @@
-//! The queries of a block, and what their searches brought about.
+//! The queries of a block that are searched repeatedly, and the results of their searches.
 
 use std::collections::BTreeSet;
 use std::mem::take;
@@ -24,45 +24,45 @@ pub struct Iterated {
     queries: Vec<Followed>,
 }
 
-/// A query, and what its searches brought about.
+/// A query, and the results of its searches.
 pub struct Followed {
-    /// As read.
+    /// The query as read.
     pub record: QueryRecord,
-    /// How far it is.
+    /// Its matrix, and whether its searches have ended.
     pub course: QueryProgress,
-    /// Its searches.
+    /// The reports of its searches.
     pub searches: Vec<Reported>,
-    /// What comes before it, if it is the first of all.
+    /// Bytes before the query, if it is the first of all.
     pub opening: Vec<u8>,
-    /// What its searches found, if the report of that is made elsewhere.
+    /// Results of its searches, if the report is made elsewhere.
     pub found: Vec<ReportedIteration>,
 }
 
-/// What is reported of a search; in XML, of what it found through one of the occurrences of a pattern.
+/// The report of a search. In XML, it is that of one occurrence of a pattern.
 pub struct Reported {
-    /// The pass that it was a part of.
+    /// The pass that the search was a part of.
     pub pass: PassId,
-    /// Its number among the searches of the query, from 1.
+    /// Number among the searches of the query, from 1.
     pub number: usize,
-    /// What comes before the subjects, but for the number of the search among all in XML.
+    /// Bytes before the subjects. In XML, they lack the number of the search among all.
     pub head: Vec<u8>,
     /// The subjects, in the order of printing.
     pub subjects: Vec<Piece>,
-    /// What comes after them.
+    /// Bytes after the subjects.
     pub tail: Vec<u8>,
-    /// What is warned of with each of its parts.
+    /// Warnings of each of its parts.
     pub warnings: Vec<Option<Vec<u8>>>,
-    /// Whether it counts among the searches; BLAST+ does not count what it reports of a pattern.
+    /// Whether it counts as a search: BLAST+ does not count the reports of a pattern.
     pub is_counted: bool,
-    /// The matrix to be kept before it.
+    /// The matrix to be kept before this search.
     pub kept: Option<Matrix>,
 }
 
 impl Iterated {
-    /// Of queries as they were read. Prepared on all threads of the current pool.
+    /// Prepares queries for their first search, on all threads of the current pool.
     ///
     /// # Errors
-    /// Bytes of another build of the program.
+    /// The bytes come from another build of the program.
     pub fn new(job: &Job, rules: &Rules, queries: &Bytes) -> Result<Self, Error> {
         let records = wire::Queries::unpack(queries)?.queries.into_par_iter();
         let follow = |query| {
@@ -80,37 +80,38 @@ impl Iterated {
         Ok(Iterated { queries: records.map(follow).collect() })
     }
 
-    /// The queries that are searched next, by their numbers: of those behind one that failed nothing is reported.
+    /// Returns the numbers of queries that are searched next. Queries after one that failed are not
+    /// reported.
     pub fn active(&self) -> Vec<usize> {
         let goes_on = |query: &&Followed| query.course.failure.is_none();
         let alive = self.queries.iter().take_while(goes_on).count();
         (0..alive).filter(|&query| !self.queries[query].course.ended).collect()
     }
 
-    /// The queries with these numbers, which ascend.
+    /// Returns the queries with these ascending numbers.
     pub fn at(&mut self, numbers: &[usize]) -> Vec<&mut Followed> {
         let queries = self.queries.iter_mut().enumerate();
         let wanted = queries.filter(|(number, _)| numbers.binary_search(number).is_ok());
         wanted.map(|(_, query)| query).collect()
     }
 
-    /// One of them.
+    /// Returns a query.
     pub fn query(&self, number: usize) -> &Followed {
         &self.queries[number]
     }
 
-    /// Whether all searches are made.
+    /// Returns whether all searches have ended.
     pub fn is_through(&self) -> bool {
         self.active().is_empty()
     }
 
-    /// The queries that are reported: those up to one that failed.
+    /// Returns the queries that are reported: those up to the first that failed.
     pub fn reported(&self) -> &[Followed] {
         let failed = self.queries.iter().position(|query| query.course.failure.is_some());
         &self.queries[..failed.map_or(self.queries.len(), |failed| failed + 1)]
     }
 
-    /// What became of all queries.
+    /// Takes the outcome of all reported queries.
     pub fn ended(&mut self, rules: &Rules) -> Ended {
         let mut ended = Ended::default();
         let reported = self.reported().len();
@@ -126,13 +127,13 @@ impl Iterated {
             ended.failure = failure.map(|error| (error.exit_code, error.message.clone()));
         }
         if !rules.saves_each() {
-            // Each is kept in place of the one before.
+            // Each matrix replaces the one before.
             ended.matrices.drain(..ended.matrices.len().saturating_sub(1));
         }
         ended
     }
 
-    /// What was found of the queries that are reported, to be told to who makes the report.
+    /// Takes the results of reported queries, to be sent to the site that makes the report.
     pub fn found(&mut self) -> Vec<IteratedQuery> {
         let reported = self.reported().len();
         let queries = self.queries[..reported].iter_mut();
@@ -143,15 +144,15 @@ impl Iterated {
         found.collect()
     }
 
-    /// The names of the queries.
+    /// Returns the names of the queries.
     pub fn names(&self) -> impl Iterator<Item = Vec<Vec<u8>>> + '_ {
         self.queries.iter().map(|query| query.record.names())
     }
 
-    /// Lays the block out, behind so many searches of the blocks before.
+    /// Lays out the block. `before` is the number of searches in earlier blocks.
     ///
     /// # Errors
-    /// A title that cannot be written to XML.
+    /// A title cannot be written to XML.
     pub fn lay_out(&self, job: &Job, rules: &Rules, before: u64) -> Result<Laid, Error> {
         let mut laid = Laid::default();
         let mut serial = before as usize;

@@ -1,9 +1,11 @@
-//! The works of a master where queries are searched again and again: the round of a query ends where its hits are merged. There the
-//! matrix of the next one is made, once, and is what the workers get with the block's next pass.
+//! Executes the work of a master where queries are searched repeatedly. The iteration of a query
+//! ends where its hits are merged: on the master. It computes the matrix of the next iteration
+//! once, and sends it to the workers with the block's next pass.
 //!
-//! The queries of a block go on together, each as long as it has to; blocks do not wait for each other. When all searches of a block are
-//! made, the supermaster is told what became of them. It goes through the blocks in their order, since what a search is numbered depends
-//! on those before, and since a query that fails ends the report.
+//! The queries of a block go on together, each for as many iterations as it needs. Blocks do not
+//! wait for each other. When all searches of a block have ended, the master sends the outcome to
+//! the supermaster. The supermaster goes through the blocks in their order, for two reasons.
+//! Searches are numbered over all blocks, and a query that fails ends the report.
 
 mod block;
 mod pass;
@@ -36,27 +38,28 @@ use crate::ranks::wire::{Before, Bytes, pack, unpack};
 use crate::threads::pool;
 use crate::trace::Recorder;
 
-/// Carries out a master's works.
+/// Executes the work of a master.
 pub struct IteratedMaster<'a> {
     job: &'a Job<'a>,
     rules: Rules<'a>,
-    /// Prepares queries and makes matrices. The worker of the same rank has threads of its own: it may be searching for long.
+    /// Threads that prepare queries and compute matrices. The worker of the same rank has threads
+    /// of its own, which may be searching for long.
     pool: rayon::ThreadPool,
     blocks: HashMap<BlockId, (Iterated, Option<Pass>)>,
-    /// Own pieces of blocks that are laid out, until they are taken.
+    /// Own pieces of blocks that are laid out, until they are fetched.
     pieces: Pieces,
-    /// Where to keep the names of queries, if they are kept.
+    /// Where the names of queries are kept, if they are.
     register: Option<SharedRegister>,
-    /// How metadata went, and where that is told.
+    /// The account of metadata, and its recorder.
     account: Account,
     recorder: Recorder,
 }
 
 impl<'a> IteratedMaster<'a> {
-    /// For a master of the job, whose queries are searched by these rules.
+    /// Creates the executor of a master whose queries are searched by these rules.
     ///
     /// # Errors
-    /// Threads that cannot be started.
+    /// Threads cannot be started.
     pub fn new(
         job: &'a Job<'a>,
         rules: Rules<'a>,
@@ -69,7 +72,7 @@ impl<'a> IteratedMaster<'a> {
         Ok(IteratedMaster { job, rules, pool, blocks, pieces, register, account, recorder })
     }
 
-    /// Prepares a block's queries for their first search.
+    /// Prepares the queries of a block for their first search.
     fn prepare(&mut self, block: BlockId, queries: &Bytes) -> Result<MasterOutcome<Bytes>, Error> {
         let (job, rules) = (self.job, &self.rules);
         let prepare = || Iterated::new(job, rules, queries);
@@ -100,7 +103,7 @@ impl<'a> IteratedMaster<'a> {
                 *known = Some(next);
                 return Ok(MasterOutcome::Ask(questions));
             }
-            // On to what comes after the answers.
+            // Without questions, the next stage follows at once.
             pass = next;
         }
         if iterated.is_through() {
@@ -111,7 +114,7 @@ impl<'a> IteratedMaster<'a> {
         Ok(MasterOutcome::NextPass { queries })
     }
 
-    /// Lays a block out whose place among the others is known.
+    /// Lays out a block, whose position among the searches is known now.
     fn judged(&mut self, block: BlockId, verdict: &Bytes) -> Result<MasterOutcome<Bytes>, Error> {
         let (mut iterated, _) = self.blocks.remove(&block).ok_or_else(|| confused(block))?;
         let before: Before = unpack(verdict)?;
@@ -132,7 +135,8 @@ impl<'a> IteratedMaster<'a> {
         Ok(MasterOutcome::Layout(laid.extents))
     }
 
-    /// The record of a block behind so many searches, as it waits: another site makes the report of it.
+    /// Encodes a block as a metadata record that is not yet joined to others. `before` is the
+    /// number of searches in earlier blocks.
     fn told(
         &mut self,
         (block, before): (BlockId, u64),

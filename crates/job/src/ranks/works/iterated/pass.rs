@@ -1,4 +1,4 @@
-//! One pass of a block: a search of each query that goes on.
+//! One pass of a block: an iteration of each query whose searches go on.
 
 use std::mem::take;
 
@@ -25,7 +25,7 @@ use crate::ranks::works::rounds;
 
 /// A pass of a block.
 pub struct Pass {
-    /// The queries that are searched, by their numbers in the block.
+    /// Numbers of the queries that are searched.
     active: Vec<usize>,
     block: Block,
     merger: Merger,
@@ -33,54 +33,55 @@ pub struct Pass {
     stage: Stage,
 }
 
-/// How far a pass is.
+/// The progress of a pass.
 enum Stage {
     /// Tasks are being searched.
     Search(HitLists),
-    /// Chosen hits, which are being aligned.
+    /// Workers align the chosen hits.
     Align { chosen: Vec<Vec<PrelimHit>>, asked: Asked },
-    /// What is found, of which that is being told of which matrices are made.
+    /// Workers send the aligned letters for matrices.
     Lay { found: Found, included: Included, asked: Asked },
-    /// What is found, whose rows are being made.
+    /// Workers create the rows of the description table.
     Describe { found: Found, asked: Asked },
-    /// What is found, which is being formatted.
+    /// Workers format the hits.
     Format { found: Found, order: Order, asked: Asked },
-    /// What is found, of which all is being told, since the report is formatted here: that of a pattern, or what another site gets.
+    /// Workers send all alignments: the master formats searches with a pattern, or another site
+    /// makes the report.
     Tell { found: Found, asked: Asked },
 }
 
-/// What was found, by query.
+/// The results of a pass, by query.
 struct Found {
     /// The searches, without the subjects of their parts.
     searched: Vec<ReportedIteration>,
-    /// Of each the subjects that are shown, those of one part behind those of another.
+    /// The reported subjects of each query: those of its first part, then those of the next.
     shown: Vec<Vec<SubjectHit>>,
 }
 
-/// What goes into matrices, by query.
+/// The hits for matrices, by query.
 struct Included {
-    /// Whether one is made.
+    /// Whether a matrix is made.
     makes: Vec<bool>,
-    /// Of which subjects, with those alignments of each that count.
+    /// Its subjects, with the alignments that count.
     hits: Vec<Vec<SubjectHit>>,
 }
 
-/// How it is printed.
+/// The order of printing, by query.
 struct Order {
-    /// Places in the list of hits, by the order of printing.
+    /// Indexes into the list of hits, in the order of printing.
     orders: Vec<Vec<usize>>,
-    /// What the description table says of each hit, once that is known.
+    /// The description rows of each hit, if they are known already.
     rows: Option<Vec<Vec<DescriptionRow>>>,
 }
 
-/// What workers are asked in a round, by partition.
+/// Encoded questions, by partition.
 pub type Questions = Vec<(PartitionId, Bytes)>;
 
 impl Pass {
-    /// The next search of all queries that go on, and what the workers get.
+    /// Creates the next pass of all queries that go on, and encodes it for the workers.
     ///
     /// # Errors
-    /// What cannot be packed.
+    /// The pass cannot be encoded.
     pub fn new(job: &Job, rules: &Rules, iterated: &Iterated) -> Result<(Self, Bytes), Error> {
         let active = iterated.active();
         let query = |&number: &usize| {
@@ -89,7 +90,7 @@ impl Pass {
         };
         let queries: Vec<(&QueryRecord, &Query)> = active.iter().map(query).collect();
         let bytes = job.pass(rules, &queries)?;
-        // From what the workers get, and as they do.
+        // The master decodes the same bytes as the workers.
         Ok((Pass::of(job, job.block(&bytes)?, active), bytes))
     }
 
@@ -99,10 +100,10 @@ impl Pass {
         Pass { active, block, merger, cut: Cut::default(), stage }
     }
 
-    /// Merges what was found in a partition; returns the new cut, if it rose.
+    /// Merges the hits of a partition. Returns the cutoff of the merged lists, if it rose.
     ///
     /// # Errors
-    /// Lists of other queries.
+    /// The lists are of other queries.
     pub fn absorb(&mut self, id: BlockId, hits: &Bytes) -> Result<Option<Bytes>, Error> {
         let part: HitLists = unpack(hits)?;
         let Stage::Search(lists) = &mut self.stage else { return Err(confused(id)) };
@@ -118,11 +119,12 @@ impl Pass {
         pack(&self.cut).map(Some)
     }
 
-    /// Goes on when all is searched, or all answers are there; returns the pass and what workers are asked next, if that is anything, or
-    /// nothing if the pass is over. Works on all threads of the current pool.
+    /// Goes to the next stage, when all is searched or all answers have arrived. Returns the pass
+    /// with the questions to workers, or `None` if it has ended. Uses all threads of the current
+    /// pool.
     ///
     /// # Errors
-    /// Answers to other questions; a report that cannot be made.
+    /// The answers do not match the questions, or a report cannot be made.
     pub fn go_on(
         mut self,
         job: &Job,
@@ -197,7 +199,7 @@ impl Pass {
 }
 
 impl Stage {
-    /// What to ask.
+    /// Encodes the questions of this stage.
     fn questions(&self, job: &Job) -> Result<Questions, Error> {
         match self {
             Stage::Search(_) => Ok(Vec::new()),
@@ -230,12 +232,12 @@ impl Stage {
 }
 
 impl Found {
-    /// Whether a pattern was searched for.
+    /// Returns whether a pattern was searched for.
     fn has_pattern(&self) -> bool {
         self.searched.iter().any(ReportedIteration::has_pattern)
     }
 
-    /// The searches with the subjects of their parts.
+    /// Moves the subjects into the parts of their searches.
     fn whole(self) -> Vec<ReportedIteration> {
         let mut searched = self.searched;
         for (search, shown) in searched.iter_mut().zip(self.shown) {
@@ -248,7 +250,7 @@ impl Found {
     }
 }
 
-/// Takes what each query found: what is reported of it, and what goes into matrices.
+/// Divides the hits of each query into those that are reported and those that go into its matrix.
 fn take_hits(
     rules: &Rules,
     queries: Vec<&mut Followed>,
@@ -276,7 +278,7 @@ fn take_hits(
     (found, included)
 }
 
-/// Makes the next matrix of each query of which one is to be made.
+/// Computes the next matrix of each query that gets one.
 fn make_matrices(
     rules: &Rules,
     queries: Vec<&mut Followed>,

@@ -1,4 +1,4 @@
-//! What is reported of the searches of a pass.
+//! The reports of the searches of a pass.
 
 use fleetblast_fleet::ids::PassId;
 use fleetblast_report::model::QueryResult;
@@ -13,28 +13,28 @@ use crate::iteration::{Matrix, ReportedIteration, Rules};
 use crate::ranks::job::Job;
 use crate::reports::{self, failure};
 
-/// What workers have formatted of a query's subjects.
+/// Formatted subjects of a query.
 pub struct Printed {
     /// The order of printing.
     pub order: Vec<usize>,
-    /// What the description table says of them.
+    /// The rows of the description table.
     pub rows: Vec<DescriptionRow>,
-    /// Where each is, in that order.
+    /// The location of each subject, in the order of printing.
     pub subjects: Vec<Piece>,
 }
 
-/// The pieces of a report, in their order.
+/// The report of a search, in the order of printing.
 struct Pieces {
     head: Vec<u8>,
     subjects: Vec<Piece>,
     tail: Vec<u8>,
 }
 
-/// Notes what is reported of each search. What nobody has printed is formatted here, on all threads of the current pool, if
-/// the report is made here.
+/// Adds the report of each search to its query. If no worker has formatted it, it is formatted here
+/// on all threads of the current pool, provided that this site makes the report.
 ///
 /// # Errors
-/// A report that cannot be made.
+/// A report cannot be made.
 pub fn report(
     place: (&Job, &Rules, PassId),
     queries: Vec<&mut Followed>,
@@ -54,7 +54,8 @@ pub fn report(
     })
 }
 
-/// The matrix to be kept before a query's search, in place of the one before it unless each is.
+/// Returns the matrix to be kept before a query's search. Unless each one is kept, it replaces the
+/// matrix before.
 fn kept(rules: &Rules, query: &mut Followed, searched: &ReportedIteration) -> Option<Matrix> {
     let kept = rules.matrix(searched.begun.kept.as_ref()?, &query.record)?;
     if !rules.saves_each() {
@@ -63,7 +64,7 @@ fn kept(rules: &Rules, query: &mut Followed, searched: &ReportedIteration) -> Op
     Some(kept)
 }
 
-/// Notes a query's search that is reported elsewhere.
+/// Adds a search to a query whose report is made elsewhere.
 fn pass_on(
     pass: PassId,
     query: &mut Followed,
@@ -84,7 +85,7 @@ fn pass_on(
     query.found.push(searched);
 }
 
-/// Notes what is reported of a query's search. That of a pattern nobody has printed.
+/// Adds the report of a search to its query. Searches with a pattern are always formatted here.
 fn report_query(
     (job, rules, pass): (&Job, &Rules, PassId),
     query: &mut Followed,
@@ -93,13 +94,13 @@ fn report_query(
 ) -> Result<(), Error> {
     let Followed { record, searches, opening, .. } = query;
     let number = searches.last().map_or(1, |last| last.number + 1);
-    // The number among all is not known yet.
+    // The number among all searches is not known yet.
     let results = searched.results(rules, record, number, 0);
     if record.number == 1 && number == 1 {
         pieces::opening(&job.report, &results[0], opening).map_err(|error| failure(&error))?;
     }
     let has_pattern = searched.has_pattern();
-    // The parts are not told apart there.
+    // In this format, the parts are one report.
     let is_one = has_pattern && rules.is_plain();
     let reports = match is_one {
         true => vec![of_pattern(job, &results, searched.warning.as_deref())?],
