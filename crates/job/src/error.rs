@@ -61,6 +61,15 @@ impl Error {
         self.message.is_empty()
     }
 
+    /// Adds the rank and host that have the error to its message, if it has one.
+    #[must_use]
+    pub fn with_place(mut self, place: &str) -> Self {
+        if !self.is_silent() {
+            self.message += &format!(" ({place})");
+        }
+        self
+    }
+
     /// Options, or a query, that make no sense.
     pub fn query_options(what: impl fmt::Display) -> Self {
         let message =

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::Common;
+use super::JobContext;
 use crate::cost::Account;
 use crate::error::Error;
 use crate::plan::{Plan, Subjects};
@@ -15,14 +15,14 @@ use crate::trace::{self, Description, Kind, Recorder, Sums};
 
 /// The work of a rank, and the resources of its process.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Figures {
+pub struct RankStatistics {
     sums: Sums,
     cpu_seconds: f64,
     peak_memory_bytes: Option<u64>,
     host: String,
 }
 
-impl Figures {
+impl RankStatistics {
     /// Collects the statistics of a rank that has ended.
     ///
     /// # Errors
@@ -31,7 +31,7 @@ impl Figures {
         let sums = recorder.finish().map_err(|error| failure(plan, &error))?;
         let Usage { cpu_seconds, peak_memory_bytes } = Usage::now();
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-        Ok(Figures { sums, cpu_seconds, peak_memory_bytes, host })
+        Ok(RankStatistics { sums, cpu_seconds, peak_memory_bytes, host })
     }
 
     fn seconds(&self, kinds: &[Kind]) -> f64 {
@@ -58,17 +58,17 @@ pub fn recorder(plan: &Plan, rank: u32) -> Result<Recorder, Error> {
 /// # Errors
 /// Files cannot be written.
 pub fn render(
-    common: &Common,
-    figures: &[Figures],
+    common: &JobContext,
+    figures: &[RankStatistics],
     start: Instant,
     one_process: bool,
 ) -> Result<(), Error> {
     let plan = common.job.plan;
     if let Some(path) = &plan.timing {
-        timing(common, figures, start, one_process).write(path)?;
+        compute_timing(common, figures, start, one_process).write(path)?;
     }
     if let Some(path) = &plan.fleet.trace {
-        let described = describe(common, figures, start, one_process);
+        let described = describe_job(common, figures, start, one_process);
         trace::join(path, &described).map_err(|error| failure(plan, &error))?;
     }
     Ok(())
@@ -81,7 +81,12 @@ fn failure(plan: &Plan, error: &std::io::Error) -> Error {
 const INPUT: &[Kind] = &[Kind::Load, Kind::Read, Kind::Prepare];
 const OUTPUT: &[Kind] = &[Kind::Describe, Kind::Format, Kind::Send, Kind::Write];
 
-fn timing(common: &Common, figures: &[Figures], start: Instant, one_process: bool) -> Timing {
+fn compute_timing(
+    common: &JobContext,
+    figures: &[RankStatistics],
+    start: Instant,
+    one_process: bool,
+) -> Timing {
     let Plan { threads, .. } = *common.job.plan;
     let sum = |kinds: &[Kind]| figures.iter().map(|rank| rank.seconds(kinds)).sum();
     let searched = &common.job.target.searched;
@@ -96,9 +101,12 @@ fn timing(common: &Common, figures: &[Figures], start: Instant, one_process: boo
         query_residues: figures.iter().map(|rank| rank.sums.query_residues).sum(),
         subjects: searched.sequences(),
         subject_residues: searched.residues(),
-        loading: Some(loading(common, figures)),
-        metadata: figures.iter().filter_map(|rank| rank.sums.metadata.clone()).reduce(joined),
-        fleet: Some(over_ranks(common, figures)),
+        loading: Some(loading_statistics(common, figures)),
+        metadata: figures
+            .iter()
+            .filter_map(|rank| rank.sums.metadata.clone())
+            .reduce(join_accounts),
+        fleet: Some(rank_spreads(common, figures)),
         ..Timing::default()
     };
     timing.close(start.elapsed(), figures.len());
@@ -109,12 +117,12 @@ fn timing(common: &Common, figures: &[Figures], start: Instant, one_process: boo
     timing
 }
 
-fn joined(mut one: Account, other: Account) -> Account {
-    one.join(other);
-    one
+fn join_accounts(mut first: Account, other: Account) -> Account {
+    first.join(other);
+    first
 }
 
-fn loading(common: &Common, figures: &[Figures]) -> Loading {
+fn loading_statistics(common: &JobContext, figures: &[RankStatistics]) -> Loading {
     let choice = &common.choice;
     let loaded = || figures.iter().map(|rank| &rank.sums.loaded);
     Loading {
@@ -129,8 +137,8 @@ fn loading(common: &Common, figures: &[Figures]) -> Loading {
     }
 }
 
-fn over_ranks(common: &Common, figures: &[Figures]) -> OverRanks {
-    let spread = |of: &dyn Fn(&Figures) -> f64| Spread::of(figures.iter().map(of));
+fn rank_spreads(common: &JobContext, figures: &[RankStatistics]) -> OverRanks {
+    let spread = |value: &dyn Fn(&RankStatistics) -> f64| Spread::of(figures.iter().map(value));
     OverRanks {
         ranks: common.topology.ranks,
         groups: common.topology.groups.len() as u32,
@@ -147,9 +155,9 @@ fn over_ranks(common: &Common, figures: &[Figures]) -> OverRanks {
     }
 }
 
-fn describe(
-    common: &Common,
-    figures: &[Figures],
+fn describe_job(
+    common: &JobContext,
+    figures: &[RankStatistics],
     start: Instant,
     one_process: bool,
 ) -> Description {

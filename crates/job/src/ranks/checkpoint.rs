@@ -17,11 +17,11 @@ use crate::error::{Error, exit};
 use crate::plan::{self, Plan};
 
 /// Damaged records reported one by one, at most.
-const MOST_TOLD: usize = 10;
+const MOST_REPORTED: usize = 10;
 
 /// Options of the checkpoint.
 #[derive(Clone, Copy, Debug)]
-pub struct Keeping<'a> {
+pub struct CheckpointOptions<'a> {
     /// The directory from which the job may be resumed.
     pub checkpoint: Option<&'a plan::Checkpoint>,
     /// The directory in which the records stay as the report.
@@ -29,23 +29,23 @@ pub struct Keeping<'a> {
     /// Compression of records that stay.
     pub codec: Codec,
     /// Whether blocks are verified in their order.
-    pub judged: bool,
+    pub verified: bool,
 }
 
-impl<'a> From<&'a Plan> for Keeping<'a> {
+impl<'a> From<&'a Plan> for CheckpointOptions<'a> {
     fn from(plan: &'a Plan) -> Self {
-        Keeping {
+        CheckpointOptions {
             checkpoint: plan.fleet.checkpoint.as_ref(),
             records: plan.records(),
             codec: plan.fleet.codec,
-            judged: plan.judges_blocks(),
+            verified: plan.judges_blocks(),
         }
     }
 }
 
 /// The checkpoint, as every rank has it.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct CheckpointState {
     /// This run of the job.
     pub run: Run,
     /// Records of earlier runs.
@@ -58,7 +58,7 @@ pub struct Kept {
 }
 
 /// The result of opening a checkpoint.
-pub enum Opened {
+pub enum OpenedCheckpoint {
     /// No checkpoint is wanted.
     Nothing,
     /// The directory of this run.
@@ -74,13 +74,13 @@ pub enum Opened {
 /// The directory cannot be used, or has the checkpoint of another job; or the queries cannot be
 /// read again.
 pub fn open(
-    keeping: &Keeping,
+    keeping: &CheckpointOptions,
     identity: impl Fn() -> Result<Identity, Error>,
     audience: &dyn Audience,
-) -> Result<Opened, Error> {
+) -> Result<OpenedCheckpoint, Error> {
     let wanted = keeping.checkpoint;
     let place = keeping.records.or(wanted.map(|wanted| wanted.directory.as_path()));
-    let Some(place) = place else { return Ok(Opened::Nothing) };
+    let Some(place) = place else { return Ok(OpenedCheckpoint::Nothing) };
     let identity = wanted.map(|_| identity()).transpose()?;
     let resume = wanted.is_some_and(|wanted| wanted.resume);
     let start = if resume { Start::NewOrResume } else { Start::New };
@@ -109,9 +109,11 @@ pub fn open(
                 "{} keeps a whole report of this search already; nothing is left to do",
                 directory.display()
             ));
-            Ok(Opened::Complete)
+            Ok(OpenedCheckpoint::Complete)
         }
-        opened => opened.map(Opened::Checkpoint).map_err(|error| failure(&error)),
+        opened => {
+            opened.map(OpenedCheckpoint::Checkpoint).map_err(|error| checkpoint_error(&error))
+        }
     }
 }
 
@@ -119,13 +121,13 @@ pub fn open(
 ///
 /// # Errors
 /// The directory cannot be used.
-pub fn leave_empty(directory: &Path, codec: Codec) -> Result<(), Error> {
+pub fn create_empty(directory: &Path, codec: Codec) -> Result<(), Error> {
     let made = Checkpoint::open_as(directory, None, Start::New, codec);
     let left = made.and_then(|made| {
         made.complete(&Summary { blocks: 0, queries: 0, bytes: 0 })?;
         made.leave()
     });
-    left.map_err(|error| failure(&error))
+    left.map_err(|error| checkpoint_error(&error))
 }
 
 /// Returns the residues of a block in the job that is resumed: its records are of such blocks.
@@ -141,56 +143,67 @@ pub fn kept_block_residues(wanted: &plan::Checkpoint) -> Option<u64> {
 ///
 /// # Errors
 /// The directories cannot be read.
-pub fn files(run: &Run) -> Result<Vec<FileId>, Error> {
-    run.files().map_err(|error| failure(&error))
+pub fn list_files(run: &Run) -> Result<Vec<FileId>, Error> {
+    run.files().map_err(|error| checkpoint_error(&error))
 }
 
 /// Scans every `of`-th of these files, starting with number `part`.
 ///
 /// # Errors
 /// The files cannot be read.
-pub fn scan(run: &Run, files: Vec<FileId>, part: usize, of: usize) -> Result<Vec<Scan>, Error> {
+pub fn scan_files(
+    run: &Run,
+    files: Vec<FileId>,
+    part: usize,
+    of: usize,
+) -> Result<Vec<Scan>, Error> {
     let own = files.into_iter().skip(part).step_by(of.max(1));
-    own.map(|file| run.scan(file)).collect::<Result<_, _>>().map_err(|error| failure(&error))
+    own.map(|file| run.scan(file))
+        .collect::<Result<_, _>>()
+        .map_err(|error| checkpoint_error(&error))
 }
 
-impl Kept {
+impl CheckpointState {
     /// Creates the state from the scans of all files that earlier runs left.
     ///
     /// # Errors
     /// Records contradict each other.
-    pub fn new(run: Run, keeping: &Keeping, scans: &[Scan]) -> Result<Kept, Error> {
+    pub fn new(
+        run: Run,
+        keeping: &CheckpointOptions,
+        scans: &[Scan],
+    ) -> Result<CheckpointState, Error> {
         let mut earlier = Index::default();
         for place in scans.iter().flat_map(|scan| &scan.places) {
-            earlier.add(&run, *place).map_err(|error| failure(&error))?;
+            earlier.add(&run, *place).map_err(|error| checkpoint_error(&error))?;
         }
         let (durable, stays) = (keeping.checkpoint.is_some(), keeping.records.is_some());
-        Ok(Kept { run, earlier: Arc::new(earlier), durable, stays })
+        Ok(CheckpointState { run, earlier: Arc::new(earlier), durable, stays })
     }
 
     /// Creates the state, and reports to the audience where the job continues.
     ///
     /// # Errors
     /// Records contradict each other.
-    pub fn told(
+    pub fn with_report(
         run: Run,
-        keeping: &Keeping,
+        keeping: &CheckpointOptions,
         scans: &[Scan],
         audience: &dyn Audience,
-    ) -> Result<Kept, Error> {
-        let kept = Kept::new(run, keeping, scans)?;
+    ) -> Result<CheckpointState, Error> {
+        let kept = CheckpointState::new(run, keeping, scans)?;
         if let Some(wanted) = keeping.checkpoint {
-            kept.tell(wanted, keeping.judged, scans, audience);
+            kept.report_start(wanted, keeping.verified, scans, audience);
         }
         Ok(kept)
     }
 
     /// Returns the blocks that earlier runs finished, with the bytes of their output. If blocks are
     /// `verified`, they count only with the record that verifies later blocks.
-    pub fn finished(&self, judged: bool) -> BTreeMap<BlockId, u64> {
+    pub fn finished_blocks(&self, verified: bool) -> BTreeMap<BlockId, u64> {
         let has = |kind: Kind, key: &Key| self.earlier.cover(Key { kind, ..*key }).is_some();
         let results = self.earlier.complete().filter(|(key, _)| key.kind == Kind::RESULT);
-        let results = results.filter(|(key, _)| !judged || has(Kind::COUNTS, key));
+        let results = results.filter(|(key, _)| !verified || has(Kind::COUNTS, key));
         let results = results.filter(|(key, _)| !self.stays || has(Kind::NAMES, key));
         let block = |(key, size): (Key, u64)| {
             u32::try_from(key.block).ok().map(|block| (BlockId(block), size))
@@ -199,10 +212,10 @@ impl Kept {
     }
 
     /// Reports to the audience where the job continues, and which records are damaged.
-    fn tell(
+    fn report_start(
         &self,
         wanted: &plan::Checkpoint,
-        judged: bool,
+        verified: bool,
         scans: &[Scan],
         audience: &dyn Audience,
     ) {
@@ -211,7 +224,7 @@ impl Kept {
             audience
                 .complain(&format!("{directory} keeps no job yet; this is the job's first run"));
         } else if self.run.number > 1 {
-            let finished = self.finished(judged).len();
+            let finished = self.finished_blocks(verified).len();
             audience.complain(&format!(
                 "{directory}: {finished} blocks of queries are finished already"
             ));
@@ -220,17 +233,17 @@ impl Kept {
             scans.iter().flat_map(|scan| scan.faults.iter().map(move |fault| (scan, fault)));
         // An incomplete record at the end of a file is usual after a kill.
         let faults = faults.filter(|(_, fault)| !matches!(fault, Fault::Tail { .. }));
-        for (scan, fault) in faults.clone().take(MOST_TOLD) {
+        for (scan, fault) in faults.clone().take(MOST_REPORTED) {
             audience.complain(&format!("{}: {fault}", self.run.path(scan.file).display()));
         }
-        if let Some(more) = faults.count().checked_sub(MOST_TOLD).filter(|&more| more > 0) {
+        if let Some(more) = faults.count().checked_sub(MOST_REPORTED).filter(|&more| more > 0) {
             audience.complain(&format!("{directory}: {more} more faults like these"));
         }
     }
 }
 
 /// Converts an error of the checkpoint.
-pub fn failure(error: &spool::Error) -> Error {
+pub fn checkpoint_error(error: &spool::Error) -> Error {
     match error {
         spool::Error::Io { .. }
         | spool::Error::Unreliable { .. }

@@ -26,13 +26,13 @@ use fleetblast_fleet::worker::Worker;
 
 use self::clock::Clock;
 use self::roles::{MasterEvent, SupermasterEvent, WorkerEvent};
-use super::transport::{Envelope, Happening, Receipt, Transport};
-use super::vigil::{self, Vigil};
-use super::watch::{Tally, Watch};
+use super::execution::lanes::{self, MasterTask, WorkerTask};
+use super::execution::shared::WorkerShared;
+use super::execution::{MasterExecutor, SupermasterExecutor, WorkerExecutor};
+use super::progress::{GroupProgress, ProgressTally};
+use super::supervisor::{self, Supervisor};
+use super::transport::{Envelope, RankEvent, Receipt, Transport};
 use super::wire::Bytes;
-use super::works::lanes::{self, MasterTask, WorkerTask};
-use super::works::shared::Shared;
-use super::works::{OfMaster, OfSupermaster, OfWorker};
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::trace::{
@@ -40,13 +40,13 @@ use crate::trace::{
 };
 
 /// The roles of a rank, with their executors.
-pub struct Hosted<'a> {
+pub struct HostedRoles<'a> {
     /// The supermaster, if it is on this rank.
-    pub supermaster: Option<Box<dyn OfSupermaster + 'a>>,
+    pub supermaster: Option<Box<dyn SupermasterExecutor + 'a>>,
     /// With the supermaster: blocks that earlier runs finished, and the bytes of their output.
     pub earlier: BTreeMap<BlockId, u64>,
     /// The master, if one is on this rank.
-    pub master: Option<(GroupId, Box<dyn OfMaster + 'a>)>,
+    pub master: Option<(GroupId, Box<dyn MasterExecutor + 'a>)>,
     /// The worker, if one is on this rank.
     pub worker: Option<HostedWorker<'a>>,
     /// Records what all roles do.
@@ -56,11 +56,12 @@ pub struct Hosted<'a> {
 }
 
 /// A worker with its executor, the state that its threads share, and its pool of threads.
-pub type HostedWorker<'a> = (WorkerId, Box<dyn OfWorker + 'a>, Arc<Shared>, rayon::ThreadPool);
+pub type HostedWorker<'a> =
+    (WorkerId, Box<dyn WorkerExecutor + 'a>, Arc<WorkerShared>, rayon::ThreadPool);
 
 /// How the job ended, as far as this rank knows.
 #[derive(Clone, Debug)]
-pub enum End {
+pub enum RankEnd {
     /// All roles of this rank have exited.
     Exited(Exit),
     /// The job cannot go on.
@@ -68,9 +69,9 @@ pub enum End {
 }
 
 /// A state machine, and the channel to the thread that executes its work.
-struct Slot<R, T> {
+struct RoleSlot<R, T> {
     role: R,
-    works: Sender<T>,
+    executor: Sender<T>,
     exited: bool,
 }
 
@@ -85,19 +86,19 @@ struct Driver<'a, T> {
     start: Instant,
     /// Messages between roles of this rank, with the receipts that their senders wait for.
     local: VecDeque<(Envelope, Option<Receipt>)>,
-    supermaster: Option<Slot<Supermaster<Bytes>, SupermasterTask>>,
-    master: Option<(GroupId, Slot<Master<Bytes>, MasterTask>)>,
-    worker: Option<(WorkerId, Slot<Worker<Bytes>, WorkerTask>)>,
-    moving: Option<Sender<(Ticket, WorkerWork<Bytes>)>>,
-    shared: Option<Arc<Shared>>,
+    supermaster: Option<RoleSlot<Supermaster<Bytes>, SupermasterTask>>,
+    master: Option<(GroupId, RoleSlot<Master<Bytes>, MasterTask>)>,
+    worker: Option<(WorkerId, RoleSlot<Worker<Bytes>, WorkerTask>)>,
+    output_thread: Option<Sender<(Ticket, WorkerWork<Bytes>)>>,
+    shared: Option<Arc<WorkerShared>>,
     recorder: Recorder,
     /// Number and approximate bytes of messages to other ranks.
     traffic: Traffic,
     /// With the supermaster: the progress of all groups.
-    watch: Option<Watch>,
+    progress: Option<GroupProgress>,
     /// With a master on another rank than the supermaster: the progress to be sent.
-    tally: Tally,
-    end: Option<End>,
+    tally: ProgressTally,
+    end: Option<RankEnd>,
 }
 
 /// Runs a rank to its end. Calls `failed` with the cause if the job cannot go on, so that work in
@@ -109,46 +110,47 @@ pub fn run<T: Transport>(
     rank: Rank,
     topology: &Arc<Topology>,
     config: &Arc<Config>,
-    hosted: Hosted,
-    vigil: Vigil,
+    hosted: HostedRoles,
+    supervisor: Supervisor,
     transport: &mut T,
-    failed: impl FnOnce(Result<End, Error>),
-) -> Result<End, Error> {
-    let done = transport.works();
+    failed: impl FnOnce(Result<RankEnd, Error>),
+) -> Result<RankEnd, Error> {
+    let done = transport.event_sender();
     thread::scope(|scope| {
-        let Hosted { supermaster, earlier, master, worker, recorder, audience } = hosted;
-        let kept_in = vigil.checkpoint.map(|checkpoint| checkpoint.run().root.clone());
-        let _watching = vigil::watch(scope, vigil, &done);
-        let watch = supermaster.as_ref().map(|_| Watch::new(Arc::clone(&audience), topology));
+        let HostedRoles { supermaster, earlier, master, worker, recorder, audience } = hosted;
+        let kept_in = supervisor.checkpoint.map(|checkpoint| checkpoint.run().root.clone());
+        let _supervisor = supervisor::start(scope, supervisor, &done);
+        let progress =
+            supermaster.as_ref().map(|_| GroupProgress::new(Arc::clone(&audience), topology));
         let mut driver = Driver {
             rank,
             topology,
             transport,
             start: Instant::now(),
             local: VecDeque::new(),
-            supermaster: supermaster.map(|works| Slot {
+            supermaster: supermaster.map(|executor| RoleSlot {
                 role: Supermaster::new(config, topology, earlier),
-                works: lanes::supermaster(scope, works, recorder.clone(), done.clone()),
+                executor: lanes::spawn_supermaster(scope, executor, recorder.clone(), done.clone()),
                 exited: false,
             }),
-            master: master.map(|(id, works)| {
+            master: master.map(|(id, executor)| {
                 let role = Master::new(id, config, topology);
-                let works = lanes::master(scope, works, recorder.clone(), done.clone());
-                (id, Slot { role, works, exited: false })
+                let executor = lanes::spawn_master(scope, executor, recorder.clone(), done.clone());
+                (id, RoleSlot { role, executor, exited: false })
             }),
-            moving: None,
+            output_thread: None,
             shared: None,
             worker: None,
             recorder,
             traffic: Traffic::default(),
-            watch,
-            tally: Tally::new(topology.groups.len()),
+            progress,
+            tally: ProgressTally::new(topology.groups.len()),
             end: None,
         };
-        if let Some((id, works, shared, pool)) = worker {
+        if let Some((id, executor, shared, pool)) = worker {
             let role = Worker::new(id, config, topology);
             let recorder = driver.recorder.clone();
-            driver.moving = Some(lanes::moving(
+            driver.output_thread = Some(lanes::spawn_output(
                 scope,
                 Arc::clone(&shared),
                 driver.transport.writer(),
@@ -156,16 +158,18 @@ pub fn run<T: Transport>(
                 done.clone(),
             ));
             driver.shared = Some(shared);
-            let works = lanes::compute(scope, works, pool, recorder, done.clone());
-            driver.worker = Some((id, Slot { role, works, exited: false }));
+            let executor = lanes::spawn_compute(scope, executor, pool, recorder, done.clone());
+            driver.worker = Some((id, RoleSlot { role, executor, exited: false }));
         }
         let end = driver.run(Clock::new(config.heartbeat));
-        match (&end, driver.watch) {
-            (Ok(End::Exited(Exit::Drained)), _) => vigil::end_soon(kept_in.as_deref(), &*audience),
-            (Ok(End::Exited(Exit::Completed)), Some(watch)) => watch.finish(),
-            (Ok(End::Exited(Exit::Completed)), None) => {}
-            (Ok(End::Failed(_)) | Err(_), _) => {
-                driver.transport.end_all();
+        match (&end, driver.progress) {
+            (Ok(RankEnd::Exited(Exit::Drained)), _) => {
+                supervisor::exit_after_drain(kept_in.as_deref(), &*audience)
+            }
+            (Ok(RankEnd::Exited(Exit::Completed)), Some(progress)) => progress.finish(),
+            (Ok(RankEnd::Exited(Exit::Completed)), None) => {}
+            (Ok(RankEnd::Failed(_)) | Err(_), _) => {
+                driver.transport.end_other_ranks();
                 failed(end.clone());
             }
         }
@@ -174,39 +178,39 @@ pub fn run<T: Transport>(
 }
 
 impl<T: Transport> Driver<'_, T> {
-    fn run(&mut self, mut clock: Clock) -> Result<End, Error> {
-        self.all(|| Event::Start, || Event::Start, || Event::Start)?;
+    fn run(&mut self, mut clock: Clock) -> Result<RankEnd, Error> {
+        self.notify_all(|| Event::Start, || Event::Start, || Event::Start)?;
         loop {
-            self.settle()?;
-            self.count();
+            self.deliver_local()?;
+            self.record_counters();
             if let Some(end) = self.end.take() {
                 return Ok(end);
             }
-            self.show()?;
-            let happening = match clock.is_late() {
+            self.report_progress()?;
+            let event = match clock.is_late() {
                 true => None,
-                false => self.transport.next(clock.rest())?,
+                false => self.transport.next(clock.time_until_tick())?,
             };
-            match happening {
-                Some(happening) => self.happen(happening)?,
+            match event {
+                Some(event) => self.handle_event(event)?,
                 None => {
                     clock.tick();
-                    self.all(|| Event::Tick, || Event::Tick, || Event::Tick)?;
+                    self.notify_all(|| Event::Tick, || Event::Tick, || Event::Tick)?;
                 }
             }
         }
     }
 
     /// Delivers messages among the roles of this rank, until none is left.
-    fn settle(&mut self) -> Result<(), Error> {
+    fn deliver_local(&mut self) -> Result<(), Error> {
         while let Some((envelope, receipt)) = self.local.pop_front() {
             self.deliver(envelope)?;
-            receipt.map_or(Ok(()), |receipt| self.sent(receipt))?;
+            receipt.map_or(Ok(()), |receipt| self.handle_receipt(receipt))?;
         }
         Ok(())
     }
 
-    fn sent(&mut self, Receipt { role, ticket }: Receipt) -> Result<(), Error> {
+    fn handle_receipt(&mut self, Receipt { role, ticket }: Receipt) -> Result<(), Error> {
         match role {
             Address::Supermaster => self.supermaster(Event::Sent { ticket }),
             Address::Master(_) => self.master(Event::Sent { ticket }),
@@ -215,7 +219,7 @@ impl<T: Transport> Driver<'_, T> {
     }
 
     /// Records how much waits, and how much was sent.
-    fn count(&self) {
+    fn record_counters(&self) {
         if !self.recorder.is_on() {
             return;
         }
@@ -233,12 +237,12 @@ impl<T: Transport> Driver<'_, T> {
     }
 
     /// Shows the progress of all groups, or sends the progress of one to the supermaster.
-    fn show(&mut self) -> Result<(), Error> {
-        if let Some(watch) = &self.watch {
-            watch.show();
+    fn report_progress(&mut self) -> Result<(), Error> {
+        if let Some(progress) = &self.progress {
+            progress.show_slowest();
             return Ok(());
         }
-        let (Some((group, _)), Some(blocks)) = (&self.master, self.tally.due()) else {
+        let (Some((group, _)), Some(blocks)) = (&self.master, self.tally.take_due()) else {
             return Ok(());
         };
         let message = Outgoing::Supermaster(ToSupermaster::Advanced { blocks });
@@ -251,7 +255,7 @@ impl<T: Transport> Driver<'_, T> {
     }
 
     /// Passes an event to all roles of the rank.
-    fn all(
+    fn notify_all(
         &mut self,
         supermaster: impl Fn() -> SupermasterEvent,
         master: impl Fn() -> MasterEvent,
@@ -269,26 +273,26 @@ impl<T: Transport> Driver<'_, T> {
         Ok(())
     }
 
-    fn happen(&mut self, happening: Happening) -> Result<(), Error> {
-        match happening {
+    fn handle_event(&mut self, event: RankEvent) -> Result<(), Error> {
+        match event {
             // The payload is in memory of a role now, so dropping the receipt returns it to the
             // sender.
-            Happening::Message(envelope, _returned) => self.deliver(envelope),
-            Happening::Sent(receipt) => self.sent(receipt),
-            Happening::Supermaster(ticket, outcome) => {
-                let event = Self::done(ticket, outcome);
+            RankEvent::Message(envelope, _returned) => self.deliver(envelope),
+            RankEvent::Sent(receipt) => self.handle_receipt(receipt),
+            RankEvent::Supermaster(ticket, outcome) => {
+                let event = Self::completion_event(ticket, outcome);
                 self.supermaster(event)
             }
-            Happening::Master(ticket, outcome) => {
-                let event = Self::done(ticket, outcome);
+            RankEvent::Master(ticket, outcome) => {
+                let event = Self::completion_event(ticket, outcome);
                 self.master(event)
             }
-            Happening::Worker(ticket, outcome) => {
-                let event = Self::done(ticket, outcome);
+            RankEvent::Worker(ticket, outcome) => {
+                let event = Self::completion_event(ticket, outcome);
                 self.worker(event)
             }
-            Happening::Broken(error) => Err(error),
-            Happening::Drain => self.drain(),
+            RankEvent::Broken(error) => Err(error),
+            RankEvent::Drain => self.drain(),
         }
     }
 
@@ -307,7 +311,7 @@ impl<T: Transport> Driver<'_, T> {
     }
 
     /// Converts the outcome of work into an event.
-    fn done<M, O>(ticket: Ticket, outcome: Result<O, Error>) -> Event<M, O> {
+    fn completion_event<M, O>(ticket: Ticket, outcome: Result<O, Error>) -> Event<M, O> {
         match outcome {
             Ok(outcome) => Event::Done { ticket, outcome },
             Err(error) => Event::Failed { ticket, code: error.exit_code, cause: error.message },

@@ -4,14 +4,14 @@ use fleetblast_fleet::end::{Exit, Failure};
 use fleetblast_fleet::ids::Rank;
 use fleetblast_spool::Checkpoint;
 
-use super::checkpoint::Kept;
-use super::driver::End;
+use super::checkpoint::CheckpointState;
+use super::driver::RankEnd;
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 
 /// Removes the checkpoint of a job whose report is complete. If it `stays`, it is the report, and
 /// is only closed.
-pub fn remove(checkpoint: Option<Checkpoint>, stays: bool, audience: &dyn Audience) {
+pub fn remove_checkpoint(checkpoint: Option<Checkpoint>, stays: bool, audience: &dyn Audience) {
     let end = if stays { Checkpoint::leave } else { Checkpoint::remove };
     if let Some(Err(error)) = checkpoint.map(end) {
         audience.warn(&format!(
@@ -25,31 +25,31 @@ pub fn remove(checkpoint: Option<Checkpoint>, stays: bool, audience: &dyn Audien
 ///
 /// # Errors
 /// Returns any error of the rank, and the end of a job that did not complete.
-pub fn verdict(
-    end: Result<End, Error>,
-    kept: Option<&Kept>,
+pub fn rank_result(
+    end: Result<RankEnd, Error>,
+    kept: Option<&CheckpointState>,
     place: &dyn Fn(Rank) -> Option<String>,
 ) -> Result<(), Error> {
     match end? {
-        End::Exited(Exit::Completed) => Ok(()),
+        RankEnd::Exited(Exit::Completed) => Ok(()),
         // The user was informed at once: a long search could delay this.
-        End::Exited(Exit::Drained) => Err(Error::silent(exit::DRAINED)),
-        End::Failed(Failure { rank, code, cause }) => {
+        RankEnd::Exited(Exit::Drained) => Err(Error::silent(exit::DRAINED)),
+        RankEnd::Failed(Failure { rank, code, cause }) => {
             // Errors of queries and options do not depend on the rank. They are printed in BLAST+'s
             // words.
             let anywhere = [exit::INPUT, exit::ENGINE].contains(&code) || cause.is_empty();
-            let mut message = cause;
+            let mut error = Error::new(code, cause);
             if !anywhere {
                 if let Some(place) = place(rank) {
-                    message += &format!(" ({place})");
+                    error = error.with_place(&place);
                 }
-                if let Some(Kept { run, durable: true, .. }) = kept {
+                if let Some(CheckpointState { run, durable: true, .. }) = kept {
                     let kept = run.root.display();
-                    message +=
+                    error.message +=
                         &format!("; what is finished is kept in {kept}: run it again with -resume");
                 }
             }
-            Err(Error::new(code, message))
+            Err(error)
         }
     }
 }

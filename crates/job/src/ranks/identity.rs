@@ -27,21 +27,21 @@ const BLOCK_UNIT: &str = " residues";
 ///
 /// # Errors
 /// Inputs cannot be read again, or have changed.
-pub fn of_job(
+pub fn job_identity(
     plan: &Plan,
     (target, contents): (&Target, &Contents),
     block_residues: u64,
     queries: Option<FileVersion>,
 ) -> Result<Identity, Error> {
-    let mut identity = of_plan(plan)?;
+    let mut identity = plan_identity(plan)?;
     if let Subjects::Fasta { source, .. } = &plan.subjects {
-        let file = again(source, "-subject", None)?;
+        let file = digest_rereadable_input(source, "-subject", None)?;
         identity.options.insert("-subject (its file)".to_owned(), file.to_string());
     }
     identity.options.extend(inputs::taxonomy(target)?);
     Ok(Identity {
-        query: again(&plan.query, "-query", queries)?,
-        database: database(plan, target, contents)?,
+        query: digest_rereadable_input(&plan.query, "-query", queries)?,
+        database: database_identity(plan, target, contents)?,
         blocks: format!(
             "{block_residues}{BLOCK_UNIT} or {} queries, in {}",
             plan.batch_size.block_queries(),
@@ -61,7 +61,7 @@ pub fn block_residues(identity: &Identity) -> Option<u64> {
 ///
 /// # Errors
 /// The program file cannot be read.
-pub fn of_plan(plan: &Plan) -> Result<Identity, Error> {
+pub fn plan_identity(plan: &Plan) -> Result<Identity, Error> {
     let mut options = plan.fleet.decisive.clone();
     if let (Some(name), Some(restriction)) = (&plan.fleet.list, &plan.restriction) {
         let list = checksum(restriction);
@@ -86,7 +86,7 @@ pub fn of_plan(plan: &Plan) -> Result<Identity, Error> {
 ///
 /// # Errors
 /// The database is damaged.
-pub fn database(
+pub fn database_identity(
     plan: &Plan,
     target: &Target,
     contents: &Contents,
@@ -124,7 +124,7 @@ fn lossy(name: &OsStr) -> String {
 ///
 /// # Errors
 /// The input cannot be read again, or has changed since it was opened.
-pub fn again(
+pub fn digest_rereadable_input(
     source: &Source,
     option: &str,
     version: Option<FileVersion>,

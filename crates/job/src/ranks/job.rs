@@ -11,8 +11,8 @@ use fleetblast_metadata::{Encoding, EncodingChoice};
 use fleetblast_report::model::{self, QueryResult};
 use rayon::prelude::*;
 
-use super::sending::Watcher;
-use super::wire::{self, Positions, Together};
+use super::metadata_stream::StreamObserver;
+use super::wire::{self, BatchGrouping, PositionScores};
 use crate::audience::Audience;
 use crate::cost::Seen;
 use crate::error::Error;
@@ -24,7 +24,7 @@ use crate::reports;
 use crate::subjects::Target;
 
 /// A job, as each rank creates it for itself.
-pub struct Job<'a> {
+pub struct RankJob<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// The database.
@@ -34,19 +34,19 @@ pub struct Job<'a> {
     /// The engine.
     pub engine: Search,
     /// The engine for matrices, if queries are searched again.
-    pub next: Option<Search>,
+    pub pssm_engine: Option<Search>,
     /// Receives warnings and progress.
     pub audience: Arc<dyn Audience>,
     /// Stops work in progress when the job cannot go on.
     pub halt: Halt,
     /// The state of the link, on the rank that sends metadata to another site.
-    pub sending: Option<Watcher>,
+    pub stream: Option<StreamObserver>,
     /// OIDs of each partition, ascending, without gaps.
     partitions: Vec<Range<u32>>,
 }
 
 /// A block of queries that is ready to be searched.
-pub struct Block {
+pub struct PreparedBlock {
     /// The queries as read.
     pub records: Vec<QueryRecord>,
     /// The queries as searched.
@@ -62,10 +62,10 @@ pub struct Block {
     /// Warnings of each query for the XML report.
     messages: Vec<Vec<u8>>,
     /// The queries as reported; empty if they are reported as searched.
-    shown: Vec<Query>,
+    reported: Vec<Query>,
 }
 
-impl<'a> Job<'a> {
+impl<'a> RankJob<'a> {
     /// Creates a job. `partitions` are the OIDs of each partition. The plan's pattern has
     /// `occurrences` in the whole database.
     pub fn new(
@@ -79,28 +79,38 @@ impl<'a> Job<'a> {
         let engine = plan.engine(target.totals).with_occurrences(occurrences);
         let audience = Arc::clone(audience);
         let iteration = plan.iteration.as_ref();
-        let next = iteration.map(|iteration| iteration.engine(target.totals, plan.kernel));
-        Job { plan, target, report, engine, next, audience, halt, sending: None, partitions }
+        let pssm_engine = iteration.map(|iteration| iteration.engine(target.totals, plan.kernel));
+        RankJob {
+            plan,
+            target,
+            report,
+            engine,
+            pssm_engine,
+            audience,
+            halt,
+            stream: None,
+            partitions,
+        }
     }
 
     /// Returns whether batches depend on hits, so that the supermaster verifies each block.
-    pub fn consults(&self) -> bool {
+    pub fn verifies_blocks(&self) -> bool {
         self.plan.has_unknown_batches()
     }
 
     /// Returns the rules of psiblast, if queries are searched again.
-    pub fn rules(&self) -> Option<Rules<'_>> {
-        Rules::from_plan(self.plan, &self.engine, self.next.as_ref())
+    pub fn iteration_rules(&self) -> Option<Rules<'_>> {
+        Rules::from_plan(self.plan, &self.engine, self.pssm_engine.as_ref())
     }
 
     /// Returns the engine for a block.
-    pub fn engine_of(&self, block: &Block) -> &Search {
+    pub fn engine_for(&self, block: &PreparedBlock) -> &Search {
         let has_pssm = block.prepared.iter().any(|query| query.pssm.is_some());
-        self.next.as_ref().filter(|_| has_pssm).unwrap_or(&self.engine)
+        self.pssm_engine.as_ref().filter(|_| has_pssm).unwrap_or(&self.engine)
     }
 
     /// Returns whether this site makes the report, to be written or to be sent as metadata.
-    pub fn reports(&self) -> bool {
+    pub fn makes_report(&self) -> bool {
         self.plan
             .metadata
             .as_ref()
@@ -127,7 +137,8 @@ impl<'a> Job<'a> {
     /// # Errors
     /// The bytes come from another build of the program.
     pub fn prepare(&self, bytes: &wire::Bytes) -> Result<wire::Bytes, Error> {
-        let wire::Queries { queries, batches, together, link, .. } = wire::Queries::unpack(bytes)?;
+        let wire::QueryBlock { queries, batches, together, link, .. } =
+            wire::QueryBlock::decode(bytes)?;
         if together.is_some() {
             // The supermaster has prepared them, because it predicts their batches.
             return Ok(bytes.clone());
@@ -139,10 +150,10 @@ impl<'a> Job<'a> {
         let lengths: Vec<usize> = batches.iter().map(|&count| count as usize).collect();
         let searched = queries::batch_searched(&prepared, &lengths, Query::is_searchable).collect();
         let grouping = self.engine.grouping(&prepared, &lengths);
-        let queries = records.into_iter().map(wire::Query::from).collect();
-        let together = Some(Together { grouping, searched });
+        let queries = records.into_iter().map(wire::RawQuery::from).collect();
+        let together = Some(BatchGrouping { grouping, searched });
         let positions = Vec::new();
-        wire::Queries { queries, findings, batches, together, positions, link }.pack()
+        wire::QueryBlock { queries, findings, batches, together, positions, link }.encode()
     }
 
     /// Encodes queries for their next iteration. Each is a batch of its own. All of them have a
@@ -150,60 +161,65 @@ impl<'a> Job<'a> {
     ///
     /// # Errors
     /// The block cannot be encoded.
-    pub fn pass(
+    pub fn encode_pass(
         &self,
         rules: &Rules,
         queries: &[(&QueryRecord, &Query)],
     ) -> Result<wire::Bytes, Error> {
         let prepared: Vec<Query> = queries.iter().map(|(_, query)| (*query).clone()).collect();
-        let positions: Vec<Positions> = prepared.iter().filter_map(Positions::of).collect();
+        let positions: Vec<PositionScores> =
+            prepared.iter().filter_map(PositionScores::from_query).collect();
         let grouping =
             rules.engine(!positions.is_empty()).grouping(&prepared, &vec![1; prepared.len()]);
         let searched = prepared.iter().map(Query::is_searchable).collect();
-        wire::Queries {
+        wire::QueryBlock {
             queries: queries.iter().map(|(record, _)| (*record).clone().into()).collect(),
             findings: prepared.iter().map(Query::findings).collect(),
             batches: vec![1; prepared.len()],
-            together: Some(Together { grouping, searched }),
+            together: Some(BatchGrouping { grouping, searched }),
             positions,
             link: None,
         }
-        .pack()
+        .encode()
     }
 
     /// Encodes the same queries with another grouping.
     ///
     /// # Errors
     /// The bytes are not a block.
-    pub fn regroup(&self, bytes: &wire::Bytes, together: Together) -> Result<wire::Bytes, Error> {
-        let queries = wire::Queries::unpack(bytes)?;
-        wire::Queries { together: Some(together), ..queries }.pack()
+    pub fn regroup(
+        &self,
+        bytes: &wire::Bytes,
+        together: BatchGrouping,
+    ) -> Result<wire::Bytes, Error> {
+        let queries = wire::QueryBlock::decode(bytes)?;
+        wire::QueryBlock { together: Some(together), ..queries }.encode()
     }
 
     /// Decodes a block that a master has prepared, and makes it ready for searching.
     ///
     /// # Errors
     /// The bytes are not a block.
-    pub fn block(&self, bytes: &wire::Bytes) -> Result<Block, Error> {
-        let wire::Queries { queries, findings, batches, together, positions, link } =
-            wire::Queries::unpack(bytes)?;
+    pub fn decode_block(&self, bytes: &wire::Bytes) -> Result<PreparedBlock, Error> {
+        let wire::QueryBlock { queries, findings, batches, together, positions, link } =
+            wire::QueryBlock::decode(bytes)?;
         let together = together.ok_or_else(|| Error::engine(UNPREPARED))?;
         let records: Vec<QueryRecord> = queries.into_iter().map(QueryRecord::from).collect();
         let batches: Vec<usize> = batches.into_iter().map(|count| count as usize).collect();
         let prepare =
             |(record, findings): (&QueryRecord, _)| record.prepare_again(&self.engine, findings);
-        let prepared: Vec<Query> = match &self.next {
-            Some(next) if !positions.is_empty() => positions
+        let prepared: Vec<Query> = match &self.pssm_engine {
+            Some(pssm_engine) if !positions.is_empty() => positions
                 .into_iter()
                 .zip(findings)
-                .map(|(it, known)| it.query(next, known))
+                .map(|(it, known)| it.into_query(pssm_engine, known))
                 .collect(),
             _ => records.iter().zip(findings).map(prepare).collect(),
         };
-        let mut shown = if self.next.is_some() { prepared.clone() } else { Vec::new() };
-        shown.iter_mut().for_each(hide_masks);
-        Ok(Block {
-            shown,
+        let mut reported = if self.pssm_engine.is_some() { prepared.clone() } else { Vec::new() };
+        reported.iter_mut().for_each(hide_masks);
+        Ok(PreparedBlock {
+            reported,
             batch_searched: together.searched,
             messages: records.iter().map(reports::xml_messages).collect(),
             grouping: together.grouping,
@@ -218,7 +234,7 @@ impl<'a> Job<'a> {
 /// A fault of the program.
 const UNPREPARED: &str = "queries came to a rank that nobody had prepared";
 
-impl Block {
+impl PreparedBlock {
     /// Returns the residues of all queries.
     pub fn residues(&self) -> u64 {
         self.prepared.iter().map(|query| u64::from(query.length)).sum()
@@ -230,17 +246,17 @@ impl Block {
     }
 
     /// Returns a query as it is reported.
-    fn shown(&self, query: usize) -> &Query {
-        self.shown.get(query).unwrap_or(&self.prepared[query])
+    fn reported_query(&self, query: usize) -> &Query {
+        self.reported.get(query).unwrap_or(&self.prepared[query])
     }
 
     /// Returns a query for the report, with the number of its subjects.
-    pub fn result(&self, query: usize, hit_count: usize) -> QueryResult<'_> {
+    pub fn query_result(&self, query: usize, hit_count: usize) -> QueryResult<'_> {
         QueryResult {
             batch_searched: self.batch_searched[query],
             messages: &self.messages[query],
             hit_count,
-            ..reports::result(&self.records[query], self.shown(query))
+            ..reports::result(&self.records[query], self.reported_query(query))
         }
     }
 }

@@ -25,7 +25,7 @@ use crate::threads::pool;
 
 /// The ranks of a job, and the resources of their hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ranks {
+pub struct RankResources {
     /// Number of ranks in the job.
     pub all: u32,
     /// Ranks on the host with most of them.
@@ -38,19 +38,19 @@ pub struct Ranks {
     pub remote: bool,
 }
 
-impl Ranks {
+impl RankResources {
     /// Describes `ranks` ranks in this process. With `-memory` it is a plan for other machines,
     /// where each rank has a host of its own.
-    pub fn of_one_process(plan: &Plan, ranks: u32) -> Self {
+    pub fn in_one_process(plan: &Plan, ranks: u32) -> Self {
         let hosts = if plan.load.memory.is_some() { ranks } else { 1 };
         let memory = memory_per_rank(ranks);
-        Ranks { all: ranks, per_host: ranks, hosts, memory, remote: false }
+        RankResources { all: ranks, per_host: ranks, hosts, memory, remote: false }
     }
 
     /// Returns whether ranks load the database together. By default they do if several hosts would
     /// read it over a network. A single block of queries is searched once in each partition, so
     /// nothing would be read twice. The database fits into memory in any layout.
-    fn broadcast(&self, wish: Option<Method>, queries: Option<Weight>) -> bool {
+    fn uses_broadcast(&self, wish: Option<Method>, queries: Option<Weight>) -> bool {
         let single = queries.is_some_and(|all| all.residues <= BLOCK_RESIDUES);
         let several_read = self.hosts > 1 && self.remote && !single;
         wish.map_or(several_read, |method| method == Method::Broadcast)
@@ -58,19 +58,19 @@ impl Ranks {
 }
 
 /// The partitions of the database, and the ranks that hold them.
-pub struct Cut {
+pub struct DatabaseCut {
     /// OIDs of each partition, ascending, without gaps.
     pub partitions: Vec<Range<u32>>,
     /// The ranks that hold each partition.
     pub topology: Arc<Topology>,
 }
 
-impl Cut {
+impl DatabaseCut {
     /// Cuts the database as a layout says.
     pub fn new(target: &Target, layout: &Layout) -> Self {
         let partitions = target.searched.partitions(layout.shape.partitions as usize);
         let shape = Shape { partitions: partitions.len() as u32, ..layout.shape };
-        Cut { partitions, topology: Arc::new(Topology::new(shape)) }
+        DatabaseCut { partitions, topology: Arc::new(Topology::new(shape)) }
     }
 }
 
@@ -91,9 +91,9 @@ pub fn memory_per_rank(ranks_on_host: u32) -> Option<u64> {
 ///
 /// # Errors
 /// The database does not fit, wishes cannot be met, or the index is out of order.
-pub fn lay_out(plan: &Plan, target: &Target, ranks: Ranks) -> Result<Layout, Error> {
+pub fn plan_layout(plan: &Plan, target: &Target, ranks: RankResources) -> Result<Layout, Error> {
     let (config, queries) = (&plan.fleet.config, count(plan));
-    let broadcast = ranks.broadcast(plan.load.method, queries);
+    let broadcast = ranks.uses_broadcast(plan.load.method, queries);
     let kept = plan.fleet.checkpoint.as_ref().and_then(checkpoint::kept_block_residues);
     let wished = plan.fleet.wishes;
     let (batch_residues, most_block_residues) = plan.batch_size.block_residues();
@@ -108,7 +108,7 @@ pub fn lay_out(plan: &Plan, target: &Target, ranks: Ranks) -> Result<Layout, Err
         stream: !broadcast && plan.load.method != Some(Method::Map),
         threads: plan.threads.count as u32,
         memory: ranks.memory.unwrap_or(u64::MAX),
-        database: size(&target.searched)?,
+        database: database_size(&target.searched)?,
         queries,
         batch_residues,
         most_block_residues,
@@ -123,7 +123,7 @@ pub fn lay_out(plan: &Plan, target: &Target, ranks: Ranks) -> Result<Layout, Err
     request.plan(config).map_err(|error| Error::new(exit::INPUT, format!("Error: {error}")))
 }
 
-fn size(database: &Database) -> Result<Size, fleetblast_db::DbError> {
+fn database_size(database: &Database) -> Result<Size, fleetblast_db::DbError> {
     Ok(Size {
         bytes: database.partition(0..database.oid_count(), Contents::Residues)?.size(),
         residues: database.residues(),
@@ -136,7 +136,7 @@ fn size(database: &Database) -> Result<Size, fleetblast_db::DbError> {
 /// # Errors
 /// The database cannot be loaded as wished, or the index is out of order.
 #[cfg(feature = "mpi")]
-pub fn loading(plan: &Plan, target: &Target, layout: &Layout) -> Result<Choice, Error> {
+pub fn choose_loader(plan: &Plan, target: &Target, layout: &Layout) -> Result<Choice, Error> {
     let why = match plan.load.method {
         Some(_) => "as asked for",
         None => "several hosts and a network file system: each byte is read once",
@@ -152,7 +152,7 @@ pub fn loading(plan: &Plan, target: &Target, layout: &Layout) -> Result<Choice, 
 ///
 /// # Errors
 /// Standard output cannot be written.
-pub fn print(layout: &Layout, plan: &Plan, target: &Target) -> Result<(), Error> {
+pub fn print_layout(layout: &Layout, plan: &Plan, target: &Target) -> Result<(), Error> {
     let mut text = format!("{layout}\n");
     if let Some(metadata) = &plan.metadata {
         let ranks = layout.shape.ranks;
@@ -168,16 +168,17 @@ mod tests {
 
     #[test]
     fn ranks_load_together_where_they_would_read_over_a_network_several_times() {
-        let ranks = |hosts, remote| Ranks { all: 8, per_host: 4, hosts, memory: None, remote };
+        let ranks =
+            |hosts, remote| RankResources { all: 8, per_host: 4, hosts, memory: None, remote };
         let of = |residues: u64| Some(Weight { sequences: 1, residues });
         for queries in [None, of(2 * BLOCK_RESIDUES)] {
-            assert!(ranks(2, true).broadcast(None, queries));
-            assert!(!ranks(1, true).broadcast(None, queries));
-            assert!(!ranks(2, false).broadcast(None, queries));
-            assert!(!ranks(2, true).broadcast(Some(Method::Map), queries));
+            assert!(ranks(2, true).uses_broadcast(None, queries));
+            assert!(!ranks(1, true).uses_broadcast(None, queries));
+            assert!(!ranks(2, false).uses_broadcast(None, queries));
+            assert!(!ranks(2, true).uses_broadcast(Some(Method::Map), queries));
         }
         let single = of(BLOCK_RESIDUES);
-        assert!(!ranks(2, true).broadcast(None, single));
-        assert!(ranks(1, false).broadcast(Some(Method::Broadcast), single));
+        assert!(!ranks(2, true).uses_broadcast(None, single));
+        assert!(ranks(1, false).uses_broadcast(Some(Method::Broadcast), single));
     }
 }

@@ -9,8 +9,8 @@ use std::sync::{Arc, OnceLock};
 use fleetblast_report::sam::Header;
 use fleetblast_spool::{Checkpoint, Run, Summary, open_regular};
 
-use super::sending::Sending;
-use super::{chain, checkpoint, header};
+use super::metadata_stream::MetadataStream;
+use super::{checkpoint, record_chain, sam_header};
 use crate::error::Error;
 use crate::interrupt::EarlyEnd;
 use crate::last_works::{LastWork, before_the_end};
@@ -22,53 +22,53 @@ use crate::plan::Destination;
 const COPIED: usize = 1 << 20;
 
 /// The output on the rank of the supermaster, which publishes it.
-pub struct Whole {
+pub struct JobOutput {
     path: PathBuf,
-    ending: Ending,
+    ending: Publication,
     /// For a SAM report, the header without references.
     pub header: Option<Header>,
     /// Whether the output is metadata, whose records are to be joined.
-    pub joins: bool,
+    pub is_metadata: bool,
     /// The stream to another site, if metadata are sent.
-    pub sending: Option<Sending>,
+    pub stream: Option<MetadataStream>,
     /// The error that follows the report: later queries cannot be read.
-    pub failure: Option<Error>,
+    pub read_error: Option<Error>,
 }
 
 /// How the report is published. Ranks write at offsets. Standard output, pipes and devices have
 /// none, so their report is written to a temporary file first.
-enum Ending {
+enum Publication {
     /// The file is renamed.
     Named(Output),
     /// The file is copied to an output that is open.
     Copied(Output),
     /// With a checkpoint, the file is renamed.
-    Renamed(Unfinished, PathBuf),
+    Renamed(UnfinishedReport, PathBuf),
     /// With a checkpoint, the file is copied to an output that is opened at the end. Until then,
     /// signals end the job in order.
-    CopiedLate(Unfinished, Destination),
+    CopiedLate(UnfinishedReport, Destination),
     /// The records of the blocks are the report. The summary is known at the end.
     Records(Option<Summary>),
 }
 
 /// The unfinished report of a run with a checkpoint. Removes the file when dropped.
-struct Unfinished {
+struct UnfinishedReport {
     path: PathBuf,
     /// Removes the file when the process ends suddenly.
     _last: LastWork,
 }
 
-impl Unfinished {
+impl UnfinishedReport {
     fn new(path: &Path) -> Self {
         let sudden = path.to_owned();
         let last = before_the_end(move || {
             let _ = fs::remove_file(&sudden);
         });
-        Unfinished { path: path.to_owned(), _last: last }
+        UnfinishedReport { path: path.to_owned(), _last: last }
     }
 }
 
-impl Drop for Unfinished {
+impl Drop for UnfinishedReport {
     fn drop(&mut self) {
         // The next run creates the report again, so a failure does no harm.
         let _ = fs::remove_file(&self.path);
@@ -83,21 +83,21 @@ pub struct SharedOutput {
 }
 
 /// Consecutive bytes of the output.
-pub struct Stretch {
+pub struct OutputSlice {
     /// Offset in the output.
     pub offset: u64,
     /// The bytes.
     pub bytes: Vec<u8>,
 }
 
-impl Whole {
+impl JobOutput {
     /// Prepares an open output so that many ranks can write to it.
     ///
     /// # Errors
     /// The output needs a temporary file, and the current directory does not allow one.
     pub fn new(mut output: Output) -> Result<Self, Error> {
         if let Some(path) = output.unfinished() {
-            return Ok(Whole::of(path, Ending::Named(output)));
+            return Ok(JobOutput::with_publication(path, Publication::Named(output)));
         }
         let path = output.detour().map_err(|error| {
             Error::output(format_args!(
@@ -105,11 +105,11 @@ impl Whole {
                  name one with -out"
             ))
         })?;
-        Ok(Whole::of(path, Ending::Copied(output)))
+        Ok(JobOutput::with_publication(path, Publication::Copied(output)))
     }
 
-    fn of(path: PathBuf, ending: Ending) -> Self {
-        Whole { path, ending, header: None, joins: false, sending: None, failure: None }
+    fn with_publication(path: PathBuf, ending: Publication) -> Self {
+        JobOutput { path, ending, header: None, is_metadata: false, stream: None, read_error: None }
     }
 
     /// Creates the output of a run with a checkpoint. A signal removes it as long as `early` is in
@@ -117,12 +117,19 @@ impl Whole {
     ///
     /// # Errors
     /// The file cannot be created.
-    pub fn kept(target: &Destination, run: &Run, early: Option<&EarlyEnd>) -> Result<Self, Error> {
+    pub fn resumable(
+        target: &Destination,
+        run: &Run,
+        early: Option<&EarlyEnd>,
+    ) -> Result<Self, Error> {
         let wanted = match target {
             Destination::File(path) => output::replaced(path),
             Destination::Stdout => None,
             Destination::Records(_) => {
-                return Ok(Whole::of(run.root.clone(), Ending::Records(None)));
+                return Ok(JobOutput::with_publication(
+                    run.root.clone(),
+                    Publication::Records(None),
+                ));
             }
         };
         let id = Some(RunId { job: run.job, number: run.number });
@@ -142,12 +149,12 @@ impl Whole {
             let _ = file.set_permissions(old.permissions());
         }
         let path = fs::canonicalize(&path).map_err(failed)?;
-        let unfinished = Unfinished::new(&path);
+        let unfinished = UnfinishedReport::new(&path);
         let ending = match wanted {
-            Some(wanted) => Ending::Renamed(unfinished, wanted),
-            None => Ending::CopiedLate(unfinished, target.clone()),
+            Some(wanted) => Publication::Renamed(unfinished, wanted),
+            None => Publication::CopiedLate(unfinished, target.clone()),
         };
-        Ok(Whole::of(path, ending))
+        Ok(JobOutput::with_publication(path, ending))
     }
 
     /// Returns the path of the file that ranks write to.
@@ -156,8 +163,8 @@ impl Whole {
     }
 
     /// Sets the summary of a report that consists of records.
-    pub fn sum_up(&mut self, summary: Summary) {
-        if let Ending::Records(known) = &mut self.ending {
+    pub fn set_summary(&mut self, summary: Summary) {
+        if let Publication::Records(known) = &mut self.ending {
             *known = Some(summary);
         }
     }
@@ -174,40 +181,43 @@ impl Whole {
     /// now; or queries could not be read, so that the report is incomplete.
     pub fn publish(self, checkpoint: Option<&Checkpoint>) -> Result<(), Error> {
         if let Some(checkpoint) = checkpoint {
-            checkpoint.beat().map_err(|error| checkpoint::failure(&error))?;
+            checkpoint.beat().map_err(|error| checkpoint::checkpoint_error(&error))?;
         }
         if let Some(header) = self.header {
-            let put = header::put(&self.path, header);
+            let put = sam_header::insert_header(&self.path, header);
             put.map_err(|error| failure(&self.path, None, &error))?;
         }
-        if let Some(sending) = self.sending {
+        if let Some(stream) = self.stream {
             // The file itself is only temporary here.
-            return self.failure.map_or_else(|| sending.finish(), Err);
+            return self.read_error.map_or_else(|| stream.finish(), Err);
         }
-        if self.joins {
-            chain::join(&self.path).map_err(|error| failure(&self.path, None, &error))?;
+        if self.is_metadata {
+            record_chain::join_records(&self.path)
+                .map_err(|error| failure(&self.path, None, &error))?;
         }
-        if let Some(failure) = self.failure {
+        if let Some(failure) = self.read_error {
             match self.ending {
-                Ending::Named(_) | Ending::Renamed(..) | Ending::Records(_) => {}
-                Ending::Copied(output) => copy(&self.path, output)?,
-                Ending::CopiedLate(_unfinished, target) => {
+                Publication::Named(_) | Publication::Renamed(..) | Publication::Records(_) => {}
+                Publication::Copied(output) => copy(&self.path, output)?,
+                Publication::CopiedLate(_unfinished, target) => {
                     copy(&self.path, Output::open(&target)?)?;
                 }
             }
             return Err(failure);
         }
         match self.ending {
-            Ending::Named(output) => output.commit(),
-            Ending::Copied(output) => copy(&self.path, output),
-            Ending::CopiedLate(_unfinished, target) => copy(&self.path, Output::open(&target)?),
-            Ending::Records(summary) => match (checkpoint, summary) {
-                (Some(checkpoint), Some(summary)) => {
-                    checkpoint.complete(&summary).map_err(|error| checkpoint::failure(&error))
-                }
+            Publication::Named(output) => output.commit(),
+            Publication::Copied(output) => copy(&self.path, output),
+            Publication::CopiedLate(_unfinished, target) => {
+                copy(&self.path, Output::open(&target)?)
+            }
+            Publication::Records(summary) => match (checkpoint, summary) {
+                (Some(checkpoint), Some(summary)) => checkpoint
+                    .complete(&summary)
+                    .map_err(|error| checkpoint::checkpoint_error(&error)),
                 _ => Err(Error::engine("nobody has told how much the report is")),
             },
-            Ending::Renamed(_unfinished, wanted) => {
+            Publication::Renamed(_unfinished, wanted) => {
                 // The checkpoint is removed afterwards, so the report must be on disk.
                 let synced = File::open(&self.path).and_then(|file| file.sync_all());
                 synced.map_err(|error| failure(&self.path, None, &error))?;
@@ -244,7 +254,7 @@ impl SharedOutput {
     ///
     /// # Errors
     /// The message names the file and the offset.
-    pub fn write(&self, stretches: &[Stretch]) -> Result<(), Error> {
+    pub fn write(&self, stretches: &[OutputSlice]) -> Result<(), Error> {
         let file = match self.file.get() {
             Some(file) => file,
             None => {
@@ -253,7 +263,7 @@ impl SharedOutput {
                 self.file.get_or_init(|| file)
             }
         };
-        for Stretch { offset, bytes } in stretches {
+        for OutputSlice { offset, bytes } in stretches {
             file.write_all_at(bytes, *offset)
                 .map_err(|error| failure(&self.path, Some(*offset), &error))?;
         }
@@ -279,7 +289,7 @@ fn failure(path: &Path, offset: Option<u64>, error: &io::Error) -> Error {
 /// # Errors
 /// See [`JobOutput::publish`].
 pub fn publish(
-    whole: impl IntoIterator<Item = Whole>,
+    whole: impl IntoIterator<Item = JobOutput>,
     checkpoint: Option<&Checkpoint>,
 ) -> Result<(), Error> {
     whole.into_iter().try_for_each(|whole| whole.publish(checkpoint))

@@ -55,8 +55,8 @@ impl Serialize for Bytes {
 
 impl<'de> Deserialize<'de> for Bytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Whole;
-        impl Visitor<'_> for Whole {
+        struct BytesVisitor;
+        impl Visitor<'_> for BytesVisitor {
             type Value = Bytes;
 
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
@@ -67,7 +67,7 @@ impl<'de> Deserialize<'de> for Bytes {
                 Ok(Bytes(bytes.into()))
             }
         }
-        deserializer.deserialize_bytes(Whole)
+        deserializer.deserialize_bytes(BytesVisitor)
     }
 }
 
@@ -75,19 +75,19 @@ impl<'de> Deserialize<'de> for Bytes {
 ///
 /// # Errors
 /// The types of this module can always be encoded.
-pub fn pack<T: Serialize>(value: &T) -> Result<Bytes, Error> {
-    postcard::to_allocvec(value).map(Bytes::from).map_err(|error| broken(&error))
+pub fn encode<T: Serialize>(value: &T) -> Result<Bytes, Error> {
+    postcard::to_allocvec(value).map(Bytes::from).map_err(|error| undecodable(&error))
 }
 
 /// Decodes a value.
 ///
 /// # Errors
 /// The bytes are not an encoded value. Ranks have compared their builds before, so this is a fault.
-pub fn unpack<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Error> {
-    postcard::from_bytes(bytes.get()).map_err(|error| broken(&error))
+pub fn decode<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Error> {
+    postcard::from_bytes(bytes.get()).map_err(|error| undecodable(&error))
 }
 
-fn broken(error: &dyn fmt::Display) -> Error {
+fn undecodable(error: &dyn fmt::Display) -> Error {
     // The decompressor has a memory error of its own, with this message.
     if error.to_string().starts_with("Allocation error") {
         return Error::starved("no room for a message between ranks");
@@ -99,17 +99,17 @@ fn broken(error: &dyn fmt::Display) -> Error {
 
 /// A block of queries.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Queries {
+pub struct QueryBlock {
     /// The queries, in their order.
-    pub queries: Vec<Query>,
+    pub queries: Vec<RawQuery>,
     /// The cached preparation of each query; empty before they are prepared.
     pub findings: Vec<Findings>,
     /// Number of consecutive queries in each batch that BLAST+ would search together.
     pub batches: Vec<u32>,
     /// How the queries are searched; `None` before they are prepared.
-    pub together: Option<Together>,
+    pub together: Option<BatchGrouping>,
     /// The matrix of each query, if queries score by matrices of their own.
-    pub positions: Vec<Positions>,
+    pub positions: Vec<PositionScores>,
     /// The link to another site, as measured when the queries were read.
     pub link: Option<Seen>,
 }
@@ -117,27 +117,27 @@ pub struct Queries {
 /// A query with a position-specific matrix, and its masks, which may differ from those of the query
 /// as read.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Positions {
+pub struct PositionScores {
     /// Letters before masking in this iteration; earlier masks may be in them.
     unmasked: Vec<u8>,
     lower_case: Vec<std::ops::Range<u32>>,
     pssm: Pssm,
 }
 
-impl Positions {
+impl PositionScores {
     /// Takes the matrix and masks of a query; `None` if it has no matrix. Statistics of the columns
     /// are left out: a search does not need them.
-    pub fn of(query: &Prepared) -> Option<Self> {
+    pub fn from_query(query: &Prepared) -> Option<Self> {
         let (pssm, context) = (query.pssm.as_ref()?, query.first());
         let (unmasked, lower_case) = (context.unmasked.to_vec(), context.lower_case.clone());
         let Pssm { query, scores, frequencies, ungapped, gapped, .. } = Pssm::clone(pssm);
         let pssm = Pssm { query, scores, frequencies, ungapped, gapped, observed: None };
-        Some(Positions { unmasked, lower_case, pssm })
+        Some(PositionScores { unmasked, lower_case, pssm })
     }
 
     /// Prepares the query again, from its cached preparation.
-    pub fn query(self, engine: &Search, findings: Findings) -> Prepared {
-        let Positions { unmasked, lower_case, pssm } = self;
+    pub fn into_query(self, engine: &Search, findings: Findings) -> Prepared {
+        let PositionScores { unmasked, lower_case, pssm } = self;
         let input = QueryInput { letters: unmasked, lower_case, ..QueryInput::default() };
         engine.query_from_findings(&input, findings).with_pssm(Arc::new(pssm))
     }
@@ -145,7 +145,7 @@ impl Positions {
 
 /// How the queries of a block are searched, depending on the batches that they are in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Together {
+pub struct BatchGrouping {
     /// The parameters that the engine needs.
     pub grouping: Grouping,
     /// For each query, whether some query of its batch can be searched.
@@ -154,7 +154,7 @@ pub struct Together {
 
 /// Statistics of a searched block, by which the supermaster verifies its predicted batches.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Found {
+pub struct BlockStatistics {
     /// Extensions of each query. BLAST+ derives the size of batches from them.
     pub extensions: Vec<u64>,
     /// Whether an extension reached letters of neighbouring queries that were not sent.
@@ -163,7 +163,7 @@ pub struct Found {
 
 /// The results of a block's iterations that the supermaster prints and keeps.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Ended {
+pub struct IterationOutcome {
     /// Warnings of BLAST+: for each query, for each part of its searches. Ends with the last query
     /// that is reported.
     pub warnings: Vec<Vec<Option<Vec<u8>>>>,
@@ -176,24 +176,24 @@ pub struct Ended {
 }
 
 /// Number of searches that are reported before the block. `None` if the report ended before it.
-pub type Before = Option<u64>;
+pub type PrecedingSearches = Option<u64>;
 
 /// The supermaster's answer to the statistics of a block.
 #[derive(Debug, Serialize, Deserialize)]
-pub enum Verdict {
+pub enum Verification {
     /// The predicted batches were correct.
-    Right,
+    Correct,
     /// They were correct for this many queries. The later ones are not reported, nor are later
     /// blocks.
-    Until(u32),
+    CorrectUntil(u32),
     /// They were wrong, or an extension needed more neighbouring letters. The queries are to be
     /// searched again with this grouping.
-    Again(Together),
+    SearchAgain(BatchGrouping),
 }
 
 /// A query as read: a [`QueryRecord`] whose warnings have been printed.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Query {
+pub struct RawQuery {
     title: Vec<u8>,
     ids: Vec<SeqId>,
     residues: Vec<u8>,
@@ -206,12 +206,12 @@ pub struct Query {
     messages: Vec<String>,
 }
 
-impl From<QueryRecord> for Query {
+impl From<QueryRecord> for RawQuery {
     fn from(record: QueryRecord) -> Self {
         let QueryRecord { record, number, unnamed, called, range, repeats, messages } = record;
         let Record { title, ids, residues, lower_case, .. } = record;
         let (number, unnamed) = (number as u64, unnamed as u64);
-        Query {
+        RawQuery {
             title,
             ids,
             residues,
@@ -226,9 +226,9 @@ impl From<QueryRecord> for Query {
     }
 }
 
-impl From<Query> for QueryRecord {
-    fn from(query: Query) -> Self {
-        let Query {
+impl From<RawQuery> for QueryRecord {
+    fn from(query: RawQuery) -> Self {
+        let RawQuery {
             title,
             ids,
             residues,
@@ -246,23 +246,23 @@ impl From<Query> for QueryRecord {
     }
 }
 
-impl Queries {
+impl QueryBlock {
     /// Encodes and compresses the block.
     ///
     /// # Errors
     /// See [`encode`].
-    pub fn pack(&self) -> Result<Bytes, Error> {
-        let plain = pack(self)?;
-        zstd::encode_all(plain.get(), LEVEL).map(Bytes::from).map_err(|error| broken(&error))
+    pub fn encode(&self) -> Result<Bytes, Error> {
+        let plain = encode(self)?;
+        zstd::encode_all(plain.get(), LEVEL).map(Bytes::from).map_err(|error| undecodable(&error))
     }
 
     /// Decodes a compressed block.
     ///
     /// # Errors
     /// See [`decode`].
-    pub fn unpack(bytes: &Bytes) -> Result<Self, Error> {
-        let plain = zstd::decode_all(bytes.get()).map_err(|error| broken(&error))?;
-        unpack(&plain.into())
+    pub fn decode(bytes: &Bytes) -> Result<Self, Error> {
+        let plain = zstd::decode_all(bytes.get()).map_err(|error| undecodable(&error))?;
+        decode(&plain.into())
     }
 }
 
@@ -270,25 +270,25 @@ impl Queries {
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Question {
     /// Align these hits.
-    Align(Vec<Wanted>),
+    Align(Vec<HitToAlign>),
     /// Return the rows of these subjects for the description table.
-    Describe(Vec<Chosen>),
+    Describe(Vec<ReportedHit>),
     /// Format each of these subjects as a piece of the report.
     Format {
         /// The subjects.
-        chosen: Vec<Chosen>,
+        chosen: Vec<ReportedHit>,
         /// Return the rows for the description table, too.
         described: bool,
     },
     /// Return all alignments of these subjects. The report is made elsewhere.
-    Tell(Vec<Chosen>),
+    SendAlignments(Vec<ReportedHit>),
     /// Return these alignments with the letters of the subjects, for a matrix.
-    Lay(Vec<Chosen>),
+    SendMatrixRows(Vec<ReportedHit>),
 }
 
 /// A preliminary hit to be aligned.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Wanted {
+pub struct HitToAlign {
     /// Number of the query in the block.
     pub query: u32,
     /// The hit.
@@ -297,7 +297,7 @@ pub struct Wanted {
 
 /// A hit of the report.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Chosen {
+pub struct ReportedHit {
     /// Number of the query in the block.
     pub query: u32,
     /// OID of the subject.
@@ -329,13 +329,13 @@ pub enum Answer {
     /// Answers [`Question::Format`] in SAM: the lines of each subject, each of which is a piece.
     Lines(Vec<Vec<Line>>),
     /// Answers [`Question::SendAlignments`].
-    Told(Vec<SubjectHit>),
+    Alignments(Vec<SubjectHit>),
     /// Answers [`Question::SendMatrixRows`].
-    Laid(Vec<Rows>),
+    MatrixRows(Vec<AlignedLetters>),
 }
 
 /// Alignments of a subject, each with the letters of the subject in it.
-pub type Rows = Vec<(Alignment, Vec<u8>)>;
+pub type AlignedLetters = Vec<(Alignment, Vec<u8>)>;
 
 /// A line of a SAM report.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -372,7 +372,7 @@ mod tests {
             messages,
         };
         let findings = Vec::new();
-        let queries = Queries {
+        let queries = QueryBlock {
             queries: vec![sent.into()],
             findings,
             batches: vec![1],
@@ -380,7 +380,7 @@ mod tests {
             positions: Vec::new(),
             link: None,
         };
-        let mut got = Queries::unpack(&queries.pack().unwrap()).unwrap();
+        let mut got = QueryBlock::decode(&queries.encode().unwrap()).unwrap();
         assert_eq!(got.batches, [1]);
         let back = QueryRecord::from(got.queries.remove(0));
         assert_eq!((back.record, back.range, back.repeats), (record, range, repeats));
@@ -391,7 +391,7 @@ mod tests {
 
     #[test]
     fn bytes_that_nobody_sent_are_an_error() {
-        assert!(Queries::unpack(&vec![1, 2, 3].into()).is_err());
-        assert!(unpack::<Queries>(&vec![255; 20].into()).is_err());
+        assert!(QueryBlock::decode(&vec![1, 2, 3].into()).is_err());
+        assert!(decode::<QueryBlock>(&vec![255; 20].into()).is_err());
     }
 }

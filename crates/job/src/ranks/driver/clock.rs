@@ -28,13 +28,13 @@ impl Clock {
     }
 
     /// Returns how long to wait for other events before the next tick.
-    pub fn rest(&self) -> Duration {
+    pub fn time_until_tick(&self) -> Duration {
         self.interval.saturating_sub(self.ticked.elapsed())
     }
 
     /// Returns whether the tick can be delayed no longer.
     pub fn is_late(&mut self) -> bool {
-        if !self.rest().is_zero() {
+        if !self.time_until_tick().is_zero() {
             return false;
         }
         self.due.get_or_insert_with(Instant::now).elapsed() >= self.interval / 2

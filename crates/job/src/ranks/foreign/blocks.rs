@@ -16,7 +16,7 @@ const BUFFER: usize = 1 << 20;
 
 /// Queries for one run of the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Block {
+pub struct FastaBlock {
     /// The text in FASTA.
     pub text: Vec<u8>,
     /// The first word of each definition line.
@@ -29,7 +29,7 @@ pub struct Block {
     pub is_last: bool,
 }
 
-impl Block {
+impl FastaBlock {
     /// Returns the number of queries and letters.
     pub fn weight(&self) -> Weight {
         Weight { sequences: self.names.len() as u64, residues: self.letters }
@@ -37,7 +37,7 @@ impl Block {
 }
 
 /// Reads a file of queries in blocks.
-pub struct Blocks {
+pub struct FastaBlocks {
     source: BufReader<Box<dyn Read + Send>>,
     /// The version of the query file.
     version: Option<FileVersion>,
@@ -49,7 +49,7 @@ pub struct Blocks {
     ended: bool,
 }
 
-impl Blocks {
+impl FastaBlocks {
     /// Opens queries, to be read in blocks of at least `residues` residues and at most `queries`
     /// queries.
     ///
@@ -66,11 +66,18 @@ impl Blocks {
             }
         };
         let source = BufReader::with_capacity(BUFFER, source);
-        let mut blocks =
-            Blocks { source, version, residues, queries, line: Vec::new(), read: 0, ended: false };
+        let mut blocks = FastaBlocks {
+            source,
+            version,
+            residues,
+            queries,
+            line: Vec::new(),
+            read: 0,
+            ended: false,
+        };
         while !blocks.ended && !is_definition(&blocks.line) {
             if !blocks.line.trim_ascii().is_empty() {
-                return Err(unnamed(1));
+                return Err(unnamed_query(1));
             }
             blocks.next_line()?;
         }
@@ -86,12 +93,12 @@ impl Blocks {
     ///
     /// # Errors
     /// Queries cannot be read, or have no name.
-    pub fn next(&mut self) -> Result<Option<Block>, Error> {
-        let mut block = Block { before: self.read, ..Block::default() };
+    pub fn next(&mut self) -> Result<Option<FastaBlock>, Error> {
+        let mut block = FastaBlock { before: self.read, ..FastaBlock::default() };
         while !self.ended && !self.is_enough(&block) {
             let word = self.line[1..].split(u8::is_ascii_whitespace).next().unwrap_or_default();
             if word.is_empty() {
-                return Err(unnamed(self.read + 1));
+                return Err(unnamed_query(self.read + 1));
             }
             block.names.push(word.to_vec());
             block.text.append(&mut self.line);
@@ -109,7 +116,7 @@ impl Blocks {
         Ok((!block.names.is_empty()).then_some(block))
     }
 
-    fn is_enough(&self, block: &Block) -> bool {
+    fn is_enough(&self, block: &FastaBlock) -> bool {
         block.letters >= self.residues || block.names.len() as u64 >= self.queries
     }
 
@@ -127,13 +134,13 @@ impl Blocks {
 ///
 /// # Errors
 /// See [`FastaBlocks::next`].
-pub fn count(source: &Source) -> Result<Option<Weight>, Error> {
+pub fn count_queries(source: &Source) -> Result<Option<Weight>, Error> {
     match source {
         Source::File(path) if path.is_file() => {}
         _ => return Ok(None),
     }
     let mut all = Weight::default();
-    let mut blocks = Blocks::open(source, 1, u64::MAX)?;
+    let mut blocks = FastaBlocks::open(source, 1, u64::MAX)?;
     while let Some(block) = blocks.next()? {
         all.sequences += block.weight().sequences;
         all.residues += block.weight().residues;
@@ -145,7 +152,7 @@ fn is_definition(line: &[u8]) -> bool {
     line.starts_with(b">")
 }
 
-fn unnamed(number: u64) -> Error {
+fn unnamed_query(number: u64) -> Error {
     Error::new(
         exit::INPUT,
         format!(
@@ -161,10 +168,10 @@ mod tests {
 
     use super::*;
 
-    fn blocks(text: &str, residues: u64, queries: u64) -> Result<Vec<Block>, Error> {
+    fn blocks(text: &str, residues: u64, queries: u64) -> Result<Vec<FastaBlock>, Error> {
         let mut file = tempfile::NamedTempFile::new().expect("a file");
         file.write_all(text.as_bytes()).expect("room");
-        let mut blocks = Blocks::open(&Source::File(file.path().into()), residues, queries)?;
+        let mut blocks = FastaBlocks::open(&Source::File(file.path().into()), residues, queries)?;
         std::iter::from_fn(|| blocks.next().transpose()).collect()
     }
 

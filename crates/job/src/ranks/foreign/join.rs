@@ -25,7 +25,7 @@ const PROCESSED: [&[u8]; 2] = [b"# BLAST processed ", b" queries\n"];
 
 /// An output, divided into its parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Parts {
+pub struct OutputParts {
     head: Vec<u8>,
     body: Vec<u8>,
     tail: Vec<u8>,
@@ -35,7 +35,7 @@ pub struct Parts {
 
 /// Position of an output among the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct OutputPosition {
     /// Sum of the counts before it.
     pub counted: u64,
     /// Number of queries before it.
@@ -50,11 +50,11 @@ pub struct Standing {
 ///
 /// # Errors
 /// Describes an output that is not in the expected format.
-pub fn cut(join: Join, output: Vec<u8>) -> Result<Parts, String> {
+pub fn divide_output(join: Join, output: Vec<u8>) -> Result<OutputParts, String> {
     let (start, end, count) = match join {
         Join::Plain => (0, output.len(), 0),
         Join::Report => {
-            let start = after(&output, LETTERS)
+            let start = find_end(&output, LETTERS)
                 .ok_or("no report of BLAST+: nothing tells of the database")?;
             let end = memchr::memmem::rfind(&output, DATABASE);
             (
@@ -64,7 +64,7 @@ pub fn cut(join: Join, output: Vec<u8>) -> Result<Parts, String> {
             )
         }
         Join::Xml => {
-            let start = after(&output, ITERATIONS[0]).ok_or("no XML of BLAST+ (-outfmt 5)")?;
+            let start = find_end(&output, ITERATIONS[0]).ok_or("no XML of BLAST+ (-outfmt 5)")?;
             let end = memchr::memmem::rfind(&output, ITERATIONS[1]);
             let end = end.filter(|&end| end >= start).ok_or("XML that is not whole")?;
             (start, end, memchr::memmem::find_iter(&output[start..end], ITERATION).count() as u64)
@@ -81,20 +81,20 @@ pub fn cut(join: Join, output: Vec<u8>) -> Result<Parts, String> {
     let mut head = output;
     let tail = head.split_off(end);
     let body = head.split_off(start);
-    Ok(Parts { head, body, tail, count })
+    Ok(OutputParts { head, body, tail, count })
 }
 
 /// Returns the bytes of this output in the joined output.
-pub fn placed(join: Join, parts: &Parts, standing: Standing) -> Vec<u8> {
-    let mut placed = if standing.is_first { parts.head.clone() } else { Vec::new() };
+pub fn joined_part(join: Join, parts: &OutputParts, position: OutputPosition) -> Vec<u8> {
+    let mut placed = if position.is_first { parts.head.clone() } else { Vec::new() };
     match join {
-        Join::Xml => number(&parts.body, standing, &mut placed),
+        Join::Xml => renumber_iterations(&parts.body, position, &mut placed),
         Join::Plain | Join::Report | Join::Comments => placed.extend_from_slice(&parts.body),
     }
-    if standing.is_last {
+    if position.is_last {
         match join {
             Join::Comments => {
-                let all = standing.counted + parts.count;
+                let all = position.counted + parts.count;
                 placed.extend([PROCESSED[0], all.to_string().as_bytes(), PROCESSED[1]].concat());
             }
             _ => placed.extend_from_slice(&parts.tail),
@@ -104,18 +104,18 @@ pub fn placed(join: Join, parts: &Parts, standing: Standing) -> Vec<u8> {
 }
 
 /// Renumbers the iterations, and the queries that have numbers for names.
-fn number(body: &[u8], standing: Standing, into: &mut Vec<u8>) {
+fn renumber_iterations(body: &[u8], position: OutputPosition, into: &mut Vec<u8>) {
     for line in body.split_inclusive(|&byte| byte == b'\n') {
-        if let Some(number) = between(line, NUMBER) {
+        if let Some(number) = parse_between(line, NUMBER) {
             into.extend(
-                [NUMBER[0], (number + standing.counted).to_string().as_bytes(), NUMBER[1]].concat(),
+                [NUMBER[0], (number + position.counted).to_string().as_bytes(), NUMBER[1]].concat(),
             );
-        } else if let Some(number) = between(line, QUERY) {
+        } else if let Some(number) = parse_between(line, QUERY) {
             into.extend(
-                [QUERY[0], (number + standing.queries).to_string().as_bytes(), QUERY[1]].concat(),
+                [QUERY[0], (number + position.queries).to_string().as_bytes(), QUERY[1]].concat(),
             );
         } else if line.starts_with(MESSAGE) {
-            renumber(line, standing.queries, into);
+            renumber_message(line, position.queries, into);
         } else {
             into.extend_from_slice(line);
         }
@@ -123,9 +123,9 @@ fn number(body: &[u8], standing: Standing, into: &mut Vec<u8>) {
 }
 
 /// Renumbers the queries that a warning names.
-fn renumber(line: &[u8], before: u64, into: &mut Vec<u8>) {
+fn renumber_message(line: &[u8], before: u64, into: &mut Vec<u8>) {
     let mut rest = line;
-    while let Some(at) = after(rest, NUMBERED) {
+    while let Some(at) = find_end(rest, NUMBERED) {
         into.extend_from_slice(&rest[..at]);
         rest = &rest[at..];
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -139,11 +139,11 @@ fn renumber(line: &[u8], before: u64, into: &mut Vec<u8>) {
     into.extend_from_slice(rest);
 }
 
-fn after(bytes: &[u8], what: &[u8]) -> Option<usize> {
+fn find_end(bytes: &[u8], what: &[u8]) -> Option<usize> {
     memchr::memmem::find(bytes, what).map(|at| at + what.len())
 }
 
-fn between(line: &[u8], [before, behind]: [&[u8]; 2]) -> Option<u64> {
+fn parse_between(line: &[u8], [before, behind]: [&[u8]; 2]) -> Option<u64> {
     let number = line.strip_prefix(before)?.strip_suffix(behind)?;
     std::str::from_utf8(number).ok()?.parse().ok()
 }
@@ -154,15 +154,15 @@ mod tests {
 
     /// Joins the outputs of blocks, each with its number of queries.
     fn joined(join: Join, outputs: &[(&str, u64)]) -> String {
-        let mut standing = Standing { is_first: true, ..Standing::default() };
+        let mut position = OutputPosition { is_first: true, ..OutputPosition::default() };
         let mut all = Vec::new();
         for (number, (output, queries)) in outputs.iter().enumerate() {
-            standing.is_last = number + 1 == outputs.len();
-            let parts = cut(join, output.as_bytes().to_vec()).expect("an output");
-            all.extend(placed(join, &parts, standing));
-            standing.counted += parts.count;
-            standing.queries += queries;
-            standing.is_first = false;
+            position.is_last = number + 1 == outputs.len();
+            let parts = divide_output(join, output.as_bytes().to_vec()).expect("an output");
+            all.extend(joined_part(join, &parts, position));
+            position.counted += parts.count;
+            position.queries += queries;
+            position.is_first = false;
         }
         String::from_utf8(all).expect("text")
     }
@@ -224,7 +224,7 @@ mod tests {
             (Join::Comments, "# BLAST processed 2 queries\nmore\n"),
             (Join::Comments, "# BLAST processed x queries\n"),
         ] {
-            assert!(cut(join, output.as_bytes().to_vec()).is_err(), "{join:?} {output}");
+            assert!(divide_output(join, output.as_bytes().to_vec()).is_err(), "{join:?} {output}");
         }
     }
 }

@@ -25,7 +25,7 @@ const NAP: Duration = Duration::from_millis(2);
 const LAST_WORDS: usize = 400;
 
 /// The output of a run.
-pub struct Ran {
+pub struct RunOutput {
     /// Standard output of the program, or the file that it wrote.
     pub output: Vec<u8>,
     /// Standard error of the program.
@@ -33,29 +33,30 @@ pub struct Ran {
 }
 
 /// Why a run has no output.
-pub enum Failed {
+pub enum RunFailure {
     /// The job ends.
     Halted,
     /// The program cannot be started.
-    Never(Error),
+    CannotStart(Error),
     /// The program exited with another code than 0, or not in time. Describes the failure and its
     /// last words.
-    This(String),
+    Failed(String),
 }
 
 /// Runs the program on some queries.
 ///
 /// # Errors
 /// See [`RunFailure`].
-pub fn run(foreign: &Foreign, queries: &[u8], halt: &Halt) -> Result<Ran, Failed> {
-    let never =
-        |error: io::Error| Failed::Never(Error::refused("files in memory for the program", &error));
-    let input = in_memory(MemfdFlags::CLOEXEC, queries).map_err(never)?;
-    let said = in_memory(MemfdFlags::CLOEXEC, &[]).map_err(never)?;
-    let writes = foreign.command.iter().any(|word| has(word, PLACES[1]));
+pub fn run(foreign: &Foreign, queries: &[u8], halt: &Halt) -> Result<RunOutput, RunFailure> {
+    let never = |error: io::Error| {
+        RunFailure::CannotStart(Error::refused("files in memory for the program", &error))
+    };
+    let input = memory_file(MemfdFlags::CLOEXEC, queries).map_err(never)?;
+    let said = memory_file(MemfdFlags::CLOEXEC, &[]).map_err(never)?;
+    let writes = foreign.command.iter().any(|word| has_placeholder(word, PLACES[1]));
     // The program opens the output by its number, so the file must stay open in it.
     let flags = if writes { MemfdFlags::empty() } else { MemfdFlags::CLOEXEC };
-    let output = in_memory(flags, &[]).map_err(never)?;
+    let output = memory_file(flags, &[]).map_err(never)?;
     let numbered = format!("/dev/fd/{}", output.as_raw_fd());
     let put = |word: &OsString| {
         let places = [
@@ -63,12 +64,14 @@ pub fn run(foreign: &Foreign, queries: &[u8], halt: &Halt) -> Result<Ran, Failed
             (PLACES[1], numbered.as_bytes()),
             (PLACES[2], foreign.database.as_bytes()),
         ];
-        places.iter().fold(word.clone(), |word, (place, value)| replaced(&word, place, value))
+        places
+            .iter()
+            .fold(word.clone(), |word, (place, value)| replace_placeholder(&word, place, value))
     };
     let words: Vec<OsString> = foreign.command.iter().map(put).collect();
-    let (program, arguments) = words
-        .split_first()
-        .ok_or_else(|| Failed::Never(Error::query_options("there is no program to be run")))?;
+    let (program, arguments) = words.split_first().ok_or_else(|| {
+        RunFailure::CannotStart(Error::query_options("there is no program to be run"))
+    })?;
     let mut command = Command::new(program);
     command.args(arguments);
     let copy = |file: &File| file.try_clone().map(Stdio::from).map_err(never);
@@ -76,39 +79,44 @@ pub fn run(foreign: &Foreign, queries: &[u8], halt: &Halt) -> Result<Ran, Failed
     command.stdout(if writes { Stdio::null() } else { copy(&output)? });
     end_with_parent(&mut command);
     let child = command.spawn().map_err(|error| {
-        Failed::Never(Error::query_options(format_args!("{}: {error}", program.to_string_lossy())))
+        RunFailure::CannotStart(Error::query_options(format_args!(
+            "{}: {error}",
+            program.to_string_lossy()
+        )))
     })?;
-    let ended = ended(child, foreign.time_limit, halt);
+    let ended = await_end(child, foreign.time_limit, halt);
     let said = contents(said).map_err(never)?;
     match ended.map_err(never)? {
-        Ended::Halted => Err(Failed::Halted),
-        Ended::Late => Err(Failed::This(with_words(
+        ProcessEnd::Halted => Err(RunFailure::Halted),
+        ProcessEnd::TimedOut => Err(RunFailure::Failed(with_last_words(
             format!("took longer than {} s", foreign.time_limit.as_secs()),
             &said,
         ))),
-        Ended::With(status) if status.success() => {
-            Ok(Ran { output: contents(output).map_err(never)?, said })
+        ProcessEnd::Exited(status) if status.success() => {
+            Ok(RunOutput { output: contents(output).map_err(never)?, said })
         }
-        Ended::With(status) => Err(Failed::This(with_words(cause(status), &said))),
+        ProcessEnd::Exited(status) => {
+            Err(RunFailure::Failed(with_last_words(cause(status), &said)))
+        }
     }
 }
 
 /// How a process ended.
-enum Ended {
-    With(ExitStatus),
-    Late,
+enum ProcessEnd {
+    Exited(ExitStatus),
+    TimedOut,
     Halted,
 }
 
-fn ended(mut child: Child, limit: Duration, halt: &Halt) -> io::Result<Ended> {
+fn await_end(mut child: Child, limit: Duration, halt: &Halt) -> io::Result<ProcessEnd> {
     let (start, mut nap) = (Instant::now(), Duration::from_micros(100));
     loop {
         if let Some(status) = child.try_wait()? {
-            return Ok(Ended::With(status));
+            return Ok(ProcessEnd::Exited(status));
         }
         let early = match (halt.is_set(), start.elapsed() > limit) {
-            (true, _) => Ended::Halted,
-            (false, true) => Ended::Late,
+            (true, _) => ProcessEnd::Halted,
+            (false, true) => ProcessEnd::TimedOut,
             (false, false) => {
                 thread::sleep(nap);
                 nap = (2 * nap).min(NAP);
@@ -130,7 +138,7 @@ fn end_with_parent(command: &mut Command) {
 }
 
 /// Creates a file in memory with these bytes, to be read from its start.
-fn in_memory(flags: MemfdFlags, bytes: &[u8]) -> io::Result<File> {
+fn memory_file(flags: MemfdFlags, bytes: &[u8]) -> io::Result<File> {
     let mut file = File::from(memfd_create("fleetblast-wrap", flags)?);
     file.write_all(bytes)?;
     file.seek(SeekFrom::Start(0))?;
@@ -152,7 +160,7 @@ fn cause(status: ExitStatus) -> String {
     }
 }
 
-fn with_words(what: String, said: &[u8]) -> String {
+fn with_last_words(what: String, said: &[u8]) -> String {
     let said = said.trim_ascii();
     let last = &said[said.len().saturating_sub(LAST_WORDS)..];
     match last.is_empty() {
@@ -162,11 +170,11 @@ fn with_words(what: String, said: &[u8]) -> String {
 }
 
 /// Returns whether a word contains a placeholder.
-pub fn has(word: &OsStr, place: &str) -> bool {
+pub fn has_placeholder(word: &OsStr, place: &str) -> bool {
     memchr::memmem::find(word.as_bytes(), place.as_bytes()).is_some()
 }
 
-fn replaced(word: &OsStr, place: &str, value: &[u8]) -> OsString {
+fn replace_placeholder(word: &OsStr, place: &str, value: &[u8]) -> OsString {
     let (mut made, mut rest) = (Vec::new(), word.as_bytes());
     while let Some(at) = memchr::memmem::find(rest, place.as_bytes()) {
         made.extend_from_slice(&rest[..at]);

@@ -4,20 +4,20 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use fleetblast_fleet::ids::Rank;
-use fleetblast_mpi::{Mailbox, World, name_rank};
+use fleetblast_mpi::{Messenger, World, name_rank};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Common, Cut, Ends, Job, judge, preload};
+use super::{BlockCut, ForeignContext, ForeignIo, ForeignJob, check_failed_blocks, preload};
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::interrupt::DrainSignals;
 use crate::plan::Foreign;
 use crate::processes::{Processes, Role, agree, failure, hosts};
-use crate::ranks::checkpoint::Keeping;
-use crate::ranks::ending::remove;
-use crate::ranks::processes::{kept, path_bytes, path_of};
-use crate::ranks::transport::mpi::Mpi;
-use crate::ranks::vigil::Vigil;
+use crate::ranks::checkpoint::CheckpointOptions;
+use crate::ranks::ending::remove_checkpoint;
+use crate::ranks::processes::{path_from_bytes, path_to_bytes, share_checkpoint};
+use crate::ranks::supervisor::Supervisor;
+use crate::ranks::transport::mpi::MpiTransport;
 
 /// Runs the program on the processes that were started together.
 ///
@@ -34,8 +34,8 @@ pub fn run(
     let processes = &Processes { world, audience: Arc::clone(audience) };
     let world = &processes.world;
     let (hosts, rank) = (hosts(world)?, world.rank());
-    processes.together(same(world, &foreign, &hosts))?;
-    let job = Job::new(foreign, audience);
+    processes.together(check_same_command(world, &foreign, &hosts))?;
+    let job = ForeignJob::new(foreign, audience);
     let in_front = world.comm().split_by_host().map_err(failure)?.rank() == 0;
     let loaded = match in_front {
         true => preload::preload(&job.foreign.files, &**audience),
@@ -43,23 +43,23 @@ pub fn run(
     };
     // No program starts before the database is loaded.
     processes.together(loaded)?;
-    let cut = processes.together(Cut::new(&job.foreign, world.size() as u32))?;
+    let cut = processes.together(BlockCut::new(&job.foreign, world.size() as u32))?;
     let early = drain.as_ref().map(DrainSignals::early_end);
-    let ends = if rank == 0 { Ends::open(&job, &cut, early.as_deref()) } else { Ok(None) };
+    let ends = if rank == 0 { ForeignIo::open(&job, &cut, early.as_deref()) } else { Ok(None) };
     let (ends, checkpoint) = processes.together(ends)?.unzip();
     let checkpoint = checkpoint.flatten();
-    let path = ends.as_ref().map(|ends| path_bytes(ends.output.path()));
+    let path = ends.as_ref().map(|ends| path_to_bytes(ends.output.path()));
     // There is nothing to do.
-    let Some(path) = processes.tell_all(path)?.map(path_of) else { return Ok(()) };
-    let keeping = Keeping::from(&job.foreign);
-    let kept = kept(processes, &keeping, checkpoint.as_ref())?;
-    let vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: drain, sending: None };
-    let mut common = Common::new(&job, world.size() as u32, cut, path, kept);
+    let Some(path) = processes.tell_all(path)?.map(path_from_bytes) else { return Ok(()) };
+    let keeping = CheckpointOptions::from(&job.foreign);
+    let kept = share_checkpoint(processes, &keeping, checkpoint.as_ref())?;
+    let supervisor = Supervisor { checkpoint: checkpoint.as_ref(), signals: drain, stream: None };
+    let mut common = ForeignContext::new(&job, world.size() as u32, cut, path, kept);
     common.hosts = hosts;
-    let mailbox = Mailbox::new(world.comm()).map_err(failure)?;
-    let mut mpi = Mpi::new(mailbox, None, None);
+    let messenger = Messenger::new(world.comm()).map_err(failure)?;
+    let mut mpi = MpiTransport::new(messenger, None, None);
     let (works, whole) = ends.map(|ends| ends.works(&job)).unzip();
-    let ended = common.verdict(common.run(Rank(rank as u32), works, vigil, &mut mpi));
+    let ended = common.rank_result(common.run(Rank(rank as u32), works, supervisor, &mut mpi));
     let drained = matches!(&ended, Err(error) if error.exit_code == exit::DRAINED);
     let closed = match &ended {
         Ok(()) => mpi.complete(world, whole.as_ref(), common.kept.is_some(), checkpoint.as_ref()),
@@ -79,20 +79,20 @@ pub fn run(
         processes.abort(&error)
     });
     if !drained {
-        remove(checkpoint, keeping.records.is_some(), &**audience);
+        remove_checkpoint(checkpoint, keeping.records.is_some(), &**audience);
     }
     ended?;
-    judge(failed).map_err(|error| match rank {
+    check_failed_blocks(failed).map_err(|error| match rank {
         0 => error,
         _ => Error::new(error.exit_code, ""),
     })
 }
 
 /// Checks that all ranks have the same command as the first.
-fn same(world: &World, foreign: &Foreign, hosts: &[String]) -> Result<(), Error> {
+fn check_same_command(world: &World, foreign: &Foreign, hosts: &[String]) -> Result<(), Error> {
     // Hosts may have the database at different paths.
-    let told = format!("{:?}", Foreign { files: Vec::new(), ranks: 1, ..foreign.clone() });
-    let own = xxh3_64(told.as_bytes()).to_ne_bytes();
+    let described = format!("{:?}", Foreign { files: Vec::new(), ranks: 1, ..foreign.clone() });
+    let own = xxh3_64(described.as_bytes()).to_ne_bytes();
     let all = world.comm().gather_all(&own).map_err(failure)?;
     match all.iter().position(|other| *other != all[0]) {
         None => Ok(()),

@@ -1,8 +1,8 @@
 //! Runs a job on ranks that are processes: compares them, plans the job together, runs it, and ends
 //! it together.
 
-mod agree;
 mod broadcast;
+mod comparison;
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,21 +15,21 @@ use fleetblast_db::load::{Held, Method};
 use fleetblast_db::{OddHeader, check_mapped_files};
 use fleetblast_fleet::ids::{PartitionId, Rank};
 use fleetblast_fleet::plan::Layout;
-use fleetblast_mpi::{Comm, Launch, Mailbox, World};
+use fleetblast_mpi::{Comm, Launch, Messenger, World};
 use fleetblast_spool::{Checkpoint, Run, Scan};
 
-use self::agree::Comparison;
-use self::broadcast::Setting;
-use super::account::{self, Figures};
-use super::checkpoint::{self, Keeping, Kept};
-use super::ending::remove;
-use super::job::Job;
-use super::layout::{self, Ranks};
-use super::sending::Sending;
+use self::broadcast::BroadcastContext;
+use self::comparison::RankComparison;
+use super::account::{self, RankStatistics};
+use super::checkpoint::{self, CheckpointOptions, CheckpointState};
+use super::ending::remove_checkpoint;
+use super::job::RankJob;
+use super::layout::{self, RankResources};
+use super::metadata_stream::MetadataStream;
+use super::supervisor::Supervisor;
 use super::transport::group_file::GroupFile;
-use super::transport::mpi::Mpi;
-use super::vigil::Vigil;
-use super::{Common, Cut, Ends, counted, refused};
+use super::transport::mpi::MpiTransport;
+use super::{DatabaseCut, JobContext, JobIo, count_occurrences, limits};
 use crate::allowed_cpus;
 use crate::audience::Audience;
 use crate::crossing::{Bridge, IoChannel};
@@ -83,33 +83,33 @@ fn search(
     let audience = &processes.audience;
     let world = &processes.world;
     let hosts = hosts(world)?;
-    let ranks = Comparison { processes, hosts: &hosts };
+    let ranks = RankComparison { processes, hosts: &hosts };
     ranks.agree_on_plan(&plan)?;
-    processes.together(refused::refuse(&plan))?;
+    processes.together(limits::check_supported(&plan))?;
     let host = world.comm().split_by_host().map_err(failure)?;
-    let threads = plan.threads.beside_processes(sharing_cpus(&host)?);
+    let threads = plan.threads.beside_processes(count_ranks_sharing_cpus(&host)?);
     let plan = &plan.with_threads(threads);
     let target = processes.together(Target::open(plan, &**audience))?;
     ranks.agree_on_database(plan, &target)?;
-    let layout = laid_out(processes, &host, plan, &target)?;
+    let layout = agree_on_layout(processes, &host, plan, &target)?;
     if plan.fleet.dry_run {
         let is_first = world.rank() == 0;
         if let (true, Some(crossing)) = (is_first, &crossing) {
             crossing.search_endpoint()?.stay_empty()?;
         }
-        let printed = if is_first { layout::print(&layout, plan, &target) } else { Ok(()) };
+        let printed = if is_first { layout::print_layout(&layout, plan, &target) } else { Ok(()) };
         processes.together(printed)?;
         return bridge.map_or(Ok(()), Bridge::close);
     }
-    let choice = processes.together(layout::loading(plan, &target, &layout))?;
-    let cut = Cut::new(&target, &layout);
+    let choice = processes.together(layout::choose_loader(plan, &target, &layout))?;
+    let cut = DatabaseCut::new(&target, &layout);
     let contents = ranks.agree_on_contents(plan, &target, &cut)?;
     processes.together(check_mapped_files().map_err(Error::from))?;
     let is_first = world.rank() == 0;
     let early = drain.as_ref().map(DrainSignals::early_end);
     let early = early.as_deref();
     let open =
-        || Ends::open(plan, &target, &contents, &layout, crossing.as_ref(), (early, audience));
+        || JobIo::open(plan, &target, &contents, &layout, crossing.as_ref(), (early, audience));
     let ends = match &mut bridge {
         _ if !is_first => Ok(None),
         // A job without queries ends in here.
@@ -118,25 +118,26 @@ fn search(
     };
     let (ends, checkpoint) = processes.together(ends)?.unzip();
     let checkpoint = checkpoint.flatten();
-    let path = ends.as_ref().map(|ends| path_bytes(ends.output.path()));
+    let path = ends.as_ref().map(|ends| path_to_bytes(ends.output.path()));
     // There is nothing to do.
-    let Some(path) = processes.tell_all(path)?.map(path_of) else {
+    let Some(path) = processes.tell_all(path)?.map(path_from_bytes) else {
         return bridge.map_or(Ok(()), Bridge::close);
     };
-    let kept = kept(processes, &plan.into(), checkpoint.as_ref())?;
-    let sending = ends.as_ref().and_then(|ends| ends.output.sending.as_ref());
-    let sending = sending.map(Sending::watcher);
-    let watched = sending.clone();
-    let vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: drain, sending };
-    let Cut { partitions, topology } = cut;
-    let occurrences = occurrences(processes, plan, &target)?;
-    let mut job = Job::new(plan, &target, audience, partitions, occurrences);
-    job.sending = watched;
-    let mut common = Common::new(job, topology, &layout, choice, path, kept);
+    let kept = share_checkpoint(processes, &plan.into(), checkpoint.as_ref())?;
+    let stream = ends.as_ref().and_then(|ends| ends.output.stream.as_ref());
+    let stream = stream.map(MetadataStream::observer);
+    let observer = stream.clone();
+    let supervisor = Supervisor { checkpoint: checkpoint.as_ref(), signals: drain, stream };
+    let DatabaseCut { partitions, topology } = cut;
+    let occurrences = count_all_occurrences(processes, plan, &target)?;
+    let mut job = RankJob::new(plan, &target, audience, partitions, occurrences);
+    job.stream = observer;
+    let mut common = JobContext::new(job, topology, &layout, choice, path, kept);
     common.hosts = hosts.clone();
     let recorder = processes.together(account::recorder(plan, world.rank() as u32))?;
-    let setting = Setting { processes, hosts: &common.hosts, checkpoint: checkpoint.as_ref() };
-    match load_together(setting, &common, &recorder) {
+    let setting =
+        BroadcastContext { processes, hosts: &common.hosts, checkpoint: checkpoint.as_ref() };
+    match load_by_broadcast(setting, &common, &recorder) {
         Ok(held) => {
             common.held = held;
             // Files that one rank read for all may have changed meanwhile.
@@ -150,15 +151,15 @@ fn search(
         }
     }
     let output = processes.together(GroupFile::open(world, &common).map_err(failure))?;
-    let mailbox = Mailbox::new(world.comm()).map_err(failure)?;
-    let mut mpi = Mpi::new(mailbox, output, bridge);
+    let messenger = Messenger::new(world.comm()).map_err(failure)?;
+    let mut mpi = MpiTransport::new(messenger, output, bridge);
     let works = ends.map(|ends| ends.works(&common.job)).transpose();
     let (works, whole) = processes.together(works)?.unzip();
-    let end = common.run(Rank(world.rank() as u32), works, vigil, &recorder, &mut mpi);
+    let end = common.run(Rank(world.rank() as u32), works, supervisor, &recorder, &mut mpi);
     let mut own = None;
-    let ended = end.and_then(|(end, figures)| {
-        own = Some(figures);
-        common.verdict(Ok(end))
+    let ended = end.and_then(|(end, statistics)| {
+        own = Some(statistics);
+        common.rank_result(Ok(end))
     });
     let drained = matches!(&ended, Err(error) if error.exit_code == exit::DRAINED);
     let closed = match &ended {
@@ -169,7 +170,7 @@ fn search(
     // A launcher ends the other ranks when one ends with an error. So no rank ends before all have
     // come to this point.
     let all_closed = closed.and_then(|()| {
-        tell_of_odd_headers(processes, &target)?;
+        warn_of_odd_headers(processes, &target)?;
         write_account(world, &common, own, start)?;
         mpi.close()
     });
@@ -178,7 +179,7 @@ fn search(
         processes.abort(&error)
     }
     if !drained {
-        remove(checkpoint, plan.records().is_some(), &**audience);
+        remove_checkpoint(checkpoint, plan.records().is_some(), &**audience);
     }
     ended
 }
@@ -187,9 +188,9 @@ fn search(
 ///
 /// # Errors
 /// See [`broadcast::load`].
-fn load_together(
-    setting: Setting,
-    common: &Common,
+fn load_by_broadcast(
+    setting: BroadcastContext,
+    common: &JobContext,
     recorder: &Recorder,
 ) -> Result<HashMap<PartitionId, Held>, Error> {
     if common.choice.method != Method::Broadcast {
@@ -203,8 +204,8 @@ fn load_together(
 /// ranks have finished their parts of the trace.
 fn write_account(
     world: &World,
-    common: &Common,
-    own: Option<Figures>,
+    common: &JobContext,
+    own: Option<RankStatistics>,
     start: Instant,
 ) -> Result<(), Error> {
     let plan = common.job.plan;
@@ -218,13 +219,13 @@ fn write_account(
     if world.rank() > 0 {
         return Ok(());
     }
-    let figures: Result<Vec<Figures>, _> =
+    let statistics: Result<Vec<RankStatistics>, _> =
         all.iter().map(|bytes| postcard::from_bytes(bytes)).collect();
-    account::render(common, &figures.map_err(Error::engine)?, start, false)
+    account::render(common, &statistics.map_err(Error::engine)?, start, false)
 }
 
 /// Sends odd headers of all ranks to the first one, which warns of one for each volume.
-fn tell_of_odd_headers(processes: &Processes, target: &Target) -> Result<(), Error> {
+fn warn_of_odd_headers(processes: &Processes, target: &Target) -> Result<(), Error> {
     let own = postcard::to_allocvec(&target.odd_headers()).map_err(Error::engine)?;
     let all = processes.world.comm().gather_all(&own).map_err(failure)?;
     let all: Result<Vec<Vec<OddHeader>>, _> =
@@ -238,13 +239,17 @@ fn tell_of_odd_headers(processes: &Processes, target: &Target) -> Result<(), Err
 
 /// Counts the occurrences of the plan's pattern in the whole database. Each rank counts in an equal
 /// part.
-fn occurrences(processes: &Processes, plan: &Plan, target: &Target) -> Result<u64, Error> {
+fn count_all_occurrences(
+    processes: &Processes,
+    plan: &Plan,
+    target: &Target,
+) -> Result<u64, Error> {
     if plan.params.pattern().is_none() {
         return Ok(0);
     }
     let Processes { world, .. } = processes;
     let own = target.searched.partitions(world.size()).into_iter().nth(world.rank());
-    let own = own.map_or(Ok(0), |oids| counted(plan, target, oids));
+    let own = own.map_or(Ok(0), |oids| count_occurrences(plan, target, oids));
     let own = processes.together(own)?.to_ne_bytes();
     let all = world.comm().gather_all(&own).map_err(failure)?;
     let count = |bytes: &Vec<u8>| bytes.as_slice().try_into().map(u64::from_ne_bytes);
@@ -253,7 +258,7 @@ fn occurrences(processes: &Processes, plan: &Plan, target: &Target) -> Result<u6
 }
 
 /// Counts the ranks of a host that may run on the same CPUs as this one, including itself.
-fn sharing_cpus(host: &Comm) -> Result<usize, Error> {
+fn count_ranks_sharing_cpus(host: &Comm) -> Result<usize, Error> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let own = allowed_cpus(&status).unwrap_or_default();
     let all = host.gather_all(own.as_bytes()).map_err(failure)?;
@@ -261,7 +266,7 @@ fn sharing_cpus(host: &Comm) -> Result<usize, Error> {
 }
 
 /// Plans the layout on the first rank, by the host with least memory, and sends it to all.
-fn laid_out(
+fn agree_on_layout(
     processes: &Processes,
     host: &Comm,
     plan: &Plan,
@@ -273,7 +278,7 @@ fn laid_out(
     let own = (host.size() as u32, in_front, layout::memory_per_rank(host.size() as u32), remote);
     let own = postcard::to_allocvec(&own).map_err(Error::engine)?;
     let all = world.size() as u32;
-    let mut ranks = Ranks { all, per_host: 1, hosts: 0, memory: None, remote: false };
+    let mut ranks = RankResources { all, per_host: 1, hosts: 0, memory: None, remote: false };
     for bytes in world.comm().gather_all(&own).map_err(failure)? {
         let (per_host, in_front, memory, remote): (u32, bool, Option<u64>, bool) =
             postcard::from_bytes(&bytes).map_err(Error::engine)?;
@@ -284,7 +289,7 @@ fn laid_out(
     }
     // All ranks have the same figures, but perhaps not all can read the query file.
     let layout = match world.rank() {
-        0 => layout::lay_out(plan, target, ranks).map(Some),
+        0 => layout::plan_layout(plan, target, ranks).map(Some),
         _ => Ok(None),
     };
     let layout = processes.together(layout)?.map(|layout| postcard::to_allocvec(&layout));
@@ -294,39 +299,40 @@ fn laid_out(
 }
 
 /// Sends the checkpoint to all ranks, if there is one. Each rank scans some of its files.
-pub fn kept(
+pub fn share_checkpoint(
     processes: &Processes,
-    keeping: &Keeping,
+    keeping: &CheckpointOptions,
     checkpoint: Option<&Checkpoint>,
-) -> Result<Option<Kept>, Error> {
+) -> Result<Option<CheckpointState>, Error> {
     let world = &processes.world;
     let run = checkpoint.map(|checkpoint| {
-        let files = checkpoint::files(checkpoint.run())?;
+        let files = checkpoint::list_files(checkpoint.run())?;
         let Run { root, number, job, codec } = checkpoint.run();
-        postcard::to_allocvec(&(path_bytes(root), number, job, codec, files)).map_err(Error::engine)
+        postcard::to_allocvec(&(path_to_bytes(root), number, job, codec, files))
+            .map_err(Error::engine)
     });
     let Some(run) = processes.tell_all(processes.together(run.transpose())?)? else {
         return Ok(None);
     };
     let (root, number, job, codec, files) = postcard::from_bytes(&run).map_err(Error::engine)?;
-    let run = Run { root: path_of(root), number, job, codec };
-    let scans = checkpoint::scan(&run, files, world.rank(), world.size());
+    let run = Run { root: path_from_bytes(root), number, job, codec };
+    let scans = checkpoint::scan_files(&run, files, world.rank(), world.size());
     let scans = postcard::to_allocvec(&processes.together(scans)?).map_err(Error::engine)?;
     let mut all: Vec<Scan> = Vec::new();
     for scans in world.comm().gather_all(&scans).map_err(failure)? {
         all.extend(postcard::from_bytes::<Vec<Scan>>(&scans).map_err(Error::engine)?);
     }
     let kept = match checkpoint {
-        Some(_) => Kept::told(run, keeping, &all, &*processes.audience),
-        None => Kept::new(run, keeping, &all),
+        Some(_) => CheckpointState::with_report(run, keeping, &all, &*processes.audience),
+        None => CheckpointState::new(run, keeping, &all),
     };
     processes.together(kept).map(Some)
 }
 
-pub fn path_bytes(path: &Path) -> Vec<u8> {
+pub fn path_to_bytes(path: &Path) -> Vec<u8> {
     path.as_os_str().as_bytes().to_vec()
 }
 
-pub fn path_of(bytes: Vec<u8>) -> PathBuf {
+pub fn path_from_bytes(bytes: Vec<u8>) -> PathBuf {
     std::ffi::OsString::from_vec(bytes).into()
 }

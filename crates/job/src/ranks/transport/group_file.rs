@@ -21,11 +21,11 @@ use fleetblast_fleet::ids::Rank;
 use fleetblast_fleet::work::WorkerOutcome;
 use fleetblast_mpi::{Access, Arrival, Comm, MpiError, ParallelFile, World};
 
-use super::{Assembled, Happening};
+use super::{AssembledBytes, RankEvent};
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::output::Unpublished;
-use crate::ranks::Common;
+use crate::ranks::JobContext;
 
 /// The output file, opened by the group of this rank.
 pub struct GroupFile {
@@ -33,14 +33,14 @@ pub struct GroupFile {
     file: ParallelFile,
     report: Unpublished,
     audience: Arc<dyn Audience>,
-    together: bool,
+    is_collective: bool,
     /// With the supermaster: the longest time of a collective write.
     limit: Option<Duration>,
     /// Channel of bytes to be written.
-    sender: Sender<Assembled>,
-    receiver: Receiver<Assembled>,
+    sender: Sender<AssembledBytes>,
+    receiver: Receiver<AssembledBytes>,
     /// A collective write for which not all ranks have arrived.
-    waiting: Option<(Arrival, Assembled)>,
+    waiting: Option<(Arrival, AssembledBytes)>,
 }
 
 impl GroupFile {
@@ -49,7 +49,7 @@ impl GroupFile {
     ///
     /// # Errors
     /// The file cannot be opened, or not by the MPI-IO layer that the user chose.
-    pub fn open(world: &World, common: &Common) -> Result<Option<Self>, MpiError> {
+    pub fn open(world: &World, common: &JobContext) -> Result<Option<Self>, MpiError> {
         let (topology, config) = (&common.topology, &common.config);
         if matches!(config.strategy, Strategy::Merge | Strategy::Records) {
             return Ok(None);
@@ -65,7 +65,7 @@ impl GroupFile {
             file,
             report: common.unpublished(),
             audience: Arc::clone(&common.job.audience),
-            together: config.strategy == Strategy::Collective,
+            is_collective: config.strategy == Strategy::Collective,
             limit: beat.map(|beat| Duration::from_nanos(beat.limit.0)),
             sender,
             receiver,
@@ -74,7 +74,7 @@ impl GroupFile {
     }
 
     /// Returns a sender of bytes to be written.
-    pub fn writer(&self) -> Sender<Assembled> {
+    pub fn writer(&self) -> Sender<AssembledBytes> {
         self.sender.clone()
     }
 
@@ -82,12 +82,12 @@ impl GroupFile {
     ///
     /// # Errors
     /// The arrival of this rank cannot be announced.
-    pub fn poll(&mut self) -> Result<Option<Happening>, MpiError> {
+    pub fn poll(&mut self) -> Result<Option<RankEvent>, MpiError> {
         if self.waiting.is_none() {
             let Ok(assembled) = self.receiver.try_recv() else { return Ok(None) };
-            if !self.together {
-                let written = self.file.write_scattered(&pieces(&assembled));
-                return Ok(told(assembled, written));
+            if !self.is_collective {
+                let written = self.file.write_scattered(&offset_slices(&assembled));
+                return Ok(finished_event(assembled, written));
             }
             self.waiting = Some((self.comm.arrive()?, assembled));
         }
@@ -96,10 +96,10 @@ impl GroupFile {
             return Ok(None);
         }
         let Some((_, assembled)) = self.waiting.take() else { return Ok(None) };
-        let guard = |limit| guard(limit, self.report.clone(), Arc::clone(&self.audience));
+        let guard = |limit| start_guard(limit, self.report.clone(), Arc::clone(&self.audience));
         let _guard = self.limit.map(guard);
-        let written = self.file.write_scattered_all(&pieces(&assembled));
-        Ok(told(assembled, written))
+        let written = self.file.write_scattered_all(&offset_slices(&assembled));
+        Ok(finished_event(assembled, written))
     }
 
     /// Closes the file when all is written (collective in the group). If `durable`, brings it to
@@ -115,20 +115,20 @@ impl GroupFile {
     }
 }
 
-fn pieces(assembled: &Assembled) -> Vec<(u64, &[u8])> {
+fn offset_slices(assembled: &AssembledBytes) -> Vec<(u64, &[u8])> {
     let stretches = assembled.stretches.iter();
     stretches.map(|stretch| (stretch.offset, stretch.bytes.as_slice())).collect()
 }
 
 /// Returns the event of a finished write.
-fn told(assembled: Assembled, written: Result<(), MpiError>) -> Option<Happening> {
-    let Assembled { ticket, freed, span, .. } = assembled;
+fn finished_event(assembled: AssembledBytes, written: Result<(), MpiError>) -> Option<RankEvent> {
+    let AssembledBytes { ticket, freed, span, .. } = assembled;
     drop(span);
     match written {
         // The rank whose write failed reports the error, and ends the job.
         Err(MpiError::Elsewhere { .. }) => None,
-        Err(error) => Some(Happening::Worker(ticket, Err(failure(error)))),
-        Ok(()) => Some(Happening::Worker(ticket, Ok(WorkerOutcome::Written { freed }))),
+        Err(error) => Some(RankEvent::Worker(ticket, Err(failure(error)))),
+        Ok(()) => Some(RankEvent::Worker(ticket, Ok(WorkerOutcome::Written { freed }))),
     }
 }
 
@@ -151,17 +151,17 @@ fn failure(error: MpiError) -> Error {
 /// Ends the process, and so the job, unless the returned sender is dropped in time. If a rank dies
 /// during a collective write, the others wait in it for ever. The supermaster would miss the dead
 /// rank after a while. But if the supermaster's rank waits itself, its driver cannot check.
-fn guard(limit: Duration, report: Unpublished, audience: Arc<dyn Audience>) -> Sender<()> {
+fn start_guard(limit: Duration, report: Unpublished, audience: Arc<dyn Audience>) -> Sender<()> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
         if receiver.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
-            end_late(limit, &report, &*audience);
+            exit_overdue(limit, &report, &*audience);
         }
     });
     sender
 }
 
-fn end_late(limit: Duration, report: &Unpublished, audience: &dyn Audience) -> ! {
+fn exit_overdue(limit: Duration, report: &Unpublished, audience: &dyn Audience) -> ! {
     audience.complain(&format!(
         "{}: a collective write has lasted longer than {} s: a rank of the group of rank 0 does not come, or the file \
          system stands still",

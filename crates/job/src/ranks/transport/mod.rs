@@ -15,7 +15,7 @@ use fleetblast_fleet::work::{MasterOutcome, SupermasterOutcome, WorkerOutcome};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::ranks::output::Stretch;
+use crate::ranks::output::OutputSlice;
 use crate::ranks::wire::Bytes;
 use crate::trace::Span;
 
@@ -38,24 +38,24 @@ pub struct Receipt {
 }
 
 /// A receipt that returns to its sender when dropped.
-pub struct Returning {
+pub struct ReturningReceipt {
     /// The receipt.
     pub receipt: Receipt,
     /// Events of the sender's rank.
-    pub to: Sender<Happening>,
+    pub to: Sender<RankEvent>,
 }
 
-impl Drop for Returning {
+impl Drop for ReturningReceipt {
     fn drop(&mut self) {
         // A rank that has ended needs no receipt.
-        let _ = self.to.send(Happening::Sent(self.receipt));
+        let _ = self.to.send(RankEvent::Sent(self.receipt));
     }
 }
 
 /// An event of a rank.
-pub enum Happening {
+pub enum RankEvent {
     /// A message arrived. Among threads it comes with the receipt for its sender.
-    Message(Envelope, Option<Returning>),
+    Message(Envelope, Option<ReturningReceipt>),
     /// A message has left: its payload takes no memory of this rank any more.
     Sent(Receipt),
     /// Work of the supermaster has ended.
@@ -72,11 +72,11 @@ pub enum Happening {
 
 /// Assembled bytes of the output, to be written for a worker.
 #[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "only MPI writes for workers"))]
-pub struct Assembled {
+pub struct AssembledBytes {
     /// The worker's ticket.
     pub ticket: Ticket,
     /// The bytes; none if the rank only takes part in a collective write.
-    pub stretches: Vec<Stretch>,
+    pub stretches: Vec<OutputSlice>,
     /// Bytes of memory that are free after the write.
     pub freed: u64,
     /// The span of the work in the trace, which ends after the write.
@@ -86,7 +86,7 @@ pub struct Assembled {
 /// Transports messages between ranks; where ranks write together, it writes the output, too.
 pub trait Transport {
     /// Returns a sender of events, for the threads of this rank. [`Transport::next`] returns them.
-    fn works(&self) -> Sender<Happening>;
+    fn event_sender(&self) -> Sender<RankEvent>;
 
     /// Sends a message to another rank. Messages from one rank to another arrive in the order of
     /// sending. [`Transport::next`] returns the receipt when the message has left, which may be
@@ -99,11 +99,11 @@ pub trait Transport {
 
     /// Ends the other ranks at once, because the job cannot go on. Does nothing if the end of a
     /// process ends them.
-    fn end_all(&self) {}
+    fn end_other_ranks(&self) {}
 
     /// Returns the channel of bytes that the transport writes for this rank's worker.
     /// [`Transport::next`] returns the end of such work. `None` if the worker writes itself.
-    fn writer(&self) -> Option<Sender<Assembled>> {
+    fn writer(&self) -> Option<Sender<AssembledBytes>> {
         None
     }
 
@@ -111,5 +111,5 @@ pub trait Transport {
     ///
     /// # Errors
     /// The connection is lost.
-    fn next(&mut self, timeout: Duration) -> Result<Option<Happening>, Error>;
+    fn next(&mut self, timeout: Duration) -> Result<Option<RankEvent>, Error>;
 }

@@ -5,15 +5,15 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use fleetblast_fleet::ids::Rank;
-use fleetblast_mpi::{Mailbox, World, name_rank};
+use fleetblast_mpi::{Messenger, World, name_rank};
 use fleetblast_spool::Checkpoint;
 
 use super::group_file::GroupFile;
-use super::{Assembled, Envelope, Happening, Receipt, Transport};
+use super::{AssembledBytes, Envelope, RankEvent, Receipt, Transport};
 use crate::crossing::Bridge;
 use crate::error::Error;
 use crate::processes::failure;
-use crate::ranks::output::Whole;
+use crate::ranks::output::JobOutput;
 use crate::ranks::output::publish;
 
 /// Longest sleep between two checks for messages. On hosts with more ranks than cores, checks take
@@ -27,8 +27,8 @@ const SHORTEST_NAP: Duration = Duration::from_micros(20);
 const FAREWELL: Duration = Duration::from_secs(10);
 
 /// Transport of this process. Where ranks write by MPI, it writes the output, too.
-pub struct Mpi {
-    mailbox: Mailbox,
+pub struct MpiTransport {
+    messenger: Messenger,
     /// Receipts of messages that have not left, by ascending numbers.
     receipts: HashMap<u64, Receipt>,
     next_receipt: u64,
@@ -36,14 +36,14 @@ pub struct Mpi {
     /// The connection to ranks of another site.
     bridge: Option<Bridge>,
     /// Channel of events from the threads of this rank.
-    works: (Sender<Happening>, Receiver<Happening>),
+    events: (Sender<RankEvent>, Receiver<RankEvent>),
 }
 
-impl Mpi {
+impl MpiTransport {
     /// Creates the transport with the messenger of all ranks.
-    pub fn new(mailbox: Mailbox, output: Option<GroupFile>, bridge: Option<Bridge>) -> Self {
-        let (receipts, works) = (HashMap::new(), channel());
-        Mpi { mailbox, receipts, next_receipt: 0, output, bridge, works }
+    pub fn new(messenger: Messenger, output: Option<GroupFile>, bridge: Option<Bridge>) -> Self {
+        let (receipts, events) = (HashMap::new(), channel());
+        MpiTransport { messenger, receipts, next_receipt: 0, output, bridge, events }
     }
 
     /// Waits for messages to leave.
@@ -51,7 +51,7 @@ impl Mpi {
     /// # Errors
     /// The connection is lost.
     pub fn flush(&mut self) -> Result<(), Error> {
-        self.mailbox.flush(FAREWELL).map(drop).map_err(failure)
+        self.messenger.flush(FAREWELL).map(drop).map_err(failure)
     }
 
     /// Ends a job whose output is written. The supermaster's rank publishes it when all ranks have
@@ -62,7 +62,7 @@ impl Mpi {
     pub fn complete(
         &mut self,
         world: &World,
-        whole: Option<&Receiver<Whole>>,
+        whole: Option<&Receiver<JobOutput>>,
         durable: bool,
         checkpoint: Option<&Checkpoint>,
     ) -> Result<(), Error> {
@@ -70,12 +70,7 @@ impl Mpi {
         self.bridge.as_mut().map_or(Ok(()), Bridge::step_aside)?;
         self.flush()?;
         let closed = self.output.take().map_or(Ok(()), |output| output.close(durable));
-        closed.map_err(|mut error| {
-            if !error.is_silent() {
-                error.message += &format!(" ({})", name_rank(world.rank(), Some(world.host())));
-            }
-            error
-        })?;
+        closed.map_err(|error| error.with_place(&name_rank(world.rank(), Some(world.host()))))?;
         let Some(bridge) = &mut self.bridge else {
             world.comm().barrier().map_err(failure)?;
             return whole.map_or(Ok(()), |whole| publish(whole.try_iter(), checkpoint));
@@ -83,7 +78,7 @@ impl Mpi {
         bridge.watch_search();
         bridge.meet(world.comm())?;
         if let Some(whole) = whole {
-            let whole: Vec<Whole> = whole.try_iter().collect();
+            let whole: Vec<JobOutput> = whole.try_iter().collect();
             bridge.meanwhile(|| publish(whole, None))?;
         }
         // The report may take longer than the search.
@@ -97,17 +92,17 @@ impl Mpi {
     /// # Errors
     /// The connection is lost.
     pub fn close(self) -> Result<(), Error> {
-        self.mailbox.close().map_err(failure)?;
+        self.messenger.close().map_err(failure)?;
         self.bridge.map_or(Ok(()), Bridge::close)
     }
 }
 
-impl Transport for Mpi {
-    fn works(&self) -> Sender<Happening> {
-        self.works.0.clone()
+impl Transport for MpiTransport {
+    fn event_sender(&self) -> Sender<RankEvent> {
+        self.events.0.clone()
     }
 
-    fn writer(&self) -> Option<Sender<Assembled>> {
+    fn writer(&self) -> Option<Sender<AssembledBytes>> {
         self.output.as_ref().map(GroupFile::writer)
     }
 
@@ -119,43 +114,43 @@ impl Transport for Mpi {
     ) -> Result<(), Error> {
         let (to, bytes) = (to.index(), postcard::to_allocvec(&envelope).map_err(Error::engine)?);
         let Some(receipt) = receipt else {
-            return self.mailbox.send(to, 0, bytes).map_err(failure);
+            return self.messenger.send(to, 0, bytes).map_err(failure);
         };
         self.next_receipt += 1;
         self.receipts.insert(self.next_receipt, receipt);
-        self.mailbox.send_with_receipt(to, 0, bytes, self.next_receipt).map_err(failure)
+        self.messenger.send_with_receipt(to, 0, bytes, self.next_receipt).map_err(failure)
     }
 
-    fn next(&mut self, timeout: Duration) -> Result<Option<Happening>, Error> {
+    fn next(&mut self, timeout: Duration) -> Result<Option<RankEvent>, Error> {
         let start = Instant::now();
         let mut nap = SHORTEST_NAP;
         loop {
             // The bridge comes first, so that heartbeats go on however many events there are.
             let crosses = self.bridge.as_mut().map_or(Ok(false), Bridge::poll)?;
-            if let Ok(happening) = self.works.1.try_recv() {
-                return Ok(Some(happening));
+            if let Ok(event) = self.events.1.try_recv() {
+                return Ok(Some(event));
             }
-            let left = self.mailbox.left().and_then(|number| self.receipts.remove(&number));
+            let left = self.messenger.left().and_then(|number| self.receipts.remove(&number));
             if let Some(receipt) = left {
-                return Ok(Some(Happening::Sent(receipt)));
+                return Ok(Some(RankEvent::Sent(receipt)));
             }
             let written = self.output.as_mut().map_or(Ok(None), GroupFile::poll);
-            if let Some(happening) = written.map_err(failure)? {
-                return Ok(Some(happening));
+            if let Some(event) = written.map_err(failure)? {
+                return Ok(Some(event));
             }
-            if let Some(message) = self.mailbox.poll().map_err(failure)? {
+            if let Some(message) = self.messenger.poll().map_err(failure)? {
                 let envelope = postcard::from_bytes(&message.bytes).map_err(Error::engine)?;
-                return Ok(Some(Happening::Message(envelope, None)));
+                return Ok(Some(RankEvent::Message(envelope, None)));
             }
             let rest = timeout.saturating_sub(start.elapsed());
             if rest.is_zero() {
                 return Ok(None);
             }
             // The end of work wakes this thread. Messages must be polled.
-            if let Ok(happening) = self.works.1.recv_timeout(nap.min(rest)) {
-                return Ok(Some(happening));
+            if let Ok(event) = self.events.1.recv_timeout(nap.min(rest)) {
+                return Ok(Some(event));
             }
-            let is_moving = crosses || self.mailbox.is_moving();
+            let is_moving = crosses || self.messenger.is_moving();
             nap = (2 * nap).min(if is_moving { MOVING_NAP } else { NAP });
         }
     }

@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use fleetblast_fleet::end::Failure;
 use fleetblast_fleet::ids::{PartitionId, Rank, Time};
 use fleetblast_fleet::loading::{Awaited, Piece, Relay, Route, Silence};
-use fleetblast_mpi::{Arrival, Mailbox, Message, name_rank};
+use fleetblast_mpi::{Arrival, Message, Messenger, name_rank};
 use fleetblast_spool::Checkpoint;
 
 use crate::error::Error;
 use crate::output::Unpublished;
 use crate::processes::{Processes, failure};
-use crate::ranks::{checkpoint, vigil};
+use crate::ranks::{checkpoint, supervisor};
 
 /// Number of reading threads: network file systems are faster with several.
 const READERS: usize = 4;
@@ -42,7 +42,7 @@ mod tag {
 }
 
 /// Memory of a piece.
-pub enum Slot<'m> {
+pub enum PieceSlot<'m> {
     /// Another rank sends the piece.
     Empty(&'m mut [u8]),
     /// The piece is there.
@@ -50,13 +50,13 @@ pub enum Slot<'m> {
 }
 
 /// A piece to be read, and its memory.
-pub type Reading<'m> = (Piece, &'m mut [u8]);
+pub type PieceToRead<'m> = (Piece, &'m mut [u8]);
 /// A piece that was read.
-type Done<'m> = (Piece, Result<&'m [u8], Error>);
+type ReadResult<'m> = (Piece, Result<&'m [u8], Error>);
 
 /// All ranks, and the checkpoint.
 #[derive(Clone, Copy)]
-pub struct Setting<'a> {
+pub struct BroadcastContext<'a> {
     /// All ranks.
     pub processes: &'a Processes,
     /// Host name of each rank.
@@ -66,35 +66,35 @@ pub struct Setting<'a> {
 }
 
 /// A rank in the exchange of pieces.
-pub struct Exchange<'a, 'm> {
-    setting: Setting<'a>,
+pub struct PieceExchange<'a, 'm> {
+    setting: BroadcastContext<'a>,
     /// The unfinished report.
     report: Unpublished,
-    mailbox: Mailbox,
+    messenger: Messenger,
     relay: Relay,
     /// All pieces but those that are being read.
-    slots: HashMap<Piece, Slot<'m>>,
+    slots: HashMap<Piece, PieceSlot<'m>>,
     start: Instant,
     /// When the checkpoint received its last heartbeat.
-    pulse: Instant,
+    last_heartbeat: Instant,
 }
 
-impl<'a, 'm> Exchange<'a, 'm> {
+impl<'a, 'm> PieceExchange<'a, 'm> {
     /// Joins the exchange (collective). `slots` are for pieces from other ranks. `report` is
     /// removed if the job ends.
     ///
     /// The ranks cannot be connected.
     pub fn new(
-        setting: Setting<'a>,
+        setting: BroadcastContext<'a>,
         report: Unpublished,
         routes: &[Route],
-        slots: HashMap<Piece, Slot<'m>>,
+        slots: HashMap<Piece, PieceSlot<'m>>,
     ) -> Result<Self, Error> {
         let world = &setting.processes.world;
-        let mailbox = Mailbox::new(world.comm()).map_err(failure)?;
+        let messenger = Messenger::new(world.comm()).map_err(failure)?;
         let relay = Relay::new(Rank(world.rank() as u32), routes, Time(0));
         let start = Instant::now();
-        Ok(Self { setting, report, mailbox, relay, slots, start, pulse: start })
+        Ok(Self { setting, report, messenger, relay, slots, start, last_heartbeat: start })
     }
 
     /// Reads the pieces of `jobs` with `read`, on several threads, and exchanges them until all
@@ -105,7 +105,7 @@ impl<'a, 'm> Exchange<'a, 'm> {
     /// first ends the job.
     pub fn run(
         mut self,
-        jobs: VecDeque<Reading<'m>>,
+        jobs: VecDeque<PieceToRead<'m>>,
         read: impl Fn(Piece, &mut [u8]) -> Result<(), Error> + Sync,
     ) -> Result<(), Error> {
         let (readers, jobs) = (READERS.min(jobs.len()), Mutex::new(jobs));
@@ -125,26 +125,26 @@ impl<'a, 'm> Exchange<'a, 'm> {
             ended
         })?;
         // All ranks have all pieces.
-        self.mailbox.close().map_err(failure)
+        self.messenger.close().map_err(failure)
     }
 
-    fn exchange(&mut self, results: &Receiver<Done<'m>>) -> Result<(), Error> {
+    fn exchange(&mut self, results: &Receiver<ReadResult<'m>>) -> Result<(), Error> {
         let mut arrival: Option<Arrival> = None;
         loop {
             while let Ok((piece, bytes)) = results.try_recv() {
-                let bytes = bytes.map_err(|error| self.told(error))?;
-                self.put(piece, bytes, None)?;
+                let bytes = bytes.map_err(|error| self.with_own_place(error))?;
+                self.note_piece(piece, bytes, None)?;
             }
-            self.send()?;
-            if let Some(message) = self.mailbox.wait(NAP).map_err(failure)? {
-                self.take(&message)?;
+            self.send_pieces()?;
+            if let Some(message) = self.messenger.wait(NAP).map_err(failure)? {
+                self.handle_message(&message)?;
             }
-            self.look()?;
+            self.check_liveness()?;
             if let Some(arrival) = &mut arrival {
                 if arrival.is_complete().map_err(failure)? {
                     return Ok(());
                 }
-            } else if self.relay.is_done() && self.mailbox.progress().map_err(failure)? {
+            } else if self.relay.is_done() && self.messenger.progress().map_err(failure)? {
                 arrival = Some(self.setting.processes.world.comm().arrive().map_err(failure)?);
             }
         }
@@ -155,28 +155,35 @@ impl<'a, 'm> Exchange<'a, 'm> {
     }
 
     /// Notes that a piece is in memory now.
-    fn put(&mut self, piece: Piece, bytes: &'m [u8], from: Option<Rank>) -> Result<(), Error> {
+    fn note_piece(
+        &mut self,
+        piece: Piece,
+        bytes: &'m [u8],
+        from: Option<Rank>,
+    ) -> Result<(), Error> {
         if !self.relay.note_arrival(piece, from, self.now()) {
             return Err(self.unexpected(from));
         }
-        self.slots.insert(piece, Slot::Full(bytes));
+        self.slots.insert(piece, PieceSlot::Full(bytes));
         Ok(())
     }
 
     /// Sends pieces that may be sent now.
-    fn send(&mut self) -> Result<(), Error> {
-        while self.mailbox.outgoing_bytes() < OUTGOING_BYTES
+    fn send_pieces(&mut self) -> Result<(), Error> {
+        while self.messenger.outgoing_bytes() < OUTGOING_BYTES
             && let Some((to, piece)) = self.relay.next_piece(self.now())
         {
-            let Some(Slot::Full(bytes)) = self.slots.get(&piece) else {
+            let Some(PieceSlot::Full(bytes)) = self.slots.get(&piece) else {
                 return Err(self.unexpected(None));
             };
-            self.mailbox.send(to.index(), tag::PIECE, marked(piece, bytes)).map_err(failure)?;
+            self.messenger
+                .send(to.index(), tag::PIECE, encode_piece(piece, bytes))
+                .map_err(failure)?;
         }
         Ok(())
     }
 
-    fn take(&mut self, message: &Message) -> Result<(), Error> {
+    fn handle_message(&mut self, message: &Message) -> Result<(), Error> {
         let (from, now) = (Rank(message.from as u32), self.now());
         match message.tag {
             tag::FAILED => {
@@ -187,19 +194,19 @@ impl<'a, 'm> Exchange<'a, 'm> {
             tag::CONFIRMED if self.relay.note_confirmation(from, now) => return Ok(()),
             tag::BEAT => {
                 let (piece, _) =
-                    unmarked(&message.bytes).ok_or_else(|| self.unexpected(Some(from)))?;
+                    decode_piece(&message.bytes).ok_or_else(|| self.unexpected(Some(from)))?;
                 self.relay.note_beat(piece.partition, now);
                 return Ok(());
             }
             tag::PIECE => {
-                if let Some((piece, bytes)) = unmarked(&message.bytes)
-                    && let Some(Slot::Empty(room)) = self.slots.remove(&piece)
+                if let Some((piece, bytes)) = decode_piece(&message.bytes)
+                    && let Some(PieceSlot::Empty(room)) = self.slots.remove(&piece)
                     && room.len() == bytes.len()
                 {
                     room.copy_from_slice(bytes);
-                    self.put(piece, room, Some(from))?;
+                    self.note_piece(piece, room, Some(from))?;
                     let confirmation = Vec::new();
-                    let sent = self.mailbox.send(message.from, tag::CONFIRMED, confirmation);
+                    let sent = self.messenger.send(message.from, tag::CONFIRMED, confirmation);
                     return sent.map_err(failure);
                 }
             }
@@ -209,17 +216,17 @@ impl<'a, 'm> Exchange<'a, 'm> {
     }
 
     /// Sends heartbeats, and checks those of other ranks.
-    fn look(&mut self) -> Result<(), Error> {
+    fn check_liveness(&mut self) -> Result<(), Error> {
         let now = self.now();
         for (to, partition) in self.relay.due_beats(now) {
-            let beat = marked(Piece { partition, number: 0 }, &[]);
-            self.mailbox.send(to.index(), tag::BEAT, beat).map_err(failure)?;
+            let beat = encode_piece(Piece { partition, number: 0 }, &[]);
+            self.messenger.send(to.index(), tag::BEAT, beat).map_err(failure)?;
         }
         if let Some(checkpoint) = self.setting.checkpoint
-            && self.pulse.elapsed() >= vigil::PULSE
+            && self.last_heartbeat.elapsed() >= supervisor::HEARTBEAT
         {
-            self.pulse = Instant::now();
-            checkpoint.beat().map_err(|error| checkpoint::failure(&error))?;
+            self.last_heartbeat = Instant::now();
+            checkpoint.beat().map_err(|error| checkpoint::checkpoint_error(&error))?;
         }
         let Some(Silence { rank, awaited, partition, lasted }) = self.relay.silent_rank(now) else {
             return Ok(());
@@ -233,19 +240,19 @@ impl<'a, 'm> Exchange<'a, 'm> {
                 "loading the database: {place} has not taken a piece of partition {partition} for {seconds:.0} s"
             ),
         };
-        Err(self.told(Error::new(Failure::SILENT_RANK_CODE, message)))
+        Err(self.with_own_place(Error::new(Failure::SILENT_RANK_CODE, message)))
     }
 
     /// Sends the error to the first rank and waits: the first rank ends the job with the first
     /// error that it receives. A reading thread that hangs must not keep the job alive.
-    fn give_up(&mut self, error: &Error, results: &Receiver<Done<'m>>) {
+    fn give_up(&mut self, error: &Error, results: &Receiver<ReadResult<'m>>) {
         if self.setting.processes.world.rank() > 0 {
-            let told = Instant::now();
+            let sent = Instant::now();
             let mut message = vec![error.exit_code];
             message.extend_from_slice(error.message.as_bytes());
-            if self.mailbox.send(0, tag::FAILED, message).is_ok() {
-                let _ = self.mailbox.flush(FAREWELL);
-                thread::sleep(FAREWELL.saturating_sub(told.elapsed()));
+            if self.messenger.send(0, tag::FAILED, message).is_ok() {
+                let _ = self.messenger.flush(FAREWELL);
+                thread::sleep(FAREWELL.saturating_sub(sent.elapsed()));
             }
         }
         let begun = Instant::now();
@@ -264,14 +271,13 @@ impl<'a, 'm> Exchange<'a, 'm> {
     }
 
     /// Adds the place of this rank to its error, for other ranks.
-    fn told(&self, error: Error) -> Error {
-        let here = self.place(Rank(self.setting.processes.world.rank() as u32));
-        Error { message: format!("{} ({here})", error.message), ..error }
+    fn with_own_place(&self, error: Error) -> Error {
+        error.with_place(&self.place(Rank(self.setting.processes.world.rank() as u32)))
     }
 
     fn unexpected(&self, from: Option<Rank>) -> Error {
         let from = from.map_or_else(|| "itself".to_owned(), |rank| self.place(rank));
-        self.told(Error::engine(format_args!(
+        self.with_own_place(Error::engine(format_args!(
             "loading the database: a rank got from {from} what it did not expect; all ranks must run the same build of \
              the program"
         )))
@@ -280,10 +286,10 @@ impl<'a, 'm> Exchange<'a, 'm> {
 
 /// Reads one piece after the other until none is left, or one cannot be read.
 fn read_all<'m>(
-    jobs: &Mutex<VecDeque<Reading<'m>>>,
+    jobs: &Mutex<VecDeque<PieceToRead<'m>>>,
     stop: &AtomicBool,
     read: impl Fn(Piece, &mut [u8]) -> Result<(), Error>,
-    done: &Sender<Done<'m>>,
+    done: &Sender<ReadResult<'m>>,
 ) {
     while !stop.load(Ordering::Relaxed) {
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
@@ -297,8 +303,8 @@ fn read_all<'m>(
 }
 
 /// Encodes a message about a piece, with its bytes.
-fn marked(piece: Piece, bytes: &[u8]) -> Vec<u8> {
-    let mut message = Vec::with_capacity(MARK + bytes.len());
+fn encode_piece(piece: Piece, bytes: &[u8]) -> Vec<u8> {
+    let mut message = Vec::with_capacity(PIECE_HEADER_BYTES + bytes.len());
     message.extend_from_slice(&piece.partition.0.to_le_bytes());
     message.extend_from_slice(&piece.number.to_le_bytes());
     message.extend_from_slice(bytes);
@@ -306,9 +312,9 @@ fn marked(piece: Piece, bytes: &[u8]) -> Vec<u8> {
 }
 
 /// Bytes of the piece's number.
-const MARK: usize = 8;
+const PIECE_HEADER_BYTES: usize = 8;
 
-fn unmarked(message: &[u8]) -> Option<(Piece, &[u8])> {
+fn decode_piece(message: &[u8]) -> Option<(Piece, &[u8])> {
     let (partition, rest) = message.split_first_chunk()?;
     let (number, bytes) = rest.split_first_chunk()?;
     let partition = PartitionId(u32::from_le_bytes(*partition));
@@ -322,18 +328,18 @@ mod tests {
     #[test]
     fn messages_keep_pieces_and_bytes() {
         let piece = Piece { partition: PartitionId(7), number: 300 };
-        let message = marked(piece, b"bytes");
-        assert_eq!(unmarked(&message), Some((piece, &b"bytes"[..])));
-        assert_eq!(unmarked(&message[..MARK]), Some((piece, &[][..])));
-        assert_eq!(unmarked(&message[..MARK - 1]), None);
-        assert_eq!(message.len(), MARK + 5);
+        let message = encode_piece(piece, b"bytes");
+        assert_eq!(decode_piece(&message), Some((piece, &b"bytes"[..])));
+        assert_eq!(decode_piece(&message[..PIECE_HEADER_BYTES]), Some((piece, &[][..])));
+        assert_eq!(decode_piece(&message[..PIECE_HEADER_BYTES - 1]), None);
+        assert_eq!(message.len(), PIECE_HEADER_BYTES + 5);
     }
 
     #[test]
     fn readers_stop_at_what_cannot_be_read() {
         let mut memory = [0u8; 10];
         let piece = |number| Piece { partition: PartitionId(0), number };
-        let jobs: VecDeque<Reading> = (0..).map(piece).zip(memory.chunks_mut(1)).collect();
+        let jobs: VecDeque<PieceToRead> = (0..).map(piece).zip(memory.chunks_mut(1)).collect();
         let (jobs, stop) = (Mutex::new(jobs), AtomicBool::new(false));
         let (done, results) = channel();
         let read = |piece: Piece, room: &mut [u8]| {
