@@ -58,17 +58,17 @@ pub fn recorder(plan: &Plan, rank: u32) -> Result<Recorder, Error> {
 /// # Errors
 /// Files cannot be written.
 pub fn render(
-    common: &JobContext,
-    figures: &[RankStatistics],
+    job_context: &JobContext,
+    statistics: &[RankStatistics],
     start: Instant,
     one_process: bool,
 ) -> Result<(), Error> {
-    let plan = common.job.plan;
+    let plan = job_context.job.plan;
     if let Some(path) = &plan.timing {
-        compute_timing(common, figures, start, one_process).write(path)?;
+        compute_timing(job_context, statistics, start, one_process).write(path)?;
     }
     if let Some(path) = &plan.fleet.trace {
-        let described = describe_job(common, figures, start, one_process);
+        let described = describe_job(job_context, statistics, start, one_process);
         trace::join(path, &described).map_err(|error| failure(plan, &error))?;
     }
     Ok(())
@@ -82,37 +82,38 @@ const INPUT: &[Kind] = &[Kind::Load, Kind::Read, Kind::Prepare];
 const OUTPUT: &[Kind] = &[Kind::Describe, Kind::Format, Kind::Send, Kind::Write];
 
 fn compute_timing(
-    common: &JobContext,
-    figures: &[RankStatistics],
+    job_context: &JobContext,
+    statistics: &[RankStatistics],
     start: Instant,
     one_process: bool,
 ) -> Timing {
-    let Plan { threads, .. } = *common.job.plan;
-    let sum = |kinds: &[Kind]| figures.iter().map(|rank| rank.seconds(kinds)).sum();
-    let searched = &common.job.target.searched;
+    let Plan { threads, .. } = *job_context.job.plan;
+    let sum = |kinds: &[Kind]| statistics.iter().map(|rank| rank.seconds(kinds)).sum();
+    let searched = &job_context.job.target.searched;
     let mut timing = Timing {
         input_seconds: sum(INPUT),
         search_seconds: sum(&[Kind::Search]),
         traceback_seconds: sum(&[Kind::Align]),
         output_seconds: sum(OUTPUT),
-        threads: threads.count * figures.len(),
+        threads: threads.count * statistics.len(),
         threads_source: threads.source,
-        queries: figures.iter().map(|rank| rank.sums.queries).sum(),
-        query_residues: figures.iter().map(|rank| rank.sums.query_residues).sum(),
+        queries: statistics.iter().map(|rank| rank.sums.queries).sum(),
+        query_residues: statistics.iter().map(|rank| rank.sums.query_residues).sum(),
         subjects: searched.sequences(),
         subject_residues: searched.residues(),
-        loading: Some(loading_statistics(common, figures)),
-        metadata: figures
+        loading: Some(loading_statistics(job_context, statistics)),
+        metadata: statistics
             .iter()
             .filter_map(|rank| rank.sums.metadata.clone())
             .reduce(join_accounts),
-        fleet: Some(rank_spreads(common, figures)),
+        fleet: Some(rank_spreads(job_context, statistics)),
         ..Timing::default()
     };
-    timing.close(start.elapsed(), figures.len());
+    timing.close(start.elapsed(), statistics.len());
     if !one_process {
-        timing.cpu_seconds = figures.iter().map(|rank| rank.cpu_seconds).sum();
-        timing.peak_memory_bytes = figures.iter().filter_map(|rank| rank.peak_memory_bytes).max();
+        timing.cpu_seconds = statistics.iter().map(|rank| rank.cpu_seconds).sum();
+        timing.peak_memory_bytes =
+            statistics.iter().filter_map(|rank| rank.peak_memory_bytes).max();
     }
     timing
 }
@@ -122,9 +123,9 @@ fn join_accounts(mut first: Account, other: Account) -> Account {
     first
 }
 
-fn loading_statistics(common: &JobContext, figures: &[RankStatistics]) -> Loading {
-    let choice = &common.choice;
-    let loaded = || figures.iter().map(|rank| &rank.sums.loaded);
+fn loading_statistics(job_context: &JobContext, statistics: &[RankStatistics]) -> Loading {
+    let choice = &job_context.choice;
+    let loaded = || statistics.iter().map(|rank| &rank.sums.loaded);
     Loading {
         method: choice.method.name(),
         reason: choice.reason.clone(),
@@ -137,12 +138,12 @@ fn loading_statistics(common: &JobContext, figures: &[RankStatistics]) -> Loadin
     }
 }
 
-fn rank_spreads(common: &JobContext, figures: &[RankStatistics]) -> OverRanks {
-    let spread = |value: &dyn Fn(&RankStatistics) -> f64| Spread::of(figures.iter().map(value));
+fn rank_spreads(job_context: &JobContext, statistics: &[RankStatistics]) -> OverRanks {
+    let spread = |value: &dyn Fn(&RankStatistics) -> f64| Spread::of(statistics.iter().map(value));
     OverRanks {
-        ranks: common.topology.ranks,
-        groups: common.topology.groups.len() as u32,
-        partitions: common.topology.partitions,
+        ranks: job_context.topology.ranks,
+        groups: job_context.topology.groups.len() as u32,
+        partitions: job_context.topology.partitions,
         input_seconds: spread(&|rank| rank.seconds(INPUT)),
         search_seconds: spread(&|rank| rank.seconds(&[Kind::Search])),
         traceback_seconds: spread(&|rank| rank.seconds(&[Kind::Align])),
@@ -156,13 +157,13 @@ fn rank_spreads(common: &JobContext, figures: &[RankStatistics]) -> OverRanks {
 }
 
 fn describe_job(
-    common: &JobContext,
-    figures: &[RankStatistics],
+    job_context: &JobContext,
+    statistics: &[RankStatistics],
     start: Instant,
     one_process: bool,
 ) -> Description {
-    let (plan, topology) = (common.job.plan, &common.topology);
-    let searched = &common.job.target.searched;
+    let (plan, topology) = (job_context.job.plan, &job_context.topology);
+    let searched = &job_context.job.target.searched;
     let residues = |oids| -> u64 {
         let included = searched.oids_in(oids).into_iter().flatten();
         included.map(|oid| u64::from(searched.length_of(oid))).sum()
@@ -174,17 +175,17 @@ fn describe_job(
         threads: plan.threads.count as u32,
         cores: plan.threads.cpus as u32,
         one_process,
-        hosts: figures.iter().map(|rank| &rank.host).collect::<BTreeSet<_>>().len() as u32,
+        hosts: statistics.iter().map(|rank| &rank.host).collect::<BTreeSet<_>>().len() as u32,
         groups: topology.groups.len() as u32,
         replicas: replicas.unwrap_or(1),
-        partition_residues: common.job.partitions().map(residues).collect(),
+        partition_residues: job_context.job.partitions().map(residues).collect(),
         output: plan.fleet.config.strategy,
         schedule: plan.fleet.config.schedule,
         database: match &plan.subjects {
             Subjects::Database(name) | Subjects::Fasta { name, .. } => name.clone(),
         },
-        queries: figures.iter().map(|rank| rank.sums.queries).sum(),
-        query_residues: figures.iter().map(|rank| rank.sums.query_residues).sum(),
+        queries: statistics.iter().map(|rank| rank.sums.queries).sum(),
+        query_residues: statistics.iter().map(|rank| rank.sums.query_residues).sum(),
         wall_seconds: start.elapsed().as_secs_f64(),
     }
 }

@@ -74,12 +74,12 @@ pub enum OpenedCheckpoint {
 /// The directory cannot be used, or has the checkpoint of another job; or the queries cannot be
 /// read again.
 pub fn open(
-    keeping: &CheckpointOptions,
+    checkpoint_options: &CheckpointOptions,
     identity: impl Fn() -> Result<Identity, Error>,
     audience: &dyn Audience,
 ) -> Result<OpenedCheckpoint, Error> {
-    let wanted = keeping.checkpoint;
-    let place = keeping.records.or(wanted.map(|wanted| wanted.directory.as_path()));
+    let wanted = checkpoint_options.checkpoint;
+    let place = checkpoint_options.records.or(wanted.map(|wanted| wanted.directory.as_path()));
     let Some(place) = place else { return Ok(OpenedCheckpoint::Nothing) };
     let identity = wanted.map(|_| identity()).transpose()?;
     let resume = wanted.is_some_and(|wanted| wanted.resume);
@@ -88,7 +88,8 @@ pub fn open(
     let directory = std::path::absolute(place).map_err(|error| {
         Error::inaccessible("checkpoint", &format!("{} ({error})", place.display()))
     })?;
-    let open = || Checkpoint::open_as(&directory, identity.as_ref(), start, keeping.codec);
+    let open =
+        || Checkpoint::open_as(&directory, identity.as_ref(), start, checkpoint_options.codec);
     let opened = match open() {
         // A batch system may restart a job on another machine so early that the earlier run still
         // counts as alive.
@@ -170,14 +171,15 @@ impl CheckpointState {
     /// Records contradict each other.
     pub fn new(
         run: Run,
-        keeping: &CheckpointOptions,
+        checkpoint_options: &CheckpointOptions,
         scans: &[Scan],
     ) -> Result<CheckpointState, Error> {
         let mut earlier = Index::default();
         for place in scans.iter().flat_map(|scan| &scan.places) {
             earlier.add(&run, *place).map_err(|error| checkpoint_error(&error))?;
         }
-        let (durable, stays) = (keeping.checkpoint.is_some(), keeping.records.is_some());
+        let (durable, stays) =
+            (checkpoint_options.checkpoint.is_some(), checkpoint_options.records.is_some());
         Ok(CheckpointState { run, earlier: Arc::new(earlier), durable, stays })
     }
 
@@ -187,15 +189,15 @@ impl CheckpointState {
     /// Records contradict each other.
     pub fn with_report(
         run: Run,
-        keeping: &CheckpointOptions,
+        checkpoint_options: &CheckpointOptions,
         scans: &[Scan],
         audience: &dyn Audience,
     ) -> Result<CheckpointState, Error> {
-        let kept = CheckpointState::new(run, keeping, scans)?;
-        if let Some(wanted) = keeping.checkpoint {
-            kept.report_start(wanted, keeping.verified, scans, audience);
+        let checkpoint_state = CheckpointState::new(run, checkpoint_options, scans)?;
+        if let Some(wanted) = checkpoint_options.checkpoint {
+            checkpoint_state.report_start(wanted, checkpoint_options.verified, scans, audience);
         }
-        Ok(kept)
+        Ok(checkpoint_state)
     }
 
     /// Returns the blocks that earlier runs finished, with the bytes of their output. If blocks are

@@ -110,14 +110,14 @@ pub fn run<T: Transport>(
     rank: Rank,
     topology: &Arc<Topology>,
     config: &Arc<Config>,
-    hosted: HostedRoles,
+    roles: HostedRoles,
     supervisor: Supervisor,
     transport: &mut T,
     failed: impl FnOnce(Result<RankEnd, Error>),
 ) -> Result<RankEnd, Error> {
     let done = transport.event_sender();
     thread::scope(|scope| {
-        let HostedRoles { supermaster, earlier, master, worker, recorder, audience } = hosted;
+        let HostedRoles { supermaster, earlier, master, worker, recorder, audience } = roles;
         let kept_in = supervisor.checkpoint.map(|checkpoint| checkpoint.run().root.clone());
         let _supervisor = supervisor::start(scope, supervisor, &done);
         let progress =

@@ -14,9 +14,8 @@ use crate::error::{Error, exit};
 pub fn remove_checkpoint(checkpoint: Option<Checkpoint>, stays: bool, audience: &dyn Audience) {
     let end = if stays { Checkpoint::leave } else { Checkpoint::remove };
     if let Some(Err(error)) = checkpoint.map(end) {
-        audience.warn(&format!(
-            "the report is complete, but what was kept of it is not removed: {error}"
-        ));
+        audience
+            .warn(&format!("the report is complete, but its checkpoint is not removed: {error}"));
     }
 }
 
@@ -27,7 +26,7 @@ pub fn remove_checkpoint(checkpoint: Option<Checkpoint>, stays: bool, audience: 
 /// Returns any error of the rank, and the end of a job that did not complete.
 pub fn rank_result(
     end: Result<RankEnd, Error>,
-    kept: Option<&CheckpointState>,
+    checkpoint_state: Option<&CheckpointState>,
     place: &dyn Fn(Rank) -> Option<String>,
 ) -> Result<(), Error> {
     match end? {
@@ -43,10 +42,11 @@ pub fn rank_result(
                 if let Some(place) = place(rank) {
                     error = error.with_place(&place);
                 }
-                if let Some(CheckpointState { run, durable: true, .. }) = kept {
-                    let kept = run.root.display();
-                    error.message +=
-                        &format!("; what is finished is kept in {kept}: run it again with -resume");
+                if let Some(CheckpointState { run, durable: true, .. }) = checkpoint_state {
+                    let checkpoint_state = run.root.display();
+                    error.message += &format!(
+                        "; what is finished is kept in {checkpoint_state}: run it again with -resume"
+                    );
                 }
             }
             Err(error)

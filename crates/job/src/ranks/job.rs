@@ -137,9 +137,9 @@ impl<'a> RankJob<'a> {
     /// # Errors
     /// The bytes come from another build of the program.
     pub fn prepare(&self, bytes: &wire::Bytes) -> Result<wire::Bytes, Error> {
-        let wire::QueryBlock { queries, batches, together, link, .. } =
+        let wire::QueryBlock { queries, batches, batch_grouping, link, .. } =
             wire::QueryBlock::decode(bytes)?;
-        if together.is_some() {
+        if batch_grouping.is_some() {
             // The supermaster has prepared them, because it predicts their batches.
             return Ok(bytes.clone());
         }
@@ -151,9 +151,9 @@ impl<'a> RankJob<'a> {
         let searched = queries::batch_searched(&prepared, &lengths, Query::is_searchable).collect();
         let grouping = self.engine.grouping(&prepared, &lengths);
         let queries = records.into_iter().map(wire::RawQuery::from).collect();
-        let together = Some(BatchGrouping { grouping, searched });
+        let batch_grouping = Some(BatchGrouping { grouping, searched });
         let positions = Vec::new();
-        wire::QueryBlock { queries, findings, batches, together, positions, link }.encode()
+        wire::QueryBlock { queries, findings, batches, batch_grouping, positions, link }.encode()
     }
 
     /// Encodes queries for their next iteration. Each is a batch of its own. All of them have a
@@ -176,7 +176,7 @@ impl<'a> RankJob<'a> {
             queries: queries.iter().map(|(record, _)| (*record).clone().into()).collect(),
             findings: prepared.iter().map(Query::findings).collect(),
             batches: vec![1; prepared.len()],
-            together: Some(BatchGrouping { grouping, searched }),
+            batch_grouping: Some(BatchGrouping { grouping, searched }),
             positions,
             link: None,
         }
@@ -190,10 +190,10 @@ impl<'a> RankJob<'a> {
     pub fn regroup(
         &self,
         bytes: &wire::Bytes,
-        together: BatchGrouping,
+        batch_grouping: BatchGrouping,
     ) -> Result<wire::Bytes, Error> {
         let queries = wire::QueryBlock::decode(bytes)?;
-        wire::QueryBlock { together: Some(together), ..queries }.encode()
+        wire::QueryBlock { batch_grouping: Some(batch_grouping), ..queries }.encode()
     }
 
     /// Decodes a block that a master has prepared, and makes it ready for searching.
@@ -201,9 +201,9 @@ impl<'a> RankJob<'a> {
     /// # Errors
     /// The bytes are not a block.
     pub fn decode_block(&self, bytes: &wire::Bytes) -> Result<PreparedBlock, Error> {
-        let wire::QueryBlock { queries, findings, batches, together, positions, link } =
+        let wire::QueryBlock { queries, findings, batches, batch_grouping, positions, link } =
             wire::QueryBlock::decode(bytes)?;
-        let together = together.ok_or_else(|| Error::engine(UNPREPARED))?;
+        let batch_grouping = batch_grouping.ok_or_else(|| Error::engine(UNPREPARED))?;
         let records: Vec<QueryRecord> = queries.into_iter().map(QueryRecord::from).collect();
         let batches: Vec<usize> = batches.into_iter().map(|count| count as usize).collect();
         let prepare =
@@ -220,9 +220,9 @@ impl<'a> RankJob<'a> {
         reported.iter_mut().for_each(hide_masks);
         Ok(PreparedBlock {
             reported,
-            batch_searched: together.searched,
+            batch_searched: batch_grouping.searched,
             messages: records.iter().map(reports::xml_messages).collect(),
-            grouping: together.grouping,
+            grouping: batch_grouping.grouping,
             records,
             prepared,
             batches,
@@ -232,7 +232,7 @@ impl<'a> RankJob<'a> {
 }
 
 /// A fault of the program.
-const UNPREPARED: &str = "queries came to a rank that nobody had prepared";
+const UNPREPARED: &str = "a rank received queries that were not prepared";
 
 impl PreparedBlock {
     /// Returns the residues of all queries.

@@ -39,7 +39,7 @@ pub struct JobIo<'a> {
 
 impl<'a> JobIo<'a> {
     /// Opens the queries, the output and the checkpoint. Returns `None` if there is nothing to do.
-    /// `early` ends the job on a signal.
+    /// `early_end` ends the job on a signal.
     ///
     /// # Errors
     /// Queries cannot be read, outputs cannot be written, or the checkpoint is of another search.
@@ -49,8 +49,8 @@ impl<'a> JobIo<'a> {
         target: &Target,
         contents: &Contents,
         layout: &Layout,
-        crossing: Option<&IoChannel>,
-        (early, shared): (Option<&EarlyEnd>, &'a Arc<dyn Audience>),
+        io_channel: Option<&IoChannel>,
+        (early_end, shared): (Option<&EarlyEnd>, &'a Arc<dyn Audience>),
     ) -> Result<Option<(Self, Option<Checkpoint>)>, Error> {
         let audience = &**shared;
         audience.begin();
@@ -61,7 +61,7 @@ impl<'a> JobIo<'a> {
             audience.warn("Query is Empty!");
             match plan.records() {
                 Some(directory) => checkpoint::create_empty(directory, plan.fleet.codec)?,
-                None => leave_empty(plan, target, crossing, shared)?,
+                None => leave_empty(plan, target, io_channel, shared)?,
             }
             return Ok(None);
         };
@@ -85,12 +85,12 @@ impl<'a> JobIo<'a> {
             OpenedCheckpoint::Complete => return Ok(None),
         };
         let mut output = match checkpoint.as_ref().map(Checkpoint::run) {
-            Some(run) => JobOutput::resumable(plan.written(), run, early)?,
+            Some(run) => JobOutput::resumable(plan.written(), run, early_end)?,
             None => JobOutput::new(Output::open(plan.written())?)?,
         };
         let goes_on = checkpoint.is_some();
-        let outside = (crossing, shared);
-        let start = start(plan, (target, contents), &mut output, goes_on, outside)?;
+        let environment = (io_channel, shared);
+        let start = start(plan, (target, contents), &mut output, goes_on, environment)?;
         Ok(Some((JobIo { queries, output, start }, checkpoint)))
     }
 
@@ -98,13 +98,13 @@ impl<'a> JobIo<'a> {
     ///
     /// # Errors
     /// The executor cannot be created.
-    pub fn works(
+    pub fn into_executor(
         self,
         job: &'a RankJob<'a>,
     ) -> Result<(SearchSupermaster<'a>, Receiver<JobOutput>), Error> {
-        let (publisher, whole) = channel();
+        let (publisher, outputs) = channel();
         let JobIo { queries, output, start } = self;
-        Ok((SearchSupermaster::new(job, queries, (output, start), publisher)?, whole))
+        Ok((SearchSupermaster::new(job, queries, (output, start), publisher)?, outputs))
     }
 }
 
@@ -115,15 +115,15 @@ fn start(
     (target, contents): (&Target, &Contents),
     output: &mut JobOutput,
     goes_on: bool,
-    (crossing, audience): (Option<&IoChannel>, &Arc<dyn Audience>),
+    (io_channel, audience): (Option<&IoChannel>, &Arc<dyn Audience>),
 ) -> Result<Option<Vec<u8>>, Error> {
     let Some(metadata) = &plan.metadata else { return Ok(None) };
     let fingerprint = fingerprint::of_ranks_database(target, contents)?;
     let header = header(plan, metadata, target, fingerprint)?;
     if !matches!(metadata.out, MetadataDestination::File(_)) {
         // The supervisor of the rank receives the error that ends the stream.
-        let outside = (crossing, audience, &Halt::default());
-        let begun = MetadataSink::open(metadata, &header, outside)?;
+        let environment = (io_channel, audience, &Halt::default());
+        let begun = MetadataSink::open(metadata, &header, environment)?;
         output.stream =
             Some(MetadataStream::start(output.path(), begun, metadata.encodings, goes_on)?);
     }

@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranks_load_together_where_they_would_read_over_a_network_several_times() {
+    fn ranks_load_together_instead_of_reading_over_a_network_several_times() {
         let ranks =
             |hosts, remote| RankResources { all: 8, per_host: 4, hosts, memory: None, remote };
         let of = |residues: u64| Some(Weight { sequences: 1, residues });

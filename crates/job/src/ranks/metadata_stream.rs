@@ -239,4 +239,4 @@ impl RecordReader {
 }
 
 /// A fault of the program.
-const INCOMPLETE: &str = "what ranks wrote of metadata is not whole";
+const INCOMPLETE: &str = "the metadata that ranks wrote are incomplete";

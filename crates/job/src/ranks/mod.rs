@@ -89,7 +89,7 @@ use crate::trace::{Kind, Lane, Recorder};
 pub fn on_threads(
     plan: Plan,
     ranks: u32,
-    crossing: Option<&IoChannel>,
+    io_channel: Option<&IoChannel>,
     drain: Option<DrainSignals>,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
@@ -107,14 +107,14 @@ pub fn on_threads(
     let choice = load::choose(&target.searched, Purpose::Search, plan.load)?;
     let cut = DatabaseCut::new(&target, &layout);
     let contents = database_fingerprint::read_fingerprint(plan, &target, &cut)?;
-    let early = drain.as_ref().map(DrainSignals::early_end);
-    let outside = (early.as_deref(), audience);
-    let ends = JobIo::open(plan, &target, &contents, &layout, crossing, outside)?;
-    let Some((ends, checkpoint)) = ends else { return Ok(()) };
-    let stream = ends.output.stream.as_ref().map(MetadataStream::observer);
+    let early_end = drain.as_ref().map(DrainSignals::early_end);
+    let environment = (early_end.as_deref(), audience);
+    let job_io = JobIo::open(plan, &target, &contents, &layout, io_channel, environment)?;
+    let Some((job_io, checkpoint)) = job_io else { return Ok(()) };
+    let stream = job_io.output.stream.as_ref().map(MetadataStream::observer);
     let observer = stream.clone();
     let supervisor = Supervisor { checkpoint: checkpoint.as_ref(), signals: drain, stream };
-    let kept = match &checkpoint {
+    let checkpoint_state = match &checkpoint {
         Some(checkpoint) => {
             let run = checkpoint.run();
             let scans = checkpoint::scan_files(run, checkpoint::list_files(run)?, 0, 1)?;
@@ -127,36 +127,36 @@ pub fn on_threads(
         }
         None => None,
     };
-    let path = ends.output.path().to_owned();
+    let path = job_io.output.path().to_owned();
     let DatabaseCut { partitions, topology } = cut;
     let occurrences = count_occurrences(plan, &target, 0..target.searched.oid_count())?;
     let mut job = RankJob::new(plan, &target, audience, partitions, occurrences);
     job.stream = observer;
-    let common = JobContext::new(job, topology, &layout, choice, path, kept);
-    let (works, whole) = ends.works(&common.job)?;
+    let job_context = JobContext::new(job, topology, &layout, choice, path, checkpoint_state);
+    let (executor, outputs) = job_io.into_executor(&job_context.job)?;
     let results = run_ranks(
         ranks,
-        common.topology.supermaster,
-        (works, supervisor),
-        |rank, works, supervisor, transport| {
+        job_context.topology.supermaster,
+        (executor, supervisor),
+        |rank, executor, supervisor, transport| {
             let recorder = account::recorder(plan, rank.0)?;
-            common.run(rank, works, supervisor, &recorder, transport)
+            job_context.run(rank, executor, supervisor, &recorder, transport)
         },
     );
     let mut statistics = Vec::with_capacity(results.len());
     let ended = combine_results(results.into_iter().map(|result| {
-        let (end, of_this_rank) = result?;
-        statistics.push(of_this_rank);
-        common.rank_result(Ok(end))
+        let (end, rank_statistics) = result?;
+        statistics.push(rank_statistics);
+        job_context.rank_result(Ok(end))
     }));
-    let ended = ended.and_then(|()| publish(whole.try_iter(), checkpoint.as_ref()));
+    let ended = ended.and_then(|()| publish(outputs.try_iter(), checkpoint.as_ref()));
     if ended.is_ok() {
         target.odd_headers().iter().for_each(|odd| audience.warn(&odd.to_string()));
         remove_checkpoint(checkpoint, plan.records().is_some(), &**audience);
     }
     // A job that was drained has its account too.
     let account = match statistics.len() == ranks as usize {
-        true => account::render(&common, &statistics, start, true),
+        true => account::render(&job_context, &statistics, start, true),
         false => Ok(()),
     };
     ended.and(account)
@@ -175,12 +175,12 @@ struct JobContext<'a> {
     job: RankJob<'a>,
     choice: Choice,
     /// Partitions that were loaded together with other processes before the search.
-    held: HashMap<PartitionId, Held>,
+    loaded_partitions: HashMap<PartitionId, Held>,
     topology: Arc<Topology>,
     config: Arc<Config>,
     /// Path of the unfinished output.
     path: PathBuf,
-    kept: Option<CheckpointState>,
+    checkpoint_state: Option<CheckpointState>,
     /// Host name of each rank; empty for ranks of one process.
     hosts: Vec<String>,
 }
@@ -192,25 +192,27 @@ impl<'a> JobContext<'a> {
         layout: &Layout,
         choice: Choice,
         path: PathBuf,
-        kept: Option<CheckpointState>,
+        checkpoint_state: Option<CheckpointState>,
     ) -> Self {
-        let consults = job.verifies_blocks();
+        let verifies_blocks = job.verifies_blocks();
         let config = layout.config.clone();
         // Late predictions are more accurate, so blocks are not read ahead.
-        let read_ahead = if consults { 0 } else { config.read_ahead };
+        let read_ahead = if verifies_blocks { 0 } else { config.read_ahead };
         JobContext {
             job,
             choice: Choice { streamed: layout.streamed, ..choice },
-            held: HashMap::new(),
+            loaded_partitions: HashMap::new(),
             topology,
             config: Arc::new(Config {
-                verifies_blocks: consults,
-                checkpoint: kept.as_ref().is_some_and(|kept| kept.durable),
+                verifies_blocks: verifies_blocks,
+                checkpoint: checkpoint_state
+                    .as_ref()
+                    .is_some_and(|checkpoint_state| checkpoint_state.durable),
                 read_ahead,
                 ..config
             }),
             path,
-            kept,
+            checkpoint_state,
             hosts: Vec::new(),
         }
     }
@@ -218,7 +220,7 @@ impl<'a> JobContext<'a> {
     /// Converts the end of a rank into the result of its process.
     fn rank_result(&self, end: Result<RankEnd, Error>) -> Result<(), Error> {
         let place = |rank| (self.topology.ranks > 1).then(|| self.rank_place(rank));
-        rank_result(end, self.kept.as_ref(), &place)
+        rank_result(end, self.checkpoint_state.as_ref(), &place)
     }
 
     /// Returns the files to be removed when the job ends early.
@@ -245,10 +247,13 @@ impl<'a> JobContext<'a> {
         recorder: &Recorder,
         transport: &mut impl Transport,
     ) -> Result<(RankEnd, RankStatistics), Error> {
-        let register =
-            report_register::open_for_rank(self.kept.as_ref(), self.topology.ranks, rank)?;
-        let hosted = self.create_roles(rank, supermaster, register.as_ref(), recorder)?;
-        let shared = hosted.worker.as_ref().map(|(_, _, shared, _)| Arc::clone(shared));
+        let register = report_register::open_for_rank(
+            self.checkpoint_state.as_ref(),
+            self.topology.ranks,
+            rank,
+        )?;
+        let roles = self.create_roles(rank, supermaster, register.as_ref(), recorder)?;
+        let shared = roles.worker.as_ref().map(|(_, _, shared, _)| Arc::clone(shared));
         let (topology, config) = (&self.topology, &self.config);
         let failed = |end| {
             self.job.halt.set();
@@ -260,12 +265,12 @@ impl<'a> JobContext<'a> {
                 );
             }
         };
-        let end = driver::run(rank, topology, config, hosted, supervisor, transport, failed)?;
+        let end = driver::run(rank, topology, config, roles, supervisor, transport, failed)?;
         if matches!(end, RankEnd::Exited(Exit::Completed)) {
             // Nobody publishes before all ranks have come to this point.
             check_mapped_files().map_err(|error| self.with_rank_place(rank, error.into()))?;
         }
-        if let (Some(_), RankEnd::Exited(Exit::Completed)) = (&self.kept, &end) {
+        if let (Some(_), RankEnd::Exited(Exit::Completed)) = (&self.checkpoint_state, &end) {
             // This happens before the report gets its name and the checkpoint is removed. Bytes
             // that this rank wrote may be known to its host only.
             shared.map_or(Ok(()), |shared| shared.finish())?;
@@ -286,24 +291,25 @@ impl<'a> JobContext<'a> {
         let master = self.topology.groups.iter().position(|group| group.master == rank);
         let worker = self.topology.worker_on(rank).map(|worker| self.create_worker(rank, worker));
         let mut supermaster = supermaster;
-        let earlier = match (&mut supermaster, &self.kept) {
-            (Some(works), Some(kept)) => {
+        let earlier = match (&mut supermaster, &self.checkpoint_state) {
+            (Some(executor), Some(checkpoint_state)) => {
                 let verified = self.job.plan.judges_blocks();
-                if verified && kept.durable {
-                    works.set_verification_records(VerificationRecords::new(
-                        kept,
+                if verified && checkpoint_state.durable {
+                    executor.set_verification_records(VerificationRecords::new(
+                        checkpoint_state,
                         self.topology.ranks,
                     )?);
                 }
                 if let Some(register) = register {
-                    works.set_register(register);
+                    executor.set_register(register);
                 }
-                kept.finished_blocks(verified)
+                checkpoint_state.finished_blocks(verified)
             }
             _ => BTreeMap::new(),
         };
         Ok(HostedRoles {
-            supermaster: supermaster.map(|works| Box::new(works) as Box<dyn SupermasterExecutor>),
+            supermaster: supermaster
+                .map(|executor| Box::new(executor) as Box<dyn SupermasterExecutor>),
             earlier,
             master: master
                 .map(|id| {
@@ -347,7 +353,7 @@ impl<'a> JobContext<'a> {
         for &partition in partitions {
             let (oids, n) = (self.job.oids(partition), plan.threads.count * RANGES_PER_THREAD);
             let ranges = || target.searched.partitions_within(oids.clone(), n);
-            let supply = match (self.held.get(&partition), streamed) {
+            let supply = match (self.loaded_partitions.get(&partition), streamed) {
                 (Some(held), _) => held.clone().supply(ranges())?,
                 (None, None) => self.choice.supply_of(&target.searched, ranges())?,
                 (None, Some(memory)) => {
@@ -358,13 +364,15 @@ impl<'a> JobContext<'a> {
             scans.insert(partition, scan.until(self.job.halt.clone()));
         }
         let directory = self.path.parent().unwrap_or(Path::new("."));
-        let records = match &self.kept {
-            Some(kept) => Some(RankRecords::new(kept, rank, self.config.write_buffer)?),
+        let records = match &self.checkpoint_state {
+            Some(checkpoint_state) => {
+                Some(RankRecords::new(checkpoint_state, rank, self.config.write_buffer)?)
+            }
             None => None,
         };
         let output = SharedOutput::new(&self.path);
         let shared = Arc::new(WorkerShared::new(PieceStore::new(directory), records, output));
-        let works = SearchWorker::new(&self.job, scans, Arc::clone(&shared));
-        Ok((id, Box::new(works), shared, pool(plan.threads.count)?))
+        let executor = SearchWorker::new(&self.job, scans, Arc::clone(&shared));
+        Ok((id, Box::new(executor), shared, pool(plan.threads.count)?))
     }
 }

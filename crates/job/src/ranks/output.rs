@@ -112,7 +112,7 @@ impl JobOutput {
         JobOutput { path, ending, header: None, is_metadata: false, stream: None, read_error: None }
     }
 
-    /// Creates the output of a run with a checkpoint. A signal removes it as long as `early` is in
+    /// Creates the output of a run with a checkpoint. A signal removes it as long as `early_end` is in
     /// force.
     ///
     /// # Errors
@@ -120,7 +120,7 @@ impl JobOutput {
     pub fn resumable(
         target: &Destination,
         run: &Run,
-        early: Option<&EarlyEnd>,
+        early_end: Option<&EarlyEnd>,
     ) -> Result<Self, Error> {
         let wanted = match target {
             Destination::File(path) => output::replaced(path),
@@ -137,8 +137,8 @@ impl JobOutput {
             Some(wanted) => part::create(wanted, id, output::MODE),
             None => part::create(&run.root.join("report"), id, output::PRIVATE),
         };
-        let made = match early {
-            Some(early) => early.watch_over(make),
+        let made = match early_end {
+            Some(early_end) => early_end.watch_over(make),
             None => make(),
         };
         let place = wanted.as_deref().unwrap_or(&run.root);
@@ -215,7 +215,7 @@ impl JobOutput {
                 (Some(checkpoint), Some(summary)) => checkpoint
                     .complete(&summary)
                     .map_err(|error| checkpoint::checkpoint_error(&error)),
-                _ => Err(Error::engine("nobody has told how much the report is")),
+                _ => Err(Error::engine("the size of the report was not computed")),
             },
             Publication::Renamed(_unfinished, wanted) => {
                 // The checkpoint is removed afterwards, so the report must be on disk.
@@ -289,8 +289,8 @@ fn failure(path: &Path, offset: Option<u64>, error: &io::Error) -> Error {
 /// # Errors
 /// See [`JobOutput::publish`].
 pub fn publish(
-    whole: impl IntoIterator<Item = JobOutput>,
+    outputs: impl IntoIterator<Item = JobOutput>,
     checkpoint: Option<&Checkpoint>,
 ) -> Result<(), Error> {
-    whole.into_iter().try_for_each(|whole| whole.publish(checkpoint))
+    outputs.into_iter().try_for_each(|output| output.publish(checkpoint))
 }

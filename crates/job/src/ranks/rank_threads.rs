@@ -18,20 +18,20 @@ use crate::error::Error;
 pub fn run_ranks<'a, W: Send, T: Send>(
     ranks: u32,
     supermaster: Rank,
-    (works, supervisor): (W, Supervisor<'a>),
+    (executor, supervisor): (W, Supervisor<'a>),
     run: impl Fn(Rank, Option<W>, Supervisor<'a>, &mut ThreadTransport) -> Result<(RankEnd, T), Error>
     + Sync,
 ) -> Vec<Result<(RankEnd, T), Error>> {
-    let mut first = Some((works, supervisor));
+    let mut first = Some((executor, supervisor));
     thread::scope(|scope| {
         let mut threads = Vec::with_capacity(ranks as usize);
         for (mut transport, rank) in ThreadTransport::connect(ranks as usize).into_iter().zip(0..) {
             let rank = Rank(rank);
             let first = if rank == supermaster { first.take() } else { None };
-            let (works, supervisor) = first.unzip();
+            let (executor, supervisor) = first.unzip();
             let run = &run;
             threads.push(scope.spawn(move || {
-                let end = run(rank, works, supervisor.unwrap_or_default(), &mut transport);
+                let end = run(rank, executor, supervisor.unwrap_or_default(), &mut transport);
                 if !matches!(end, Ok((RankEnd::Exited(_), _))) {
                     transport.end_other_ranks();
                 }

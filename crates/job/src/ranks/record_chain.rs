@@ -40,7 +40,7 @@ pub fn join_records(path: &Path) -> io::Result<()> {
 }
 
 fn not_a_record(at: u64) -> io::Error {
-    io::Error::other(format!("what ranks wrote is no record of metadata at byte {at}"))
+    io::Error::other(format!("the metadata that ranks wrote have no record at byte {at}"))
 }
 
 #[cfg(test)]
@@ -52,19 +52,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_that_came_one_by_one_are_those_of_one_chain() {
+    fn joined_records_form_one_chain() {
         let records = [(Header, &b"header"[..]), (Block, b"one"), (Block, b""), (End, b"end")];
-        let (mut alone, mut together, mut chain) =
+        let (mut alone, mut batch_grouping, mut chain) =
             (RecordChain::start(), RecordChain::start(), RecordChain::default());
         for (kind, body) in records {
             alone.extend(RecordChain::default().record(kind, body).unwrap());
-            together.extend(chain.record(kind, body).unwrap());
+            batch_grouping.extend(chain.record(kind, body).unwrap());
         }
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("metadata");
         fs::write(&path, &alone).unwrap();
         join_records(&path).unwrap();
-        assert_eq!(fs::read(&path).unwrap(), together);
+        assert_eq!(fs::read(&path).unwrap(), batch_grouping);
         // A run that was killed after joining leaves such a file. Its heads continue other records,
         // so they are not first in a chain.
         assert!(join_records(&path).is_err());

@@ -128,7 +128,7 @@ pub fn exit_after_failure(error: Error, report: Unpublished, audience: Arc<dyn A
 pub fn exit_after_drain(kept_in: Option<&Path>, audience: &dyn Audience) {
     if let Some(directory) = kept_in {
         audience.complain(&format!(
-            "ended early, as a signal told; what is finished is kept in {}: start the same command again, with -resume",
+            "ended early by a signal; finished blocks are kept in {}: start the same command again, with -resume",
             directory.display()
         ));
     }

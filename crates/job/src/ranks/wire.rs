@@ -93,7 +93,7 @@ fn undecodable(error: &dyn fmt::Display) -> Error {
         return Error::starved("no room for a message between ranks");
     }
     Error::engine(format_args!(
-        "a message between ranks cannot be read ({error}): it is not what was sent"
+        "a message between ranks cannot be decoded ({error}): it differs from the one that was sent"
     ))
 }
 
@@ -107,7 +107,7 @@ pub struct QueryBlock {
     /// Number of consecutive queries in each batch that BLAST+ would search together.
     pub batches: Vec<u32>,
     /// How the queries are searched; `None` before they are prepared.
-    pub together: Option<BatchGrouping>,
+    pub batch_grouping: Option<BatchGrouping>,
     /// The matrix of each query, if queries score by matrices of their own.
     pub positions: Vec<PositionScores>,
     /// The link to another site, as measured when the queries were read.
@@ -154,7 +154,7 @@ pub struct BatchGrouping {
 
 /// Statistics of a searched block, by which the supermaster verifies its predicted batches.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct BlockStatistics {
+pub struct ExtensionStatistics {
     /// Extensions of each query. BLAST+ derives the size of batches from them.
     pub extensions: Vec<u64>,
     /// Whether an extension reached letters of neighbouring queries that were not sent.
@@ -326,7 +326,7 @@ pub enum Answer {
         /// Bytes of each piece.
         sizes: Vec<u64>,
     },
-    /// Answers [`Question::Format`] in SAM: the lines of each subject, each of which is a piece.
+    /// Answers [`Question::Format`] in SAM: the lines of each subject. Each line is a piece.
     Lines(Vec<Vec<Line>>),
     /// Answers [`Question::SendAlignments`].
     Alignments(Vec<SubjectHit>),
@@ -351,7 +351,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn queries_arrive_as_they_were() {
+    fn queries_are_decoded_as_they_were_encoded() {
         let record = Record {
             title: b"a title".to_vec(),
             ids: vec![SeqId::Gi(7)],
@@ -376,7 +376,7 @@ mod tests {
             queries: vec![sent.into()],
             findings,
             batches: vec![1],
-            together: None,
+            batch_grouping: None,
             positions: Vec::new(),
             link: None,
         };
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_nobody_sent_are_an_error() {
+    fn invalid_bytes_are_an_error() {
         assert!(QueryBlock::decode(&vec![1, 2, 3].into()).is_err());
         assert!(decode::<QueryBlock>(&vec![255; 20].into()).is_err());
     }

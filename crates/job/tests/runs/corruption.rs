@@ -9,7 +9,7 @@ use fleetblast_engine::params::{CompositionMode, Params, ProteinParams};
 use fleetblast_job::plan::{Format, Plan};
 use fleetblast_seq::seg::SegParams;
 
-use crate::plans::{Place, SEQUENCES, params, protein, run};
+use crate::plans::{SEQUENCES, TestDirectory, blastp_params, protein_params_mut, run};
 use crate::volumes::{FIVE, FOUR, Random, entries, volume};
 
 /// Most damaged databases, and least.
@@ -23,11 +23,11 @@ const SEARCHES: [fn(&mut Plan); 6] = [
     |plan| plan.report.format = Format::Pairwise,
     |plan| {
         plan.report.format = Format::Xml;
-        protein(plan).composition = CompositionMode::Off;
+        protein_params_mut(plan).composition = CompositionMode::Off;
     },
     |plan| {
         plan.report.columns = "std stitle sseq qcovs salltitles sallseqid".to_owned();
-        protein(plan).seg = Some(SegParams::QUERY);
+        protein_params_mut(plan).seg = Some(SegParams::QUERY);
     },
     |plan| {
         plan.report.format = Format::TabularComments;
@@ -36,13 +36,14 @@ const SEARCHES: [fn(&mut Plan); 6] = [
     // As `-task blastp-fast -max_target_seqs 2`.
     |plan| {
         plan.report.format = Format::Csv;
-        let params = protein(plan);
+        let params = protein_params_mut(plan);
         (params.word_size, params.threshold, params.common.hitlist_size) = (6, 21.0, 2);
     },
     // As `-task blastp-short`.
     |plan| {
         let (composition, smith_waterman) = (CompositionMode::Off, true);
-        let params = ProteinParams { word_size: 2, composition, smith_waterman, ..params("PAM30") };
+        let params =
+            ProteinParams { word_size: 2, composition, smith_waterman, ..blastp_params("PAM30") };
         plan.params = Params::Protein(params);
         plan.matrix_name = "PAM30".to_owned();
     },
@@ -102,8 +103,8 @@ fn damage(bytes: &mut VolumeBytes, random: &mut Random) -> String {
 /// Each trial has a seed, so it is the same in every run. Their number depends on the machine.
 #[test]
 fn no_damage_makes_a_search_panic() {
-    let place = Place::new();
-    place.write("x.pdb", "");
+    let directory = TestDirectory::new();
+    directory.write("x.pdb", "");
     let sound = [volume(&FOUR, &entries(11, SEQUENCES)), volume(&FIVE, &entries(11, SEQUENCES))];
     let start = Instant::now();
     let (mut refused, mut reported) = (0u64, 0u64);
@@ -115,13 +116,13 @@ fn no_damage_makes_a_search_panic() {
         // Each trial has a name of its own: a file that is rewritten counts as changed in this
         // process.
         let name = format!("bad-{seed}");
-        place.database(&name, &bytes);
-        let way = random.below(SEARCHES.len() as u64) as usize;
-        let mut plan = place.plan(&name);
-        SEARCHES[way](&mut plan);
-        let trial = format!("seed {seed}, search {way}: {how}");
+        directory.database(&name, &bytes);
+        let kind = random.below(SEARCHES.len() as u64) as usize;
+        let mut plan = directory.plan(&name);
+        SEARCHES[kind](&mut plan);
+        let trial = format!("seed {seed}, search {kind}: {how}");
         let outcome = catch_unwind(AssertUnwindSafe(|| run(plan).0));
-        let report = place.path("report");
+        let report = directory.path("report");
         match outcome.unwrap_or_else(|_| panic!("panic with {trial}")) {
             Ok(()) => {
                 assert!(report.exists(), "no report with {trial}");

@@ -66,7 +66,7 @@ fn topology(ranks: u32, groups: u32) -> Arc<Topology> {
 
 /// Messages arrive without a pause, from all masters but the last.
 #[test]
-fn a_busy_supermaster_gives_signs_of_life_and_misses_them() {
+fn a_busy_supermaster_sends_heartbeats_and_notices_a_silent_master() {
     let beat = |millis: u64| Time(millis * 1_000_000);
     let heartbeat = Some(Heartbeat { interval: beat(20), limit: beat(300) });
     let config = Arc::new(Config { heartbeat, ..Config::default() });
@@ -145,7 +145,7 @@ fn a_part_takes_memory_until_it_has_left() {
 }
 
 #[test]
-fn a_tick_is_put_off_for_half_of_what_lies_between_two() {
+fn a_tick_is_delayed_by_at_most_half_of_the_interval() {
     let interval = Time(200_000_000);
     let mut clock = Clock::new(Some(Heartbeat { interval, limit: Time(0) }));
     assert!(!clock.is_late() && !clock.time_until_tick().is_zero());

@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn batches_end_with_the_last_query_that_is_reported() {
+    fn batches_end_with_the_last_reported_query() {
         assert_eq!(reported_batches(&[2, 3, 4], 9), [2, 3, 4]);
         assert_eq!(reported_batches(&[2, 3, 4], 5), [2, 3]);
         assert_eq!(reported_batches(&[2, 3, 4], 4), [2, 2]);

@@ -51,14 +51,14 @@ impl BlockLayout {
         place: (BlockId, PassId),
         block: &PreparedBlock,
         printed: PrintedHits,
-        asked: &HitsByPartition,
+        asked_hits: &HitsByPartition,
         answers: Answers,
     ) -> Result<Self, Error> {
         match &job.report.output.format {
             Format::Sam(options) => {
-                BlockLayout::from_lines((job, options), place, &printed.hits, asked, answers)
+                BlockLayout::from_lines((job, options), place, &printed.hits, asked_hits, answers)
             }
-            _ => BlockLayout::from_subjects(job, place, block, printed, asked, answers),
+            _ => BlockLayout::from_subjects(job, place, block, printed, asked_hits, answers),
         }
     }
 
@@ -84,18 +84,19 @@ impl BlockLayout {
         (job, options): (&RankJob, &Sam),
         (id, pass): (BlockId, PassId),
         hits: &[Vec<SubjectHit>],
-        asked: &HitsByPartition,
+        asked_hits: &HitsByPartition,
         mut answers: Answers,
     ) -> Result<Self, Error> {
         let mut layout = BlockLayout::default();
         let mut header = Header::new(&job.report, options);
-        let lines =
-            questions::take_lines(id, asked, hits, &mut answers)?.into_iter().map(|subjects| {
+        let lines = questions::take_lines(id, asked_hits, hits, &mut answers)?.into_iter().map(
+            |subjects| {
                 let mut lines = subjects.concat();
                 sam::order(options, &mut lines, |(key, _)| key);
                 lines.iter().for_each(|(key, _)| header.add(&key.reference));
                 lines
-            });
+            },
+        );
         let lines: Vec<_> = lines.flatten().collect();
         layout.piece = header.references().to_vec();
         for (_, FormattedPiece { partition, number, length }) in lines {
@@ -110,14 +111,14 @@ impl BlockLayout {
         (id, pass): (BlockId, PassId),
         block: &PreparedBlock,
         PrintedHits { hits, orders, rows: known }: PrintedHits,
-        asked: &HitsByPartition,
+        asked_hits: &HitsByPartition,
         mut answers: Answers,
     ) -> Result<Self, Error> {
-        let pieces = questions::take_pieces(id, asked, &hits, &mut answers)?;
+        let pieces = questions::take_pieces(id, asked_hits, &hits, &mut answers)?;
         let rows = match known {
             Some(rows) => rows,
             None if pieces::has_table(&job.report) => {
-                questions::take_description_rows(id, asked, &hits, &mut answers)?
+                questions::take_description_rows(id, asked_hits, &hits, &mut answers)?
             }
             None => vec![Vec::new(); hits.len()],
         };

@@ -25,7 +25,7 @@ pub enum Notice {
 pub struct IterationLog<'a> {
     files: PssmFiles<'a>,
     /// Records of outcomes, with a checkpoint.
-    counts: Option<Box<VerificationRecords>>,
+    verification_records: Option<Box<VerificationRecords>>,
     /// The first block without a known outcome.
     next: BlockId,
     /// Outcomes of later blocks that an earlier run finished.
@@ -42,7 +42,7 @@ impl<'a> IterationLog<'a> {
     pub fn new(iteration: &'a Iteration) -> Self {
         IterationLog {
             files: PssmFiles::new(iteration),
-            counts: None,
+            verification_records: None,
             next: BlockId(0),
             skipped: BTreeMap::new(),
             messages: BTreeMap::new(),
@@ -53,7 +53,7 @@ impl<'a> IterationLog<'a> {
 
     /// Sets the records in which outcomes are kept, and those of earlier runs found.
     pub fn set_records(&mut self, kept: VerificationRecords) {
-        self.counts = Some(Box::new(kept));
+        self.verification_records = Some(Box::new(kept));
     }
 
     /// Returns the error that ended the report early.
@@ -77,8 +77,9 @@ impl<'a> IterationLog<'a> {
     /// # Errors
     /// The checkpoint cannot be read, or files cannot be written.
     pub fn add_finished(&mut self, block: BlockId) -> Result<Vec<Notice>, Error> {
-        let counts = self.counts.as_mut().ok_or_else(|| inconsistent_ranks(block))?;
-        self.skipped.insert(block, counts.read(block)?);
+        let verification_records =
+            self.verification_records.as_mut().ok_or_else(|| inconsistent_ranks(block))?;
+        self.skipped.insert(block, verification_records.read(block)?);
         let mut notices = Vec::new();
         self.catch_up(&mut notices)?;
         Ok(notices)
@@ -101,11 +102,13 @@ impl<'a> IterationLog<'a> {
         if block != self.next {
             return Err(inconsistent_ranks(block));
         }
-        let (before, ended): (u64, IterationOutcome) = (self.searches, decode(found)?);
-        if let (None, Some(counts)) = (&ended.failure, &mut self.counts) {
-            counts.write(block, &ended)?;
+        let (before, outcome): (u64, IterationOutcome) = (self.searches, decode(found)?);
+        if let (None, Some(verification_records)) =
+            (&outcome.failure, &mut self.verification_records)
+        {
+            verification_records.write(block, &outcome)?;
         }
-        self.apply_outcome(ended, &mut notices)?;
+        self.apply_outcome(outcome, &mut notices)?;
         self.catch_up(&mut notices)?;
         Ok((Some(before), notices))
     }
@@ -114,19 +117,19 @@ impl<'a> IterationLog<'a> {
     /// known.
     fn catch_up(&mut self, notices: &mut Vec<Notice>) -> Result<(), Error> {
         while self.failure.is_none()
-            && let Some(ended) = self.skipped.remove(&self.next)
+            && let Some(outcome) = self.skipped.remove(&self.next)
         {
-            self.apply_outcome(ended, notices)?;
+            self.apply_outcome(outcome, notices)?;
         }
         Ok(())
     }
 
     fn apply_outcome(
         &mut self,
-        ended: IterationOutcome,
+        outcome: IterationOutcome,
         notices: &mut Vec<Notice>,
     ) -> Result<(), Error> {
-        let IterationOutcome { warnings: searches, uncounted, matrices, failure } = ended;
+        let IterationOutcome { warnings: searches, uncounted, matrices, failure } = outcome;
         let mut messages = self.messages.remove(&self.next).unwrap_or_default().into_iter();
         self.next = self.next.next();
         for searches in searches {
@@ -173,44 +176,49 @@ mod tests {
 
     /// Creates the outcome of `searches` searches with a warning each. The last one may have
     /// failed.
-    fn ended(searches: usize, failure: Option<&str>) -> IterationOutcome {
+    fn sample_outcome(searches: usize, failure: Option<&str>) -> IterationOutcome {
         let failure = failure.map(|message| (3, message.to_owned()));
         let warnings = vec![vec![Some(b"w".to_vec()); searches]];
         IterationOutcome { warnings, uncounted: 0, matrices: Vec::new(), failure }
     }
 
     #[test]
-    fn searches_are_numbered_over_all_blocks_whoever_made_them() {
+    fn searches_are_numbered_over_all_blocks_and_runs() {
         let iteration = iteration();
         let mut iterations = IterationLog::new(&iteration);
-        let add_outcome = |iterations: &mut IterationLog, block, ended: &IterationOutcome| {
+        let add_outcome = |iterations: &mut IterationLog, block, outcome: &IterationOutcome| {
             let (before, notices) =
-                iterations.add_outcome(BlockId(block), &encode(ended).unwrap())?;
+                iterations.add_outcome(BlockId(block), &encode(outcome).unwrap())?;
             Ok::<_, Error>((before, notices.len()))
         };
         // An earlier run has finished blocks 1 and 2.
         iterations.add_messages(BlockId(2), vec![vec!["odd".to_owned()]]);
-        iterations.skipped.extend([(BlockId(2), ended(4, None)), (BlockId(1), ended(3, None))]);
+        iterations
+            .skipped
+            .extend([(BlockId(2), sample_outcome(4, None)), (BlockId(1), sample_outcome(3, None))]);
         assert!(
-            add_outcome(&mut iterations, 3, &ended(1, None)).is_err(),
-            "block 0 is not told of"
+            add_outcome(&mut iterations, 3, &sample_outcome(1, None)).is_err(),
+            "block 0 has no outcome"
         );
-        assert_eq!(add_outcome(&mut iterations, 0, &ended(2, None)), Ok((Some(0), 10)));
-        assert_eq!(add_outcome(&mut iterations, 3, &ended(1, None)), Ok((Some(9), 1)));
+        assert_eq!(add_outcome(&mut iterations, 0, &sample_outcome(2, None)), Ok((Some(0), 10)));
+        assert_eq!(add_outcome(&mut iterations, 3, &sample_outcome(1, None)), Ok((Some(9), 1)));
         assert_eq!((iterations.searches(), iterations.failure()), (10, None));
-        assert!(add_outcome(&mut iterations, 3, &ended(1, None)).is_err(), "it was told of");
+        assert!(
+            add_outcome(&mut iterations, 3, &sample_outcome(1, None)).is_err(),
+            "block 3 has an outcome"
+        );
     }
 
     #[test]
-    fn nothing_is_told_behind_a_query_that_failed() {
+    fn nothing_is_reported_after_a_query_that_failed() {
         let iteration = iteration();
         let mut iterations = IterationLog::new(&iteration);
-        iterations.skipped.insert(BlockId(1), ended(5, None));
-        let failed = encode(&ended(2, Some("odd"))).unwrap();
+        iterations.skipped.insert(BlockId(1), sample_outcome(5, None));
+        let failed = encode(&sample_outcome(2, Some("odd"))).unwrap();
         let (before, notices) = iterations.add_outcome(BlockId(0), &failed).unwrap();
         assert_eq!((before, notices.len()), (Some(0), 2));
         let (before, notices) =
-            iterations.add_outcome(BlockId(2), &encode(&ended(1, None)).unwrap()).unwrap();
+            iterations.add_outcome(BlockId(2), &encode(&sample_outcome(1, None)).unwrap()).unwrap();
         assert_eq!((before, notices.len()), (None, 0));
         assert_eq!(iterations.searches(), 2);
         assert_eq!(iterations.failure(), Some(&Error::new(3, "odd")));
@@ -224,7 +232,7 @@ mod tests {
         let mut iterations = IterationLog::new(&iteration);
         for (block, matrices) in [["a", "b"], ["c", "d"]].into_iter().enumerate() {
             let matrices = matrices.map(|text| Matrix::of_checkpoint(text.as_bytes())).to_vec();
-            let found = encode(&IterationOutcome { matrices, ..ended(2, None) }).unwrap();
+            let found = encode(&IterationOutcome { matrices, ..sample_outcome(2, None) }).unwrap();
             iterations.add_outcome(BlockId(block as u32), &found).unwrap();
         }
         for (number, text) in (1..).zip(["a", "b", "c", "d"]) {

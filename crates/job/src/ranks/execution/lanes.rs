@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_writes_unless_somebody_does_it_for_it() {
+    fn a_worker_writes_unless_it_has_a_writer() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("report");
         std::fs::write(&path, "...").unwrap();

@@ -27,7 +27,7 @@ use crate::error::Error;
 use crate::metadata::SearchCapacity;
 use crate::queries::QueryRecord;
 use crate::ranks::job::{PreparedBlock, RankJob};
-use crate::ranks::wire::{BlockStatistics, Bytes, Question, Verification, decode, encode};
+use crate::ranks::wire::{Bytes, ExtensionStatistics, Question, Verification, decode, encode};
 use crate::threads::pool;
 use crate::trace::Recorder;
 
@@ -63,16 +63,16 @@ enum MergeStage {
     /// Tasks are being searched.
     Search(HitLists),
     /// Workers align the chosen hits.
-    Align { chosen: Vec<Vec<PrelimHit>>, asked: HitsByPartition, since: Instant },
+    Align { chosen: Vec<Vec<PrelimHit>>, asked_hits: HitsByPartition, since: Instant },
     /// Workers create the rows of the description table.
-    Describe { hits: Vec<Vec<SubjectHit>>, asked: HitsByPartition },
+    Describe { hits: Vec<Vec<SubjectHit>>, asked_hits: HitsByPartition },
     /// Workers format the final hits.
-    Format { printed: PrintedHits, asked: HitsByPartition },
+    Format { printed: PrintedHits, asked_hits: HitsByPartition },
     /// Workers send all alignments of the final hits, because the report is made elsewhere.
     Send {
         hits: Vec<Vec<SubjectHit>>,
         overflowed: Vec<bool>,
-        asked: HitsByPartition,
+        asked_hits: HitsByPartition,
         /// Duration of the alignments.
         traceback: Duration,
     },
@@ -104,8 +104,9 @@ impl<'a> SearchMaster<'a> {
         let stage = MergeStage::Search(merger.empty_lists());
         let repeatable = job.verifies_blocks().then(|| queries.clone());
         let (reported, cut) = (prepared.prepared.len(), Cut::default());
-        let merging = MergingBlock { block: prepared, merger, cut, stage, reported, repeatable };
-        self.blocks.insert(block, merging);
+        let merging_block =
+            MergingBlock { block: prepared, merger, cut, stage, reported, repeatable };
+        self.blocks.insert(block, merging_block);
         // A pass with wrong batches leaves no data, so all passes of a block have one number.
         Ok(MasterOutcome::Prepared { queries, pass: PassId(0) })
     }
@@ -116,30 +117,30 @@ impl<'a> SearchMaster<'a> {
 
     fn absorb(&mut self, block: BlockId, hits: &Bytes) -> Result<MasterOutcome<Bytes>, Error> {
         let part: HitLists = decode(hits)?;
-        let merging = self.merging_block(block)?;
-        let MergeStage::Search(lists) = &mut merging.stage else {
+        let merging_block = self.merging_block(block)?;
+        let MergeStage::Search(lists) = &mut merging_block.stage else {
             return Err(inconsistent_ranks(block));
         };
-        if !merging.merger.fits(&part) {
+        if !merging_block.merger.fits(&part) {
             return Err(inconsistent_ranks(block));
         }
-        merging.merger.absorb(lists, part);
-        let cut = merging.merger.cut(lists);
-        if cut == merging.cut {
+        merging_block.merger.absorb(lists, part);
+        let cut = merging_block.merger.cut(lists);
+        if cut == merging_block.cut {
             return Ok(MasterOutcome::Absorbed { cut: None });
         }
-        merging.cut = cut;
-        Ok(MasterOutcome::Absorbed { cut: Some(encode(&merging.cut)?) })
+        merging_block.cut = cut;
+        Ok(MasterOutcome::Absorbed { cut: Some(encode(&merging_block.cut)?) })
     }
 
     /// Sends the statistics of a pass to the supermaster, which verifies its batches.
     fn send_statistics(&mut self, block: BlockId) -> Result<MasterOutcome<Bytes>, Error> {
-        let merging = self.merging_block(block)?;
-        let MergeStage::Search(lists) = &merging.stage else {
+        let merging_block = self.merging_block(block)?;
+        let MergeStage::Search(lists) = &merging_block.stage else {
             return Err(inconsistent_ranks(block));
         };
-        let extensions = merging.merger.extensions(lists);
-        let found = encode(&BlockStatistics { extensions, strayed: lists.strayed })?;
+        let extensions = merging_block.merger.extensions(lists);
+        let found = encode(&ExtensionStatistics { extensions, strayed: lists.strayed })?;
         Ok(MasterOutcome::Verify { found })
     }
 
@@ -149,22 +150,22 @@ impl<'a> SearchMaster<'a> {
         (block, pass): (BlockId, PassId),
         verdict: &Bytes,
     ) -> Result<MasterOutcome<Bytes>, Error> {
-        let together = match decode(verdict)? {
+        let batch_grouping = match decode(verdict)? {
             Verification::Correct => return self.next_stage((block, pass), &[]),
             Verification::CorrectUntil(count) => {
                 self.merging_block(block)?.reported = count as usize;
                 return self.next_stage((block, pass), &[]);
             }
-            Verification::SearchAgain(together) => together,
+            Verification::SearchAgain(batch_grouping) => batch_grouping,
         };
         let job = self.job;
-        let merging = self.merging_block(block)?;
-        let known = merging.repeatable.as_ref().ok_or_else(|| inconsistent_ranks(block))?;
-        let queries = job.regroup(known, together)?;
-        merging.block = job.decode_block(&queries)?;
-        merging.merger = job.engine.merger(&merging.block.grouping);
-        merging.cut = Cut::default();
-        merging.stage = MergeStage::Search(merging.merger.empty_lists());
+        let merging_block = self.merging_block(block)?;
+        let known = merging_block.repeatable.as_ref().ok_or_else(|| inconsistent_ranks(block))?;
+        let queries = job.regroup(known, batch_grouping)?;
+        merging_block.block = job.decode_block(&queries)?;
+        merging_block.merger = job.engine.merger(&merging_block.block.grouping);
+        merging_block.cut = Cut::default();
+        merging_block.stage = MergeStage::Search(merging_block.merger.empty_lists());
         Ok(MasterOutcome::NextPass { queries })
     }
 
@@ -174,70 +175,85 @@ impl<'a> SearchMaster<'a> {
         replies: &[Bytes],
     ) -> Result<MasterOutcome<Bytes>, Error> {
         let mut answers = decode_answers(replies)?;
-        let mut merging = self.blocks.remove(&block).ok_or_else(|| inconsistent_ranks(block))?;
+        let mut merging_block =
+            self.blocks.remove(&block).ok_or_else(|| inconsistent_ranks(block))?;
         let job = self.job;
-        let next = match merging.stage {
+        let next = match merging_block.stage {
             MergeStage::Search(lists) => {
-                let mut chosen = merging.merger.choose(lists);
-                chosen.iter_mut().skip(merging.reported).for_each(Vec::clear);
-                let asked = group_by_partition(job, &chosen, |hit| hit.oid);
-                MergeStage::Align { chosen, asked, since: Instant::now() }
+                let mut chosen = merging_block.merger.choose(lists);
+                chosen.iter_mut().skip(merging_block.reported).for_each(Vec::clear);
+                let asked_hits = group_by_partition(job, &chosen, |hit| hit.oid);
+                MergeStage::Align { chosen, asked_hits, since: Instant::now() }
             }
-            MergeStage::Align { chosen, asked, since } => {
+            MergeStage::Align { chosen, asked_hits, since } => {
                 let traceback = since.elapsed();
-                let candidates = take_candidates(block, &asked, &chosen, &mut answers)?;
+                let candidates = take_candidates(block, &asked_hits, &chosen, &mut answers)?;
                 let (hits, overflowed) =
-                    select_final_hits(job, &merging.block, &chosen, candidates);
-                let asked = group_by_partition(job, &hits, |hit| hit.oid);
+                    select_final_hits(job, &merging_block.block, &chosen, candidates);
+                let asked_hits = group_by_partition(job, &hits, |hit| hit.oid);
                 if job.plan.metadata.is_some() {
-                    MergeStage::Send { hits, overflowed, asked, traceback }
+                    MergeStage::Send { hits, overflowed, asked_hits, traceback }
                 } else if pieces::has_table(&job.report) && has_sorted_hits(job) {
-                    MergeStage::Describe { hits, asked }
+                    MergeStage::Describe { hits, asked_hits }
                 } else {
                     let orders = hits.iter().map(|hits| (0..hits.len()).collect()).collect();
-                    MergeStage::Format { printed: PrintedHits { hits, orders, rows: None }, asked }
+                    MergeStage::Format {
+                        printed: PrintedHits { hits, orders, rows: None },
+                        asked_hits,
+                    }
                 }
             }
-            MergeStage::Describe { hits, asked } => {
-                let rows = take_description_rows(block, &asked, &hits, &mut answers)?;
+            MergeStage::Describe { hits, asked_hits } => {
+                let rows = take_description_rows(block, &asked_hits, &hits, &mut answers)?;
                 let order = |rows: &Vec<DescriptionRow>| pieces::printing_order(&job.report, rows);
                 let orders = rows.iter().map(order).collect();
                 MergeStage::Format {
                     printed: PrintedHits { hits, orders, rows: Some(rows) },
-                    asked,
+                    asked_hits,
                 }
             }
-            MergeStage::Send { hits, mut overflowed, asked, traceback } => {
-                let mut hits = take_alignments(block, &asked, &hits, &mut answers)?;
-                hits.truncate(merging.reported);
-                overflowed.truncate(merging.reported);
+            MergeStage::Send { hits, mut overflowed, asked_hits, traceback } => {
+                let mut hits = take_alignments(block, &asked_hits, &hits, &mut answers)?;
+                hits.truncate(merging_block.reported);
+                overflowed.truncate(merging_block.reported);
                 let (hits, overflowed) = (&hits[..], &overflowed[..]);
-                let to_encode =
-                    BlockToEncode { id: block, block: &merging.block, hits, overflowed, traceback };
+                let to_encode = BlockToEncode {
+                    id: block,
+                    block: &merging_block.block,
+                    hits,
+                    overflowed,
+                    traceback,
+                };
                 let encoder = self.encoder.as_mut().ok_or_else(|| inconsistent_ranks(block))?;
                 let record = self.pool.install(|| encoder.record(&to_encode))?;
                 let layout = BlockLayout::from_bytes(record);
                 self.pieces.keep(block, layout.pieces);
                 return Ok(MasterOutcome::Layout(layout.extents));
             }
-            MergeStage::Format { printed, asked } => {
+            MergeStage::Format { printed, asked_hits } => {
                 let mut printed = printed;
                 // Queries that are not searched must not be reported as queries without hits.
-                printed.hits.truncate(merging.reported);
+                printed.hits.truncate(merging_block.reported);
                 let place = (block, pass);
-                let layout =
-                    BlockLayout::new(job, place, &merging.block, printed, &asked, answers)?;
+                let layout = BlockLayout::new(
+                    job,
+                    place,
+                    &merging_block.block,
+                    printed,
+                    &asked_hits,
+                    answers,
+                )?;
                 if let Some(register) = &self.register {
-                    let names = merging.block.records.iter().map(QueryRecord::names);
+                    let names = merging_block.block.records.iter().map(QueryRecord::names);
                     lock(register).write_names(block, names.zip(layout.queries))?;
                 }
                 self.pieces.keep(block, layout.pieces);
                 return Ok(MasterOutcome::Layout(layout.extents));
             }
         };
-        merging.stage = next;
-        let questions = merging.stage.questions(job)?;
-        self.blocks.insert(block, merging);
+        merging_block.stage = next;
+        let questions = merging_block.stage.questions(job)?;
+        self.blocks.insert(block, merging_block);
         match questions.is_empty() {
             // Without questions, the next stage follows at once.
             true => self.next_stage((block, pass), &[]),
@@ -274,22 +290,24 @@ impl MergeStage {
     fn questions(&self, job: &RankJob) -> Result<Vec<(PartitionId, Bytes)>, Error> {
         match self {
             MergeStage::Search(_) => Ok(Vec::new()),
-            MergeStage::Align { chosen, asked, .. } => encode_alignment_question(asked, chosen),
-            MergeStage::Describe { hits, asked } => encode_questions(asked, |places| {
+            MergeStage::Align { chosen, asked_hits, .. } => {
+                encode_alignment_question(asked_hits, chosen)
+            }
+            MergeStage::Describe { hits, asked_hits } => encode_questions(asked_hits, |places| {
                 let wanted =
                     |&(query, at): &HitPosition| reported_hit(&hits[query], query, at, at + 1);
                 Question::Describe(places.iter().map(wanted).collect())
             }),
-            MergeStage::Send { hits, asked, .. } => encode_questions(asked, |places| {
+            MergeStage::Send { hits, asked_hits, .. } => encode_questions(asked_hits, |places| {
                 let wanted =
                     |&(query, at): &HitPosition| reported_hit(&hits[query], query, at, at + 1);
                 Question::SendAlignments(places.iter().map(wanted).collect())
             }),
-            MergeStage::Format { printed: PrintedHits { hits, orders, rows }, asked } => {
+            MergeStage::Format { printed: PrintedHits { hits, orders, rows }, asked_hits } => {
                 let ranks: Vec<Vec<usize>> =
                     orders.iter().map(|order| invert_order(order)).collect();
                 let described = pieces::has_table(&job.report) && rows.is_none();
-                encode_questions(asked, |places| {
+                encode_questions(asked_hits, |places| {
                     let wanted = |&(query, at): &HitPosition| {
                         reported_hit(&hits[query], query, at, ranks[query][at] + 1)
                     };

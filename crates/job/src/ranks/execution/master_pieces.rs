@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_there_is_an_error() {
+    fn a_missing_piece_is_an_error() {
         let mut pieces = MasterPieces::default();
         pieces.keep(BlockId(4), vec![b"first".to_vec(), b"second".to_vec()]);
         let slice = |holder, piece, start, length| Slice { holder, piece, start, length };

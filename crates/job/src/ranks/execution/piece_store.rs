@@ -202,7 +202,7 @@ mod tests {
 
     use super::*;
 
-    /// Assembles seven bytes, of which another worker sends the last four.
+    /// Assembles seven bytes. Another worker sends the last four.
     fn assembled(sent: &[u8]) -> Result<(Vec<OutputSlice>, u64), Error> {
         let (block, pass, partition) = (BlockId(3), PassId(0), PartitionId(0));
         let mut store = PieceStore::new(Path::new("."));
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_has_the_bytes_that_were_asked_for() {
+    fn a_part_has_the_requested_bytes() {
         let (stretches, freed) = assembled(b"sent").unwrap();
         assert_eq!((stretches[0].offset, &stretches[0].bytes[..], freed), (20, &b"ownsent"[..], 3));
         for sent in ["", "sen", "sent!"] {

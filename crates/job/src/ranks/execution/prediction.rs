@@ -16,7 +16,7 @@ use super::query_stream::{QueryStream, SearchStop};
 use crate::batching::course::{Course, Lengths, Run};
 use crate::error::Error;
 use crate::queries::Records;
-use crate::ranks::wire::{BatchGrouping, BlockStatistics, Verification};
+use crate::ranks::wire::{BatchGrouping, ExtensionStatistics, Verification};
 
 /// Letters of neighbouring queries that are sent with a batch. Few extensions need more.
 const REACH: usize = 512;
@@ -32,9 +32,9 @@ pub struct BatchPredictor<'a> {
     /// Blocks that are not verified.
     blocks: BTreeMap<BlockId, PredictedBlock>,
     /// Extensions of their queries, if they were searched, perhaps with wrong batches.
-    seen: BTreeMap<usize, u64>,
+    known_extensions: BTreeMap<usize, u64>,
     /// Extensions and letters of all verified queries.
-    rate: (u64, u64),
+    extension_rate: (u64, u64),
     /// The query at which the report ends early, once that is known.
     stop: Option<SearchStop>,
     batches: BTreeMap<(usize, usize), Batch>,
@@ -43,7 +43,7 @@ pub struct BatchPredictor<'a> {
 /// A block that is not verified.
 struct PredictedBlock {
     queries: Range<usize>,
-    how: Expectation,
+    expectation: Expectation,
 }
 
 enum Expectation {
@@ -69,7 +69,7 @@ pub struct ReadBlock {
     /// The cached preparation of each query.
     pub findings: Vec<Findings>,
     /// The predicted grouping.
-    pub together: BatchGrouping,
+    pub batch_grouping: BatchGrouping,
 }
 
 impl<'a> BatchPredictor<'a> {
@@ -80,8 +80,8 @@ impl<'a> BatchPredictor<'a> {
             stream,
             course,
             blocks: BTreeMap::new(),
-            seen: BTreeMap::new(),
-            rate: (0, 0),
+            known_extensions: BTreeMap::new(),
+            extension_rate: (0, 0),
             stop: None,
             batches: BTreeMap::new(),
         }
@@ -111,20 +111,20 @@ impl<'a> BatchPredictor<'a> {
             return Ok(None);
         }
         let parts = self.predict(&queries, REACH);
-        let together = join_parts(&parts);
+        let batch_grouping = join_parts(&parts);
         records.batches = parts.iter().map(|part| part.queries.len()).collect();
-        self.stream.add_messages_of_search(&mut records, &together.searched);
+        self.stream.add_messages_of_search(&mut records, &batch_grouping.searched);
         let findings = self.stream.get(queries.clone()).into_iter().map(Query::findings).collect();
-        let how = match known {
+        let expectation = match known {
             Some(extensions) if extensions.len() == queries.len() => {
                 Expectation::Verified(extensions)
             }
             Some(_) => return Err(Error::engine(OTHER_QUERIES)),
             None => Expectation::Parts { parts, reach: REACH },
         };
-        self.blocks.insert(block, PredictedBlock { queries, how });
+        self.blocks.insert(block, PredictedBlock { queries, expectation });
         self.pass_verified();
-        Ok(Some(ReadBlock { records, findings, together }))
+        Ok(Some(ReadBlock { records, findings, batch_grouping }))
     }
 
     /// Returns the error that ends the search early, once it is known.
@@ -139,14 +139,14 @@ impl<'a> BatchPredictor<'a> {
     pub fn verify_prediction(
         &mut self,
         block: BlockId,
-        found: &BlockStatistics,
+        found: &ExtensionStatistics,
     ) -> Result<Verification, Error> {
-        let PredictedBlock { queries, how } =
+        let PredictedBlock { queries, expectation } =
             self.blocks.remove(&block).ok_or_else(|| Error::engine(OTHER_QUERIES))?;
         if self.stop.as_ref().is_some_and(|stop| stop.query <= queries.start) {
             return Ok(Verification::CorrectUntil(0));
         }
-        let Expectation::Parts { parts, reach } = how else {
+        let Expectation::Parts { parts, reach } = expectation else {
             return Err(Error::engine(OTHER_QUERIES));
         };
         if queries.start != self.course.next() || found.extensions.len() != queries.len() {
@@ -164,13 +164,15 @@ impl<'a> BatchPredictor<'a> {
             });
         }
         (self.course, self.stop) = (known, None);
-        self.seen.extend(queries.clone().zip(found.extensions.iter().copied()));
+        self.known_extensions.extend(queries.clone().zip(found.extensions.iter().copied()));
         let reach = if found.strayed { usize::MAX } else { reach };
         let parts = self.predict(&queries, reach);
-        let together = join_parts(&parts);
-        self.blocks
-            .insert(block, PredictedBlock { queries, how: Expectation::Parts { parts, reach } });
-        Ok(Verification::SearchAgain(together))
+        let batch_grouping = join_parts(&parts);
+        self.blocks.insert(
+            block,
+            PredictedBlock { queries, expectation: Expectation::Parts { parts, reach } },
+        );
+        Ok(Verification::SearchAgain(batch_grouping))
     }
 
     /// Moves the true batches past these queries, as far as BLAST+ searches. Returns false if the
@@ -215,9 +217,9 @@ impl<'a> BatchPredictor<'a> {
 
     /// Adds the extensions of verified queries to the statistics, and drops the queries.
     fn add_statistics(&mut self, queries: &Range<usize>, extensions: &[u64]) {
-        self.rate.0 += extensions.iter().sum::<u64>();
-        self.rate.1 += self.stream.letters(queries.clone());
-        self.seen = self.seen.split_off(&queries.end);
+        self.extension_rate.0 += extensions.iter().sum::<u64>();
+        self.extension_rate.1 += self.stream.letters(queries.clone());
+        self.known_extensions = self.known_extensions.split_off(&queries.end);
         let start = self.course.start();
         self.batches.retain(|&(_, end), _| end > start);
         self.stream.drop_before(start);
@@ -226,10 +228,10 @@ impl<'a> BatchPredictor<'a> {
     /// Moves past blocks that an earlier run has verified.
     fn pass_verified(&mut self) {
         while let Some(first) = self.blocks.first_entry()
-            && matches!(first.get().how, Expectation::Verified(_))
+            && matches!(first.get().expectation, Expectation::Verified(_))
         {
-            let PredictedBlock { queries, how } = first.remove();
-            if let Expectation::Verified(extensions) = how {
+            let PredictedBlock { queries, expectation } = first.remove();
+            if let Expectation::Verified(extensions) = expectation {
                 self.follow_batches(&queries, &extensions, None);
                 self.add_statistics(&queries, &extensions);
             }
@@ -238,17 +240,17 @@ impl<'a> BatchPredictor<'a> {
 
     /// Predicts the batches of queries.
     fn predict(&mut self, queries: &Range<usize>, reach: usize) -> Vec<BatchPart> {
-        let (extensions, letters) = self.rate;
-        let rate = extensions as f64 / letters.max(1) as f64;
+        let (extensions, letters) = self.extension_rate;
+        let extension_rate = extensions as f64 / letters.max(1) as f64;
         let first = self.course.next();
-        let of = |query: usize| match self.seen.get(&query) {
+        let of = |query: usize| match self.known_extensions.get(&query) {
             Some(&extensions) => extensions as f64,
-            None => rate * self.stream.letters(query..query + 1) as f64,
+            None => extension_rate * self.stream.letters(query..query + 1) as f64,
         };
         let each: Vec<f64> = (first..queries.end).map(of).collect();
-        let believed =
+        let predicted_extensions =
             |run: Range<usize>| each[run.start - first..run.end - first].iter().sum::<f64>() as u64;
-        let runs = self.course.foretell(queries.clone(), believed, &mut self.stream);
+        let runs = self.course.foretell(queries.clone(), predicted_extensions, &mut self.stream);
         runs.iter().map(|run| self.batch_part(run, reach)).collect()
     }
 

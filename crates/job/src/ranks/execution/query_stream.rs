@@ -23,7 +23,7 @@ pub struct QueryStream<'a> {
     pool: rayon::ThreadPool,
     /// Number of the first query in memory.
     first: usize,
-    held: VecDeque<Query>,
+    prepared: VecDeque<Query>,
     /// Letters of all queries before each query, and of all.
     sums: VecDeque<u64>,
     /// Warnings about each query, for formats that print no others.
@@ -58,7 +58,7 @@ impl<'a> QueryStream<'a> {
             audience,
             pool,
             first: 0,
-            held: VecDeque::new(),
+            prepared: VecDeque::new(),
             sums: VecDeque::from([0]),
             messages: VecDeque::new(),
             records: VecDeque::new(),
@@ -69,7 +69,7 @@ impl<'a> QueryStream<'a> {
 
     /// Returns the number of the first query that is not read.
     fn end(&self) -> usize {
-        self.first + self.held.len()
+        self.first + self.prepared.len()
     }
 
     /// Returns the letters of all queries before this one.
@@ -84,12 +84,12 @@ impl<'a> QueryStream<'a> {
 
     /// Returns some queries.
     pub fn get(&self, queries: Range<usize>) -> Vec<&Query> {
-        self.held.range(queries.start - self.first..queries.end - self.first).collect()
+        self.prepared.range(queries.start - self.first..queries.end - self.first).collect()
     }
 
     /// Drops the queries before this one.
     pub fn drop_before(&mut self, query: usize) {
-        self.held.drain(..query - self.first);
+        self.prepared.drain(..query - self.first);
         self.sums.drain(..query - self.first);
         self.messages.drain(..query - self.first);
         self.first = query;
@@ -169,7 +169,7 @@ impl<'a> QueryStream<'a> {
             self.messages.push_back(record.messages.clone());
         }
         let is_some = !records.is_empty();
-        self.held.extend(prepared);
+        self.prepared.extend(prepared);
         self.records.extend(records);
         is_some
     }

@@ -51,13 +51,13 @@ pub fn group_by_partition<T>(
     hits: &[Vec<T>],
     oid: impl Fn(&T) -> u32,
 ) -> HitsByPartition {
-    let mut asked = HitsByPartition::new();
+    let mut asked_hits = HitsByPartition::new();
     for (query, hits) in hits.iter().enumerate() {
         for (at, hit) in hits.iter().enumerate() {
-            asked.entry(job.partition_of(oid(hit))).or_default().push((query, at));
+            asked_hits.entry(job.partition_of(oid(hit))).or_default().push((query, at));
         }
     }
-    asked
+    asked_hits
 }
 
 /// Decodes the answers to a question.
@@ -77,12 +77,12 @@ pub fn decode_answers(replies: &[Bytes]) -> Result<Answers, Error> {
 /// # Errors
 /// See [`encode`].
 pub fn encode_questions(
-    asked: &HitsByPartition,
+    asked_hits: &HitsByPartition,
     question: impl Fn(&[HitPosition]) -> Question,
 ) -> Result<Vec<(PartitionId, Bytes)>, Error> {
     let encode =
         |(&partition, places): (_, &Vec<HitPosition>)| Ok((partition, encode(&question(places))?));
-    asked.iter().map(encode).collect()
+    asked_hits.iter().map(encode).collect()
 }
 
 /// Encodes the question that aligns chosen hits.
@@ -90,10 +90,10 @@ pub fn encode_questions(
 /// # Errors
 /// See [`encode`].
 pub fn encode_alignment_question(
-    asked: &HitsByPartition,
+    asked_hits: &HitsByPartition,
     chosen: &[Vec<PrelimHit>],
 ) -> Result<Vec<(PartitionId, Bytes)>, Error> {
-    encode_questions(asked, |places| {
+    encode_questions(asked_hits, |places| {
         let wanted = |&(query, at): &HitPosition| HitToAlign {
             query: query as u32,
             hit: chosen[query][at].clone(),
@@ -108,14 +108,14 @@ pub fn encode_alignment_question(
 /// The answers do not match the questions.
 pub fn match_answers<T, H>(
     block: BlockId,
-    asked: &HitsByPartition,
+    asked_hits: &HitsByPartition,
     hits: &[Vec<H>],
     answers: &mut Answers,
     items: impl Fn(PartitionId, &mut Answer) -> Option<Vec<T>>,
 ) -> Result<Vec<Vec<T>>, Error> {
     let mut match_answers: Vec<Vec<Option<T>>> =
         hits.iter().map(|hits| hits.iter().map(|_| None).collect()).collect();
-    for (&partition, places) in asked {
+    for (&partition, places) in asked_hits {
         let answer = answers.get_mut(&partition).and_then(|answer| items(partition, answer));
         let answer = answer.ok_or_else(|| inconsistent_ranks(block))?;
         if answer.len() != places.len() {
@@ -126,10 +126,10 @@ pub fn match_answers<T, H>(
         }
     }
     // Every hit was in a question.
-    let whole = |row: Vec<Option<T>>| row.into_iter().collect::<Option<_>>();
+    let complete = |row: Vec<Option<T>>| row.into_iter().collect::<Option<_>>();
     match_answers
         .into_iter()
-        .map(whole)
+        .map(complete)
         .collect::<Option<_>>()
         .ok_or_else(|| inconsistent_ranks(block))
 }
@@ -140,11 +140,11 @@ pub fn match_answers<T, H>(
 /// See [`match_answers`].
 pub fn take_candidates(
     block: BlockId,
-    asked: &HitsByPartition,
+    asked_hits: &HitsByPartition,
     chosen: &[Vec<PrelimHit>],
     answers: &mut Answers,
 ) -> Result<Vec<Vec<Option<Candidate>>>, Error> {
-    match_answers(block, asked, chosen, answers, |_, answer| match answer {
+    match_answers(block, asked_hits, chosen, answers, |_, answer| match answer {
         Answer::Aligned(candidates) => Some(take(candidates)),
         _ => None,
     })
@@ -156,11 +156,11 @@ pub fn take_candidates(
 /// See [`match_answers`].
 pub fn take_alignments(
     block: BlockId,
-    asked: &HitsByPartition,
+    asked_hits: &HitsByPartition,
     hits: &[Vec<SubjectHit>],
     answers: &mut Answers,
 ) -> Result<Vec<Vec<SubjectHit>>, Error> {
-    match_answers(block, asked, hits, answers, |_, answer| match answer {
+    match_answers(block, asked_hits, hits, answers, |_, answer| match answer {
         Answer::Alignments(hits) => Some(take(hits)),
         _ => None,
     })
@@ -172,11 +172,11 @@ pub fn take_alignments(
 /// See [`match_answers`].
 pub fn take_aligned_letters(
     block: BlockId,
-    asked: &HitsByPartition,
+    asked_hits: &HitsByPartition,
     hits: &[Vec<SubjectHit>],
     answers: &mut Answers,
 ) -> Result<Vec<Vec<AlignedLetters>>, Error> {
-    match_answers(block, asked, hits, answers, |_, answer| match answer {
+    match_answers(block, asked_hits, hits, answers, |_, answer| match answer {
         Answer::MatrixRows(rows) => Some(take(rows)),
         _ => None,
     })
@@ -188,11 +188,11 @@ pub fn take_aligned_letters(
 /// See [`match_answers`].
 pub fn take_description_rows(
     block: BlockId,
-    asked: &HitsByPartition,
+    asked_hits: &HitsByPartition,
     hits: &[Vec<SubjectHit>],
     answers: &mut Answers,
 ) -> Result<Vec<Vec<DescriptionRow>>, Error> {
-    match_answers(block, asked, hits, answers, |_, answer| match answer {
+    match_answers(block, asked_hits, hits, answers, |_, answer| match answer {
         Answer::Described(rows) | Answer::Formatted { rows, .. } => Some(take(rows)),
         _ => None,
     })
@@ -204,11 +204,11 @@ pub fn take_description_rows(
 /// See [`match_answers`].
 pub fn take_pieces(
     block: BlockId,
-    asked: &HitsByPartition,
+    asked_hits: &HitsByPartition,
     hits: &[Vec<SubjectHit>],
     answers: &mut Answers,
 ) -> Result<Vec<Vec<FormattedPiece>>, Error> {
-    match_answers(block, asked, hits, answers, |partition, answer| match answer {
+    match_answers(block, asked_hits, hits, answers, |partition, answer| match answer {
         Answer::Formatted { sizes, .. } => {
             let piece = |(number, &length)| FormattedPiece { partition, number, length };
             Some((0..).zip(sizes.iter()).map(piece).collect())
@@ -223,11 +223,11 @@ pub fn take_pieces(
 /// See [`match_answers`].
 pub fn take_lines(
     block: BlockId,
-    asked: &HitsByPartition,
+    asked_hits: &HitsByPartition,
     hits: &[Vec<SubjectHit>],
     answers: &mut Answers,
 ) -> Result<Vec<Vec<SubjectLines>>, Error> {
-    match_answers(block, asked, hits, answers, |partition, answer| match answer {
+    match_answers(block, asked_hits, hits, answers, |partition, answer| match answer {
         Answer::Lines(subjects) => {
             let mut numbers = 0..;
             let mut line = |Line { key, length }| {

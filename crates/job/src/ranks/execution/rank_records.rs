@@ -18,7 +18,7 @@ const BUFFER: usize = 1 << 20;
 
 /// The checkpoint records of one rank.
 pub struct RankRecords {
-    kept: CheckpointState,
+    checkpoint_state: CheckpointState,
     writer: Writer,
     reader: Reader,
     /// Blocks that this rank stored in this run and has not yet written to the output.
@@ -53,16 +53,16 @@ impl RankRecords {
     ///
     /// There are too many ranks, or too little memory.
     pub fn new(
-        kept: &CheckpointState,
+        checkpoint_state: &CheckpointState,
         rank: Rank,
         write_buffer: u64,
     ) -> Result<RankRecords, Error> {
-        let buffer = if kept.stays { write_buffer as usize } else { BUFFER };
-        let writer =
-            Writer::new(&kept.run, rank.0, buffer).map_err(|error| checkpoint_error(&error))?;
-        let (reader, own) = (Reader::new(&kept.run), HashMap::new());
+        let buffer = if checkpoint_state.stays { write_buffer as usize } else { BUFFER };
+        let writer = Writer::new(&checkpoint_state.run, rank.0, buffer)
+            .map_err(|error| checkpoint_error(&error))?;
+        let (reader, own) = (Reader::new(&checkpoint_state.run), HashMap::new());
         Ok(RankRecords {
-            kept: kept.clone(),
+            checkpoint_state: checkpoint_state.clone(),
             writer,
             reader,
             own,
@@ -93,7 +93,7 @@ impl RankRecords {
             let places = self.writer.append(key, share, bytes);
             self.note_places(block, places.map_err(|error| checkpoint_error(&error))?);
         }
-        if last && self.kept.durable {
+        if last && self.checkpoint_state.durable {
             self.writer.sync().map_err(|error| checkpoint_error(&error))?;
             if let Some(own) = self.own.get_mut(&block) {
                 own.places.sort_unstable_by_key(|place| place.share.start);
@@ -105,7 +105,7 @@ impl RankRecords {
     /// Notes the places of a block's records: for the index if they stay, otherwise until they are
     /// in the output.
     fn note_places(&mut self, block: BlockId, places: Vec<Place>) {
-        if self.kept.stays {
+        if self.checkpoint_state.stays {
             self.index.extend(places);
             return;
         }
@@ -122,9 +122,9 @@ impl RankRecords {
     /// # Errors
     /// Records cannot be written.
     pub fn finish(&mut self) -> Result<(), Error> {
-        match self.kept.stays {
+        match self.checkpoint_state.stays {
             true => report_register::finish_records(
-                &self.kept,
+                &self.checkpoint_state,
                 &mut self.writer,
                 take(&mut self.index),
                 Vec::new(),
@@ -195,8 +195,11 @@ impl RankRecords {
     /// Returns the records of a block that an earlier run finished.
     fn restored_places(&mut self, block: BlockId) -> Result<&Vec<Place>, Error> {
         if self.restored.as_ref().is_none_or(|(known, _)| *known != block) {
-            let places =
-                self.kept.earlier.cover(key(block)).ok_or_else(|| missing_record(block))?;
+            let places = self
+                .checkpoint_state
+                .earlier
+                .cover(key(block))
+                .ok_or_else(|| missing_record(block))?;
             self.restored = Some((block, places));
         }
         self.restored.as_ref().map(|(_, places)| places).ok_or_else(|| missing_record(block))

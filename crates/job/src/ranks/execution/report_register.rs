@@ -19,7 +19,7 @@ pub type SharedRegister = Arc<Mutex<ReportRegister>>;
 
 /// Writes the names of queries, and both ends of the report.
 pub struct ReportRegister {
-    kept: CheckpointState,
+    checkpoint_state: CheckpointState,
     writer: Writer,
     places: Vec<Place>,
     names: Vec<Name>,
@@ -30,10 +30,15 @@ impl ReportRegister {
     ///
     /// # Errors
     /// There are too many ranks, or too little memory.
-    pub fn new(kept: &CheckpointState, writer: u32) -> Result<Self, Error> {
-        let writer =
-            Writer::new(&kept.run, writer, BUFFER).map_err(|error| checkpoint_error(&error))?;
-        Ok(ReportRegister { kept: kept.clone(), writer, places: Vec::new(), names: Vec::new() })
+    pub fn new(checkpoint_state: &CheckpointState, writer: u32) -> Result<Self, Error> {
+        let writer = Writer::new(&checkpoint_state.run, writer, BUFFER)
+            .map_err(|error| checkpoint_error(&error))?;
+        Ok(ReportRegister {
+            checkpoint_state: checkpoint_state.clone(),
+            writer,
+            places: Vec::new(),
+            names: Vec::new(),
+        })
     }
 
     /// Writes the names of a block's queries. Each query comes with its names, and its range of
@@ -71,7 +76,7 @@ impl ReportRegister {
         check_mapped_files()?;
         let appended = self.writer.append(key, Share::whole(bytes.len() as u64), bytes);
         self.places.extend(appended.map_err(|error| checkpoint_error(&error))?);
-        if self.kept.durable {
+        if self.checkpoint_state.durable {
             self.writer.sync().map_err(|error| checkpoint_error(&error))?;
         }
         Ok(())
@@ -83,7 +88,7 @@ impl ReportRegister {
     /// Records cannot be written.
     pub fn finish(&mut self) -> Result<(), Error> {
         let (places, names) = (std::mem::take(&mut self.places), std::mem::take(&mut self.names));
-        finish_records(&self.kept, &mut self.writer, places, names)
+        finish_records(&self.checkpoint_state, &mut self.writer, places, names)
     }
 }
 
@@ -92,13 +97,16 @@ impl ReportRegister {
 /// # Errors
 /// See [`ReportRegister::new`].
 pub fn open_for_rank(
-    kept: Option<&CheckpointState>,
+    checkpoint_state: Option<&CheckpointState>,
     ranks: u32,
     rank: Rank,
 ) -> Result<Option<SharedRegister>, Error> {
-    let Some(kept) = kept.filter(|kept| kept.stays) else { return Ok(None) };
+    let Some(checkpoint_state) = checkpoint_state.filter(|checkpoint_state| checkpoint_state.stays)
+    else {
+        return Ok(None);
+    };
     // The first numbers belong to the ranks, and to the records of verification.
-    ReportRegister::new(kept, ranks + 1 + rank.0)
+    ReportRegister::new(checkpoint_state, ranks + 1 + rank.0)
         .map(|register| Some(Arc::new(Mutex::new(register))))
 }
 
@@ -107,7 +115,7 @@ pub fn open_for_rank(
 /// # Errors
 /// Records cannot be written.
 pub fn finish_records(
-    kept: &CheckpointState,
+    checkpoint_state: &CheckpointState,
     writer: &mut Writer,
     places: Vec<Place>,
     names: Vec<Name>,
@@ -116,7 +124,8 @@ pub fn finish_records(
         if places.is_empty() {
             return Ok(());
         }
-        Catalog::new(&kept.run, writer.id(), writer.written(), places, names).write(&kept.run)
+        Catalog::new(&checkpoint_state.run, writer.id(), writer.written(), places, names)
+            .write(&checkpoint_state.run)
     });
     finished.map_err(|error| checkpoint_error(&error))
 }

@@ -32,7 +32,7 @@ use crate::ranks::metadata_stream::MetadataStream;
 use crate::ranks::output::{JobOutput, OutputSlice, SharedOutput};
 use crate::ranks::record_chain::first_record;
 use crate::ranks::wire::{
-    BlockStatistics, Bytes, QueryBlock, RawQuery, Verification, decode, encode,
+    Bytes, ExtensionStatistics, QueryBlock, RawQuery, Verification, decode, encode,
 };
 use crate::reports::{NO_TAXONOMY, Warning, misses_taxonomy, warns_at_end};
 use crate::threads::pool;
@@ -119,7 +119,9 @@ impl<'a> SearchSupermaster<'a> {
     pub fn set_verification_records(&mut self, kept: VerificationRecords) {
         match &mut self.queries {
             BlockSource::Plain(_) => {}
-            BlockSource::Predicted(_, counts) => *counts = Some(Box::new(kept)),
+            BlockSource::Predicted(_, verification_records) => {
+                *verification_records = Some(Box::new(kept))
+            }
             BlockSource::Iterated(_, iterations) => iterations.set_records(kept),
         }
     }
@@ -146,19 +148,19 @@ impl<'a> SearchSupermaster<'a> {
     fn read_block(&mut self, id: BlockId, skip: bool) -> Result<Option<Weighed<Bytes>>, Error> {
         let job = self.job;
         // If the stream has ended, nothing more need be searched.
-        let sending = self.output.as_ref().and_then(|output| output.stream.as_ref());
-        let link = sending.map_or(Ok(None), MetadataStream::check)?;
-        let parcel = match &mut self.queries {
+        let stream = self.output.as_ref().and_then(|output| output.stream.as_ref());
+        let link = stream.map_or(Ok(None), MetadataStream::check)?;
+        let query_block = match &mut self.queries {
             _ if self.failure.is_some() => None,
             BlockSource::Iterated(_, iterations) if iterations.failure().is_some() => None,
-            BlockSource::Predicted(predictor, counts) => {
-                let known = match counts {
-                    Some(counts) if skip => Some(counts.read(id)?),
+            BlockSource::Predicted(predictor, verification_records) => {
+                let known = match verification_records {
+                    Some(verification_records) if skip => Some(verification_records.read(id)?),
                     _ => None,
                 };
                 let read = predictor.read_block(id, known)?;
-                read.map(|ReadBlock { records, findings, together }| {
-                    (records, findings, Some(together))
+                read.map(|ReadBlock { records, findings, batch_grouping }| {
+                    (records, findings, Some(batch_grouping))
                 })
             }
             BlockSource::Plain(queries) | BlockSource::Iterated(queries, _) => {
@@ -175,17 +177,19 @@ impl<'a> SearchSupermaster<'a> {
                 read.map(|records| (records, Vec::new(), None))
             }
         };
-        let Some((block, findings, together)) = parcel else { return Ok(None) };
+        let Some((block, findings, batch_grouping)) = query_block else { return Ok(None) };
         let warnings: Vec<Warning> = block.records.iter().map(Warning::of).collect();
         match &mut self.queries {
             // The warnings of iterations are not known before the search. They follow the messages
             // from reading.
             BlockSource::Iterated(_, iterations) => {
                 // Warnings about options follow the messages from reading.
-                let of_options = job.plan.iteration.as_ref().map_or(&[][..], |it| &it.warnings);
+                let option_warnings =
+                    job.plan.iteration.as_ref().map_or(&[][..], |it| &it.warnings);
                 let messages = |record: &QueryRecord| {
-                    let odd = record.warnings_told_by(job.audience.program()).into_iter();
-                    odd.chain(of_options.iter().cloned()).collect()
+                    let warnings_from_reading =
+                        record.warnings_told_by(job.audience.program()).into_iter();
+                    warnings_from_reading.chain(option_warnings.iter().cloned()).collect()
                 };
                 iterations.add_messages(id, block.records.iter().map(messages).collect());
             }
@@ -204,15 +208,15 @@ impl<'a> SearchSupermaster<'a> {
             job.audience.skip(weight.sequences);
             return Ok(Some(Weighed { payload: Vec::new().into(), weight }));
         }
-        let parcel = QueryBlock {
+        let query_block = QueryBlock {
             positions: Vec::new(),
             queries: block.records.into_iter().map(RawQuery::from).collect(),
             findings,
             batches: block.batches.into_iter().map(|count| count as u32).collect(),
-            together,
+            batch_grouping,
             link,
         };
-        Ok(Some(Weighed { payload: parcel.encode()?, weight }))
+        Ok(Some(Weighed { payload: query_block.encode()?, weight }))
     }
 
     /// Verifies the predicted batches of a block, or adds the outcome of its iterations. Verified
@@ -222,9 +226,9 @@ impl<'a> SearchSupermaster<'a> {
         block: BlockId,
         found: &Bytes,
     ) -> Result<SupermasterOutcome<Bytes>, Error> {
-        let (predictor, counts) = match &mut self.queries {
+        let (predictor, verification_records) = match &mut self.queries {
             BlockSource::Plain(_) => {
-                return Err(Error::engine("a block came to be judged whose batches are known"));
+                return Err(Error::engine("a block with known batches was sent for verification"));
             }
             BlockSource::Iterated(_, iterations) => {
                 let (verdict, notices) = iterations.add_outcome(block, found)?;
@@ -234,17 +238,19 @@ impl<'a> SearchSupermaster<'a> {
                     verdict: encode(&verdict)?,
                 });
             }
-            BlockSource::Predicted(predictor, counts) => (predictor, counts),
+            BlockSource::Predicted(predictor, verification_records) => {
+                (predictor, verification_records)
+            }
         };
-        let found: BlockStatistics = decode(found)?;
+        let found: ExtensionStatistics = decode(found)?;
         let verdict = predictor.verify_prediction(block, &found)?;
         let right = !matches!(verdict, Verification::SearchAgain(_));
         let mut warnings = if right { self.warnings.remove(&block) } else { None };
         if let (Some(warnings), Verification::CorrectUntil(count)) = (&mut warnings, &verdict) {
             warnings.truncate(*count as usize);
         }
-        if let (true, Some(counts)) = (right, counts) {
-            counts.write(block, &found.extensions)?;
+        if let (true, Some(verification_records)) = (right, verification_records) {
+            verification_records.write(block, &found.extensions)?;
         }
         self.print_warnings(&warnings.unwrap_or_default());
         Ok(SupermasterOutcome::Verified { right, verdict: encode(&verdict)? })

@@ -16,7 +16,7 @@ const BUFFER: usize = 1 << 16;
 /// Writes and reads what later blocks depend on: the extensions of each query of a block, or the
 /// outcome of its iterations.
 pub struct VerificationRecords {
-    kept: CheckpointState,
+    checkpoint_state: CheckpointState,
     writer: Writer,
     reader: Reader,
 }
@@ -26,21 +26,25 @@ impl VerificationRecords {
     ///
     /// # Errors
     /// There are too many ranks, or too little memory.
-    pub fn new(kept: &CheckpointState, writer: u32) -> Result<Self, Error> {
-        let writer =
-            Writer::new(&kept.run, writer, BUFFER).map_err(|error| checkpoint_error(&error))?;
-        Ok(VerificationRecords { kept: kept.clone(), writer, reader: Reader::new(&kept.run) })
+    pub fn new(checkpoint_state: &CheckpointState, writer: u32) -> Result<Self, Error> {
+        let writer = Writer::new(&checkpoint_state.run, writer, BUFFER)
+            .map_err(|error| checkpoint_error(&error))?;
+        Ok(VerificationRecords {
+            checkpoint_state: checkpoint_state.clone(),
+            writer,
+            reader: Reader::new(&checkpoint_state.run),
+        })
     }
 
     /// Writes the record of a block. It is on disk when the function returns.
     ///
     /// # Errors
     /// The checkpoint cannot be written, or a mapped file has changed.
-    pub fn write<T: Serialize>(&mut self, block: BlockId, found: &T) -> Result<(), Error> {
+    pub fn write<T: Serialize>(&mut self, block: BlockId, value: &T) -> Result<(), Error> {
         check_mapped_files()?;
-        let bytes = encode(found)?;
-        let whole = Share::whole(bytes.get().len() as u64);
-        let appended = self.writer.append(key(block), whole, bytes.get());
+        let bytes = encode(value)?;
+        let share = Share::whole(bytes.get().len() as u64);
+        let appended = self.writer.append(key(block), share, bytes.get());
         appended.and_then(|_| self.writer.sync()).map_err(|error| checkpoint_error(&error))
     }
 
@@ -49,9 +53,9 @@ impl VerificationRecords {
     /// # Errors
     /// The checkpoint cannot be read, or has no such record.
     pub fn read<T: DeserializeOwned>(&mut self, block: BlockId) -> Result<T, Error> {
-        let places = self.kept.earlier.cover(key(block)).ok_or_else(|| {
+        let places = self.checkpoint_state.earlier.cover(key(block)).ok_or_else(|| {
             Error::engine(format_args!(
-                "what query block {block} is judged by is missing in the checkpoint"
+                "the record that verifies query block {block} is missing in the checkpoint"
             ))
         })?;
         let mut bytes = Vec::new();

@@ -77,8 +77,9 @@ impl<'a> SearchWorker<'a> {
         let mut waves = engine.searchers(&prepared.prepared, &prepared.grouping);
         let ready = if waves.len() == 1 { waves.next() } else { None };
         drop(waves);
-        let searching = SearchedPass { block: prepared, merger, ready, aligned: HashMap::new() };
-        self.passes.insert(pass, searching);
+        let searched_pass =
+            SearchedPass { block: prepared, merger, ready, aligned: HashMap::new() };
+        self.passes.insert(pass, searched_pass);
         Ok(())
     }
 
@@ -88,10 +89,10 @@ impl<'a> SearchWorker<'a> {
         partition: PartitionId,
         span: &mut Span,
     ) -> Result<WorkerOutcome<Bytes>, Error> {
-        let searching = self.passes.get(&pass).ok_or_else(|| unknown_block(pass.0))?;
+        let searched_pass = self.passes.get(&pass).ok_or_else(|| unknown_block(pass.0))?;
         let scan = self.scans.get_mut(&partition).ok_or_else(|| unknown_block(pass.0))?;
         let before = scan.loader().statistics().bytes;
-        let SearchedPass { block, merger, ready, .. } = searching;
+        let SearchedPass { block, merger, ready, .. } = searched_pass;
         let mut lists = match ready {
             Some(searcher) => scan.search(merger, iter::once(searcher))?,
             None => {
@@ -127,26 +128,31 @@ impl<'a> SearchWorker<'a> {
                 Question::Describe(chosen) => {
                     span.is(Kind::Describe);
                     span.add("hits", chosen.len() as u64);
-                    let searching = self.passes.get(&pass).ok_or_else(|| unknown_block(pass.0))?;
+                    let searched_pass =
+                        self.passes.get(&pass).ok_or_else(|| unknown_block(pass.0))?;
                     let describe =
-                        |chosen| searching.reported_subject(self.job, chosen)?.describe();
+                        |chosen| searched_pass.reported_subject(self.job, chosen)?.describe();
                     let rows: Result<_, _> = chosen.par_iter().map(describe).collect();
                     Answer::Described(rows?)
                 }
                 Question::SendAlignments(chosen) => {
                     span.is(Kind::Send);
                     span.add("hits", chosen.len() as u64);
-                    let searching = self.passes.get(&pass).ok_or_else(|| unknown_block(pass.0))?;
-                    let tell = |chosen| Ok(searching.reported_subject(self.job, chosen)?.hit);
-                    let told: Result<_, Error> = chosen.iter().map(tell).collect();
-                    Answer::Alignments(told?)
+                    let searched_pass =
+                        self.passes.get(&pass).ok_or_else(|| unknown_block(pass.0))?;
+                    let alignments =
+                        |chosen| Ok(searched_pass.reported_subject(self.job, chosen)?.hit);
+                    let hits: Result<_, Error> = chosen.iter().map(alignments).collect();
+                    Answer::Alignments(hits?)
                 }
                 Question::SendMatrixRows(chosen) => {
                     span.is(Kind::Send);
                     span.add("hits", chosen.len() as u64);
-                    let searching = self.passes.get(&pass).ok_or_else(|| unknown_block(pass.0))?;
-                    let lay =
-                        |chosen| searching.reported_subject(self.job, chosen)?.aligned_letters();
+                    let searched_pass =
+                        self.passes.get(&pass).ok_or_else(|| unknown_block(pass.0))?;
+                    let lay = |chosen| {
+                        searched_pass.reported_subject(self.job, chosen)?.aligned_letters()
+                    };
                     let laid: Result<_, Error> = chosen.par_iter().map(lay).collect();
                     Answer::MatrixRows(laid?)
                 }
@@ -180,7 +186,7 @@ impl<'a> SearchWorker<'a> {
         partition: PartitionId,
         wanted: &[HitToAlign],
     ) -> Result<Answer, Error> {
-        let searching = self.passes.get_mut(&pass).ok_or_else(|| unknown_block(pass.0))?;
+        let searched_pass = self.passes.get_mut(&pass).ok_or_else(|| unknown_block(pass.0))?;
         let scan = self.scans.get(&partition).ok_or_else(|| unknown_block(pass.0))?;
         let mut outlines = Vec::with_capacity(wanted.len());
         for wanted in wanted.chunk_by(|a, b| a.query == b.query) {
@@ -188,9 +194,9 @@ impl<'a> SearchWorker<'a> {
                 break;
             }
             let number = wanted[0].query;
-            searching.query(number)?;
-            let PreparedBlock { prepared, grouping, .. } = &searching.block;
-            let engine = self.job.engine_for(&searching.block);
+            searched_pass.query(number)?;
+            let PreparedBlock { prepared, grouping, .. } = &searched_pass.block;
+            let engine = self.job.engine_for(&searched_pass.block);
             let aligner = engine.aligner(prepared, grouping, number as usize);
             let mut aligned = Vec::with_capacity(wanted.len());
             for wanted in wanted {
@@ -210,7 +216,7 @@ impl<'a> SearchWorker<'a> {
                 let candidate = if is_aligned { candidates.next() } else { None };
                 outlines.push(candidate.as_ref().map(Candidate::outline));
                 if let Some(candidate) = candidate {
-                    searching.aligned.insert((number, candidate.oid), candidate);
+                    searched_pass.aligned.insert((number, candidate.oid), candidate);
                 }
             }
         }
@@ -225,9 +231,9 @@ impl<'a> SearchWorker<'a> {
         described: bool,
         budget: u64,
     ) -> Result<(Answer, u64), Error> {
-        let searching = self.passes.get(&pass).ok_or_else(|| unknown_block(pass.0))?;
+        let searched_pass = self.passes.get(&pass).ok_or_else(|| unknown_block(pass.0))?;
         let format = |chosen: &ReportedHit| {
-            let shown = searching.reported_subject(self.job, chosen)?;
+            let shown = searched_pass.reported_subject(self.job, chosen)?;
             let row = described.then(|| shown.describe()).transpose()?;
             Ok((shown.format(chosen.rank)?, row))
         };
@@ -281,7 +287,7 @@ impl WorkerExecutor for SearchWorker<'_> {
             WorkerWork::Answer { block, pass, parts, budget } => {
                 self.answer((block, pass), &parts, budget, span)
             }
-            _ => Err(Error::engine("a work of the other lane came to the search threads")),
+            _ => Err(Error::engine("the search threads received work of the output thread")),
         };
         self.check_halt()?;
         outcome

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_whole_queries_as_they_are() {
+    fn blocks_are_unchanged_whole_queries() {
         let text = "\n>a one\nMKV\n  LA\n>b\n\n>c three\nMKVLAA";
         let cut = blocks(text, 5, 10).expect("queries");
         let texts: Vec<_> = cut.iter().map(|block| String::from_utf8_lossy(&block.text)).collect();

@@ -52,7 +52,7 @@ pub struct ForeignSupermaster<'a> {
     file: SharedOutput,
     publisher: Sender<JobOutput>,
     register: Option<Arc<Mutex<ReportRegister>>>,
-    counts: Option<VerificationRecords>,
+    verification_records: Option<VerificationRecords>,
     /// The count of each block that is verified, or was finished by an earlier run.
     counted: BTreeMap<BlockId, u64>,
     /// Number of queries before each block that was read, and before the next one.
@@ -77,7 +77,7 @@ impl<'a> ForeignSupermaster<'a> {
             file,
             publisher,
             register: None,
-            counts: None,
+            verification_records: None,
             counted: BTreeMap::new(),
             queries: vec![0],
             last: None,
@@ -89,9 +89,9 @@ impl<'a> ForeignSupermaster<'a> {
     pub fn set_records(
         &mut self,
         register: Option<&Arc<Mutex<ReportRegister>>>,
-        counts: Option<VerificationRecords>,
+        verification_records: Option<VerificationRecords>,
     ) {
-        (self.register, self.counts) = (register.cloned(), counts);
+        (self.register, self.verification_records) = (register.cloned(), verification_records);
     }
 
     fn read(&mut self, number: BlockId, skip: bool) -> Result<Option<Weighed<Bytes>>, Error> {
@@ -113,8 +113,10 @@ impl<'a> ForeignSupermaster<'a> {
             self.last = Some(number);
         }
         if skip {
-            if let (true, Some(counts)) = (self.job.foreign.join.counts(), &mut self.counts) {
-                let found: Vec<u64> = counts.read(number)?;
+            if let (true, Some(verification_records)) =
+                (self.job.foreign.join.counts(), &mut self.verification_records)
+            {
+                let found: Vec<u64> = verification_records.read(number)?;
                 self.counted.insert(number, found.into_iter().sum());
             }
             self.job.audience.skip(weight.sequences);
@@ -133,8 +135,8 @@ impl<'a> ForeignSupermaster<'a> {
     ) -> Result<SupermasterOutcome<Bytes>, Error> {
         let count: u64 = decode(found)?;
         let counted: u64 = self.counted.range(..block).map(|(_, count)| count).sum();
-        if let Some(counts) = &mut self.counts {
-            counts.write(block, &vec![count])?;
+        if let Some(verification_records) = &mut self.verification_records {
+            verification_records.write(block, &vec![count])?;
         }
         self.counted.insert(block, count);
         Ok(SupermasterOutcome::Verified { right: true, verdict: encode(&counted)? })
@@ -287,10 +289,10 @@ impl<'a> ForeignWorker<'a> {
         let mut why = String::new();
         for attempt in 1..=foreign.tries {
             let cut = match run(foreign, &block.text, halt) {
-                Ok(RunOutput { output, said }) => {
-                    let said = said.trim_ascii_end();
-                    if !said.is_empty() {
-                        audience.say(said);
+                Ok(RunOutput { output, error_output }) => {
+                    let error_output = error_output.trim_ascii_end();
+                    if !error_output.is_empty() {
+                        audience.say(error_output);
                     }
                     divide_output(foreign.join, output).map_err(|what| format!("wrote {what}"))
                 }
@@ -311,7 +313,7 @@ impl<'a> ForeignWorker<'a> {
         }
         failed.fetch_add(1, Ordering::Relaxed);
         audience.complain(&format!(
-            "{} came to nothing, tried {} times: the program {why}",
+            "{} failed, tried {} times: the program {why}",
             block_name(number, block),
             foreign.tries
         ));
@@ -348,7 +350,7 @@ impl WorkerExecutor for ForeignWorker<'_> {
                 self.answer((block, pass), question, budget)
             }
             _ => Err(Error::engine(
-                "a work of the other lane, or without queries, came to run the program",
+                "the thread of the program received work of the output thread, or without queries",
             )),
         }
     }

@@ -55,7 +55,7 @@ pub fn divide_output(join: Join, output: Vec<u8>) -> Result<OutputParts, String>
         Join::Plain => (0, output.len(), 0),
         Join::Report => {
             let start = find_end(&output, LETTERS)
-                .ok_or("no report of BLAST+: nothing tells of the database")?;
+                .ok_or("no report of BLAST+: it does not describe the database")?;
             let end = memchr::memmem::rfind(&output, DATABASE);
             (
                 start,
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     /// Joins the outputs of blocks, each with its number of queries.
-    fn joined(join: Join, outputs: &[(&str, u64)]) -> String {
+    fn join_outputs(join: Join, outputs: &[(&str, u64)]) -> String {
         let mut position = OutputPosition { is_first: true, ..OutputPosition::default() };
         let mut all = Vec::new();
         for (number, (output, queries)) in outputs.iter().enumerate() {
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn xml_is_one_document_counted_through() {
+    fn joined_xml_is_one_document_with_consecutive_numbers() {
         let iteration = |number: u64, query: u64| {
             format!(
                 "<Iteration>\n  <Iteration_iter-num>{number}</Iteration_iter-num>\n  <Iteration_query-ID>Query_{query}</Iteration_query-ID>\n  \
@@ -185,8 +185,8 @@ mod tests {
         // The first query of each block has two iterations.
         let (first, second) = (document(&[(1, 1), (2, 1), (3, 2)]), document(&[(1, 1), (2, 1)]));
         let all = document(&[(1, 1), (2, 1), (3, 2), (4, 3), (5, 3)]);
-        assert_eq!(joined(Join::Xml, &[(&first, 2), (&second, 1)]), all);
-        assert_eq!(joined(Join::Xml, &[(&first, 2)]), first);
+        assert_eq!(join_outputs(Join::Xml, &[(&first, 2), (&second, 1)]), all);
+        assert_eq!(join_outputs(Join::Xml, &[(&first, 2)]), first);
     }
 
     #[test]
@@ -195,8 +195,11 @@ mod tests {
             ("# a\nx\n# BLAST processed 2 queries\n", 2),
             ("# b\n# BLAST processed 11 queries\n", 5),
         ];
-        assert_eq!(joined(Join::Comments, &outputs), "# a\nx\n# b\n# BLAST processed 13 queries\n");
-        assert_eq!(joined(Join::Plain, &[("a\n", 1), ("", 1), ("b\n", 1)]), "a\nb\n");
+        assert_eq!(
+            join_outputs(Join::Comments, &outputs),
+            "# a\nx\n# b\n# BLAST processed 13 queries\n"
+        );
+        assert_eq!(join_outputs(Join::Plain, &[("a\n", 1), ("", 1), ("b\n", 1)]), "a\nb\n");
     }
 
     #[test]
@@ -208,13 +211,13 @@ mod tests {
         };
         let outputs = [(&*report("\n\nQuery= a\nend\n"), 1), (&*report("\n\nQuery= b\nend\n"), 1)];
         assert_eq!(
-            joined(Join::Report, &outputs),
+            join_outputs(Join::Report, &outputs),
             report("\n\nQuery= a\nend\n\n\nQuery= b\nend\n")
         );
     }
 
     #[test]
-    fn what_is_not_whole_is_refused() {
+    fn incomplete_outputs_are_refused() {
         for (join, output) in [
             (Join::Report, "x total letters\n\nQuery= a\n"),
             (Join::Report, ""),

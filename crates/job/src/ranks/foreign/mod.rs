@@ -100,34 +100,40 @@ fn on_threads(
     preload::preload(&foreign.files, &**audience)?;
     let job = ForeignJob::new(foreign, audience);
     let cut = BlockCut::new(&job.foreign, ranks)?;
-    let early = drain.as_ref().map(DrainSignals::early_end);
-    let ends = ForeignIo::open(&job, &cut, early.as_deref())?;
-    let Some((ends, checkpoint)) = ends else { return Ok(()) };
-    let keeping = CheckpointOptions::from(&job.foreign);
+    let early_end = drain.as_ref().map(DrainSignals::early_end);
+    let job_io = ForeignIo::open(&job, &cut, early_end.as_deref())?;
+    let Some((job_io, checkpoint)) = job_io else { return Ok(()) };
+    let checkpoint_options = CheckpointOptions::from(&job.foreign);
     let supervisor = Supervisor { checkpoint: checkpoint.as_ref(), signals: drain, stream: None };
-    let kept = match &checkpoint {
+    let checkpoint_state = match &checkpoint {
         Some(checkpoint) => {
             let run = checkpoint.run();
             let scans = checkpoint::scan_files(run, checkpoint::list_files(run)?, 0, 1)?;
-            Some(CheckpointState::with_report(run.clone(), &keeping, &scans, &**audience)?)
+            Some(CheckpointState::with_report(
+                run.clone(),
+                &checkpoint_options,
+                &scans,
+                &**audience,
+            )?)
         }
         None => None,
     };
-    let common = ForeignContext::new(&job, ranks, cut, ends.output.path().to_owned(), kept);
-    let (works, whole) = ends.works(&job);
+    let job_context =
+        ForeignContext::new(&job, ranks, cut, job_io.output.path().to_owned(), checkpoint_state);
+    let (executor, outputs) = job_io.into_executor(&job);
     let results = run_ranks(
         ranks,
-        common.topology.supermaster,
-        (works, supervisor),
-        |rank, works, supervisor, transport| {
-            Ok((common.run(rank, works, supervisor, transport)?, ()))
+        job_context.topology.supermaster,
+        (executor, supervisor),
+        |rank, executor, supervisor, transport| {
+            Ok((job_context.run(rank, executor, supervisor, transport)?, ()))
         },
     );
     let ended = combine_results(
-        results.into_iter().map(|end| common.rank_result(end.map(|(end, ())| end))),
+        results.into_iter().map(|end| job_context.rank_result(end.map(|(end, ())| end))),
     );
-    ended.and_then(|()| publish(whole.try_iter(), checkpoint.as_ref()))?;
-    remove_checkpoint(checkpoint, keeping.records.is_some(), &**audience);
+    ended.and_then(|()| publish(outputs.try_iter(), checkpoint.as_ref()))?;
+    remove_checkpoint(checkpoint, checkpoint_options.records.is_some(), &**audience);
     check_failed_blocks(job.failed.load(Ordering::Relaxed))
 }
 
@@ -181,10 +187,10 @@ impl BlockCut {
     fn new(foreign: &Foreign, ranks: u32) -> Result<Self, Error> {
         let total = count_queries(&foreign.query)?;
         // A resumed job keeps its blocks.
-        let kept = foreign.checkpoint.as_ref().and_then(checkpoint::kept_block_residues);
+        let resumed = foreign.checkpoint.as_ref().and_then(checkpoint::kept_block_residues);
         let share = |total: Weight| total.residues / (BLOCKS_PER_RANK * u64::from(ranks));
         let usual = total.map_or(MOST_RESIDUES, share).clamp(1, MOST_RESIDUES);
-        Ok(BlockCut { residues: foreign.block_residues.or(kept).unwrap_or(usual), total })
+        Ok(BlockCut { residues: foreign.block_residues.or(resumed).unwrap_or(usual), total })
     }
 }
 
@@ -196,11 +202,11 @@ struct ForeignIo {
 
 impl ForeignIo {
     /// Opens the queries, the output and the checkpoint. Returns `None` if there is nothing to do.
-    /// `early` ends the job on a signal.
+    /// `early_end` ends the job on a signal.
     fn open(
         job: &ForeignJob,
         cut: &BlockCut,
-        early: Option<&EarlyEnd>,
+        early_end: Option<&EarlyEnd>,
     ) -> Result<Option<(Self, Option<Checkpoint>)>, Error> {
         let ForeignJob { foreign, audience, .. } = job;
         audience.begin();
@@ -215,16 +221,16 @@ impl ForeignIo {
             OpenedCheckpoint::Complete => return Ok(None),
         };
         let output = match checkpoint.as_ref().map(Checkpoint::run) {
-            Some(run) => JobOutput::resumable(&foreign.out, run, early)?,
+            Some(run) => JobOutput::resumable(&foreign.out, run, early_end)?,
             None => JobOutput::new(Output::open(&foreign.out)?)?,
         };
         Ok(Some((ForeignIo { blocks, output }, checkpoint)))
     }
 
     /// Returns the supermaster's executor, and a receiver of the complete output.
-    fn works(self, job: &ForeignJob) -> (ForeignSupermaster<'_>, Receiver<JobOutput>) {
-        let (publisher, whole) = channel();
-        (ForeignSupermaster::new(job, self.blocks, self.output, publisher), whole)
+    fn into_executor(self, job: &ForeignJob) -> (ForeignSupermaster<'_>, Receiver<JobOutput>) {
+        let (publisher, outputs) = channel();
+        (ForeignSupermaster::new(job, self.blocks, self.output, publisher), outputs)
     }
 }
 
@@ -235,7 +241,7 @@ struct ForeignContext<'a> {
     config: Arc<Config>,
     /// Path of the unfinished output.
     path: PathBuf,
-    kept: Option<CheckpointState>,
+    checkpoint_state: Option<CheckpointState>,
     /// Host name of each rank; empty for ranks of one process.
     hosts: Vec<String>,
 }
@@ -246,14 +252,16 @@ impl<'a> ForeignContext<'a> {
         ranks: u32,
         cut: BlockCut,
         path: PathBuf,
-        kept: Option<CheckpointState>,
+        checkpoint_state: Option<CheckpointState>,
     ) -> Self {
         // There is one partition, which every rank holds.
         let groups = ranks.div_ceil(GROUP);
         let shape = Shape { ranks, groups, replicas: ranks, partitions: 1, dedicated: false };
         let config = Config {
             verifies_blocks: job.foreign.join.counts(),
-            checkpoint: kept.as_ref().is_some_and(|kept| kept.durable),
+            checkpoint: checkpoint_state
+                .as_ref()
+                .is_some_and(|checkpoint_state| checkpoint_state.durable),
             total: cut.total,
             // Groups receive one block at a time, so that a long block can be moved before its
             // turn.
@@ -268,13 +276,13 @@ impl<'a> ForeignContext<'a> {
             topology: Arc::new(Topology::new(shape)),
             config: Arc::new(config),
             path,
-            kept,
+            checkpoint_state,
             hosts: Vec::new(),
         }
     }
 
     fn rank_result(&self, end: Result<RankEnd, Error>) -> Result<(), Error> {
-        rank_result(end, self.kept.as_ref(), &|rank| {
+        rank_result(end, self.checkpoint_state.as_ref(), &|rank| {
             let host = self.hosts.get(rank.index()).map(String::as_str);
             (host.is_some() || self.topology.ranks > 1).then(|| name_rank(rank, host))
         })
@@ -288,10 +296,13 @@ impl<'a> ForeignContext<'a> {
         supervisor: Supervisor<'a>,
         transport: &mut impl Transport,
     ) -> Result<RankEnd, Error> {
-        let register =
-            report_register::open_for_rank(self.kept.as_ref(), self.topology.ranks, rank)?;
-        let hosted = self.create_roles(rank, supermaster, register.as_ref())?;
-        let shared = hosted.worker.as_ref().map(|(_, _, shared, _)| Arc::clone(shared));
+        let register = report_register::open_for_rank(
+            self.checkpoint_state.as_ref(),
+            self.topology.ranks,
+            rank,
+        )?;
+        let roles = self.create_roles(rank, supermaster, register.as_ref())?;
+        let shared = roles.worker.as_ref().map(|(_, _, shared, _)| Arc::clone(shared));
         let failed = |end| {
             self.job.halt.set();
             if let Err(error) = self.rank_result(end) {
@@ -301,8 +312,8 @@ impl<'a> ForeignContext<'a> {
             }
         };
         let end =
-            driver::run(rank, &self.topology, &self.config, hosted, supervisor, transport, failed)?;
-        if let (Some(_), RankEnd::Exited(Exit::Completed)) = (&self.kept, &end) {
+            driver::run(rank, &self.topology, &self.config, roles, supervisor, transport, failed)?;
+        if let (Some(_), RankEnd::Exited(Exit::Completed)) = (&self.checkpoint_state, &end) {
             shared.map_or(Ok(()), |shared| shared.finish())?;
             register.map_or(Ok(()), |register| lock(&register).finish())?;
         }
@@ -318,30 +329,34 @@ impl<'a> ForeignContext<'a> {
     ) -> Result<HostedRoles<'a>, Error> {
         let job = self.job;
         let (mut supermaster, mut earlier) = (supermaster, BTreeMap::new());
-        if let (Some(works), Some(kept)) = (&mut supermaster, &self.kept) {
+        if let (Some(executor), Some(checkpoint_state)) = (&mut supermaster, &self.checkpoint_state)
+        {
             let verified = job.foreign.join.counts();
-            let counts = (verified && kept.durable)
-                .then(|| VerificationRecords::new(kept, self.topology.ranks));
-            works.set_records(register, counts.transpose()?);
-            earlier = kept.finished_blocks(verified);
+            let verification_records = (verified && checkpoint_state.durable)
+                .then(|| VerificationRecords::new(checkpoint_state, self.topology.ranks));
+            executor.set_records(register, verification_records.transpose()?);
+            earlier = checkpoint_state.finished_blocks(verified);
         }
         let master = self.topology.groups.iter().position(|group| group.master == rank);
         let worker = self.topology.worker_on(rank).map(|worker| {
-            let records = self.kept.as_ref();
+            let records = self.checkpoint_state.as_ref();
             let records = records
-                .map(|kept| RankRecords::new(kept, rank, self.config.write_buffer))
+                .map(|checkpoint_state| {
+                    RankRecords::new(checkpoint_state, rank, self.config.write_buffer)
+                })
                 .transpose()?;
             let store = PieceStore::new(self.path.parent().unwrap_or(Path::new(".")));
             let shared = Arc::new(WorkerShared::new(store, records, SharedOutput::new(&self.path)));
-            let works = Box::new(ForeignWorker::new(job, Arc::clone(&shared))) as Box<_>;
-            Ok::<_, Error>((worker, works, shared, pool(1)?))
+            let executor = Box::new(ForeignWorker::new(job, Arc::clone(&shared))) as Box<_>;
+            Ok::<_, Error>((worker, executor, shared, pool(1)?))
         });
         Ok(HostedRoles {
-            supermaster: supermaster.map(|works| Box::new(works) as Box<dyn SupermasterExecutor>),
+            supermaster: supermaster
+                .map(|executor| Box::new(executor) as Box<dyn SupermasterExecutor>),
             earlier,
             master: master.map(|id| {
-                let works = ForeignMaster::new(job, register.cloned());
-                (GroupId(id as u32), Box::new(works) as Box<dyn MasterExecutor>)
+                let executor = ForeignMaster::new(job, register.cloned());
+                (GroupId(id as u32), Box::new(executor) as Box<dyn MasterExecutor>)
             }),
             worker: worker.transpose()?,
             recorder: Recorder::default(),

@@ -29,7 +29,7 @@ pub struct RunOutput {
     /// Standard output of the program, or the file that it wrote.
     pub output: Vec<u8>,
     /// Standard error of the program.
-    pub said: Vec<u8>,
+    pub error_output: Vec<u8>,
 }
 
 /// Why a run has no output.
@@ -52,7 +52,7 @@ pub fn run(foreign: &Foreign, queries: &[u8], halt: &Halt) -> Result<RunOutput, 
         RunFailure::CannotStart(Error::refused("files in memory for the program", &error))
     };
     let input = memory_file(MemfdFlags::CLOEXEC, queries).map_err(never)?;
-    let said = memory_file(MemfdFlags::CLOEXEC, &[]).map_err(never)?;
+    let error_output = memory_file(MemfdFlags::CLOEXEC, &[]).map_err(never)?;
     let writes = foreign.command.iter().any(|word| has_placeholder(word, PLACES[1]));
     // The program opens the output by its number, so the file must stay open in it.
     let flags = if writes { MemfdFlags::empty() } else { MemfdFlags::CLOEXEC };
@@ -75,7 +75,7 @@ pub fn run(foreign: &Foreign, queries: &[u8], halt: &Halt) -> Result<RunOutput, 
     let mut command = Command::new(program);
     command.args(arguments);
     let copy = |file: &File| file.try_clone().map(Stdio::from).map_err(never);
-    command.stdin(copy(&input)?).stderr(copy(&said)?);
+    command.stdin(copy(&input)?).stderr(copy(&error_output)?);
     command.stdout(if writes { Stdio::null() } else { copy(&output)? });
     end_with_parent(&mut command);
     let child = command.spawn().map_err(|error| {
@@ -85,18 +85,18 @@ pub fn run(foreign: &Foreign, queries: &[u8], halt: &Halt) -> Result<RunOutput, 
         )))
     })?;
     let ended = await_end(child, foreign.time_limit, halt);
-    let said = contents(said).map_err(never)?;
+    let error_output = contents(error_output).map_err(never)?;
     match ended.map_err(never)? {
         ProcessEnd::Halted => Err(RunFailure::Halted),
         ProcessEnd::TimedOut => Err(RunFailure::Failed(with_last_words(
             format!("took longer than {} s", foreign.time_limit.as_secs()),
-            &said,
+            &error_output,
         ))),
         ProcessEnd::Exited(status) if status.success() => {
-            Ok(RunOutput { output: contents(output).map_err(never)?, said })
+            Ok(RunOutput { output: contents(output).map_err(never)?, error_output })
         }
         ProcessEnd::Exited(status) => {
-            Err(RunFailure::Failed(with_last_words(cause(status), &said)))
+            Err(RunFailure::Failed(with_last_words(cause(status), &error_output)))
         }
     }
 }
@@ -160,9 +160,9 @@ fn cause(status: ExitStatus) -> String {
     }
 }
 
-fn with_last_words(what: String, said: &[u8]) -> String {
-    let said = said.trim_ascii();
-    let last = &said[said.len().saturating_sub(LAST_WORDS)..];
+fn with_last_words(what: String, error_output: &[u8]) -> String {
+    let error_output = error_output.trim_ascii();
+    let last = &error_output[error_output.len().saturating_sub(LAST_WORDS)..];
     match last.is_empty() {
         true => what,
         false => format!("{what}; it said: {}", String::from_utf8_lossy(last)),

@@ -36,33 +36,41 @@ pub fn run(
     let (hosts, rank) = (hosts(world)?, world.rank());
     processes.together(check_same_command(world, &foreign, &hosts))?;
     let job = ForeignJob::new(foreign, audience);
-    let in_front = world.comm().split_by_host().map_err(failure)?.rank() == 0;
-    let loaded = match in_front {
+    let is_first_on_host = world.comm().split_by_host().map_err(failure)?.rank() == 0;
+    let loaded = match is_first_on_host {
         true => preload::preload(&job.foreign.files, &**audience),
         false => Ok(()),
     };
     // No program starts before the database is loaded.
     processes.together(loaded)?;
     let cut = processes.together(BlockCut::new(&job.foreign, world.size() as u32))?;
-    let early = drain.as_ref().map(DrainSignals::early_end);
-    let ends = if rank == 0 { ForeignIo::open(&job, &cut, early.as_deref()) } else { Ok(None) };
-    let (ends, checkpoint) = processes.together(ends)?.unzip();
+    let early_end = drain.as_ref().map(DrainSignals::early_end);
+    let job_io =
+        if rank == 0 { ForeignIo::open(&job, &cut, early_end.as_deref()) } else { Ok(None) };
+    let (job_io, checkpoint) = processes.together(job_io)?.unzip();
     let checkpoint = checkpoint.flatten();
-    let path = ends.as_ref().map(|ends| path_to_bytes(ends.output.path()));
+    let path = job_io.as_ref().map(|job_io| path_to_bytes(job_io.output.path()));
     // There is nothing to do.
     let Some(path) = processes.tell_all(path)?.map(path_from_bytes) else { return Ok(()) };
-    let keeping = CheckpointOptions::from(&job.foreign);
-    let kept = share_checkpoint(processes, &keeping, checkpoint.as_ref())?;
+    let checkpoint_options = CheckpointOptions::from(&job.foreign);
+    let checkpoint_state = share_checkpoint(processes, &checkpoint_options, checkpoint.as_ref())?;
     let supervisor = Supervisor { checkpoint: checkpoint.as_ref(), signals: drain, stream: None };
-    let mut common = ForeignContext::new(&job, world.size() as u32, cut, path, kept);
-    common.hosts = hosts;
+    let mut job_context =
+        ForeignContext::new(&job, world.size() as u32, cut, path, checkpoint_state);
+    job_context.hosts = hosts;
     let messenger = Messenger::new(world.comm()).map_err(failure)?;
     let mut mpi = MpiTransport::new(messenger, None, None);
-    let (works, whole) = ends.map(|ends| ends.works(&job)).unzip();
-    let ended = common.rank_result(common.run(Rank(rank as u32), works, supervisor, &mut mpi));
+    let (executor, outputs) = job_io.map(|job_io| job_io.into_executor(&job)).unzip();
+    let ended =
+        job_context.rank_result(job_context.run(Rank(rank as u32), executor, supervisor, &mut mpi));
     let drained = matches!(&ended, Err(error) if error.exit_code == exit::DRAINED);
     let closed = match &ended {
-        Ok(()) => mpi.complete(world, whole.as_ref(), common.kept.is_some(), checkpoint.as_ref()),
+        Ok(()) => mpi.complete(
+            world,
+            outputs.as_ref(),
+            job_context.checkpoint_state.is_some(),
+            checkpoint.as_ref(),
+        ),
         Err(_) if drained => mpi.flush(),
         Err(error) => Err(error.clone()),
     };
@@ -75,11 +83,11 @@ pub fn run(
         Ok(counts.sum())
     });
     let failed = failed.unwrap_or_else(|error: Error| {
-        drop(whole);
+        drop(outputs);
         processes.abort(&error)
     });
     if !drained {
-        remove_checkpoint(checkpoint, keeping.records.is_some(), &**audience);
+        remove_checkpoint(checkpoint, checkpoint_options.records.is_some(), &**audience);
     }
     ended?;
     check_failed_blocks(failed).map_err(|error| match rank {

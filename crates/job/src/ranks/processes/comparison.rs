@@ -230,9 +230,9 @@ fn file_name(target: &Target, volume: usize, file: VolumeFile) -> String {
     path.map(|path| path.display().to_string()).unwrap_or_default()
 }
 
-/// Returns the parts of the database that rank `own_rank` reads. For each partition, one holder of each
-/// view reads it. If all holders have one view, a rank of another view reads it, too, if there is
-/// one. Otherwise there would be nothing to compare it with.
+/// Returns the parts of the database that rank `own_rank` reads. For each partition, one holder of
+/// each view reads it. If all holders have one view, a rank of another view reads it, too, if there
+/// is one. Otherwise there would be nothing to compare it with.
 fn parts_to_read(
     topology: &Topology,
     views: &[u32],
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn the_odd_rank_is_the_one_that_most_are_not_like() {
+    fn the_differing_rank_lacks_the_most_frequent_value() {
         let differing = |values: &[u8]| find_differing_ranks(values.iter().copied());
         assert_eq!(differing(&[7, 7, 7]), None);
         assert_eq!(differing(&[7]), None);
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn each_view_is_read_once_and_nothing_by_one_view_only() {
+    fn each_view_is_read_once_and_compared_with_another() {
         for replicas in [1, 2] {
             let shape = Shape { ranks: 4, groups: 1, replicas, partitions: 4, dedicated: false };
             let topology = Topology::new(shape);
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_counts_for_all_ranks_that_see_the_same() {
+    fn a_sum_counts_for_all_ranks_with_its_view() {
         let item = Item { partition: PartitionId(0), volume: 0, side: SequenceFile::Headers };
         let sums = |sum| Sums::from([(item, sum)]);
         // Ranks 1 and 2 have one view, and rank 2 has read for it.

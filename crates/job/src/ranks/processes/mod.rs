@@ -54,17 +54,17 @@ pub fn on_processes(
     let world = World::init().map_err(failure)?;
     let role = Role::Search(plan.io_ranks());
     agree(&world, &role, "", &|text| audience.complain(text))?;
-    let crossing = (plan.io_ranks() > 0).then(IoChannel::new);
-    let (world, bridge) = match &crossing {
-        Some(crossing) => {
-            let (world, bridge) = Bridge::of_search(world, plan.io_ranks(), crossing, audience)?;
+    let io_channel = (plan.io_ranks() > 0).then(IoChannel::new);
+    let (world, bridge) = match &io_channel {
+        Some(io_channel) => {
+            let (world, bridge) = Bridge::of_search(world, plan.io_ranks(), io_channel, audience)?;
             (world, Some(bridge))
         }
         None => (world, None),
     };
     let processes = &Processes { world, audience: Arc::clone(audience) };
     let has_other_site = bridge.is_some();
-    let ended = search(plan, processes, drain, (crossing, bridge), start);
+    let ended = search(plan, processes, drain, (io_channel, bridge), start);
     match ended {
         // The other site would wait for ever.
         Err(error) if has_other_site => processes.abort(&error),
@@ -77,7 +77,7 @@ fn search(
     plan: Plan,
     processes: &Processes,
     drain: Option<DrainSignals>,
-    (crossing, mut bridge): (Option<IoChannel>, Option<Bridge>),
+    (io_channel, mut bridge): (Option<IoChannel>, Option<Bridge>),
     start: Instant,
 ) -> Result<(), Error> {
     let audience = &processes.audience;
@@ -94,8 +94,8 @@ fn search(
     let layout = agree_on_layout(processes, &host, plan, &target)?;
     if plan.fleet.dry_run {
         let is_first = world.rank() == 0;
-        if let (true, Some(crossing)) = (is_first, &crossing) {
-            crossing.search_endpoint()?.stay_empty()?;
+        if let (true, Some(io_channel)) = (is_first, &io_channel) {
+            io_channel.search_endpoint()?.stay_empty()?;
         }
         let printed = if is_first { layout::print_layout(&layout, plan, &target) } else { Ok(()) };
         processes.together(printed)?;
@@ -106,25 +106,26 @@ fn search(
     let contents = ranks.agree_on_contents(plan, &target, &cut)?;
     processes.together(check_mapped_files().map_err(Error::from))?;
     let is_first = world.rank() == 0;
-    let early = drain.as_ref().map(DrainSignals::early_end);
-    let early = early.as_deref();
-    let open =
-        || JobIo::open(plan, &target, &contents, &layout, crossing.as_ref(), (early, audience));
-    let ends = match &mut bridge {
+    let early_end = drain.as_ref().map(DrainSignals::early_end);
+    let early_end = early_end.as_deref();
+    let open = || {
+        JobIo::open(plan, &target, &contents, &layout, io_channel.as_ref(), (early_end, audience))
+    };
+    let job_io = match &mut bridge {
         _ if !is_first => Ok(None),
-        // A job without queries ends in here.
+        // A job without queries ends during this call.
         Some(bridge) => bridge.meanwhile(open),
         None => open(),
     };
-    let (ends, checkpoint) = processes.together(ends)?.unzip();
+    let (job_io, checkpoint) = processes.together(job_io)?.unzip();
     let checkpoint = checkpoint.flatten();
-    let path = ends.as_ref().map(|ends| path_to_bytes(ends.output.path()));
+    let path = job_io.as_ref().map(|job_io| path_to_bytes(job_io.output.path()));
     // There is nothing to do.
     let Some(path) = processes.tell_all(path)?.map(path_from_bytes) else {
         return bridge.map_or(Ok(()), Bridge::close);
     };
-    let kept = share_checkpoint(processes, &plan.into(), checkpoint.as_ref())?;
-    let stream = ends.as_ref().and_then(|ends| ends.output.stream.as_ref());
+    let checkpoint_state = share_checkpoint(processes, &plan.into(), checkpoint.as_ref())?;
+    let stream = job_io.as_ref().and_then(|job_io| job_io.output.stream.as_ref());
     let stream = stream.map(MetadataStream::observer);
     let observer = stream.clone();
     let supervisor = Supervisor { checkpoint: checkpoint.as_ref(), signals: drain, stream };
@@ -132,38 +133,43 @@ fn search(
     let occurrences = count_all_occurrences(processes, plan, &target)?;
     let mut job = RankJob::new(plan, &target, audience, partitions, occurrences);
     job.stream = observer;
-    let mut common = JobContext::new(job, topology, &layout, choice, path, kept);
-    common.hosts = hosts.clone();
+    let mut job_context = JobContext::new(job, topology, &layout, choice, path, checkpoint_state);
+    job_context.hosts = hosts.clone();
     let recorder = processes.together(account::recorder(plan, world.rank() as u32))?;
-    let setting =
-        BroadcastContext { processes, hosts: &common.hosts, checkpoint: checkpoint.as_ref() };
-    match load_by_broadcast(setting, &common, &recorder) {
+    let broadcast_context =
+        BroadcastContext { processes, hosts: &job_context.hosts, checkpoint: checkpoint.as_ref() };
+    match load_by_broadcast(broadcast_context, &job_context, &recorder) {
         Ok(held) => {
-            common.held = held;
+            job_context.loaded_partitions = held;
             // Files that one rank read for all may have changed meanwhile.
             processes.together(check_mapped_files().map_err(Error::from))?;
         }
         // All ranks have this error, and one has reported it.
         Err(error) if error.is_silent() => return Err(error),
         Err(error) => {
-            drop(ends);
+            drop(job_io);
             processes.abort(&error)
         }
     }
-    let output = processes.together(GroupFile::open(world, &common).map_err(failure))?;
+    let output = processes.together(GroupFile::open(world, &job_context).map_err(failure))?;
     let messenger = Messenger::new(world.comm()).map_err(failure)?;
     let mut mpi = MpiTransport::new(messenger, output, bridge);
-    let works = ends.map(|ends| ends.works(&common.job)).transpose();
-    let (works, whole) = processes.together(works)?.unzip();
-    let end = common.run(Rank(world.rank() as u32), works, supervisor, &recorder, &mut mpi);
+    let executor = job_io.map(|job_io| job_io.into_executor(&job_context.job)).transpose();
+    let (executor, outputs) = processes.together(executor)?.unzip();
+    let end = job_context.run(Rank(world.rank() as u32), executor, supervisor, &recorder, &mut mpi);
     let mut own = None;
     let ended = end.and_then(|(end, statistics)| {
         own = Some(statistics);
-        common.rank_result(Ok(end))
+        job_context.rank_result(Ok(end))
     });
     let drained = matches!(&ended, Err(error) if error.exit_code == exit::DRAINED);
     let closed = match &ended {
-        Ok(()) => mpi.complete(world, whole.as_ref(), common.kept.is_some(), checkpoint.as_ref()),
+        Ok(()) => mpi.complete(
+            world,
+            outputs.as_ref(),
+            job_context.checkpoint_state.is_some(),
+            checkpoint.as_ref(),
+        ),
         Err(_) if drained => mpi.flush(),
         Err(error) => Err(error.clone()),
     };
@@ -171,11 +177,11 @@ fn search(
     // come to this point.
     let all_closed = closed.and_then(|()| {
         warn_of_odd_headers(processes, &target)?;
-        write_account(world, &common, own, start)?;
+        write_account(world, &job_context, own, start)?;
         mpi.close()
     });
     if let Err(error) = all_closed {
-        drop(whole);
+        drop(outputs);
         processes.abort(&error)
     }
     if !drained {
@@ -189,31 +195,30 @@ fn search(
 /// # Errors
 /// See [`broadcast::load`].
 fn load_by_broadcast(
-    setting: BroadcastContext,
-    common: &JobContext,
+    broadcast_context: BroadcastContext,
+    job_context: &JobContext,
     recorder: &Recorder,
 ) -> Result<HashMap<PartitionId, Held>, Error> {
-    if common.choice.method != Method::Broadcast {
+    if job_context.choice.method != Method::Broadcast {
         return Ok(HashMap::new());
     }
     let _span = recorder.begin(Lane::Search, Kind::Load);
-    broadcast::load(setting, common)
+    broadcast::load(broadcast_context, job_context)
 }
 
 /// Sends the statistics of all ranks to the first one, which writes the times and the trace. All
 /// ranks have finished their parts of the trace.
 fn write_account(
     world: &World,
-    common: &JobContext,
+    job_context: &JobContext,
     own: Option<RankStatistics>,
     start: Instant,
 ) -> Result<(), Error> {
-    let plan = common.job.plan;
+    let plan = job_context.job.plan;
     if plan.timing.is_none() && plan.fleet.trace.is_none() {
         return Ok(());
     }
-    let own =
-        own.ok_or_else(|| Error::engine("a rank that is through has no account of itself"))?;
+    let own = own.ok_or_else(|| Error::engine("a rank that has ended has no statistics"))?;
     let own = postcard::to_allocvec(&own).map_err(Error::engine)?;
     let all = world.comm().gather_all(&own).map_err(failure)?;
     if world.rank() > 0 {
@@ -221,7 +226,7 @@ fn write_account(
     }
     let statistics: Result<Vec<RankStatistics>, _> =
         all.iter().map(|bytes| postcard::from_bytes(bytes)).collect();
-    account::render(common, &statistics.map_err(Error::engine)?, start, false)
+    account::render(job_context, &statistics.map_err(Error::engine)?, start, false)
 }
 
 /// Sends odd headers of all ranks to the first one, which warns of one for each volume.
@@ -273,17 +278,18 @@ fn agree_on_layout(
     target: &Target,
 ) -> Result<Layout, Error> {
     let world = &processes.world;
-    let in_front = host.rank() == 0;
+    let is_first_on_host = host.rank() == 0;
     let remote = layout::is_remote(&target.searched);
-    let own = (host.size() as u32, in_front, layout::memory_per_rank(host.size() as u32), remote);
+    let own =
+        (host.size() as u32, is_first_on_host, layout::memory_per_rank(host.size() as u32), remote);
     let own = postcard::to_allocvec(&own).map_err(Error::engine)?;
     let all = world.size() as u32;
     let mut ranks = RankResources { all, per_host: 1, hosts: 0, memory: None, remote: false };
     for bytes in world.comm().gather_all(&own).map_err(failure)? {
-        let (per_host, in_front, memory, remote): (u32, bool, Option<u64>, bool) =
+        let (per_host, is_first_on_host, memory, remote): (u32, bool, Option<u64>, bool) =
             postcard::from_bytes(&bytes).map_err(Error::engine)?;
         ranks.per_host = ranks.per_host.max(per_host);
-        ranks.hosts += u32::from(in_front);
+        ranks.hosts += u32::from(is_first_on_host);
         ranks.memory = ranks.memory.into_iter().chain(memory).min();
         ranks.remote |= remote;
     }
@@ -301,7 +307,7 @@ fn agree_on_layout(
 /// Sends the checkpoint to all ranks, if there is one. Each rank scans some of its files.
 pub fn share_checkpoint(
     processes: &Processes,
-    keeping: &CheckpointOptions,
+    checkpoint_options: &CheckpointOptions,
     checkpoint: Option<&Checkpoint>,
 ) -> Result<Option<CheckpointState>, Error> {
     let world = &processes.world;
@@ -322,11 +328,13 @@ pub fn share_checkpoint(
     for scans in world.comm().gather_all(&scans).map_err(failure)? {
         all.extend(postcard::from_bytes::<Vec<Scan>>(&scans).map_err(Error::engine)?);
     }
-    let kept = match checkpoint {
-        Some(_) => CheckpointState::with_report(run, keeping, &all, &*processes.audience),
-        None => CheckpointState::new(run, keeping, &all),
+    let checkpoint_state = match checkpoint {
+        Some(_) => {
+            CheckpointState::with_report(run, checkpoint_options, &all, &*processes.audience)
+        }
+        None => CheckpointState::new(run, checkpoint_options, &all),
     };
-    processes.together(kept).map(Some)
+    processes.together(checkpoint_state).map(Some)
 }
 
 pub fn path_to_bytes(path: &Path) -> Vec<u8> {

@@ -49,22 +49,22 @@ impl GroupFile {
     ///
     /// # Errors
     /// The file cannot be opened, or not by the MPI-IO layer that the user chose.
-    pub fn open(world: &World, common: &JobContext) -> Result<Option<Self>, MpiError> {
-        let (topology, config) = (&common.topology, &common.config);
+    pub fn open(world: &World, job_context: &JobContext) -> Result<Option<Self>, MpiError> {
+        let (topology, config) = (&job_context.topology, &job_context.config);
         if matches!(config.strategy, Strategy::Merge | Strategy::Records) {
             return Ok(None);
         }
         let rank = Rank(world.rank() as u32);
         let group = topology.worker_on(rank).map(|worker| topology.worker(worker).group.0);
         let Some(comm) = world.comm().split(group, rank.0)? else { return Ok(None) };
-        let file = ParallelFile::open(&comm, &common.path, Access::Write)?;
+        let file = ParallelFile::open(&comm, &job_context.path, Access::Write)?;
         let beat = config.heartbeat.filter(|_| rank == topology.supermaster);
         let (sender, receiver) = channel();
         Ok(Some(GroupFile {
             comm,
             file,
-            report: common.unpublished(),
-            audience: Arc::clone(&common.job.audience),
+            report: job_context.unpublished(),
+            audience: Arc::clone(&job_context.job.audience),
             is_collective: config.strategy == Strategy::Collective,
             limit: beat.map(|beat| Duration::from_nanos(beat.limit.0)),
             sender,

@@ -62,7 +62,7 @@ impl MpiTransport {
     pub fn complete(
         &mut self,
         world: &World,
-        whole: Option<&Receiver<JobOutput>>,
+        outputs: Option<&Receiver<JobOutput>>,
         durable: bool,
         checkpoint: Option<&Checkpoint>,
     ) -> Result<(), Error> {
@@ -73,13 +73,13 @@ impl MpiTransport {
         closed.map_err(|error| error.with_place(&name_rank(world.rank(), Some(world.host()))))?;
         let Some(bridge) = &mut self.bridge else {
             world.comm().barrier().map_err(failure)?;
-            return whole.map_or(Ok(()), |whole| publish(whole.try_iter(), checkpoint));
+            return outputs.map_or(Ok(()), |outputs| publish(outputs.try_iter(), checkpoint));
         };
         bridge.watch_search();
         bridge.meet(world.comm())?;
-        if let Some(whole) = whole {
-            let whole: Vec<JobOutput> = whole.try_iter().collect();
-            bridge.meanwhile(|| publish(whole, None))?;
+        if let Some(outputs) = outputs {
+            let outputs: Vec<JobOutput> = outputs.try_iter().collect();
+            bridge.meanwhile(|| publish(outputs, None))?;
         }
         // The report may take longer than the search.
         bridge.meet(world.comm())?;

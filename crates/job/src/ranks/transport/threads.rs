@@ -83,8 +83,8 @@ mod tests {
         assert!(matches!(&taken, RankEvent::Message(_, Some(_))));
         drop(taken);
         match first.next(Duration::ZERO).unwrap() {
-            Some(RankEvent::Sent(told)) => assert_eq!(told, receipt),
-            _ => panic!("the sender is not told"),
+            Some(RankEvent::Sent(returned)) => assert_eq!(returned, receipt),
+            _ => panic!("the sender received no receipt"),
         }
     }
 }

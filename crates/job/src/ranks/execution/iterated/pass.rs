@@ -40,16 +40,16 @@ enum PassStage {
     /// Tasks are being searched.
     Search(HitLists),
     /// Workers align the chosen hits.
-    Align { chosen: Vec<Vec<PrelimHit>>, asked: HitsByPartition },
+    Align { chosen: Vec<Vec<PrelimHit>>, asked_hits: HitsByPartition },
     /// Workers send the aligned letters for matrices.
-    AlignedLetters { found: PassHits, included: MatrixHits, asked: HitsByPartition },
+    AlignedLetters { found: PassHits, included: MatrixHits, asked_hits: HitsByPartition },
     /// Workers create the rows of the description table.
-    Describe { found: PassHits, asked: HitsByPartition },
+    Describe { found: PassHits, asked_hits: HitsByPartition },
     /// Workers format the hits.
-    Format { found: PassHits, order: PrintOrder, asked: HitsByPartition },
+    Format { found: PassHits, order: PrintOrder, asked_hits: HitsByPartition },
     /// Workers send all alignments: the master formats searches with a pattern, or another site
     /// makes the report.
-    Send { found: PassHits, asked: HitsByPartition },
+    Send { found: PassHits, asked_hits: HitsByPartition },
 }
 
 /// The results of a pass, by query.
@@ -142,42 +142,50 @@ impl IterationPass {
         let stage = match self.stage {
             PassStage::Search(lists) => {
                 let chosen = self.merger.choose(lists);
-                let asked = group_by_partition(job, &chosen, |hit| hit.oid);
-                PassStage::Align { chosen, asked }
+                let asked_hits = group_by_partition(job, &chosen, |hit| hit.oid);
+                PassStage::Align { chosen, asked_hits }
             }
-            PassStage::Align { chosen, asked } => {
-                let candidates = take_candidates(id, &asked, &chosen, answers)?;
+            PassStage::Align { chosen, asked_hits } => {
+                let candidates = take_candidates(id, &asked_hits, &chosen, answers)?;
                 let (hits, _) = select_final_hits(job, &self.block, &chosen, candidates);
                 let (found, included) =
                     divide_hits(rules, iterated.queries_mut(&self.active), hits);
-                let asked = group_by_partition(job, &included.hits, |hit| hit.oid);
-                PassStage::AlignedLetters { found, included, asked }
+                let asked_hits = group_by_partition(job, &included.hits, |hit| hit.oid);
+                PassStage::AlignedLetters { found, included, asked_hits }
             }
-            PassStage::AlignedLetters { found, included, asked } => {
-                let rows = take_aligned_letters(id, &asked, &included.hits, answers)?;
+            PassStage::AlignedLetters { found, included, asked_hits } => {
+                let rows = take_aligned_letters(id, &asked_hits, &included.hits, answers)?;
                 make_matrices(rules, iterated.queries_mut(&self.active), included.makes, rows);
-                let asked = group_by_partition(job, &found.shown, |hit| hit.oid);
+                let asked_hits = group_by_partition(job, &found.shown, |hit| hit.oid);
                 if job.plan.metadata.is_some() || found.has_pattern() {
-                    PassStage::Send { found, asked }
+                    PassStage::Send { found, asked_hits }
                 } else if pieces::has_table(&job.report) && has_sorted_hits(job) {
-                    PassStage::Describe { found, asked }
+                    PassStage::Describe { found, asked_hits }
                 } else {
                     let orders = found.shown.iter().map(|hits| (0..hits.len()).collect()).collect();
-                    PassStage::Format { found, order: PrintOrder { orders, rows: None }, asked }
+                    PassStage::Format {
+                        found,
+                        order: PrintOrder { orders, rows: None },
+                        asked_hits,
+                    }
                 }
             }
-            PassStage::Describe { found, asked } => {
-                let rows = take_description_rows(id, &asked, &found.shown, answers)?;
+            PassStage::Describe { found, asked_hits } => {
+                let rows = take_description_rows(id, &asked_hits, &found.shown, answers)?;
                 let order = |rows: &Vec<DescriptionRow>| pieces::printing_order(&job.report, rows);
                 let orders = rows.iter().map(order).collect();
-                PassStage::Format { found, order: PrintOrder { orders, rows: Some(rows) }, asked }
+                PassStage::Format {
+                    found,
+                    order: PrintOrder { orders, rows: Some(rows) },
+                    asked_hits,
+                }
             }
-            PassStage::Format { found, order, asked } => {
-                let pieces = questions::take_pieces(id, &asked, &found.shown, answers)?;
+            PassStage::Format { found, order, asked_hits } => {
+                let pieces = questions::take_pieces(id, &asked_hits, &found.shown, answers)?;
                 let rows = match order.rows {
                     Some(rows) => rows,
                     None if pieces::has_table(&job.report) => {
-                        take_description_rows(id, &asked, &found.shown, answers)?
+                        take_description_rows(id, &asked_hits, &found.shown, answers)?
                     }
                     None => vec![Vec::new(); found.shown.len()],
                 };
@@ -196,8 +204,8 @@ impl IterationPass {
                 )?;
                 return Ok(None);
             }
-            PassStage::Send { mut found, asked } => {
-                found.shown = take_alignments(id, &asked, &found.shown, answers)?;
+            PassStage::Send { mut found, asked_hits } => {
+                found.shown = take_alignments(id, &asked_hits, &found.shown, answers)?;
                 let printed = found.shown.iter().map(|_| None).collect();
                 let searched = found.into_searches();
                 report(
@@ -220,33 +228,35 @@ impl PassStage {
     fn questions(&self, job: &RankJob) -> Result<Questions, Error> {
         match self {
             PassStage::Search(_) => Ok(Vec::new()),
-            PassStage::Align { chosen, asked } => encode_alignment_question(asked, chosen),
-            PassStage::AlignedLetters { included, asked, .. } => {
-                encode_questions(asked, |places| {
+            PassStage::Align { chosen, asked_hits } => {
+                encode_alignment_question(asked_hits, chosen)
+            }
+            PassStage::AlignedLetters { included, asked_hits, .. } => {
+                encode_questions(asked_hits, |places| {
                     let hits = &included.hits;
                     let wanted =
                         |&(query, at): &HitPosition| reported_hit(&hits[query], query, at, at + 1);
                     Question::SendMatrixRows(places.iter().map(wanted).collect())
                 })
             }
-            PassStage::Send { found: PassHits { shown, .. }, asked } => {
-                encode_questions(asked, |places| {
+            PassStage::Send { found: PassHits { shown, .. }, asked_hits } => {
+                encode_questions(asked_hits, |places| {
                     let wanted =
                         |&(query, at): &HitPosition| reported_hit(&shown[query], query, at, at + 1);
                     Question::SendAlignments(places.iter().map(wanted).collect())
                 })
             }
-            PassStage::Describe { found: PassHits { shown, .. }, asked } => {
-                encode_questions(asked, |places| {
+            PassStage::Describe { found: PassHits { shown, .. }, asked_hits } => {
+                encode_questions(asked_hits, |places| {
                     let wanted =
                         |&(query, at): &HitPosition| reported_hit(&shown[query], query, at, at + 1);
                     Question::Describe(places.iter().map(wanted).collect())
                 })
             }
-            PassStage::Format { found: PassHits { shown, .. }, order, asked } => {
+            PassStage::Format { found: PassHits { shown, .. }, order, asked_hits } => {
                 let ranks: Vec<_> = order.orders.iter().map(|order| invert_order(order)).collect();
                 let described = pieces::has_table(&job.report) && order.rows.is_none();
-                encode_questions(asked, |places| {
+                encode_questions(asked_hits, |places| {
                     let wanted = |&(query, at): &HitPosition| {
                         reported_hit(&shown[query], query, at, ranks[query][at] + 1)
                     };

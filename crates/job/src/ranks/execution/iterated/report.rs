@@ -105,8 +105,8 @@ fn report_query(
     }
     let has_pattern = searched.has_pattern();
     // In this format, the parts are one report.
-    let is_one = has_pattern && rules.is_plain();
-    let reports = match is_one {
+    let is_single_report = has_pattern && rules.is_plain();
+    let reports = match is_single_report {
         true => vec![pattern_report(job, &results, searched.warning.as_deref())?],
         false => {
             let printed = std::iter::once(printed).chain(std::iter::repeat_with(|| None));
@@ -117,9 +117,9 @@ fn report_query(
     };
     let mut left = searched.warnings();
     for SearchReport { head, subjects, tail } in reports {
-        let warnings = left.drain(..if is_one { left.len() } else { 1 }).collect();
+        let warnings = left.drain(..if is_single_report { left.len() } else { 1 }).collect();
         let kept = kept.take();
-        let is_counted = !is_one;
+        let is_counted = !is_single_report;
         searches.push(ReportedSearch {
             pass,
             number,

@@ -103,7 +103,7 @@ struct Jobs<'a> {
 /// A block that was assigned, and its current grouping.
 struct Open {
     queries: Range<usize>,
-    together: BatchGrouping,
+    batch_grouping: BatchGrouping,
     passes: u32,
 }
 
@@ -145,9 +145,9 @@ impl Jobs<'_> {
         predictor: &BatchPredictor,
         block: BlockId,
         random: &mut Random,
-    ) -> BlockStatistics {
-        let PredictedBlock { queries, how } = &predictor.blocks[&block];
-        let Expectation::Parts { parts, reach } = how else { panic!("it is known") };
+    ) -> ExtensionStatistics {
+        let PredictedBlock { queries, expectation } = &predictor.blocks[&block];
+        let Expectation::Parts { parts, reach } = expectation else { panic!("it is known") };
         let truth = self.truth(queries, *reach);
         let mut extensions = Vec::new();
         for part in parts {
@@ -160,7 +160,7 @@ impl Jobs<'_> {
         }
         // Some extensions go far beyond the queries.
         let strayed = *reach == REACH && random.below(10) == 0;
-        BlockStatistics { extensions, strayed }
+        ExtensionStatistics { extensions, strayed }
     }
 
     /// Runs a job from its beginning to its end, with extensions of some `known` blocks. Returns
@@ -176,18 +176,18 @@ impl Jobs<'_> {
                 let skip = of_earlier.is_some();
                 let read =
                     predictor.read_block(BlockId(next), of_earlier.clone()).expect("queries");
-                let Some(ReadBlock { records, findings, together }) = read else {
+                let Some(ReadBlock { records, findings, batch_grouping }) = read else {
                     ended = true;
                     continue;
                 };
                 let queries = at..at + records.records.len();
                 at = queries.end;
                 assert_eq!(findings.len(), queries.len());
-                assert_eq!(together.searched.len(), queries.len());
+                assert_eq!(batch_grouping.searched.len(), queries.len());
                 assert_eq!(records.batches.iter().sum::<usize>(), queries.len());
                 blocks.push(of_earlier.unwrap_or_default());
                 if !skip {
-                    open.insert(next, Open { queries, together, passes: 0 });
+                    open.insert(next, Open { queries, batch_grouping, passes: 0 });
                 }
                 next += 1;
                 continue;
@@ -197,20 +197,21 @@ impl Jobs<'_> {
             let found = self.found(&predictor, block, random);
             match predictor.verify_prediction(block, &found).expect("batches") {
                 Verification::Correct => {
-                    let (number, Open { queries, together: how, .. }) = first.remove_entry();
+                    let (number, Open { queries, batch_grouping: expectation, .. }) =
+                        first.remove_entry();
                     let is_true = [REACH, usize::MAX]
                         .iter()
-                        .any(|&reach| join_parts(&self.truth(&queries, reach)) == how);
+                        .any(|&reach| join_parts(&self.truth(&queries, reach)) == expectation);
                     assert!(is_true, "block {number} of queries {queries:?}");
                     assert_eq!(found.extensions, self.case.extensions[queries]);
                     blocks[number as usize] = found.extensions;
                 }
                 Verification::CorrectUntil(_) => panic!("all queries are searched"),
-                Verification::SearchAgain(together) => {
+                Verification::SearchAgain(batch_grouping) => {
                     in_vain += 1;
                     let open = first.get_mut();
-                    assert!(found.strayed || open.together != together);
-                    (open.together, open.passes) = (together, open.passes + 1);
+                    assert!(found.strayed || open.batch_grouping != batch_grouping);
+                    (open.batch_grouping, open.passes) = (batch_grouping, open.passes + 1);
                     let most = self.truth(&open.queries, 0).len() as u32 + 1;
                     assert!(open.passes <= most, "{} passes of {most}", open.passes);
                 }
@@ -288,7 +289,8 @@ fn a_batch_without_letters_and_one_without_queries_are_refused() {
         for block in (0..).map(BlockId) {
             let Some(read) = predictor.read_block(block, None)? else { break };
             let extensions = vec![0; read.findings.len()];
-            predictor.verify_prediction(block, &BlockStatistics { extensions, strayed: false })?;
+            predictor
+                .verify_prediction(block, &ExtensionStatistics { extensions, strayed: false })?;
         }
         predictor.failure().cloned().map_or(Ok(()), Err)
     };

@@ -67,7 +67,7 @@ pub struct BroadcastContext<'a> {
 
 /// A rank in the exchange of pieces.
 pub struct PieceExchange<'a, 'm> {
-    setting: BroadcastContext<'a>,
+    broadcast_context: BroadcastContext<'a>,
     /// The unfinished report.
     report: Unpublished,
     messenger: Messenger,
@@ -85,16 +85,24 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
     ///
     /// The ranks cannot be connected.
     pub fn new(
-        setting: BroadcastContext<'a>,
+        broadcast_context: BroadcastContext<'a>,
         report: Unpublished,
         routes: &[Route],
         slots: HashMap<Piece, PieceSlot<'m>>,
     ) -> Result<Self, Error> {
-        let world = &setting.processes.world;
+        let world = &broadcast_context.processes.world;
         let messenger = Messenger::new(world.comm()).map_err(failure)?;
         let relay = Relay::new(Rank(world.rank() as u32), routes, Time(0));
         let start = Instant::now();
-        Ok(Self { setting, report, messenger, relay, slots, start, last_heartbeat: start })
+        Ok(Self {
+            broadcast_context,
+            report,
+            messenger,
+            relay,
+            slots,
+            start,
+            last_heartbeat: start,
+        })
     }
 
     /// Reads the pieces of `jobs` with `read`, on several threads, and exchanges them until all
@@ -145,7 +153,8 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
                     return Ok(());
                 }
             } else if self.relay.is_done() && self.messenger.progress().map_err(failure)? {
-                arrival = Some(self.setting.processes.world.comm().arrive().map_err(failure)?);
+                arrival =
+                    Some(self.broadcast_context.processes.world.comm().arrive().map_err(failure)?);
             }
         }
     }
@@ -222,7 +231,7 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
             let beat = encode_piece(Piece { partition, number: 0 }, &[]);
             self.messenger.send(to.index(), tag::BEAT, beat).map_err(failure)?;
         }
-        if let Some(checkpoint) = self.setting.checkpoint
+        if let Some(checkpoint) = self.broadcast_context.checkpoint
             && self.last_heartbeat.elapsed() >= supervisor::HEARTBEAT
         {
             self.last_heartbeat = Instant::now();
@@ -246,7 +255,7 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
     /// Sends the error to the first rank and waits: the first rank ends the job with the first
     /// error that it receives. A reading thread that hangs must not keep the job alive.
     fn give_up(&mut self, error: &Error, results: &Receiver<ReadResult<'m>>) {
-        if self.setting.processes.world.rank() > 0 {
+        if self.broadcast_context.processes.world.rank() > 0 {
             let sent = Instant::now();
             let mut message = vec![error.exit_code];
             message.extend_from_slice(error.message.as_bytes());
@@ -261,24 +270,24 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
                 return;
             }
         }
-        self.setting.processes.audience.complain(&error.message);
+        self.broadcast_context.processes.audience.complain(&error.message);
         self.report.give_up();
-        self.setting.processes.world.abort(i32::from(error.exit_code))
+        self.broadcast_context.processes.world.abort(i32::from(error.exit_code))
     }
 
     fn place(&self, rank: Rank) -> String {
-        name_rank(rank, self.setting.hosts.get(rank.index()).map(String::as_str))
+        name_rank(rank, self.broadcast_context.hosts.get(rank.index()).map(String::as_str))
     }
 
     /// Adds the place of this rank to its error, for other ranks.
     fn with_own_place(&self, error: Error) -> Error {
-        error.with_place(&self.place(Rank(self.setting.processes.world.rank() as u32)))
+        error.with_place(&self.place(Rank(self.broadcast_context.processes.world.rank() as u32)))
     }
 
     fn unexpected(&self, from: Option<Rank>) -> Error {
         let from = from.map_or_else(|| "itself".to_owned(), |rank| self.place(rank));
         self.with_own_place(Error::engine(format_args!(
-            "loading the database: a rank got from {from} what it did not expect; all ranks must run the same build of \
+            "loading the database: a rank received an unexpected message from {from}; all ranks must run the same build of \
              the program"
         )))
     }
@@ -336,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn readers_stop_at_what_cannot_be_read() {
+    fn readers_stop_at_an_unreadable_piece() {
         let mut memory = [0u8; 10];
         let piece = |number| Piece { partition: PartitionId(0), number };
         let jobs: VecDeque<PieceToRead> = (0..).map(piece).zip(memory.chunks_mut(1)).collect();

@@ -30,18 +30,18 @@ use crate::ranks::JobContext;
 /// The error is silent if all ranks have it: the first has reported it then. Other errors were not
 /// reported, and the other ranks do not know them.
 pub fn load(
-    setting: BroadcastContext,
-    common: &JobContext,
+    broadcast_context: BroadcastContext,
+    job_context: &JobContext,
 ) -> Result<HashMap<PartitionId, Held>, Error> {
-    let (start, processes) = (Instant::now(), setting.processes);
+    let (start, processes) = (Instant::now(), broadcast_context.processes);
     let world = &processes.world;
-    let database = &common.job.target.searched;
-    let partitions = processes.together(list_partitions(common))?;
+    let database = &job_context.job.target.searched;
+    let partitions = processes.together(list_partitions(job_context))?;
     let sizes: Vec<u64> = partitions.iter().map(Partition::size).collect();
     agree_on_sizes(processes, &sizes)?;
     let host = world.comm().split_by_host().map_err(failure)?;
     let (on_host, host_of) = ranks_and_hosts(world, &host)?;
-    let routes = routes(&common.topology, &host_of, &sizes);
+    let routes = routes(&job_context.topology, &host_of, &sizes);
     let places = PartitionOffsets::new(&routes, &on_host);
     let own = places.shares.get(host.rank()).cloned().ok_or_else(inconsistent_ranks)?;
     let share = own.len();
@@ -54,11 +54,14 @@ pub fn load(
         let partition = &partitions[piece.partition.index()];
         source.read(partition, piece.start(), room).map_err(Error::from)
     };
-    PieceExchange::new(setting, common.unpublished(), &routes, slots)?.run(jobs, read)?;
+    PieceExchange::new(broadcast_context, job_context.unpublished(), &routes, slots)?
+        .run(jobs, read)?;
     let (memory, pages) = host_memory.finish(processes)?;
     let took = start.elapsed();
-    let own =
-        common.topology.worker_on(own_rank).map_or(&[][..], |worker| common.topology.held(worker));
+    let own = job_context
+        .topology
+        .worker_on(own_rank)
+        .map_or(&[][..], |worker| job_context.topology.held(worker));
     let held = routes.iter().filter(|route| own.binary_search(&route.partition).is_ok());
     let held = held.map(|route| {
         let (id, memory) = (route.partition, Arc::clone(&memory));
@@ -72,10 +75,10 @@ pub fn load(
 }
 
 /// Lists all partitions, with their parts of the files.
-fn list_partitions(common: &JobContext) -> Result<Vec<Partition>, Error> {
-    let database = &common.job.target.searched;
+fn list_partitions(job_context: &JobContext) -> Result<Vec<Partition>, Error> {
+    let database = &job_context.job.target.searched;
     // There is a partition even if nothing of the database is included.
-    let all = (0..common.topology.partitions).map(|id| common.job.oids(PartitionId(id)));
+    let all = (0..job_context.topology.partitions).map(|id| job_context.job.oids(PartitionId(id)));
     let all: Result<_, _> = all.map(|oids| database.partition(oids, Contents::Residues)).collect();
     all.map_err(Error::from)
 }
@@ -145,6 +148,6 @@ fn loading_statistics(route: &Route, own_rank: Rank, filled: usize, took: Durati
 /// A fault of the program.
 fn inconsistent_ranks() -> Error {
     Error::engine(
-        "loading the database: ranks do not agree on who is where; all must run the same build of the program",
+        "loading the database: ranks have different lists of ranks and hosts; all must run the same build of the program",
     )
 }
