@@ -14,7 +14,7 @@
 //! | [`metadata`], `cost`, `crossing` | what goes to another site instead, what that costs, and how it gets to I/O ranks |
 //! | [`hits`] | a query and its hits as values, for [`visit_hits`] |
 //! | `alone` | a job in this process without ranks |
-//! | `ranks` | a job of many ranks: what they do (`works`), who drives their roles (`driver`), how messages travel (`transport`, `wire`), what they agree on over MPI (`processes`) |
+//! | `ranks` | a job of many ranks: what they do (`execution`), who drives their roles (`driver`), how messages travel (`transport`, `wire`), what they agree on over MPI (`processes`) |
 //! | `processes` | whether processes that were started together all search |
 //! | [`sites`] | a search and its report by ranks of one job at two sites |
 //! | [`timing`], [`trace`] | where the time went, what each rank did when |

@@ -112,8 +112,8 @@ impl JobOutput {
         JobOutput { path, ending, header: None, is_metadata: false, stream: None, read_error: None }
     }
 
-    /// Creates the output of a run with a checkpoint. A signal removes it as long as `early_end` is in
-    /// force.
+    /// Creates the output of a run with a checkpoint. A signal removes it as long as `early_end` is
+    /// in force.
     ///
     /// # Errors
     /// The file cannot be created.
