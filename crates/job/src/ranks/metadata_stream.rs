@@ -140,7 +140,7 @@ impl Drop for MetadataStream {
 }
 
 impl StreamShared {
-    /// Nothing panics while it holds the lock, and the state is valid in any case.
+    /// Locks the state. Nothing panics while it holds the lock, and the state is always valid.
     fn lock(&self) -> MutexGuard<'_, StreamState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -63,8 +63,8 @@ impl<'a> BlockEncoder<'a> {
     ///
     /// # Errors
     /// There is not enough memory, or the report cannot be made.
-    pub fn record(&mut self, encoded: &BlockToEncode) -> Result<Vec<u8>, Error> {
-        let &BlockToEncode { id, block, hits, overflowed, traceback } = encoded;
+    pub fn encode(&mut self, searched: &BlockToEncode) -> Result<Vec<u8>, Error> {
+        let &BlockToEncode { id, block, hits, overflowed, traceback } = searched;
         let (job, reported) = (self.job, hits.len());
         if reported == 0 {
             return Ok(Vec::new());

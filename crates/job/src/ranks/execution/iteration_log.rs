@@ -89,6 +89,7 @@ impl<'a> IterationLog<'a> {
     /// to be printed now. The outcome is on disk before. An outcome that ends the report is not
     /// kept, so that a resumed job ends there, too.
     ///
+    /// # Errors
     /// The checkpoint or files cannot be written.
     pub fn add_outcome(
         &mut self,

@@ -81,6 +81,7 @@ enum MergeStage {
 impl<'a> SearchMaster<'a> {
     /// Creates the executor of a master. `capacity` describes all workers that search.
     ///
+    /// # Errors
     /// Threads cannot be started.
     pub fn new(
         job: &'a RankJob<'a>,
@@ -225,7 +226,7 @@ impl<'a> SearchMaster<'a> {
                     traceback,
                 };
                 let encoder = self.encoder.as_mut().ok_or_else(|| inconsistent_ranks(block))?;
-                let record = self.pool.install(|| encoder.record(&to_encode))?;
+                let record = self.pool.install(|| encoder.encode(&to_encode))?;
                 let layout = BlockLayout::from_bytes(record);
                 self.pieces.keep(block, layout.pieces);
                 return Ok(MasterOutcome::Layout(layout.extents));

@@ -54,6 +54,7 @@ pub trait MasterExecutor: Send {
 pub trait WorkerExecutor: Send {
     /// Executes one piece of work, and describes it in `span`.
     ///
+    /// # Errors
     /// Returns the error that ends the job.
     fn run(
         &mut self,

@@ -51,6 +51,7 @@ struct RecordPart {
 impl RankRecords {
     /// Creates the records of a rank.
     ///
+    /// # Errors
     /// There are too many ranks, or too little memory.
     pub fn new(
         checkpoint_state: &CheckpointState,
@@ -74,6 +75,7 @@ impl RankRecords {
     /// Appends slices of a block's output of `size` bytes. Unless `last` is set, they are not yet
     /// brought to disk.
     ///
+    /// # Errors
     /// The checkpoint cannot be written, or a mapped file has changed.
     pub fn append(
         &mut self,

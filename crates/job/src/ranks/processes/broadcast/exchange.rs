@@ -83,6 +83,7 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
     /// Joins the exchange (collective). `slots` are for pieces from other ranks. `report` is
     /// removed if the job ends.
     ///
+    /// # Errors
     /// The ranks cannot be connected.
     pub fn new(
         broadcast_context: BroadcastContext<'a>,
