@@ -152,8 +152,9 @@ impl<'a> RankJob<'a> {
         let grouping = self.engine.grouping(&prepared, &lengths);
         let queries = records.into_iter().map(wire::RawQuery::from).collect();
         let batch_grouping = Some(BatchGrouping { grouping, searched });
-        let positions = Vec::new();
-        wire::QueryBlock { queries, findings, batches, batch_grouping, positions, link }.encode()
+        let position_scores = Vec::new();
+        wire::QueryBlock { queries, findings, batches, batch_grouping, position_scores, link }
+            .encode()
     }
 
     /// Encodes queries for their next iteration. Each is a batch of its own. All of them have a
@@ -167,17 +168,17 @@ impl<'a> RankJob<'a> {
         queries: &[(&QueryRecord, &Query)],
     ) -> Result<wire::Bytes, Error> {
         let prepared: Vec<Query> = queries.iter().map(|(_, query)| (*query).clone()).collect();
-        let positions: Vec<PositionScores> =
+        let position_scores: Vec<PositionScores> =
             prepared.iter().filter_map(PositionScores::from_query).collect();
         let grouping =
-            rules.engine(!positions.is_empty()).grouping(&prepared, &vec![1; prepared.len()]);
+            rules.engine(!position_scores.is_empty()).grouping(&prepared, &vec![1; prepared.len()]);
         let searched = prepared.iter().map(Query::is_searchable).collect();
         wire::QueryBlock {
             queries: queries.iter().map(|(record, _)| (*record).clone().into()).collect(),
             findings: prepared.iter().map(Query::findings).collect(),
             batches: vec![1; prepared.len()],
             batch_grouping: Some(BatchGrouping { grouping, searched }),
-            positions,
+            position_scores,
             link: None,
         }
         .encode()
@@ -201,7 +202,7 @@ impl<'a> RankJob<'a> {
     /// # Errors
     /// The bytes are not a block.
     pub fn decode_block(&self, bytes: &wire::Bytes) -> Result<PreparedBlock, Error> {
-        let wire::QueryBlock { queries, findings, batches, batch_grouping, positions, link } =
+        let wire::QueryBlock { queries, findings, batches, batch_grouping, position_scores, link } =
             wire::QueryBlock::decode(bytes)?;
         let batch_grouping = batch_grouping.ok_or_else(|| Error::engine(UNPREPARED))?;
         let records: Vec<QueryRecord> = queries.into_iter().map(QueryRecord::from).collect();
@@ -209,7 +210,7 @@ impl<'a> RankJob<'a> {
         let prepare =
             |(record, findings): (&QueryRecord, _)| record.prepare_again(&self.engine, findings);
         let prepared: Vec<Query> = match &self.pssm_engine {
-            Some(pssm_engine) if !positions.is_empty() => positions
+            Some(pssm_engine) if !position_scores.is_empty() => position_scores
                 .into_iter()
                 .zip(findings)
                 .map(|(it, known)| it.into_query(pssm_engine, known))

@@ -254,7 +254,7 @@ impl SharedOutput {
     ///
     /// # Errors
     /// The message names the file and the offset.
-    pub fn write(&self, stretches: &[OutputSlice]) -> Result<(), Error> {
+    pub fn write(&self, output_slices: &[OutputSlice]) -> Result<(), Error> {
         let file = match self.file.get() {
             Some(file) => file,
             None => {
@@ -263,7 +263,7 @@ impl SharedOutput {
                 self.file.get_or_init(|| file)
             }
         };
-        for OutputSlice { offset, bytes } in stretches {
+        for OutputSlice { offset, bytes } in output_slices {
             file.write_all_at(bytes, *offset)
                 .map_err(|error| failure(&self.path, Some(*offset), &error))?;
         }

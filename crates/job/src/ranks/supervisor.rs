@@ -45,8 +45,8 @@ pub struct Supervisor<'a> {
 /// A running supervisor. Stops it when dropped.
 pub struct RunningSupervisor {
     handle: Option<Handle>,
-    _pulse: Option<Sender<()>>,
-    _sending: Option<Sender<()>>,
+    _heartbeat: Option<Sender<()>>,
+    _stream: Option<Sender<()>>,
 }
 
 impl Drop for RunningSupervisor {
@@ -65,7 +65,7 @@ pub fn start<'s, 'a: 's>(
     events: &Sender<RankEvent>,
 ) -> RunningSupervisor {
     let Supervisor { checkpoint, signals, stream } = supervisor;
-    let pulse = checkpoint.map(|checkpoint| {
+    let heartbeat = checkpoint.map(|checkpoint| {
         let beat = move || checkpoint.beat().map_err(|error| checkpoint_error(&error));
         repeat(HEARTBEAT, scope, events, beat)
     });
@@ -85,7 +85,7 @@ pub fn start<'s, 'a: 's>(
         });
         handle
     });
-    RunningSupervisor { handle, _pulse: pulse, _sending: stream }
+    RunningSupervisor { handle, _heartbeat: heartbeat, _stream: stream }
 }
 
 /// Repeats an action until the returned sender is dropped. Reports its errors as events.

@@ -109,7 +109,7 @@ pub struct QueryBlock {
     /// How the queries are searched; `None` before they are prepared.
     pub batch_grouping: Option<BatchGrouping>,
     /// The matrix of each query, if queries score by matrices of their own.
-    pub positions: Vec<PositionScores>,
+    pub position_scores: Vec<PositionScores>,
     /// The link to another site, as measured when the queries were read.
     pub link: Option<Seen>,
 }
@@ -377,7 +377,7 @@ mod tests {
             findings,
             batches: vec![1],
             batch_grouping: None,
-            positions: Vec::new(),
+            position_scores: Vec::new(),
             link: None,
         };
         let mut got = QueryBlock::decode(&queries.encode().unwrap()).unwrap();

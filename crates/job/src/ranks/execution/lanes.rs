@@ -135,12 +135,12 @@ pub fn spawn_output<'s>(
         for (ticket, work) in receiver {
             let mut span = worker_span(&recorder, Lane::Output, &work);
             let outcome = match (shared.execute(work), &writer) {
-                (Ok(OutputOutcome::Assembled { stretches, freed }), Some(writer)) => {
-                    let _ = writer.send(AssembledBytes { ticket, stretches, freed, span });
+                (Ok(OutputOutcome::Assembled { output_slices, freed }), Some(writer)) => {
+                    let _ = writer.send(AssembledBytes { ticket, output_slices, freed, span });
                     continue;
                 }
-                (Ok(OutputOutcome::Assembled { stretches, freed }), None) => {
-                    let written = shared.output().write(&stretches);
+                (Ok(OutputOutcome::Assembled { output_slices, freed }), None) => {
+                    let written = shared.output().write(&output_slices);
                     written.map(|()| WorkerOutcome::Written { freed })
                 }
                 (Ok(OutputOutcome::Done(outcome)), _) => Ok(outcome),
@@ -325,9 +325,9 @@ mod tests {
             run_output_work(shared, work, Some(writer)).try_recv().is_err(),
             "nothing is written yet"
         );
-        let AssembledBytes { ticket, stretches, freed, .. } = assembled.recv().unwrap();
-        assert_eq!((ticket, freed, stretches.len()), (Ticket(7), 5, 1));
-        assert_eq!((stretches[0].offset, &stretches[0].bytes[..]), (3, &b"bytes"[..]));
+        let AssembledBytes { ticket, output_slices, freed, .. } = assembled.recv().unwrap();
+        assert_eq!((ticket, freed, output_slices.len()), (Ticket(7), 5, 1));
+        assert_eq!((output_slices[0].offset, &output_slices[0].bytes[..]), (3, &b"bytes"[..]));
         assert_eq!(std::fs::read(&path).unwrap(), b"...");
 
         let (shared, work) = worker(&path);

@@ -96,7 +96,7 @@ impl PieceStore {
         runs: &[Run],
         parts: &mut HashMap<Address, (Bytes, usize)>,
     ) -> Result<(Vec<OutputSlice>, u64), Error> {
-        let (mut stretches, mut freed) = (Vec::with_capacity(runs.len()), 0);
+        let (mut output_slices, mut freed) = (Vec::with_capacity(runs.len()), 0);
         for run in runs {
             let mut bytes = Vec::with_capacity(run.length() as usize);
             for slice in &run.slices {
@@ -117,12 +117,12 @@ impl PieceStore {
                 bytes.extend_from_slice(taken);
                 *at = end;
             }
-            stretches.push(OutputSlice { offset: run.offset, bytes });
+            output_slices.push(OutputSlice { offset: run.offset, bytes });
         }
         let left_over = parts.values().any(|(part, at)| part.get().len() > *at);
         match (left_over, runs.first()) {
             (true, Some(run)) => Err(missing_part(run.block)),
-            _ => Ok((stretches, freed)),
+            _ => Ok((output_slices, freed)),
         }
     }
 
@@ -218,8 +218,11 @@ mod tests {
 
     #[test]
     fn a_part_has_the_requested_bytes() {
-        let (stretches, freed) = assembled(b"sent").unwrap();
-        assert_eq!((stretches[0].offset, &stretches[0].bytes[..], freed), (20, &b"ownsent"[..], 3));
+        let (output_slices, freed) = assembled(b"sent").unwrap();
+        assert_eq!(
+            (output_slices[0].offset, &output_slices[0].bytes[..], freed),
+            (20, &b"ownsent"[..], 3)
+        );
         for sent in ["", "sen", "sent!"] {
             let error = assembled(sent.as_bytes()).err().expect(sent);
             assert!(error.message.contains("query block 3 is missing"), "{error:?}");

@@ -81,7 +81,7 @@ impl RankRecords {
         &mut self,
         block: BlockId,
         size: u64,
-        stretches: &[OutputSlice],
+        output_slices: &[OutputSlice],
         last: bool,
     ) -> Result<(), Error> {
         check_mapped_files()?;
@@ -90,7 +90,7 @@ impl RankRecords {
             let places = self.writer.append(key, Share::whole(0), &[]);
             self.note_places(block, places.map_err(|error| checkpoint_error(&error))?);
         }
-        for OutputSlice { offset, bytes } in stretches {
+        for OutputSlice { offset, bytes } in output_slices {
             let share = Share { start: *offset, total: size };
             let places = self.writer.append(key, share, bytes);
             self.note_places(block, places.map_err(|error| checkpoint_error(&error))?);
@@ -140,7 +140,7 @@ impl RankRecords {
     /// # Errors
     /// Records are damaged or cannot be read.
     pub fn read_slices(&mut self, runs: &[Run]) -> Result<Vec<OutputSlice>, Error> {
-        let mut stretches = Vec::with_capacity(runs.len());
+        let mut output_slices = Vec::with_capacity(runs.len());
         for run in runs {
             let mut bytes = vec![0; run.length() as usize];
             let mut parts = Vec::new();
@@ -159,9 +159,9 @@ impl RankRecords {
                 bytes[to..to + length].copy_from_slice(part);
             }
             self.drop_run(run);
-            stretches.push(OutputSlice { offset: run.offset, bytes });
+            output_slices.push(OutputSlice { offset: run.offset, bytes });
         }
-        Ok(stretches)
+        Ok(output_slices)
     }
 
     /// Finds the parts of records that make up a slice of a block's output.

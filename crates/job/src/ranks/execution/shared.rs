@@ -45,11 +45,12 @@ impl WorkerShared {
                 Ok(OutputOutcome::Done(WorkerOutcome::Gathered { bytes, freed }))
             }
             WorkerWork::HandOver(window) => {
-                let (stretches, freed) = match &self.records {
+                let (output_slices, freed) = match &self.records {
                     Some(records) => (lock(records).read_slices(&window.runs)?, 0),
                     None => lock(&self.store).assemble(window)?,
                 };
-                let bytes: Vec<_> = stretches.into_iter().map(|stretch| stretch.bytes).collect();
+                let bytes: Vec<_> =
+                    output_slices.into_iter().map(|output_slice| output_slice.bytes).collect();
                 Ok(OutputOutcome::Done(WorkerOutcome::Gathered {
                     bytes: bytes.concat().into(),
                     freed,
@@ -68,8 +69,8 @@ impl WorkerShared {
             WorkerWork::Persist { window, size, last } => {
                 let block = window.block;
                 let records = self.records.as_ref().ok_or_else(|| unknown_block(block))?;
-                let (stretches, freed) = lock(&self.store).assemble(window)?;
-                lock(records).append(block, size, &stretches, last)?;
+                let (output_slices, freed) = lock(&self.store).assemble(window)?;
+                lock(records).append(block, size, &output_slices, last)?;
                 Ok(OutputOutcome::Done(WorkerOutcome::Written { freed }))
             }
             WorkerWork::Search { block, .. } | WorkerWork::Answer { block, .. } => {
@@ -117,7 +118,7 @@ pub enum OutputOutcome {
     /// Assembled bytes of the output, to be written.
     Assembled {
         /// The bytes.
-        stretches: Vec<OutputSlice>,
+        output_slices: Vec<OutputSlice>,
         /// Bytes of memory that are free after the write.
         freed: u64,
     },
@@ -126,8 +127,8 @@ pub enum OutputOutcome {
 }
 
 impl OutputOutcome {
-    fn assembled((stretches, freed): (Vec<OutputSlice>, u64)) -> Self {
-        OutputOutcome::Assembled { stretches, freed }
+    fn assembled((output_slices, freed): (Vec<OutputSlice>, u64)) -> Self {
+        OutputOutcome::Assembled { output_slices, freed }
     }
 }
 

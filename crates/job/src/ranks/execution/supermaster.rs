@@ -209,7 +209,7 @@ impl<'a> SearchSupermaster<'a> {
             return Ok(Some(Weighed { payload: Vec::new().into(), weight }));
         }
         let query_block = QueryBlock {
-            positions: Vec::new(),
+            position_scores: Vec::new(),
             queries: block.records.into_iter().map(RawQuery::from).collect(),
             findings,
             batches: block.batches.into_iter().map(|count| count as u32).collect(),

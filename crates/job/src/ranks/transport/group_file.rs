@@ -116,8 +116,8 @@ impl GroupFile {
 }
 
 fn offset_slices(assembled: &AssembledBytes) -> Vec<(u64, &[u8])> {
-    let stretches = assembled.stretches.iter();
-    stretches.map(|stretch| (stretch.offset, stretch.bytes.as_slice())).collect()
+    let output_slices = assembled.output_slices.iter();
+    output_slices.map(|output_slice| (output_slice.offset, output_slice.bytes.as_slice())).collect()
 }
 
 /// Returns the event of a finished write.

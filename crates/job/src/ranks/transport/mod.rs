@@ -76,7 +76,7 @@ pub struct AssembledBytes {
     /// The worker's ticket.
     pub ticket: Ticket,
     /// The bytes; none if the rank only takes part in a collective write.
-    pub stretches: Vec<OutputSlice>,
+    pub output_slices: Vec<OutputSlice>,
     /// Bytes of memory that are free after the write.
     pub freed: u64,
     /// The span of the work in the trace, which ends after the write.

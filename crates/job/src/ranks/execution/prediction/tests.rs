@@ -31,7 +31,7 @@ impl Random {
 struct Density {
     mean: u64,
     /// Number of consecutive queries with one density.
-    stretch: u64,
+    run_length: u64,
     /// Largest factor of the density.
     most: u64,
 }
@@ -40,7 +40,7 @@ fn densities(random: &mut Random) -> Density {
     let pick = |random: &mut Random, of: &[u64]| of[random.below(of.len() as u64) as usize];
     Density {
         mean: pick(random, &[0, 1, 40, 200, 1000]),
-        stretch: pick(random, &[1, 10, 60]),
+        run_length: pick(random, &[1, 10, 60]),
         most: pick(random, &[1, 3, 100]),
     }
 }
@@ -57,7 +57,7 @@ fn case(random: &mut Random) -> Case {
     let mut factor = 1;
     let (mut queries, mut extensions) = (Vec::new(), Vec::new());
     for number in 0..count {
-        if number % density.stretch == 0 {
+        if number % density.run_length == 0 {
             factor = if random.below(2) == 0 { 1 } else { 1 + random.below(density.most) };
         }
         let length = [0, 30, 150, 150, 400, 3000][random.below(6) as usize];
