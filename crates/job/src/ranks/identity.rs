@@ -22,14 +22,14 @@ pub const PROGRAM: &str = "/proc/self/exe";
 const BLOCK_UNIT: &str = " residues";
 
 /// Returns everything on which the bytes of a report depend, for a job that may be resumed.
-/// `contents` covers the whole database. Blocks have `block_residues` residues. The queries are
+/// `fingerprint` covers the whole database. Blocks have `block_residues` residues. The queries are
 /// read from version `queries` of their file.
 ///
 /// # Errors
 /// Inputs cannot be read again, or have changed.
 pub fn job_identity(
     plan: &Plan,
-    (target, contents): (&Target, &Contents),
+    (target, fingerprint): (&Target, &Contents),
     block_residues: u64,
     queries: Option<FileVersion>,
 ) -> Result<Identity, Error> {
@@ -41,7 +41,7 @@ pub fn job_identity(
     identity.options.extend(inputs::taxonomy(target)?);
     Ok(Identity {
         query: digest_rereadable_input(&plan.query, "-query", queries)?,
-        database: database_identity(plan, target, contents)?,
+        database: database_identity(plan, target, fingerprint)?,
         blocks: format!(
             "{block_residues}{BLOCK_UNIT} or {} queries, in {}",
             plan.batch_size.block_queries(),
@@ -82,14 +82,14 @@ pub fn plan_identity(plan: &Plan) -> Result<Identity, Error> {
     })
 }
 
-/// Returns the identity of the database. `contents` has the fingerprints of its volumes.
+/// Returns the identity of the database. `fingerprint` has the fingerprints of its volumes.
 ///
 /// # Errors
 /// The database is damaged.
 pub fn database_identity(
     plan: &Plan,
     target: &Target,
-    contents: &Contents,
+    fingerprint: &Contents,
 ) -> Result<DatabaseIdentity, Error> {
     let searched = &target.searched;
     let volume = |(number, outline): (usize, fleetblast_db::fingerprint::VolumeOutline)| {
@@ -99,8 +99,8 @@ pub fn database_identity(
             date: outline.date,
             sequences: outline.sequences,
             index: format!("{:032x}", outline.index),
-            residues: contents.of_volume(number, SequenceFile::Residues),
-            headers: contents.of_volume(number, SequenceFile::Headers),
+            residues: fingerprint.of_volume(number, SequenceFile::Residues),
+            headers: fingerprint.of_volume(number, SequenceFile::Headers),
         }
     };
     let name = match &plan.subjects {

@@ -47,7 +47,7 @@ impl<'a> JobIo<'a> {
     pub fn open(
         plan: &'a Plan,
         target: &Target,
-        contents: &Contents,
+        fingerprint: &Contents,
         layout: &Layout,
         io_channel: Option<&IoChannel>,
         (early_end, shared): (Option<&EarlyEnd>, &'a Arc<dyn Audience>),
@@ -72,7 +72,7 @@ impl<'a> JobIo<'a> {
         let identity = || {
             let version = queries.version();
             let identity =
-                identity::job_identity(plan, (target, contents), block_residues, version)?;
+                identity::job_identity(plan, (target, fingerprint), block_residues, version)?;
             // If the files changed while they were read, this identity never existed, and nobody
             // could resume the job.
             check_mapped_files()?;
@@ -90,7 +90,7 @@ impl<'a> JobIo<'a> {
         };
         let goes_on = checkpoint.is_some();
         let environment = (io_channel, shared);
-        let start = start(plan, (target, contents), &mut output, goes_on, environment)?;
+        let start = start(plan, (target, fingerprint), &mut output, goes_on, environment)?;
         Ok(Some((JobIo { queries, output, start }, checkpoint)))
     }
 
@@ -112,13 +112,13 @@ impl<'a> JobIo<'a> {
 /// from now on. If the job `goes_on` in another run, the stream may end before it is complete.
 fn start(
     plan: &Plan,
-    (target, contents): (&Target, &Contents),
+    (target, fingerprint): (&Target, &Contents),
     output: &mut JobOutput,
     goes_on: bool,
     (io_channel, audience): (Option<&IoChannel>, &Arc<dyn Audience>),
 ) -> Result<Option<Vec<u8>>, Error> {
     let Some(metadata) = &plan.metadata else { return Ok(None) };
-    let fingerprint = fingerprint::of_ranks_database(target, contents)?;
+    let fingerprint = fingerprint::of_ranks_database(target, fingerprint)?;
     let header = header(plan, metadata, target, fingerprint)?;
     if !matches!(metadata.out, MetadataDestination::File(_)) {
         // The supervisor of the rank receives the error that ends the stream.

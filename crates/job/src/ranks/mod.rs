@@ -106,10 +106,10 @@ pub fn on_threads(
     }
     let choice = load::choose(&target.searched, Purpose::Search, plan.load)?;
     let cut = DatabaseCut::new(&target, &layout);
-    let contents = database_fingerprint::read_fingerprint(plan, &target, &cut)?;
+    let fingerprint = database_fingerprint::read_fingerprint(plan, &target, &cut)?;
     let early_end = drain.as_ref().map(DrainSignals::early_end);
     let environment = (early_end.as_deref(), audience);
-    let job_io = JobIo::open(plan, &target, &contents, &layout, io_channel, environment)?;
+    let job_io = JobIo::open(plan, &target, &fingerprint, &layout, io_channel, environment)?;
     let Some((job_io, checkpoint)) = job_io else { return Ok(()) };
     let stream = job_io.output.stream.as_ref().map(MetadataStream::observer);
     let observer = stream.clone();
@@ -204,7 +204,7 @@ impl<'a> JobContext<'a> {
             loaded_partitions: HashMap::new(),
             topology,
             config: Arc::new(Config {
-                verifies_blocks: verifies_blocks,
+                verifies_blocks,
                 checkpoint: checkpoint_state
                     .as_ref()
                     .is_some_and(|checkpoint_state| checkpoint_state.durable),

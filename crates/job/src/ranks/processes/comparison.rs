@@ -77,7 +77,7 @@ impl RankComparison<'_> {
     ///
     /// # Errors
     /// The ranks differ. The error is silent on all ranks but one.
-    pub fn agree_on_contents(
+    pub fn agree_on_fingerprint(
         &self,
         plan: &Plan,
         target: &Target,

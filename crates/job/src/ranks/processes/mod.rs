@@ -103,13 +103,20 @@ fn search(
     }
     let choice = processes.together(layout::choose_loader(plan, &target, &layout))?;
     let cut = DatabaseCut::new(&target, &layout);
-    let contents = ranks.agree_on_contents(plan, &target, &cut)?;
+    let fingerprint = ranks.agree_on_fingerprint(plan, &target, &cut)?;
     processes.together(check_mapped_files().map_err(Error::from))?;
     let is_first = world.rank() == 0;
     let early_end = drain.as_ref().map(DrainSignals::early_end);
     let early_end = early_end.as_deref();
     let open = || {
-        JobIo::open(plan, &target, &contents, &layout, io_channel.as_ref(), (early_end, audience))
+        JobIo::open(
+            plan,
+            &target,
+            &fingerprint,
+            &layout,
+            io_channel.as_ref(),
+            (early_end, audience),
+        )
     };
     let job_io = match &mut bridge {
         _ if !is_first => Ok(None),
