@@ -43,9 +43,9 @@ pub fn rank_result(
                     error = error.with_place(&place);
                 }
                 if let Some(CheckpointState { run, durable: true, .. }) = checkpoint_state {
-                    let checkpoint_state = run.root.display();
+                    let directory = run.root.display();
                     error.message += &format!(
-                        "; what is finished is kept in {checkpoint_state}: run it again with -resume"
+                        "; what is finished is kept in {directory}: run it again with -resume"
                     );
                 }
             }
