@@ -63,6 +63,15 @@ impl Error {
         self.message.is_empty()
     }
 
+    /// Adds the rank and host that have the error to its message, if it has one.
+    #[must_use]
+    pub fn with_place(mut self, place: &str) -> Self {
+        if !self.is_silent() {
+            self.message += &format!(" ({place})");
+        }
+        self
+    }
+
     /// Creates the error for invalid options or an invalid query.
     pub fn query_options(what: impl fmt::Display) -> Self {
         let message =

@@ -14,7 +14,7 @@
 //! | [`metadata`], `cost`, `io_channel` | metadata for another site, their costs, I/O ranks |
 //! | [`hits`] | a query and its hits as values, for [`visit_hits`] |
 //! | `alone` | a job in this process without ranks |
-//! | `ranks` | a job on many ranks: roles, messages, scheduling, checkpoints |
+//! | `ranks` | a job on many ranks: roles, messages, scheduling, checkpoints; `execution` is what they do |
 //! | `processes` | processes that were started together: roles and collective steps |
 //! | [`sites`] | a search and its report on ranks of one job at two sites |
 //! | [`timing`], [`trace`] | times of the phases, timelines of the ranks |

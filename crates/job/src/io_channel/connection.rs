@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use fleetblast_fleet::config::Config;
 use fleetblast_fleet::end::Failure;
 use fleetblast_fleet::ids::Time;
-use fleetblast_mpi::{Comm, Mailbox, World, name_rank};
+use fleetblast_mpi::{Comm, Messenger, World, name_rank};
 
 use super::heartbeats::Heartbeats;
 use super::mailbox::{Address, Message, Parcel};
@@ -42,7 +42,7 @@ const IO_SITE: u32 = 1;
 
 /// The connection of a rank to the ranks of the other site.
 pub struct SiteConnection {
-    mailbox: Mailbox,
+    mailbox: Messenger,
     /// All ranks of both sites.
     world: World,
     /// The host of each rank.
@@ -103,7 +103,7 @@ impl SiteConnection {
     ) -> Result<(World, Self), Error> {
         let all = world.comm();
         let manager = all.size().saturating_sub(ranks as usize);
-        let mailbox = Mailbox::new(all).map_err(mpi_failure)?;
+        let mailbox = Messenger::new(all).map_err(mpi_failure)?;
         let hosts = gather_hosts(&world)?;
         let own = all.split(Some(site), 0).map_err(mpi_failure)?;
         let own = own.ok_or_else(|| Error::engine("a rank is of no site"))?;

@@ -154,11 +154,12 @@ impl Mailbox {
             Address::Manager => Address::Search,
             Address::Search => return self.send(Address::Manager, Message::SearchFailed),
         };
-        let message = match &self.place {
-            Some(place) if !error.is_silent() => format!("{} ({place})", error.message),
-            _ => error.message.clone(),
+        let error = error.clone();
+        let Error { exit_code, message } = match &self.place {
+            Some(place) => error.with_place(place),
+            None => error,
         };
-        self.send(to, Message::Failed(error.exit_code, message));
+        self.send(to, Message::Failed(exit_code, message));
     }
 }
 

@@ -46,7 +46,7 @@ impl Processes {
             (own, None) => own,
             (own, Some(first)) => {
                 if let (Err(error), true) = (&own, first == self.world.rank()) {
-                    self.audience.print_message(&self.placed(error));
+                    self.audience.print_message(&self.placed(error).message);
                 }
                 self.world.comm().barrier().map_err(mpi_failure)?;
                 thread::sleep(OUTPUT_DELAY);
@@ -56,15 +56,15 @@ impl Processes {
         }
     }
 
-    /// The message of an error of this rank. If a mapped file has changed, the message names rank
-    /// and host: on another host the same path may be another file.
-    fn placed(&self, error: &Error) -> String {
+    /// Returns an error of this rank. If a mapped file has changed, its message names rank and
+    /// host: on another host the same path may be another file.
+    fn placed(&self, error: &Error) -> Error {
+        let error = error.clone();
         match check_mapped_files() {
             Err(_) if self.world.size() > 1 => {
-                let place = name_rank(self.world.rank(), Some(self.world.host()));
-                format!("{} ({place})", error.message)
+                error.with_place(&name_rank(self.world.rank(), Some(self.world.host())))
             }
-            _ => error.message.clone(),
+            _ => error,
         }
     }
 

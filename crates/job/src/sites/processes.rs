@@ -55,19 +55,12 @@ fn run<F: FnOnce() -> Result<OpenedMetadata, Error> + Send>(
         Ok(()) => connection.close(),
         Err(error) if ends_job => Err(error),
         // The search receives the error, and ends this process, too.
-        Err(error) => connection.await_end().and(Err(placed(error, rank, &host))),
+        Err(error) => {
+            connection.await_end().and(Err(error.with_place(&name_rank(rank, Some(&host)))))
+        }
     };
     let Err(error) = closed else { return Ok(()) };
     end_job(&world, &**audience, &error)
-}
-
-/// Adds the rank that has the error to its message, if there is one.
-fn placed(error: Error, rank: usize, host: &str) -> Error {
-    if error.is_silent() {
-        return error;
-    }
-    let place = name_rank(rank, Some(host));
-    Error::new(error.exit_code, format!("{} ({place})", error.message))
 }
 
 /// Runs the manager, the maker and the reader of this rank until they end.
