@@ -104,7 +104,7 @@ for _ in $(seq 120); do
     sleep 10
 done
 cat "$dir/log"
-ended=$(grep -c "ended early, as a signal told" "$dir/log" || true)
+ended=$(grep -c "ended early by a signal" "$dir/log" || true)
 [ "$ended" -gt 0 ] || fail "the search was through before the signal; give it more to do"
 cmp "$dir/expected" "$dir/report" || fail "other bytes than the search that nobody interrupted"
 [ ! -e "$dir/report.checkpoint" ] || fail "the checkpoint is still there"

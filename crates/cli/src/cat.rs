@@ -5,7 +5,7 @@ use std::path::Path;
 
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::Destination;
-use fleetblast_job::records::{self, Wanted};
+use fleetblast_job::records::{self, ReportSelection};
 
 use crate::options::cat::{CatOptions, OUT};
 use crate::options::parse::Given;
@@ -19,11 +19,11 @@ use crate::terminal::{Progress, ProgressMode};
 pub fn run(given: &Given) -> Result<(), Error> {
     let options = CatOptions::new(given);
     let wanted = match options.query {
-        Some(name) => Wanted::Query(name.into_vec()),
-        None if options.partial => Wanted::Partial,
-        None => Wanted::Whole,
+        Some(name) => ReportSelection::Query(name.into_vec()),
+        None if options.partial => ReportSelection::Partial,
+        None => ReportSelection::Whole,
     };
     let out = destination(OUT.name(), &options.out)?;
     let audience = Progress::new("cat", ProgressMode::No, out == Destination::Stdout);
-    records::show(Path::new(&options.records), &wanted, &out, &audience)
+    records::write_report(Path::new(&options.records), &wanted, &out, &audience)
 }

@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use fleetblast_job::last_works;
+use fleetblast_job::cleanup;
 
 /// The thread that ends the process.
 static ENDING: AtomicI32 = AtomicI32::new(0);
@@ -40,7 +40,7 @@ pub(crate) fn end_process(exit_code: u8, say: impl FnOnce()) -> ! {
             // SAFETY: the handler ends the process or waits, which is allowed anywhere.
             unsafe { libc::signal(libc::SIGABRT, handler) };
             say();
-            last_works::do_all();
+            cleanup::run_all();
         }
         // One of the last works failed here itself: memory ran out, even with the reserve.
         Err(ending) if ending == own => {}
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn another_thread_that_aborts_waits() {
         if env::var_os(ENDS).is_some() {
-            let _work = last_works::before_the_end(|| {
+            let _work = cleanup::register_cleanup(|| {
                 thread::spawn(|| process::abort());
                 thread::sleep(Duration::from_millis(300));
                 eprintln!("a fault of the program");
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_panic_in_a_last_work_does_not_unwind() {
         if std::env::var_os(ENDS).is_some() {
-            let _work = last_works::before_the_end(|| panic!("a fault of the program"));
+            let _work = cleanup::register_cleanup(|| panic!("a fault of the program"));
             let _: Result<(), _> = panic::catch_unwind(|| end_process(CODE, say));
             std::process::exit(1);
         }
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn a_panic_in_a_last_work_in_a_hook_does_not_abort() {
         if std::env::var_os(ENDS).is_some() {
-            let _work = last_works::before_the_end(|| panic!("a fault of the program"));
+            let _work = cleanup::register_cleanup(|| panic!("a fault of the program"));
             panic::set_hook(Box::new(|_| end_process(CODE, say)));
             panic!("why the process ends");
         }

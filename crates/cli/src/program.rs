@@ -196,7 +196,7 @@ enum Action {
 }
 
 fn dispatch(arguments: &[OsString]) -> Result<(), Error> {
-    let aside = |reason| Err(fleetblast_job::stand_aside(reason, &complain));
+    let aside = |reason| Err(fleetblast_job::announce_refusal(reason, &complain));
     match decide(arguments) {
         Ok(Action::Run(command, given, wrapped)) => {
             if let Err(error) = check_configuration(&command.program) {

@@ -81,5 +81,5 @@ pub fn run(given: &Given) -> Result<(), Error> {
     let made = receive(&reception, &audience, |opened| {
         expand::make(opened, out, (&typed.expand, given), &*audience)
     });
-    made.inspect_err(|_| audience.leave())
+    made.inspect_err(|_| audience.abort())
 }

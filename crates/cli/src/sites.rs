@@ -7,7 +7,7 @@ use std::path::Path;
 use fleetblast_fleet::config::Strategy;
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::Destination;
-use fleetblast_job::sites::Storage;
+use fleetblast_job::sites::IoSitePlan;
 use fleetblast_job::threads::Threads;
 use fleetblast_metadata::header::OptionValue;
 use fleetblast_metadata::{Encoding, EncodingChoice, Header};
@@ -27,9 +27,9 @@ pub enum SiteRole {
     /// Searches.
     Search,
     /// Makes the report.
-    Storage(Storage),
+    Storage(IoSitePlan),
     /// Runs the ranks of both sites.
-    Both(Storage),
+    Both(IoSitePlan),
 }
 
 impl SiteRole {
@@ -86,7 +86,7 @@ fn storage(
     program: &dyn SearchProgram,
     (table, given): (&Program, &Given),
     (ranks, threads): (u32, Threads),
-) -> Result<Storage, Error> {
+) -> Result<IoSitePlan, Error> {
     let encoded = encode_options(table, given);
     let options = program.common();
     let out = input::destination(files::OUT.name(), &options.files.out)?;
@@ -117,7 +117,7 @@ fn storage(
         let mut warnings = Vec::new();
         expand::plan_of((header, place), &options, &Given::new(), threads, &mut warnings)
     };
-    Ok(Storage { ranks, threads: threads.count, out, plan: Box::new(plan) })
+    Ok(IoSitePlan { ranks, threads: threads.count, out, plan: Box::new(plan) })
 }
 
 /// Returns the name of an option that differs between the two lists.

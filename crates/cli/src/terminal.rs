@@ -125,14 +125,14 @@ impl Audience for Progress {
     }
 
     /// Writes a line on standard error; the bar moves below it.
-    fn say(&self, line: &[u8]) {
+    fn print_line(&self, line: &[u8]) {
         match &*self.screen() {
             Some(screen) => screen.say(&[line, b"\n"].concat()),
             None => messages::say(line),
         }
     }
 
-    fn begin(&self) {
+    fn begin_search(&self) {
         self.start();
     }
 
@@ -140,39 +140,39 @@ impl Audience for Progress {
         matches!(self.how, DisplayMode::Bar | DisplayMode::Lines)
     }
 
-    fn expect(&self, queries: Option<u64>) {
+    fn set_query_count(&self, queries: Option<u64>) {
         self.meter.expect(queries);
         if self.is_watching() {
             *self.screen() = Screen::new(self.how, &self.meter, self.start());
         }
     }
 
-    fn skip(&self, queries: u64) {
+    fn skip_queries(&self, queries: u64) {
         self.meter.skip(queries);
     }
 
-    fn open(&self, block: u32, queries: u64) {
+    fn open_block(&self, block: u32, queries: u64) {
         self.meter.open(block, queries);
     }
 
-    fn stage(&self, stage: Stage, steps: u64) {
+    fn begin_stage(&self, stage: Stage, steps: u64) {
         self.meter.stage(stage, steps);
     }
 
-    fn step(&self, more: u64) {
+    fn add_steps(&self, more: u64) {
         self.meter.step(more);
     }
 
-    fn reach(&self, block: u32, share: f64) {
+    fn set_block_share(&self, block: u32, share: f64) {
         self.meter.reach(block, share);
     }
 
-    fn close(&self, block: u32) {
+    fn close_block(&self, block: u32) {
         self.meter.close(block);
     }
 
     /// Sets the note after the bar.
-    fn note(&self, text: String) {
+    fn show_note(&self, text: String) {
         if let Some(screen) = &*self.screen() {
             screen.note(text);
         }
@@ -190,7 +190,7 @@ impl Audience for Progress {
     }
 
     /// Removes the bar.
-    fn leave(&self) {
+    fn abort(&self) {
         let screen = self.screen().take();
         drop(screen);
     }

@@ -10,7 +10,7 @@ use fleetblast_fleet::config::{Config, Strategy};
 use fleetblast_job::audience::Audience;
 use fleetblast_job::error::Error;
 use fleetblast_job::interrupt::DrainSignals;
-use fleetblast_job::plan::{Checkpoint, Destination, Foreign, Join, PLACES};
+use fleetblast_job::plan::{Checkpoint, Destination, Foreign, Join, PLACEHOLDERS};
 
 use crate::dbcheck;
 use crate::hint;
@@ -92,11 +92,11 @@ fn plan(options: &WrapOptions, command: &[OsString]) -> Result<Foreign, Error> {
     let database = options.db.clone().unwrap_or_default();
     let files = match &options.db {
         Some(db) => {
-            let named = |word: &OsString| contains_placeholder(word, PLACES[2]) || word == db;
+            let named = |word: &OsString| contains_placeholder(word, PLACEHOLDERS[2]) || word == db;
             if !command.iter().any(named) {
                 return Err(Error::query_options(format_args!(
                     "nothing in the command names the database: write {} where the program takes it",
-                    PLACES[2]
+                    PLACEHOLDERS[2]
                 )));
             }
             files_of(db)?
@@ -154,7 +154,7 @@ fn refuse_what_blocks_cannot(command: &[OsString]) -> Result<(), Error> {
             "the program cannot be given {word} here: it runs once for each block of queries"
         )));
     }
-    for (option, place) in [("-query", PLACES[0]), ("-out", PLACES[1])] {
+    for (option, place) in [("-query", PLACEHOLDERS[0]), ("-out", PLACEHOLDERS[1])] {
         let at = command.iter().position(|word| name(word) == option);
         let Some(at) = at else { continue };
         let given = [Some(&command[at]), command.get(at + 1)];

@@ -1,6 +1,6 @@
 //! Definition lines: the Blast-def-line-set of a sequence, read from its binary ASN.1.
 
-use fleetblast_seq::asn::ber::{BerError, Reader, tag};
+use fleetblast_seq::asn::ber::{BerError, BerReader, tag};
 use fleetblast_seq::id::{NumberKind, ObjectId, SeqId, TextKind};
 use serde::Serialize;
 
@@ -53,19 +53,19 @@ pub(crate) const ORDINAL_DB: &[u8] = b"BL_ORD_ID";
 /// # Errors
 /// [`HeaderError`] if the bytes are not a valid BER encoding.
 pub fn parse(header: &[u8]) -> std::result::Result<Vec<Defline>, HeaderError> {
-    let mut reader = Reader::new(header);
+    let mut reader = BerReader::new(header);
     Ok(defline_set(&mut reader)?)
 }
 
 /// As `parse`, but unknown fields are errors.
 pub(crate) fn parse_strictly(header: &[u8]) -> std::result::Result<Vec<Defline>, HeaderError> {
-    let mut reader = Reader::new(header);
+    let mut reader = BerReader::new(header);
     let lines = defline_set(&mut reader)?;
     reader.all_known()?;
     Ok(lines)
 }
 
-fn defline_set(reader: &mut Reader<'_>) -> Result<Vec<Defline>> {
+fn defline_set(reader: &mut BerReader<'_>) -> Result<Vec<Defline>> {
     let mut lines = Vec::new();
     reader.constructed(tag::SEQUENCE, |r, _| {
         lines.push(defline(r)?);
@@ -75,19 +75,19 @@ fn defline_set(reader: &mut Reader<'_>) -> Result<Vec<Defline>> {
     Ok(lines)
 }
 
-fn defline(reader: &mut Reader<'_>) -> Result<Defline> {
+fn defline(reader: &mut BerReader<'_>) -> Result<Defline> {
     let mut line = Defline::default();
     reader.fields(|r, tag| {
         match tag {
             0xa0 => {
-                line.title = r.wrapped(tag, Reader::string)?;
+                line.title = r.wrapped(tag, BerReader::string)?;
                 line.has_title = true;
             }
             0xa1 => line.ids = r.wrapped(tag, |r| sequence_of(r, seq_id))?,
-            0xa2 => line.taxid = r.wrapped(tag, Reader::integer)?,
-            0xa3 => line.memberships = r.wrapped(tag, |r| sequence_of(r, Reader::integer))?,
-            0xa4 => line.links = r.wrapped(tag, |r| sequence_of(r, Reader::integer))?,
-            0xa5 => line.other_info = r.wrapped(tag, |r| sequence_of(r, Reader::integer))?,
+            0xa2 => line.taxid = r.wrapped(tag, BerReader::integer)?,
+            0xa3 => line.memberships = r.wrapped(tag, |r| sequence_of(r, BerReader::integer))?,
+            0xa4 => line.links = r.wrapped(tag, |r| sequence_of(r, BerReader::integer))?,
+            0xa5 => line.other_info = r.wrapped(tag, |r| sequence_of(r, BerReader::integer))?,
             _ => r.skip()?,
         }
         Ok(())
@@ -96,8 +96,8 @@ fn defline(reader: &mut Reader<'_>) -> Result<Defline> {
 }
 
 fn sequence_of<'a, T>(
-    reader: &mut Reader<'a>,
-    mut item: impl FnMut(&mut Reader<'a>) -> Result<T>,
+    reader: &mut BerReader<'a>,
+    mut item: impl FnMut(&mut BerReader<'a>) -> Result<T>,
 ) -> Result<Vec<T>> {
     let mut items = Vec::new();
     reader.constructed(tag::SEQUENCE, |r, _| {
@@ -108,7 +108,7 @@ fn sequence_of<'a, T>(
 }
 
 /// A Seq-id (seqloc.asn): a CHOICE, whose alternative is the number of the context tag.
-fn seq_id(reader: &mut Reader<'_>) -> Result<SeqId> {
+fn seq_id(reader: &mut BerReader<'_>) -> Result<SeqId> {
     let tag = match reader.peek() {
         Some(tag @ 0xa0..=0xb3) => tag,
         _ => return reader.fail("an unknown kind of Seq-id"),
@@ -116,16 +116,18 @@ fn seq_id(reader: &mut Reader<'_>) -> Result<SeqId> {
     let number = tag - tag::field(0);
     match number {
         0 => Ok(SeqId::Local(reader.wrapped(tag, object_id)?)),
-        1 => {
-            Ok(SeqId::Numbered(NumberKind::BackboneSequence, reader.wrapped(tag, Reader::integer)?))
-        }
-        2 => {
-            Ok(SeqId::Numbered(NumberKind::BackboneMolecule, reader.wrapped(tag, Reader::integer)?))
-        }
+        1 => Ok(SeqId::Numbered(
+            NumberKind::BackboneSequence,
+            reader.wrapped(tag, BerReader::integer)?,
+        )),
+        2 => Ok(SeqId::Numbered(
+            NumberKind::BackboneMolecule,
+            reader.wrapped(tag, BerReader::integer)?,
+        )),
         3 => Ok(SeqId::Numbered(NumberKind::Import, reader.wrapped(tag, import_id)?)),
         8 => reader.wrapped(tag, patent),
         10 => reader.wrapped(tag, general),
-        11 => Ok(SeqId::Gi(reader.wrapped(tag, Reader::integer)?)),
+        11 => Ok(SeqId::Gi(reader.wrapped(tag, BerReader::integer)?)),
         14 => reader.wrapped(tag, pdb),
         _ => {
             let kind = TEXT_KINDS[usize::from(number)];
@@ -152,20 +154,20 @@ const TEXT_KINDS: [TextKind; 20] = {
     kinds
 };
 
-fn object_id(reader: &mut Reader<'_>) -> Result<ObjectId> {
+fn object_id(reader: &mut BerReader<'_>) -> Result<ObjectId> {
     if reader.peek() == Some(tag::field(0)) {
-        reader.wrapped(tag::field(0), Reader::integer).map(ObjectId::Number)
+        reader.wrapped(tag::field(0), BerReader::integer).map(ObjectId::Number)
     } else {
-        reader.wrapped(tag::field(1), Reader::string).map(ObjectId::Text)
+        reader.wrapped(tag::field(1), BerReader::string).map(ObjectId::Text)
     }
 }
 
 /// Giimport-id: only its number is shown.
-fn import_id(reader: &mut Reader<'_>) -> Result<i64> {
+fn import_id(reader: &mut BerReader<'_>) -> Result<i64> {
     let mut id = 0;
     reader.fields(|r, tag| {
         match tag {
-            0xa0 => id = r.wrapped(tag, Reader::integer)?,
+            0xa0 => id = r.wrapped(tag, BerReader::integer)?,
             _ => r.skip()?,
         }
         Ok(())
@@ -174,15 +176,15 @@ fn import_id(reader: &mut Reader<'_>) -> Result<i64> {
 }
 
 /// Textseq-id: name, accession, release, version, all optional.
-fn text_id(reader: &mut Reader<'_>, kind: TextKind) -> Result<SeqId> {
+fn text_id(reader: &mut BerReader<'_>, kind: TextKind) -> Result<SeqId> {
     let (mut name, mut accession, mut release) = (Vec::new(), Vec::new(), Vec::new());
     let mut version = None;
     reader.fields(|r, tag| {
         match tag {
-            0xa0 => name = r.wrapped(tag, Reader::string)?,
-            0xa1 => accession = r.wrapped(tag, Reader::string)?,
-            0xa2 => release = r.wrapped(tag, Reader::string)?,
-            0xa3 => match u32::try_from(r.wrapped(tag, Reader::integer)?) {
+            0xa0 => name = r.wrapped(tag, BerReader::string)?,
+            0xa1 => accession = r.wrapped(tag, BerReader::string)?,
+            0xa2 => release = r.wrapped(tag, BerReader::string)?,
+            0xa3 => match u32::try_from(r.wrapped(tag, BerReader::integer)?) {
                 Ok(number) => version = Some(number),
                 Err(_) => return r.fail("a version out of range"),
             },
@@ -194,11 +196,11 @@ fn text_id(reader: &mut Reader<'_>, kind: TextKind) -> Result<SeqId> {
 }
 
 /// Dbtag: database and Object-id.
-fn general(reader: &mut Reader<'_>) -> Result<SeqId> {
+fn general(reader: &mut BerReader<'_>) -> Result<SeqId> {
     let (mut db, mut tag_id) = (Vec::new(), None);
     reader.fields(|r, tag| {
         match tag {
-            0xa0 => db = r.wrapped(tag, Reader::string)?,
+            0xa0 => db = r.wrapped(tag, BerReader::string)?,
             0xa1 => tag_id = Some(r.wrapped(tag, object_id)?),
             _ => r.skip()?,
         }
@@ -211,13 +213,13 @@ fn general(reader: &mut Reader<'_>) -> Result<SeqId> {
 }
 
 /// PDB-seq-id: entry and chain; the text chain-id wins over the old one-letter chain.
-fn pdb(reader: &mut Reader<'_>) -> Result<SeqId> {
+fn pdb(reader: &mut BerReader<'_>) -> Result<SeqId> {
     let (mut mol, mut letter, mut chain) = (Vec::new(), None, None);
     reader.fields(|r, tag| {
         match tag {
-            0xa0 => mol = r.wrapped(tag, Reader::string)?,
-            0xa1 => letter = u8::try_from(r.wrapped(tag, Reader::integer)?).ok(),
-            0xa3 => chain = Some(r.wrapped(tag, Reader::string)?),
+            0xa0 => mol = r.wrapped(tag, BerReader::string)?,
+            0xa1 => letter = u8::try_from(r.wrapped(tag, BerReader::integer)?).ok(),
+            0xa3 => chain = Some(r.wrapped(tag, BerReader::string)?),
             _ => r.skip()?,
         }
         Ok(())
@@ -228,11 +230,11 @@ fn pdb(reader: &mut Reader<'_>) -> Result<SeqId> {
 }
 
 /// Patent-seq-id: number of the sequence, and Id-pat with country and number or application.
-fn patent(reader: &mut Reader<'_>) -> Result<SeqId> {
+fn patent(reader: &mut BerReader<'_>) -> Result<SeqId> {
     let (mut sequence, mut country, mut number) = (0, Vec::new(), Vec::new());
     reader.fields(|r, tag| {
         match tag {
-            0xa0 => sequence = r.wrapped(tag, Reader::integer)?,
+            0xa0 => sequence = r.wrapped(tag, BerReader::integer)?,
             0xa1 => (country, number) = r.wrapped(tag, cited_patent)?,
             _ => r.skip()?,
         }
@@ -241,15 +243,15 @@ fn patent(reader: &mut Reader<'_>) -> Result<SeqId> {
     Ok(SeqId::Patent { country, number, sequence })
 }
 
-fn cited_patent(reader: &mut Reader<'_>) -> Result<(Vec<u8>, Vec<u8>)> {
+fn cited_patent(reader: &mut BerReader<'_>) -> Result<(Vec<u8>, Vec<u8>)> {
     let (mut country, mut number) = (Vec::new(), Vec::new());
     reader.fields(|r, tag| {
         match tag {
-            0xa0 => country = r.wrapped(tag, Reader::string)?,
+            0xa0 => country = r.wrapped(tag, BerReader::string)?,
             0xa1 => {
                 number = r.wrapped(tag, |r| {
                     let granted = r.peek() == Some(tag::field(0));
-                    r.wrapped(tag::field(u8::from(!granted)), Reader::string)
+                    r.wrapped(tag::field(u8::from(!granted)), BerReader::string)
                 })?;
             }
             _ => r.skip()?,

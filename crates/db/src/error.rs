@@ -191,8 +191,8 @@ pub enum DbError {
         /// The difference.
         what: String,
     },
-    /// A path that names another file, or none, when all files of the database are open: they may
-    /// belong to two databases, one of which replaces the other.
+    /// A path that names another file, or none, when all files of the database are open. The open
+    /// files may belong to two databases, because another process replaces one by the other.
     #[error(
         "file ({}) was replaced while the database was opened, so that files of two databases may be open; search again",
         path.display()

@@ -167,7 +167,7 @@ impl Volume {
         self.stamps.iter().try_for_each(|stamp| stamp.check().map(drop))
     }
 
-    /// Checks that the paths of the files still name what was opened.
+    /// Checks that the paths still name the opened files.
     ///
     /// # Errors
     /// [`DbError::ReplacedWhileOpened`].

@@ -1,6 +1,6 @@
 //! The CPUs that a process may run on.
 
-/// The list of them (`0-3,8`) in a `/proc/PID/status`.
+/// Returns the list of CPUs (`0-3,8`) in a `/proc/PID/status`.
 pub fn allowed_cpus(status: &str) -> Option<&str> {
     Some(status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?.trim())
 }

@@ -1,105 +1,108 @@
-//! Who is told what a job does.
+//! Receivers of the progress and the messages of a job.
 
 use fleetblast_mpi::speaks_for_all;
 
-/// Who hears how far a job is and what there is to say of it, such as a person at a terminal. Threads of the job share it.
+/// Receives the progress and the messages of a job, for a person or a log. The threads of a job
+/// share it.
 ///
-/// Telling is a courtesy: it cannot fail, and changes nothing of the job. Who does not show how far it is hears what is said alone.
+/// No method can fail or change the job. An audience that shows no progress only implements
+/// [`print_line`](Self::print_line).
 pub trait Audience: Send + Sync {
-    /// What is typed to run the program: warnings and errors name it so.
+    /// Returns the command name of the program, with which warnings and errors begin.
     fn program(&self) -> &str;
 
-    /// A line for people or logs, without its end. It may come at any time, also after the end.
-    fn say(&self, line: &[u8]);
+    /// Prints a line without its end. Lines may come at any time, also after the end.
+    fn print_line(&self, line: &[u8]);
 
-    /// What is searched has been opened: the time of the search counts from now.
-    fn begin(&self) {}
+    /// The database has been opened; the time of the search starts now.
+    fn begin_search(&self) {}
 
-    /// Whether anybody is shown how far the job is. If not, nobody need find out for [`expect`](Self::expect) and
-    /// [`note`](Self::note).
+    /// Whether anybody sees the progress. If not, callers may omit
+    /// [`set_query_count`](Self::set_query_count) and [`show_note`](Self::show_note).
     fn is_watching(&self) -> bool {
         false
     }
 
-    /// So many queries are to come in all, if that is known; from now on it may be shown how far the job is.
-    fn expect(&self, _queries: Option<u64>) {}
+    /// Sets the total number of queries, if it is known. The progress may be shown from now on.
+    fn set_query_count(&self, _queries: Option<u64>) {}
 
-    /// So many queries were finished by an earlier run.
-    fn skip(&self, _queries: u64) {}
+    /// Counts queries that an earlier run finished.
+    fn skip_queries(&self, _queries: u64) {}
 
-    /// Work on a block of so many queries begins.
-    fn open(&self, _block: u32, _queries: u64) {}
+    /// Work on a block with this number of queries begins.
+    fn open_block(&self, _block: u32, _queries: u64) {}
 
-    /// The only block under way begins a stage of so many steps.
-    fn stage(&self, _stage: Stage, _steps: u64) {}
+    /// The only block in progress begins a stage with this number of steps.
+    fn begin_stage(&self, _stage: Stage, _steps: u64) {}
 
-    /// So many more steps of the stage are done.
-    fn step(&self, _more: u64) {}
+    /// Counts finished steps of the stage.
+    fn add_steps(&self, _more: u64) {}
 
-    /// So much of a block is done at least, of 1.
-    fn reach(&self, _block: u32, _share: f64) {}
+    /// At least this share of a block, from 0 to 1, is finished.
+    fn set_block_share(&self, _block: u32, _share: f64) {}
 
-    /// The report of a block is made.
-    fn close(&self, _block: u32) {}
+    /// The report of a block is finished.
+    fn close_block(&self, _block: u32) {}
 
-    /// Something to be shown behind how far the job is, until there is something else.
-    fn note(&self, _text: String) {}
+    /// Shows a note after the progress, until the next note.
+    fn show_note(&self, _text: String) {}
 
-    /// Everything is done.
+    /// The job is finished.
     fn finish(&self) {}
 
-    /// The job ends before everything is done: what ended it is said next, if anything.
-    fn leave(&self) {}
+    /// The job ends early; the next message, if any, gives the reason.
+    fn abort(&self) {}
 
-    /// One message.
-    fn complain(&self, message: &str) {
-        self.say(message.as_bytes());
+    /// Prints a message.
+    fn print_message(&self, message: &str) {
+        self.print_line(message.as_bytes());
     }
 
-    /// A warning as BLAST+ prints it, of what only this rank knows.
-    fn warn_alone(&self, text: &[u8]) {
-        self.say(&[b"Warning: [", self.program().as_bytes(), b"] ", text].concat());
+    /// Prints a warning like BLAST+, about something that only this rank knows.
+    fn warn_from_rank(&self, text: &[u8]) {
+        self.print_line(&[b"Warning: [", self.program().as_bytes(), b"] ", text].concat());
     }
 
-    /// A warning as BLAST+ prints it. Of several ranks, all of which find the same to warn of, the first tells.
+    /// Prints a warning like BLAST+. If all ranks have the same warning, only the first one prints
+    /// it.
     fn warn(&self, text: &str) {
         if speaks_for_all() {
-            self.warn_alone(text.as_bytes());
+            self.warn_from_rank(text.as_bytes());
         }
     }
 
-    /// An error that does not end the search, as BLAST+ prints it, told once like a warning.
-    fn blame(&self, text: &str) {
+    /// Prints an error that does not end the search, like BLAST+, on one rank only.
+    fn print_error(&self, text: &str) {
         if speaks_for_all() {
-            self.complain(&format!("Error: [{}] {text}", self.program()));
+            self.print_message(&format!("Error: [{}] {text}", self.program()));
         }
     }
 }
 
-/// Hears nothing.
-pub(crate) struct Nobody;
+/// Ignores all messages.
+pub(crate) struct SilentAudience;
 
-impl Audience for Nobody {
+impl Audience for SilentAudience {
     fn program(&self) -> &str {
         ""
     }
 
-    fn say(&self, _: &[u8]) {}
+    fn print_line(&self, _: &[u8]) {}
 }
 
-/// What is done with a block of queries, one after the other.
+/// A stage of the work on a block of queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Preliminary search of the database.
     Search,
-    /// Alignments of what was chosen.
+    /// Traceback of chosen hits.
     Align,
-    /// Making the report.
+    /// Formatting the report.
     Report,
 }
 
 impl Stage {
-    /// The part of the block's time that is over before and after it, about.
+    /// Approximate share of the block's time that has passed before and after the stage.
     fn span(self) -> (f64, f64) {
         match self {
             Stage::Search => (0.0, 0.75),
@@ -108,7 +111,7 @@ impl Stage {
         }
     }
 
-    /// The share of a block that is done if `done` of `all` steps of this stage are.
+    /// Returns the share of a block that is finished after `done` of `all` steps of this stage.
     pub fn share(self, done: u64, all: u64) -> f64 {
         let (from, to) = self.span();
         match all {

@@ -1,4 +1,4 @@
-//! Fingerprints of values: whether two processes have the same, or one had it before.
+//! Fingerprints of values, to compare them between processes and runs.
 
 use fleetblast_db::fingerprint::encode;
 use serde::Serialize;
@@ -11,18 +11,18 @@ pub fn checksum(value: &impl Serialize) -> String {
     format!("{:032x}", digest.finish())
 }
 
-/// Takes values one after the other.
+/// Computes the fingerprint of several values.
 #[derive(Default)]
 pub struct Digest(Xxh3);
 
 impl Digest {
-    /// Adds a value in an encoding without names of types or fields: other versions compare such
-    /// fingerprints. The order of its parts must be its own: no hash maps.
+    /// Adds a value, encoded without names of types and fields so that other versions can compare
+    /// fingerprints. Its parts must have a defined order: no hash maps.
     pub fn add(&mut self, value: &impl Serialize) {
         self.0.update(&encode(value));
     }
 
-    /// The fingerprint of all that was added.
+    /// Returns the fingerprint of all added values.
     pub fn finish(&self) -> u128 {
         self.0.digest128()
     }

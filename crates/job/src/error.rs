@@ -1,4 +1,4 @@
-//! What ends a run early: one message and BLAST+'s exit code.
+//! The error that ends a run early: a message and an exit code of BLAST+.
 
 use std::{fmt, io};
 
@@ -19,19 +19,21 @@ pub mod exit {
     pub const OUTPUT: u8 = 6;
     /// A database that is not damaged for sure: `EX_DATAERR` of `sysexits.h`. Not of BLAST+.
     pub const DOUBTFUL: u8 = 65;
-    /// Ended early by SIGTERM or SIGUSR1, and to be resumed: `EX_TEMPFAIL` of `sysexits.h`. Not of BLAST+.
+    /// Ended early by SIGTERM or SIGUSR1, and to be resumed: `EX_TEMPFAIL` of `sysexits.h`. Not of
+    /// BLAST+.
     pub const DRAINED: u8 = 75;
-    /// What a shell shows for a program that SIGPIPE ended, as it ends BLAST+ when its output is closed.
+    /// The code that a shell shows for a program ended by SIGPIPE, as BLAST+ is when its output is
+    /// closed.
     pub const CLOSED_PIPE: u8 = 141;
     /// Anything else.
     pub const UNKNOWN: u8 = 255;
 }
 
-/// What to do about a process that gets no more memory or threads.
+/// Advice for a process that gets no more memory or threads.
 pub const ADVICE: &str =
     "allow the process more memory and threads (ulimit -v, -u), or take fewer -num_threads";
 
-/// What BLAST+ says where there are no queries or no subjects.
+/// BLAST+'s error without queries or subjects.
 pub const NO_SEQUENCES: &str = "Empty CBlastQueryVector";
 
 /// A run that ends with a message on standard error.
@@ -45,37 +47,46 @@ pub struct Error {
 }
 
 impl Error {
-    /// Any message with any exit code.
+    /// Creates an error with any message and exit code.
     pub fn new(exit_code: u8, message: impl Into<String>) -> Self {
         Self { exit_code, message: message.into() }
     }
 
-    /// An end without a message: another rank or site reports the cause, or nobody reads the report
-    /// any more.
+    /// Creates an error without a message: another rank or site reports the cause, or nobody reads
+    /// the report any more.
     pub fn silent(exit_code: u8) -> Self {
         Self { exit_code, message: String::new() }
     }
 
-    /// Whether this ends without a message.
+    /// Whether the error has no message.
     pub fn is_silent(&self) -> bool {
         self.message.is_empty()
     }
 
-    /// Options, or a query, that make no sense.
+    /// Adds the rank and host that have the error to its message, if it has one.
+    #[must_use]
+    pub fn with_place(mut self, place: &str) -> Self {
+        if !self.is_silent() {
+            self.message += &format!(" ({place})");
+        }
+        self
+    }
+
+    /// Creates the error for invalid options or an invalid query.
     pub fn query_options(what: impl fmt::Display) -> Self {
         let message =
             format!("BLAST query/options error: {what}\nPlease refer to the BLAST+ user manual.");
         Self::new(exit::INPUT, message)
     }
 
-    /// Options by which no matrix can be made, in the words of BLAST+.
+    /// Creates BLAST+'s error for options that allow no PSSM.
     pub fn pssm_options(what: impl fmt::Display) -> Self {
         let message =
             format!("BLAST options error: IPssmInputData returns invalid PSIBlastOptions: {what}");
         Self::new(exit::INPUT, message)
     }
 
-    /// A file named by an option that cannot be opened.
+    /// Creates the error for a file of an option that cannot be opened.
     pub fn inaccessible(option: &str, path: &str) -> Self {
         let path = if path.is_empty() { String::new() } else { format!(":  `{path}'") };
         let message = format!(
@@ -84,7 +95,7 @@ impl Error {
         Self::new(exit::INPUT, message)
     }
 
-    /// The same, unless the process may open no more files.
+    /// Creates the same error, or another one if the process has too many open files.
     pub fn cannot_open(option: &str, path: &str, error: &io::Error) -> Self {
         match error.raw_os_error() {
             Some(libc::EMFILE | libc::ENFILE) => {
@@ -94,37 +105,37 @@ impl Error {
         }
     }
 
-    /// A query file that is not FASTA.
+    /// Creates the error for a query file that is not FASTA.
     pub fn query(what: impl fmt::Display) -> Self {
         Self::new(exit::INPUT, format!("BLAST query error: {what}"))
     }
 
-    /// A database that cannot be found or read.
+    /// Creates the error for a database that cannot be found or read.
     pub fn database(what: impl fmt::Display) -> Self {
         Self::new(exit::DATABASE, format!("BLAST Database error: {what}"))
     }
 
-    /// A search that cannot be done.
+    /// Creates the error for a search that cannot be done.
     pub fn engine(what: impl fmt::Display) -> Self {
         Self::new(exit::ENGINE, format!("BLAST engine error: {what}"))
     }
 
-    /// A search that cannot be done, in the words of a warning.
+    /// Creates the same error in the words of a warning.
     pub fn warning(what: impl fmt::Display) -> Self {
         Self::engine(format_args!("Warning: {what} "))
     }
 
-    /// Memory ran out.
+    /// Creates the error for lack of memory.
     pub fn memory(what: impl fmt::Display) -> Self {
         Self::new(exit::MEMORY, format!("BLAST ran out of memory: {what}"))
     }
 
-    /// The process gets no more memory or threads for this, and what to do about it.
+    /// Creates the error for lack of memory or threads, with advice.
     pub fn starved(what: impl fmt::Display) -> Self {
         Self::memory(format_args!("{what}; {ADVICE}"))
     }
 
-    /// The system refuses something that the process needs: with what is wanted, and what to do about it.
+    /// Creates the error for something that the system refuses, with advice.
     pub fn refused(wanted: impl fmt::Display, error: &io::Error) -> Self {
         let message = match error.raw_os_error() {
             Some(libc::EMFILE) => format!(
@@ -138,30 +149,30 @@ impl Error {
         Self::new(exit::MEMORY, message)
     }
 
-    /// Output that cannot be written, and why.
+    /// Creates the error for output that cannot be written.
     pub fn output(what: impl fmt::Display) -> Self {
         Self::new(exit::OUTPUT, format!("BLAST failed to write output: {what}"))
     }
 
-    /// Output nobody reads any more (a closed pipe): ends quietly.
+    /// Creates the silent error for a closed pipe.
     pub fn closed_output() -> Self {
         Self::silent(exit::CLOSED_PIPE)
     }
 
-    /// Something of a program of BLAST+ that FleetBLAST cannot do, named as it was typed.
+    /// Creates the error for a feature of BLAST+ that FleetBLAST lacks; names the program as typed.
     pub fn unsupported(program: &str, what: impl fmt::Display) -> Self {
         let Self { exit_code, message } = Self::not_yet(what);
         Self::new(exit_code, format!("{message}; run NCBI {program} instead"))
     }
 
-    /// Something of FleetBLAST's own that does not go with a program, named as it was typed.
+    /// Creates the error for a feature that FleetBLAST does not support in a case.
     pub fn not_yet(what: impl fmt::Display) -> Self {
         let version = env!("CARGO_PKG_VERSION");
         Self::new(exit::INPUT, format!("FleetBLAST {version} does not support {what} yet"))
     }
 
-    /// Returns the error, or the change of a file that may have caused it: changed bytes look like
-    /// faults of many kinds.
+    /// Returns the error, or the change of a file that may have caused it: changed bytes may cause
+    /// errors of many kinds.
     #[must_use]
     pub fn or_changed_files(self) -> Self {
         let Err(changed) = check_mapped_files() else { return self };
@@ -180,7 +191,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// A report that cannot be written, in the words of BLAST+. A closed pipe is no news: that ends quietly.
+/// Converts an error of writing a report, with BLAST+'s words. A closed pipe ends the run silently.
 pub fn output_error(error: &std::io::Error) -> Error {
     match error.kind() {
         std::io::ErrorKind::BrokenPipe => Error::closed_output(),
@@ -188,26 +199,26 @@ pub fn output_error(error: &std::io::Error) -> Error {
     }
 }
 
-/// In a range or in the environment BLAST+ does not expect what is no number: it reports an
-/// exception that nobody handled, with the place in its source.
+/// BLAST+ does not expect a range or an environment variable that is no number. It reports an
+/// unhandled exception, with its source line.
 impl From<ConvertError> for Error {
     fn from(error: ConvertError) -> Self {
         Self::new(exit::UNKNOWN, format!("Error: {}", error.exception()))
     }
 }
 
-/// A database that cannot be used: BLAST+'s words where it has some, then file and place. If a file
-/// has changed while it was read, the error is that: the change may have caused any other.
+/// Converts an error of the database: BLAST+'s words if it has some, then file and offset. A file
+/// that has changed while it was read replaces any other error, because it may have caused it.
 impl From<DbError> for Error {
     fn from(error: DbError) -> Self {
         let mut message = error.report();
         if let Some(detail) = error.detail() {
             message.push_str(&format!("\n({detail})"));
         }
-        let told = Error::new(error.exit_code(), message);
+        let own_error = Error::new(error.exit_code(), message);
         match error.changed_file() {
-            Some(_) => told,
-            None => told.or_changed_files(),
+            Some(_) => own_error,
+            None => own_error.or_changed_files(),
         }
     }
 }

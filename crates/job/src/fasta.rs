@@ -1,4 +1,4 @@
-//! FASTA input: opened, read, and what is wrong with it in BLAST+'s words.
+//! Opens and reads FASTA, and converts its errors to those of BLAST+.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -14,13 +14,14 @@ use crate::error::{Error, exit};
 use crate::plan::Source;
 use crate::standard;
 
-/// A sequence's name in messages is cut to [`CUT_NAME`] bytes if it is longer than this (`blast_setup_cxx.cpp`).
-const LONG_NAME: usize = 35;
-/// See [`LONG_NAME`].
-const CUT_NAME: usize = 25;
+/// Names of sequences longer than this are cut to [`CUT_NAME_LENGTH`] bytes in messages
+/// (`blast_setup_cxx.cpp`).
+const MAX_NAME_LENGTH: usize = 35;
+/// See [`MAX_NAME_LENGTH`].
+const CUT_NAME_LENGTH: usize = 25;
 
-/// Opens a file or standard input; returns the version of a file, too. Warnings go to the audience,
-/// of several ranks that read it from the first.
+/// Opens a file or standard input. Also returns the version of a file. Of several ranks that read
+/// it, the first one prints the warnings.
 pub fn open_input<'a>(
     source: &Source,
     audience: &'a dyn Audience,
@@ -33,7 +34,7 @@ pub fn open_input<'a>(
         .map_err(|error| Error::new(exit::INPUT, error.to_string()))
 }
 
-/// A reader of FASTA of that kind from `input`, which came from `source`.
+/// Creates a reader of FASTA of a kind; `source` names the input.
 pub fn reader<R: BufRead>(
     input: R,
     source: &Source,
@@ -48,7 +49,7 @@ pub fn reader<R: BufRead>(
     fasta::Reader::new(input, path(source), options)
 }
 
-/// Where it is; `-` is standard input.
+/// Returns the path of a source; `-` for standard input.
 pub fn path(source: &Source) -> &Path {
     match source {
         Source::Stdin => Path::new("-"),
@@ -56,12 +57,12 @@ pub fn path(source: &Source) -> &Path {
     }
 }
 
-/// Input that is not usable FASTA, in BLAST+'s words where it has some, with file and line. The audience hears of what was
-/// odd before.
+/// Converts an error of the reader, with BLAST+'s words if it has some, file and line. The warnings
+/// before it go to the audience.
 pub fn fasta_failure(error: &FastaError, audience: &dyn Audience) -> Error {
     if let FastaError::Invalid { warnings, .. } = error {
         for warning in warnings {
-            audience.complain(&warning.message_for(audience.program()));
+            audience.print_message(&warning.message_for(audience.program()));
         }
     }
     match error.blast_message() {
@@ -70,7 +71,8 @@ pub fn fasta_failure(error: &FastaError, audience: &dyn Audience) -> Error {
     }
 }
 
-/// What BLAST+ calls a sequence in messages: the identifier that it prefers, a gi if there is one, or `role` and `number`, and its title.
+/// Returns BLAST+'s name for a sequence in messages, with its title. The name is the preferred
+/// identifier, first of all a gi, or `role` and `number`.
 pub fn message_name(record: &Record, role: &str, number: usize) -> Vec<u8> {
     let name = match id::best_choice(&record.ids) {
         Some(id) => id.accession(),
@@ -79,14 +81,14 @@ pub fn message_name(record: &Record, role: &str, number: usize) -> Vec<u8> {
     titled(name, &record.title)
 }
 
-/// A name in messages, with its title.
+/// Appends the title to a name in messages, and cuts the result.
 pub fn titled(mut name: Vec<u8>, title: &[u8]) -> Vec<u8> {
     if !title.is_empty() {
         name.push(b' ');
         name.extend_from_slice(title);
     }
-    if name.len() > LONG_NAME {
-        name.truncate(CUT_NAME);
+    if name.len() > MAX_NAME_LENGTH {
+        name.truncate(CUT_NAME_LENGTH);
         name.extend_from_slice(b".. ");
     }
     name

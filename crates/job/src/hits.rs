@@ -1,4 +1,4 @@
-//! Hits as values, for programs that do more with them than print a report.
+//! Queries and hits as values, for programs that use them otherwise than for a report.
 
 use fleetblast_engine::hits::Alignment;
 
@@ -9,7 +9,7 @@ use crate::error::Error;
 pub struct QueryHits {
     /// The query's identifier, as in the column `qseqid`.
     pub id: String,
-    /// What BLAST+ warns of this query.
+    /// BLAST+'s warnings of this query.
     pub warning: Option<String>,
     /// The subjects, best first.
     pub hits: Vec<Hit>,
@@ -20,7 +20,7 @@ pub struct QueryHits {
 pub struct Hit {
     /// The subject's identifier, as in the column `sseqid`.
     pub id: String,
-    /// The alignments in the order of reports; never none.
+    /// The alignments in the order of reports; at least one.
     pub alignments: Vec<Alignment>,
 }
 

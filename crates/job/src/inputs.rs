@@ -9,8 +9,8 @@ use fleetblast_spool::{QueryDigest, QueryHasher};
 
 use crate::digest::checksum;
 use crate::error::{Error, exit};
-use crate::plan::{Plan, Start};
-use crate::subjects::Target;
+use crate::plan::{InitialPssm, Plan};
+use crate::subjects::SubjectDatabase;
 
 /// Bytes read at a time.
 const READ: usize = 1 << 20;
@@ -18,7 +18,7 @@ const READ: usize = 1 << 20;
 /// Returns digests of the inputs that the plan has in memory, by the option that names them.
 pub fn loaded(plan: &Plan) -> BTreeMap<String, String> {
     let mut inputs = BTreeMap::new();
-    if let Some(Start { pssm, lacks_ungapped, id, title, checkpoint }) = plan.start() {
+    if let Some(InitialPssm { pssm, lacks_ungapped, id, title, checkpoint }) = plan.initial_pssm() {
         let matrix = checksum(&(&**pssm, lacks_ungapped, id, title, checkpoint));
         let value = format!("a matrix with the checksum {matrix}");
         inputs.insert("contents of -in_pssm or -in_msa".to_owned(), value);
@@ -33,11 +33,11 @@ pub fn loaded(plan: &Plan) -> BTreeMap<String, String> {
     inputs
 }
 
-/// The files from which the report takes the names of taxa.
+/// Returns digests of the files with names of taxa for the report.
 ///
 /// # Errors
 /// Files that cannot be read.
-pub fn taxonomy(target: &Target) -> Result<BTreeMap<String, String>, Error> {
+pub fn taxonomy(target: &SubjectDatabase) -> Result<BTreeMap<String, String>, Error> {
     let named = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok((name, format!("names of taxa, {}", digest(path)?)))
@@ -45,18 +45,18 @@ pub fn taxonomy(target: &Target) -> Result<BTreeMap<String, String>, Error> {
     target.taxonomy.files().iter().flatten().map(named).collect()
 }
 
-/// The digest of a file.
+/// Computes the digest of a file.
 ///
 /// # Errors
-/// One that cannot be read.
+/// A file that cannot be read.
 pub fn digest(path: &Path) -> Result<QueryDigest, Error> {
     digest_of(path, None)
 }
 
-/// The digest of this version of a file, or of any.
+/// Computes the digest of a file; `version` is the expected version, if any.
 ///
 /// # Errors
-/// One that cannot be read, or is of another version.
+/// A file that cannot be read, or is of another version.
 pub fn digest_of(path: &Path, version: Option<FileVersion>) -> Result<QueryDigest, Error> {
     let failed = |error: std::io::Error| {
         Error::new(exit::INPUT, format!("cannot read {}: {error}", path.display()))

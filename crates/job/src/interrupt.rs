@@ -1,5 +1,5 @@
-//! Signals that end a run: what is unfinished is removed first. What that is only those know who write it: jobs, and other
-//! commands that make files. Jobs with a checkpoint have an exit code of their own for it.
+//! Handles signals that end a run: the unfinished files of jobs and other commands are removed
+//! first. Jobs with a checkpoint end with an exit code of their own.
 
 use std::ffi::CString;
 use std::fs;
@@ -16,16 +16,17 @@ use signal_hook::flag;
 use signal_hook::iterator::{Handle, Signals};
 use signal_hook::low_level::{self, emulate_default_handler};
 
+use crate::cleanup::{CleanupGuard, register_cleanup};
 use crate::error::{Error, exit};
-use crate::last_works::{LastWork, before_the_end};
 
 /// Signals by which users and batch systems end a program.
 const ENDING: [i32; 3] = [SIGHUP, SIGINT, SIGTERM];
 /// Signals that end a program which does not expect them. Batch systems send some as a warning.
 const UNEXPECTED: [i32; 3] = [SIGQUIT, SIGUSR1, SIGUSR2];
 
-/// The signals that end a run, without those that the caller had the process ignore, as `nohup` does: these stay ignored.
-pub fn ending() -> impl Iterator<Item = i32> {
+/// Returns the signals that end a run, without those that the caller of the process ignores, as
+/// `nohup` does.
+pub fn ending_signals() -> impl Iterator<Item = i32> {
     without_ignored(ENDING)
 }
 
@@ -34,89 +35,91 @@ fn without_ignored<const N: usize>(signals: [i32; N]) -> impl Iterator<Item = i3
     signals.into_iter().filter(move |signal| ignored >> (signal - 1) & 1 == 0)
 }
 
-/// Makes a file that reaches the largest size allowed (`ulimit -f`) an error of writing, in the
-/// whole process, where it would be a signal that ends it.
+/// Turns the signal for the largest allowed file size (`ulimit -f`), which would end the process,
+/// into an error of writing.
 ///
 /// # Errors
-/// The system refuses.
+/// A refusal of the system.
 pub fn catch_size_limit() -> io::Result<()> {
     // SAFETY: the action does nothing, which a signal handler may do.
     unsafe { low_level::register(SIGXFSZ, || {}) }?;
     Ok(())
 }
 
-/// Restores the default action of the signals that a [`Watch`] catches, which is to end the process:
-/// for a run that has done its work and only waits. Dropping the watch leaves them without effect.
+/// Restores the default action of the signals that a [`SignalWatch`] catches, which ends the
+/// process. It is for a run that has done its work and only waits. Dropping the watch would leave
+/// the signals without effect.
 ///
 /// # Errors
-/// The system refuses.
+/// A refusal of the system.
 pub fn restore_default_signals() -> io::Result<()> {
     let always = Arc::new(AtomicBool::new(true));
-    for signal in ending().chain(without_ignored(UNEXPECTED)) {
+    for signal in ending_signals().chain(without_ignored(UNEXPECTED)) {
         flag::register_conditional_default(signal, Arc::clone(&always))?;
     }
     Ok(())
 }
 
-/// Signals that drain a job with a checkpoint: those that end a program, and SIGUSR1, which the
-/// launchers of MPI pass on to all ranks without ending them soon after.
+/// Signals that drain a job with a checkpoint: those that end a program, and SIGUSR1. Launchers of
+/// MPI pass SIGUSR1 on to all ranks without ending them soon after.
 ///
-/// They are caught from the first moment of the job on. Until [`receive`](Self::receive) is called
-/// they end the process at once, with the exit code of a drained job: while files are opened,
-/// queries awaited and other ranks started there is nothing to finish, and a checkpoint survives an
-/// end at any moment.
+/// They are caught from the start of the job. Until [`receive`](Self::receive) is called they end
+/// the process at once, with the exit code of a drained job. While files are opened, queries
+/// awaited and other ranks started there is nothing to finish, and a checkpoint survives an end at
+/// any moment.
 pub struct DrainSignals {
     signals: Signals,
     early: Arc<EarlyEnd>,
 }
 
-/// What a signal does before the job can be drained.
+/// The action of a signal before the job can be drained.
 pub struct EarlyEnd {
-    /// A signal ends the job: it cannot be drained yet, and no file is being made.
+    /// Whether a signal ends the job: it cannot be drained yet, and creates no file.
     is_due: AtomicBool,
-    /// A signal has come.
+    /// Whether a signal has arrived.
     has_come: AtomicBool,
     /// The file to remove.
     unfinished: OnceLock<CString>,
-    /// What is said; nothing where another rank does.
+    /// The message to print; empty where another rank prints it.
     message: &'static str,
 }
 
 impl DrainSignals {
-    /// Catches the signals for a job that has a checkpoint; other jobs end by them.
+    /// Catches the signals for a job that has a checkpoint. Other jobs end by them.
     ///
     /// # Errors
-    /// The system refuses.
+    /// A refusal of the system.
     pub fn catch_for(has_checkpoint: bool) -> Result<Option<Self>, Error> {
         let caught = has_checkpoint.then(Self::try_catch).transpose();
         caught.map_err(|error| Error::refused("cannot wait for signals", &error))
     }
 
     fn try_catch() -> io::Result<Self> {
-        let message = if speaks_for_all() { ENDED_EARLY } else { "" };
+        let message = if speaks_for_all() { ENDED_BEFORE_SEARCH } else { "" };
         let early = Arc::new(EarlyEnd {
             is_due: AtomicBool::new(true),
             has_come: AtomicBool::new(false),
             unfinished: OnceLock::new(),
             message,
         });
-        let draining = || ending().chain([SIGUSR1]);
+        let draining = || ending_signals().chain([SIGUSR1]);
         for signal in draining() {
             let early = Arc::clone(&early);
-            // SAFETY: the action reads values that do not change and calls the kernel, which a
-            // signal handler may do.
+            // SAFETY: the action reads constant values and calls the kernel, which a signal handler
+            // may do.
             unsafe { low_level::register(signal, move || early.end_if_due()) }?;
         }
         let signals = Signals::new(draining())?;
         Ok(DrainSignals { signals, early })
     }
 
-    /// What a signal does until somebody receives signals.
+    /// Returns the action of signals until [`receive`](Self::receive) is called.
     pub fn early_end(&self) -> Arc<EarlyEnd> {
         Arc::clone(&self.early)
     }
 
-    /// From now on signals do nothing but come out here, also those that came just before.
+    /// Returns the signals, including those that arrived just before. From now on they have no
+    /// other effect.
     pub fn receive(self) -> Signals {
         self.early.is_due.store(false, Ordering::SeqCst);
         self.signals
@@ -124,11 +127,12 @@ impl DrainSignals {
 }
 
 impl EarlyEnd {
-    /// Makes a file, which is removed if a signal ends the process before anybody receives signals.
-    /// A signal that comes meanwhile ends the process afterwards, when the file's path is known.
+    /// Creates a file, which is removed if a signal ends the process before
+    /// [`receive`](DrainSignals::receive) is called. A signal during the creation ends the process
+    /// afterwards, when the file's path is known.
     ///
     /// # Errors
-    /// Those of `make`.
+    /// Errors of `make`.
     pub fn watch_over<T, E>(
         &self,
         make: impl FnOnce() -> Result<(T, PathBuf), E>,
@@ -138,10 +142,10 @@ impl EarlyEnd {
         if let Ok((_, path)) = &made
             && let Ok(path) = CString::new(path.as_os_str().as_bytes())
         {
-            // The first one stays; there is one.
+            // There is only one file.
             let _ = self.unfinished.set(path);
         }
-        // The handler sees this, or else what it has stored before is seen here.
+        // Either the handler reads this value, or the next line reads what the handler has stored.
         self.is_due.store(true, Ordering::SeqCst);
         if self.has_come.load(Ordering::SeqCst) {
             self.end_if_due();
@@ -160,50 +164,50 @@ impl EarlyEnd {
             unsafe { libc::unlink(path.as_ptr()) };
         }
         let message = self.message.as_bytes();
-        // SAFETY: the bytes are there.
+        // SAFETY: the bytes are valid for their length.
         unsafe { libc::write(libc::STDERR_FILENO, message.as_ptr().cast(), message.len()) };
         low_level::exit(i32::from(exit::DRAINED));
     }
 }
 
-/// What a job says that a signal ends before it can be drained.
-const ENDED_EARLY: &str =
+/// Message of a job that a signal ends before it can be drained.
+const ENDED_BEFORE_SEARCH: &str =
     "ended early by a signal, before it searched: start the same command again, with -resume\n";
 
-/// Files that are not whole yet besides the one that a [`Watch`] knows. Its signals remove them,
-/// too.
+/// Unfinished files besides the one of a [`SignalWatch`]. Its signals remove them, too.
 static UNFINISHED_FILES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// The unfinished files besides the report. As long as the lock is held, no watched signal ends the
-/// process.
+/// Locks the unfinished files besides the report. No watched signal ends the process while the lock
+/// is held.
 pub fn unfinished_files() -> MutexGuard<'static, Vec<PathBuf>> {
     lock(&UNFINISHED_FILES)
 }
 
-/// Waits for signals in a thread of its own, and knows the file or directory to remove when one comes.
-pub struct Watch {
+/// Waits for signals in a thread of its own, and removes an unfinished file or directory before the
+/// process ends.
+pub struct SignalWatch {
     unfinished: Arc<Mutex<Option<PathBuf>>>,
     signals: Handle,
     thread: Option<JoinHandle<()>>,
-    /// The same if there is no more memory.
-    _last: LastWork,
+    /// Does the same when memory runs out.
+    _last: CleanupGuard,
 }
 
-impl Watch {
+impl SignalWatch {
     /// Starts to watch. The process still ends by the signal itself, so that a shell sees 130 for
     /// SIGINT and 143 for SIGTERM.
     ///
     /// # Errors
-    /// The system starts no thread for it.
-    pub fn start() -> Result<Watch, Error> {
+    /// A thread that the system does not start.
+    pub fn start() -> Result<SignalWatch, Error> {
         Self::try_start().map_err(|error| Error::refused("cannot wait for signals", &error))
     }
 
-    fn try_start() -> io::Result<Watch> {
-        let mut signals = Signals::new(ending().chain(without_ignored(UNEXPECTED)))?;
+    fn try_start() -> io::Result<SignalWatch> {
+        let mut signals = Signals::new(ending_signals().chain(without_ignored(UNEXPECTED)))?;
         let unfinished = Arc::new(Mutex::new(None));
         let shared = unfinished.clone();
-        let last = remove_before_the_end(&unfinished);
+        let last = register_removal(&unfinished);
         let handle = signals.handle();
         let thread = thread::Builder::new().name("signals".to_owned()).spawn(move || {
             for signal in signals.forever() {
@@ -213,36 +217,37 @@ impl Watch {
                 }
                 let files = unfinished_files();
                 files.iter().for_each(|path| remove(path));
-                // Holding the locks: from here on nothing unfinished gets a name.
+                // The locks stay held, so that nothing unfinished gets its name from here on.
                 let _ = emulate_default_handler(signal);
             }
         })?;
-        Ok(Watch { unfinished, signals: handle, thread: Some(thread), _last: last })
+        Ok(SignalWatch { unfinished, signals: handle, thread: Some(thread), _last: last })
     }
 
-    /// The file or directory to remove. As long as the lock is held, no signal ends the process.
+    /// Locks the file or directory to remove. No signal ends the process while the lock is held.
     pub fn unfinished(&self) -> MutexGuard<'_, Option<PathBuf>> {
         lock(&self.unfinished)
     }
 }
 
-impl Drop for Watch {
-    /// Ends the thread, after which the signals have no effect: a run stops watching when it is about to end.
+impl Drop for SignalWatch {
+    /// Ends the thread. After that the signals have no effect, because the run is about to end.
     fn drop(&mut self) {
         self.signals.close();
         if let Some(thread) = self.thread.take() {
-            // It has nothing to tell, not even a panic.
+            // Nobody needs the result, not even a panic.
             let _ = thread.join();
         }
     }
 }
 
-/// Has the file removed if the process ends for want of memory.
-fn remove_before_the_end(unfinished: &Arc<Mutex<Option<PathBuf>>>) -> LastWork {
+/// Removes the file if the process ends for lack of memory.
+fn register_removal(unfinished: &Arc<Mutex<Option<PathBuf>>>) -> CleanupGuard {
     let unfinished = Arc::downgrade(unfinished);
-    before_the_end(move || {
+    register_cleanup(move || {
         let Some(unfinished) = unfinished.upgrade() else { return };
-        // Who holds the lock asks for no memory, short of paths of hundreds of bytes: the next run removes the file then.
+        // The lock's holder allocates nothing except for paths of hundreds of bytes. In that case
+        // the next run removes the file.
         if let Ok(path) = unfinished.try_lock()
             && let Some(path) = &*path
         {
@@ -255,16 +260,16 @@ fn remove_before_the_end(unfinished: &Arc<Mutex<Option<PathBuf>>>) -> LastWork {
 }
 
 fn remove(path: &Path) {
-    // Best effort: nobody is there any more who could be told.
+    // Best effort: nobody can be informed any more.
     let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
 }
 
-/// Nothing panics while it holds the lock, and a path is valid in any case.
+/// Locks a mutex. No thread panics while it holds the lock, and a path is valid in any case.
 fn lock<T>(paths: &Mutex<T>) -> MutexGuard<'_, T> {
     paths.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The ignored signals as bits, from the text of `/proc/self/status`.
+/// Returns the ignored signals as bits, from the text of `/proc/self/status`.
 fn ignored(status: &str) -> u64 {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
@@ -278,7 +283,7 @@ mod tests {
 
     use super::*;
 
-    /// Names the file for the process that ends by a signal.
+    /// Environment variable with the file of the process that ends by a signal.
     const FILE: &str = "INTERRUPT_FILE";
 
     #[test]

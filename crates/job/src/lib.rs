@@ -1,31 +1,31 @@
-//! A search from its plan to a finished report: queries in, blocks through the two phases of the search, reports out.
+//! Runs jobs from the plan to the finished report.
 //!
-//! A [`Plan`](plan::Plan) says what to do, [`run`] does it: in this process alone, or on ranks. Options and
-//! terminals are not known here: whoever makes the plan may have read it from a command line, a file or a test, and who is told
-//! how far the job is, and what is odd, is an [`Audience`](audience::Audience).
+//! A [`Plan`](plan::Plan) describes a job; [`run`] runs it in this process alone, or on ranks.
+//! Command lines and terminals are not known here: a plan may come from a command line, a file or
+//! a test, and an [`Audience`](audience::Audience) receives progress and messages.
 //!
 //! | modules | are for |
 //! | --- | --- |
 //! | [`plan`] | what to do, as plain data |
-//! | `queries`, `batching`, `subjects` | what is searched with and in, from FASTA and databases |
-//! | `search` | a block of queries searched in this process: both phases on its threads |
-//! | `iteration` | queries that are searched again with what was found |
-//! | `reports`, [`output`], [`records`] | what is reported of a block, and where it goes |
-//! | [`metadata`], `cost`, `crossing` | what goes to another site instead, what that costs, and how it gets to I/O ranks |
+//! | `queries`, `batching`, `subjects` | queries and subjects, from FASTA and databases |
+//! | `search` | both phases of the search of a block, in this process |
+//! | `iteration` | the iterations of psiblast |
+//! | `reports`, [`output`], [`records`] | the report of a block, and its destination |
+//! | [`metadata`], `cost`, `io_channel` | metadata for another site, their costs, I/O ranks |
 //! | [`hits`] | a query and its hits as values, for [`visit_hits`] |
 //! | `alone` | a job in this process without ranks |
-//! | `ranks` | a job of many ranks: what they do (`works`), who drives their roles (`driver`), how messages travel (`transport`, `wire`), what they agree on over MPI (`processes`) |
-//! | `processes` | whether processes that were started together all search |
-//! | [`sites`] | a search and its report by ranks of one job at two sites |
-//! | [`timing`], [`trace`] | where the time went, what each rank did when |
-//! | [`standard`], [`interrupt`], [`last_works`] | the process: its standard streams, the signals, the want of memory and the changed files that end it |
+//! | `ranks` | a job on many ranks: roles, messages, scheduling, checkpoints; `execution` is what they do |
+//! | `processes` | processes that were started together: roles and collective steps |
+//! | [`sites`] | a search and its report on ranks of one job at two sites |
+//! | [`timing`], [`trace`] | times of the phases, timelines of the ranks |
+//! | [`standard`], [`interrupt`], [`cleanup`] | the process: streams, signals, early ends |
 
 mod allowed_cpus;
 mod alone;
 pub mod audience;
 mod batching;
+pub mod cleanup;
 mod cost;
-mod crossing;
 mod digest;
 pub mod error;
 mod fasta;
@@ -34,8 +34,8 @@ mod halt;
 pub mod hits;
 mod inputs;
 pub mod interrupt;
+mod io_channel;
 mod iteration;
-pub mod last_works;
 pub mod metadata;
 pub mod output;
 pub mod plan;
@@ -56,6 +56,6 @@ pub mod timing;
 pub mod trace;
 
 pub use self::allowed_cpus::allowed_cpus;
-pub use self::processes::stand_aside;
+pub use self::processes::announce_refusal;
 pub use self::ranks::{regular_file, wrap};
 pub use self::run::{run, visit_hits};

@@ -1,4 +1,5 @@
-//! A report that is kept as records, put together again: all of it in the order of the queries, or that of one query.
+//! Joins a report that is kept as records: the whole report in the order of the queries, or that of
+//! one query.
 
 use std::path::Path;
 
@@ -9,79 +10,80 @@ use crate::error::{Error, exit};
 use crate::output::Output;
 use crate::plan::Destination;
 
-/// What is told one by one, at most.
-const MOST_TOLD: usize = 10;
+/// Number of faults that get a message each, at most.
+const MAX_MESSAGES: usize = 10;
 
-/// Which part of a report is wanted.
+/// The part of a report that is selected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wanted {
-    /// All of it, or nothing.
+pub enum ReportSelection {
+    /// The whole report; an incomplete one is an error.
     Whole,
-    /// All blocks that are there, of a report that need not be whole.
+    /// All blocks of a report that may be incomplete.
     Partial,
-    /// What is there of the queries with this name.
+    /// The parts for the queries with this name.
     Query(Vec<u8>),
 }
 
 /// Writes the report in a directory to `out`.
 ///
 /// # Errors
-/// A directory without a report, or without what is wanted of it; records that are damaged, with file and place; an output
-/// that cannot be written.
-pub fn show(
+/// A directory without a report or without the selected part; damaged records, with file and
+/// offset; an output that cannot be written.
+pub fn write_report(
     directory: &Path,
-    wanted: &Wanted,
+    selection: &ReportSelection,
     out: &Destination,
     audience: &dyn Audience,
 ) -> Result<(), Error> {
     let mut report = Report::open(directory).map_err(|error| failure(&error))?;
     let faults = report.faults.iter().filter(|(_, fault)| !matches!(fault, Fault::Tail { .. }));
-    for (path, fault) in faults.take(MOST_TOLD) {
-        audience.complain(&format!("{}: {fault}", path.display()));
+    for (path, fault) in faults.take(MAX_MESSAGES) {
+        audience.print_message(&format!("{}: {fault}", path.display()));
     }
-    let mut shown = Shown { report: &mut report, directory, output: Output::open(out)?, bytes: 0 };
-    match wanted {
-        Wanted::Whole => shown.whole()?,
-        Wanted::Partial => shown.partial(audience)?,
-        Wanted::Query(name) => shown.query(name, audience)?,
+    let mut writer =
+        ReportWriter { report: &mut report, directory, output: Output::open(out)?, bytes: 0 };
+    match selection {
+        ReportSelection::Whole => writer.write_whole()?,
+        ReportSelection::Partial => writer.write_partial(audience)?,
+        ReportSelection::Query(name) => writer.write_query(name, audience)?,
     }
-    shown.output.commit()
+    writer.output.commit()
 }
 
-/// A report on its way to the output.
-struct Shown<'a> {
+/// Writes a report to an output.
+struct ReportWriter<'a> {
     report: &'a mut Report,
     directory: &'a Path,
     output: Output,
     bytes: u64,
 }
 
-/// An error of either side.
-struct Failed(Error);
+/// An error of reading or of writing.
+struct ReportError(Error);
 
-const NOT_WHOLE: &str = "the report is not whole: its job has not ended, or it failed";
+const INCOMPLETE: &str = "the report is not whole: its job has not ended, or it failed";
 
-impl From<spool::Error> for Failed {
+impl From<spool::Error> for ReportError {
     fn from(error: spool::Error) -> Self {
-        Failed(failure(&error))
+        ReportError(failure(&error))
     }
 }
 
-impl Shown<'_> {
-    fn whole(&mut self) -> Result<(), Error> {
+impl ReportWriter<'_> {
+    fn write_whole(&mut self) -> Result<(), Error> {
         let Some(summary) = self.report.summary else {
             let (there, directory) = (self.report.blocks().len(), self.directory.display());
             return Err(Error::new(
                 exit::INPUT,
                 format!(
-                    "{directory}: {NOT_WHOLE}; {there} blocks of queries are there, which -partial shows"
+                    "{directory}: {INCOMPLETE}; {there} blocks of queries are there, which -partial shows"
                 ),
             ));
         };
         let blocks = (0..summary.blocks).map(|block| Key { block, kind: Kind::RESULT });
         let end = |kind| std::iter::once(Key { block: 0, kind });
         for key in end(Kind::PROLOGUE).chain(blocks).chain(end(Kind::EPILOGUE)) {
-            if summary.bytes > 0 && !self.show(key)? {
+            if summary.bytes > 0 && !self.write_result(key)? {
                 return Err(self.missing(key));
             }
         }
@@ -96,37 +98,41 @@ impl Shown<'_> {
         }
     }
 
-    /// Shows what is whole, block by block.
-    fn partial(&mut self, audience: &dyn Audience) -> Result<(), Error> {
+    /// Writes all complete blocks.
+    fn write_partial(&mut self, audience: &dyn Audience) -> Result<(), Error> {
         let there = self.report.blocks();
         let blocks = there.iter().map(|&block| Key { block, kind: Kind::RESULT });
         let end = |kind| std::iter::once(Key { block: 0, kind });
         for key in end(Kind::PROLOGUE).chain(blocks).chain(end(Kind::EPILOGUE)) {
-            // Read twice: nothing of a damaged block is shown, and a block may be larger than
+            // Reads twice: a damaged block is not written in part, and a block may exceed the
             // memory.
             match self.report.result::<spool::Error>(key, |_| Ok(())) {
-                Ok(_) => _ = self.show(key)?,
-                Err(error @ spool::Error::Damaged { .. }) => audience.complain(&error.to_string()),
+                Ok(_) => _ = self.write_result(key)?,
+                Err(error @ spool::Error::Damaged { .. }) => {
+                    audience.print_message(&error.to_string())
+                }
                 Err(error) => return Err(failure(&error)),
             }
         }
         let all = self.report.summary.map(|summary| summary.blocks);
         let last = all.unwrap_or_else(|| there.last().map_or(0, |last| last + 1));
         let gaps: Vec<u64> = (0..last).filter(|block| !there.contains(block)).collect();
-        for block in gaps.iter().take(MOST_TOLD) {
-            audience.complain(&self.missing(Key { block: *block, kind: Kind::RESULT }).message);
+        for block in gaps.iter().take(MAX_MESSAGES) {
+            audience
+                .print_message(&self.missing(Key { block: *block, kind: Kind::RESULT }).message);
         }
-        if gaps.len() > MOST_TOLD {
-            audience.complain(&format!("{} more blocks are missing", gaps.len() - MOST_TOLD));
+        if gaps.len() > MAX_MESSAGES {
+            audience
+                .print_message(&format!("{} more blocks are missing", gaps.len() - MAX_MESSAGES));
         }
         if all.is_none() {
             let directory = self.directory.display();
-            audience.complain(&format!("{directory}: {NOT_WHOLE}"));
+            audience.print_message(&format!("{directory}: {INCOMPLETE}"));
         }
         Ok(())
     }
 
-    fn query(&mut self, name: &[u8], audience: &dyn Audience) -> Result<(), Error> {
+    fn write_query(&mut self, name: &[u8], audience: &dyn Audience) -> Result<(), Error> {
         if let Some(summary) = self.report.summary {
             let names = |block| Key { block, kind: Kind::NAMES };
             if let Some(block) = (0..summary.blocks).find(|&block| !self.report.has(names(block))) {
@@ -137,7 +143,7 @@ impl Shown<'_> {
         let named = String::from_utf8_lossy(name);
         let what = match self.report.summary {
             Some(_) => "there".to_owned(),
-            None => format!("there yet, or was lost: {NOT_WHOLE}"),
+            None => format!("there yet, or was lost: {INCOMPLETE}"),
         };
         let directory = self.directory.display();
         if found.is_empty() {
@@ -146,27 +152,28 @@ impl Shown<'_> {
         }
         for (key, range) in found {
             let output = &mut self.output;
-            let shown = self.report.part(key, range, |part| output.write(part).map_err(Failed));
-            if !shown.map_err(|Failed(error)| error)? {
+            let shown =
+                self.report.part(key, range, |part| output.write(part).map_err(ReportError));
+            if !shown.map_err(|ReportError(error)| error)? {
                 return Err(self.missing(key));
             }
         }
         if self.report.summary.is_none() {
-            audience.complain(&format!(
+            audience.print_message(&format!(
                 "{directory}: the report is not whole; another query '{named}' may be missing"
             ));
         }
         Ok(())
     }
 
-    /// Writes a result; false if not all of it is there.
-    fn show(&mut self, key: Key) -> Result<bool, Error> {
+    /// Writes a result; returns false if it is incomplete.
+    fn write_result(&mut self, key: Key) -> Result<bool, Error> {
         let (output, bytes) = (&mut self.output, &mut self.bytes);
         let shown = self.report.result(key, |part| {
             *bytes += part.len() as u64;
-            output.write(part).map_err(Failed)
+            output.write(part).map_err(ReportError)
         });
-        shown.map_err(|Failed(error)| error)
+        shown.map_err(|ReportError(error)| error)
     }
 
     fn missing(&self, key: Key) -> Error {
@@ -183,7 +190,7 @@ impl Shown<'_> {
     }
 }
 
-/// Records that cannot be read.
+/// Converts an error of reading records.
 fn failure(error: &spool::Error) -> Error {
     match error {
         spool::Error::NoJob(path) => {

@@ -1,33 +1,33 @@
-//! A job from its begin to its end: in this process alone, or on ranks.
+//! Runs a job in this process alone, or on ranks.
 
 use std::sync::Arc;
 
 use fleetblast_db::load::Method;
 use fleetblast_fleet::config::Strategy;
 
-use crate::alone::{self, Receiver};
-use crate::audience::{Audience, Nobody};
-use crate::crossing::IoChannel;
+use crate::alone::{self, ResultReceiver};
+use crate::audience::{Audience, SilentAudience};
+use crate::cleanup::register_cleanup;
 use crate::error::{Error, exit};
 use crate::hits::QueryHits;
 use crate::interrupt::DrainSignals;
-use crate::last_works::before_the_end;
+use crate::io_channel::IoChannel;
 use crate::output::leave_empty;
 use crate::plan::{Destination, Fleet, Plan};
 use crate::ranks;
 
-/// Carries a plan out and reports its progress to the audience. An error that ends the job early is
-/// returned and not reported. The signals of `drain` drain a job with a checkpoint.
+/// Runs the job of a plan and reports its progress to the audience. An error that ends the job
+/// early is returned and not reported. The signals of `drain` drain a job with a checkpoint.
 ///
 /// # Errors
-/// Whatever ends the job early. If the report did not exist, an empty file is left then, unless a
-/// signal ended the job. Of several processes all but one have an error without a message.
+/// Any error that ends the job early. If the report did not exist, an empty file is left, unless a
+/// signal ended the job. Of several processes all but one get a silent error.
 pub fn run(
     plan: Plan,
     drain: Option<DrainSignals>,
     audience: Arc<dyn Audience>,
 ) -> Result<(), Error> {
-    run_with_crossing(plan, None, drain, audience)
+    run_with_io_channel(plan, None, drain, audience)
 }
 
 /// Searches in this process and passes each query with its hits to `visit`, in the order of the
@@ -46,11 +46,11 @@ pub fn visit_hits(
     visit: impl FnMut(QueryHits) -> Result<(), Error> + Send,
 ) -> Result<(), Error> {
     refuse_for_visitor(plan)?;
-    let audience: Arc<dyn Audience> = Arc::new(Nobody);
-    alone::run(plan, Receiver::Visitor(Box::new(visit)), &audience)
+    let audience: Arc<dyn Audience> = Arc::new(SilentAudience);
+    alone::run(plan, ResultReceiver::Visitor(Box::new(visit)), &audience)
 }
 
-/// Refuses by name what a plan asks for in vain if its hits are visited.
+/// Refuses fields of a plan that have no effect if its hits are visited.
 ///
 /// # Errors
 /// Such a plan.
@@ -71,21 +71,22 @@ fn refuse_for_visitor(plan: &Plan) -> Result<(), Error> {
     Err(Error::new(exit_code, format!("{message}; it must be {neutral}")))
 }
 
-/// Does the same as [`run`], and sends the metadata to the I/O ranks at the end of `crossing`.
-/// It is dropped with the search, so that they never wait for more. Processes make their own.
+/// Runs a job as [`run`] does, and sends its metadata through `io_channel` to the I/O ranks. The
+/// channel is dropped with the search, so that they never wait for more. Processes create their own
+/// channel.
 ///
 /// # Errors
 /// See [`run`].
-pub fn run_with_crossing(
+pub fn run_with_io_channel(
     plan: Plan,
-    crossing: Option<IoChannel>,
+    io_channel: Option<IoChannel>,
     drain: Option<DrainSignals>,
     audience: Arc<dyn Audience>,
 ) -> Result<(), Error> {
     let out = (!plan.fleet.dry_run).then(|| plan.out.clone());
-    let _last = out.clone().map(|out| before_the_end(move || leave_empty(&out)));
-    search(plan, crossing.as_ref(), drain, &audience).inspect_err(|error| {
-        audience.leave();
+    let _last = out.clone().map(|out| register_cleanup(move || leave_empty(&out)));
+    search(plan, io_channel.as_ref(), drain, &audience).inspect_err(|error| {
+        audience.abort();
         if let Some(out) = out.filter(|_| error.exit_code != exit::DRAINED) {
             leave_empty(&out);
         }
@@ -94,11 +95,11 @@ pub fn run_with_crossing(
 
 fn search(
     plan: Plan,
-    crossing: Option<&IoChannel>,
+    io_channel: Option<&IoChannel>,
     drain: Option<DrainSignals>,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
-    // What processes do together, one that is alone among them does too.
+    // A single process takes part in collective steps, too.
     let together = cfg!(feature = "mpi") && plan.load.method == Some(Method::Broadcast);
     let launched = fleetblast_mpi::launched();
     let launched = launched.filter(|launch| launch.ranks > 1 || together);
@@ -106,8 +107,8 @@ fn search(
         return ranks::on_processes(plan, launch, drain, audience);
     }
     match plan.fleet.ranks {
-        Some(ranks) => ranks::on_threads(plan, ranks, crossing, drain, audience),
-        None => alone::run(&plan, Receiver::Files(crossing), audience),
+        Some(ranks) => ranks::on_threads(plan, ranks, io_channel, drain, audience),
+        None => alone::run(&plan, ResultReceiver::Files(io_channel), audience),
     }
 }
 

@@ -1,4 +1,4 @@
-//! A plan made by hand, and an audience that hears nothing.
+//! A plan for unit tests.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use fleetblast_stats::release::Release;
 
 use crate::plan::{BatchSize, Plan, papers};
 
-/// A search of nucleotides in a database that is not there, with the defaults of megablast.
+/// Plans a megablast search with its defaults in a database that does not exist.
 pub fn megablast(queries: &Path) -> Plan {
     let scoring = NucleotideScoring::new(1, -2, 0, 0).expect("known scores");
     let params = NucleotideParams::megablast(&Release::V2_12_0, scoring);
@@ -18,7 +18,7 @@ pub fn megablast(queries: &Path) -> Plan {
         banner: "BLASTN 2.12.0+".to_owned(),
         query_kind: SequenceKind::Nucleotide,
         subject_kind: SequenceKind::Nucleotide,
-        batch_size: BatchSize::Adaptive { most: params.chunk as i32 - 1000 },
+        batch_size: BatchSize::Adaptive { max_letters: params.chunk as i32 - 1000 },
         params: Params::Nucleotide(params),
         matrix_name: String::new(),
         papers: papers::MEGABLAST,

@@ -15,7 +15,7 @@ pub fn pool(count: usize) -> Result<rayon::ThreadPool, Error> {
         .map_err(|error| Error::starved(format_args!("cannot start {count} threads: {error}")))
 }
 
-/// What decided how many threads a process uses. `-timing` names it.
+/// The source of the number of threads. `-timing` names it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ThreadSource {
     /// `-num_threads`.
@@ -26,7 +26,7 @@ pub enum ThreadSource {
     OmpNumThreads,
     /// `SLURM_CPUS_PER_TASK` in the environment.
     SlurmCpusPerTask,
-    /// The CPUs that the process may run on are fewer than those of the machine.
+    /// The CPUs that the process may run on, if they are fewer than those of the machine.
     AffinityMask,
     /// The CPU time that a cgroup of the process may use.
     CgroupLimit,
@@ -67,7 +67,7 @@ impl Serialize for ThreadSource {
 pub struct Threads {
     /// Their number, at least 1.
     pub count: usize,
-    /// What decided that.
+    /// The source of the number.
     pub source: ThreadSource,
     /// CPUs that the process may use, at least 1.
     pub cpus: usize,

@@ -1,4 +1,4 @@
-//! Where the time went: measured per phase, written as JSON for `-timing`.
+//! The times of the phases, written as JSON for `-timing`.
 
 use std::fs;
 use std::path::Path;
@@ -8,22 +8,22 @@ use fleetblast_engine::query::Query;
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
-use crate::cost::Account;
+use crate::cost::EncodingCosts;
 use crate::error::Error;
 use crate::standard::print;
 use crate::threads::ThreadSource;
 
-/// What this process used so far.
+/// Resources that this process has used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Usage {
     /// Processor time of all threads, user and system, in seconds.
     pub cpu_seconds: f64,
-    /// Most memory resident at any time; nothing where the system does not tell.
+    /// Most memory resident at any time; `None` where the system does not report it.
     pub peak_memory_bytes: Option<u64>,
 }
 
 impl Usage {
-    /// Measures now.
+    /// Measures the present usage.
     pub fn now() -> Self {
         let time = clock_gettime(ClockId::ProcessCPUTime);
         let cpu_seconds = time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9;
@@ -32,17 +32,17 @@ impl Usage {
     }
 }
 
-/// `VmHWM:     1234 kB` of a process status.
+/// Parses `VmHWM:     1234 kB` of a process status.
 fn peak_memory(status: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
 }
 
-/// The breakdown of one search. Seconds are the wall time of a phase, at which all threads of a rank
-/// work together; of several ranks, the sum over the ranks.
+/// The times of one search. Seconds are the wall time of a phase, in which all threads of a rank
+/// work together. With several ranks, they are sums over the ranks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Timing {
-    /// Whole run, wall time.
+    /// Wall time of the whole run.
     pub wall_seconds: f64,
     /// Processor time of all threads.
     pub cpu_seconds: f64,
@@ -54,40 +54,41 @@ pub struct Timing {
     pub traceback_seconds: f64,
     /// Formatting and writing.
     pub output_seconds: f64,
-    /// All that is none of these phases.
+    /// Wall time outside of these phases.
     pub other_seconds: f64,
     /// Most memory resident at any time.
     pub peak_memory_bytes: Option<u64>,
-    /// Threads used.
+    /// Number of threads.
     pub threads: usize,
-    /// What decided that; on many ranks, on the first one.
+    /// The source of this number; on many ranks, that of the first one.
     pub threads_source: ThreadSource,
-    /// Queries searched.
+    /// Number of queries searched.
     pub queries: u64,
     /// Residues of the queries.
     pub query_residues: u64,
-    /// Sequences searched in.
+    /// Number of sequences searched.
     pub subjects: u64,
-    /// Residues of these.
+    /// Residues of these sequences.
     pub subject_residues: u64,
     /// How the database came into memory.
     pub loading: Option<Loading>,
-    /// Of a search whose report is made at another site.
+    /// Costs of metadata, if the report is made at another site.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Account>,
-    /// Of a search by many ranks: how it went on each. The phases above are sums over ranks.
+    pub metadata: Option<EncodingCosts>,
+    /// Statistics over the ranks. The phases above are sums over ranks.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fleet: Option<OverRanks>,
+    pub fleet: Option<RankStatistics>,
 }
 
-/// How a search went on its ranks. Seconds are wall time of works, several of which may go on at once on a rank.
+/// Times over the ranks of a search. Seconds are wall time of activities, which may overlap on a
+/// rank.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct OverRanks {
-    /// Ranks.
+pub struct RankStatistics {
+    /// Number of ranks.
     pub ranks: u32,
-    /// Groups of ranks.
+    /// Number of groups of ranks.
     pub groups: u32,
-    /// Partitions of the database.
+    /// Number of partitions of the database.
     pub partitions: u32,
     /// Opening databases and reading queries.
     pub input_seconds: Spread,
@@ -95,38 +96,39 @@ pub struct OverRanks {
     pub search_seconds: Spread,
     /// Alignments with traceback.
     pub traceback_seconds: Spread,
-    /// Merging the hits of tasks, choosing, and laying the output out: done by masters, beside the search.
+    /// Merging the hits of tasks, choosing among them and laying out the output, by masters,
+    /// concurrently with the search.
     pub merge_seconds: Spread,
-    /// Formatting, and, beside the search, sending and writing.
+    /// Formatting; and, concurrently with the search, sending and writing.
     pub output_seconds: Spread,
-    /// Search threads without work.
+    /// Search threads without a task.
     pub idle_seconds: Spread,
-    /// Tasks searched: a block of queries in a partition.
+    /// Number of tasks searched.
     pub tasks: Spread,
-    /// Messages sent to other ranks.
+    /// Number of messages sent to other ranks.
     pub messages: Spread,
-    /// About how many bytes these had.
+    /// Approximate bytes of these messages.
     pub message_bytes: Spread,
 }
 
-/// A figure over all ranks.
+/// The distribution of a figure over all ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Spread {
-    /// Of the rank with least of it.
+    /// Smallest value.
     pub min: f64,
-    /// Of all ranks.
+    /// Mean.
     pub mean: f64,
-    /// Of the rank with most.
+    /// Largest value.
     pub max: f64,
 }
 
 impl Spread {
-    /// Of these figures; zero for none.
-    pub fn of(figures: impl Iterator<Item = f64>) -> Self {
+    /// Computes the distribution of these values; zero without any.
+    pub fn from_values(values: impl Iterator<Item = f64>) -> Self {
         let (mut count, mut sum, mut min, mut max) = (0_u32, 0.0, f64::MAX, 0.0_f64);
-        for figure in figures {
-            (count, sum) = (count + 1, sum + figure);
-            (min, max) = (min.min(figure), max.max(figure));
+        for value in values {
+            (count, sum) = (count + 1, sum + value);
+            (min, max) = (min.min(value), max.max(value));
         }
         if count == 0 { Self::default() } else { Self { min, mean: sum / f64::from(count), max } }
     }
@@ -137,20 +139,20 @@ impl Spread {
 pub struct Loading {
     /// `map`, `read`, `direct` or `broadcast`.
     pub method: &'static str,
-    /// Why.
+    /// Reason for the method.
     pub reason: String,
-    /// Bytes of the buffers, if it does not fit in memory.
+    /// Bytes of the buffers, if the database does not fit in memory.
     pub streamed_through_bytes: Option<u64>,
     /// Bytes read from files.
     pub bytes_read: u64,
-    /// Bytes that ranks got from other hosts instead.
+    /// Bytes that ranks received from other hosts instead.
     pub bytes_received: u64,
-    /// The pages they are on.
+    /// Kind of the memory pages.
     pub pages: String,
-    /// Wall time of reading them, beside the search; with `broadcast`, of loading before it, in sum over the ranks that
-    /// filled memory.
+    /// Wall time of reading, concurrently with the search. With `broadcast`, the time of loading
+    /// before the search, summed over the ranks that filled memory.
     pub read_seconds: f64,
-    /// Time that searching threads waited for it, in sum.
+    /// Time that searching threads waited for the database, in total.
     pub wait_seconds: f64,
 }
 
@@ -161,7 +163,7 @@ impl Timing {
         self.query_residues += queries.iter().map(|query| u64::from(query.length)).sum::<u64>();
     }
 
-    /// Fills in the figures of the whole process, and the wall time of all ranks that no phase took.
+    /// Sets the figures of the whole process, and the wall time of all ranks outside of the phases.
     pub fn close(&mut self, wall: Duration, ranks: usize) {
         let usage = Usage::now();
         self.wall_seconds = wall.as_secs_f64();
@@ -172,7 +174,7 @@ impl Timing {
         self.other_seconds = (self.wall_seconds * ranks as f64 - phases).max(0.0);
     }
 
-    /// Writes the breakdown to a file; `-` is standard output, as for every output file.
+    /// Writes the times to a file; `-` is standard output, as for every output file.
     ///
     /// # Errors
     /// Exit code 6 if the file cannot be written, or 141 for a closed standard output.
@@ -200,9 +202,9 @@ mod tests {
 
     #[test]
     fn spreads_over_ranks() {
-        let spread = Spread::of([2.0, 1.0, 6.0].into_iter());
+        let spread = Spread::from_values([2.0, 1.0, 6.0].into_iter());
         assert_eq!(spread, Spread { min: 1.0, mean: 3.0, max: 6.0 });
-        assert_eq!(Spread::of(std::iter::empty()), Spread::default());
+        assert_eq!(Spread::from_values(std::iter::empty()), Spread::default());
     }
 
     #[test]

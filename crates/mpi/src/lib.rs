@@ -9,7 +9,7 @@
 //! | [`launched`], [`speaks_for_all`] | number of processes, and rank | the environment |
 //! | `World` | start and end | `MPI_Init_thread`, `MPI_Finalize`, `MPI_Abort` |
 //! | `Comm` | groups, barrier, broadcast, gathering | communicators |
-//! | `Mailbox` | messages in order, of any length | `MPI_Isend`, `MPI_Improbe`, `MPI_Imrecv` |
+//! | `Messenger` | messages in order, of any length | `MPI_Isend`, `MPI_Improbe`, `MPI_Imrecv` |
 //! | `SharedFill`, `SharedBytes` | one copy of bytes on each host | files in memory |
 //! | `ParallelFile` | writing at positions, alone or collectively | MPI-IO |
 //!
@@ -53,7 +53,7 @@ mod world;
 pub use self::{
     comm::{Arrival, Comm},
     file::{Access, ParallelFile},
-    messages::{Mailbox, Message},
+    messages::{Message, Messenger},
     shared::{Residence, SharedBytes, SharedFill},
     world::World,
 };

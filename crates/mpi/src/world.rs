@@ -16,11 +16,11 @@ use crate::{MpiError, launched};
 ///
 /// ```no_run
 /// use std::time::Duration;
-/// use fleetblast_mpi::{Mailbox, MpiError, World};
+/// use fleetblast_mpi::{Messenger, MpiError, World};
 /// fn greet(world: &World) -> Result<(), MpiError> {
-///     let mut mailbox = Mailbox::new(world.comm())?;
-///     mailbox.send((world.rank() + 1) % world.size(), 0, b"hello".to_vec())?;
-///     while let Some(message) = mailbox.wait(Duration::from_secs(1))? {
+///     let mut messenger = Messenger::new(world.comm())?;
+///     messenger.send((world.rank() + 1) % world.size(), 0, b"hello".to_vec())?;
+///     while let Some(message) = messenger.wait(Duration::from_secs(1))? {
 ///         println!("rank {} says {} bytes", message.from, message.bytes.len());
 ///     }
 ///     Ok(())

@@ -8,7 +8,7 @@ use fleetblast_job::audience::Audience;
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::metadata::{self, Expansion, OpenedMetadata, expand};
 use fleetblast_job::plan::{Destination, Format, Plan};
-use fleetblast_job::sites::{self, Storage};
+use fleetblast_job::sites::{self, IoSitePlan};
 use fleetblast_job::threads::Threads;
 use fleetblast_metadata::{Encoding, EncodingChoice, Header};
 
@@ -50,7 +50,7 @@ fn storage(
     options: &ExpandOptions,
     given: &Given,
     (rank, ranks): (u32, u32),
-) -> Result<Storage, Error> {
+) -> Result<IoSitePlan, Error> {
     let version = env!("CARGO_PKG_VERSION");
     let not_yet = move |what: &str| {
         let message = format!(
@@ -75,7 +75,7 @@ fn storage(
             plan => Ok(plan),
         }
     };
-    Ok(Storage { ranks, threads: threads.count, out, plan: Box::new(plan) })
+    Ok(IoSitePlan { ranks, threads: threads.count, out, plan: Box::new(plan) })
 }
 
 fn alone(options: &ExpandOptions, given: &Given) -> Result<(), Error> {

@@ -18,7 +18,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use fleetblast_job::error::{Error, exit};
-use fleetblast_job::interrupt::Watch;
+use fleetblast_job::interrupt::SignalWatch;
 use fleetblast_makedb::masks::Masks;
 use fleetblast_makedb::{
     self as makedb, Builder, Event, RecordProblem, Sink, Taxids, Unmatched, Version, add_fasta,
@@ -38,7 +38,7 @@ use crate::options::parse::Given;
 pub fn run(given: &Given) -> Result<(), Error> {
     let options = Options::new(given)?;
     let mut log = Log::open(options.logfile.as_deref())?;
-    let watch = Watch::start()?;
+    let watch = SignalWatch::start()?;
     let made = |directory| *watch.unfinished() = Some(directory);
     let sink =
         Sink::create(Path::new(&options.out), options.kind, made).map_err(|e| refused(&e))?;

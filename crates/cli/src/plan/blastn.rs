@@ -105,7 +105,7 @@ impl SearchProgram for BlastnOptions {
                 Task::Megablast => papers::MEGABLAST,
                 _ => papers::BLASTN,
             },
-            batch_size: BatchSize::Adaptive { most },
+            batch_size: BatchSize::Adaptive { max_letters: most },
             thread_letters: self.thread_letters(),
         })
     }

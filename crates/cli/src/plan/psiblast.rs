@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use fleetblast_engine::params::{CompositionMode, Params, ProteinParams};
 use fleetblast_job::error::{Error, NO_SEQUENCES};
-use fleetblast_job::plan::{BatchSize, Destination, Iteration, Start, papers};
+use fleetblast_job::plan::{BatchSize, Destination, InitialPssm, Iteration, papers};
 use fleetblast_metadata::{Encoding, EncodingChoice};
 use fleetblast_stats::scoring::{ScoringSystem, suggested_threshold, suggested_window};
 
@@ -310,19 +310,19 @@ impl PsiblastOptions {
         // Scores of a PSSM support no other adjustment.
         let resets = matches!(mode, CompositionMode::Conditional | CompositionMode::Always);
         let with_pssm = ProteinParams {
-            start_lambda: start.as_ref().map(|it: &Start| it.pssm.gapped.lambda),
+            start_lambda: start.as_ref().map(|it: &InitialPssm| it.pssm.gapped.lambda),
             composition: if resets { CompositionMode::Scale } else { mode },
             unified_p: false,
             ..params.clone()
         };
         Ok(Iteration {
-            rounds: (psi.num_iterations > 0).then_some(psi.num_iterations as usize),
+            max_iterations: (psi.num_iterations > 0).then_some(psi.num_iterations as usize),
             params: with_pssm,
             resets_composition: resets,
             pseudocount: psi.pseudocount,
             fault: None,
             warnings: Vec::new(),
-            start,
+            initial_pssm: start,
             checkpoint: pssm_file(psi::OUT_PSSM.name(), &psi.out_pssm)?,
             table: pssm_file(psi::OUT_ASCII_PSSM.name(), &psi.out_ascii_pssm)?,
             save_last: psi.save_pssm_after_last_round,

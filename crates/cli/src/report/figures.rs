@@ -118,7 +118,7 @@ impl<'a> Figures<'a> {
         let mut figures = Figures {
             timeline,
             ranks: vec![Rank::default(); count],
-            tasks: timeline.of(Kind::Search).collect(),
+            tasks: timeline.slices_of(Kind::Search).collect(),
             steps: vec![BTreeMap::new(); STEPS],
             output: Output::default(),
         };

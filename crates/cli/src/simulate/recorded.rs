@@ -14,7 +14,7 @@ pub fn workload(timeline: &Timeline) -> Trace {
     let alone = UnsharedTimes::new(timeline);
     // The rank that searched a task holds its hits.
     let mut searched: HashMap<(u32, u32), Vec<usize>> = HashMap::new();
-    for task in timeline.of(Kind::Search) {
+    for task in timeline.slices_of(Kind::Search) {
         if let (Some(block), Some(partition)) = (number(task, "block"), number(task, "partition")) {
             searched.entry((task.track.rank, block)).or_default().push(partition as usize);
         }
@@ -40,7 +40,7 @@ pub fn workload(timeline: &Timeline) -> Trace {
         block.master_bytes = block.master_bytes.saturating_sub(block.piece_bytes.iter().sum());
     }
     // A sorted table has an additional round for its rows.
-    let rounds = if timeline.of(Kind::Describe).next().is_some() { 3 } else { 2 };
+    let rounds = if timeline.slices_of(Kind::Describe).next().is_some() { 3 } else { 2 };
     Trace { threads: run.threads, rounds, blocks }
 }
 

@@ -11,7 +11,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
 use crate::metadata_ranks::kept;
-use crate::patience::until;
+use crate::patience::wait_until;
 use crate::volumes::Random;
 use tempfile::TempDir;
 
@@ -218,7 +218,7 @@ fn a_resumed_search_verifies_predictions_as_before() {
         let before = kept(&checkpoint);
         let mut command = place.command(&format!("{arguments} {shape}"));
         let mut child = command.stderr(Stdio::null()).spawn().expect("the program runs");
-        until("another record in the checkpoint", || {
+        wait_until("another record in the checkpoint", || {
             kept(&checkpoint) > before + LEAST_RECORDS || child.try_wait().unwrap().is_some()
         });
         child.kill().expect("it is a child");

@@ -145,8 +145,8 @@ fn files_of_two_databases_are_not_opened_as_one() {
             fs::write(directory.join("go"), "").expect("a file");
             let output = child.wait_with_output().expect("an end");
             let message = complaint(&output);
-            let is_told = message.contains(") was replaced while the database was opened");
-            assert!(is_told, "{words:?}, {late}: {message}");
+            let is_reported = message.contains(") was replaced while the database was opened");
+            assert!(is_reported, "{words:?}, {late}: {message}");
             // That of `blastdbcmd` is 1 if it finds this out when it opens the database.
             assert!(matches!(output.status.code(), Some(1 | 2)), "{message}");
             assert!(output.stdout.is_empty(), "{message}");

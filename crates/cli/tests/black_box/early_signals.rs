@@ -19,7 +19,7 @@ use crate::family::{family, queries};
 #[cfg(feature = "mpi")]
 use crate::patience::awaited;
 #[cfg(feature = "mpi")]
-use crate::patience::until;
+use crate::patience::wait_until;
 use crate::volumes::{FOUR, Random, write};
 
 /// Exit code of a job that ended early in order.
@@ -186,7 +186,7 @@ fn on_processes() {
             let ranks = ranks(child.id());
             ranks.get(number % 2).copied().filter(|_| ranks.len() == 2)
         });
-        until("signals are caught", || catches(rank, signal));
+        wait_until("signals are caught", || catches(rank, signal));
         sleep(moment);
         send(rank, signal);
         let launcher_hangs = hangs_without_ranks(&mut child);
@@ -214,7 +214,7 @@ fn on_processes() {
 #[cfg(feature = "mpi")]
 fn hangs_without_ranks(launcher: &mut Child) -> bool {
     let mut lonely = 0;
-    until("the launcher ends", || {
+    wait_until("the launcher ends", || {
         sleep(Duration::from_millis(10));
         lonely =
             if ranks(launcher.id()).iter().all(|rank| is_over(*rank)) { lonely + 1 } else { 0 };

@@ -10,7 +10,7 @@ use std::thread;
 use crate::common::compile_late_open;
 use crate::family::{family, queries};
 use crate::launched::{launched, rank_of};
-use crate::patience::{awaited, until};
+use crate::patience::{awaited, wait_until};
 use crate::volumes::{FOUR, write};
 use fleetblast_oracle::sample;
 use tempfile::TempDir;
@@ -247,12 +247,12 @@ fn a_database_that_is_replaced_while_ranks_open_it_ends_the_job() {
     let environment = format!("LD_PRELOAD={late} LATE_FILE=usual/db.pin LATE_DIR={dir}");
     let odd = Odd { environment: &environment, ..Odd::default() };
     let replace = || {
-        until("rank 1 to wait", || views.path("waiting").exists());
+        wait_until("rank 1 to wait", || views.path("waiting").exists());
         for rank in ["0", "2"] {
             let process = awaited("a rank", || rank_of(&views.path("work"), rank));
             let maps = format!("/proc/{process}/maps");
             let read = || fs::read_to_string(&maps).unwrap_or_default();
-            until("a rank to open its database", || read().contains("usual/db.phr"));
+            wait_until("a rank to open its database", || read().contains("usual/db.phr"));
         }
         for entry in fs::read_dir(views.path("odd")).expect("the directory") {
             let name = entry.expect("an entry").file_name();

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::process::{Child, Command, Output, Stdio};
 
-use crate::patience::until;
+use crate::patience::wait_until;
 use crate::sandbox::{Sandbox, message, query};
 
 /// Queries of a job that can be stopped while it is under way.
@@ -43,7 +43,7 @@ impl Run {
         let mut run = Self::start(sandbox, &[&["-query", "-"], arguments].concat());
         let stdin = run.child().stdin.as_mut().expect("its input");
         stdin.write_all(&query()).expect("it reads");
-        until("a hidden file", || locked_parts(sandbox) > before);
+        wait_until("a hidden file", || locked_parts(sandbox) > before);
         run
     }
 
@@ -166,7 +166,7 @@ fn stopped(sandbox: &Sandbox) -> Run {
     let before = parts(sandbox);
     let mut run = Run::start(sandbox, &JOB);
     // Its own, after it has removed that of an earlier run.
-    until("a hidden report", || {
+    wait_until("a hidden report", || {
         let now = parts(sandbox);
         !now.is_empty() && now.iter().all(|name| !before.contains(name))
     });

@@ -181,7 +181,7 @@ mod processes {
 
     use super::*;
     use crate::launched::{launched, rank_of};
-    use crate::patience::{awaited, until};
+    use crate::patience::{awaited, wait_until};
 
     /// A search on this number of processes.
     fn mpirun(dir: &Path, processes: u32, options: &[&str]) -> Command {
@@ -321,7 +321,7 @@ mod processes {
         for (rank, pause) in deaths {
             // Those of the job before may be dying.
             let is_over = || ranks.iter().all(|rank| rank_of(dir, rank).is_none());
-            until("the end of all ranks", is_over);
+            wait_until("the end of all ranks", is_over);
             let mut child = mpirun(dir, 4, &["-out", "r", "-io_ranks", "2", "-num_threads", "1"])
                 .stdout(std::process::Stdio::null())
                 .stderr(std::process::Stdio::null())

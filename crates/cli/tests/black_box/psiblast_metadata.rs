@@ -8,7 +8,7 @@ use std::time::Duration;
 use fleetblast_oracle::sample;
 
 use crate::metadata::records;
-use crate::patience::until;
+use crate::patience::wait_until;
 use crate::psiblast_ranks::{Left, Place, SEARCHES};
 
 /// A command that is no search.
@@ -326,7 +326,7 @@ fn a_search_that_is_killed_goes_on_at_the_other_site() {
         let mut killed =
             place.command(&sent).stderr(std::process::Stdio::null()).spawn().expect("a search");
         let came = || fs::metadata(place.path("r.fbm")).map_or(0, |meta| meta.len());
-        until("a record", || came() > 3000 || killed.try_wait().expect("a child").is_some());
+        wait_until("a record", || came() > 3000 || killed.try_wait().expect("a child").is_some());
         killed.kill().expect("a child");
         interrupted += usize::from(!killed.wait().expect("a child").success());
         std::thread::sleep(Duration::from_millis(300));

@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::family::{family, queries};
 use crate::launched::{launched, rank_of};
 use crate::metadata_ranks::{BLASTP, fleetblast, must, proteins};
-use crate::patience::{awaited, until};
+use crate::patience::{awaited, wait_until};
 use crate::volumes::{FOUR, write};
 
 /// How long a rank may be silent.
@@ -126,7 +126,7 @@ impl Waiting {
         assert!(said.matches("was silent for ").count() == named && named > 0, "{said}");
         assert!(!self.dir.path().join("r").exists(), "{said}");
         let is_over = |rank: u32| rank_of(self.dir.path(), &rank.to_string()).is_none();
-        until("the end of all processes", || (0..self.ranks).all(is_over));
+        wait_until("the end of all processes", || (0..self.ranks).all(is_over));
     }
 }
 
@@ -194,7 +194,7 @@ fn a_rank_that_waits_for_the_reader_of_its_trace_is_not_silent() {
     let mut job = Waiting::start(dir, 4, &program, &options);
     let dir = job.dir.path().to_owned();
     // The trace is written after that.
-    until("the report", || dir.join("r").exists());
+    wait_until("the report", || dir.join("r").exists());
     sleep(LIMIT + LIMIT / 4);
     assert!(job.child.try_wait().expect("a launcher").is_none(), "{}", job.said());
     let trace = fs::read_to_string(dir.join("trace.pipe")).expect("a trace");

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::metadata_ranks::{BLASTP, fleetblast, proteins, said};
-use crate::patience::{awaited, until};
+use crate::patience::{awaited, wait_until};
 
 #[test]
 fn a_search_that_waits_for_queries_is_ended_and_leaves_nothing() {
@@ -44,7 +44,9 @@ fn a_search_that_waits_for_queries_is_ended_and_leaves_nothing() {
             let mut child = command.stderr(File::create(errors.path()).unwrap()).spawn().unwrap();
             let mut pipe = child.stdin.take().unwrap();
             pipe.write_all(&queries).unwrap();
-            until("a report that is begun", || names().iter().any(|name| name.ends_with(".part")));
+            wait_until("a report that is begun", || {
+                names().iter().any(|name| name.ends_with(".part"))
+            });
             kill_process(Pid::from_child(&child), signal).unwrap();
             let status = awaited("the end of the search", || child.try_wait().unwrap());
             drop(pipe);

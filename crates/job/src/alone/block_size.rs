@@ -1,4 +1,4 @@
-//! How many residues of queries the next block takes.
+//! Adapts the residues of queries in a block to the time that blocks take.
 //!
 //! A report is written block by block, and each block reads the database once more. The first
 //! block is therefore one batch of BLAST+, so that its report comes no later than BLAST+'s. After
@@ -20,7 +20,7 @@ pub struct BlockSize {
 }
 
 impl BlockSize {
-    /// Starts at `least` residues and may grow to `most`; stays there if both are the same.
+    /// Starts at `least` residues and may grow to `most`; a fixed size if both are equal.
     pub fn new(least: u64, most: u64) -> Self {
         BlockSize { residues: least, least, most }
     }

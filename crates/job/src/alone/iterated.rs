@@ -1,7 +1,8 @@
-//! Queries that are searched again and again on the threads of this process.
+//! Iterated searches on the threads of this process.
 //!
-//! BLAST+ takes one query after the other. Here the queries of a block are searched together: first all of them, then those that go
-//! on, and so forth. What each brings about is kept, and written when it is that query's turn.
+//! BLAST+ iterates one query after the other. Here the queries of a block are searched together:
+//! first all of them, then those that have another iteration, and so on. The results are kept and
+//! written in the order of the queries.
 
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::pssm::alignment::QueryAlignment;
@@ -17,100 +18,102 @@ use crate::iteration::{
 };
 use crate::output::Pages;
 use crate::plan::{Iteration, Plan};
-use crate::queries::{Block, QueryRecord};
+use crate::queries::{PreparedBlock, QueryRecord};
 use crate::reports::Reporter;
-use crate::search::TwoPhases;
-use crate::subjects::Target;
+use crate::search::TwoPhaseSearch;
+use crate::subjects::SubjectDatabase;
 
-/// The searches of all queries.
-pub struct Rounds<'a> {
-    target: &'a Target,
+/// Iterates the queries of all blocks.
+pub struct IteratedSearch<'a> {
+    target: &'a SubjectDatabase,
     rules: Rules<'a>,
     files: PssmFiles<'a>,
     reports: IterationReports,
 }
 
-/// A query, and what its searches brought about.
-struct Followed<'a> {
+/// A query with its iterations so far.
+struct IteratingQuery<'a> {
     record: &'a QueryRecord,
-    course: QueryProgress,
-    searches: Vec<ReportedIteration>,
+    progress: QueryProgress,
+    iterations: Vec<ReportedIteration>,
 }
 
-impl<'a> Rounds<'a> {
-    /// Searches by these engines: without a matrix, and with one.
+impl<'a> IteratedSearch<'a> {
+    /// Creates a search with two engines: without and with a PSSM.
     pub fn new(
         plan: &'a Plan,
         iteration: &'a Iteration,
-        target: &'a Target,
+        target: &'a SubjectDatabase,
         engines: [&'a Search; 2],
     ) -> Self {
         let (rules, files) = (Rules::new(plan, iteration, engines), PssmFiles::new(iteration));
-        Rounds { target, rules, files, reports: IterationReports::default() }
+        IteratedSearch { target, rules, files, reports: IterationReports::default() }
     }
 
-    /// Searches the queries of a block, and writes what is found.
+    /// Searches the queries of a block and writes their reports.
     ///
     /// # Errors
-    /// A search that was halted or is refused, what cannot be read or written; a query that ends the report.
-    pub fn block(
+    /// A search that was halted or refused, input or output that fails, a query that ends the
+    /// report.
+    pub fn report_block(
         &mut self,
-        block: &Block,
-        search: &mut TwoPhases<'a>,
+        block: &PreparedBlock,
+        search: &mut TwoPhaseSearch<'a>,
         (reporter, output): (&mut Reporter, &mut impl Pages),
         audience: &dyn Audience,
     ) -> Result<(), Error> {
-        audience.open(0, block.prepared.len() as u64);
-        for query in self.follow(block, search)? {
+        audience.open_block(0, block.prepared.len() as u64);
+        for query in self.iterate(block, search)? {
             self.write(query, (reporter, output), audience)?;
         }
-        audience.close(0);
+        audience.close_block(0);
         block.failure.clone().map_or(Ok(()), Err)
     }
 
-    /// Searches the queries of a block, and gives `tell` what was found, of those up to one that ends the report.
+    /// Searches the queries of a block and passes their iterations to `send`, up to a query that
+    /// ends the report.
     ///
     /// # Errors
-    /// See [`block`](Self::block); what ends `tell`.
-    pub fn block_told(
+    /// As [`report_block`](Self::report_block); an error of `send`.
+    pub fn send_block(
         &mut self,
-        block: &Block,
-        search: &mut TwoPhases<'a>,
-        tell: impl FnOnce(&Rules, Vec<IteratedQuery>) -> Result<(), Error>,
+        block: &PreparedBlock,
+        search: &mut TwoPhaseSearch<'a>,
+        send: impl FnOnce(&Rules, Vec<IteratedQuery>) -> Result<(), Error>,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
-        audience.open(0, block.prepared.len() as u64);
+        audience.open_block(0, block.prepared.len() as u64);
         let (mut found, mut ended) = (Vec::new(), Ok(()));
-        for query in self.follow(block, search)? {
-            let (in_rounds, kept) = self.pass_on(query, audience);
-            found.push(in_rounds);
-            if kept.is_err() {
-                ended = kept;
+        for query in self.iterate(block, search)? {
+            let (iterated, saved) = self.save_matrices(query, audience);
+            found.push(iterated);
+            if saved.is_err() {
+                ended = saved;
                 break;
             }
         }
-        tell(&self.rules, found)?;
+        send(&self.rules, found)?;
         ended?;
-        audience.close(0);
+        audience.close_block(0);
         block.failure.clone().map_or(Ok(()), Err)
     }
 
-    /// Makes all searches of a block's queries.
-    fn follow<'b>(
+    /// Runs all iterations of a block's queries.
+    fn iterate<'b>(
         &self,
-        block: &'b Block,
-        search: &mut TwoPhases<'a>,
-    ) -> Result<Vec<Followed<'b>>, Error> {
-        let follow = |(record, query): (_, &Query)| {
-            let course = self.rules.start(query.clone());
-            Followed { record, course, searches: Vec::new() }
+        block: &'b PreparedBlock,
+        search: &mut TwoPhaseSearch<'a>,
+    ) -> Result<Vec<IteratingQuery<'b>>, Error> {
+        let iterate = |(record, query): (_, &Query)| {
+            let progress = self.rules.start(query.clone());
+            IteratingQuery { record, progress, iterations: Vec::new() }
         };
-        let mut queries: Vec<Followed> =
-            block.records.iter().zip(&block.prepared).map(follow).collect();
+        let mut queries: Vec<IteratingQuery> =
+            block.records.iter().zip(&block.prepared).map(iterate).collect();
         loop {
-            queries.iter_mut().for_each(|query| query.course.end_if_lost());
-            let mut active: Vec<&mut Followed> =
-                queries.iter_mut().filter(|query| !query.course.ended).collect();
+            queries.iter_mut().for_each(|query| query.progress.fail_if_unsearchable());
+            let mut active: Vec<&mut IteratingQuery> =
+                queries.iter_mut().filter(|query| !query.progress.ended).collect();
             if active.is_empty() {
                 return Ok(queries);
             }
@@ -118,17 +121,17 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// The next search of some queries, which are all without a matrix or all with one.
+    /// Runs the next iteration of some queries. Either all of them have a PSSM or none has.
     fn search(
         &self,
-        active: &mut [&mut Followed],
-        search: &mut TwoPhases<'a>,
+        active: &mut [&mut IteratingQuery],
+        search: &mut TwoPhaseSearch<'a>,
     ) -> Result<(), Error> {
-        let with_pssm = active.iter().any(|followed| followed.course.query.pssm.is_some());
-        search.search_by(self.rules.engine(with_pssm));
-        let queries: Vec<Query> = active.iter().map(|it| it.course.query.clone()).collect();
-        // BLAST+ searches each alone.
-        let hits = search.run(&queries, &vec![1; queries.len()])?;
+        let with_pssm = active.iter().any(|query| query.progress.query.pssm.is_some());
+        search.set_engine(self.rules.engine(with_pssm));
+        let queries: Vec<Query> = active.iter().map(|it| it.progress.query.clone()).collect();
+        // BLAST+ searches each query alone.
+        let hits = search.search_block(&queries, &vec![1; queries.len()])?;
         if search.is_halted() {
             return Err(Error::engine("nobody wants what is found any more"));
         }
@@ -136,23 +139,27 @@ impl<'a> Rounds<'a> {
         Ok(())
     }
 
-    /// Takes what a search of a query found.
-    fn advance(&self, query: &mut Followed, hits: Vec<SubjectHit>) {
-        let Followed { record, course, searches } = query;
-        let mut begun = self.rules.begin(course, record);
-        let parts = self.rules.parts(&mut begun, hits);
+    /// Processes the hits of an iteration of a query.
+    fn advance(&self, query: &mut IteratingQuery, hits: Vec<SubjectHit>) {
+        let IteratingQuery { record, progress, iterations } = query;
+        let mut begun = self.rules.begin(progress, record);
+        let parts = self.rules.split_parts(&mut begun, hits);
         let hits = &parts[0];
-        if self.rules.record_hits(course, hits) {
-            match self.lay(record, hits) {
-                Ok(alignment) => self.rules.advance(course, alignment),
-                Err(error) => course.fail(error),
+        if self.rules.record_hits(progress, hits) {
+            match self.align_to_query(record, hits) {
+                Ok(alignment) => self.rules.advance(progress, alignment),
+                Err(error) => progress.fail(error),
             }
         }
-        searches.push(ReportedIteration::new(&self.rules, record, begun, parts));
+        iterations.push(ReportedIteration::new(&self.rules, record, begun, parts));
     }
 
-    /// Lays what a search found on its query.
-    fn lay(&self, record: &QueryRecord, hits: &[SubjectHit]) -> Result<QueryAlignment, Error> {
+    /// Aligns the included hits of an iteration to their query.
+    fn align_to_query(
+        &self,
+        record: &QueryRecord,
+        hits: &[SubjectHit],
+    ) -> Result<QueryAlignment, Error> {
         let mut alignment = Rules::alignment(record);
         for hit in hits {
             let rows = self.rules.included(hit).map(|alignment| {
@@ -166,39 +173,46 @@ impl<'a> Rounds<'a> {
         Ok(alignment)
     }
 
-    /// Writes what became of a query.
+    /// Writes the report of a query.
     fn write(
         &mut self,
-        query: Followed,
+        query: IteratingQuery,
         (reporter, output): (&mut Reporter, &mut impl Pages),
         audience: &dyn Audience,
     ) -> Result<(), Error> {
-        let Rounds { rules, files, reports, .. } = self;
+        let IteratedSearch { rules, files, reports, .. } = self;
         rules.print_warnings(query.record, audience);
-        let Followed { record, course, searches } = query;
-        let converged = course.has_converged();
+        let IteratingQuery { record, progress, iterations } = query;
+        let converged = progress.has_converged();
         let keep = |searched: Option<&ReportedIteration>| match searched {
-            Some(searched) => files.keep_of(rules, searched.begun.kept.as_ref(), record),
-            None => files.keep_of(rules, &course.last, record),
+            Some(searched) => files.save_all(rules, searched.begun.kept.as_ref(), record),
+            None => files.save_all(rules, &progress.last, record),
         };
-        let found = IteratedQuery { searches, converged };
-        reports.query(rules, (record, &course.query), found, (reporter, output), audience, keep)?;
-        course.failure.map_or(Ok(()), Err)
+        let found = IteratedQuery { iterations, converged };
+        reports.write_query(
+            rules,
+            (record, &progress.query),
+            found,
+            (reporter, output),
+            audience,
+            keep,
+        )?;
+        progress.failure.map_or(Ok(()), Err)
     }
 
-    /// Keeps the matrices of a query, whose report is made elsewhere.
-    fn pass_on(
+    /// Saves the PSSMs of a query whose report is made elsewhere.
+    fn save_matrices(
         &mut self,
-        query: Followed,
+        query: IteratingQuery,
         audience: &dyn Audience,
     ) -> (IteratedQuery, Result<(), Error>) {
-        let Rounds { rules, files, .. } = self;
+        let IteratedSearch { rules, files, .. } = self;
         rules.print_warnings(query.record, audience);
-        let Followed { record, course, searches } = query;
-        let matrices = searches.iter().filter_map(|searched| searched.begun.kept.as_ref());
-        let kept = files.keep_of(rules, matrices.chain(&course.last), record);
-        let converged = course.has_converged();
-        let ended = kept.and(course.failure.map_or(Ok(()), Err));
-        (IteratedQuery { searches, converged }, ended)
+        let IteratingQuery { record, progress, iterations } = query;
+        let matrices = iterations.iter().filter_map(|searched| searched.begun.kept.as_ref());
+        let saved = files.save_all(rules, matrices.chain(&progress.last), record);
+        let converged = progress.has_converged();
+        let ended = saved.and(progress.failure.map_or(Ok(()), Err));
+        (IteratedQuery { iterations, converged }, ended)
     }
 }

@@ -1,11 +1,12 @@
-//! A search in this process alone: queries in, blocks through the two phases of the search, reports out in query order.
+//! Runs a job in this process without ranks: reads queries, searches blocks, writes the report in
+//! query order.
 //!
-//! Memory is bounded whatever the number of queries: one block of queries is held at a time, its hits, and
+//! Memory is bounded for any number of queries: the job holds one block of queries, its hits, and
 //! the reports of a few queries.
 
 mod block_size;
 mod iterated;
-mod outlet;
+mod sink;
 mod traced;
 
 use std::sync::Arc;
@@ -18,136 +19,147 @@ use fleetblast_fleet::plan::BLOCK_RESIDUES;
 use fleetblast_metadata::follow::ResumePoint;
 
 use self::block_size::BlockSize;
-use self::iterated::Rounds;
-use self::outlet::Outlet;
-pub use self::outlet::Receiver;
+use self::iterated::IteratedSearch;
+pub use self::sink::ResultReceiver;
+use self::sink::ResultSink;
 use crate::audience::Audience;
-use crate::batching::Batching;
-use crate::crossing::IoChannel;
+use crate::batching::BatchSizer;
 use crate::error::Error;
 use crate::halt::Halt;
+use crate::io_channel::IoChannel;
 use crate::metadata::{Resumed, encode_query, other_queries};
 use crate::plan::{Plan, Split};
-use crate::queries::count::count;
-use crate::queries::{self, Block, Queries, Records};
-use crate::search::{Repeats, TwoPhases, patterns};
-use crate::subjects::Target;
+use crate::queries::count::count_queries;
+use crate::queries::{self, PreparedBlock, QueryReader, RawBlock};
+use crate::search::{Repeats, TwoPhaseSearch, patterns};
+use crate::subjects::SubjectDatabase;
 use crate::threads::{Threads, pool};
 use crate::timing::{Loading, Timing, Usage};
 use crate::trace::{Kind, Lane};
 
-/// Writes all there is of an input without queries.
+/// Writes the complete output of an input without queries.
 ///
 /// # Errors
 /// Outputs that cannot be written; for metadata, a database that cannot be read.
-pub fn leave_empty(
+pub fn write_empty_output(
     plan: &Plan,
-    target: &Target,
-    crossing: Option<&IoChannel>,
+    target: &SubjectDatabase,
+    io_channel: Option<&IoChannel>,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
-    pool(plan.threads.count)?
-        .install(|| Outlet::empty(plan, &plan.engine(target.totals), target, (crossing, audience)))
+    pool(plan.threads.count)?.install(|| {
+        ResultSink::write_empty(plan, &plan.engine(target.totals), target, (io_channel, audience))
+    })
 }
 
-/// Runs a search in this process.
+/// Runs a job in this process.
 ///
 /// # Errors
-/// Whatever ends the run early; what was written until then is not the whole report.
-pub fn run(plan: &Plan, receiver: Receiver<'_>, audience: &Arc<dyn Audience>) -> Result<(), Error> {
+/// Any error that ends the run early; the output is incomplete then.
+pub fn run(
+    plan: &Plan,
+    receiver: ResultReceiver<'_>,
+    audience: &Arc<dyn Audience>,
+) -> Result<(), Error> {
     pool(plan.threads.count)?.install(|| search(plan, receiver, audience))
 }
 
-fn search(plan: &Plan, receiver: Receiver<'_>, shared: &Arc<dyn Audience>) -> Result<(), Error> {
+fn search(
+    plan: &Plan,
+    receiver: ResultReceiver<'_>,
+    shared: &Arc<dyn Audience>,
+) -> Result<(), Error> {
     let audience = &**shared;
     let start = Instant::now();
     let Threads { count: threads, source: threads_source, .. } = plan.threads;
     let mut timing = Timing { threads, threads_source, ..Timing::default() };
     let recorder = traced::recorder(plan)?;
     let loading_span = recorder.begin(Lane::Search, Kind::Load);
-    let target = Target::open(plan, audience)?;
-    audience.begin();
+    let target = SubjectDatabase::open(plan, audience)?;
+    audience.begin_search();
     let (first, most) = block_bounds(plan, target.searched.residues());
-    let (letters, nothing_included) = (target.letters(), target.nothing_included);
-    let queries = Queries::open(plan, first, letters, nothing_included, audience)?;
+    let (letters, is_database_empty) = (target.letters(), target.is_database_empty);
+    let queries = QueryReader::open(plan, first, letters, is_database_empty, audience)?;
     let all = 0..target.searched.oid_count();
-    let occurrences = patterns::occurrences(plan, &target, all)?;
+    let occurrences = patterns::count_occurrences(plan, &target, all)?;
     let engine = plan.engine(target.totals).with_occurrences(occurrences);
     let with_pssm = plan.iteration.as_ref().map(|it| it.engine(target.totals, plan.kernel));
     let Some(mut queries) = queries else {
         audience.warn("Query is Empty!");
         return match receiver {
-            Receiver::Files(crossing) => Outlet::empty(plan, &engine, &target, (crossing, shared)),
-            Receiver::Visitor(_) => Ok(()),
+            ResultReceiver::Files(io_channel) => {
+                ResultSink::write_empty(plan, &engine, &target, (io_channel, shared))
+            }
+            ResultReceiver::Visitor(_) => Ok(()),
         };
     };
     if audience.is_watching() {
-        audience.expect(count(plan).map(|queries| queries.sequences));
+        audience.set_query_count(count_queries(plan).map(|queries| queries.sequences));
     }
-    // What cannot be loaded is refused before anything is written.
+    // A database that cannot be loaded is refused before anything is written.
     let repeats = Repeats::open(plan)?;
     let mut repeats = repeats.as_ref().map(Repeats::finder).transpose()?;
     let halt = Halt::default();
-    let search = TwoPhases::new(&target, &engine, plan, audience, recorder.clone())?;
-    let mut search = search.until(halt.clone());
-    // Where each block reads the database from its files again, all are as large as may be.
+    let search = TwoPhaseSearch::new(&target, &engine, plan, audience, recorder.clone())?;
+    let mut search = search.with_halt(halt.clone());
+    // If each block reads the database files again, all blocks have the largest size.
     let first = if search.choice.streamed.is_some() { most } else { first };
     let mut block_size = BlockSize::new(first, most);
     queries.set_block_residues(block_size.residues());
-    let mut outlet =
-        Outlet::open(plan, &engine, &target, recorder.clone(), (receiver, shared, &halt))?;
-    if let Some(Resumed(resume_point)) = outlet.resumed() {
-        pass_over(&mut queries, resume_point, audience)?;
-        outlet.verify();
+    let mut sink =
+        ResultSink::open(plan, &engine, &target, recorder.clone(), (receiver, shared, &halt))?;
+    if let Some(Resumed(resume_point)) = sink.resumed() {
+        skip_sent_queries(&mut queries, resume_point, audience)?;
+        sink.verify();
     }
-    let mut rounds = plan
-        .iteration
-        .as_ref()
-        .zip(with_pssm.as_ref())
-        .map(|(iteration, next)| Rounds::new(plan, iteration, &target, [&engine, next]));
+    let mut iterated =
+        plan.iteration.as_ref().zip(with_pssm.as_ref()).map(|(iteration, next)| {
+            IteratedSearch::new(plan, iteration, &target, [&engine, next])
+        });
     drop(loading_span);
     timing.input_seconds += start.elapsed().as_secs_f64();
-    let (mut shares, mut blocks) = (Shares::default(), 0);
+    let (mut shares, mut blocks) = (ThreadShares::default(), 0);
     loop {
         let reading = Instant::now();
         let mut span = recorder.begin(Lane::Supermaster, Kind::Read);
-        let mark = |read: &mut Records| repeats.as_mut().map_or(Ok(()), |it| it.mark(read));
-        let block = match queries.next_block(&engine, mark, audience) {
+        let mask_repeats =
+            |read: &mut RawBlock| repeats.as_mut().map_or(Ok(()), |it| it.mask_repeats(read));
+        let block = match queries.next_block(&engine, mask_repeats, audience) {
             Ok(block) => block,
-            Err(error) => return outlet.end_early().and(Err(error)),
+            Err(error) => return sink.finish_early().and(Err(error)),
         };
-        traced::note_block(&mut span, blocks, block.as_ref());
+        traced::add_block_to_span(&mut span, blocks, block.as_ref());
         drop(span);
         timing.input_seconds += reading.elapsed().as_secs_f64();
         let Some(block) = block else { break };
         shares.add(plan, &block);
         refuse(plan, &block)?;
         blocks += 1;
-        match &mut rounds {
-            Some(rounds) => {
-                outlet.rounds(&block, rounds, &mut search, audience)?;
+        match &mut iterated {
+            Some(iterated) => {
+                sink.write_iterated_block(&block, iterated, &mut search, audience)?;
                 timing.add_queries(&block.prepared);
             }
             None => {
-                let search = (&mut search, queries.batching());
-                run_block(&block, search, &mut outlet, &mut timing, audience)?;
+                let search = (&mut search, queries.batch_sizer());
+                run_block(&block, search, &mut sink, &mut timing, audience)?;
             }
         }
-        queries.found(search.extensions);
+        queries.record_extensions(search.extensions);
         block_size.adapt(reading.elapsed());
         queries.set_block_residues(block_size.residues());
     }
     let writing = Instant::now();
     check_mapped_files()?;
-    timing.metadata = outlet.finish(audience)?;
+    timing.metadata = sink.finish(audience)?;
     warn_of_few_queries(plan, shares.count, audience);
     target.odd_headers().iter().for_each(|odd| audience.warn(&odd.to_string()));
     timing.output_seconds += writing.elapsed().as_secs_f64();
     audience.finish();
     traced::write(&recorder, plan, &target, &timing, start)?;
     if let Some(path) = &plan.timing {
-        timing.search_seconds = search.phases.search.as_secs_f64();
-        timing.traceback_seconds = search.phases.traceback.as_secs_f64();
+        timing.search_seconds = search.phase_times.search.as_secs_f64();
+        timing.traceback_seconds = search.phase_times.traceback.as_secs_f64();
         timing.loading = Some(loading(&search));
         timing.subjects = target.searched.sequences();
         timing.subject_residues = target.searched.residues();
@@ -160,43 +172,43 @@ fn search(plan: &Plan, receiver: Receiver<'_>, shared: &Arc<dyn Audience>) -> Re
     Ok(())
 }
 
-/// Residues of queries in the first block, and in a later one at most. Metadata has the same
-/// blocks, and so the same bytes, however fast the machine is.
+/// Residues of queries in the first block, and in later ones at most. With metadata they do not
+/// depend on the speed of the machine, so that the output has the same bytes.
 fn block_bounds(plan: &Plan, database_residues: u64) -> (u64, u64) {
     let most = plan.block_residues(BLOCK_RESIDUES, database_residues);
     match plan.fleet.wishes.block_residues {
         Some(wished) => (wished, wished),
         None if plan.metadata.is_some() => (most, most),
-        None => (plan.batch_size.least().min(most), most),
+        None => (plan.batch_size.min_letters().min(most), most),
     }
 }
 
 fn run_block(
-    block: &Block,
-    (search, mut batching): (&mut TwoPhases, Batching),
-    outlet: &mut Outlet,
+    block: &PreparedBlock,
+    (search, mut batch_sizer): (&mut TwoPhaseSearch, BatchSizer),
+    sink: &mut ResultSink,
     timing: &mut Timing,
     audience: &dyn Audience,
 ) -> Result<(), Error> {
-    audience.open(0, block.prepared.len() as u64);
-    let hits = search.run(&block.prepared, &block.batches)?;
-    // If that halted it, these are not all.
-    outlet.check()?;
+    audience.open_block(0, block.prepared.len() as u64);
+    let hits = search.search_block(&block.prepared, &block.batches)?;
+    // The other site may have ended and halted the search; the hits are incomplete then.
+    sink.check()?;
     let writing = Instant::now();
-    batching.found(search.extensions);
-    outlet.block(block, &hits, (search, batching.course()), audience)?;
+    batch_sizer.record_extensions(search.extensions);
+    sink.write_block(block, &hits, (search, batch_sizer.state()), audience)?;
     timing.output_seconds += writing.elapsed().as_secs_f64();
     timing.add_queries(&block.prepared);
-    audience.close(0);
+    audience.close_block(0);
     match &block.failure {
-        Some(error) => outlet.end_early().and(Err(error.clone())),
+        Some(error) => sink.finish_early().and(Err(error.clone())),
         None => Ok(()),
     }
 }
 
-/// Reads the queries of which another site holds what was found, without searching them again.
-fn pass_over(
-    queries: &mut Queries,
+/// Skips the queries whose results the other site holds, without searching them again.
+fn skip_sent_queries(
+    queries: &mut QueryReader,
     resume_point: &ResumePoint,
     audience: &dyn Audience,
 ) -> Result<(), Error> {
@@ -209,20 +221,20 @@ fn pass_over(
         return Err(other_queries());
     }
     match resume_point.batch_state {
-        Some(state) => queries.go_on(state),
-        // Ranks sent what ends amid a batch.
+        Some(state) => queries.resume(state),
+        // Metadata of ranks may end amid a batch.
         None if resume_point.blocks > 0 => return Err(other_queries()),
         None => {}
     }
     if resume_point.ended && queries.next_query(audience)?.is_some() {
         return Err(other_queries());
     }
-    audience.skip(resume_point.queries);
+    audience.skip_queries(resume_point.queries);
     Ok(())
 }
 
-/// How the database came into memory.
-fn loading(search: &TwoPhases) -> Loading {
+/// Describes how the database came into memory.
+fn loading(search: &TwoPhaseSearch) -> Loading {
     let loader = search.loader();
     let read = loader.statistics();
     Loading {
@@ -237,28 +249,28 @@ fn loading(search: &TwoPhases) -> Loading {
     }
 }
 
-/// What BLAST+ finds wrong when it searches queries that can be searched.
-fn refuse(plan: &Plan, block: &Block) -> Result<(), Error> {
+/// Returns BLAST+'s refusal to search, if a query of the block is searchable.
+fn refuse(plan: &Plan, block: &PreparedBlock) -> Result<(), Error> {
     match &plan.refusal {
-        Some(told) if block.prepared.iter().any(Query::is_searchable) => {
+        Some(reason) if block.prepared.iter().any(Query::is_searchable) => {
             let first = block.batches.first().copied().unwrap_or_default();
             let messages = block.records[..first].iter().map(|record| &record.messages);
-            Err(queries::refused(told, messages))
+            Err(queries::refusal_error(reason, messages))
         }
         _ => Ok(()),
     }
 }
 
-/// The queries as BLAST+ shares them out where threads search others each.
+/// Counts the shares of queries that BLAST+ gives to threads with `-mt_mode=1`.
 #[derive(Default)]
-struct Shares {
+struct ThreadShares {
     count: usize,
-    /// Letters that the last share still takes.
+    /// Letters that the last share still accepts.
     room: usize,
 }
 
-impl Shares {
-    fn add(&mut self, plan: &Plan, block: &Block) {
+impl ThreadShares {
+    fn add(&mut self, plan: &Plan, block: &PreparedBlock) {
         for query in &block.prepared {
             if self.room == 0 {
                 self.count += 1;
@@ -269,7 +281,7 @@ impl Shares {
     }
 }
 
-/// BLAST+'s word on threads that share out the queries but are more than the batches (`CheckMTByQueries_QuerySize`,
+/// Gives BLAST+'s warning of fewer shares of queries than threads (`CheckMTByQueries_QuerySize`,
 /// blast_app_util.cpp).
 fn warn_of_few_queries(plan: &Plan, shares: usize, audience: &dyn Audience) {
     if plan.split == Split::Queries && shares < plan.threads.count {

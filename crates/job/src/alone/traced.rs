@@ -1,47 +1,47 @@
-//! The trace of a search without ranks, which is that of one rank with one partition.
+//! The trace of a job without ranks: that of one rank with one partition.
 
 use std::path::Path;
 use std::time::Instant;
 
 use crate::error::Error;
 use crate::plan::{Plan, Subjects};
-use crate::queries::Block;
-use crate::subjects::Target;
+use crate::queries::PreparedBlock;
+use crate::subjects::SubjectDatabase;
 use crate::timing::Timing;
 use crate::trace::{self, Description, Recorder, Span};
 
-/// The one rank.
+/// Number of the only rank.
 const RANK: u32 = 0;
 
-/// The recorder of a search; off unless a trace is asked for.
+/// Creates the recorder of a job; it is off unless the plan wants a trace.
 ///
 /// # Errors
-/// A file that cannot be made.
+/// A trace file that cannot be created.
 pub fn recorder(plan: &Plan) -> Result<Recorder, Error> {
     let Some(path) = &plan.fleet.trace else { return Ok(Recorder::default()) };
     Recorder::new(RANK, Some(path)).map_err(|error| trace::failure(path, &error))
 }
 
-/// Notes what was read.
-pub fn note_block(span: &mut Span, number: u64, block: Option<&Block>) {
+/// Adds a block that was read to its span.
+pub fn add_block_to_span(span: &mut Span, number: u64, block: Option<&PreparedBlock>) {
     span.arg("block", number);
     if let Some(block) = block {
         span.arg("queries", block.prepared.len() as u64);
         let residues: u64 = block.prepared.iter().map(|query| u64::from(query.length)).sum();
         span.arg("residues", residues);
-        // About what they would be as a message.
+        // About their size as a message.
         span.arg("bytes", residues);
     }
 }
 
-/// Writes the trace, if one is asked for.
+/// Writes the trace, if the plan wants one.
 ///
 /// # Errors
-/// It cannot be written.
+/// A trace that cannot be written.
 pub fn write(
     recorder: &Recorder,
     plan: &Plan,
-    target: &Target,
+    target: &SubjectDatabase,
     timing: &Timing,
     start: Instant,
 ) -> Result<(), Error> {
@@ -52,7 +52,7 @@ pub fn write(
     joined.map_err(|error| trace::failure(path, &error))
 }
 
-fn describe(plan: &Plan, target: &Target, timing: &Timing, start: Instant) -> Description {
+fn describe(plan: &Plan, target: &SubjectDatabase, timing: &Timing, start: Instant) -> Description {
     Description {
         made_by: format!("fleetblast {} {}", env!("CARGO_PKG_VERSION"), plan.program),
         ranks: 1,

@@ -1,47 +1,48 @@
-//! How many letters of queries are searched together, where that depends on what was found (`CBatchSizeMixer`,
+//! Sizes of batches, which may depend on the extensions of earlier batches (`CBatchSizeMixer`,
 //! blast_app_util.hpp).
 
-pub mod course;
+pub mod progress;
 
 use fleetblast_engine::params::truncate_to_i32;
 use fleetblast_fleet::plan::{BLOCK_QUERIES, BLOCK_RESIDUES};
 use fleetblast_metadata::BatchState;
 
-/// Fewest letters of a batch.
-const LEAST: i32 = 100;
-/// Extensions wanted of a batch, at least.
-const LEAST_EXTENSIONS: i32 = 1_000_000;
-/// Letters of the database for each further extension that is wanted.
+/// Letters of a batch, at least.
+const MIN_LETTERS: i32 = 100;
+/// Extensions that a batch should cause, at least.
+const MIN_EXTENSIONS: i32 = 1_000_000;
+/// Letters of the database for each further extension that a batch should cause.
 const LETTERS_PER_EXTENSION: i64 = 3000;
-/// Extensions that a letter of the first batch is believed to bring about.
-const FIRST_RATIO: i32 = 200;
-/// Letters of the first batch if nothing is known of the database.
-const FIRST: i32 = 5000;
-/// Blocks of queries on ranks. To look for the words of nucleotides costs a pass over the database, however few there are.
-const ADAPTIVE_BLOCK: Bounds = Bounds { queries: 10_000, residues: (50_000, 500_000) };
-/// How much the last batch counts against those before it.
-const WEIGHT: f64 = 0.3;
+/// Extensions per letter that BLAST+ assumes for the first batch.
+const FIRST_EXTENSIONS_PER_LETTER: i32 = 200;
+/// Letters of the first batch if the size of the database is unknown.
+const DEFAULT_FIRST_LETTERS: i32 = 5000;
+/// Sizes of blocks on ranks. Each block costs a pass over a nucleotide database, however few words
+/// it has.
+const ADAPTIVE_BLOCK: BlockLimits = BlockLimits { queries: 10_000, residues: (50_000, 500_000) };
+/// Weight of the last batch against all earlier ones.
+const LAST_BATCH_WEIGHT: f64 = 0.3;
 
-/// What a block of queries has.
-struct Bounds {
+/// Limits of a block of queries.
+struct BlockLimits {
     queries: u64,
     residues: (u64, u64),
 }
 
-/// How many letters of queries BLAST+ searches together, counting whole queries.
+/// Letters of queries in a batch. BLAST+ counts whole queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BatchSize {
-    /// These, or the rest.
+    /// This number of letters.
     Fixed(usize),
-    /// As many as may bring about the extensions that BLAST+ wants in a batch, by what the batches before brought about.
+    /// As many letters as should cause the extensions that BLAST+ wants, by the earlier batches.
     Adaptive {
-        /// At most so many.
-        most: i32,
+        /// Letters of a batch, at most.
+        max_letters: i32,
     },
 }
 
 impl BatchSize {
-    /// Whether a batch depends on the one before.
+    /// Whether the size of a batch depends on the one before.
     pub fn is_adaptive(self) -> bool {
         matches!(self, BatchSize::Adaptive { .. })
     }
@@ -54,7 +55,7 @@ impl BatchSize {
         }
     }
 
-    /// Residues of a block on ranks, at least and at most, unless something else is wished.
+    /// Residues of a block on ranks, at least and at most, unless an option sets them.
     pub fn block_residues(self) -> (u64, u64) {
         match self {
             BatchSize::Fixed(letters) => (letters as u64, BLOCK_RESIDUES),
@@ -62,39 +63,44 @@ impl BatchSize {
         }
     }
 
-    /// The least letters of a batch that is not the last.
-    pub fn least(self) -> u64 {
+    /// Letters of every batch but the last, at least.
+    pub fn min_letters(self) -> u64 {
         match self {
             BatchSize::Fixed(letters) => letters as u64,
-            BatchSize::Adaptive { .. } => LEAST as u64,
+            BatchSize::Adaptive { .. } => MIN_LETTERS as u64,
         }
     }
 }
 
-/// The size of the next batch.
+/// Computes the size of the next batch from the extensions of earlier ones.
 #[derive(Clone, Debug)]
-pub struct Batching {
+pub struct BatchSizer {
     size: BatchSize,
-    /// Extensions wanted of a batch.
-    wanted: i32,
-    /// Extensions for each letter, if known.
+    /// Extensions that a batch should cause.
+    wanted_extensions: i32,
+    /// Extensions per letter, if known.
     ratio: Option<f64>,
     /// Letters of the next batch.
     letters: i32,
 }
 
-impl Batching {
-    /// Batches for a database of so many letters.
+impl BatchSizer {
+    /// Creates the rules for a database with this number of letters.
     pub fn new(size: BatchSize, database_letters: i64) -> Self {
-        let mut batching = Self { size, wanted: LEAST_EXTENSIONS, ratio: None, letters: FIRST };
+        let mut sizer = Self {
+            size,
+            wanted_extensions: MIN_EXTENSIONS,
+            ratio: None,
+            letters: DEFAULT_FIRST_LETTERS,
+        };
         if database_letters > 0 {
-            // BLAST+ keeps 32 bits of it.
-            let wanted = (database_letters / LETTERS_PER_EXTENSION) as i32;
-            batching.wanted = wanted.max(LEAST_EXTENSIONS);
-            batching.letters = batching.wanted / FIRST_RATIO;
+            // BLAST+ keeps the lowest 32 bits.
+            let wanted_extensions = (database_letters / LETTERS_PER_EXTENSION) as i32;
+            sizer.wanted_extensions = wanted_extensions.max(MIN_EXTENSIONS);
+            sizer.letters = sizer.wanted_extensions / FIRST_EXTENSIONS_PER_LETTER;
         }
-        batching.clamp();
-        batching
+        sizer.clamp();
+        sizer
     }
 
     /// Letters of the next batch, at least.
@@ -105,46 +111,48 @@ impl Batching {
         }
     }
 
-    /// Whether the next batch depends on the one before.
+    /// Whether the size of the next batch depends on the one before.
     pub fn is_adaptive(&self) -> bool {
         self.size.is_adaptive()
     }
 
-    /// The last batch brought about so many extensions.
-    pub fn found(&mut self, extensions: u64) {
+    /// Records how many extensions the last batch caused.
+    pub fn record_extensions(&mut self, extensions: u64) {
         if !self.is_adaptive() {
             return;
         }
-        // BLAST+ counts in 32 bits; a negative number tells it nothing.
+        // BLAST+ counts in 32 bits and ignores negative numbers.
         let extensions = extensions as i32;
         if extensions >= 0 {
             let ratio = f64::from(extensions.wrapping_add(1)) / f64::from(self.letters);
-            let ratio = self.ratio.map_or(ratio, |before| WEIGHT * ratio + (1.0 - WEIGHT) * before);
+            let ratio = self.ratio.map_or(ratio, |before| {
+                LAST_BATCH_WEIGHT * ratio + (1.0 - LAST_BATCH_WEIGHT) * before
+            });
             self.ratio = Some(ratio);
-            // So few extensions that the number does not fit make the smallest batch.
-            self.letters = truncate_to_i32(f64::from(self.wanted) / ratio);
+            // If the quotient exceeds an `i32`, the batch gets the smallest size.
+            self.letters = truncate_to_i32(f64::from(self.wanted_extensions) / ratio);
         }
         self.clamp();
     }
 
-    /// Where it is, for who goes on from there.
-    pub fn course(&self) -> BatchState {
+    /// Returns the state from which another process can continue.
+    pub fn state(&self) -> BatchState {
         BatchState { letters: self.letters, ratio: self.ratio }
     }
 
-    /// Goes on from there.
-    pub fn go_on(&mut self, course: BatchState) {
-        (self.letters, self.ratio) = (course.letters, course.ratio);
+    /// Continues from the state of another process.
+    pub fn resume(&mut self, state: BatchState) {
+        (self.letters, self.ratio) = (state.letters, state.ratio);
         self.clamp();
     }
 
-    /// Keeps to the limits, beyond which the ratio is forgotten.
+    /// Limits the letters; BLAST+ forgets the ratio when it does so.
     fn clamp(&mut self) {
-        let BatchSize::Adaptive { most } = self.size else { return };
-        if self.letters > most {
-            (self.letters, self.ratio) = (most, None);
-        } else if self.letters < LEAST {
-            (self.letters, self.ratio) = (LEAST, None);
+        let BatchSize::Adaptive { max_letters } = self.size else { return };
+        if self.letters > max_letters {
+            (self.letters, self.ratio) = (max_letters, None);
+        } else if self.letters < MIN_LETTERS {
+            (self.letters, self.ratio) = (MIN_LETTERS, None);
         }
     }
 }
@@ -153,56 +161,58 @@ impl Batching {
 mod tests {
     use super::*;
 
-    const ADAPTIVE: BatchSize = BatchSize::Adaptive { most: 999_000 };
+    const ADAPTIVE: BatchSize = BatchSize::Adaptive { max_letters: 999_000 };
 
     #[test]
-    fn batches_grow_and_shrink_with_what_they_find() {
-        let mut batching = Batching::new(ADAPTIVE, 1_000_000);
-        assert_eq!(batching.letters(), 5000);
-        batching.found(9999);
-        assert_eq!(batching.letters(), 500_000);
+    fn extensions_determine_the_next_batch() {
+        let mut sizer = BatchSizer::new(ADAPTIVE, 1_000_000);
+        assert_eq!(sizer.letters(), 5000);
+        sizer.record_extensions(9999);
+        assert_eq!(sizer.letters(), 500_000);
         // 0.3 * 4 + 0.7 * 2
-        batching.found(1_999_999);
-        assert_eq!(batching.letters(), 384_615);
-        // Nothing, and nothing again: as many as can be, and what was before is forgotten.
-        batching.found(0);
-        assert_eq!(batching.letters(), 549_450);
-        batching.found(0);
-        batching.found(0);
-        assert_eq!(batching.letters(), 999_000);
-        batching.found(998_999_999);
-        assert_eq!(batching.letters(), 1000);
+        sizer.record_extensions(1_999_999);
+        assert_eq!(sizer.letters(), 384_615);
+        // Without extensions the batches grow to the limit, where the ratio is forgotten.
+        sizer.record_extensions(0);
+        assert_eq!(sizer.letters(), 549_450);
+        sizer.record_extensions(0);
+        sizer.record_extensions(0);
+        assert_eq!(sizer.letters(), 999_000);
+        sizer.record_extensions(998_999_999);
+        assert_eq!(sizer.letters(), 1000);
     }
 
     #[test]
-    fn too_few_extensions_for_a_number_make_the_smallest_batch() {
-        let mut batching = Batching::new(ADAPTIVE, 1_000_000);
-        batching.found(2);
-        assert_eq!(batching.letters(), 999_000);
+    fn an_overflowing_quotient_makes_the_smallest_batch() {
+        let mut sizer = BatchSizer::new(ADAPTIVE, 1_000_000);
+        sizer.record_extensions(2);
+        assert_eq!(sizer.letters(), 999_000);
         for extensions in [0, 1] {
-            let mut batching = Batching::new(ADAPTIVE, 1_000_000);
-            batching.found(extensions);
-            assert_eq!(batching.letters(), 100);
+            let mut sizer = BatchSizer::new(ADAPTIVE, 1_000_000);
+            sizer.record_extensions(extensions);
+            assert_eq!(sizer.letters(), 100);
         }
     }
 
     #[test]
-    fn who_goes_on_makes_the_same_batches() {
-        let mut one = Batching::new(ADAPTIVE, 1_000_000);
-        [9999, 1_999_999, 0].into_iter().for_each(|extensions| one.found(extensions));
-        let mut other = Batching::new(ADAPTIVE, 1_000_000);
-        other.go_on(one.course());
+    fn a_resumed_sizer_makes_the_same_batches() {
+        let mut original = BatchSizer::new(ADAPTIVE, 1_000_000);
+        [9999, 1_999_999, 0]
+            .into_iter()
+            .for_each(|extensions| original.record_extensions(extensions));
+        let mut resumed = BatchSizer::new(ADAPTIVE, 1_000_000);
+        resumed.resume(original.state());
         for extensions in [70_000, 0, 5] {
-            assert_eq!(one.letters(), other.letters());
-            one.found(extensions);
-            other.found(extensions);
+            assert_eq!(original.letters(), resumed.letters());
+            original.record_extensions(extensions);
+            resumed.record_extensions(extensions);
         }
     }
 
     #[test]
-    fn the_first_batch_is_by_the_database() {
-        assert_eq!(Batching::new(ADAPTIVE, 0).letters(), 5000);
-        assert_eq!(Batching::new(ADAPTIVE, 6_000_000_000).letters(), 10_000);
-        assert_eq!(Batching::new(BatchSize::Fixed(7), 6_000_000_000).letters(), 7);
+    fn the_database_determines_the_first_batch() {
+        assert_eq!(BatchSizer::new(ADAPTIVE, 0).letters(), 5000);
+        assert_eq!(BatchSizer::new(ADAPTIVE, 6_000_000_000).letters(), 10_000);
+        assert_eq!(BatchSizer::new(BatchSize::Fixed(7), 6_000_000_000).letters(), 7);
     }
 }

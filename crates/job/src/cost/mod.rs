@@ -1,7 +1,7 @@
-//! What metadata cost, by kind: what is known of it, and the choice that follows.
+//! The costs of metadata by encoding, and the choice of an encoding.
 
-mod account;
 mod choice;
+mod statistics;
 
-pub use self::account::{Account, NAMES, Seen};
-pub use self::choice::{Cost, Outlook, Reason, choose};
+pub use self::choice::{ChoiceConditions, ChoiceReason, Cost, choose_encoding};
+pub use self::statistics::{ENCODINGS, EncodingCosts, LinkStatistics};

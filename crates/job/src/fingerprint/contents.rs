@@ -1,5 +1,5 @@
-//! Fingerprints of the files of a database: those of its partitions, which add up to those of the
-//! volumes however the database is cut.
+//! Fingerprints of the files of a database. Those of partitions add up to those of volumes, however
+//! the database is cut.
 
 use std::collections::BTreeMap;
 
@@ -8,42 +8,43 @@ use serde::{Deserialize, Serialize};
 
 use super::SequenceFile;
 
-/// What of a volume a partition has.
+/// The part of a volume in a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Item {
-    /// The partition.
+pub struct FingerprintItem {
+    /// Number of the partition.
     pub partition: PartitionId,
-    /// The volume, counted from 0.
+    /// Number of the volume, from 0.
     pub volume: usize,
-    /// The kind of bytes.
+    /// The kind of file.
     pub side: SequenceFile,
 }
 
 /// Fingerprints of items.
-pub type Sums = BTreeMap<Item, u128>;
+pub type FingerprintSums = BTreeMap<FingerprintItem, u128>;
 
-/// Fingerprints of what is searched of each volume; empty where nobody wants to know.
+/// Fingerprints of the searched part of each volume; empty where they are not needed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Contents(BTreeMap<(usize, SequenceFile), u128>);
+pub struct VolumeFingerprints(BTreeMap<(usize, SequenceFile), u128>);
 
-impl Contents {
-    /// Adds up the items of all partitions.
-    pub fn of(sums: &Sums) -> Self {
+impl VolumeFingerprints {
+    /// Adds up the fingerprints of all partitions.
+    pub fn from_sums(sums: &FingerprintSums) -> Self {
         let mut volumes = BTreeMap::new();
         for (item, sum) in sums {
             let volume: &mut u128 = volumes.entry((item.volume, item.side)).or_default();
             *volume = volume.wrapping_add(*sum);
         }
-        Contents(volumes)
+        VolumeFingerprints(volumes)
     }
 
-    /// The fingerprint of one kind of bytes of all volumes.
+    /// Returns the fingerprint of one kind of file over all volumes.
     pub fn sum(&self, side: SequenceFile) -> u128 {
         let own = self.0.iter().filter(|((_, other), _)| *other == side);
         own.fold(0, |sum: u128, (_, more)| sum.wrapping_add(*more))
     }
 
-    /// The fingerprint of a volume, in hexadecimal digits; empty if none of it is searched.
+    /// Returns the fingerprint of a volume in hexadecimal digits; empty for a volume that is not
+    /// searched.
     pub fn of_volume(&self, volume: usize, side: SequenceFile) -> String {
         self.0.get(&(volume, side)).map_or_else(String::new, |sum| format!("{sum:032x}"))
     }

@@ -10,12 +10,12 @@ use fleetblast_db::partition::VolumeFile;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-pub use self::contents::{Contents, Item, Sums};
+pub use self::contents::{FingerprintItem, FingerprintSums, VolumeFingerprints};
 use crate::error::Error;
 
 /// Residues read at a time by a thread.
 const READ_RESIDUES: u64 = 16 << 20;
-/// Ranges for each thread, at least, so that the last ones leave no thread idle for long.
+/// Ranges for each thread, at least, so that no thread is idle for long at the end.
 const RANGES_PER_THREAD: usize = 4;
 
 /// One of the two files that hold sequences.
@@ -28,10 +28,10 @@ pub enum SequenceFile {
 }
 
 impl SequenceFile {
-    /// All of them.
+    /// Both files.
     pub const ALL: [SequenceFile; 2] = [SequenceFile::Residues, SequenceFile::Headers];
 
-    /// The file.
+    /// Returns the file of a volume.
     pub fn file(self) -> VolumeFile {
         match self {
             SequenceFile::Residues => VolumeFile::Sequences,

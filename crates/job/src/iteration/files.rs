@@ -29,7 +29,7 @@ impl Matrix {
         kept: &KeptMatrix,
         record: &QueryRecord,
     ) -> Self {
-        let checkpoint = || match &iteration.start {
+        let checkpoint = || match &iteration.initial_pssm {
             Some(start) if Arc::ptr_eq(&start.pssm, &kept.pssm) => start.checkpoint.clone(),
             _ => checkpoint(plan, iteration, kept, record),
         };
@@ -47,8 +47,8 @@ impl Matrix {
 
 #[cfg(test)]
 impl Matrix {
-    /// Creates a matrix with these bytes of a checkpoint only.
-    pub fn of_checkpoint(bytes: &[u8]) -> Self {
+    /// Creates a matrix with only the bytes of a checkpoint.
+    pub fn from_checkpoint(bytes: &[u8]) -> Self {
         Matrix { checkpoint: Some(bytes.to_vec()), table: None }
     }
 }
@@ -62,11 +62,11 @@ fn checkpoint(
     let mut bytes = Vec::new();
     let scoring = &iteration.params.scoring;
     let counted = || ObjectId::Text(format!("Query_{}", record.unnamed).into_bytes());
-    let id = iteration.start.as_ref().map_or_else(counted, |start| start.id.clone());
+    let id = iteration.initial_pssm.as_ref().map_or_else(counted, |start| start.id.clone());
     let checkpoint = Checkpoint {
         id: &id,
         title: Some(&record.record.title),
-        // By then BLAST+ has converted text to bytes.
+        // BLAST+ has converted text to bytes by then.
         is_text: false,
         pssm: &kept.pssm,
         observed: iteration.table.is_some(),
@@ -81,21 +81,21 @@ fn checkpoint(
 /// Writes PSSMs to their files.
 pub struct PssmFiles<'a> {
     iteration: &'a Iteration,
-    /// Number of PSSMs written so far.
+    /// Number of PSSMs written.
     count: usize,
 }
 
 impl<'a> PssmFiles<'a> {
-    /// Creates a writer for the files of the options.
+    /// Creates the writer of a plan's PSSM files.
     pub fn new(iteration: &'a Iteration) -> Self {
         PssmFiles { iteration, count: 0 }
     }
 
-    /// Writes a PSSM. It replaces the one before, or gets numbered files.
+    /// Writes a PSSM. It replaces the previous one or gets numbered files.
     ///
     /// # Errors
     /// A file that cannot be written; the message names it.
-    pub fn keep(&mut self, matrix: &Matrix) -> Result<(), Error> {
+    pub fn save(&mut self, matrix: &Matrix) -> Result<(), Error> {
         self.count += 1;
         let Iteration { checkpoint, table, .. } = self.iteration;
         for (path, bytes) in [(checkpoint, &matrix.checkpoint), (table, &matrix.table)] {
@@ -106,18 +106,18 @@ impl<'a> PssmFiles<'a> {
         Ok(())
     }
 
-    /// Writes PSSMs of a query, if the options ask for files.
+    /// Writes PSSMs of a query, if the plan has files for them.
     ///
     /// # Errors
-    /// As [`keep`](Self::keep).
-    pub fn keep_of<'k>(
+    /// As [`save`](Self::save).
+    pub fn save_all<'k>(
         &mut self,
         rules: &Rules,
         kept: impl IntoIterator<Item = &'k KeptMatrix>,
         record: &QueryRecord,
     ) -> Result<(), Error> {
         let mut matrices = kept.into_iter().filter_map(|kept| rules.matrix(kept, record));
-        matrices.try_for_each(|matrix| self.keep(&matrix))
+        matrices.try_for_each(|matrix| self.save(&matrix))
     }
 
     fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), Error> {

@@ -34,10 +34,10 @@ use crate::audience::Audience;
 use crate::error::Error;
 use crate::plan::{Format, Iteration, Plan};
 use crate::queries::QueryRecord;
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 
 /// Warning of BLAST+ about composition-based statistics that cannot be used with a PSSM.
-const RESET: &str = "Composition-based score adjustment conditioned on sequence properties and unconditional composition-based \
+const COMPOSITION_RESET: &str = "Composition-based score adjustment conditioned on sequence properties and unconditional composition-based \
     score adjustment is not supported with PSSMs, resetting to default value of standard composition-based statistics";
 /// Text after the report of a query whose last iteration found nothing new.
 pub const CONVERGED: &[u8] = b"\nSearch has CONVERGED!\n";
@@ -52,7 +52,7 @@ const NO_FREQUENCY: f64 = 0.0001;
 /// # Errors
 /// A subject that cannot be read.
 pub fn subject_letters<'t>(
-    target: &'t Target,
+    target: &'t SubjectDatabase,
     oid: u32,
     alignment: &Alignment,
 ) -> Result<Cow<'t, [u8]>, Error> {
@@ -94,21 +94,21 @@ impl<'a> Rules<'a> {
         self.plan.params.pattern()
     }
 
-    /// Whether the search for a pattern is the only iteration; then no PSSM is made (`run_token`,
-    /// psiblast_app.cpp).
+    /// Whether the search for a pattern is the only iteration, so that no PSSM is made
+    /// (`run_token`, psiblast_app.cpp). psiblast_app.cpp).
     fn is_pattern_alone(&self) -> bool {
-        self.pattern().is_some() && self.is_one_round()
+        self.pattern().is_some() && self.has_single_iteration()
     }
 
     /// Prints the warnings about a query and about the options, before its first iteration.
     pub fn print_warnings(&self, record: &QueryRecord, audience: &dyn Audience) {
-        record.tell_warnings(audience);
-        self.iteration.warnings.iter().for_each(|warning| audience.complain(warning));
+        record.report_warnings(audience);
+        self.iteration.warnings.iter().for_each(|warning| audience.print_message(warning));
     }
 
     /// Whether each query has one iteration.
-    pub fn is_one_round(&self) -> bool {
-        self.iteration.rounds == Some(1)
+    pub fn has_single_iteration(&self) -> bool {
+        self.iteration.max_iterations == Some(1)
     }
 
     /// Returns the ranges of the query in which the pattern of an iteration occurs; none without a
@@ -118,12 +118,12 @@ impl<'a> Rules<'a> {
         pattern.map(|pattern| pattern.occurrences_in(query)).unwrap_or_default()
     }
 
-    /// Returns the most subjects that are shown of an iteration.
+    /// Returns how many subjects of an iteration are shown, at most.
     pub fn shown(&self) -> usize {
         self.iteration.params.common.hitlist_size
     }
 
-    /// Whether the report is not one document (XML).
+    /// Whether the report consists of independent parts. XML is one document.
     pub fn is_plain(&self) -> bool {
         self.plan.report.format != Format::Xml
     }
@@ -131,7 +131,7 @@ impl<'a> Rules<'a> {
     /// Splits the hits of an iteration into the parts that are reported separately: one for each
     /// occurrence of a pattern. The next PSSM is made from the first part. For a document, hidden
     /// subjects are dropped before (`CSearchResults::TrimSeqAlign`).
-    pub fn parts(
+    pub fn split_parts(
         &self,
         begun: &mut IterationStart,
         mut hits: Vec<SubjectHit>,
@@ -156,7 +156,7 @@ impl<'a> Rules<'a> {
         hit.alignments.iter().filter(move |alignment| stored(alignment.evalue) < limit)
     }
 
-    /// Returns the OIDs of the subjects that have such alignments.
+    /// Returns the OIDs of the subjects with alignments below the inclusion threshold.
     pub fn below_threshold<'h>(
         &self,
         hits: impl IntoIterator<Item = &'h SubjectHit>,
@@ -167,7 +167,8 @@ impl<'a> Rules<'a> {
 
     /// Starts the multiple alignment of the next PSSM, with the query as its first row.
     pub fn alignment(record: &QueryRecord) -> QueryAlignment {
-        let letters: Vec<u8> = record.record.residues.iter().map(|&code| replaced(code)).collect();
+        let letters: Vec<u8> =
+            record.record.residues.iter().map(|&code| pssm_letter(code)).collect();
         QueryAlignment::new(&letters)
     }
 
@@ -188,7 +189,7 @@ impl<'a> Rules<'a> {
         let maker = self.maker.as_ref().ok_or_else(|| {
             Error::engine("No matrix frequency ratios were found for requested matrix")
         })?;
-        // Only tables, and the files beside them, show the observations of the columns.
+        // Only the files with tables show the observations of the columns.
         let rules = AlignmentRules {
             observes: self.iteration.table.is_some(),
             ..AlignmentRules::default()
@@ -196,7 +197,7 @@ impl<'a> Rules<'a> {
         maker.make(alignment, rules).map_err(Error::engine)
     }
 
-    fn refuse_pieces(&self, query: &Query) -> Result<(), Error> {
+    fn refuse_chunks(&self, query: &Query) -> Result<(), Error> {
         let next = std::slice::from_ref(query);
         match self.engine(true).grouping(next, &[1]).has_pieces() {
             // The rows of a PSSM cover the whole query.
@@ -222,13 +223,13 @@ impl<'a> Rules<'a> {
         self.engine(true).query(&input)
     }
 
-    /// Returns the warnings of BLAST+ about the next iteration of a query.
-    fn messages(&self, course: &mut QueryProgress, record: &QueryRecord) -> Vec<String> {
+    /// Returns BLAST+'s warnings about the next iteration of a query.
+    fn messages(&self, progress: &mut QueryProgress, record: &QueryRecord) -> Vec<String> {
         let mut messages = record.messages.clone();
-        let Some(pssm) = &course.query.pssm else { return messages };
-        if self.iteration.resets_composition && !course.reset {
-            course.reset = true;
-            messages.push(RESET.to_owned());
+        let Some(pssm) = &progress.query.pssm else { return messages };
+        if self.iteration.resets_composition && !progress.has_warned_of_reset {
+            progress.has_warned_of_reset = true;
+            messages.push(COMPOSITION_RESET.to_owned());
         }
         let nothing_known =
             || pssm.frequencies.iter().flatten().all(|&frequency| frequency <= NO_FREQUENCY);
@@ -259,75 +260,78 @@ impl<'a> Rules<'a> {
 
     /// Starts the iterations of a query.
     pub fn start(&self, query: Query) -> QueryProgress {
-        let mut course = QueryProgress::new(query);
-        let missing = || self.pattern()?.unsearchable_reason(&course.query).map(Error::warning);
+        let mut progress = QueryProgress::new(query);
+        let missing = || self.pattern()?.unsearchable_reason(&progress.query).map(Error::warning);
         if let Some(fault) = self.iteration.fault.clone().or_else(missing) {
-            course.fail(fault);
+            progress.fail(fault);
         }
-        if let Some(start) = &self.iteration.start {
-            let pssm = start.pssm_of(&course.query);
+        if let Some(start) = &self.iteration.initial_pssm {
+            let pssm = start.pssm_of(&progress.query);
             // There was no iteration before.
-            course.statistics =
+            progress.statistics =
                 Some(Statistics { standard: None, psi: Some([pssm.ungapped, pssm.gapped]) });
-            course.query.pssm = Some(pssm);
-            if let Err(error) = self.refuse_pieces(&course.query) {
-                course.fail(error);
+            progress.query.pssm = Some(pssm);
+            if let Err(error) = self.refuse_chunks(&progress.query) {
+                progress.fail(error);
             }
         }
-        course
+        progress
     }
 
     /// Starts the next iteration of a query; returns the data that its report needs.
-    pub fn begin(&self, course: &mut QueryProgress, record: &QueryRecord) -> IterationStart {
-        let kept = if self.is_kept() { course.kept() } else { None };
-        let messages = self.messages(course, record);
-        let places = self.occurrences(&course.query);
-        let (query, known, exceeds) = (course.query.clone(), course.found.clone(), false);
+    pub fn begin(&self, progress: &mut QueryProgress, record: &QueryRecord) -> IterationStart {
+        let kept = if self.saves_matrices() { progress.current_matrix() } else { None };
+        let messages = self.messages(progress, record);
+        let places = self.occurrences(&progress.query);
+        let (query, known, exceeds) = (progress.query.clone(), progress.found.clone(), false);
         IterationStart { kept, query, known, exceeds, places, messages }
     }
 
-    /// Records the hits of an iteration (their first part; outlines of alignments suffice). Returns
-    /// whether a PSSM is to be made from them by [`advance`](Self::advance).
-    pub fn record_hits(&self, course: &mut QueryProgress, hits: &[SubjectHit]) -> bool {
+    /// Records the hits of an iteration: those of its first part, where outlines of alignments
+    /// suffice. Returns whether [`advance`](Self::advance) must make a PSSM from them.
+    pub fn record_hits(&self, progress: &mut QueryProgress, hits: &[SubjectHit]) -> bool {
         if hits.is_empty() {
-            course.end(self.iteration.save_last);
+            progress.end(self.iteration.save_last);
             return false;
         }
-        course.statistics = self.statistics(&course.query);
+        progress.statistics = self.statistics(&progress.query);
         let found = self.below_threshold(hits);
-        let has_more = self.iteration.rounds.is_none_or(|rounds| course.done + 1 < rounds);
-        course.count(found, has_more);
-        if course.goes_on || self.iteration.save_last && !self.is_pattern_alone() {
+        let has_more = self
+            .iteration
+            .max_iterations
+            .is_none_or(|max_iterations| progress.done + 1 < max_iterations);
+        progress.count(found, has_more);
+        if progress.has_next || self.iteration.save_last && !self.is_pattern_alone() {
             return true;
         }
-        course.end(false);
+        progress.end(false);
         false
     }
 
     /// Makes the next PSSM from the multiple alignment of an iteration's subjects.
-    pub fn advance(&self, course: &mut QueryProgress, alignment: QueryAlignment) {
-        if let Err(error) = self.try_advance(course, alignment) {
-            course.fail(error);
+    pub fn advance(&self, progress: &mut QueryProgress, alignment: QueryAlignment) {
+        if let Err(error) = self.try_advance(progress, alignment) {
+            progress.fail(error);
         }
     }
 
     fn try_advance(
         &self,
-        course: &mut QueryProgress,
+        progress: &mut QueryProgress,
         alignment: QueryAlignment,
     ) -> Result<(), Error> {
         let mut pssm = self.pssm(alignment)?;
-        if let Some(before) = &course.query.pssm {
+        if let Some(before) = &progress.query.pssm {
             // A PSSM takes λ and H of gapped alignments from the one before (`_PSIUpdateLambdaK`,
             // blast_psi_priv.c), which may be for other gap costs.
             pssm.gapped = pssm.gapped.with_k_in(before.gapped);
         }
-        course.query = self.masked_again(&course.query).with_pssm(Arc::new(pssm));
-        if !course.goes_on {
-            course.end(self.iteration.save_last);
+        progress.query = self.masked_again(&progress.query).with_pssm(Arc::new(pssm));
+        if !progress.has_next {
+            progress.end(self.iteration.save_last);
             return Ok(());
         }
-        self.refuse_pieces(&course.query)
+        self.refuse_chunks(&progress.query)
     }
 
     /// Whether each PSSM gets its own files.
@@ -336,17 +340,17 @@ impl<'a> Rules<'a> {
     }
 
     /// Whether PSSMs are written to files.
-    fn is_kept(&self) -> bool {
+    fn saves_matrices(&self) -> bool {
         self.iteration.checkpoint.is_some() || self.iteration.table.is_some()
     }
 
     /// Formats a PSSM for its files; `None` if there are none.
     pub fn matrix(&self, kept: &KeptMatrix, record: &QueryRecord) -> Option<Matrix> {
-        self.is_kept().then(|| Matrix::new(self.plan, self.iteration, kept, record))
+        self.saves_matrices().then(|| Matrix::new(self.plan, self.iteration, kept, record))
     }
 }
 
 /// Returns the letter that BLAST+ uses for this one in a PSSM.
-fn replaced(code: u8) -> u8 {
+fn pssm_letter(code: u8) -> u8 {
     if code == alphabet::O { alphabet::X } else { code }
 }

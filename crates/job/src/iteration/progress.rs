@@ -9,28 +9,28 @@ use fleetblast_engine::query::Query;
 use fleetblast_report::scoremat::Statistics;
 
 use crate::error::Error;
-use crate::queries::INVALID;
+use crate::queries::NO_STATISTICS;
 
 /// The progress of a query through its iterations.
 pub struct QueryProgress {
     /// The query, with the PSSM of the next iteration.
     pub query: Query,
-    /// The last iteration found no new subject.
+    /// Whether the last iteration found no new subject.
     converged: bool,
-    /// There is no further iteration.
+    /// Whether there is no further iteration.
     pub ended: bool,
     /// PSSMs to be written after the last iteration.
     pub last: Vec<KeptMatrix>,
-    /// The error that ended it, which ends the whole search.
+    /// The error that ended the iterations, and with them the whole search.
     pub failure: Option<Error>,
     /// Number of iterations with hits.
     pub(super) done: usize,
     /// OIDs of the subjects below the threshold in the last iteration.
     pub(super) found: BTreeSet<u32>,
     /// Whether another iteration is due.
-    pub(super) goes_on: bool,
+    pub(super) has_next: bool,
     /// Whether the warning about composition-based statistics was issued.
-    pub(super) reset: bool,
+    pub(super) has_warned_of_reset: bool,
     /// Statistics of the last iteration.
     pub(super) statistics: Option<Statistics>,
 }
@@ -82,20 +82,20 @@ impl QueryProgress {
             failure: None,
             done: 0,
             found: BTreeSet::new(),
-            goes_on: false,
-            reset: false,
+            has_next: false,
+            has_warned_of_reset: false,
             statistics: None,
         }
     }
 
-    /// Whether the last iteration found no new subject and nothing failed, so that the report says
-    /// so.
+    /// Whether the report says that the query converged: the last iteration found no new subject,
+    /// and nothing failed.
     pub fn has_converged(&self) -> bool {
         self.converged && self.failure.is_none()
     }
 
-    /// Returns the current PSSM, to be written.
-    pub(super) fn kept(&self) -> Option<KeptMatrix> {
+    /// Returns the current PSSM and its statistics, to be saved.
+    pub(super) fn current_matrix(&self) -> Option<KeptMatrix> {
         let (pssm, statistics) = (self.query.pssm.clone()?, self.statistics?);
         Some(KeptMatrix { pssm, statistics })
     }
@@ -105,20 +105,20 @@ impl QueryProgress {
     pub(super) fn count(&mut self, found: BTreeSet<u32>, has_more: bool) {
         self.done += 1;
         self.converged = self.done > 1 && found.is_subset(&self.found);
-        self.goes_on = !self.converged && has_more;
+        self.has_next = !self.converged && has_more;
         self.found = found;
     }
 
-    /// Ends with an error if the query cannot be searched again. Its PSSM is written as for other
+    /// Fails if the query cannot be searched with its next PSSM, which is saved as for other
     /// queries.
-    pub fn end_if_lost(&mut self) {
+    pub fn fail_if_unsearchable(&mut self) {
         if !self.ended && !self.query.is_searchable() {
-            self.last.extend(self.kept());
-            self.fail(Error::engine(INVALID));
+            self.last.extend(self.current_matrix());
+            self.fail(Error::engine(NO_STATISTICS));
         }
     }
 
-    /// Ends with an error.
+    /// Ends the iterations with an error.
     pub fn fail(&mut self, error: Error) {
         self.failure = Some(error);
         self.ended = true;
@@ -127,7 +127,7 @@ impl QueryProgress {
     pub(super) fn end(&mut self, save_last: bool) {
         self.ended = true;
         if save_last {
-            self.last.extend(self.kept());
+            self.last.extend(self.current_matrix());
         }
     }
 }

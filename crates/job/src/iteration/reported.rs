@@ -13,7 +13,7 @@ use crate::reports;
 /// All iterations of a query, for their report.
 pub struct IteratedQuery {
     /// The iterations in their order.
-    pub searches: Vec<ReportedIteration>,
+    pub iterations: Vec<ReportedIteration>,
     /// Whether the last one found no new subject.
     pub converged: bool,
 }
@@ -42,7 +42,8 @@ pub struct ReportPart {
 }
 
 impl ReportedIteration {
-    /// Creates the report data of an iteration from its hits, which are [split](Rules::parts).
+    /// Creates the report data of an iteration from its hits, as
+    /// [`split_parts`](Rules::split_parts) returns them.
     pub fn new(
         rules: &Rules,
         record: &QueryRecord,
@@ -56,7 +57,7 @@ impl ReportedIteration {
         let statistics =
             |pssm: Arc<Pssm>| Arc::new(Pssm::of_statistics(pssm.ungapped, pssm.gapped));
         begun.query.pssm = begun.query.pssm.map(statistics);
-        let warning = record.warning_of(&begun.messages);
+        let warning = record.joined_warnings(&begun.messages);
         let messages = reports::xml_message(record, warning.clone());
         let part = |mut shown: Vec<SubjectHit>| {
             let alignments = shown.iter().map(|hit| hit.alignments.len()).sum();
@@ -66,12 +67,12 @@ impl ReportedIteration {
         ReportedIteration { begun, parts: parts.into_iter().map(part).collect(), warning, messages }
     }
 
-    /// Whether it searched for a pattern.
+    /// Whether the iteration searched for a pattern.
     pub fn has_pattern(&self) -> bool {
         !self.begun.places.is_empty()
     }
 
-    /// Returns the warning of each part. With a pattern there are none, since its report contains
+    /// Returns the warning of each part. With a pattern there are none, since the report contains
     /// them.
     pub fn warnings(&self) -> Vec<Option<Vec<u8>>> {
         match self.has_pattern() {
@@ -80,8 +81,8 @@ impl ReportedIteration {
         }
     }
 
-    /// Returns the results of its parts. `number` is that of the iteration within the query;
-    /// `before` is the number of iterations of all queries that were reported before.
+    /// Returns the results of the parts. `number` is the iteration's number within the query;
+    /// `before` counts the iterations reported before, of all queries.
     pub fn results<'s>(
         &'s self,
         rules: &Rules<'s>,
@@ -107,7 +108,7 @@ impl ReportedIteration {
                 hits: shown,
                 hit_count: *count,
                 round: Some(round),
-                ..reports::result(record, &begun.query)
+                ..reports::empty_result(record, &begun.query)
             }
         };
         parts.iter().enumerate().map(result).collect()

@@ -14,38 +14,38 @@ use crate::reports::{self, Reporter};
 #[derive(Default)]
 pub struct IterationReports {
     /// Number of iterations reported so far.
-    searches: u64,
+    iterations: u64,
 }
 
 impl IterationReports {
-    /// Writes the report of a query, which is given as in its first iteration. Calls `keep` before
-    /// each iteration is reported, and with `None` after the last; an error of `keep` ends the
+    /// Writes the report of a query, which is given as in its first iteration. Calls `save` before
+    /// each iteration is reported, and with `None` after the last; an error of `save` ends the
     /// report.
     ///
     /// # Errors
-    /// A report that cannot be made or written; an error of `keep`.
-    pub fn query(
+    /// A report that cannot be made or written; an error of `save`.
+    pub fn write_query(
         &mut self,
         rules: &Rules,
         (record, query): (&QueryRecord, &Query),
-        IteratedQuery { searches, converged }: IteratedQuery,
+        IteratedQuery { iterations, converged }: IteratedQuery,
         (reporter, output): (&mut Reporter, &mut impl Pages),
         audience: &dyn Audience,
-        mut keep: impl FnMut(Option<&ReportedIteration>) -> Result<(), Error>,
+        mut save: impl FnMut(Option<&ReportedIteration>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let is_plain = rules.is_plain();
-        if searches.is_empty() && is_plain && !reporter.is_open() {
-            reporter.open(&reports::result(record, query), output)?;
+        if iterations.is_empty() && is_plain && !reporter.is_open() {
+            reporter.write_opening(&reports::empty_result(record, query), output)?;
         }
         let mut report = Vec::new();
-        let mut numbered = searches.iter().zip(1..);
+        let mut numbered = iterations.iter().zip(1..);
         let reported = numbered.try_for_each(|(searched, number)| {
-            keep(Some(searched))?;
+            save(Some(searched))?;
             let place = (rules, record, number);
-            report.extend(self.search(place, searched, (reporter, output), audience)?);
+            report.extend(self.format_iteration(place, searched, (reporter, output), audience)?);
             Ok(())
         });
-        let reported = reported.and_then(|()| keep(None));
+        let reported = reported.and_then(|()| save(None));
         if reported.is_ok() && converged && is_plain {
             report.extend_from_slice(CONVERGED);
         }
@@ -54,36 +54,39 @@ impl IterationReports {
     }
 
     /// Formats the report of an iteration.
-    fn search(
+    fn format_iteration(
         &mut self,
         (rules, record, number): (&Rules, &QueryRecord, usize),
         searched: &ReportedIteration,
         (reporter, output): (&mut Reporter, &mut impl Pages),
         audience: &dyn Audience,
     ) -> Result<Vec<u8>, Error> {
-        let results = searched.results(rules, record, number, self.searches as usize);
-        self.searches += results.len() as u64;
+        let results = searched.results(rules, record, number, self.iterations as usize);
+        self.iterations += results.len() as u64;
         if !reporter.is_open() {
-            reporter.open(&results[0], output)?;
+            reporter.write_opening(&results[0], output)?;
         }
         let has_pattern = searched.has_pattern();
         let report = match has_pattern {
-            true => reporter.pattern(&results, searched.warning.as_deref())?,
-            false => reporter.round(&results[0])?,
+            true => reporter.format_pattern(&results, searched.warning.as_deref())?,
+            false => reporter.format_iteration(&results[0])?,
         };
-        searched.warnings().into_iter().for_each(|warning| reporter.tell(warning, audience));
+        searched
+            .warnings()
+            .into_iter()
+            .for_each(|warning| reporter.print_warning(warning, audience));
         // BLAST+ does not count the report of a pattern.
-        reporter.pass_over(usize::from(!has_pattern || !rules.is_plain()));
+        reporter.skip_queries(usize::from(!has_pattern || !rules.is_plain()));
         Ok(report)
     }
 
-    /// Counts iterations that are not reported here.
-    pub fn pass_over(&mut self, searches: u64) {
-        self.searches = self.searches.saturating_add(searches);
+    /// Counts iterations that another process reports.
+    pub fn count_iterations(&mut self, iterations: u64) {
+        self.iterations = self.iterations.saturating_add(iterations);
     }
 
-    /// Sets the number of iterations before, which were reported or counted elsewhere.
-    pub fn go_on(&mut self, searches: u64) {
-        self.searches = searches;
+    /// Sets the number of iterations that were reported before.
+    pub fn set_iteration_count(&mut self, iterations: u64) {
+        self.iterations = iterations;
     }
 }

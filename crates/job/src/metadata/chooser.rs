@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_metadata::{BlockResults, Encoding, EncodingChoice};
 
-use crate::cost::{Account, Cost, NAMES, Outlook, choose};
+use crate::cost::{ChoiceConditions, Cost, ENCODINGS, EncodingCosts, choose_encoding};
 use crate::error::Error;
 use crate::plan::Metadata;
-use crate::search::Phases;
-use crate::subjects::Target;
+use crate::search::PhaseTimes;
+use crate::subjects::SubjectDatabase;
 
 /// One block in this number is encoded in all encodings, since queries change. The first blocks are
 /// probed more often if that is cheap.
@@ -19,7 +19,7 @@ const PROBE_SHARE: f64 = 0.01;
 
 /// Encodes a block in a given encoding; also returns the whole time, and the part of it for
 /// formatting.
-type Encode<'a> = dyn FnMut(Encoding) -> Result<(BlockResults, [Duration; 2]), Error> + 'a;
+type EncodeBlock<'a> = dyn FnMut(Encoding) -> Result<(BlockResults, [Duration; 2]), Error> + 'a;
 
 /// The threads of the search, which relate the time for a block to the whole search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,9 +36,9 @@ pub struct EncodingChooser<'a> {
     /// The encoding that was asked for.
     pub encodings: EncodingChoice,
     /// Measured costs.
-    pub account: Account,
+    pub costs: EncodingCosts,
     limit: f64,
-    target: &'a Target,
+    target: &'a SubjectDatabase,
     capacity: SearchCapacity,
     /// Number of blocks so far.
     blocks: u64,
@@ -46,18 +46,18 @@ pub struct EncodingChooser<'a> {
     /// Time for encodings that were not used.
     probing: Duration,
     /// Times of the search up to the block before.
-    before: Phases,
+    before: PhaseTimes,
 }
 
 impl<'a> EncodingChooser<'a> {
     /// Creates a chooser for a search in this target.
-    pub fn new(metadata: &Metadata, capacity: SearchCapacity, target: &'a Target) -> Self {
+    pub fn new(metadata: &Metadata, capacity: SearchCapacity, target: &'a SubjectDatabase) -> Self {
         let Metadata { encodings, limit, .. } = *metadata;
-        let (account, before) = (Account::new(), Phases::default());
+        let (costs, before) = (EncodingCosts::new(), PhaseTimes::default());
         let (begun, probing) = (Instant::now(), Duration::ZERO);
         EncodingChooser {
             encodings,
-            account,
+            costs,
             limit,
             target,
             capacity,
@@ -73,10 +73,10 @@ impl<'a> EncodingChooser<'a> {
         &mut self,
         encoding: Encoding,
         hits: &[Vec<SubjectHit>],
-        encode: &mut Encode,
+        encode: &mut EncodeBlock,
     ) -> Result<BlockResults, Error> {
         let (results, times) = encode(encoding)?;
-        self.account.made(encoding, weight(hits), results.bytes.len(), times);
+        self.costs.record_encoded(encoding, block_weight(hits), results.bytes.len(), times);
         Ok(results)
     }
 
@@ -85,16 +85,16 @@ impl<'a> EncodingChooser<'a> {
     pub fn encode_cheapest(
         &mut self,
         (number, hits): (u64, &[Vec<SubjectHit>]),
-        phases: Phases,
+        phases: PhaseTimes,
         is_supported: &dyn Fn(Encoding) -> bool,
-        encode: &mut Encode,
+        encode: &mut EncodeBlock,
     ) -> Result<BlockResults, Error> {
-        let encodings = NAMES.into_iter().map(|(encoding, _)| encoding);
+        let encodings = ENCODINGS.into_iter().map(|(encoding, _)| encoding);
         let encodings: Vec<Encoding> =
             encodings.filter(|&encoding| is_supported(encoding)).collect();
         let mut probes = Vec::new();
-        let unmeasured = encodings.iter().any(|&it| self.account.expected(it, 1.0).is_none());
-        if unmeasured || is_due(self.blocks, self.probing, self.begun.elapsed()) {
+        let unmeasured = encodings.iter().any(|&it| self.costs.expected_cost(it, 1.0).is_none());
+        if unmeasured || is_probe_due(self.blocks, self.probing, self.begun.elapsed()) {
             for &encoding in &encodings {
                 let begun = Instant::now();
                 probes.push((self.encode(encoding, hits, encode)?, begun.elapsed()));
@@ -104,9 +104,9 @@ impl<'a> EncodingChooser<'a> {
         let costs = self.costs(&encodings, hits, [search, traceback]);
         // The groups together complete a block in this fraction of the time.
         let search = (search + traceback) / self.capacity.groups as f64;
-        let outlook = Outlook { search, rate: self.rate(), limit: self.limit };
-        let (encoding, why) = choose(&costs, &outlook);
-        self.account.chose(number, encoding, why);
+        let conditions = ChoiceConditions { search, rate: self.link_rate(), limit: self.limit };
+        let (encoding, why) = choose_encoding(&costs, &conditions);
+        self.costs.record_choice(number, encoding, why);
         self.blocks += 1;
         let others = probes.iter().filter(|(results, _)| results.encoding != encoding);
         self.probing += others.map(|&(_, took)| took).sum::<Duration>();
@@ -117,7 +117,7 @@ impl<'a> EncodingChooser<'a> {
     }
 
     /// Returns the seconds of the preliminary search and of the traceback of the last block.
-    fn block_times(&mut self, phases: Phases) -> [f64; 2] {
+    fn block_times(&mut self, phases: PhaseTimes) -> [f64; 2] {
         let before = std::mem::replace(&mut self.before, phases);
         let took = |now: Duration, before: Duration| now.saturating_sub(before).as_secs_f64();
         [took(phases.search, before.search), took(phases.traceback, before.traceback)]
@@ -130,20 +130,20 @@ impl<'a> EncodingChooser<'a> {
         hits: &[Vec<SubjectHit>],
         [search, traceback]: [f64; 2],
     ) -> Vec<Cost> {
-        let weight = weight(hits);
+        let weight = block_weight(hits);
         let SearchCapacity { threads, groups } = self.capacity;
-        let workers = self.account.link.map_or(threads, |link| link.workers.max(1) as usize);
+        let workers = self.costs.link.map_or(threads, |link| link.workers.max(1) as usize);
         // Seconds there for a second here.
         let there = threads as f64 / workers as f64;
-        let expected = self.account.expected(Encoding::Report, weight);
+        let expected = self.costs.expected_cost(Encoding::Report, weight);
         let format = expected.map_or(0.0, |(_, format)| there * format);
-        let again = there * (search * self.share(hits) + traceback);
+        let report_seconds = there * (search * self.subject_share(hits) + traceback);
         let mut cost = |encoding| {
-            let (cost, _) = self.account.expected(encoding, weight)?;
-            let cost = Cost { make: cost.make / groups as f64, ..cost };
+            let (cost, _) = self.costs.expected_cost(encoding, weight)?;
+            let cost = Cost { encode_seconds: cost.encode_seconds / groups as f64, ..cost };
             Some(match encoding {
-                Encoding::Oids => Cost { again: again + format, ..cost },
-                Encoding::Hits => Cost { again: format, ..cost },
+                Encoding::Oids => Cost { report_seconds: report_seconds + format, ..cost },
+                Encoding::Hits => Cost { report_seconds: format, ..cost },
                 Encoding::Report => cost,
             })
         };
@@ -151,28 +151,28 @@ impl<'a> EncodingChooser<'a> {
     }
 
     /// Returns the mean share of the database's letters that the subjects of a query have.
-    fn share(&self, hits: &[Vec<SubjectHit>]) -> f64 {
+    fn subject_share(&self, hits: &[Vec<SubjectHit>]) -> f64 {
         let length = |hit: &SubjectHit| f64::from(self.target.searched.length_of(hit.oid));
         let shown: f64 = hits.iter().flatten().map(length).sum();
         let all = hits.len().max(1) as f64 * self.target.searched.residues().max(1) as f64;
         (shown / all).min(1.0)
     }
 
-    fn rate(&self) -> Option<f64> {
-        self.account.link.and_then(|link| link.bytes_per_second)
+    fn link_rate(&self) -> Option<f64> {
+        self.costs.link.and_then(|link| link.bytes_per_second)
     }
 }
 
 /// Whether a block is to be encoded in all encodings, by its number, the time for `probing` so far,
 /// and the time for all.
-fn is_due(block: u64, probing: Duration, all: Duration) -> bool {
+fn is_probe_due(block: u64, probing: Duration, all: Duration) -> bool {
     let is_cheap = probing.as_secs_f64() <= PROBE_SHARE * all.as_secs_f64();
     block.is_multiple_of(PROBE_INTERVAL) || block.is_power_of_two() && is_cheap
 }
 
 /// Returns the measure of a block to which its costs are proportional: alignments, and a little for
 /// each query.
-fn weight(hits: &[Vec<SubjectHit>]) -> f64 {
+fn block_weight(hits: &[Vec<SubjectHit>]) -> f64 {
     let alignments: usize = hits.iter().flatten().map(|hit| hit.alignments.len()).sum();
     (alignments + hits.len().max(1)) as f64
 }
@@ -184,7 +184,8 @@ mod tests {
     #[test]
     fn blocks_are_probed_regularly_and_at_first_more_often_if_that_is_cheap() {
         let [second, long] = [Duration::from_secs(1), Duration::from_secs(1000)];
-        let due = |all| (0..100).filter(|&block| is_due(block, second, all)).collect::<Vec<_>>();
+        let due =
+            |all| (0..100).filter(|&block| is_probe_due(block, second, all)).collect::<Vec<_>>();
         assert_eq!(due(long), [0, 1, 2, 4, 8, 16, 32, 64, 96]);
         assert_eq!(due(second), [0, 32, 64, 96]);
     }

@@ -12,14 +12,14 @@ use super::statistics::BlockStatistics;
 use crate::error::Error;
 use crate::plan::Plan;
 use crate::queries::QueryRecord;
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 
 /// Encodes the results of blocks.
 pub struct MetadataEncoder<'a> {
     /// Whether the reported hits of a subject never depend on other subjects.
     has_independent_subjects: bool,
     engine: &'a Search,
-    target: &'a Target,
+    target: &'a SubjectDatabase,
 }
 
 /// A block that was searched.
@@ -32,27 +32,27 @@ pub struct SearchedBlock<'a> {
     pub batches: &'a [usize],
     /// For each query, whether any query of its batch can be searched. Empty unless batches extend
     /// beyond the block.
-    pub reach_out: Vec<bool>,
+    pub searched_by_batch: Vec<bool>,
     /// Hits of each query.
     pub hits: &'a [Vec<SubjectHit>],
     /// For each query, whether more subjects were aligned than the hit list holds.
     pub overflowed: &'a [bool],
     /// Whether any query is so long that it is searched in chunks.
-    pub has_pieces: bool,
+    pub has_chunks: bool,
     /// State after the last batch; `None` if the block ends inside a batch.
     pub batch_state: Option<BatchState>,
 }
 
 impl<'a> MetadataEncoder<'a> {
     /// Creates an encoder for the blocks of a plan.
-    pub fn new(plan: &Plan, engine: &'a Search, target: &'a Target) -> Self {
+    pub fn new(plan: &Plan, engine: &'a Search, target: &'a SubjectDatabase) -> Self {
         let has_independent_subjects =
             plan.params.common().filter == HspFilter::Collect && !plan.params.evalues_decide();
         MetadataEncoder { has_independent_subjects, engine, target }
     }
 
     /// Returns the searched target.
-    pub fn target(&self) -> &'a Target {
+    pub fn target(&self) -> &'a SubjectDatabase {
         self.target
     }
 
@@ -60,7 +60,7 @@ impl<'a> MetadataEncoder<'a> {
     /// impossible.
     pub fn supported_encoding(&self, encoding: Encoding, searched: &SearchedBlock) -> Encoding {
         match encoding {
-            Encoding::Oids if !self.can_be_found_again(searched) => Encoding::Hits,
+            Encoding::Oids if !self.can_be_searched_again(searched) => Encoding::Hits,
             encoding => encoding,
         }
     }
@@ -78,9 +78,10 @@ impl<'a> MetadataEncoder<'a> {
     ) -> Result<BlockResults, Error> {
         let SearchedBlock { prepared, hits, overflowed, .. } = searched;
         let bytes = match encoding {
-            Encoding::Report => return BlockResults::report(&report()?).map_err(no_room),
+            Encoding::Report => return BlockResults::report(&report()?).map_err(memory_error),
             Encoding::Oids => {
-                let shown: Vec<ShownSubjects> = hits.iter().zip(*overflowed).map(shown).collect();
+                let shown: Vec<ShownSubjects> =
+                    hits.iter().zip(*overflowed).map(shown_subjects).collect();
                 subjects::encode(&shown)
             }
             Encoding::Hits => {
@@ -88,15 +89,21 @@ impl<'a> MetadataEncoder<'a> {
                 hits::encode(hits, &statistics)
             }
         };
-        Ok(BlockResults { encoding, bytes: bytes.map_err(no_room)?, digest: hits::digest(hits) })
+        Ok(BlockResults {
+            encoding,
+            bytes: bytes.map_err(memory_error)?,
+            digest: hits::digest(hits),
+        })
     }
 
     /// Whether a search of only the shown subjects finds the same hits. That is not sure if hidden
     /// subjects influence the shown ones: by a filter of all subjects of a query, by the order of a
     /// subject's HSPs, or by the hit lists of chunks. It is also not sure for a batch that extends
     /// beyond the block, since its other queries are unknown.
-    fn can_be_found_again(&self, searched: &SearchedBlock) -> bool {
-        self.has_independent_subjects && !searched.has_pieces && searched.reach_out.is_empty()
+    fn can_be_searched_again(&self, searched: &SearchedBlock) -> bool {
+        self.has_independent_subjects
+            && !searched.has_chunks
+            && searched.searched_by_batch.is_empty()
     }
 }
 
@@ -109,10 +116,10 @@ pub fn encode_block(searched: SearchedBlock, results: BlockResults) -> Result<Ve
         queries: searched.records.iter().map(encode_query).collect(),
         batches: searched.batches.iter().map(|&count| count as u32).collect(),
         batch_state: searched.batch_state,
-        searched: searched.reach_out,
+        searched: searched.searched_by_batch,
         results,
     };
-    block.encode().map_err(no_room)
+    block.encode().map_err(memory_error)
 }
 
 /// Encodes a block of psiblast, whose queries are batches of their own, as the body of a record.
@@ -132,17 +139,17 @@ pub fn encode_iterated_block<'r>(
         searched: Vec::new(),
         results,
     };
-    block.encode().map_err(no_room)
+    block.encode().map_err(memory_error)
 }
 
 /// Returns the subjects that are shown of a query.
-fn shown((hits, &overflowed): (&Vec<SubjectHit>, &bool)) -> ShownSubjects {
+fn shown_subjects((hits, &overflowed): (&Vec<SubjectHit>, &bool)) -> ShownSubjects {
     let mut oids: Vec<u32> = hits.iter().map(|hit| hit.oid).collect();
     oids.sort_unstable();
     ShownSubjects { oids, overflowed }
 }
 
 /// Converts the error for missing memory.
-pub fn no_room(error: NoRoom) -> Error {
+pub fn memory_error(error: NoRoom) -> Error {
     Error::starved(error)
 }

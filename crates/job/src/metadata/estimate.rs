@@ -14,15 +14,15 @@ use rayon::prelude::*;
 use super::encoder::{MetadataEncoder, SearchedBlock, encode_block};
 use super::sink::amount;
 use super::writer::Parts;
-use crate::audience::Nobody;
-use crate::cost::{Cost, NAMES, Outlook, choose};
+use crate::audience::SilentAudience;
+use crate::cost::{ChoiceConditions, Cost, ENCODINGS, choose_encoding};
 use crate::error::Error;
 use crate::plan::{Format, Metadata, MetadataDestination, Plan};
-use crate::queries::count::count;
-use crate::queries::{Block, Queries, QueryRecord};
+use crate::queries::count::count_queries;
+use crate::queries::{PreparedBlock, QueryReader, QueryRecord};
 use crate::reports::Reporter;
-use crate::search::TwoPhases;
-use crate::subjects::Target;
+use crate::search::TwoPhaseSearch;
+use crate::subjects::SubjectDatabase;
 use crate::trace::Recorder;
 
 /// Time after which the sample is not enlarged.
@@ -59,7 +59,7 @@ pub struct Estimate {
 
 /// Sums over a sample.
 #[derive(Default)]
-struct Sums {
+struct SampleSums {
     weight: Weight,
     search: Duration,
     report_bytes: usize,
@@ -77,17 +77,23 @@ impl Estimate {
     pub fn new(
         plan: &Plan,
         metadata: &Metadata,
-        target: &Target,
+        target: &SubjectDatabase,
         ranks: u32,
     ) -> Result<Self, Error> {
-        let (all, engine) = (count(plan), plan.engine(target.totals));
+        let (all, engine) = (count_queries(plan), plan.engine(target.totals));
         let records = sample(plan, target, &engine, all)?;
         let mut sampler = Sampler {
             plan,
             target,
             engine: &engine,
-            search: TwoPhases::new(target, &engine, plan, &Nobody, Recorder::default())?,
-            sums: Sums::default(),
+            search: TwoPhaseSearch::new(
+                target,
+                &engine,
+                plan,
+                &SilentAudience,
+                Recorder::default(),
+            )?,
+            sums: SampleSums::default(),
         };
         let begun = Instant::now();
         for step in records {
@@ -111,12 +117,19 @@ impl Estimate {
             time.as_secs_f64() * times * threads as f64 / threads_used as f64
         };
         let format_there = seconds(io_threads, sums.format, queries);
-        let costs = NAMES.iter().zip(&sums.encodings).filter_map(|(&(kind, _), sampled)| {
-            let (bytes, make, again) = (*sampled)?;
-            let (bytes, make) = (bytes as f64 * queries, seconds(search_threads, make, queries));
-            let format = if kind == Encoding::Report { 0.0 } else { format_there };
-            Some(Cost { kind, bytes, make, again: seconds(io_threads, again, queries) + format })
-        });
+        let costs =
+            ENCODINGS.iter().zip(&sums.encodings).filter_map(|(&(encoding, _), sampled)| {
+                let (bytes, encode_seconds, report_seconds) = (*sampled)?;
+                let (bytes, encode_seconds) =
+                    (bytes as f64 * queries, seconds(search_threads, encode_seconds, queries));
+                let format = if encoding == Encoding::Report { 0.0 } else { format_there };
+                Some(Cost {
+                    encoding,
+                    bytes,
+                    encode_seconds,
+                    report_seconds: seconds(io_threads, report_seconds, queries) + format,
+                })
+            });
         Ok(Estimate {
             queries: all.map(|all| all.sequences),
             sampled: sums.weight.sequences,
@@ -136,25 +149,27 @@ impl Estimate {
     }
 
     /// Returns the seconds until the report is complete, over a link of this rate in megabit per
-    /// second. `make` and `again` are the seconds of the search site and of the I/O site.
-    fn job_seconds(&self, [make, bytes, again]: [f64; 3], link: f64) -> f64 {
-        let stages = [self.search + make, 8e-6 * bytes / link, again];
+    /// second. `encode_seconds` and `report_seconds` are the seconds of the search site and of the
+    /// I/O site.
+    fn job_seconds(&self, [encode_seconds, bytes, report_seconds]: [f64; 3], link: f64) -> f64 {
+        let stages = [self.search + encode_seconds, 8e-6 * bytes / link, report_seconds];
         match self.overlaps {
             true => stages.into_iter().fold(0.0, f64::max),
             false => stages.into_iter().sum(),
         }
     }
 
-    fn row(
+    fn write_row(
         &self,
         f: &mut fmt::Formatter<'_>,
         name: &str,
-        [make, bytes, again]: [f64; 3],
+        [encode_seconds, bytes, report_seconds]: [f64; 3],
     ) -> fmt::Result {
         let seconds = |seconds: f64| format!("{seconds:.2} s");
         write!(f, "  {name:<26}{:>12}", amount(bytes as u64))?;
-        write!(f, "{:>12}{:>12}", seconds(make), seconds(again))?;
-        let jobs = LINKS.map(|link| seconds(self.job_seconds([make, bytes, again], link)));
+        write!(f, "{:>12}{:>12}", seconds(encode_seconds), seconds(report_seconds))?;
+        let jobs = LINKS
+            .map(|link| seconds(self.job_seconds([encode_seconds, bytes, report_seconds], link)));
         jobs.iter().try_for_each(|job| write!(f, "{job:>12}"))?;
         writeln!(f)
     }
@@ -182,13 +197,17 @@ impl fmt::Display for Estimate {
         write!(f, "  {:<26}{:>12}{:>12}{:>12}", "encoding", "bytes", "made here", "used there")?;
         LINKS.iter().try_for_each(|link| write!(f, "{:>12}", format!("{link} Mbit/s")))?;
         writeln!(f)?;
-        self.row(f, "directly", [self.format, self.report_bytes, 0.0])?;
-        for (kind, name) in NAMES {
+        self.write_row(f, "directly", [self.format, self.report_bytes, 0.0])?;
+        for (encoding, name) in ENCODINGS {
             let wished =
-                if self.encodings == EncodingChoice::Only(kind) { " (-metadata)" } else { "" };
+                if self.encodings == EncodingChoice::Only(encoding) { " (-metadata)" } else { "" };
             let name = format!("{name}{wished}");
-            match self.costs.iter().find(|cost| cost.kind == kind) {
-                Some(cost) => self.row(f, &name, [cost.make, cost.bytes, cost.again])?,
+            match self.costs.iter().find(|cost| cost.encoding == encoding) {
+                Some(cost) => self.write_row(
+                    f,
+                    &name,
+                    [cost.encode_seconds, cost.bytes, cost.report_seconds],
+                )?,
                 None => writeln!(f, "  {name:<26}{:>12}", "as hits")?,
             }
         }
@@ -196,9 +215,9 @@ impl fmt::Display for Estimate {
         let chosen = LINKS.map(|link| {
             // Without a rate, the bytes decide.
             let rate = self.measures_link.then_some(link * 125e3);
-            let outlook = Outlook { search: self.search, rate, limit: self.limit };
-            let chosen = choose(&self.costs, &outlook).0;
-            NAMES.iter().find(|(kind, _)| *kind == chosen).map_or("", |(_, name)| name)
+            let conditions = ChoiceConditions { search: self.search, rate, limit: self.limit };
+            let chosen = choose_encoding(&self.costs, &conditions).0;
+            ENCODINGS.iter().find(|(encoding, _)| *encoding == chosen).map_or("", |(_, name)| name)
         });
         chosen.iter().try_for_each(|name| write!(f, "{name:>12}"))
     }
@@ -208,23 +227,23 @@ impl fmt::Display for Estimate {
 /// is known.
 fn sample(
     plan: &Plan,
-    target: &Target,
+    target: &SubjectDatabase,
     engine: &Search,
     all: Option<Weight>,
 ) -> Result<Vec<Vec<QueryRecord>>, Error> {
     let steps = positions(all.map(|all| all.sequences));
     let wanted: BTreeSet<u64> = steps.iter().flatten().copied().collect();
     let last = wanted.last().copied().unwrap_or(0);
-    let (letters, included) = (target.letters(), target.nothing_included);
-    let queries = Queries::open(plan, BLOCK_RESIDUES, letters, included, &Nobody)?;
+    let (letters, included) = (target.letters(), target.is_database_empty);
+    let queries = QueryReader::open(plan, BLOCK_RESIDUES, letters, included, &SilentAudience)?;
     let mut sample = BTreeMap::new();
     let mut position = 0;
     if let Some(mut queries) = queries {
         while position <= last
-            && let Some(read) = queries.next_records(engine, &Nobody)?
+            && let Some(read) = queries.next_records(engine, &SilentAudience)?
         {
             // Where batches depend on the results, their size does not matter here.
-            queries.found(0);
+            queries.record_extensions(0);
             for record in read.records {
                 if wanted.contains(&position) {
                     sample.insert(position, record);
@@ -256,10 +275,10 @@ fn positions(all: Option<u64>) -> Vec<Vec<u64>> {
 /// Searches the sample.
 struct Sampler<'a> {
     plan: &'a Plan,
-    target: &'a Target,
+    target: &'a SubjectDatabase,
     engine: &'a Search,
-    search: TwoPhases<'a>,
-    sums: Sums,
+    search: TwoPhaseSearch<'a>,
+    sums: SampleSums,
 }
 
 impl Sampler<'_> {
@@ -271,15 +290,15 @@ impl Sampler<'_> {
         let prepared: Vec<_> =
             records.par_iter().map(|record| record.prepare(self.engine)).collect();
         let batches = vec![1; records.len()];
-        let block = Block { records, prepared, batches, failure: None };
+        let block = PreparedBlock { records, prepared, batches, failure: None };
         let begun = Instant::now();
-        let hits = self.search.run(&block.prepared, &block.batches)?;
+        let hits = self.search.search_block(&block.prepared, &block.batches)?;
         self.sums.search += begun.elapsed();
         self.sums.weight.sequences += block.records.len() as u64;
         self.sums.weight.residues +=
             block.prepared.iter().map(|query| u64::from(query.length)).sum::<u64>();
         let begun = Instant::now();
-        let parts = self.report(&block, &hits)?;
+        let parts = self.format_reports(&block, &hits)?;
         let format = begun.elapsed();
         self.sums.format += format;
         self.sums.report_bytes += parts.iter().map(Vec::len).sum::<usize>();
@@ -290,15 +309,15 @@ impl Sampler<'_> {
             records: &block.records,
             prepared: &block.prepared,
             batches: &block.batches,
-            reach_out: if cut { block.searched() } else { Vec::new() },
+            searched_by_batch: if cut { block.searched() } else { Vec::new() },
             hits: &hits,
             overflowed: &overflowed,
-            has_pieces: self.search.has_pieces,
+            has_chunks: self.search.has_chunks,
             batch_state: None,
         };
         let encoder = MetadataEncoder::new(self.plan, self.engine, self.target);
         let mut encoded = Vec::new();
-        for (encoding, _) in NAMES {
+        for (encoding, _) in ENCODINGS {
             if encoder.supported_encoding(encoding, &searched()) != encoding {
                 continue;
             }
@@ -315,7 +334,7 @@ impl Sampler<'_> {
             if encoding == Encoding::Oids {
                 let count = self.target.searched.oid_count();
                 let shown = subjects::decode(&shown, hits.len(), count);
-                self.search.run_again(
+                self.search.search_known_subjects(
                     &block.prepared,
                     &block.batches,
                     &shown.unwrap_or_default(),
@@ -329,13 +348,17 @@ impl Sampler<'_> {
 
     /// Formats the report of some queries, without its start and end unless these depend on the
     /// queries.
-    fn report(&self, block: &Block, hits: &[Vec<SubjectHit>]) -> Result<Vec<Vec<u8>>, Error> {
+    fn format_reports(
+        &self,
+        block: &PreparedBlock,
+        hits: &[Vec<SubjectHit>],
+    ) -> Result<Vec<Vec<u8>>, Error> {
         let mut reporter = Reporter::new(self.plan, self.target, Recorder::default());
         let mut pages = Parts::default();
-        reporter.pass_over(0);
-        reporter.block(block, &block.searched(), hits, &mut pages, &Nobody)?;
+        reporter.skip_queries(0);
+        reporter.write_block(block, &block.searched(), hits, &mut pages, &SilentAudience)?;
         if self.plan.report.format == Format::Sam {
-            reporter.finish(&mut pages, &Nobody)?;
+            reporter.finish(&mut pages, &SilentAudience)?;
         }
         Ok(pages.take_parts())
     }
@@ -371,8 +394,18 @@ mod tests {
             report_bytes: 1e7,
             format: 1.0,
             costs: vec![
-                Cost { kind: Encoding::Hits, bytes: 1e5, make: 0.5, again: 1.0 },
-                Cost { kind: Encoding::Report, bytes: 1e6, make: 1.5, again: 0.0 },
+                Cost {
+                    encoding: Encoding::Hits,
+                    bytes: 1e5,
+                    encode_seconds: 0.5,
+                    report_seconds: 1.0,
+                },
+                Cost {
+                    encoding: Encoding::Report,
+                    bytes: 1e6,
+                    encode_seconds: 1.5,
+                    report_seconds: 0.0,
+                },
             ],
             encodings: EncodingChoice::Only(Encoding::Hits),
             limit: 0.5,

@@ -36,33 +36,33 @@ pub struct Expansion {
 /// made: then no report is written. Truncated metadata are an error, too, but the report of their
 /// whole blocks is written if it has any of the wanted queries.
 pub fn expand(expansion: Expansion, audience: &dyn Audience) -> Result<(), Error> {
-    let made = pool(expansion.threads)?.install(|| make(expansion, audience));
-    made.inspect_err(|_| audience.leave())
+    let made = pool(expansion.threads)?.install(|| expand_in_pool(expansion, audience));
+    made.inspect_err(|_| audience.abort())
 }
 
-fn make(expansion: Expansion, audience: &dyn Audience) -> Result<(), Error> {
+fn expand_in_pool(expansion: Expansion, audience: &dyn Audience) -> Result<(), Error> {
     let Expansion { mut opened, plan, out, wanted, .. } = expansion;
     let (wanted, encodings, begun) = (WantedQueries::new(wanted), opened.header.encodings, false);
     let Some(plan) = plan else {
         let output = Output::open(&out)?;
         let maker = ReportMaker { site: None, encodings, output, wanted, begun };
-        return make_all(maker, &mut opened, audience);
+        return report_all_blocks(maker, &mut opened, audience);
     };
     let header = opened.header.clone();
     let searched = format!("for {}", opened.path.display());
     open_site(&plan, &header, &searched, audience, |site| {
-        audience.begin();
+        audience.begin_search();
         if audience.is_watching() {
-            audience.expect(None);
+            audience.set_query_count(None);
         }
         let output = Output::open(&out)?;
         let maker = ReportMaker { site: Some(site), encodings, output, wanted, begun };
-        make_all(maker, &mut opened, audience)
+        report_all_blocks(maker, &mut opened, audience)
     })
 }
 
 /// Makes the report of all blocks, or of the whole blocks of truncated metadata.
-fn make_all(
+fn report_all_blocks(
     mut maker: ReportMaker<Output>,
     opened: &mut OpenedMetadata,
     audience: &dyn Audience,
@@ -84,8 +84,8 @@ fn make_all(
             break Ok(end);
         }
         let block = Block::decode(&record).map_err(|error| broken(&error))?;
-        let unlike = |what| broken(&MetadataError::Damaged { offset: record.offset, what });
-        maker.block(block, &unlike, audience)?;
+        let to_error = |what| broken(&MetadataError::Damaged { offset: record.offset, what });
+        maker.report_block(block, &to_error, audience)?;
     };
     let path = path.display();
     let missing = maker
@@ -114,7 +114,7 @@ fn finish(
     end: Option<&End>,
     audience: &dyn Audience,
 ) -> Result<(), Error> {
-    maker.end(end, audience)?;
+    maker.finish(end, audience)?;
     maker.output.commit()?;
     if let Some(site) = &maker.site {
         site.warn_of_odd_headers(audience);

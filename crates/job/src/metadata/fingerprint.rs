@@ -3,25 +3,29 @@
 use fleetblast_metadata::header::DatabaseFingerprint;
 
 use crate::error::Error;
-use crate::fingerprint::{Contents, SequenceFile, fingerprint_sequences};
-use crate::subjects::Target;
+use crate::fingerprint::{SequenceFile, VolumeFingerprints, fingerprint_sequences};
+use crate::subjects::SubjectDatabase;
 
 /// Computes the fingerprint of a target. Reads all of it, on the threads of the current pool.
 ///
 /// # Errors
 /// Files that cannot be read.
-pub fn fingerprint_database(target: &Target) -> Result<DatabaseFingerprint, Error> {
-    let sums = if target.is_on_disk() { on_disk(target)? } else { target.memory_fingerprint()? };
+pub fn fingerprint_database(target: &SubjectDatabase) -> Result<DatabaseFingerprint, Error> {
+    let sums = if target.is_on_disk() {
+        fingerprint_files(target)?
+    } else {
+        target.memory_fingerprint()?
+    };
     Ok(with_sums(target, sums))
 }
 
-/// Computes the fingerprint of a target whose files were read by ranks.
+/// Computes the fingerprint of subjects whose files were read by ranks.
 ///
 /// # Errors
 /// Sequences outside of files that cannot be read.
-pub fn of_ranks_database(
-    target: &Target,
-    contents: &Contents,
+pub fn fingerprint_ranks_database(
+    target: &SubjectDatabase,
+    contents: &VolumeFingerprints,
 ) -> Result<DatabaseFingerprint, Error> {
     match target.is_on_disk() {
         true => Ok(with_sums(target, SequenceFile::ALL.map(|side| contents.sum(side)))),
@@ -30,7 +34,7 @@ pub fn of_ranks_database(
 }
 
 /// Combines the fingerprints of residues and headers with the rest.
-fn with_sums(target: &Target, [residues, headers]: [u128; 2]) -> DatabaseFingerprint {
+fn with_sums(target: &SubjectDatabase, [residues, headers]: [u128; 2]) -> DatabaseFingerprint {
     DatabaseFingerprint {
         sequences: target.searched.sequences(),
         letters: target.searched.residues(),
@@ -40,7 +44,7 @@ fn with_sums(target: &Target, [residues, headers]: [u128; 2]) -> DatabaseFingerp
     }
 }
 
-fn on_disk(target: &Target) -> Result<[u128; 2], Error> {
+fn fingerprint_files(target: &SubjectDatabase) -> Result<[u128; 2], Error> {
     let database = &target.searched;
     let items = SequenceFile::ALL.map(|side| (side, side, 0..database.oid_count()));
     let read = fingerprint_sequences(database, &items)?;
@@ -52,19 +56,19 @@ fn on_disk(target: &Target) -> Result<[u128; 2], Error> {
 
 /// Describes the difference between the searched database and the one here; `None` if they are
 /// equal.
-pub fn difference(searched: &DatabaseFingerprint, here: &DatabaseFingerprint) -> Option<String> {
+pub fn difference(searched: &DatabaseFingerprint, own: &DatabaseFingerprint) -> Option<String> {
     let count = |database: &DatabaseFingerprint| {
         format!("{} sequences of {} letters", database.sequences, database.letters)
     };
-    if (searched.sequences, searched.letters) != (here.sequences, here.letters) {
-        return Some(format!("it holds {} instead of {}", count(here), count(searched)));
+    if (searched.sequences, searched.letters) != (own.sequences, own.letters) {
+        return Some(format!("it holds {} instead of {}", count(own), count(searched)));
     }
-    if searched.residues != here.residues {
+    if searched.residues != own.residues {
         return Some("its sequences are others, or in another order".to_owned());
     }
-    if searched.headers != here.headers {
+    if searched.headers != own.headers {
         return Some("its headers differ".to_owned());
     }
     let what = "its masks, or what its aliases and lists show, differ";
-    (searched.rest != here.rest).then(|| what.to_owned())
+    (searched.rest != own.rest).then(|| what.to_owned())
 }

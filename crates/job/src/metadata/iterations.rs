@@ -10,12 +10,12 @@ use fleetblast_engine::query::Query;
 use fleetblast_metadata::iterations::{self, BlockIterations, IterationResult, QueryIterations};
 use fleetblast_metadata::{BlockResults, Encoding, hits};
 
-use super::encoder::no_room;
+use super::encoder::memory_error;
 use super::statistics::BlockStatistics;
 use crate::error::Error;
 use crate::iteration::{IteratedQuery, IterationStart, ReportPart, ReportedIteration, Rules};
 use crate::queries::QueryRecord;
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 
 /// Encodes the results of a block's queries; `before` iterations are reported before it.
 ///
@@ -23,41 +23,41 @@ use crate::subjects::Target;
 /// No memory.
 pub fn encode_iterations(
     rules: &Rules,
-    target: &Target,
+    target: &SubjectDatabase,
     before: u64,
     queries: Vec<IteratedQuery>,
 ) -> Result<BlockResults, Error> {
     let encoded = queries.iter().map(|query| encode_query(rules, query)).collect();
     let encoded = BlockIterations { is_document: !rules.is_plain(), before, queries: encoded };
-    let searches = queries.into_iter().flat_map(|query| query.searches);
+    let searches = queries.into_iter().flat_map(|query| query.iterations);
     let parts = searches.map(
         |ReportedIteration { begun: IterationStart { query, known, .. }, parts, .. }| {
-            (query, (known, shown(parts)))
+            (query, (known, shown_hits(parts)))
         },
     );
     let (queries, (known, shown)): (Vec<_>, (Vec<_>, Vec<_>)) = parts.unzip();
-    let bytes = hits::encode(&shown, &statistics(rules, &queries, target)).map_err(no_room)?;
-    let bytes = encoded.encode(&bytes).map_err(no_room)?;
+    let bytes = hits::encode(&shown, &statistics(rules, &queries, target)).map_err(memory_error)?;
+    let bytes = encoded.encode(&bytes).map_err(memory_error)?;
     let digest = iterations::digest(&shown, &known);
     Ok(BlockResults { encoding: Encoding::Hits, bytes, digest })
 }
 
 /// Returns the hits that are shown of an iteration.
-fn shown(parts: Vec<ReportPart>) -> Vec<SubjectHit> {
+fn shown_hits(parts: Vec<ReportPart>) -> Vec<SubjectHit> {
     parts.into_iter().flat_map(|part| part.shown).collect()
 }
 
 fn statistics<'a>(
     rules: &Rules<'a>,
     queries: &'a [Query],
-    target: &'a Target,
+    target: &'a SubjectDatabase,
 ) -> BlockStatistics<'a> {
     BlockStatistics::with_engines(|query| rules.engine(query.pssm.is_some()), queries, target)
 }
 
 fn encode_query(
     rules: &Rules,
-    IteratedQuery { searches, converged }: &IteratedQuery,
+    IteratedQuery { iterations, converged }: &IteratedQuery,
 ) -> QueryIterations {
     let mut expected = BTreeSet::new();
     let search = |ReportedIteration { begun, parts, .. }: &ReportedIteration| {
@@ -75,7 +75,7 @@ fn encode_query(
         expected = rules.below_threshold(shown);
         result
     };
-    QueryIterations { iterations: searches.iter().map(search).collect(), converged: *converged }
+    QueryIterations { iterations: iterations.iter().map(search).collect(), converged: *converged }
 }
 
 /// Decodes the results of a block's queries, which are given as in their first iteration. Returns
@@ -85,7 +85,7 @@ fn encode_query(
 /// Results that cannot be decoded or differ from the encoded ones, or another format of the report.
 pub fn decode_iterations(
     rules: &Rules,
-    target: &Target,
+    target: &SubjectDatabase,
     queries: Vec<(&QueryRecord, &Query)>,
     results: &BlockResults,
 ) -> Result<(u64, Vec<IteratedQuery>), DecodeError> {
@@ -93,8 +93,8 @@ pub fn decode_iterations(
         BlockIterations::decode(&results.bytes, queries.len()).ok_or(DecodeError::Unreadable)?;
     let exceeds = |query: &QueryIterations| query.iterations.iter().any(|it| it.exceeds);
     // In a document, subjects that it does not show do not go into PSSMs either.
-    let is_alike =
-        encoded.is_document != rules.is_plain() || !encoded.is_document && rules.is_one_round();
+    let is_alike = encoded.is_document != rules.is_plain()
+        || !encoded.is_document && rules.has_single_iteration();
     if !is_alike && encoded.queries.iter().any(exceeds) {
         return Err(DecodeError::OtherFormat);
     }
@@ -106,7 +106,7 @@ pub fn decode_iterations(
     let flat = searched.concat();
     let hits = hits::decode(bytes, flat.len(), &statistics(rules, &flat, target));
     let hits = hits.ok_or(DecodeError::Unreadable)?;
-    let known = known(rules, &encoded.queries, &hits);
+    let known = known_subjects(rules, &encoded.queries, &hits);
     if iterations::digest(&hits, &known) != results.digest {
         return Err(DecodeError::Different);
     }
@@ -125,13 +125,13 @@ pub fn decode_iterations(
             *alignments = alignments.saturating_add(hidden as usize);
             searched
         });
-        IteratedQuery { searches: searches.collect(), converged }
+        IteratedQuery { iterations: searches.collect(), converged }
     };
     Ok((before, queries.map(query).collect()))
 }
 
 /// Returns for each iteration the subjects below the threshold in the one before.
-fn known(
+fn known_subjects(
     rules: &Rules,
     queries: &[QueryIterations],
     hits: &[Vec<SubjectHit>],

@@ -10,7 +10,7 @@ use super::wanted::WantedQueries;
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::output::Pages;
-use crate::queries::{Block, QueryRecord};
+use crate::queries::{PreparedBlock, QueryRecord};
 
 /// Makes a report from blocks of metadata.
 pub struct ReportMaker<'a, P> {
@@ -30,47 +30,47 @@ impl<P: Pages> ReportMaker<'_, P> {
     /// Reports a block.
     ///
     /// # Errors
-    /// A block that cannot be decoded or whose results are not found here, converted by `unlike`; a
-    /// report that cannot be made or written.
-    pub fn block(
+    /// A block that cannot be decoded or whose results are not found here, converted by `to_error`;
+    /// a report that cannot be made or written.
+    pub fn report_block(
         &mut self,
         block: metadata::Block,
-        unlike: &dyn Fn(&'static str) -> Error,
+        to_error: &dyn Fn(&'static str) -> Error,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
         let metadata::Block { queries, batches, searched, results, batch_state: _ } = block;
         let records: Vec<QueryRecord> = queries.into_iter().map(decode_query).collect();
         let wanted: Vec<bool> = records.iter().map(|record| self.wanted.has(record)).collect();
         if !self.encodings.allows(results.encoding) {
-            return Err(unlike(OTHER_ENCODING));
+            return Err(to_error(OTHER_ENCODING));
         }
         if results.encoding == Encoding::Report {
             if self.encodings == EncodingChoice::Cheapest {
-                self.pass_over(&records, &wanted, audience)?;
+                self.count_sent_block(&records, &wanted, audience)?;
             }
-            return self.write_parts(&results, &wanted).ok_or(unlike(NO_REPORT))?;
+            return self.write_parts(&results, &wanted).ok_or(to_error(NO_REPORT))?;
         }
-        let Some(site) = &mut self.site else { return Err(unlike(NO_REPORT)) };
+        let Some(site) = &mut self.site else { return Err(to_error(NO_REPORT)) };
         // Iterations are numbered over all queries.
         if !wanted.contains(&true) && !site.is_iterated() {
             return Ok(());
         }
         if !site.has_valid_letters(&records) {
-            return Err(unlike(NO_LETTERS));
+            return Err(to_error(NO_LETTERS));
         }
         if !self.begun {
             self.begun = true;
-            site.reporter.start(&mut self.output)?;
+            site.reporter.write_prologue(&mut self.output)?;
         }
         if site.is_iterated() {
             let queries = (&records[..], &wanted[..]);
-            return site.report_iterations(queries, &results, unlike, &mut self.output, audience);
+            return site.report_iterations(queries, &results, to_error, &mut self.output, audience);
         }
         let prepared = site.prepare_all(&records);
         let batches = batches.iter().map(|&count| count as usize).collect();
-        let mut block = Block { records, prepared, batches, failure: None };
-        audience.open(0, block.prepared.len() as u64);
-        let mut hits = site.hits(&block, &results, unlike)?;
+        let mut block = PreparedBlock { records, prepared, batches, failure: None };
+        audience.open_block(0, block.prepared.len() as u64);
+        let mut hits = site.hits(&block, &results, to_error)?;
         let mut searched = if searched.is_empty() { block.searched() } else { searched };
         if wanted.contains(&false) {
             keep(&mut block.records, &wanted);
@@ -78,14 +78,14 @@ impl<P: Pages> ReportMaker<'_, P> {
             keep(&mut hits, &wanted);
             keep(&mut searched, &wanted);
         }
-        site.reporter.block(&block, &searched, &hits, &mut self.output, audience)?;
-        audience.close(0);
+        site.reporter.write_block(&block, &searched, &hits, &mut self.output, audience)?;
+        audience.close_block(0);
         Ok(())
     }
 
     /// Counts a block whose report crosses as text, and writes the start of the report before the
     /// first one.
-    fn pass_over(
+    fn count_sent_block(
         &mut self,
         records: &[QueryRecord],
         wanted: &[bool],
@@ -100,8 +100,8 @@ impl<P: Pages> ReportMaker<'_, P> {
             let prepared = site.prepare(first);
             site.reporter.begin((first, &prepared), &mut self.output)?;
         }
-        site.reporter.warn(wanted.iter().copied(), audience);
-        site.reporter.pass_over(wanted.len());
+        site.reporter.print_warnings(wanted.iter().copied(), audience);
+        site.reporter.skip_queries(wanted.len());
         Ok(())
     }
 
@@ -131,15 +131,15 @@ impl<P: Pages> ReportMaker<'_, P> {
     pub fn continue_report(&mut self) {
         self.begun = true;
         if let Some(site) = &mut self.site {
-            site.reporter.pass_over(0);
+            site.reporter.skip_queries(0);
         }
     }
 
     /// Counts what others have reported, up to `counted` in all.
     pub fn count_others(&mut self, counted: u64) {
         if let Some(site) = &mut self.site {
-            let missing = (counted as usize).saturating_sub(site.reporter.reported());
-            site.reporter.pass_over(missing);
+            let missing = (counted as usize).saturating_sub(site.reporter.reported_count());
+            site.reporter.skip_queries(missing);
         }
     }
 
@@ -151,14 +151,14 @@ impl<P: Pages> ReportMaker<'_, P> {
             return !iterations && end.counted != end.queries;
         }
         let site = self.site.as_ref().filter(|_| self.wanted.are_all());
-        site.is_some_and(|site| site.reporter.reported() as u64 != end.counted)
+        site.is_some_and(|site| site.reporter.reported_count() as u64 != end.counted)
     }
 
     /// Writes the end of the report; truncated metadata have no `end`.
     ///
     /// # Errors
     /// A database that has changed meanwhile; a report that cannot be written.
-    pub fn end(&mut self, end: Option<&End>, audience: &dyn Audience) -> Result<(), Error> {
+    pub fn finish(&mut self, end: Option<&End>, audience: &dyn Audience) -> Result<(), Error> {
         check_mapped_files()?;
         let is_text = self.encodings == EncodingChoice::Only(Encoding::Report);
         match (&self.site, end) {
@@ -166,7 +166,7 @@ impl<P: Pages> ReportMaker<'_, P> {
             (_, Some(end)) if is_text => self.output.write(&end.closing),
             (Some(site), _) if !is_text => {
                 if !self.begun {
-                    site.reporter.start(&mut self.output)?;
+                    site.reporter.write_prologue(&mut self.output)?;
                 }
                 site.reporter.finish(&mut self.output, audience)
             }

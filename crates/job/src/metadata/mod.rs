@@ -22,7 +22,7 @@ mod writer;
 
 pub(crate) use self::chooser::{EncodingChooser, SearchCapacity};
 pub(crate) use self::encoder::{
-    MetadataEncoder, SearchedBlock, encode_block, encode_iterated_block, no_room,
+    MetadataEncoder, SearchedBlock, encode_block, encode_iterated_block, memory_error,
 };
 pub(crate) use self::estimate::Estimate;
 pub use self::expand::{Expansion, expand};

@@ -26,5 +26,5 @@ pub fn decode_query(query: Query) -> QueryRecord {
     let (number, unnamed) = (number as usize, unnamed as usize);
     // Searches that use them write no metadata.
     let repeats = Vec::new();
-    QueryRecord { record, number, unnamed, called: None, range, repeats, messages }
+    QueryRecord { record, number, unnamed, pssm_name: None, range, repeats, messages }
 }

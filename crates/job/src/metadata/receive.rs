@@ -11,7 +11,7 @@ use fleetblast_link::sink::{ReceiveEvent, ReceiveObserver};
 use fleetblast_link::{Key, LinkError};
 
 use super::growth::GrowingFile;
-use super::sink::{amount, failure};
+use super::sink::{amount, link_error};
 use super::source::OpenedMetadata;
 use super::spool::Spool;
 use crate::audience::Audience;
@@ -20,7 +20,7 @@ use crate::interrupt::restore_default_signals;
 use crate::plan::Link;
 
 /// Number of refused connections that are all reported, and the time between reports of later ones.
-const MOST_REPORTED: u32 = 20;
+const MAX_REPORTED: u32 = 20;
 const REPORT_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Options of a receiver.
@@ -48,18 +48,19 @@ pub fn receive(
     make: impl FnOnce(OpenedMetadata) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let Reception { link, spool: path, keep, threads, memory } = reception;
-    let key = Key::read(&link.key).map_err(|error| failure(&error))?;
+    let key = Key::read(&link.key).map_err(|error| link_error(&error))?;
     let listener = Listener::bind(&link.address, &key, &link.peers, link.patience());
-    let listener = listener.map_err(|error| failure(&error))?;
+    let listener = listener.map_err(|error| link_error(&error))?;
     let (mut spool, damage) = Spool::open(path, *memory)?;
     spool.workers = u32::try_from(*threads).unwrap_or(u32::MAX);
     if let Some(damage) = damage {
         audience.warn(&damage);
     }
-    let address = listener.address().map_err(|error| failure(&error))?;
-    audience.complain(&format!("Listening at {address}; the key here is {}", key.fingerprint()));
+    let address = listener.address().map_err(|error| link_error(&error))?;
+    audience
+        .print_message(&format!("Listening at {address}; the key here is {}", key.fingerprint()));
     if spool.is_old() {
-        audience.complain(&format!(
+        audience.print_message(&format!(
             "{} holds all metadata of a search: its report is made when the search comes, or soon \
              without it",
             path.display()
@@ -114,7 +115,7 @@ pub fn receive(
         // Nobody reads the report any more, which is no fault of the link.
         (Err(error), Err(LinkError::Ended(_))) if error.is_silent() => Err(error),
         // `make` had nothing to read because the link failed.
-        (Err(_), Err(error)) => Err(failure(&error)),
+        (Err(_), Err(error)) => Err(link_error(&error)),
         (Err(error), Ok(())) => Err(error),
     }
 }
@@ -135,13 +136,13 @@ impl Rejections {
     /// Returns the message about a refused connection, if one is due.
     fn add(&mut self, now: Instant, what: String) -> Option<String> {
         let is_due = self.last.is_none_or(|last| now.duration_since(last) > REPORT_INTERVAL);
-        if self.reported >= MOST_REPORTED && !is_due {
+        if self.reported >= MAX_REPORTED && !is_due {
             self.silent += 1;
             return None;
         }
         (self.reported, self.last) = (self.reported.saturating_add(1), Some(now));
         let note = match std::mem::take(&mut self.silent) {
-            _ if self.reported == MOST_REPORTED => {
+            _ if self.reported == MAX_REPORTED => {
                 "; of more only one a minute is reported".to_owned()
             }
             0 => String::new(),
@@ -155,7 +156,9 @@ impl Rejections {
 fn observer(audience: &Arc<dyn Audience>) -> ReceiveObserver {
     let (audience, rejections) = (Arc::clone(audience), Mutex::new(Rejections::default()));
     Arc::new(move |event| match event {
-        ReceiveEvent::Connected(address) => audience.complain(&format!("Connected with {address}")),
+        ReceiveEvent::Connected(address) => {
+            audience.print_message(&format!("Connected with {address}"))
+        }
         ReceiveEvent::Broken(why) => {
             audience.warn(&format!("The connection broke ({why}); waiting for another one"));
         }
@@ -173,7 +176,7 @@ fn observer(audience: &Arc<dyn Audience>) -> ReceiveObserver {
              of these",
         ),
         ReceiveEvent::Progress(bytes) => {
-            audience.note(format!(", {} of metadata came", amount(bytes)));
+            audience.show_note(format!(", {} of metadata came", amount(bytes)));
         }
     })
 }

@@ -10,7 +10,7 @@ use crate::error::{Error, exit};
 
 /// Skips the records that the other site holds, and verifies that they are equal.
 pub struct ResumeVerifier {
-    /// What the other site holds.
+    /// Resume point of the other site.
     held: ResumePoint,
     chain: RecordChain,
     /// End of the records made so far in bytes.
@@ -21,7 +21,7 @@ pub struct ResumeVerifier {
 }
 
 impl ResumeVerifier {
-    /// Creates a verifier of what the other site holds.
+    /// Creates a verifier of the records that the other site holds.
     ///
     /// # Errors
     /// A fault of the program.

@@ -13,10 +13,10 @@ use fleetblast_metadata::follow::{MOST_BODY, ResumePoint};
 use fleetblast_metadata::records::{RecordChain, RecordKind};
 
 use crate::audience::Audience;
-use crate::cost::Seen;
-use crate::crossing::{IoChannel, SearchEndpoint};
+use crate::cost::LinkStatistics;
 use crate::error::{Error, exit};
 use crate::halt::Halt;
+use crate::io_channel::{IoChannel, SearchEndpoint};
 use crate::output::Output;
 use crate::plan::{Link, Metadata, MetadataDestination};
 
@@ -100,11 +100,11 @@ impl MetadataSink {
                          database or version: {ANOTHER_RECEIVER}"
                     );
                     opening.refuse(&why);
-                    return Err(failure(&LinkError::Ended(why)));
+                    return Err(link_error(&LinkError::Ended(why)));
                 }
             },
         };
-        note(&ledger, held.whole, resumed.as_ref().map_or(0, |point| point.last));
+        record_offset(&ledger, held.whole, resumed.as_ref().map_or(0, |point| point.last));
         let own = Arc::clone(&ledger);
         let agrees = move |held: &Held| {
             let last = match held.whole {
@@ -114,7 +114,7 @@ impl MetadataSink {
             let ledger = own.lock().unwrap_or_else(PoisonError::into_inner);
             last.is_some() && ledger.get(&held.whole).copied() == last
         };
-        let sender = opening.start(Box::new(agrees)).map_err(|error| failure(&error))?;
+        let sender = opening.start(Box::new(agrees)).map_err(|error| link_error(&error))?;
         let link = LinkSink { sender, ledger, audience: Arc::clone(audience) };
         let offset = held.whole;
         let mut sink = MetadataSink { kind: SinkKind::Link(link), chain, offset };
@@ -157,8 +157,8 @@ impl MetadataSink {
             // I/O ranks get only the bodies.
             SinkKind::Ranks(_) => Ok(()),
             SinkKind::Link(LinkSink { sender, ledger, .. }) => {
-                note(ledger, self.offset, self.chain.last());
-                sender.write(bytes).map_err(|error| failure(&error))
+                record_offset(ledger, self.offset, self.chain.last());
+                sender.write(bytes).map_err(|error| link_error(&error))
             }
         }
     }
@@ -171,21 +171,21 @@ impl MetadataSink {
         match &mut self.kind {
             SinkKind::Ranks(endpoint) => endpoint.check(),
             SinkKind::Link(LinkSink { sender, .. }) => {
-                sender.check().map_err(|error| failure(&error))
+                sender.check().map_err(|error| link_error(&error))
             }
             SinkKind::File(_) => Ok(()),
         }
     }
 
     /// Returns the measured properties of the link; `None` if there is none.
-    pub fn seen(&self) -> Option<Seen> {
+    pub fn link_statistics(&self) -> Option<LinkStatistics> {
         let Pace { round_trip, rate, workers } = match &self.kind {
             SinkKind::Link(LinkSink { sender, .. }) => sender.pace(),
             SinkKind::Ranks(endpoint) => endpoint.pace()?,
             SinkKind::File(_) => return None,
         };
         let round_trip_seconds = round_trip.as_secs_f64();
-        Some(Seen { bytes_per_second: rate, round_trip_seconds, workers })
+        Some(LinkStatistics { bytes_per_second: rate, round_trip_seconds, workers })
     }
 
     /// Records that the other site holds the first of these very records. An error before that
@@ -214,8 +214,8 @@ impl MetadataSink {
             SinkKind::Ranks(endpoint) => return endpoint.finish(),
             SinkKind::Link(link) => link,
         };
-        audience.note(", waiting for the report at the other site".to_owned());
-        match sender.finish().map_err(|error| failure(&error))? {
+        audience.show_note(", waiting for the report at the other site".to_owned());
+        match sender.finish().map_err(|error| link_error(&error))? {
             Arrival::Done => {}
             Arrival::Unknown => audience.warn(
                 "The other site has all metadata, but ended before it reported whether the report is complete: look there",
@@ -225,7 +225,7 @@ impl MetadataSink {
     }
 }
 
-fn note(ledger: &Ledger, offset: u64, last: u64) {
+fn record_offset(ledger: &Ledger, offset: u64, last: u64) {
     // The map is valid even if a thread panicked.
     ledger.lock().unwrap_or_else(PoisonError::into_inner).insert(offset, last);
 }
@@ -236,7 +236,7 @@ fn connect(
     audience: &Arc<dyn Audience>,
     halt: &Halt,
 ) -> Result<Opening, Error> {
-    let key = Key::read(&link.key).map_err(|error| key_failure(&error))?;
+    let key = Key::read(&link.key).map_err(|error| key_error(&error))?;
     let target = Target {
         address: link.address.clone(),
         key,
@@ -253,13 +253,13 @@ fn connect(
         }
         SendEvent::Ended => halt.set(),
         SendEvent::Reconnected => audience.warn("There is a connection again"),
-        SendEvent::Progress { confirmed, waiting } => audience.note(format!(
+        SendEvent::Progress { confirmed, waiting } => audience.show_note(format!(
             ", {} at the other site, {} on their way",
             amount(confirmed),
             amount(waiting)
         )),
     });
-    Opening::connect(target, observer).map_err(|error| failure(&error))
+    Opening::connect(target, observer).map_err(|error| link_error(&error))
 }
 
 /// Formats a number of bytes for people.
@@ -272,15 +272,15 @@ pub fn amount(bytes: u64) -> String {
 }
 
 /// Converts an error of the link.
-pub fn failure(error: &LinkError) -> Error {
+pub fn link_error(error: &LinkError) -> Error {
     match error {
-        LinkError::Key(_) | LinkError::Address(_) => key_failure(error),
+        LinkError::Key(_) | LinkError::Address(_) => key_error(error),
         LinkError::NoThread(_) => Error::starved(error),
         _ => Error::new(exit::OUTPUT, format!("The link to the other site failed: {error}")),
     }
 }
 
-fn key_failure(error: &LinkError) -> Error {
+fn key_error(error: &LinkError) -> Error {
     Error::new(exit::INPUT, error.to_string())
 }
 
@@ -290,9 +290,9 @@ mod tests {
 
     #[test]
     fn a_link_without_a_thread_is_no_fault_of_the_output() {
-        let error = failure(&LinkError::NoThread("Resource temporarily unavailable".to_owned()));
+        let error = link_error(&LinkError::NoThread("Resource temporarily unavailable".to_owned()));
         assert_eq!(error.exit_code, exit::MEMORY, "{error}");
-        let error = failure(&LinkError::Ended("no room on the disk".to_owned()));
+        let error = link_error(&LinkError::Ended("no room on the disk".to_owned()));
         assert_eq!(error.exit_code, exit::OUTPUT, "{error}");
     }
 }

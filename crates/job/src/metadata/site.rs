@@ -19,22 +19,22 @@ use crate::iteration::IterationReports;
 use crate::iteration::Rules;
 use crate::output::Pages;
 use crate::plan::Plan;
-use crate::queries::{Block, QueryRecord};
+use crate::queries::{PreparedBlock, QueryRecord};
 use crate::reports::Reporter;
-use crate::search::TwoPhases;
-use crate::subjects::Target;
+use crate::search::TwoPhaseSearch;
+use crate::subjects::SubjectDatabase;
 use crate::trace::Recorder;
 
 /// The database that was searched, and the engines that search and format here.
 pub struct IoSite<'a> {
-    again: TwoPhases<'a>,
+    search: TwoPhaseSearch<'a>,
     /// Makes the report.
     pub reporter: Reporter<'a>,
     engine: &'a Search,
     /// The rules of psiblast's iterations, and the progress of their report; `None` for other
     /// programs.
     iterations: Option<(Rules<'a>, IterationReports)>,
-    target: &'a Target,
+    target: &'a SubjectDatabase,
     /// Number of letter codes that queries may have.
     codes: u8,
 }
@@ -51,25 +51,29 @@ pub fn open_site<T>(
     audience: &dyn Audience,
     run: impl FnOnce(IoSite) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let mut target = Target::open(plan, audience)?;
-    check(&header.database, searched, &target)?;
+    let mut target = SubjectDatabase::open(plan, audience)?;
+    verify_database(&header.database, searched, &target)?;
     target.summary = summary(&header.database, plan.subject_kind);
     let engine = plan.engine(target.totals);
     let next = plan.iteration.as_ref().map(|it| it.engine(target.totals, plan.kernel));
     let iterations = Rules::from_plan(plan, &engine, next.as_ref())
         .map(|rules| (rules, IterationReports::default()));
     let recorder = Recorder::default();
-    let again = TwoPhases::new(&target, &engine, plan, audience, recorder.clone())?;
+    let search = TwoPhaseSearch::new(&target, &engine, plan, audience, recorder.clone())?;
     let reporter = Reporter::new(plan, &target, recorder);
     let codes = match plan.query_kind {
         SequenceKind::Protein => alphabet::SIZE as u8,
         _ => BLASTNA_CODES,
     };
-    run(IoSite { again, reporter, engine: &engine, iterations, target: &target, codes })
+    run(IoSite { search, reporter, engine: &engine, iterations, target: &target, codes })
 }
 
 /// Verifies that the database here is the one that was searched.
-fn check(database: &Database, searched: &str, target: &Target) -> Result<(), Error> {
+fn verify_database(
+    database: &Database,
+    searched: &str,
+    target: &SubjectDatabase,
+) -> Result<(), Error> {
     let own = fingerprint::fingerprint_database(target)?;
     let Some(difference) = fingerprint::difference(&database.fingerprint, &own) else {
         return Ok(());
@@ -119,26 +123,26 @@ impl IoSite<'_> {
     /// site.
     ///
     /// # Errors
-    /// Results that cannot be decoded, or differ here, converted by `unlike`.
+    /// Results that cannot be decoded, or differ here, converted by `to_error`.
     pub fn hits(
         &mut self,
-        block: &Block,
+        block: &PreparedBlock,
         results: &BlockResults,
-        unlike: &dyn Fn(&'static str) -> Error,
+        to_error: &dyn Fn(&'static str) -> Error,
     ) -> Result<Vec<Vec<SubjectHit>>, Error> {
         let queries = block.prepared.len();
         let hits = if results.encoding == Encoding::Hits {
             let statistics = BlockStatistics::new(self.engine, &block.prepared, self.target);
-            hits::decode(&results.bytes, queries, &statistics).ok_or_else(|| unlike(NO_HITS))?
+            hits::decode(&results.bytes, queries, &statistics).ok_or_else(|| to_error(NO_HITS))?
         } else {
             let count = self.target.searched.oid_count();
             let shown = subjects::decode(&results.bytes, queries, count);
-            let shown = shown.ok_or_else(|| unlike(NO_HITS))?;
-            self.again.run_again(&block.prepared, &block.batches, &shown)?
+            let shown = shown.ok_or_else(|| to_error(NO_HITS))?;
+            self.search.search_known_subjects(&block.prepared, &block.batches, &shown)?
         };
         match hits::digest(&hits) == results.digest {
             true => Ok(hits),
-            false => Err(unlike(OTHER_HITS)),
+            false => Err(to_error(OTHER_HITS)),
         }
     }
 
@@ -150,39 +154,39 @@ impl IoSite<'_> {
     /// Reports the wanted queries of a block with iterations.
     ///
     /// # Errors
-    /// Results that cannot be decoded, or differ here, converted by `unlike`; a report format whose
-    /// iterations would differ; a report that cannot be made or written.
+    /// Results that cannot be decoded, or differ here, converted by `to_error`; a report format
+    /// whose iterations would differ; a report that cannot be made or written.
     pub fn report_iterations(
         &mut self,
         (records, wanted): (&[QueryRecord], &[bool]),
         results: &BlockResults,
-        unlike: &dyn Fn(&'static str) -> Error,
+        to_error: &dyn Fn(&'static str) -> Error,
         output: &mut impl Pages,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
         let prepared = self.prepare_all(records);
         let IoSite { iterations, target, reporter, .. } = self;
-        let Some((rules, reports)) = iterations else { return Err(unlike(NO_HITS)) };
-        audience.open(0, records.len() as u64);
+        let Some((rules, reports)) = iterations else { return Err(to_error(NO_HITS)) };
+        audience.open_block(0, records.len() as u64);
         let queries = records.iter().zip(&prepared).collect();
         let (before, decoded) =
             decode_iterations(rules, target, queries, results).map_err(|error| match error {
-                DecodeError::Unreadable => unlike(NO_HITS),
-                DecodeError::Different => unlike(OTHER_HITS),
+                DecodeError::Unreadable => to_error(NO_HITS),
+                DecodeError::Different => to_error(OTHER_HITS),
                 DecodeError::OtherFormat => Error::query_options(OTHER_FORMAT),
             })?;
-        reports.go_on(before);
-        for (((record, query), in_rounds), &wanted) in
+        reports.set_iteration_count(before);
+        for (((record, query), iterated), &wanted) in
             records.iter().zip(&prepared).zip(decoded).zip(wanted)
         {
             if !wanted {
-                reports.pass_over(in_rounds.searches.len() as u64);
+                reports.count_iterations(iterated.iterations.len() as u64);
                 continue;
             }
             let place = (&mut *reporter, &mut *output);
-            reports.query(rules, (record, query), in_rounds, place, audience, |_| Ok(()))?;
+            reports.write_query(rules, (record, query), iterated, place, audience, |_| Ok(()))?;
         }
-        audience.close(0);
+        audience.close_block(0);
         Ok(())
     }
 

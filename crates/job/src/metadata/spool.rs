@@ -18,7 +18,7 @@ use super::source::fault;
 use crate::error::{Error, exit};
 
 /// Bytes read at a time.
-const PIECE: usize = 1 << 20;
+const READ_BYTES: usize = 1 << 20;
 
 /// The outcome of the report: none yet, success, or an error message.
 pub type Verdict = Arc<Mutex<Option<Result<(), String>>>>;
@@ -67,13 +67,13 @@ impl Spool {
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
         let mut follower = Follower::limited(memory);
-        let mut piece = vec![0; PIECE];
+        let mut buffer = vec![0; READ_BYTES];
         let damage = loop {
-            let count = file.read(&mut piece).map_err(|error| failed(&error))?;
+            let count = file.read(&mut buffer).map_err(|error| failed(&error))?;
             if count == 0 {
                 break None;
             }
-            match follower.append(&piece[..count]) {
+            match follower.append(&buffer[..count]) {
                 Ok(()) => {}
                 Err(
                     error @ (MetadataError::Damaged { .. }

@@ -6,18 +6,18 @@ use fleetblast_engine::search::{self, Search};
 use fleetblast_metadata::hits::{HitBounds, ScoreStatistics};
 use fleetblast_seq::frame::Frame;
 
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 
 /// The statistics of the queries of a block.
 pub struct BlockStatistics<'a> {
     queries: &'a [Query],
     statistics: Vec<search::ScoreStatistics<'a>>,
-    target: &'a Target,
+    target: &'a SubjectDatabase,
 }
 
 impl<'a> BlockStatistics<'a> {
     /// Creates the statistics of queries that are searched in `target`.
-    pub fn new(engine: &'a Search, queries: &'a [Query], target: &'a Target) -> Self {
+    pub fn new(engine: &'a Search, queries: &'a [Query], target: &'a SubjectDatabase) -> Self {
         Self::with_engines(|_| engine, queries, target)
     }
 
@@ -25,7 +25,7 @@ impl<'a> BlockStatistics<'a> {
     pub fn with_engines(
         engine: impl Fn(&Query) -> &'a Search,
         queries: &'a [Query],
-        target: &'a Target,
+        target: &'a SubjectDatabase,
     ) -> Self {
         let statistics =
             queries.iter().map(|query| engine(query).score_statistics(query)).collect();

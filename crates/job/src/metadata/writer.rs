@@ -12,34 +12,34 @@ use fleetblast_metadata::{BatchState, BlockResults, Encoding, EncodingChoice};
 
 use super::chooser::{EncodingChooser, SearchCapacity};
 use super::encoder::{
-    MetadataEncoder, SearchedBlock, encode_block, encode_iterated_block, no_room,
+    MetadataEncoder, SearchedBlock, encode_block, encode_iterated_block, memory_error,
 };
 use super::fingerprint::fingerprint_database;
 use super::iterations::encode_iterations;
 use super::resume::ResumeVerifier;
 use super::sink::{ANOTHER_RECEIVER, MetadataSink, Resumed};
-use crate::audience::{Audience, Nobody};
-use crate::cost::Account;
-use crate::crossing::IoChannel;
+use crate::audience::{Audience, SilentAudience};
+use crate::cost::EncodingCosts;
 use crate::digest::checksum;
 use crate::error::{Error, exit};
 use crate::halt::Halt;
 use crate::inputs;
+use crate::io_channel::IoChannel;
 use crate::iteration::IteratedQuery;
 use crate::iteration::Rules;
 use crate::output::Pages;
 use crate::plan::{Format, Metadata, Plan};
-use crate::queries::{Block, QueryRecord};
+use crate::queries::{PreparedBlock, QueryRecord};
 use crate::reports::Reporter;
-use crate::search::{Repeats, TwoPhases};
-use crate::subjects::Target;
+use crate::search::{Repeats, TwoPhaseSearch};
+use crate::subjects::SubjectDatabase;
 
 /// Writes the metadata of a search.
 pub struct MetadataWriter<'a> {
     encoder: MetadataEncoder<'a>,
     chooser: EncodingChooser<'a>,
     sink: MetadataSink,
-    /// What the other site holds since an earlier run.
+    /// The records that the other site holds from an earlier run.
     resumed: Option<Resumed>,
     /// Verifies the held records if they are made again; `None` after the last of them.
     verifier: Option<ResumeVerifier>,
@@ -89,7 +89,7 @@ impl<'a> MetadataWriter<'a> {
         plan: &'a Plan,
         metadata: &Metadata,
         engine: &'a Search,
-        target: &'a Target,
+        target: &'a SubjectDatabase,
         outside: (Option<&IoChannel>, &Arc<dyn Audience>, &Halt),
     ) -> Result<Self, Error> {
         let header = header(plan, metadata, target, fingerprint_database(target)?)?;
@@ -134,7 +134,8 @@ impl<'a> MetadataWriter<'a> {
         })
     }
 
-    /// Returns what the other site holds since an earlier run and is not made again.
+    /// Returns the records that the other site holds from an earlier run and that are not made
+    /// again.
     pub fn resumed(&self) -> Option<&Resumed> {
         self.resumed.as_ref()
     }
@@ -149,22 +150,22 @@ impl<'a> MetadataWriter<'a> {
     pub fn start(&mut self, reporter: &mut Reporter) -> Result<(), Error> {
         match self.chooser.encodings {
             EncodingChoice::Only(Encoding::Report) if self.blocks == 0 => {
-                reporter.start(&mut self.pages)
+                reporter.write_prologue(&mut self.pages)
             }
             // The other site writes the start of the report.
             _ => {
-                reporter.pass_over(self.queries as usize);
+                reporter.skip_queries(self.queries as usize);
                 Ok(())
             }
         }
     }
 
     /// Writes a block, which `search` has just searched, with the state after its last batch.
-    pub fn block(
+    pub fn write_block(
         &mut self,
-        block: &Block,
+        block: &PreparedBlock,
         hits: &[Vec<SubjectHit>],
-        (search, batch_state): (&TwoPhases, BatchState),
+        (search, batch_state): (&TwoPhaseSearch, BatchState),
         reporter: &mut Reporter,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
@@ -172,19 +173,19 @@ impl<'a> MetadataWriter<'a> {
             records: &block.records,
             prepared: &block.prepared,
             batches: &block.batches,
-            reach_out: Vec::new(),
+            searched_by_batch: Vec::new(),
             hits,
             overflowed: &search.overflowed,
-            has_pieces: search.has_pieces,
+            has_chunks: search.has_chunks,
             batch_state: Some(batch_state),
         };
         let MetadataWriter { encoder, chooser, sink, pages, .. } = self;
-        chooser.account.link = sink.seen();
+        chooser.costs.link = sink.link_statistics();
         let mut encode = |encoding| {
             let (begun, mut format) = (Instant::now(), Duration::ZERO);
             let report = || {
                 // Without warnings, since this may be a probe.
-                reporter.block(block, &block.searched(), hits, pages, &Nobody)?;
+                reporter.write_block(block, &block.searched(), hits, pages, &SilentAudience)?;
                 format = begun.elapsed();
                 Ok(pages.take_parts())
             };
@@ -201,7 +202,7 @@ impl<'a> MetadataWriter<'a> {
                 let number = self.blocks;
                 chooser.encode_cheapest(
                     (number, hits),
-                    search.phases,
+                    search.phase_times,
                     &is_supported,
                     &mut encode,
                 )?
@@ -209,10 +210,10 @@ impl<'a> MetadataWriter<'a> {
         };
         let encoding = results.encoding;
         if chooser.encodings == EncodingChoice::Only(Encoding::Report) {
-            reporter.warn(&block.records, audience);
+            reporter.print_warnings(&block.records, audience);
         }
         let body = encode_block(searched, results)?;
-        chooser.account.crossed(encoding, body.len());
+        chooser.costs.record_sent(encoding, body.len());
         self.blocks += 1;
         self.queries += block.records.len() as u64;
         self.counted = self.queries;
@@ -233,7 +234,7 @@ impl<'a> MetadataWriter<'a> {
     ///
     /// # Errors
     /// No memory; an output that cannot be written; a link that failed.
-    pub fn iterated_report(&mut self, block: &Block) -> Result<(), Error> {
+    pub fn write_iterated_report(&mut self, block: &PreparedBlock) -> Result<(), Error> {
         let begun = Instant::now();
         let parts = self.pages.take_parts();
         let reported = parts.len() - 1;
@@ -241,39 +242,39 @@ impl<'a> MetadataWriter<'a> {
             // The search ended before the first query was reported.
             return Ok(());
         }
-        let results = BlockResults::report(&parts).map_err(no_room)?;
-        self.iterated_block(&block.records[..reported], results, begun)
+        let results = BlockResults::report(&parts).map_err(memory_error)?;
+        self.write_iterated_block(&block.records[..reported], results, begun)
     }
 
     /// Writes a block of psiblast as the results of its first `queries`, which are reported.
     ///
     /// # Errors
     /// No memory; an output that cannot be written; a link that failed.
-    pub fn iterations(
+    pub fn write_iterations(
         &mut self,
-        block: &Block,
+        block: &PreparedBlock,
         rules: &Rules,
         queries: Vec<IteratedQuery>,
     ) -> Result<(), Error> {
         let begun = Instant::now();
         let reported = queries.len();
-        let searches: usize = queries.iter().map(|query| query.searches.len()).sum();
+        let searches: usize = queries.iter().map(|query| query.iterations.len()).sum();
         let results = encode_iterations(rules, self.encoder.target(), self.counted, queries)?;
         self.counted += searches as u64;
-        self.iterated_block(&block.records[..reported], results, begun)
+        self.write_iterated_block(&block.records[..reported], results, begun)
     }
 
-    fn iterated_block(
+    fn write_iterated_block(
         &mut self,
         records: &[QueryRecord],
         results: BlockResults,
         begun: Instant,
     ) -> Result<(), Error> {
-        let (account, encoding) = (&mut self.chooser.account, results.encoding);
+        let (costs, encoding) = (&mut self.chooser.costs, results.encoding);
         let times = [begun.elapsed(), Duration::ZERO];
-        account.made(encoding, records.len() as f64, results.bytes.len(), times);
+        costs.record_encoded(encoding, records.len() as f64, results.bytes.len(), times);
         let body = encode_iterated_block(records.iter(), results)?;
-        account.crossed(encoding, body.len());
+        costs.record_sent(encoding, body.len());
         self.blocks += 1;
         self.queries += records.len() as u64;
         self.send_record(RecordKind::Block, &body)
@@ -298,8 +299,8 @@ impl<'a> MetadataWriter<'a> {
     }
 
     /// Returns the measured costs and the properties of the link.
-    pub fn account(&self) -> Account {
-        Account { link: self.sink.seen(), ..self.chooser.account.clone() }
+    pub fn costs(&self) -> EncodingCosts {
+        EncodingCosts { link: self.sink.link_statistics(), ..self.chooser.costs.clone() }
     }
 
     /// Completes the metadata. There is no reporter for an input that BLAST+ calls empty.
@@ -317,7 +318,7 @@ impl<'a> MetadataWriter<'a> {
             reporter.finish(&mut self.pages, audience)?;
         }
         let counted = match reporter.filter(|_| self.sends_report()) {
-            Some(reporter) => reporter.reported() as u64,
+            Some(reporter) => reporter.reported_count() as u64,
             None => self.counted,
         };
         let end = End {
@@ -327,7 +328,7 @@ impl<'a> MetadataWriter<'a> {
             has_report: reporter.is_some(),
             closing: std::mem::take(&mut self.pages.rest),
         };
-        self.send_record(RecordKind::End, &end.encode().map_err(no_room)?)?;
+        self.send_record(RecordKind::End, &end.encode().map_err(memory_error)?)?;
         self.sink.commit()
     }
 }
@@ -344,10 +345,10 @@ fn no_sam() -> Error {
 
 /// Returns digests of the files besides queries and database on which the search and its report
 /// depend. A resumed search must have the same.
-fn inputs(
+fn input_digests(
     plan: &Plan,
     metadata: &Metadata,
-    target: &Target,
+    target: &SubjectDatabase,
 ) -> Result<BTreeMap<String, String>, Error> {
     let mut inputs = inputs::loaded(plan);
     if metadata.encodings.fixes_format() {
@@ -369,7 +370,7 @@ fn inputs(
 pub fn header(
     plan: &Plan,
     metadata: &Metadata,
-    target: &Target,
+    target: &SubjectDatabase,
     fingerprint: DatabaseFingerprint,
 ) -> Result<Vec<u8>, Error> {
     let summary = &target.summary;
@@ -386,7 +387,7 @@ pub fn header(
         options: metadata.options.clone(),
         environment: metadata.environment.clone(),
         command: plan.report.command.clone(),
-        inputs: inputs(plan, metadata, target)?.into_iter().collect(),
+        inputs: input_digests(plan, metadata, target)?.into_iter().collect(),
         restriction: plan.restriction.clone(),
         encodings: metadata.encodings,
         hitlist_size: plan.params.common().hitlist_size as u64,
@@ -397,5 +398,5 @@ pub fn header(
             fingerprint,
         },
     };
-    header.encode().map_err(no_room)
+    header.encode().map_err(memory_error)
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf, absolute};
 use fleetblast_db::check_mapped_files;
 
 use crate::error::Error;
-use crate::interrupt::{Watch, unfinished_files};
+use crate::interrupt::{SignalWatch, unfinished_files};
 use crate::plan::Destination;
 use crate::standard;
 
@@ -49,7 +49,7 @@ pub struct Output {
     /// The path that a regular file gets when it is complete.
     wanted: Option<PathBuf>,
     /// Removes the unfinished file after a signal.
-    watch: Watch,
+    watch: SignalWatch,
     /// The file of a [`detour`](Self::detour): it is open, and so locked, while it is in use.
     detour: Option<File>,
 }
@@ -86,7 +86,7 @@ impl Output {
             Destination::Stdout => Path::new("standard output"),
             Destination::File(path) | Destination::Records(path) => path,
         };
-        let watch = Watch::start()?;
+        let watch = SignalWatch::start()?;
         let open = || {
             let (file, wanted) = match target {
                 Destination::Stdout => (standard::output()?, None),
@@ -225,7 +225,7 @@ impl Unpublished {
 }
 
 /// Opens a file for a report; returns it, and its final path if that differs from the current one.
-fn open_file(path: &Path, watch: &Watch) -> io::Result<(File, Option<PathBuf>)> {
+fn open_file(path: &Path, watch: &SignalWatch) -> io::Result<(File, Option<PathBuf>)> {
     let Some(wanted) = replaced(path) else { return Ok((open_direct(path)?, None)) };
     let mut unfinished = watch.unfinished();
     let Some((file, written)) = create_beside(&wanted)? else {
@@ -273,8 +273,8 @@ pub fn replaced(path: &Path) -> Option<PathBuf> {
 }
 
 /// Writes a file and puts it in place when it is complete: until then, and if writing fails, an
-/// older file stays. A signal of a [`Watch`] removes what is written so far. Pipes and devices are
-/// written to directly.
+/// older file stays. A signal of a [`SignalWatch`] removes what is written so far. Pipes and
+/// devices are written to directly.
 ///
 /// # Errors
 /// The file cannot be written.
@@ -348,7 +348,7 @@ mod tests {
     #[test]
     fn a_signal_while_a_file_is_written_leaves_the_older_one() {
         if let Some(path) = env::var_os(FILE) {
-            let _watch = Watch::start().unwrap();
+            let _watch = SignalWatch::start().unwrap();
             let written = write_whole(Path::new(&path), |file| {
                 file.write_all(b"new")?;
                 low_level::raise(SIGTERM)?;

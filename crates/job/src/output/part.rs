@@ -39,7 +39,7 @@ pub struct RunId {
 /// A directory in which no file can be created.
 pub fn create(path: &Path, run: Option<RunId>, mode: u32) -> io::Result<(File, PathBuf)> {
     let names = Names::new(path, run);
-    let others: Vec<PathBuf> = names.of_others().collect();
+    let others: Vec<PathBuf> = names.paths_of_others().collect();
     let (file, made) = names.create(mode)?;
     let owner = file.metadata()?.uid();
     for other in others.iter().filter(|&other| *other != made) {
@@ -94,22 +94,22 @@ impl Names {
     }
 
     /// Returns the names that this run may use.
-    fn own(&self) -> impl Iterator<Item = PathBuf> {
+    fn own_paths(&self) -> impl Iterator<Item = PathBuf> {
         let numbers = self.run.map_or(0..NAMES_TRIED, |run| run.number..run.number + 1);
         numbers.map(|number| self.numbered(number))
     }
 
     /// Returns the names of files that other runs may have left.
-    fn of_others(&self) -> impl Iterator<Item = PathBuf> {
+    fn paths_of_others(&self) -> impl Iterator<Item = PathBuf> {
         let numbers = self.run.map_or(0..NAMES_TRIED, |run| 1..run.number);
         numbers.map(|number| self.numbered(number))
     }
 
     fn create(&self, mode: u32) -> io::Result<(File, PathBuf)> {
-        for path in self.own() {
+        for path in self.own_paths() {
             match File::options().write(true).create_new(true).mode(mode).open(&path) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Ok(file) if !is_kept(&file) => {}
+                Ok(file) if !lock_new_file(&file) => {}
                 file => return file.map(|file| (file, path)),
             }
         }
@@ -121,13 +121,13 @@ impl Names {
             .permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))
             .tempfile_in(&self.directory)?;
         let (file, path) = file.keep()?;
-        is_kept(&file);
+        lock_new_file(&file);
         Ok((file, path))
     }
 }
 
 /// Locks a new file; returns false if another run removed it as an abandoned one before that.
-fn is_kept(file: &File) -> bool {
+fn lock_new_file(file: &File) -> bool {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => false,
         // Without locks, no file counts as abandoned.

@@ -1,4 +1,4 @@
-//! The plan of a search without options.
+//! The plan of a job without options.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use super::{
 use crate::threads::{ThreadSource, Threads};
 
 const MATRIX: &str = "BLOSUM62";
-/// Residues of queries that blastp searches together (`GetQueryBatchSize`, blast_input_aux.cpp).
+/// Residues of queries in a batch of blastp (`GetQueryBatchSize`, blast_input_aux.cpp).
 pub const BLASTP_BATCH: usize = 10_000;
 
 impl Plan {
@@ -86,7 +86,7 @@ impl Report {
 }
 
 impl Fleet {
-    /// Plans a search in one process without ranks.
+    /// Plans a job in one process without ranks.
     pub fn alone() -> Fleet {
         Fleet {
             ranks: None,

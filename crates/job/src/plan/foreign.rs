@@ -1,4 +1,4 @@
-//! Another program whose blocks of queries are shared out.
+//! The plan of a job that runs another program on blocks of queries.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -8,41 +8,41 @@ use fleetblast_fleet::config::Config;
 
 use super::{Checkpoint, Codec, Destination, Source};
 
-/// What stands in a command for the queries, the file that the program is to write, and the database.
-pub const PLACES: [&str; 3] = ["{query}", "{out}", "{db}"];
+/// Placeholders in the command for the query file, the output file and the database.
+pub const PLACEHOLDERS: [&str; 3] = ["{query}", "{out}", "{db}"];
 
-/// How the outputs of blocks become one.
+/// How the outputs of blocks are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Join {
-    /// One after the other.
+    /// Concatenated.
     Plain,
-    /// Reports of BLAST+ for people: what stands before the first query and after the last one once.
+    /// Text reports of BLAST+: header and footer once.
     Report,
-    /// BLAST+'s XML: one document, whose iterations and queries are counted through.
+    /// BLAST+'s XML: one document with consecutive numbers of iterations and queries.
     Xml,
-    /// BLAST+'s tables with comments: the count of queries once, at the end.
+    /// BLAST+'s tables with comments: the number of queries once, at the end.
     Comments,
 }
 
 impl Join {
-    /// Whether a block's output depends on what the blocks before it came to.
+    /// Whether a block's output depends on the outputs of the blocks before.
     pub fn counts(self) -> bool {
         matches!(self, Join::Xml | Join::Comments)
     }
 }
 
-/// What to do.
+/// The plan of the job.
 #[derive(Clone, Debug)]
 pub struct Foreign {
-    /// The program and its arguments, with [`PLACES`].
+    /// The program and its arguments, with [`PLACEHOLDERS`].
     pub command: Vec<OsString>,
-    /// How its outputs become one.
+    /// How the outputs are joined.
     pub join: Join,
     /// The queries, in FASTA.
     pub query: Source,
-    /// The database, as the program is to be told.
+    /// The database, as the program's argument.
     pub database: OsString,
-    /// Its files, which are read once on each host before the program starts.
+    /// Files of the database, which each host reads once before the program starts.
     pub files: Vec<PathBuf>,
     /// Where the output goes.
     pub out: Destination,
@@ -50,16 +50,16 @@ pub struct Foreign {
     pub ranks: u32,
     /// Scheduling and output.
     pub config: Config,
-    /// What is finished is kept.
+    /// Where finished blocks are kept.
     pub checkpoint: Option<Checkpoint>,
-    /// How records are compressed that stay as the report.
+    /// Compression of the records of a report directory.
     pub codec: Codec,
-    /// Letters of a block, at least, but for the last one.
+    /// Letters of a block, at least, except for the last one.
     pub block_residues: Option<u64>,
     /// Queries of a block, at most.
     pub block_queries: u64,
-    /// How long the program may take for a block.
+    /// Time that the program may take for a block.
     pub time_limit: Duration,
-    /// How often a block is tried.
+    /// Number of attempts for a block.
     pub tries: u32,
 }

@@ -1,4 +1,4 @@
-//! A search that is iterated: what is found becomes a matrix, by which is searched again.
+//! The plan of a psiblast search, whose hits become the PSSM of the next iteration.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,64 +13,67 @@ use fleetblast_seq::id::ObjectId;
 use super::Plan;
 use crate::error::Error;
 
-/// Fewer take more time.
-const LEAST_BLOCK_RESIDUES: u64 = 5_000;
+/// Smaller blocks take more time.
+const MIN_BLOCK_RESIDUES: u64 = 5_000;
 
 impl Plan {
-    /// Residues of queries that are searched together, where these are `usual`, in a database of so many. Matrices take about a kilobyte a
-    /// residue, in all copies, and are not to take more memory than a small database does. A large one is to be read rarely.
-    pub(crate) fn block_residues(&self, usual: u64, database: u64) -> u64 {
+    /// Residues of queries in a block; `usual` without iterations. PSSMs take about a kilobyte per
+    /// residue, in all copies. They must not take more memory than a small database, and a large
+    /// one should be read rarely.
+    pub(crate) fn block_residues(&self, usual_residues: u64, database_residues: u64) -> u64 {
         match self.iteration {
-            Some(_) => usual.min((database / 1000).max(LEAST_BLOCK_RESIDUES)),
-            None => usual,
+            Some(_) => usual_residues.min((database_residues / 1000).max(MIN_BLOCK_RESIDUES)),
+            None => usual_residues,
         }
     }
 }
 
-/// How queries are searched again.
+/// How queries are iterated.
 #[derive(Clone, Debug)]
 pub struct Iteration {
-    /// Searches of each query at most; `None` for as many as it takes to find nothing new.
-    pub rounds: Option<usize>,
-    /// How to search with a matrix.
+    /// Iterations of each query, at most; `None` to iterate until nothing new is found.
+    pub max_iterations: Option<usize>,
+    /// Parameters of searches with a PSSM.
     pub params: ProteinParams,
-    /// A matrix does not go with the composition-based statistics that were asked for: BLAST+ says so.
+    /// Whether BLAST+ resets the composition-based statistics, which no PSSM allows, and warns of
+    /// it.
     pub resets_composition: bool,
-    /// Pseudocounts, 0 for as many as suit each column.
+    /// Pseudocounts; 0 to adapt them to each column.
     pub pseudocount: i32,
-    /// What is wrong with the options or the pattern of the first search, as far as BLAST+ finds that only when it searches.
+    /// The error in the options or in the pattern that BLAST+ finds only when it searches.
     pub fault: Option<Error>,
-    /// What is warned of the options before the searches of each query.
+    /// Warnings of the options before the searches of each query.
     pub warnings: Vec<String>,
-    /// The matrix of the first search, which brings its query along.
-    pub start: Option<Start>,
-    /// File for the matrices as checkpoints.
+    /// The PSSM of the first iteration, with its query.
+    pub initial_pssm: Option<InitialPssm>,
+    /// File for the PSSMs as checkpoints.
     pub checkpoint: Option<PathBuf>,
-    /// File for the matrices as tables.
+    /// File for the PSSMs as tables.
     pub table: Option<PathBuf>,
-    /// The matrix that the last search brings about is kept, too.
+    /// Whether to save the PSSM of the last iteration, too.
     pub save_last: bool,
-    /// Each matrix gets a file of its own.
+    /// Whether to save each PSSM in a file of its own.
     pub save_each: bool,
 }
 
-/// A matrix to begin with.
+/// A PSSM that replaces the query of the first iteration.
 #[derive(Clone, Debug)]
-pub struct Start {
-    /// The matrix.
+pub struct InitialPssm {
+    /// The PSSM.
     pub pssm: Arc<Pssm>,
-    /// It has no statistics of alignments without gaps: those of the letters of the query stand for them.
+    /// Whether it lacks statistics of ungapped alignments, so that those of the query's letters are
+    /// used.
     pub lacks_ungapped: bool,
-    /// What its query is called.
+    /// The identifier of its query.
     pub id: ObjectId,
     /// The title of the query.
     pub title: Option<Vec<u8>>,
-    /// The matrix as a checkpoint, as it is written before the first search.
+    /// The PSSM as a checkpoint, written before the first search.
     pub checkpoint: Vec<u8>,
 }
 
-impl Start {
-    /// The matrix as the query is searched with it.
+impl InitialPssm {
+    /// Returns the PSSM with which the query is searched.
     pub(crate) fn pssm_of(&self, query: &Query) -> Arc<Pssm> {
         match query.first().karlin {
             Some(ungapped) if self.lacks_ungapped => {
@@ -82,7 +85,7 @@ impl Start {
 }
 
 impl Iteration {
-    /// The search with matrices of a database with these totals.
+    /// Creates the engine for searches with PSSMs in a database with these totals.
     pub fn engine(&self, totals: DatabaseTotals, kernel: Kernel) -> Search {
         Search::new(Params::Protein(self.params.clone()), totals, kernel)
     }

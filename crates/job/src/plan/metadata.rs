@@ -1,4 +1,4 @@
-//! The metadata that cross to another site instead of a report.
+//! The plan of metadata, which go to another site instead of a report.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use fleetblast_metadata::header::OptionValue;
 
 use super::Destination;
 
-/// Metadata that are written in place of a report.
+/// Metadata that are written instead of a report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metadata {
-    /// Where they go.
+    /// Their destination.
     pub out: MetadataDestination,
     /// The encoding of the results.
     pub encodings: EncodingChoice,

@@ -1,4 +1,4 @@
-//! What is to be done: types only. How a plan comes about is known to whoever makes it.
+//! Plans of jobs, as plain data. Only the callers know how a plan is made.
 
 mod defaults;
 mod foreign;
@@ -24,18 +24,18 @@ use crate::error::Error;
 use crate::threads::Threads;
 
 pub use self::defaults::BLASTP_BATCH;
-pub use self::foreign::{Foreign, Join, PLACES};
-pub use self::iteration::{Iteration, Start};
+pub use self::foreign::{Foreign, Join, PLACEHOLDERS};
+pub use self::iteration::{InitialPssm, Iteration};
 pub use self::metadata::{Link, Metadata, MetadataDestination};
 pub use self::ranks::{Checkpoint, Codec, Fleet};
 pub use self::report::{Format, Report};
 
-/// Where bytes come from.
+/// Where input comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// Standard input.
     Stdin,
-    /// A file, which could be opened for reading.
+    /// A file that the caller has opened for reading.
     File(PathBuf),
 }
 
@@ -44,38 +44,39 @@ pub enum Source {
 pub enum Destination {
     /// Standard output.
     Stdout,
-    /// A file, which could be opened for writing; it holds what it held, and is missing if it was.
+    /// A file that the caller has opened for writing, without changing or creating it.
     File(PathBuf),
-    /// A directory of records, which is new or empty, or keeps what is to go on.
+    /// A directory of records, which is new, empty, or resumed.
     Records(PathBuf),
 }
 
-/// What is searched.
+/// The subjects of the search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subjects {
-    /// One or more BLAST databases, names separated by blanks, as typed.
+    /// One or more BLAST databases: names separated by blanks, as typed.
     Database(String),
     /// A FASTA file.
     Fasta {
-        /// Where it is.
+        /// The file, or standard input.
         source: Source,
         /// The file as typed, for `User specified sequence set (Input: NAME).`
         name: String,
-        /// The part of each sequence to use, 0-based. BLAST+ refuses sequences that end before it starts.
+        /// The searched range of each sequence, 0-based. BLAST+ refuses sequences that end before
+        /// it starts.
         range: Option<Range<usize>>,
     },
 }
 
-/// Masks stored with a database, and how they are used.
+/// The use of masks that are stored with a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DatabaseMask {
-    /// Who made them.
+    /// The algorithm that made them.
     pub algorithm: MaskAlgorithm,
-    /// Masked residues are as good as absent; otherwise only no words are looked for there.
+    /// Whether nothing aligns to masked residues; otherwise they only get no words.
     pub hard: bool,
 }
 
-/// What a database calls an algorithm that masks.
+/// Identifies a masking algorithm of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MaskAlgorithm {
     /// Its number.
@@ -84,123 +85,124 @@ pub enum MaskAlgorithm {
     Name(String),
 }
 
-/// What threads share out among them (`-mt_mode`). It never changes the report.
+/// How threads divide the work (`-mt_mode`). It never changes the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split {
-    /// The database, or whatever is best.
+    /// By database, or by any better way.
     Database,
-    /// The queries: so many threads were asked for.
+    /// By queries, with the number of threads as typed.
     Queries,
 }
 
-/// What to do.
+/// The plan of a search.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What is typed to run the program; reports and what is kept of them name it so.
+    /// The program's name as typed, in reports and checkpoints.
     pub program: &'static str,
     /// The program and its version, as reports begin: `BLASTP 2.12.0+`.
     pub banner: String,
-    /// What the queries are.
+    /// Kind of the queries.
     pub query_kind: SequenceKind,
-    /// What the subjects are.
+    /// Kind of the subjects.
     pub subject_kind: SequenceKind,
-    /// How to search.
+    /// Parameters of the search.
     pub params: Params,
-    /// What BLAST+ finds wrong only when it searches queries that can be searched, and tells of each; the report has begun
-    /// by then.
+    /// The error that BLAST+ finds only when it searches a searchable query, and gives for each.
+    /// The report has begun by then.
     pub refusal: Option<String>,
-    /// The matrix as typed, or the task's, where there is one; reports print it so.
+    /// The matrix as typed, or that of the task; empty without one. Reports print it.
     pub matrix_name: String,
-    /// What is searched.
+    /// The subjects.
     pub subjects: Subjects,
-    /// The part of the database that is searched.
+    /// Restricts the search to a part of the database.
     pub restriction: Option<Restriction>,
-    /// Masks stored with the database, and what they do.
+    /// The masks of the database that the search uses.
     pub database_mask: Option<DatabaseMask>,
-    /// Database length for statistics instead of the real one (`-dbsize`), when given and not 0; may be negative.
+    /// Database length for statistics instead of the real one (`-dbsize`), when given and not 0. It
+    /// may be negative.
     pub dbsize: Option<i64>,
     /// The queries.
     pub query: Source,
-    /// The part of each query to search, 0-based.
+    /// The searched range of each query, 0-based.
     pub query_range: Option<Range<usize>>,
     /// `-parse_deflines`.
     pub parse_deflines: bool,
-    /// Letters of queries searched together.
+    /// Letters of queries in a batch.
     pub batch_size: BatchSize,
-    /// The size that the environment asks for is none. BLAST+ finds that when it begins to read
-    /// queries, after the database is opened. With batches of adaptive size it has begun the report
-    /// by then.
+    /// The error in the batch size that the environment sets. BLAST+ reports it when it begins to
+    /// read queries, after it has opened the database. With adaptive batches it has begun the
+    /// report by then.
     pub batch_size_error: Option<Error>,
-    /// Letters of queries that are worth a thread, where threads share out the queries.
+    /// Letters of queries that justify a thread, where threads divide the queries.
     pub thread_letters: usize,
     /// The papers that reports cite.
     pub papers: &'static [papers::Paper],
-    /// Composition-based statistics were asked for, but do not go with the IDENTITY matrix. BLAST+ warns of it
-    /// for each query of the first batch.
+    /// Whether the IDENTITY matrix rules out the composition-based statistics that were asked for.
+    /// BLAST+ warns of it for each query of the first batch.
     pub identity_resets_composition: bool,
-    /// Queries are searched again with what was found.
+    /// How queries are iterated (psiblast).
     pub iteration: Option<Iteration>,
-    /// The report.
+    /// Format and contents of the report.
     pub report: Report,
-    /// Where it goes.
+    /// Destination of the report.
     pub out: Destination,
-    /// Metadata are written instead, by which another site makes it.
+    /// Metadata to write instead of the report.
     pub metadata: Option<Metadata>,
     /// Threads to use.
     pub threads: Threads,
-    /// What threads share out among them.
+    /// How the threads divide the work.
     pub split: Split,
-    /// Ranges of subjects searched on their own (`-partitions`).
+    /// Number of ranges of OIDs that are searched separately (`-partitions`).
     pub partitions: Option<usize>,
-    /// Whether and how many ranks search.
+    /// Ranks, their scheduling and checkpoints.
     pub fleet: Fleet,
-    /// How to bring the database into memory (`-loader`, `-memory`).
+    /// How the database comes into memory (`-loader`, `-memory`).
     pub load: Wish,
-    /// Vector instructions to use.
+    /// The set of vector instructions in use.
     pub kernel: Kernel,
     /// File for the timing (`-timing`).
     pub timing: Option<PathBuf>,
 }
 
 impl Plan {
-    /// The matrix that the first search is made with, and that brings the query along.
-    pub fn start(&self) -> Option<&Start> {
-        self.iteration.as_ref()?.start.as_ref()
+    /// Returns the PSSM of the first iteration, with its query.
+    pub fn initial_pssm(&self) -> Option<&InitialPssm> {
+        self.iteration.as_ref()?.initial_pssm.as_ref()
     }
 
-    /// Whether the queries of a batch depend on what those before found.
+    /// Whether batches depend on the hits of earlier ones.
     pub fn has_unknown_batches(&self) -> bool {
         self.batch_size.is_adaptive()
     }
 
-    /// Checks that the size of batches that the environment asks for is one.
+    /// Checks the batch size that the environment sets.
     ///
     /// # Errors
-    /// It is none.
+    /// An invalid batch size.
     pub fn check_batch_size(&self) -> Result<(), Error> {
         self.batch_size_error.clone().map_or(Ok(()), Err)
     }
 
-    /// Whether blocks of queries are judged one after the other on ranks: what is searched or reported of one depends on what those
-    /// before it found.
-    pub fn judges_blocks(&self) -> bool {
+    /// Whether a block depends on the results of earlier blocks, so that ranks verify blocks in
+    /// order.
+    pub fn has_dependent_blocks(&self) -> bool {
         self.has_unknown_batches() || self.iteration.is_some()
     }
 
-    /// The search of a database with these totals.
+    /// Creates the engine for a database with these totals.
     pub fn engine(&self, totals: DatabaseTotals) -> Search {
         Search::new(self.params.clone(), totals, self.kernel)
     }
 
-    /// Where what is written goes: the report, or metadata.
-    pub fn written(&self) -> &Destination {
+    /// Returns the destination of the output: report or metadata.
+    pub fn output_destination(&self) -> &Destination {
         match self.metadata.as_ref().map(|metadata| &metadata.out) {
             Some(MetadataDestination::File(out)) => out,
             Some(MetadataDestination::Link(_) | MetadataDestination::Ranks(_)) | None => &self.out,
         }
     }
 
-    /// I/O ranks of the same job; 0 without.
+    /// Number of I/O ranks of the same job.
     pub fn io_ranks(&self) -> u32 {
         match self.metadata.as_ref().map(|metadata| &metadata.out) {
             Some(MetadataDestination::Ranks(ranks)) => *ranks,
@@ -208,15 +210,15 @@ impl Plan {
         }
     }
 
-    /// The directory of a report that is records.
-    pub fn records(&self) -> Option<&Path> {
+    /// Returns the directory of a report of records.
+    pub fn records_directory(&self) -> Option<&Path> {
         match &self.out {
             Destination::Records(path) => Some(path),
             Destination::Stdout | Destination::File(_) => None,
         }
     }
 
-    /// The same plan with other threads.
+    /// Replaces the threads.
     #[must_use]
     pub fn with_threads(self, threads: Threads) -> Self {
         Self { threads, ..self }

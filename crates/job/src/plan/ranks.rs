@@ -1,4 +1,4 @@
-//! A search by many ranks.
+//! The plan of a job on ranks.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,33 +10,34 @@ pub use fleetblast_spool::Codec;
 /// What the user wants of the ranks.
 #[derive(Clone, Debug)]
 pub struct Fleet {
-    /// Ranks in this process; `None` for a search without ranks.
+    /// Number of ranks in this process; `None` for a search without ranks.
     pub ranks: Option<u32>,
-    /// Only tell how the search would be laid out.
+    /// Only print the layout of the search.
     pub dry_run: bool,
-    /// Groups of ranks, and copies of the database in each.
+    /// The wanted groups of ranks and copies of the database in each.
     pub wishes: Wishes,
     /// Scheduling and output.
     pub config: Config,
-    /// What is finished is kept.
+    /// Where finished blocks are kept.
     pub checkpoint: Option<Checkpoint>,
-    /// How records are compressed that stay as the report.
+    /// Compression of the records of a report directory.
     pub codec: Codec,
-    /// File for what every rank did when.
+    /// File for the trace of all ranks.
     pub trace: Option<PathBuf>,
-    /// Names, with their dashes, and values of all options on which the report depends, but for the queries and lists.
+    /// Names, with dashes, and values of all options on which the report depends, except for
+    /// queries and lists.
     pub decisive: BTreeMap<String, String>,
-    /// The same of options that all ranks must have alike besides.
+    /// The same for other options that must be equal on all ranks.
     pub common: BTreeMap<String, String>,
-    /// Name, with its dash, of the option that names a list of what is searched.
+    /// Name, with its dash, of the option with a list of sequences to search.
     pub list: Option<String>,
 }
 
-/// Where to keep what is finished.
+/// Where finished blocks are kept.
 #[derive(Clone, Debug)]
 pub struct Checkpoint {
     /// The directory.
     pub directory: PathBuf,
-    /// A job that it keeps may go on.
+    /// Whether the job may continue the one in the directory.
     pub resume: bool,
 }

@@ -1,4 +1,4 @@
-//! What the report looks like.
+//! The plan of a report.
 
 use fleetblast_report::columns::Columns;
 use fleetblast_report::model::{self, HitOrder, HspOrder, OutputOptions, Sam};
@@ -20,17 +20,17 @@ pub enum Format {
     Sam,
 }
 
-/// What the report looks like.
+/// Format and contents of the report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// The format.
     pub format: Format,
-    /// Words for columns as typed, blank separated, empty for the default ones, or for what SAM holds; empty for other
-    /// formats.
+    /// Column names as typed, separated by blanks, or the options of SAM. Empty for the default
+    /// columns and for other formats.
     pub columns: String,
-    /// The command line, a blank after each word, which SAM holds.
+    /// The command line that SAM records, with a blank after each word.
     pub command: Vec<u8>,
-    /// Separator of columns instead of the format's own. May be longer than one character.
+    /// Column separator instead of the format's own. It may have several characters.
     pub delimiter: Option<String>,
     /// `-html`.
     pub html: bool,
@@ -38,18 +38,18 @@ pub struct Report {
     pub show_gis: bool,
     /// Residues in a line of an alignment.
     pub line_length: usize,
-    /// Subjects in the table of descriptions.
+    /// Number of subjects in the table of descriptions.
     pub num_descriptions: usize,
-    /// Subjects with alignments.
+    /// Number of subjects with alignments.
     pub num_alignments: usize,
-    /// `-sorthits`, where the format heeds it.
+    /// `-sorthits`, where the format supports it.
     pub sort_hits: Option<usize>,
-    /// `-sorthsps`, where the format heeds it.
+    /// `-sorthsps`, where the format supports it.
     pub sort_hsps: Option<usize>,
 }
 
 impl Report {
-    /// The same in the terms of the crate that formats it.
+    /// Converts the options to those of the report crate.
     pub fn options(&self, parse_deflines: bool) -> OutputOptions {
         let columns = |delimiter: &str| {
             let delimiter = self.delimiter.as_deref().unwrap_or(delimiter);

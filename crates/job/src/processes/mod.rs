@@ -1,4 +1,4 @@
-//! Processes that were started together: whether all of them search, and what they do in step.
+//! Processes that were started together: whether all of them search, and their collective steps.
 
 #[cfg(feature = "mpi")]
 mod ending;
@@ -12,8 +12,8 @@ mod without_mpi;
 #[cfg(feature = "mpi")]
 pub use self::ending::end_job;
 #[cfg(feature = "mpi")]
-pub use self::roles::{Role, agree, stand_aside};
+pub use self::roles::{Role, agree, announce_refusal};
 #[cfg(feature = "mpi")]
-pub use self::together::{Processes, failure, hosts, told};
+pub use self::together::{Processes, gather_hosts, mpi_failure, require_broadcast};
 #[cfg(not(feature = "mpi"))]
-pub use self::without_mpi::stand_aside;
+pub use self::without_mpi::announce_refusal;

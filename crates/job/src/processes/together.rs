@@ -1,4 +1,4 @@
-//! What processes do in step.
+//! Collective steps of all processes of a job.
 
 use std::sync::Arc;
 use std::thread;
@@ -11,95 +11,99 @@ use super::ending::end_job;
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 
-/// Stands for the length of nothing at all.
-const NOTHING: u64 = u64::MAX;
-/// Time for a launcher to read what a rank has said; some drop it when a rank ends with an error.
-pub const LAST_WORDS: Duration = Duration::from_millis(100);
+/// The length that stands for no data at all.
+const NO_DATA: u64 = u64::MAX;
+/// Time for a launcher to read the output of a rank; some launchers drop it when a rank fails.
+pub const OUTPUT_DELAY: Duration = Duration::from_millis(100);
 
-/// All processes of the job, and who hears of what keeps them from going on.
+/// All processes of the job, and the audience of this one.
 pub struct Processes {
-    /// All ranks.
+    /// The MPI world of all ranks.
     pub world: World,
-    /// Who hears of this one.
+    /// Receives the messages of this process.
     pub audience: Arc<dyn Audience>,
 }
 
 impl Processes {
-    /// Ends the job on all ranks by an error.
+    /// Ends the job on all ranks with an error.
     pub fn abort(&self, error: &Error) -> ! {
         end_job(&self.world, &*self.audience, error)
     }
 
-    /// Goes on only if all ranks can. Only the first that cannot tells why, before any of them ends: launchers end the others
-    /// when one does.
+    /// Returns the value of this rank if no rank failed. Otherwise the first failed rank reports
+    /// its error before any of them ends, because launchers end the others then.
     ///
     /// # Errors
-    /// Silent: why has been told.
-    pub fn together<T>(&self, own: Result<T, Error>) -> Result<T, Error> {
-        let mark = match &own {
+    /// A silent error: the failed rank has reported the reason.
+    pub fn require_all<T>(&self, own: Result<T, Error>) -> Result<T, Error> {
+        let exit_code = match &own {
             Ok(_) => Vec::new(),
             Err(error) => vec![error.exit_code],
         };
-        let marks = self.world.comm().gather_all(&mark).map_err(failure)?;
-        let first = marks.iter().position(|mark| !mark.is_empty());
+        let exit_codes = self.world.comm().gather_all(&exit_code).map_err(mpi_failure)?;
+        let first = exit_codes.iter().position(|exit_code| !exit_code.is_empty());
         match (own, first) {
             (own, None) => own,
             (own, Some(first)) => {
                 if let (Err(error), true) = (&own, first == self.world.rank()) {
-                    self.audience.complain(&self.placed(error));
+                    self.audience.print_message(&self.placed(error).message);
                 }
-                self.world.comm().barrier().map_err(failure)?;
-                thread::sleep(LAST_WORDS);
-                let code = marks[first].first().copied().unwrap_or(exit::UNKNOWN);
+                self.world.comm().barrier().map_err(mpi_failure)?;
+                thread::sleep(OUTPUT_DELAY);
+                let code = exit_codes[first].first().copied().unwrap_or(exit::UNKNOWN);
                 Err(Error::silent(code))
             }
         }
     }
 
-    /// The message of an error of this rank. If a mapped file has changed, the message names rank
-    /// and host: on another host the same path may be another file.
-    fn placed(&self, error: &Error) -> String {
+    /// Returns an error of this rank. If a mapped file has changed, its message names rank and
+    /// host: on another host the same path may be another file.
+    fn placed(&self, error: &Error) -> Error {
+        let error = error.clone();
         match check_mapped_files() {
             Err(_) if self.world.size() > 1 => {
-                let place = name_rank(self.world.rank(), Some(self.world.host()));
-                format!("{} ({place})", error.message)
+                error.with_place(&name_rank(self.world.rank(), Some(self.world.host())))
             }
-            _ => error.message.clone(),
+            _ => error,
         }
     }
 
-    /// What the first rank knows; what others give is not looked at.
+    /// Broadcasts the data of the first rank; those of other ranks are ignored.
     ///
     /// # Errors
     /// A connection that is lost.
-    pub fn tell_all(&self, known: Option<Vec<u8>>) -> Result<Option<Vec<u8>>, Error> {
-        self.tell(0, known)
+    pub fn broadcast_from_first(&self, known: Option<Vec<u8>>) -> Result<Option<Vec<u8>>, Error> {
+        self.broadcast_from(0, known)
     }
 
-    /// What a rank knows; what others give is not looked at.
+    /// Broadcasts the data of a rank; those of other ranks are ignored.
     ///
     /// # Errors
     /// A connection that is lost.
-    pub fn tell(&self, from: usize, known: Option<Vec<u8>>) -> Result<Option<Vec<u8>>, Error> {
-        // Nothing at all is not the same as no bytes.
-        let length = known.as_ref().map_or(NOTHING, |bytes| bytes.len() as u64);
+    pub fn broadcast_from(
+        &self,
+        from: usize,
+        known: Option<Vec<u8>>,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        // No data are not the same as no bytes.
+        let length = known.as_ref().map_or(NO_DATA, |bytes| bytes.len() as u64);
         let (mut length, mut bytes) = (length.to_ne_bytes(), known.unwrap_or_default());
-        self.world.comm().broadcast(from, &mut length).map_err(failure)?;
+        self.world.comm().broadcast(from, &mut length).map_err(mpi_failure)?;
         let length = u64::from_ne_bytes(length);
-        if length == NOTHING {
+        if length == NO_DATA {
             return Ok(None);
         }
         bytes.resize(length as usize, 0);
-        self.world.comm().broadcast(from, &mut bytes).map_err(failure)?;
+        self.world.comm().broadcast(from, &mut bytes).map_err(mpi_failure)?;
         Ok(Some(bytes))
     }
 }
 
-/// What the first rank has told. It always tells something here.
+/// Returns the data that the first rank broadcast, where it always has some.
 ///
 /// # Errors
-/// It has told nothing: a fault of the program.
-pub fn told(known: Option<Vec<u8>>) -> Result<Vec<u8>, Error> {
+/// No data: a fault of the program.
+pub fn require_broadcast(known: Option<Vec<u8>>) -> Result<Vec<u8>, Error> {
     known.ok_or_else(|| {
         Error::engine(
             "rank 0 told the others nothing; all ranks must run the same build of the program",
@@ -107,16 +111,16 @@ pub fn told(known: Option<Vec<u8>>) -> Result<Vec<u8>, Error> {
     })
 }
 
-/// The host of each rank.
+/// Returns the host name of each rank.
 ///
 /// # Errors
 /// A connection that is lost.
-pub fn hosts(world: &World) -> Result<Vec<String>, Error> {
-    let names = world.comm().gather_all(world.host().as_bytes()).map_err(failure)?;
+pub fn gather_hosts(world: &World) -> Result<Vec<String>, Error> {
+    let names = world.comm().gather_all(world.host().as_bytes()).map_err(mpi_failure)?;
     Ok(names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect())
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "a function for map_err")]
-pub fn failure(error: MpiError) -> Error {
+pub fn mpi_failure(error: MpiError) -> Error {
     Error::new(exit::UNKNOWN, error.to_string())
 }

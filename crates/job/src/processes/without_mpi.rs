@@ -1,8 +1,8 @@
-//! A build without MPI is always alone.
+//! Stands in for MPI in a build without it: the process is always alone.
 
 use crate::error::Error;
 
-/// There are no other processes to know what this one does; returns the reason.
-pub fn stand_aside(reason: Error, _: &dyn Fn(&str)) -> Error {
+/// Returns the reason, because no other process waits for this one.
+pub fn announce_refusal(reason: Error, _: &dyn Fn(&str)) -> Error {
     reason
 }

@@ -1,4 +1,4 @@
-//! How many queries there are, looked up before the search.
+//! Counts the queries before the search.
 
 use std::io::BufRead;
 
@@ -8,10 +8,10 @@ use memchr::memchr;
 
 use crate::plan::{Plan, Source};
 
-/// All queries of an input that can be read twice, with about the residues that are searched; `None` if there is no such
-/// input.
-pub fn count(plan: &Plan) -> Option<Weight> {
-    if let Some(start) = plan.start() {
+/// Counts the queries of an input that can be read twice, and about the residues to search. Returns
+/// `None` for other inputs.
+pub fn count_queries(plan: &Plan) -> Option<Weight> {
+    if let Some(start) = plan.initial_pssm() {
         return Some(Weight { sequences: 1, residues: start.pssm.query.len() as u64 });
     }
     let Source::File(path) = &plan.query else { return None };
@@ -27,10 +27,11 @@ pub fn count(plan: &Plan) -> Option<Weight> {
     })
 }
 
-/// Counts records, of whose residues only some are `searched`; `None` if the input cannot be read.
+/// Counts the records of an input; `None` if it cannot be read. `searched` maps the residues of a
+/// record to those that are searched.
 fn count_records(mut input: impl BufRead, searched: impl Fn(u64) -> u64) -> Option<Weight> {
     let mut total = Weight::default();
-    // Of the record so far; there may be one without definition line at the start.
+    // State of the present record. The first one may lack a definition line.
     let (mut residues, mut at_start, mut in_title) = (0, true, false);
     loop {
         let bytes = input.fill_buf().ok()?;
@@ -64,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_and_residues_are_counted_wherever_buffers_end() {
+    fn buffer_boundaries_do_not_change_the_counts() {
         let whole = |residues| residues;
         let text = b">a > b\nMKV\nLL\r\n\n>c\n>d\nAAAA";
         for capacity in 1..40 {

@@ -1,50 +1,51 @@
-//! Queries without letters. A batch may have millions: they never fill it.
+//! Queries without letters. They never fill a batch, so one batch may have millions of them.
 
 use fleetblast_seq::fasta::{Options, Reader};
 
 use super::record::QueryRecord;
 use crate::error::Error;
 
-/// Queries of a batch that are held as they are in any case.
-const HELD: usize = 10_000;
+/// Number of queries of a batch that are always kept unpacked.
+const MAX_UNPACKED: usize = 10_000;
 
-/// The queries of a batch while it is read. If none has letters, BLAST+ reports none of them, so
-/// that many of these are held as their definition lines only until one with letters comes.
+/// The queries of a batch while it is read. BLAST+ reports no query of a batch without letters, so
+/// most of them are packed as definition lines until a query with letters comes.
 pub(super) struct BatchRecords {
     records: Vec<QueryRecord>,
-    /// Whether none of the records has letters.
-    are_empty: bool,
-    /// Definition lines of the queries after the records, each with a `>` and a line end.
+    /// Whether no record has letters.
+    is_without_letters: bool,
+    /// Definition lines of the packed queries, each with its `>` and a line end. They follow the
+    /// records.
     packed: Vec<u8>,
-    /// The number of these queries.
+    /// Number of packed queries.
     packed_count: usize,
-    /// How they are read again.
+    /// Options of the reader that unpacks them.
     options: Options,
 }
 
 impl BatchRecords {
-    /// No queries, which are read with these options.
+    /// Creates an empty batch; `options` are those of the reader.
     pub(super) fn new(options: Options) -> Self {
         let (records, packed) = Default::default();
-        BatchRecords { records, are_empty: true, packed, packed_count: 0, options }
+        BatchRecords { records, is_without_letters: true, packed, packed_count: 0, options }
     }
 
-    /// The number of queries.
+    /// Number of queries.
     pub(super) fn len(&self) -> usize {
         self.records.len() + self.packed_count
     }
 
     /// Whether there are queries, and none has letters.
     pub(super) fn is_all_empty(&self) -> bool {
-        self.are_empty && !self.records.is_empty()
+        self.is_without_letters && !self.records.is_empty()
     }
 
     /// Adds a query.
     ///
     /// # Errors
-    /// Queries that were held as definition lines and cannot be read again.
+    /// Packed queries that cannot be read again.
     pub(super) fn push(&mut self, record: QueryRecord) -> Result<(), Error> {
-        if self.records.len() >= HELD && self.are_empty && is_packable(&record) {
+        if self.records.len() >= MAX_UNPACKED && self.is_without_letters && is_packable(&record) {
             self.packed.push(b'>');
             self.packed.extend_from_slice(&record.record.defline);
             self.packed.push(b'\n');
@@ -52,15 +53,15 @@ impl BatchRecords {
             return Ok(());
         }
         self.unpack()?;
-        self.are_empty &= record.length() == 0;
+        self.is_without_letters &= record.length() == 0;
         self.records.push(record);
         Ok(())
     }
 
-    /// All queries.
+    /// Returns all queries, unpacked.
     ///
     /// # Errors
-    /// As [`push`](Self::push).
+    /// Packed queries that cannot be read again.
     pub(super) fn into_records(mut self) -> Result<Vec<QueryRecord>, Error> {
         self.unpack()?;
         Ok(self.records)
@@ -72,7 +73,8 @@ impl BatchRecords {
         };
         let packed = std::mem::take(&mut self.packed);
         self.packed_count = 0;
-        // All of them follow the last one without a gap, and BLAST+ warns of nothing else.
+        // Packed queries follow the last record without a gap, and BLAST+ gives all the same
+        // warnings.
         let (mut number, mut unnamed, messages) =
             (last.number, last.unnamed, last.messages.clone());
         let mut reader = Reader::new(&packed[..], "packed queries", self.options);
@@ -87,7 +89,7 @@ impl BatchRecords {
     }
 }
 
-/// Whether all there is to know of a query follows from its definition line and its place.
+/// Whether the definition line and the position of a query determine all its properties.
 fn is_packable(query: &QueryRecord) -> bool {
     let record = &query.record;
     record.residues.is_empty()
@@ -105,7 +107,7 @@ mod tests {
 
     use super::*;
 
-    /// The queries of a text.
+    /// Reads the queries of a text.
     fn queries(options: Options, text: &str) -> Vec<QueryRecord> {
         let mut reader = Reader::new(text.as_bytes(), Path::new("q.fa"), options);
         let (mut all, mut unnamed) = (Vec::new(), 0);
@@ -129,10 +131,10 @@ mod tests {
     }
 
     #[test]
-    fn queries_come_back_as_they_were() {
+    fn packed_queries_are_unpacked_unchanged() {
         for parse_deflines in [false, true] {
             let options = Options { parse_deflines, rules: Rules::Query(Molecule::Protein) };
-            let empties: String = (0..2 * HELD)
+            let empties: String = (0..2 * MAX_UNPACKED)
                 .map(|number| match number % 4 {
                     0 => ">\n".to_owned(),
                     1 => format!("> lcl|a{number}  b\tc\n"),

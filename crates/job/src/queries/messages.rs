@@ -1,69 +1,71 @@
-//! What BLAST+ says of queries.
+//! BLAST+'s messages about queries.
 
 use fleetblast_db::SequenceKind;
 use fleetblast_seq::alphabet;
 
 use crate::error::Error;
 
-/// What BLAST+ says of a query whose composition allows no statistics.
-pub const INVALID: &str = "Could not calculate ungapped Karlin-Altschul parameters due to an invalid \
+/// Warning of a query whose composition allows no statistics.
+pub const NO_STATISTICS: &str = "Could not calculate ungapped Karlin-Altschul parameters due to an invalid \
     query sequence or its translation. Please verify the query sequence(s) and/or filtering options";
-/// What BLAST+ says of a query without residues.
-const EMPTY: &str = "Sequence contains no data";
-/// What BLAST+ says of each query of the first batch if the IDENTITY matrix rules out composition-based statistics.
+/// Warning of a query without residues.
+const NO_DATA: &str = "Sequence contains no data";
+/// Warning of each query of the first batch if the IDENTITY matrix rules out composition-based
+/// statistics.
 pub(super) const IDENTITY: &str = "Composition-based statistics cannot be used with the IDENTITY matrix, \
     resetting the composition-based statistics option to 0";
-/// What BLAST+ says of each query if a list leaves nothing of the database.
+/// Warning of each query if a restriction leaves no sequence of the database.
 pub(super) const NOTHING_INCLUDED: &str = "Filtering resulted in an empty database.";
-/// What BLAST+ says of several queries that are to be searched in rounds together.
+/// Error of psiblast for several queries in one batch.
 pub(super) const SEVERAL: &str = "PSI-BLAST only accepts one protein sequence as query";
-/// At most so many positions of `O` are told.
-const TOLD_POSITIONS: usize = 20;
+/// Number of positions of `O` that the warning lists, at most.
+const SHOWN_POSITIONS: usize = 20;
 
-/// What BLAST+ says of a batch of so many queries none of which has letters.
-pub fn all_empty(queries: usize) -> Error {
-    Error::engine(format!("Warning: {EMPTY} ").repeat(queries))
+/// Returns the error for a batch in which no query has letters.
+pub fn all_empty_error(queries: usize) -> Error {
+    Error::engine(format!("Warning: {NO_DATA} ").repeat(queries))
 }
 
-/// What BLAST+ says of a batch that it cannot search as it is told to, for each query; the messages are those of each.
-pub fn refused<'a>(told: &str, messages: impl Iterator<Item = &'a Vec<String>>) -> Error {
-    let of_query = |messages: &Vec<String>| {
+/// Returns the error for a batch that BLAST+ refuses to search. It repeats the reason and the
+/// query's warnings for each query.
+pub fn refusal_error<'a>(reason: &str, messages: impl Iterator<Item = &'a Vec<String>>) -> Error {
+    let query_messages = |messages: &Vec<String>| {
         let warnings = messages.iter().map(|text| format!("Warning: {text} "));
-        format!("{told} {}", warnings.collect::<String>())
+        format!("{reason} {}", warnings.collect::<String>())
     };
-    Error::engine(messages.map(of_query).collect::<String>())
+    Error::engine(messages.map(query_messages).collect::<String>())
 }
 
-/// What BLAST+ warns of when it sets up a query.
-pub(super) fn of_setup(kind: SequenceKind, residues: &[u8], searchable: bool) -> Vec<String> {
+/// Returns the warnings of the setup of a query.
+pub(super) fn setup_warnings(kind: SequenceKind, residues: &[u8], searchable: bool) -> Vec<String> {
     if residues.is_empty() {
-        return vec![EMPTY.to_owned()];
+        return vec![NO_DATA.to_owned()];
     }
     let mut messages = Vec::new();
     if kind == SequenceKind::Protein {
-        messages.extend(replaced(residues));
+        messages.extend(replacement_warning(residues));
     }
     if !searchable {
-        messages.push(INVALID.to_owned());
+        messages.push(NO_STATISTICS.to_owned());
     }
     messages
 }
 
-/// The warning of letters that the search replaces, if there are any.
-fn replaced(residues: &[u8]) -> Option<String> {
+/// Returns the warning of letters that the search replaces, if there are any.
+fn replacement_warning(residues: &[u8]) -> Option<String> {
     let positions: Vec<usize> =
         residues.iter().enumerate().filter(|&(_, &c)| c == alphabet::O).map(|(at, _)| at).collect();
-    let told: Vec<String> =
-        positions.iter().take(TOLD_POSITIONS).map(|position| position.to_string()).collect();
-    let rest = if positions.len() > TOLD_POSITIONS {
-        format!(",... (only first {TOLD_POSITIONS} shown)")
+    let reason: Vec<String> =
+        positions.iter().take(SHOWN_POSITIONS).map(|position| position.to_string()).collect();
+    let rest = if positions.len() > SHOWN_POSITIONS {
+        format!(",... (only first {SHOWN_POSITIONS} shown)")
     } else {
         String::new()
     };
-    (!told.is_empty()).then(|| {
+    (!reason.is_empty()).then(|| {
         format!(
             "One or more O characters replaced by X for alignment score calculations at positions {}{rest}",
-            told.join(", ")
+            reason.join(", ")
         )
     })
 }

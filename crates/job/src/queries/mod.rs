@@ -1,4 +1,4 @@
-//! Queries, read in blocks that are searched together.
+//! Reads queries in blocks that are scheduled together.
 
 pub mod count;
 mod empties;
@@ -20,82 +20,82 @@ use fleetblast_seq::input::FileVersion;
 use rayon::prelude::*;
 
 use crate::audience::Audience;
-use crate::batching::Batching;
+use crate::batching::BatchSizer;
 use crate::error::{Error, NO_SEQUENCES, exit};
 use crate::fasta::{fasta_failure, open_input, reader};
 use crate::plan::{Plan, Source};
 
 use self::empties::BatchRecords;
-pub use self::messages::{INVALID, all_empty, refused};
+pub use self::messages::{NO_STATISTICS, all_empty_error, refusal_error};
 pub use self::record::QueryRecord;
-use self::record::{range_of, tell_warnings};
-use self::start::{is_seekable, leading_blanks};
+use self::record::{report_warnings, searched_range_of};
+use self::start::{is_seekable, read_leading_blanks};
 
-/// Bytes of queries.
-type Input<'a> = Box<dyn BufRead + Send + 'a>;
+/// Buffered bytes of queries.
+type BoxedReader<'a> = Box<dyn BufRead + Send + 'a>;
 
-/// The stream of queries.
-pub struct Queries<'a> {
+/// Reads queries from their input, block by block.
+pub struct QueryReader<'a> {
     plan: &'a Plan,
-    reader: Reader<Input<'a>>,
-    /// Of their file.
+    reader: Reader<BoxedReader<'a>>,
+    /// Version of the query file; `None` for other inputs.
     version: Option<FileVersion>,
-    /// Queries read so far.
-    count: usize,
-    /// Those of them that are reported: not those that end before `-query_loc` starts.
-    kept: usize,
-    /// Those read without parsed identifiers.
+    /// Number of queries read.
+    read_count: usize,
+    /// Number of queries read and reported: not those that end before `-query_loc` starts.
+    reported_count: usize,
+    /// Number of queries read that have no parsed identifiers.
     unnamed: usize,
-    /// The only one, which brought its matrix along.
-    given: Option<Box<QueryRecord>>,
-    /// The last one read ends before `-query_loc` starts.
-    passed_over: bool,
-    cut: BlockLimits,
-    batching: Batching,
-    done: bool,
-    /// There is nothing to search; BLAST+ says so for each query.
-    nothing_included: bool,
+    /// The only query, if it comes from the file with its PSSM.
+    pssm_query: Option<Box<QueryRecord>>,
+    /// Whether the last query read ends before `-query_loc` starts.
+    has_skipped_last: bool,
+    block_limits: BlockLimits,
+    batch_sizer: BatchSizer,
+    is_at_end: bool,
+    /// Whether the database has nothing to search; BLAST+ warns of it for each query.
+    is_database_empty: bool,
 }
 
-/// Queries that are searched together, as read.
+/// A block of queries, as read.
 #[derive(Default)]
-pub struct Records {
-    /// One after the other.
+pub struct RawBlock {
+    /// The queries, in input order.
     pub records: Vec<QueryRecord>,
-    /// How many of them, one after the other, BLAST+ would search together.
+    /// Number of consecutive queries in each batch of BLAST+.
     pub batches: Vec<usize>,
-    /// What stopped the reading after this block.
+    /// The error that stopped the reading after this block.
     pub failure: Option<Error>,
 }
 
-/// Queries that are searched together.
-pub struct Block {
-    /// As read.
+/// A block of queries, as read and as the engine searches them.
+pub struct PreparedBlock {
+    /// The queries as read.
     pub records: Vec<QueryRecord>,
-    /// As searched.
+    /// The queries as the engine searches them.
     pub prepared: Vec<Query>,
-    /// How many queries, one after the other, BLAST+ would search together.
+    /// Number of consecutive queries in each batch of BLAST+.
     pub batches: Vec<usize>,
-    /// What stopped the reading after this block.
+    /// The error that stopped the reading after this block.
     pub failure: Option<Error>,
 }
 
-impl Block {
-    /// For each query whether some query of its batch can be searched.
+impl PreparedBlock {
+    /// Returns for each query whether its batch has a searchable query.
     pub fn searched(&self) -> Vec<bool> {
         batch_searched(&self.prepared, &self.batches, Query::is_searchable).collect()
     }
 }
 
-impl Records {
-    /// How many queries, and residues that are searched.
+impl RawBlock {
+    /// Number of queries, and of residues that are searched.
     pub fn weight(&self) -> Weight {
         let residues = self.records.iter().map(|record| record.length() as u64).sum();
         Weight { sequences: self.records.len() as u64, residues }
     }
 }
 
-/// For each query whether some query of its batch can be searched.
+/// Returns for each query whether its batch has a searchable query.
 pub fn batch_searched<T>(
     queries: &[T],
     batches: &[usize],
@@ -107,109 +107,113 @@ pub fn batch_searched<T>(
     })
 }
 
-impl<'a> Queries<'a> {
-    /// Opens the queries, which come in blocks of so many residues, for a database of so many letters; `None` if BLAST+ calls the input empty: a file with
-    /// nothing but white space.
+impl<'a> QueryReader<'a> {
+    /// Opens the queries of a plan.
+    ///
+    /// `block_residues` is the number of residues that fill a block; `database_letters` determines
+    /// adaptive batches. Returns `None` if BLAST+ calls the input empty: a file of nothing but
+    /// white space.
     pub fn open(
         plan: &'a Plan,
         block_residues: u64,
         database_letters: i64,
-        nothing_included: bool,
+        is_database_empty: bool,
         audience: &'a dyn Audience,
-    ) -> Result<Option<Queries<'a>>, Error> {
-        let given = plan.start().map(|start| Box::new(QueryRecord::of_matrix(start)));
-        let input = match given {
+    ) -> Result<Option<QueryReader<'a>>, Error> {
+        let pssm_query = plan.initial_pssm().map(|start| Box::new(QueryRecord::from_pssm(start)));
+        let input = match pssm_query {
             Some(_) => {
-                Some(Stream { bytes: Box::new(io::empty()), version: None, is_empty: false })
+                Some(QueryStream { bytes: Box::new(io::empty()), version: None, is_empty: false })
             }
-            None => stream(plan, audience)?,
+            None => open_stream(plan, audience)?,
         };
-        let Some(Stream { bytes: input, version, is_empty: done }) = input else {
+        let Some(QueryStream { bytes: input, version, is_empty: is_at_end }) = input else {
             return Ok(None);
         };
         if !plan.has_unknown_batches() {
             plan.check_batch_size()?;
         }
         let reader = reader(input, &plan.query, plan.query_kind, plan.parse_deflines);
-        let batch_residues = plan.batch_size.least();
+        let batch_residues = plan.batch_size.min_letters();
         let block_queries = plan.batch_size.block_queries();
-        let cut = BlockLimits { batch_residues, block_residues, block_queries };
-        let batching = Batching::new(plan.batch_size, database_letters);
-        Ok(Some(Queries {
+        let block_limits = BlockLimits { batch_residues, block_residues, block_queries };
+        let batch_sizer = BatchSizer::new(plan.batch_size, database_letters);
+        Ok(Some(QueryReader {
             plan,
             reader,
             version,
-            count: 0,
-            kept: 0,
+            read_count: 0,
+            reported_count: 0,
             unnamed: 0,
-            given,
-            passed_over: false,
-            cut,
-            batching,
-            done,
-            nothing_included,
+            pssm_query,
+            has_skipped_last: false,
+            block_limits,
+            batch_sizer,
+            is_at_end,
+            is_database_empty,
         }))
     }
 
-    /// The version of the file that is read, if it is a file.
+    /// Returns the version of the query file; `None` for other inputs.
     pub fn version(&self) -> Option<FileVersion> {
         self.version
     }
 
-    /// The last block brought about so many extensions, by which the next batch is made.
-    pub fn found(&mut self, extensions: u64) {
-        self.batching.found(extensions);
+    /// Records how many extensions the last block caused; the size of the next batch follows.
+    pub fn record_extensions(&mut self, extensions: u64) {
+        self.batch_sizer.record_extensions(extensions);
     }
 
     /// Sets how many residues fill the blocks that are read from now on.
     pub fn set_block_residues(&mut self, residues: u64) {
-        self.cut.block_residues = residues;
+        self.block_limits.block_residues = residues;
     }
 
-    /// The queries before the next one were searched elsewhere, and brought this about.
-    pub fn go_on(&mut self, course: BatchState) {
-        self.batching.go_on(course);
+    /// Continues after queries that another process searched, with the state of their batches.
+    pub fn resume(&mut self, course: BatchState) {
+        self.batch_sizer.resume(course);
     }
 
-    /// The next block; `None` at the end. Made ready on all threads of the current pool, when it was marked what else is to be
-    /// masked in its queries.
+    /// Reads the next block and prepares its queries on all threads of the current pool; `None` at
+    /// the end. `mask_repeats` adds masks before the preparation.
     ///
     /// # Errors
-    /// Queries that cannot be read or marked.
+    /// Queries that cannot be read or masked.
     pub fn next_block(
         &mut self,
         engine: &Search,
-        mark: impl FnOnce(&mut Records) -> Result<(), Error>,
+        mask_repeats: impl FnOnce(&mut RawBlock) -> Result<(), Error>,
         audience: &dyn Audience,
-    ) -> Result<Option<Block>, Error> {
-        let Some(mut read) = self.read(audience)? else { return Ok(None) };
-        mark(&mut read)?;
+    ) -> Result<Option<PreparedBlock>, Error> {
+        let Some(mut read) = self.read_block(audience)? else { return Ok(None) };
+        mask_repeats(&mut read)?;
         let prepare = |record: &QueryRecord| record.prepare(engine);
         let prepared: Vec<Query> = read.records.par_iter().map(prepare).collect();
         let searchable: Vec<bool> = prepared.iter().map(Query::is_searchable).collect();
         self.add_all_messages(&mut read, &searchable);
-        let Records { records, batches, failure } = read;
-        Ok(Some(Block { records, prepared, batches, failure }))
+        let RawBlock { records, batches, failure } = read;
+        Ok(Some(PreparedBlock { records, prepared, batches, failure }))
     }
 
-    /// The next block, with its messages, for others that make it ready; `None` at the end.
+    /// Reads the next block, with its messages, for processes that prepare its queries themselves;
+    /// `None` at the end.
     pub fn next_records(
         &mut self,
         engine: &Search,
         audience: &dyn Audience,
-    ) -> Result<Option<Records>, Error> {
-        let Some(mut read) = self.read(audience)? else { return Ok(None) };
+    ) -> Result<Option<RawBlock>, Error> {
+        let Some(mut read) = self.read_block(audience)? else { return Ok(None) };
         let searchable = |record: &QueryRecord| engine.has_statistics(&record.input());
         let searchable: Vec<bool> = read.records.iter().map(searchable).collect();
         self.add_all_messages(&mut read, &searchable);
         Ok(Some(read))
     }
 
-    fn read(&mut self, audience: &dyn Audience) -> Result<Option<Records>, Error> {
-        let mut block = Records::default();
+    fn read_block(&mut self, audience: &dyn Audience) -> Result<Option<RawBlock>, Error> {
+        let mut block = RawBlock::default();
         let mut weight = Weight::default();
-        while !self.done && !self.is_full(weight) {
-            match self.next_batch(audience) {
+        while !self.is_at_end && !self.is_full(weight) {
+            match self.read_batch(audience) {
                 Ok(records) if records.is_empty() => {}
                 Ok(records) => {
                     block.batches.push(records.len());
@@ -218,7 +222,7 @@ impl<'a> Queries<'a> {
                     block.records.extend(records);
                 }
                 Err(error) => {
-                    self.done = true;
+                    self.is_at_end = true;
                     if block.records.is_empty() {
                         return Err(error);
                     }
@@ -229,68 +233,71 @@ impl<'a> Queries<'a> {
         Ok((!block.records.is_empty()).then_some(block))
     }
 
-    /// Whether a block is to end: where the next batch depends on what this one finds, after each.
+    /// Whether the block ends before the next batch. Where a batch depends on the extensions of the
+    /// one before, a block has one batch.
     fn is_full(&self, block: Weight) -> bool {
-        block.sequences > 0 && self.batching.is_adaptive() || self.is_enough(block)
+        block.sequences > 0 && self.batch_sizer.is_adaptive() || self.is_block_full(block)
     }
 
     /// Whether a block has enough queries.
-    pub fn is_enough(&self, block: Weight) -> bool {
-        self.cut.is_full(block)
+    pub fn is_block_full(&self, block: Weight) -> bool {
+        self.block_limits.is_full(block)
     }
 
-    /// How the queries are cut into batches, from the first one on.
-    pub fn batching(&self) -> Batching {
-        self.batching.clone()
+    /// Returns the rules that cut the queries into batches, in their present state.
+    pub fn batch_sizer(&self) -> BatchSizer {
+        self.batch_sizer.clone()
     }
 
-    /// Whether the last query that was read is none that is searched.
-    pub fn passed_over_last(&self) -> bool {
-        self.passed_over
+    /// Whether the last query read was skipped because it ends before `-query_loc` starts.
+    pub fn has_skipped_last(&self) -> bool {
+        self.has_skipped_last
     }
 
-    /// The next query that is reported, of whichever batch; `None` at the end.
+    /// Reads the next reported query, whatever its batch; `None` at the end.
     ///
     /// # Errors
     /// Queries that cannot be read.
     pub fn next_query(&mut self, audience: &dyn Audience) -> Result<Option<QueryRecord>, Error> {
-        if self.plan.start().is_some() {
-            let given = self.given.take();
-            (self.count, self.kept, self.done) = (1, 1, given.is_none());
-            return Ok(given.map(|given| *given));
+        if self.plan.initial_pssm().is_some() {
+            let pssm_query = self.pssm_query.take();
+            (self.read_count, self.reported_count, self.is_at_end) = (1, 1, pssm_query.is_none());
+            return Ok(pssm_query.map(|pssm_query| *pssm_query));
         }
         loop {
             let failed = |error| fasta_failure(&error, audience);
             let Some(record) = self.reader.next_record().map_err(failed)? else {
-                self.done = true;
+                self.is_at_end = true;
                 return Ok(None);
             };
-            self.count += 1;
+            self.read_count += 1;
             self.unnamed += usize::from(record.ids.is_empty());
-            let range = self.range(&record);
-            self.passed_over = range.is_err();
+            let range = self.searched_range(&record);
+            self.has_skipped_last = range.is_err();
             let Ok(range) = range else {
-                tell_warnings(&record, audience);
+                report_warnings(&record, audience);
                 continue;
             };
-            self.kept += 1;
-            let (number, unnamed) = (self.kept, self.unnamed);
+            self.reported_count += 1;
+            let (number, unnamed) = (self.reported_count, self.unnamed);
             return Ok(Some(QueryRecord { range, ..QueryRecord::new(record, number, unnamed) }));
         }
     }
 
-    /// The next queries that BLAST+ would search together: until they have the residues of a batch, counting whole queries.
-    fn next_batch(&mut self, audience: &dyn Audience) -> Result<Vec<QueryRecord>, Error> {
+    /// Reads the next batch: whole queries until they have the letters of a batch, as BLAST+
+    /// counts.
+    fn read_batch(&mut self, audience: &dyn Audience) -> Result<Vec<QueryRecord>, Error> {
         let mut records = BatchRecords::new(self.reader.options());
         let mut residues = 0;
-        let first_batch = self.count == 0;
-        let first = self.count;
+        let first_batch = self.read_count == 0;
+        let first = self.read_count;
         self.plan.check_batch_size()?;
-        while residues < self.batching.letters() {
+        while residues < self.batch_sizer.letters() {
             let Some(mut record) = self.next_query(audience)? else { break };
             if self.plan.iteration.is_none() {
-                // Else when it is this query's turn, which is after all rounds of the one before.
-                record.tell_warnings(audience);
+                // psiblast warns when it starts with the query, after all iterations of the one
+                // before.
+                record.report_warnings(audience);
             }
             residues += record.record.residues.len();
             if self.plan.identity_resets_composition && first_batch {
@@ -298,7 +305,7 @@ impl<'a> Queries<'a> {
             }
             records.push(record)?;
         }
-        if records.len() == 0 && (first_batch || self.count > first) {
+        if records.len() == 0 && (first_batch || self.read_count > first) {
             return Err(Error::engine(NO_SEQUENCES));
         }
         if self.plan.iteration.is_some() && records.len() > 1 {
@@ -306,13 +313,13 @@ impl<'a> Queries<'a> {
             return Err(Error::engine(messages::SEVERAL));
         }
         if records.is_all_empty() {
-            return Err(all_empty(records.len()));
+            return Err(all_empty_error(records.len()));
         }
         records.into_records()
     }
 
-    /// What BLAST+ warns of when it sets up the queries of a block and searches them.
-    fn add_all_messages(&self, block: &mut Records, searchable: &[bool]) {
+    /// Adds BLAST+'s warnings of the setup and of the search of a block's queries.
+    fn add_all_messages(&self, block: &mut RawBlock, searchable: &[bool]) {
         for (record, &searchable) in block.records.iter_mut().zip(searchable) {
             self.add_messages(record, searchable);
         }
@@ -320,71 +327,78 @@ impl<'a> Queries<'a> {
         self.add_messages_of_search(&mut block.records, searched);
     }
 
-    /// What BLAST+ warns of when it sets up a query.
+    /// Adds BLAST+'s warnings of the setup of a query.
     pub fn add_messages(&self, record: &mut QueryRecord, searchable: bool) {
         let kind = self.plan.query_kind;
-        let searched = &record.record.residues[range_of(&record.record, record.range.as_ref())];
-        let told = messages::of_setup(kind, searched, searchable);
-        record.messages.extend(told);
-        // As `TSearchMessages::RemoveDuplicates` (blast_aux.cpp) orders them.
+        let searched =
+            &record.record.residues[searched_range_of(&record.record, record.range.as_ref())];
+        let warnings = messages::setup_warnings(kind, searched, searchable);
+        record.messages.extend(warnings);
+        // The order of `TSearchMessages::RemoveDuplicates` (blast_aux.cpp).
         record.messages.sort_unstable();
     }
 
-    /// What BLAST+ warns of when it searches queries, so after all else, and only if there is a query to search in the batch.
+    /// Adds the warning of an empty database, which BLAST+ appends to all others. It gives none for
+    /// a batch without searchable queries.
     pub fn add_messages_of_search(
         &self,
         records: &mut [QueryRecord],
         searched: impl IntoIterator<Item = bool>,
     ) {
         for (record, searched) in records.iter_mut().zip(searched) {
-            if searched && self.nothing_included {
+            if searched && self.is_database_empty {
                 record.messages.push(messages::NOTHING_INCLUDED.to_owned());
             }
         }
     }
 
-    /// What BLAST+ says of a batch with something to search, if it cannot search with these scores. The messages are those of each query.
+    /// Returns BLAST+'s error for a batch with searchable queries, if it has no statistics for the
+    /// scores. `messages` are the warnings of each query.
     pub fn refusal<'m>(&self, messages: impl Iterator<Item = &'m Vec<String>>) -> Option<Error> {
-        self.plan.refusal.as_ref().map(|told| refused(told, messages))
+        self.plan.refusal.as_ref().map(|reason| refusal_error(reason, messages))
     }
 
-    /// The searched part of a query. BLAST+ passes over queries that end before it starts, without a word.
-    fn range(&self, record: &Record) -> Result<Option<Range<u32>>, BeyondEnd> {
+    /// Returns the searched range of a query. BLAST+ silently skips queries that end before the
+    /// range starts.
+    fn searched_range(&self, record: &Record) -> Result<Option<Range<u32>>, StartsBeyondEnd> {
         let Some(range) = &self.plan.query_range else { return Ok(None) };
         let len = record.residues.len();
         if range.start > len {
-            return Err(BeyondEnd);
+            return Err(StartsBeyondEnd);
         }
         Ok(Some(range.start as u32..range.end.min(len).max(range.start) as u32))
     }
 }
 
-/// The bytes of the queries.
-struct Stream<'a> {
-    /// From the first that is not blank on.
-    bytes: Input<'a>,
-    /// Of their file.
+/// The opened input of the queries.
+struct QueryStream<'a> {
+    /// The input from the first byte that is no white space.
+    bytes: BoxedReader<'a>,
+    /// Version of the query file.
     version: Option<FileVersion>,
-    /// There are none.
+    /// Whether the input has no bytes at all.
     is_empty: bool,
 }
 
-/// The bytes of the queries; `None` if BLAST+ calls that an empty input.
-fn stream<'a>(plan: &Plan, audience: &'a dyn Audience) -> Result<Option<Stream<'a>>, Error> {
+/// Opens the input of the queries; `None` if BLAST+ calls it empty.
+fn open_stream<'a>(
+    plan: &Plan,
+    audience: &'a dyn Audience,
+) -> Result<Option<QueryStream<'a>>, Error> {
     if matches!(&plan.query, Source::File(path) if path.is_dir()) {
         return Ok(None);
     }
     let (mut input, version) = open_input(&plan.query, audience)?;
-    let start =
-        leading_blanks(&mut input).map_err(|error| Error::new(exit::INPUT, error.to_string()))?;
+    let start = read_leading_blanks(&mut input)
+        .map_err(|error| Error::new(exit::INPUT, error.to_string()))?;
     let blank = start.iter().all(u8::is_ascii_whitespace);
     if blank && is_seekable(&plan.query) {
         return Ok(None);
     }
     let is_empty = start.is_empty();
     let bytes = Box::new(Cursor::new(start).chain(input));
-    Ok(Some(Stream { bytes, version, is_empty }))
+    Ok(Some(QueryStream { bytes, version, is_empty }))
 }
 
-/// `-query_loc` starts beyond the end of a query.
-struct BeyondEnd;
+/// The error that `-query_loc` starts beyond the end of a query.
+struct StartsBeyondEnd;

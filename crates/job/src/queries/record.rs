@@ -1,4 +1,4 @@
-//! One query, as read.
+//! A query as read from the input.
 
 use std::ops::Range;
 
@@ -8,50 +8,51 @@ use fleetblast_seq::fasta::Record;
 
 use crate::audience::Audience;
 use crate::fasta::{message_name, titled};
-use crate::plan::Start;
+use crate::plan::InitialPssm;
 
-/// A query as read.
+/// A query as read from the input, with its numbers and messages.
 #[derive(Clone)]
 pub struct QueryRecord {
-    /// The record, residues and all.
+    /// The FASTA record with all residues.
     pub record: Record,
     /// Number in the report, from 1.
     pub number: usize,
-    /// Number among those without parsed identifiers, from 1: what `Query_N` counts.
+    /// Number among the queries without parsed identifiers, from 1. `Query_N` counts these.
     pub unnamed: usize,
-    /// What it is called in place of `Query_N`, if a file with its matrix names it.
-    pub called: Option<Vec<u8>>,
-    /// The searched part (`-query_loc`).
+    /// The name that replaces `Query_N`, if a PSSM file names the query.
+    pub pssm_name: Option<Vec<u8>>,
+    /// The searched range (`-query_loc`); `None` for the whole query.
     pub range: Option<Range<u32>>,
-    /// What of the searched part is like repeats, to be masked.
+    /// Ranges of the searched part that match repeats and are masked.
     pub repeats: Vec<Range<u32>>,
-    /// What BLAST+ warns of, without the query's name.
+    /// BLAST+'s warnings, without the query's name.
     pub messages: Vec<String>,
 }
 
 impl QueryRecord {
-    /// A whole query with these numbers, of which nothing else is known.
+    /// Creates a query that is searched whole and has no messages.
     pub fn new(record: Record, number: usize, unnamed: usize) -> Self {
         let (repeats, messages) = (Vec::new(), Vec::new());
-        QueryRecord { record, number, unnamed, called: None, range: None, repeats, messages }
+        QueryRecord { record, number, unnamed, pssm_name: None, range: None, repeats, messages }
     }
 
-    /// The query that a matrix brings along.
-    pub fn of_matrix(start: &Start) -> Self {
+    /// Creates the query of a PSSM file.
+    pub fn from_pssm(start: &InitialPssm) -> Self {
         let title = start.title.clone().unwrap_or_default();
         let record = Record { title, residues: start.pssm.query.clone(), ..Record::default() };
-        QueryRecord { called: Some(start.id.text()), ..QueryRecord::new(record, 1, 1) }
+        QueryRecord { pssm_name: Some(start.id.text()), ..QueryRecord::new(record, 1, 1) }
     }
 
-    /// What BLAST+ calls the query in messages.
+    /// Returns the name that BLAST+ gives the query in messages.
     pub fn name(&self) -> Vec<u8> {
-        match &self.called {
+        match &self.pssm_name {
             Some(name) => titled(name.clone(), &self.record.title),
             None => message_name(&self.record, "Query", self.unnamed),
         }
     }
 
-    /// What it may be asked for by: its first word, or its identifiers, in whole and by accession; else what reports make up.
+    /// Returns the names by which a user can select the query. These are its identifiers, in full
+    /// and as accession, else the first word of the title, else `Query_N`.
     pub fn names(&self) -> Vec<Vec<u8>> {
         let ids = self.record.ids.iter();
         let mut names: Vec<Vec<u8>> =
@@ -68,48 +69,48 @@ impl QueryRecord {
         names
     }
 
-    /// The query as it is searched.
+    /// Prepares the query for the engine.
     pub fn prepare(&self, engine: &Search) -> Query {
         engine.query(&self.input())
     }
 
-    /// The same, from what was found when it was prepared before.
-    pub fn prepare_again(&self, engine: &Search, findings: Findings) -> Query {
+    /// Prepares the query from cached findings, so that the engine skips masking.
+    pub fn prepare_from_findings(&self, engine: &Search, findings: Findings) -> Query {
         engine.query_from_findings(&self.input(), findings)
     }
 
-    /// What the engine searches.
+    /// Returns the letters and masks that the engine searches.
     pub fn input(&self) -> QueryInput {
         QueryInput { repeats: self.repeats.clone(), ..input(&self.record, self.range.as_ref()) }
     }
 
-    /// Letters that were read, by which batches are made.
+    /// Number of letters read, by which BLAST+ fills batches.
     pub fn letters(&self) -> u64 {
         self.record.residues.len() as u64
     }
 
-    /// Tells what was odd about it when it was read.
-    pub fn tell_warnings(&self, audience: &dyn Audience) {
-        tell_warnings(&self.record, audience);
+    /// Reports the warnings of the FASTA reader to the audience.
+    pub fn report_warnings(&self, audience: &dyn Audience) {
+        report_warnings(&self.record, audience);
     }
 
-    /// What was odd about it when it was read, in the words of a program.
-    pub fn warnings_told_by(&self, program: &str) -> Vec<String> {
+    /// Returns the warnings of the FASTA reader, with the name of the program in each.
+    pub fn warnings_for(&self, program: &str) -> Vec<String> {
         self.record.warnings.iter().map(|warning| warning.message_for(program)).collect()
     }
 
-    /// Residues that are searched.
+    /// Number of residues that are searched.
     pub(super) fn length(&self) -> usize {
-        range_of(&self.record, self.range.as_ref()).len()
+        searched_range_of(&self.record, self.range.as_ref()).len()
     }
 
-    /// The query's warnings in one text, if it has any.
+    /// Returns the query's warnings as one text, if there are any.
     pub fn warning(&self) -> Option<Vec<u8>> {
-        self.warning_of(&self.messages)
+        self.joined_warnings(&self.messages)
     }
 
-    /// These warnings of the query in one text, if there are any.
-    pub fn warning_of(&self, messages: &[String]) -> Option<Vec<u8>> {
+    /// Returns these warnings of the query as one text, if there are any.
+    pub fn joined_warnings(&self, messages: &[String]) -> Option<Vec<u8>> {
         if messages.is_empty() {
             return None;
         }
@@ -123,16 +124,16 @@ impl QueryRecord {
     }
 }
 
-/// Tells what was odd about a record when it was read.
-pub(super) fn tell_warnings(record: &Record, audience: &dyn Audience) {
+/// Reports the reader's warnings of a record to the audience.
+pub(super) fn report_warnings(record: &Record, audience: &dyn Audience) {
     for warning in &record.warnings {
-        audience.complain(&warning.message_for(audience.program()));
+        audience.print_message(&warning.message_for(audience.program()));
     }
 }
 
-/// What the engine searches of a record.
+/// Returns the letters and masks of a record that the engine searches.
 fn input(record: &Record, range: Option<&Range<u32>>) -> QueryInput {
-    let range = range_of(record, range);
+    let range = searched_range_of(record, range);
     let (from, to) = (range.start as u32, range.end as u32);
     let lower_case = record.lower_case.iter().filter_map(|run| {
         let (start, end) = (run.start.max(from), run.end.min(to));
@@ -142,7 +143,7 @@ fn input(record: &Record, range: Option<&Range<u32>>) -> QueryInput {
     QueryInput { letters, lower_case, ..QueryInput::default() }
 }
 
-/// The part of a record that is searched.
-pub(super) fn range_of(record: &Record, range: Option<&Range<u32>>) -> Range<usize> {
+/// Returns the searched range of a record.
+pub(super) fn searched_range_of(record: &Record, range: Option<&Range<u32>>) -> Range<usize> {
     range.map_or(0..record.residues.len(), |range| range.start as usize..range.end as usize)
 }

@@ -1,4 +1,4 @@
-//! How an input of queries starts.
+//! The start of an input of queries.
 
 use std::fs::{self, File};
 use std::io::BufRead;
@@ -8,8 +8,9 @@ use rustix::fs::SeekFrom;
 
 use crate::plan::Source;
 
-/// Reads white space up to and with the first other bytes; what was read, empty for an empty input.
-pub fn leading_blanks(input: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
+/// Reads white space up to and with the first buffer that has another byte. Returns all bytes read:
+/// none for an empty input.
+pub fn read_leading_blanks(input: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
     let mut start = Vec::new();
     loop {
         let bytes = input.fill_buf()?;
@@ -22,12 +23,12 @@ pub fn leading_blanks(input: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
     }
 }
 
-/// BLAST+ looks whether an input is empty only where it can go back to its start.
+/// Whether an input can seek: only then BLAST+ checks whether it is empty.
 pub fn is_seekable(source: &Source) -> bool {
     match source {
         Source::Stdin => rustix::fs::seek(std::io::stdin(), SeekFrom::Current(0)).is_ok(),
         Source::File(path) => {
-            // A pipe is not opened twice: who writes to it would take the first reader for the last.
+            // Opening a pipe twice would make its writer take the first reader for the last.
             let is_pipe = fs::metadata(path).is_ok_and(|meta| meta.file_type().is_fifo());
             let seek = |file| rustix::fs::seek(file, SeekFrom::Current(0));
             !is_pipe && File::open(path).is_ok_and(|file| seek(file).is_ok())

@@ -1,36 +1,37 @@
-//! The account of a job: where the time of its ranks went (`-timing`), and what they did when (`-trace`).
+//! The account of a job: where the time of its ranks went (`-timing`), and what they did when
+//! (`-trace`).
 
 use std::collections::BTreeSet;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::Common;
-use crate::cost::Account;
+use super::JobContext;
+use crate::cost::EncodingCosts;
 use crate::error::Error;
 use crate::plan::{Plan, Subjects};
-use crate::timing::{Loading, OverRanks, Spread, Timing, Usage};
-use crate::trace::{self, Description, Kind, Recorder, Sums};
+use crate::timing::{Loading, RankStatistics, Spread, Timing, Usage};
+use crate::trace::{self, Description, Kind, RankTotals, Recorder};
 
-/// What a rank did, and what its process used.
+/// The work of a rank, and the resources of its process.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Figures {
-    sums: Sums,
+pub struct RankStatistics {
+    sums: RankTotals,
     cpu_seconds: f64,
     peak_memory_bytes: Option<u64>,
     host: String,
 }
 
-impl Figures {
-    /// Of a rank that is through.
+impl RankStatistics {
+    /// Collects the statistics of a rank that has ended.
     ///
     /// # Errors
-    /// Its part of the trace could not be written.
+    /// The rank's part of the trace cannot be written.
     pub fn close(plan: &Plan, recorder: &Recorder) -> Result<Self, Error> {
         let sums = recorder.finish().map_err(|error| failure(plan, &error))?;
         let Usage { cpu_seconds, peak_memory_bytes } = Usage::now();
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-        Ok(Figures { sums, cpu_seconds, peak_memory_bytes, host })
+        Ok(RankStatistics { sums, cpu_seconds, peak_memory_bytes, host })
     }
 
     fn seconds(&self, kinds: &[Kind]) -> f64 {
@@ -39,10 +40,10 @@ impl Figures {
     }
 }
 
-/// The recorder of a rank; off unless something is asked of it.
+/// Returns the recorder of a rank. It is off unless the plan asks for a trace or for times.
 ///
 /// # Errors
-/// A part of the trace that cannot be made.
+/// The rank's part of the trace cannot be created.
 pub fn recorder(plan: &Plan, rank: u32) -> Result<Recorder, Error> {
     let trace = plan.fleet.trace.as_deref();
     if trace.is_none() && plan.timing.is_none() {
@@ -51,22 +52,23 @@ pub fn recorder(plan: &Plan, rank: u32) -> Result<Recorder, Error> {
     Recorder::new(rank, trace).map_err(|error| failure(plan, &error))
 }
 
-/// Writes what was asked for, from the figures of all ranks, which have worked since `start` in one process or in many.
+/// Writes the times and the trace that the plan asks for. The ranks have worked since `start`, in
+/// one process or in several.
 ///
 /// # Errors
-/// Files that cannot be written.
+/// Files cannot be written.
 pub fn render(
-    common: &Common,
-    figures: &[Figures],
+    job_context: &JobContext,
+    statistics: &[RankStatistics],
     start: Instant,
     one_process: bool,
 ) -> Result<(), Error> {
-    let plan = common.job.plan;
+    let plan = job_context.job.plan;
     if let Some(path) = &plan.timing {
-        timing(common, figures, start, one_process).write(path)?;
+        compute_timing(job_context, statistics, start, one_process).write(path)?;
     }
     if let Some(path) = &plan.fleet.trace {
-        let described = describe(common, figures, start, one_process);
+        let described = describe_job(job_context, statistics, start, one_process);
         trace::join(path, &described).map_err(|error| failure(plan, &error))?;
     }
     Ok(())
@@ -79,42 +81,51 @@ fn failure(plan: &Plan, error: &std::io::Error) -> Error {
 const INPUT: &[Kind] = &[Kind::Load, Kind::Read, Kind::Prepare];
 const OUTPUT: &[Kind] = &[Kind::Describe, Kind::Format, Kind::Send, Kind::Write];
 
-fn timing(common: &Common, figures: &[Figures], start: Instant, one_process: bool) -> Timing {
-    let Plan { threads, .. } = *common.job.plan;
-    let sum = |kinds: &[Kind]| figures.iter().map(|rank| rank.seconds(kinds)).sum();
-    let searched = &common.job.target.searched;
+fn compute_timing(
+    job_context: &JobContext,
+    statistics: &[RankStatistics],
+    start: Instant,
+    one_process: bool,
+) -> Timing {
+    let Plan { threads, .. } = *job_context.job.plan;
+    let sum = |kinds: &[Kind]| statistics.iter().map(|rank| rank.seconds(kinds)).sum();
+    let searched = &job_context.job.target.searched;
     let mut timing = Timing {
         input_seconds: sum(INPUT),
         search_seconds: sum(&[Kind::Search]),
         traceback_seconds: sum(&[Kind::Align]),
         output_seconds: sum(OUTPUT),
-        threads: threads.count * figures.len(),
+        threads: threads.count * statistics.len(),
         threads_source: threads.source,
-        queries: figures.iter().map(|rank| rank.sums.queries).sum(),
-        query_residues: figures.iter().map(|rank| rank.sums.query_residues).sum(),
+        queries: statistics.iter().map(|rank| rank.sums.queries).sum(),
+        query_residues: statistics.iter().map(|rank| rank.sums.query_residues).sum(),
         subjects: searched.sequences(),
         subject_residues: searched.residues(),
-        loading: Some(loading(common, figures)),
-        metadata: figures.iter().filter_map(|rank| rank.sums.metadata.clone()).reduce(joined),
-        fleet: Some(over_ranks(common, figures)),
+        loading: Some(loading_statistics(job_context, statistics)),
+        metadata: statistics
+            .iter()
+            .filter_map(|rank| rank.sums.metadata.clone())
+            .reduce(join_accounts),
+        fleet: Some(rank_spreads(job_context, statistics)),
         ..Timing::default()
     };
-    timing.close(start.elapsed(), figures.len());
+    timing.close(start.elapsed(), statistics.len());
     if !one_process {
-        timing.cpu_seconds = figures.iter().map(|rank| rank.cpu_seconds).sum();
-        timing.peak_memory_bytes = figures.iter().filter_map(|rank| rank.peak_memory_bytes).max();
+        timing.cpu_seconds = statistics.iter().map(|rank| rank.cpu_seconds).sum();
+        timing.peak_memory_bytes =
+            statistics.iter().filter_map(|rank| rank.peak_memory_bytes).max();
     }
     timing
 }
 
-fn joined(mut one: Account, other: Account) -> Account {
-    one.join(other);
-    one
+fn join_accounts(mut first: EncodingCosts, other: EncodingCosts) -> EncodingCosts {
+    first.merge(other);
+    first
 }
 
-fn loading(common: &Common, figures: &[Figures]) -> Loading {
-    let choice = &common.choice;
-    let loaded = || figures.iter().map(|rank| &rank.sums.loaded);
+fn loading_statistics(job_context: &JobContext, statistics: &[RankStatistics]) -> Loading {
+    let choice = &job_context.choice;
+    let loaded = || statistics.iter().map(|rank| &rank.sums.loaded);
     Loading {
         method: choice.method.name(),
         reason: choice.reason.clone(),
@@ -127,12 +138,13 @@ fn loading(common: &Common, figures: &[Figures]) -> Loading {
     }
 }
 
-fn over_ranks(common: &Common, figures: &[Figures]) -> OverRanks {
-    let spread = |of: &dyn Fn(&Figures) -> f64| Spread::of(figures.iter().map(of));
-    OverRanks {
-        ranks: common.topology.ranks,
-        groups: common.topology.groups.len() as u32,
-        partitions: common.topology.partitions,
+fn rank_spreads(job_context: &JobContext, statistics: &[RankStatistics]) -> RankStatistics {
+    let spread =
+        |value: &dyn Fn(&RankStatistics) -> f64| Spread::from_values(statistics.iter().map(value));
+    RankStatistics {
+        ranks: job_context.topology.ranks,
+        groups: job_context.topology.groups.len() as u32,
+        partitions: job_context.topology.partitions,
         input_seconds: spread(&|rank| rank.seconds(INPUT)),
         search_seconds: spread(&|rank| rank.seconds(&[Kind::Search])),
         traceback_seconds: spread(&|rank| rank.seconds(&[Kind::Align])),
@@ -145,14 +157,14 @@ fn over_ranks(common: &Common, figures: &[Figures]) -> OverRanks {
     }
 }
 
-fn describe(
-    common: &Common,
-    figures: &[Figures],
+fn describe_job(
+    job_context: &JobContext,
+    statistics: &[RankStatistics],
     start: Instant,
     one_process: bool,
 ) -> Description {
-    let (plan, topology) = (common.job.plan, &common.topology);
-    let searched = &common.job.target.searched;
+    let (plan, topology) = (job_context.job.plan, &job_context.topology);
+    let searched = &job_context.job.target.searched;
     let residues = |oids| -> u64 {
         let included = searched.oids_in(oids).into_iter().flatten();
         included.map(|oid| u64::from(searched.length_of(oid))).sum()
@@ -164,17 +176,17 @@ fn describe(
         threads: plan.threads.count as u32,
         cores: plan.threads.cpus as u32,
         one_process,
-        hosts: figures.iter().map(|rank| &rank.host).collect::<BTreeSet<_>>().len() as u32,
+        hosts: statistics.iter().map(|rank| &rank.host).collect::<BTreeSet<_>>().len() as u32,
         groups: topology.groups.len() as u32,
         replicas: replicas.unwrap_or(1),
-        partition_residues: common.job.partitions().map(residues).collect(),
+        partition_residues: job_context.job.partitions().map(residues).collect(),
         output: plan.fleet.config.strategy,
         schedule: plan.fleet.config.schedule,
         database: match &plan.subjects {
             Subjects::Database(name) | Subjects::Fasta { name, .. } => name.clone(),
         },
-        queries: figures.iter().map(|rank| rank.sums.queries).sum(),
-        query_residues: figures.iter().map(|rank| rank.sums.query_residues).sum(),
+        queries: statistics.iter().map(|rank| rank.sums.queries).sum(),
+        query_residues: statistics.iter().map(|rank| rank.sums.query_residues).sum(),
         wall_seconds: start.elapsed().as_secs_f64(),
     }
 }

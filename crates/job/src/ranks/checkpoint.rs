@@ -1,4 +1,4 @@
-//! What is kept of a job that may be resumed: which job it is, and which blocks of queries are finished.
+//! The checkpoint of a job that may be resumed: its identity, and its finished blocks.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,69 +16,71 @@ use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::plan::{self, Plan};
 
-/// Damaged records told one by one, at most.
-const MOST_TOLD: usize = 10;
+/// Damaged records reported one by one, at most.
+const MOST_REPORTED: usize = 10;
 
-/// What is wanted of a checkpoint.
+/// Options of the checkpoint.
 #[derive(Clone, Copy, Debug)]
-pub struct Keeping<'a> {
-    /// The job may be resumed from here.
+pub struct CheckpointOptions<'a> {
+    /// The directory from which the job may be resumed.
     pub checkpoint: Option<&'a plan::Checkpoint>,
-    /// What is kept stays here as the report.
+    /// The directory in which the records stay as the report.
     pub records: Option<&'a Path>,
-    /// How records that stay are compressed.
+    /// Compression of records that stay.
     pub codec: Codec,
-    /// Blocks are judged one after the other.
-    pub judged: bool,
+    /// Whether blocks are verified in their order.
+    pub verified: bool,
 }
 
-impl<'a> From<&'a Plan> for Keeping<'a> {
+impl<'a> From<&'a Plan> for CheckpointOptions<'a> {
     fn from(plan: &'a Plan) -> Self {
-        Keeping {
+        CheckpointOptions {
             checkpoint: plan.fleet.checkpoint.as_ref(),
-            records: plan.records(),
+            records: plan.records_directory(),
             codec: plan.fleet.codec,
-            judged: plan.judges_blocks(),
+            verified: plan.has_dependent_blocks(),
         }
     }
 }
 
-/// What every rank knows of the checkpoint.
+/// The checkpoint, as every rank has it.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct CheckpointState {
     /// This run of the job.
     pub run: Run,
-    /// What earlier runs left.
+    /// Records of earlier runs.
     pub earlier: Arc<Index>,
-    /// What is finished is on disk before it counts as such: the job may be resumed.
+    /// Whether finished blocks are on disk before they count as finished, so that the job may be
+    /// resumed.
     pub durable: bool,
-    /// What is kept stays as the report.
+    /// Whether the records stay as the report.
     pub stays: bool,
 }
 
-/// What there is to keep results in.
-pub enum Opened {
-    /// Nothing, nor is it wanted.
+/// The result of opening a checkpoint.
+pub enum OpenedCheckpoint {
+    /// No checkpoint is wanted.
     Nothing,
     /// The directory of this run.
     Checkpoint(Checkpoint),
-    /// The directory of a job that is through.
+    /// The directory has a complete report.
     Complete,
 }
 
-/// Opens the checkpoint that is asked for, or the directory of a report that is records. One process of the job does. Which job it
-/// is is asked only if it may be resumed.
+/// Opens the checkpoint, or the directory of a report of records, on one process of the job.
+/// Computes the `identity` only if the job may be resumed.
 ///
 /// # Errors
-/// A directory that cannot be used, or keeps another job; queries that cannot be read again.
+/// The directory cannot be used, or has the checkpoint of another job; or the queries cannot be
+/// read again.
 pub fn open(
-    keeping: &Keeping,
+    checkpoint_options: &CheckpointOptions,
     identity: impl Fn() -> Result<Identity, Error>,
     audience: &dyn Audience,
-) -> Result<Opened, Error> {
-    let wanted = keeping.checkpoint;
-    let place = keeping.records.or(wanted.map(|wanted| wanted.directory.as_path()));
-    let Some(place) = place else { return Ok(Opened::Nothing) };
+) -> Result<OpenedCheckpoint, Error> {
+    let wanted = checkpoint_options.checkpoint;
+    let place = checkpoint_options.records.or(wanted.map(|wanted| wanted.directory.as_path()));
+    let Some(place) = place else { return Ok(OpenedCheckpoint::Nothing) };
     let identity = wanted.map(|_| identity()).transpose()?;
     let resume = wanted.is_some_and(|wanted| wanted.resume);
     let start = if resume { Start::NewOrResume } else { Start::New };
@@ -86,11 +88,13 @@ pub fn open(
     let directory = std::path::absolute(place).map_err(|error| {
         Error::inaccessible("checkpoint", &format!("{} ({error})", place.display()))
     })?;
-    let open = || Checkpoint::open_as(&directory, identity.as_ref(), start, keeping.codec);
+    let open =
+        || Checkpoint::open_as(&directory, identity.as_ref(), start, checkpoint_options.codec);
     let opened = match open() {
-        // A job that a batch system starts again on another machine comes too early to know that it is alone.
+        // A batch system may restart a job on another machine so early that the earlier run still
+        // counts as alive.
         Err(spool::Error::Locked { retry_after: Some(time), .. }) if resume => {
-            audience.complain(&format!(
+            audience.print_message(&format!(
                 "waiting {} s to see whether an earlier run in {} is dead",
                 time.as_secs() + 1,
                 directory.display()
@@ -102,90 +106,106 @@ pub fn open(
     };
     match opened {
         Err(spool::Error::Complete(_)) if resume => {
-            audience.complain(&format!(
+            audience.print_message(&format!(
                 "{} keeps a whole report of this search already; nothing is left to do",
                 directory.display()
             ));
-            Ok(Opened::Complete)
+            Ok(OpenedCheckpoint::Complete)
         }
-        opened => opened.map(Opened::Checkpoint).map_err(|error| failure(&error)),
+        opened => {
+            opened.map(OpenedCheckpoint::Checkpoint).map_err(|error| checkpoint_error(&error))
+        }
     }
 }
 
-/// Makes a report of records that has nothing.
+/// Creates a report of records without any query.
 ///
 /// # Errors
-/// A directory that cannot be used.
-pub fn leave_empty(directory: &Path, codec: Codec) -> Result<(), Error> {
+/// The directory cannot be used.
+pub fn create_empty(directory: &Path, codec: Codec) -> Result<(), Error> {
     let made = Checkpoint::open_as(directory, None, Start::New, codec);
     let left = made.and_then(|made| {
         made.complete(&Summary { blocks: 0, queries: 0, bytes: 0 })?;
         made.leave()
     });
-    left.map_err(|error| failure(&error))
+    left.map_err(|error| checkpoint_error(&error))
 }
 
-/// Residues of the blocks into which a job was cut that may go on: its records are of such blocks. `None` if there is no
-/// such job, or it cannot be told, which opening it will say.
+/// Returns the residues of a block in the job that is resumed: its records are of such blocks.
+/// Returns `None` if there is no such job, or if its identity cannot be read. Opening the
+/// checkpoint reports that.
 pub fn kept_block_residues(wanted: &plan::Checkpoint) -> Option<u64> {
     let identity = Checkpoint::kept(&wanted.directory).ok().flatten().filter(|_| wanted.resume)?;
     identity::block_residues(&identity)
 }
 
-/// The files that earlier runs left. One process of the job looks: there may be thousands of directories.
+/// Lists the files of earlier runs. One process of the job does it: there may be thousands of
+/// directories.
 ///
 /// # Errors
-/// Directories that cannot be read.
-pub fn files(run: &Run) -> Result<Vec<FileId>, Error> {
-    run.files().map_err(|error| failure(&error))
+/// The directories cannot be read.
+pub fn list_files(run: &Run) -> Result<Vec<FileId>, Error> {
+    run.files().map_err(|error| checkpoint_error(&error))
 }
 
-/// Scans one in `of` of these files, counting from `part`.
+/// Scans every `of`-th of these files, starting with number `part`.
 ///
 /// # Errors
-/// Files that cannot be read.
-pub fn scan(run: &Run, files: Vec<FileId>, part: usize, of: usize) -> Result<Vec<Scan>, Error> {
+/// The files cannot be read.
+pub fn scan_files(
+    run: &Run,
+    files: Vec<FileId>,
+    part: usize,
+    of: usize,
+) -> Result<Vec<Scan>, Error> {
     let own = files.into_iter().skip(part).step_by(of.max(1));
-    own.map(|file| run.scan(file)).collect::<Result<_, _>>().map_err(|error| failure(&error))
+    own.map(|file| run.scan(file))
+        .collect::<Result<_, _>>()
+        .map_err(|error| checkpoint_error(&error))
 }
 
-impl Kept {
-    /// With all scans of the files that earlier runs left.
+impl CheckpointState {
+    /// Creates the state from the scans of all files that earlier runs left.
     ///
     /// # Errors
-    /// Records that contradict each other.
-    pub fn new(run: Run, keeping: &Keeping, scans: &[Scan]) -> Result<Kept, Error> {
+    /// Records contradict each other.
+    pub fn new(
+        run: Run,
+        checkpoint_options: &CheckpointOptions,
+        scans: &[Scan],
+    ) -> Result<CheckpointState, Error> {
         let mut earlier = Index::default();
         for place in scans.iter().flat_map(|scan| &scan.places) {
-            earlier.add(&run, *place).map_err(|error| failure(&error))?;
+            earlier.add(&run, *place).map_err(|error| checkpoint_error(&error))?;
         }
-        let (durable, stays) = (keeping.checkpoint.is_some(), keeping.records.is_some());
-        Ok(Kept { run, earlier: Arc::new(earlier), durable, stays })
+        let (durable, stays) =
+            (checkpoint_options.checkpoint.is_some(), checkpoint_options.records.is_some());
+        Ok(CheckpointState { run, earlier: Arc::new(earlier), durable, stays })
     }
 
-    /// The same, and tells the audience where the job begins.
+    /// Creates the state, and reports to the audience where the job continues.
     ///
     /// # Errors
-    /// Records that contradict each other.
-    pub fn told(
+    /// Records contradict each other.
+    pub fn with_report(
         run: Run,
-        keeping: &Keeping,
+        checkpoint_options: &CheckpointOptions,
         scans: &[Scan],
         audience: &dyn Audience,
-    ) -> Result<Kept, Error> {
-        let kept = Kept::new(run, keeping, scans)?;
-        if let Some(wanted) = keeping.checkpoint {
-            kept.tell(wanted, keeping.judged, scans, audience);
+    ) -> Result<CheckpointState, Error> {
+        let checkpoint_state = CheckpointState::new(run, checkpoint_options, scans)?;
+        if let Some(wanted) = checkpoint_options.checkpoint {
+            checkpoint_state.report_start(wanted, checkpoint_options.verified, scans, audience);
         }
-        Ok(kept)
+        Ok(checkpoint_state)
     }
 
-    /// The blocks that earlier runs finished, with the bytes of their output. In a job that judges them they are none without what they
-    /// were judged by.
-    pub fn finished(&self, judged: bool) -> BTreeMap<BlockId, u64> {
+    /// Returns the blocks that earlier runs finished, with the bytes of their output. If blocks are
+    /// `verified`, they count only with the record that verifies later blocks.
+    pub fn finished_blocks(&self, verified: bool) -> BTreeMap<BlockId, u64> {
         let has = |kind: Kind, key: &Key| self.earlier.cover(Key { kind, ..*key }).is_some();
         let results = self.earlier.complete().filter(|(key, _)| key.kind == Kind::RESULT);
-        let results = results.filter(|(key, _)| !judged || has(Kind::COUNTS, key));
+        let results = results.filter(|(key, _)| !verified || has(Kind::COUNTS, key));
         let results = results.filter(|(key, _)| !self.stays || has(Kind::NAMES, key));
         let block = |(key, size): (Key, u64)| {
             u32::try_from(key.block).ok().map(|block| (BlockId(block), size))
@@ -193,39 +213,40 @@ impl Kept {
         results.filter_map(block).collect()
     }
 
-    /// Tells where the job begins.
-    fn tell(
+    /// Reports to the audience where the job continues, and which records are damaged.
+    fn report_start(
         &self,
         wanted: &plan::Checkpoint,
-        judged: bool,
+        verified: bool,
         scans: &[Scan],
         audience: &dyn Audience,
     ) {
         let directory = wanted.directory.display();
         if wanted.resume && self.run.number == 1 {
-            audience
-                .complain(&format!("{directory} keeps no job yet; this is the job's first run"));
+            audience.print_message(&format!(
+                "{directory} keeps no job yet; this is the job's first run"
+            ));
         } else if self.run.number > 1 {
-            let finished = self.finished(judged).len();
-            audience.complain(&format!(
+            let finished = self.finished_blocks(verified).len();
+            audience.print_message(&format!(
                 "{directory}: {finished} blocks of queries are finished already"
             ));
         }
         let faults =
             scans.iter().flat_map(|scan| scan.faults.iter().map(move |fault| (scan, fault)));
-        // What was being written when a run was killed is no news.
+        // An incomplete record at the end of a file is usual after a kill.
         let faults = faults.filter(|(_, fault)| !matches!(fault, Fault::Tail { .. }));
-        for (scan, fault) in faults.clone().take(MOST_TOLD) {
-            audience.complain(&format!("{}: {fault}", self.run.path(scan.file).display()));
+        for (scan, fault) in faults.clone().take(MOST_REPORTED) {
+            audience.print_message(&format!("{}: {fault}", self.run.path(scan.file).display()));
         }
-        if let Some(more) = faults.count().checked_sub(MOST_TOLD).filter(|&more| more > 0) {
-            audience.complain(&format!("{directory}: {more} more faults like these"));
+        if let Some(more) = faults.count().checked_sub(MOST_REPORTED).filter(|&more| more > 0) {
+            audience.print_message(&format!("{directory}: {more} more faults like these"));
         }
     }
 }
 
-/// A checkpoint that cannot be used.
-pub fn failure(error: &spool::Error) -> Error {
+/// Converts an error of the checkpoint.
+pub fn checkpoint_error(error: &spool::Error) -> Error {
     match error {
         spool::Error::Io { .. }
         | spool::Error::Unreliable { .. }

@@ -1,4 +1,5 @@
-//! Runs the roles of one rank: hands events to their state machines, messages to the transport, and works to threads.
+//! Drives the roles of one rank: passes events to their state machines, messages to the transport,
+//! and work to threads.
 
 mod clock;
 mod roles;
@@ -25,128 +26,131 @@ use fleetblast_fleet::worker::Worker;
 
 use self::clock::Clock;
 use self::roles::{MasterEvent, SupermasterEvent, WorkerEvent};
-use super::transport::{Envelope, Happening, Receipt, Transport};
-use super::vigil::{self, Vigil};
-use super::watch::{Tally, Watch};
+use super::execution::lanes::{self, MasterTask, WorkerTask};
+use super::execution::shared::WorkerShared;
+use super::execution::{MasterExecutor, SupermasterExecutor, WorkerExecutor};
+use super::progress::{GroupProgress, ProgressTally};
+use super::supervisor::{self, Supervisor};
+use super::transport::{Envelope, RankEvent, Receipt, Transport};
 use super::wire::Bytes;
-use super::works::lanes::{self, MasterTask, WorkerTask};
-use super::works::shared::Shared;
-use super::works::{OfMaster, OfSupermaster, OfWorker};
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::trace::{
     MESSAGE_BYTES, MESSAGES, RESULT_MEMORY, Recorder, WAITING_OUTPUT, WAITING_TASKS,
 };
 
-/// What a rank hosts, and what carries out the works.
-pub struct Hosted<'a> {
-    /// If the supermaster is here.
-    pub supermaster: Option<Box<dyn OfSupermaster + 'a>>,
-    /// With the supermaster, the blocks that earlier runs finished, with the bytes of their output.
+/// The roles of a rank, with their executors.
+pub struct HostedRoles<'a> {
+    /// The supermaster, if it is on this rank.
+    pub supermaster: Option<Box<dyn SupermasterExecutor + 'a>>,
+    /// With the supermaster: blocks that earlier runs finished, and the bytes of their output.
     pub earlier: BTreeMap<BlockId, u64>,
-    /// If a master is here.
-    pub master: Option<(GroupId, Box<dyn OfMaster + 'a>)>,
-    /// If a worker is here, with its threads.
+    /// The master, if one is on this rank.
+    pub master: Option<(GroupId, Box<dyn MasterExecutor + 'a>)>,
+    /// The worker, if one is on this rank.
     pub worker: Option<HostedWorker<'a>>,
-    /// Where all of them tell what they do.
+    /// Records what all roles do.
     pub recorder: Recorder,
-    /// Who is told how the job goes.
+    /// Receives warnings and progress.
     pub audience: Arc<dyn Audience>,
 }
 
-/// A worker, who carries out its works, and on which threads.
-pub type HostedWorker<'a> = (WorkerId, Box<dyn OfWorker + 'a>, Arc<Shared>, rayon::ThreadPool);
+/// A worker with its executor, the state that its threads share, and its pool of threads.
+pub type HostedWorker<'a> =
+    (WorkerId, Box<dyn WorkerExecutor + 'a>, Arc<WorkerShared>, rayon::ThreadPool);
 
-/// What becomes of the job as far as this rank knows.
+/// How the job ended, as far as this rank knows.
 #[derive(Clone, Debug)]
-pub enum End {
-    /// All roles here are through.
+pub enum RankEnd {
+    /// All roles of this rank have exited.
     Exited(Exit),
     /// The job cannot go on.
     Failed(Failure),
 }
 
-/// A state machine, and the way to whoever carries out its works.
-struct Slot<R, T> {
+/// A state machine, and the channel to the thread that executes its work.
+struct RoleSlot<R, T> {
     role: R,
-    works: Sender<T>,
+    executor: Sender<T>,
     exited: bool,
 }
 
-/// A work of the supermaster.
+/// Work of the supermaster.
 type SupermasterTask = (Ticket, SupermasterWork<Bytes>);
 
-/// The roles of a rank.
+/// The roles of a rank, while they run.
 struct Driver<'a, T> {
     rank: Rank,
     topology: &'a Topology,
     transport: &'a mut T,
     start: Instant,
-    /// Messages between roles of this rank, and who wants to know when they are delivered.
+    /// Messages between roles of this rank, with the receipts that their senders wait for.
     local: VecDeque<(Envelope, Option<Receipt>)>,
-    supermaster: Option<Slot<Supermaster<Bytes>, SupermasterTask>>,
-    master: Option<(GroupId, Slot<Master<Bytes>, MasterTask>)>,
-    worker: Option<(WorkerId, Slot<Worker<Bytes>, WorkerTask>)>,
-    moving: Option<Sender<(Ticket, WorkerWork<Bytes>)>>,
-    shared: Option<Arc<Shared>>,
+    supermaster: Option<RoleSlot<Supermaster<Bytes>, SupermasterTask>>,
+    master: Option<(GroupId, RoleSlot<Master<Bytes>, MasterTask>)>,
+    worker: Option<(WorkerId, RoleSlot<Worker<Bytes>, WorkerTask>)>,
+    output_thread: Option<Sender<(Ticket, WorkerWork<Bytes>)>>,
+    shared: Option<Arc<WorkerShared>>,
     recorder: Recorder,
-    /// Messages sent to other ranks, and about how many bytes these had.
+    /// Number and approximate bytes of messages to other ranks.
     traffic: Traffic,
-    /// With the supermaster, for who watches.
-    watch: Option<Watch>,
-    /// Of a master elsewhere, for the same.
-    tally: Tally,
-    end: Option<End>,
+    /// With the supermaster: the progress of all groups.
+    progress: Option<GroupProgress>,
+    /// With a master on another rank than the supermaster: the progress to be sent.
+    tally: ProgressTally,
+    end: Option<RankEnd>,
 }
 
-/// Runs a rank to its end. `failed` gets to know why if the job cannot go on; then works under way end early.
+/// Runs a rank to its end. Calls `failed` with the cause if the job cannot go on, so that work in
+/// progress stops early.
 ///
 /// # Errors
-/// A connection that is lost.
+/// The connection to other ranks is lost.
 pub fn run<T: Transport>(
     rank: Rank,
     topology: &Arc<Topology>,
     config: &Arc<Config>,
-    hosted: Hosted,
-    vigil: Vigil,
+    roles: HostedRoles,
+    supervisor: Supervisor,
     transport: &mut T,
-    failed: impl FnOnce(Result<End, Error>),
-) -> Result<End, Error> {
-    let done = transport.works();
+    failed: impl FnOnce(Result<RankEnd, Error>),
+) -> Result<RankEnd, Error> {
+    let done = transport.event_sender();
     thread::scope(|scope| {
-        let Hosted { supermaster, earlier, master, worker, recorder, audience } = hosted;
-        let kept_in = vigil.checkpoint.map(|checkpoint| checkpoint.run().root.clone());
-        let _watching = vigil::watch(scope, vigil, &done);
-        let watch = supermaster.as_ref().map(|_| Watch::new(Arc::clone(&audience), topology));
+        let HostedRoles { supermaster, earlier, master, worker, recorder, audience } = roles;
+        let kept_in = supervisor.checkpoint.map(|checkpoint| checkpoint.run().root.clone());
+        let _supervisor = supervisor::start(scope, supervisor, &done);
+        let progress =
+            supermaster.as_ref().map(|_| GroupProgress::new(Arc::clone(&audience), topology));
         let mut driver = Driver {
             rank,
             topology,
             transport,
             start: Instant::now(),
             local: VecDeque::new(),
-            supermaster: supermaster.map(|works| Slot {
+            supermaster: supermaster.map(|executor| RoleSlot {
                 role: Supermaster::new(config, topology, earlier),
-                works: lanes::supermaster(scope, works, recorder.clone(), done.clone()),
+                executor: lanes::spawn_supermaster(scope, executor, recorder.clone(), done.clone()),
                 exited: false,
             }),
-            master: master.map(|(id, works)| {
+            master: master.map(|(id, executor)| {
                 let role = Master::new(id, config, topology);
-                let works = lanes::master(scope, works, recorder.clone(), done.clone());
-                (id, Slot { role, works, exited: false })
+                let executor = lanes::spawn_master(scope, executor, recorder.clone(), done.clone());
+                (id, RoleSlot { role, executor, exited: false })
             }),
-            moving: None,
+            output_thread: None,
             shared: None,
             worker: None,
             recorder,
             traffic: Traffic::default(),
-            watch,
-            tally: Tally::new(topology.groups.len()),
+            progress,
+            tally: ProgressTally::new(topology.groups.len()),
             end: None,
         };
-        if let Some((id, works, shared, pool)) = worker {
+        if let Some((id, executor, shared, pool)) = worker {
             let role = Worker::new(id, config, topology);
             let recorder = driver.recorder.clone();
-            driver.moving = Some(lanes::moving(
+            driver.output_thread = Some(lanes::spawn_output(
                 scope,
                 Arc::clone(&shared),
                 driver.transport.writer(),
@@ -154,16 +158,18 @@ pub fn run<T: Transport>(
                 done.clone(),
             ));
             driver.shared = Some(shared);
-            let works = lanes::compute(scope, works, pool, recorder, done.clone());
-            driver.worker = Some((id, Slot { role, works, exited: false }));
+            let executor = lanes::spawn_compute(scope, executor, pool, recorder, done.clone());
+            driver.worker = Some((id, RoleSlot { role, executor, exited: false }));
         }
         let end = driver.run(Clock::new(config.heartbeat));
-        match (&end, driver.watch) {
-            (Ok(End::Exited(Exit::Drained)), _) => vigil::end_soon(kept_in.as_deref(), &*audience),
-            (Ok(End::Exited(Exit::Completed)), Some(watch)) => watch.finish(),
-            (Ok(End::Exited(Exit::Completed)), None) => {}
-            (Ok(End::Failed(_)) | Err(_), _) => {
-                driver.transport.end_all();
+        match (&end, driver.progress) {
+            (Ok(RankEnd::Exited(Exit::Drained)), _) => {
+                supervisor::exit_after_drain(kept_in.as_deref(), &*audience)
+            }
+            (Ok(RankEnd::Exited(Exit::Completed)), Some(progress)) => progress.finish(),
+            (Ok(RankEnd::Exited(Exit::Completed)), None) => {}
+            (Ok(RankEnd::Failed(_)) | Err(_), _) => {
+                driver.transport.end_other_ranks();
                 failed(end.clone());
             }
         }
@@ -172,39 +178,39 @@ pub fn run<T: Transport>(
 }
 
 impl<T: Transport> Driver<'_, T> {
-    fn run(&mut self, mut clock: Clock) -> Result<End, Error> {
-        self.all(|| Event::Start, || Event::Start, || Event::Start)?;
+    fn run(&mut self, mut clock: Clock) -> Result<RankEnd, Error> {
+        self.notify_all(|| Event::Start, || Event::Start, || Event::Start)?;
         loop {
-            self.settle()?;
-            self.count();
+            self.deliver_local()?;
+            self.record_counters();
             if let Some(end) = self.end.take() {
                 return Ok(end);
             }
-            self.show()?;
-            let happening = match clock.is_late() {
+            self.report_progress()?;
+            let event = match clock.is_late() {
                 true => None,
-                false => self.transport.next(clock.rest())?,
+                false => self.transport.next(clock.time_until_tick())?,
             };
-            match happening {
-                Some(happening) => self.happen(happening)?,
+            match event {
+                Some(event) => self.handle_event(event)?,
                 None => {
                     clock.tick();
-                    self.all(|| Event::Tick, || Event::Tick, || Event::Tick)?;
+                    self.notify_all(|| Event::Tick, || Event::Tick, || Event::Tick)?;
                 }
             }
         }
     }
 
-    /// Deals with what happens among the roles of this rank.
-    fn settle(&mut self) -> Result<(), Error> {
+    /// Delivers messages among the roles of this rank, until none is left.
+    fn deliver_local(&mut self) -> Result<(), Error> {
         while let Some((envelope, receipt)) = self.local.pop_front() {
             self.deliver(envelope)?;
-            receipt.map_or(Ok(()), |receipt| self.sent(receipt))?;
+            receipt.map_or(Ok(()), |receipt| self.handle_receipt(receipt))?;
         }
         Ok(())
     }
 
-    fn sent(&mut self, Receipt { role, ticket }: Receipt) -> Result<(), Error> {
+    fn handle_receipt(&mut self, Receipt { role, ticket }: Receipt) -> Result<(), Error> {
         match role {
             Address::Supermaster => self.supermaster(Event::Sent { ticket }),
             Address::Master(_) => self.master(Event::Sent { ticket }),
@@ -212,31 +218,31 @@ impl<T: Transport> Driver<'_, T> {
         }
     }
 
-    /// Tells what waits and how much was sent.
-    fn count(&self) {
+    /// Records how much waits, and how much was sent.
+    fn record_counters(&self) {
         if !self.recorder.is_on() {
             return;
         }
         if let Some(slot) = &self.supermaster {
-            self.recorder.count(WAITING_OUTPUT, slot.role.waiting_bytes());
+            self.recorder.set_counter(WAITING_OUTPUT, slot.role.waiting_bytes());
         }
         if let Some((_, slot)) = &self.master {
-            self.recorder.count(WAITING_TASKS, slot.role.waiting_tasks());
+            self.recorder.set_counter(WAITING_TASKS, slot.role.waiting_tasks());
         }
         if let Some((_, slot)) = &self.worker {
-            self.recorder.count(RESULT_MEMORY, slot.role.memory_used());
+            self.recorder.set_counter(RESULT_MEMORY, slot.role.memory_used());
         }
-        self.recorder.count(MESSAGES, self.traffic.messages);
-        self.recorder.count(MESSAGE_BYTES, self.traffic.bytes);
+        self.recorder.set_counter(MESSAGES, self.traffic.messages);
+        self.recorder.set_counter(MESSAGE_BYTES, self.traffic.bytes);
     }
 
-    /// Tells who watches, here or at the supermaster's, how far the groups are.
-    fn show(&mut self) -> Result<(), Error> {
-        if let Some(watch) = &self.watch {
-            watch.show();
+    /// Shows the progress of all groups, or sends the progress of one to the supermaster.
+    fn report_progress(&mut self) -> Result<(), Error> {
+        if let Some(progress) = &self.progress {
+            progress.show_slowest();
             return Ok(());
         }
-        let (Some((group, _)), Some(blocks)) = (&self.master, self.tally.due()) else {
+        let (Some((group, _)), Some(blocks)) = (&self.master, self.tally.take_due()) else {
             return Ok(());
         };
         let message = Outgoing::Supermaster(ToSupermaster::Advanced { blocks });
@@ -248,8 +254,8 @@ impl<T: Transport> Driver<'_, T> {
         Time(self.start.elapsed().as_nanos() as u64)
     }
 
-    /// The same event for all roles of the rank.
-    fn all(
+    /// Passes an event to all roles of the rank.
+    fn notify_all(
         &mut self,
         supermaster: impl Fn() -> SupermasterEvent,
         master: impl Fn() -> MasterEvent,
@@ -267,29 +273,30 @@ impl<T: Transport> Driver<'_, T> {
         Ok(())
     }
 
-    fn happen(&mut self, happening: Happening) -> Result<(), Error> {
-        match happening {
-            // The payload is with a role of this rank now: what is returned goes back.
-            Happening::Message(envelope, _returned) => self.deliver(envelope),
-            Happening::Sent(receipt) => self.sent(receipt),
-            Happening::Supermaster(ticket, outcome) => {
-                let event = Self::done(ticket, outcome);
+    fn handle_event(&mut self, event: RankEvent) -> Result<(), Error> {
+        match event {
+            // The payload is in memory of a role now, so dropping the receipt returns it to the
+            // sender.
+            RankEvent::Message(envelope, _returned) => self.deliver(envelope),
+            RankEvent::Sent(receipt) => self.handle_receipt(receipt),
+            RankEvent::Supermaster(ticket, outcome) => {
+                let event = Self::completion_event(ticket, outcome);
                 self.supermaster(event)
             }
-            Happening::Master(ticket, outcome) => {
-                let event = Self::done(ticket, outcome);
+            RankEvent::Master(ticket, outcome) => {
+                let event = Self::completion_event(ticket, outcome);
                 self.master(event)
             }
-            Happening::Worker(ticket, outcome) => {
-                let event = Self::done(ticket, outcome);
+            RankEvent::Worker(ticket, outcome) => {
+                let event = Self::completion_event(ticket, outcome);
                 self.worker(event)
             }
-            Happening::Broken(error) => Err(error),
-            Happening::Drain => self.drain(),
+            RankEvent::Broken(error) => Err(error),
+            RankEvent::Drain => self.drain(),
         }
     }
 
-    /// Has the supermaster end the job soon.
+    /// Asks the supermaster to end the job soon.
     fn drain(&mut self) -> Result<(), Error> {
         if self.supermaster.is_some() {
             return self.supermaster(Event::Drain);
@@ -303,8 +310,8 @@ impl<T: Transport> Driver<'_, T> {
         self.transport.send(self.topology.supermaster, Envelope { from, message }, None)
     }
 
-    /// The event of a work's end.
-    fn done<M, O>(ticket: Ticket, outcome: Result<O, Error>) -> Event<M, O> {
+    /// Converts the outcome of work into an event.
+    fn completion_event<M, O>(ticket: Ticket, outcome: Result<O, Error>) -> Event<M, O> {
         match outcome {
             Ok(outcome) => Event::Done { ticket, outcome },
             Err(error) => Event::Failed { ticket, code: error.exit_code, cause: error.message },

@@ -4,49 +4,52 @@ use fleetblast_fleet::end::{Exit, Failure};
 use fleetblast_fleet::ids::Rank;
 use fleetblast_spool::Checkpoint;
 
-use super::checkpoint::Kept;
-use super::driver::End;
+use super::checkpoint::CheckpointState;
+use super::driver::RankEnd;
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 
-/// Removes the checkpoint of a job whose report is complete, unless it is the report.
-pub fn remove(checkpoint: Option<Checkpoint>, stays: bool, audience: &dyn Audience) {
+/// Removes the checkpoint of a job whose report is complete. If it `stays`, it is the report, and
+/// is only closed.
+pub fn remove_checkpoint(checkpoint: Option<Checkpoint>, stays: bool, audience: &dyn Audience) {
     let end = if stays { Checkpoint::leave } else { Checkpoint::remove };
     if let Some(Err(error)) = checkpoint.map(end) {
-        audience.warn(&format!(
-            "the report is complete, but what was kept of it is not removed: {error}"
-        ));
+        audience
+            .warn(&format!("the report is complete, but its checkpoint is not removed: {error}"));
     }
 }
 
-/// What a rank's end means for its process; `place` tells where a rank is, if there are several.
+/// Converts the end of a rank into the result of its process. `place` names a rank, if there are
+/// several.
 ///
 /// # Errors
-/// Whatever ended it but the end of the job.
-pub fn verdict(
-    end: Result<End, Error>,
-    kept: Option<&Kept>,
+/// Returns any error of the rank, and the end of a job that did not complete.
+pub fn rank_result(
+    end: Result<RankEnd, Error>,
+    checkpoint_state: Option<&CheckpointState>,
     place: &dyn Fn(Rank) -> Option<String>,
 ) -> Result<(), Error> {
     match end? {
-        End::Exited(Exit::Completed) => Ok(()),
-        // Told already, lest a long search delay it.
-        End::Exited(Exit::Drained) => Err(Error::silent(exit::DRAINED)),
-        End::Failed(Failure { rank, code, cause }) => {
-            // What is wrong with queries and options has nothing to do with ranks, and is told in BLAST+'s words.
+        RankEnd::Exited(Exit::Completed) => Ok(()),
+        // The user was informed at once: a long search could delay this.
+        RankEnd::Exited(Exit::Drained) => Err(Error::silent(exit::DRAINED)),
+        RankEnd::Failed(Failure { rank, code, cause }) => {
+            // Errors of queries and options do not depend on the rank. They are printed in BLAST+'s
+            // words.
             let anywhere = [exit::INPUT, exit::ENGINE].contains(&code) || cause.is_empty();
-            let mut message = cause;
+            let mut error = Error::new(code, cause);
             if !anywhere {
                 if let Some(place) = place(rank) {
-                    message += &format!(" ({place})");
+                    error = error.with_place(&place);
                 }
-                if let Some(Kept { run, durable: true, .. }) = kept {
-                    let kept = run.root.display();
-                    message +=
-                        &format!("; what is finished is kept in {kept}: run it again with -resume");
+                if let Some(CheckpointState { run, durable: true, .. }) = checkpoint_state {
+                    let directory = run.root.display();
+                    error.message += &format!(
+                        "; what is finished is kept in {directory}: run it again with -resume"
+                    );
                 }
             }
-            Err(Error::new(code, message))
+            Err(error)
         }
     }
 }

@@ -1,4 +1,5 @@
-//! What makes two jobs, or the ranks of one job, the same.
+//! The identity of a job: the inputs and options that two runs, or all ranks of one run, must
+//! share.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -8,39 +9,39 @@ use fleetblast_spool::{DatabaseIdentity, Identity, QueryDigest, QueryHasher, Vol
 
 use crate::digest::checksum;
 use crate::error::Error;
-use crate::fingerprint::Contents;
 use crate::fingerprint::SequenceFile;
+use crate::fingerprint::VolumeFingerprints;
 use crate::inputs;
 use crate::plan::{Plan, Source, Subjects};
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 
-/// The program that this process runs, also if the file has another name by now.
+/// The program file of this process, even if the file was renamed meanwhile.
 pub const PROGRAM: &str = "/proc/self/exe";
 
-/// Follows the residues of a block in what an identity says of blocks.
+/// Follows the number of residues in [`Identity::blocks`].
 const BLOCK_UNIT: &str = " residues";
 
-/// Everything on which the bytes of a report depend, of a job that may be resumed. `contents` is of
-/// the whole database, blocks have `block_residues` residues, and the queries are read from this
-/// version of their file.
+/// Returns everything on which the bytes of a report depend, for a job that may be resumed.
+/// `fingerprint` covers the whole database. Blocks have `block_residues` residues. The queries are
+/// read from version `queries` of their file.
 ///
 /// # Errors
-/// Inputs that cannot be read again, or have changed.
-pub fn of_job(
+/// Inputs cannot be read again, or have changed.
+pub fn job_identity(
     plan: &Plan,
-    (target, contents): (&Target, &Contents),
+    (target, fingerprint): (&SubjectDatabase, &VolumeFingerprints),
     block_residues: u64,
     queries: Option<FileVersion>,
 ) -> Result<Identity, Error> {
-    let mut identity = of_plan(plan)?;
+    let mut identity = plan_identity(plan)?;
     if let Subjects::Fasta { source, .. } = &plan.subjects {
-        let file = again(source, "-subject", None)?;
+        let file = digest_rereadable_input(source, "-subject", None)?;
         identity.options.insert("-subject (its file)".to_owned(), file.to_string());
     }
     identity.options.extend(inputs::taxonomy(target)?);
     Ok(Identity {
-        query: again(&plan.query, "-query", queries)?,
-        database: database(plan, target, contents)?,
+        query: digest_rereadable_input(&plan.query, "-query", queries)?,
+        database: database_identity(plan, target, fingerprint)?,
         blocks: format!(
             "{block_residues}{BLOCK_UNIT} or {} queries, in {}",
             plan.batch_size.block_queries(),
@@ -50,16 +51,17 @@ pub fn of_job(
     })
 }
 
-/// Residues of the blocks into which a job was cut; `None` if that cannot be told.
+/// Parses the residues of a block from an identity; `None` if they are not there.
 pub fn block_residues(identity: &Identity) -> Option<u64> {
     identity.blocks.split_once(BLOCK_UNIT)?.0.parse().ok()
 }
 
-/// What a rank knows before it has looked at the database. Queries are read by one rank for all.
+/// Returns the identity that a rank knows before it has read the database. Queries are missing: one
+/// rank reads them for all.
 ///
 /// # Errors
-/// A program that cannot be read.
-pub fn of_plan(plan: &Plan) -> Result<Identity, Error> {
+/// The program file cannot be read.
+pub fn plan_identity(plan: &Plan) -> Result<Identity, Error> {
     let mut options = plan.fleet.decisive.clone();
     if let (Some(name), Some(restriction)) = (&plan.fleet.list, &plan.restriction) {
         let list = checksum(restriction);
@@ -74,20 +76,20 @@ pub fn of_plan(plan: &Plan) -> Result<Identity, Error> {
         database: DatabaseIdentity::default(),
         options,
         blocks: match plan.check_batch_size() {
-            Ok(()) => format!("batches of {} residues (BATCH_SIZE)", plan.batch_size.least()),
+            Ok(()) => format!("batches of {} residues (BATCH_SIZE)", plan.batch_size.min_letters()),
             Err(error) => format!("no size of batches (BATCH_SIZE): {error}"),
         },
     })
 }
 
-/// The database, with what `contents` tells of its volumes.
+/// Returns the identity of the database. `fingerprint` has the fingerprints of its volumes.
 ///
 /// # Errors
-/// A damaged database.
-pub fn database(
+/// The database is damaged.
+pub fn database_identity(
     plan: &Plan,
-    target: &Target,
-    contents: &Contents,
+    target: &SubjectDatabase,
+    fingerprint: &VolumeFingerprints,
 ) -> Result<DatabaseIdentity, Error> {
     let searched = &target.searched;
     let volume = |(number, outline): (usize, fleetblast_db::fingerprint::VolumeOutline)| {
@@ -97,8 +99,8 @@ pub fn database(
             date: outline.date,
             sequences: outline.sequences,
             index: format!("{:032x}", outline.index),
-            residues: contents.of_volume(number, SequenceFile::Residues),
-            headers: contents.of_volume(number, SequenceFile::Headers),
+            residues: fingerprint.of_volume(number, SequenceFile::Residues),
+            headers: fingerprint.of_volume(number, SequenceFile::Headers),
         }
     };
     let name = match &plan.subjects {
@@ -117,12 +119,12 @@ fn lossy(name: &OsStr) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// The digest of an input that can be read again when the job is resumed; of the version that is
-/// being read, if that is known.
+/// Computes the digest of an input that can be read again when the job is resumed. If the `version`
+/// of the opened file is known, the file must still have it.
 ///
 /// # Errors
-/// One that cannot, or has changed since it was opened.
-pub fn again(
+/// The input cannot be read again, or has changed since it was opened.
+pub fn digest_rereadable_input(
     source: &Source,
     option: &str,
     version: Option<FileVersion>,
@@ -130,10 +132,10 @@ pub fn again(
     inputs::digest_of(regular_file(source, option)?, version)
 }
 
-/// The path of an input that can be read again.
+/// Returns the path of an input that can be read again.
 ///
 /// # Errors
-/// Standard input, a pipe, or no file.
+/// The input is standard input, a pipe, or no file.
 pub fn regular_file<'a>(source: &'a Source, option: &str) -> Result<&'a Path, Error> {
     match source {
         Source::File(path) if path.is_file() => Ok(path),

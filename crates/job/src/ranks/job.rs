@@ -1,4 +1,4 @@
-//! What every rank of a job knows: the plan, the database, and how that is cut.
+//! Data that every rank of a job has: the plan, the database, and its partitions.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,65 +11,66 @@ use fleetblast_metadata::{Encoding, EncodingChoice};
 use fleetblast_report::model::{self, QueryResult};
 use rayon::prelude::*;
 
-use super::sending::Watcher;
-use super::wire::{self, Positions, Together};
+use super::metadata_stream::StreamObserver;
+use super::wire::{self, BatchGrouping, PositionScores};
 use crate::audience::Audience;
-use crate::cost::Seen;
+use crate::cost::LinkStatistics;
 use crate::error::Error;
 use crate::halt::Halt;
 use crate::iteration::{Rules, hide_masks};
 use crate::plan::Plan;
 use crate::queries::{self, QueryRecord};
 use crate::reports;
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 
-/// A job, as each rank sets it up for itself.
-pub struct Job<'a> {
-    /// What is to be done.
+/// A job, as each rank creates it for itself.
+pub struct RankJob<'a> {
+    /// The plan.
     pub plan: &'a Plan,
-    /// What is searched.
-    pub target: &'a Target,
-    /// How it is reported.
+    /// The database.
+    pub target: &'a SubjectDatabase,
+    /// Setup of the report.
     pub report: model::Setup<'a>,
-    /// How it is searched.
+    /// The engine.
     pub engine: Search,
-    /// The same with matrices, if queries are searched again with what was found.
-    pub next: Option<Search>,
-    /// Who is told how it goes.
+    /// The engine for matrices, if queries are searched again.
+    pub pssm_engine: Option<Search>,
+    /// Receives warnings and progress.
     pub audience: Arc<dyn Audience>,
-    /// Ends works under way when the job cannot go on.
+    /// Stops work in progress when the job cannot go on.
     pub halt: Halt,
-    /// Where metadata leave for another site while they are made: what the link is seen to give. On the rank that sends.
-    pub sending: Option<Watcher>,
+    /// The state of the link, on the rank that sends metadata to another site.
+    pub stream: Option<StreamObserver>,
     /// OIDs of each partition, ascending, without gaps.
     partitions: Vec<Range<u32>>,
 }
 
-/// A block of queries on a rank.
-pub struct Block {
-    /// As read.
+/// A block of queries that is ready to be searched.
+pub struct PreparedBlock {
+    /// The queries as read.
     pub records: Vec<QueryRecord>,
-    /// As searched.
+    /// The queries as searched.
     pub prepared: Vec<Query>,
-    /// How many queries, one after the other, BLAST+ would search together.
+    /// Number of consecutive queries in each batch that BLAST+ would search together.
     pub batches: Vec<usize>,
-    /// How they are searched.
+    /// The parameters that the engine needs.
     pub grouping: Grouping,
-    /// The link to another site, as it was seen when they were read.
-    pub link: Option<Seen>,
-    /// For each query whether some query of its batch can be searched.
+    /// The link to another site, as measured when the queries were read.
+    pub link: Option<LinkStatistics>,
+    /// For each query, whether some query of its batch can be searched.
     batch_searched: Vec<bool>,
-    /// For each query what the XML report warns of.
+    /// Warnings of each query for the XML report.
     messages: Vec<Vec<u8>>,
-    /// As reported, if not as searched.
-    shown: Vec<Query>,
+    /// The queries as reported; empty if they are reported as searched.
+    reported: Vec<Query>,
 }
 
-impl<'a> Job<'a> {
-    /// Sets a job up; `partitions` are the OIDs of each partition. The pattern, if there is one, has so many `occurrences` in the whole database.
+impl<'a> RankJob<'a> {
+    /// Creates a job. `partitions` are the OIDs of each partition. The plan's pattern has
+    /// `occurrences` in the whole database.
     pub fn new(
         plan: &'a Plan,
-        target: &'a Target,
+        target: &'a SubjectDatabase,
         audience: &Arc<dyn Audience>,
         partitions: Vec<Range<u32>>,
         occurrences: u64,
@@ -78,57 +79,68 @@ impl<'a> Job<'a> {
         let engine = plan.engine(target.totals).with_occurrences(occurrences);
         let audience = Arc::clone(audience);
         let iteration = plan.iteration.as_ref();
-        let next = iteration.map(|iteration| iteration.engine(target.totals, plan.kernel));
-        Job { plan, target, report, engine, next, audience, halt, sending: None, partitions }
+        let pssm_engine = iteration.map(|iteration| iteration.engine(target.totals, plan.kernel));
+        RankJob {
+            plan,
+            target,
+            report,
+            engine,
+            pssm_engine,
+            audience,
+            halt,
+            stream: None,
+            partitions,
+        }
     }
 
-    /// Whether batches depend on what was found, so that what a block found is judged.
-    pub fn consults(&self) -> bool {
+    /// Returns whether batches depend on hits, so that the supermaster verifies each block.
+    pub fn verifies_blocks(&self) -> bool {
         self.plan.has_unknown_batches()
     }
 
-    /// How queries are searched again, if they are.
-    pub fn rules(&self) -> Option<Rules<'_>> {
-        Rules::from_plan(self.plan, &self.engine, self.next.as_ref())
+    /// Returns the rules of psiblast, if queries are searched again.
+    pub fn iteration_rules(&self) -> Option<Rules<'_>> {
+        Rules::from_plan(self.plan, &self.engine, self.pssm_engine.as_ref())
     }
 
-    /// What searches a block.
-    pub fn engine_of(&self, block: &Block) -> &Search {
+    /// Returns the engine for a block.
+    pub fn engine_for(&self, block: &PreparedBlock) -> &Search {
         let has_pssm = block.prepared.iter().any(|query| query.pssm.is_some());
-        self.next.as_ref().filter(|_| has_pssm).unwrap_or(&self.engine)
+        self.pssm_engine.as_ref().filter(|_| has_pssm).unwrap_or(&self.engine)
     }
 
-    /// Whether a report is made here: it is written, or told as it is.
-    pub fn reports(&self) -> bool {
+    /// Returns whether this site makes the report, to be written or to be sent as metadata.
+    pub fn makes_report(&self) -> bool {
         self.plan
             .metadata
             .as_ref()
             .is_none_or(|metadata| metadata.encodings == EncodingChoice::Only(Encoding::Report))
     }
 
-    /// OIDs of a partition.
+    /// Returns the OIDs of a partition.
     pub fn oids(&self, partition: PartitionId) -> Range<u32> {
         self.partitions.get(partition.index()).cloned().unwrap_or(0..0)
     }
 
-    /// OIDs of all partitions, in their order.
+    /// Returns the OIDs of all partitions, in their order.
     pub fn partitions(&self) -> impl Iterator<Item = Range<u32>> + '_ {
         self.partitions.iter().cloned()
     }
 
-    /// The partition that holds a subject.
+    /// Returns the partition that holds a subject.
     pub fn partition_of(&self, oid: u32) -> PartitionId {
         PartitionId(self.partitions.partition_point(|oids| oids.end <= oid) as u32)
     }
 
-    /// Prepares the queries of a block as they were read, on all threads of the current pool.
+    /// Prepares the queries of a block, on all threads of the current pool.
     ///
     /// # Errors
-    /// Bytes of another build of the program.
+    /// The bytes come from another build of the program.
     pub fn prepare(&self, bytes: &wire::Bytes) -> Result<wire::Bytes, Error> {
-        let wire::Queries { queries, batches, together, link, .. } = wire::Queries::unpack(bytes)?;
-        if together.is_some() {
-            // The supermaster did, who had to know how they are searched.
+        let wire::QueryBlock { queries, batches, batch_grouping, link, .. } =
+            wire::QueryBlock::decode(bytes)?;
+        if batch_grouping.is_some() {
+            // The supermaster has prepared them, because it predicts their batches.
             return Ok(bytes.clone());
         }
         let records: Vec<QueryRecord> = queries.into_iter().map(QueryRecord::from).collect();
@@ -138,73 +150,81 @@ impl<'a> Job<'a> {
         let lengths: Vec<usize> = batches.iter().map(|&count| count as usize).collect();
         let searched = queries::batch_searched(&prepared, &lengths, Query::is_searchable).collect();
         let grouping = self.engine.grouping(&prepared, &lengths);
-        let queries = records.into_iter().map(wire::Query::from).collect();
-        let together = Some(Together { grouping, searched });
-        let positions = Vec::new();
-        wire::Queries { queries, findings, batches, together, positions, link }.pack()
+        let queries = records.into_iter().map(wire::RawQuery::from).collect();
+        let batch_grouping = Some(BatchGrouping { grouping, searched });
+        let position_scores = Vec::new();
+        wire::QueryBlock { queries, findings, batches, batch_grouping, position_scores, link }
+            .encode()
     }
 
-    /// Queries to be searched next, each alone: all without a matrix, or all with one.
+    /// Encodes queries for their next iteration. Each is a batch of its own. All of them have a
+    /// matrix, or none has.
     ///
     /// # Errors
-    /// None.
-    pub fn pass(
+    /// The block cannot be encoded.
+    pub fn encode_pass(
         &self,
         rules: &Rules,
         queries: &[(&QueryRecord, &Query)],
     ) -> Result<wire::Bytes, Error> {
         let prepared: Vec<Query> = queries.iter().map(|(_, query)| (*query).clone()).collect();
-        let positions: Vec<Positions> = prepared.iter().filter_map(Positions::of).collect();
+        let position_scores: Vec<PositionScores> =
+            prepared.iter().filter_map(PositionScores::from_query).collect();
         let grouping =
-            rules.engine(!positions.is_empty()).grouping(&prepared, &vec![1; prepared.len()]);
+            rules.engine(!position_scores.is_empty()).grouping(&prepared, &vec![1; prepared.len()]);
         let searched = prepared.iter().map(Query::is_searchable).collect();
-        wire::Queries {
+        wire::QueryBlock {
             queries: queries.iter().map(|(record, _)| (*record).clone().into()).collect(),
             findings: prepared.iter().map(Query::findings).collect(),
             batches: vec![1; prepared.len()],
-            together: Some(Together { grouping, searched }),
-            positions,
+            batch_grouping: Some(BatchGrouping { grouping, searched }),
+            position_scores,
             link: None,
         }
-        .pack()
+        .encode()
     }
 
-    /// The same queries to be searched in another way.
+    /// Encodes the same queries with another grouping.
     ///
     /// # Errors
-    /// Bytes that no rank sent.
-    pub fn regroup(&self, bytes: &wire::Bytes, together: Together) -> Result<wire::Bytes, Error> {
-        let queries = wire::Queries::unpack(bytes)?;
-        wire::Queries { together: Some(together), ..queries }.pack()
+    /// The bytes are not a block.
+    pub fn regroup(
+        &self,
+        bytes: &wire::Bytes,
+        batch_grouping: BatchGrouping,
+    ) -> Result<wire::Bytes, Error> {
+        let queries = wire::QueryBlock::decode(bytes)?;
+        wire::QueryBlock { batch_grouping: Some(batch_grouping), ..queries }.encode()
     }
 
-    /// Makes a block of queries ready that a master prepared.
+    /// Decodes a block that a master has prepared, and makes it ready for searching.
     ///
     /// # Errors
-    /// Bytes that no rank sent.
-    pub fn block(&self, bytes: &wire::Bytes) -> Result<Block, Error> {
-        let wire::Queries { queries, findings, batches, together, positions, link } =
-            wire::Queries::unpack(bytes)?;
-        let together = together.ok_or_else(|| Error::engine(UNPREPARED))?;
+    /// The bytes are not a block.
+    pub fn decode_block(&self, bytes: &wire::Bytes) -> Result<PreparedBlock, Error> {
+        let wire::QueryBlock { queries, findings, batches, batch_grouping, position_scores, link } =
+            wire::QueryBlock::decode(bytes)?;
+        let batch_grouping = batch_grouping.ok_or_else(|| Error::engine(UNPREPARED))?;
         let records: Vec<QueryRecord> = queries.into_iter().map(QueryRecord::from).collect();
         let batches: Vec<usize> = batches.into_iter().map(|count| count as usize).collect();
-        let prepare =
-            |(record, findings): (&QueryRecord, _)| record.prepare_again(&self.engine, findings);
-        let prepared: Vec<Query> = match &self.next {
-            Some(next) if !positions.is_empty() => positions
+        let prepare = |(record, findings): (&QueryRecord, _)| {
+            record.prepare_from_findings(&self.engine, findings)
+        };
+        let prepared: Vec<Query> = match &self.pssm_engine {
+            Some(pssm_engine) if !position_scores.is_empty() => position_scores
                 .into_iter()
                 .zip(findings)
-                .map(|(it, known)| it.query(next, known))
+                .map(|(it, known)| it.into_query(pssm_engine, known))
                 .collect(),
             _ => records.iter().zip(findings).map(prepare).collect(),
         };
-        let mut shown = if self.next.is_some() { prepared.clone() } else { Vec::new() };
-        shown.iter_mut().for_each(hide_masks);
-        Ok(Block {
-            shown,
-            batch_searched: together.searched,
+        let mut reported = if self.pssm_engine.is_some() { prepared.clone() } else { Vec::new() };
+        reported.iter_mut().for_each(hide_masks);
+        Ok(PreparedBlock {
+            reported,
+            batch_searched: batch_grouping.searched,
             messages: records.iter().map(reports::xml_messages).collect(),
-            grouping: together.grouping,
+            grouping: batch_grouping.grouping,
             records,
             prepared,
             batches,
@@ -214,31 +234,31 @@ impl<'a> Job<'a> {
 }
 
 /// A fault of the program.
-const UNPREPARED: &str = "queries came to a rank that nobody had prepared";
+const UNPREPARED: &str = "a rank received queries that were not prepared";
 
-impl Block {
-    /// Residues of all queries.
+impl PreparedBlock {
+    /// Returns the residues of all queries.
     pub fn residues(&self) -> u64 {
         self.prepared.iter().map(|query| u64::from(query.length)).sum()
     }
 
-    /// For each query whether some query of its batch can be searched.
+    /// Returns for each query whether some query of its batch can be searched.
     pub fn batch_searched(&self) -> &[bool] {
         &self.batch_searched
     }
 
-    /// A query as it is reported.
-    fn shown(&self, query: usize) -> &Query {
-        self.shown.get(query).unwrap_or(&self.prepared[query])
+    /// Returns a query as it is reported.
+    fn reported_query(&self, query: usize) -> &Query {
+        self.reported.get(query).unwrap_or(&self.prepared[query])
     }
 
-    /// A query for the report, which found `hit_count` subjects.
-    pub fn result(&self, query: usize, hit_count: usize) -> QueryResult<'_> {
+    /// Returns a query for the report, with the number of its subjects.
+    pub fn query_result(&self, query: usize, hit_count: usize) -> QueryResult<'_> {
         QueryResult {
             batch_searched: self.batch_searched[query],
             messages: &self.messages[query],
             hit_count,
-            ..reports::result(&self.records[query], self.shown(query))
+            ..reports::empty_result(&self.records[query], self.reported_query(query))
         }
     }
 }

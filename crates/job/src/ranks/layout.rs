@@ -1,4 +1,4 @@
-//! How a search is laid out over its ranks, from what there is of queries, database, and memory.
+//! Plans the layout of a job over its ranks, from queries, database and memory.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,81 +18,86 @@ use super::checkpoint;
 use crate::error::{Error, exit};
 use crate::metadata::Estimate;
 use crate::plan::Plan;
-use crate::queries::count::count;
+use crate::queries::count::count_queries;
 use crate::standard;
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 use crate::threads::pool;
 
-/// The ranks and what a host has for them.
+/// The ranks of a job, and the resources of their hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ranks {
-    /// In the job.
+pub struct RankResources {
+    /// Number of ranks in the job.
     pub all: u32,
-    /// On the fullest host.
+    /// Ranks on the host with most of them.
     pub per_host: u32,
-    /// Hosts.
+    /// Number of hosts.
     pub hosts: u32,
-    /// Bytes of memory that a rank may use, on the host that has least; `None` if no host tells.
+    /// Bytes of memory for each rank, on the host with least memory; `None` if no host reports it.
     pub memory: Option<u64>,
-    /// Some host has the database on other machines.
+    /// Whether some host reads the database from another machine.
     pub remote: bool,
 }
 
-impl Ranks {
-    /// So many in this process. With `-memory` they are a plan for elsewhere, each on a host of its own.
-    pub fn of_one_process(plan: &Plan, ranks: u32) -> Self {
+impl RankResources {
+    /// Describes `ranks` ranks in this process. With `-memory` it is a plan for other machines,
+    /// where each rank has a host of its own.
+    pub fn in_one_process(plan: &Plan, ranks: u32) -> Self {
         let hosts = if plan.load.memory.is_some() { ranks } else { 1 };
         let memory = memory_per_rank(ranks);
-        Ranks { all: ranks, per_host: ranks, hosts, memory, remote: false }
+        RankResources { all: ranks, per_host: ranks, hosts, memory, remote: false }
     }
 
-    /// Whether they load the database together: where several hosts would read it over a network, unless the user wants
-    /// otherwise. A single block of queries is searched in each partition once, so that nothing would be read twice. That
-    /// the database fits is a condition of any layout.
-    fn broadcast(&self, wish: Option<Method>, queries: Option<Weight>) -> bool {
+    /// Returns whether ranks load the database together. By default they do if several hosts would
+    /// read it over a network. A single block of queries is searched once in each partition, so
+    /// nothing would be read twice. The database fits into memory in any layout.
+    fn uses_broadcast(&self, wish: Option<Method>, queries: Option<Weight>) -> bool {
         let single = queries.is_some_and(|all| all.residues <= BLOCK_RESIDUES);
         let several_read = self.hosts > 1 && self.remote && !single;
         wish.map_or(several_read, |method| method == Method::Broadcast)
     }
 }
 
-/// How the database is cut, and who holds what of it.
-pub struct Cut {
+/// The partitions of the database, and the ranks that hold them.
+pub struct DatabaseCut {
     /// OIDs of each partition, ascending, without gaps.
     pub partitions: Vec<Range<u32>>,
-    /// Who holds what.
+    /// The ranks that hold each partition.
     pub topology: Arc<Topology>,
 }
 
-impl Cut {
-    /// As a layout says.
-    pub fn new(target: &Target, layout: &Layout) -> Self {
+impl DatabaseCut {
+    /// Cuts the database as a layout says.
+    pub fn new(target: &SubjectDatabase, layout: &Layout) -> Self {
         let partitions = target.searched.partitions(layout.shape.partitions as usize);
         let shape = Shape { partitions: partitions.len() as u32, ..layout.shape };
-        Cut { partitions, topology: Arc::new(Topology::new(shape)) }
+        DatabaseCut { partitions, topology: Arc::new(Topology::new(shape)) }
     }
 }
 
-/// Whether the database is on other machines.
+/// Returns whether the database is on other machines.
 #[cfg(feature = "mpi")]
 pub fn is_remote(database: &Database) -> bool {
     let path = database.volume_file(0, VolumeFile::Sequences);
     path.is_some_and(|path| machine::storage(&path) == machine::Storage::Network)
 }
 
-/// What a rank of this host may use, if there are so many of them.
+/// Returns the bytes of memory that each of `ranks_on_host` ranks may use on this host.
 pub fn memory_per_rank(ranks_on_host: u32) -> Option<u64> {
     let usable = machine::available_memory()? as f64 * HELD_SHARE;
     Some(usable as u64 / u64::from(ranks_on_host.max(1)))
 }
 
-/// Lays the search out.
+/// Plans the layout.
 ///
 /// # Errors
-/// A database that does not fit, wishes that cannot be had; an index out of order.
-pub fn lay_out(plan: &Plan, target: &Target, ranks: Ranks) -> Result<Layout, Error> {
-    let (config, queries) = (&plan.fleet.config, count(plan));
-    let broadcast = ranks.broadcast(plan.load.method, queries);
+/// The database does not fit, wishes cannot be met, or the index is out of order.
+pub fn plan_layout(
+    plan: &Plan,
+    target: &SubjectDatabase,
+    ranks: RankResources,
+) -> Result<Layout, Error> {
+    let (config, queries) = (&plan.fleet.config, count_queries(plan));
+    let broadcast = ranks.uses_broadcast(plan.load.method, queries);
     let kept = plan.fleet.checkpoint.as_ref().and_then(checkpoint::kept_block_residues);
     let wished = plan.fleet.wishes;
     let (batch_residues, most_block_residues) = plan.batch_size.block_residues();
@@ -103,11 +108,11 @@ pub fn lay_out(plan: &Plan, target: &Target, ranks: Ranks) -> Result<Layout, Err
         ranks_per_host: ranks.per_host,
         hosts: ranks.hosts,
         broadcast,
-        // What is mapped is not held, so its memory cannot be limited.
+        // Mapped files are not held in memory, so their memory cannot be limited.
         stream: !broadcast && plan.load.method != Some(Method::Map),
         threads: plan.threads.count as u32,
         memory: ranks.memory.unwrap_or(u64::MAX),
-        database: size(&target.searched)?,
+        database: database_size(&target.searched)?,
         queries,
         batch_residues,
         most_block_residues,
@@ -115,14 +120,14 @@ pub fn lay_out(plan: &Plan, target: &Target, ranks: Ranks) -> Result<Layout, Err
         wishes,
     };
     if let Some(wanted) = plan.load.memory {
-        // What the user grants is for the database alone, and for each rank, wherever it is.
+        // The user's limit is for the database alone, for each rank, on any host.
         request.memory = wanted.saturating_add(request.other_memory(config));
         request.ranks_per_host = 1;
     }
     request.plan(config).map_err(|error| Error::new(exit::INPUT, format!("Error: {error}")))
 }
 
-fn size(database: &Database) -> Result<Size, fleetblast_db::DbError> {
+fn database_size(database: &Database) -> Result<Size, fleetblast_db::DbError> {
     Ok(Size {
         bytes: database.partition(0..database.oid_count(), Contents::Residues)?.size(),
         residues: database.residues(),
@@ -130,12 +135,16 @@ fn size(database: &Database) -> Result<Size, fleetblast_db::DbError> {
     })
 }
 
-/// How the processes of a layout bring the database into memory.
+/// Chooses how the processes of a layout load the database.
 ///
 /// # Errors
-/// A database that cannot be loaded as wished; an index out of order.
+/// The database cannot be loaded as wished, or the index is out of order.
 #[cfg(feature = "mpi")]
-pub fn loading(plan: &Plan, target: &Target, layout: &Layout) -> Result<Choice, Error> {
+pub fn choose_loader(
+    plan: &Plan,
+    target: &SubjectDatabase,
+    layout: &Layout,
+) -> Result<Choice, Error> {
     let why = match plan.load.method {
         Some(_) => "as asked for",
         None => "several hosts and a network file system: each byte is read once",
@@ -150,8 +159,8 @@ pub fn loading(plan: &Plan, target: &Target, layout: &Layout) -> Result<Choice, 
 /// Prints a layout.
 ///
 /// # Errors
-/// Standard output that takes nothing.
-pub fn print(layout: &Layout, plan: &Plan, target: &Target) -> Result<(), Error> {
+/// Standard output cannot be written.
+pub fn print_layout(layout: &Layout, plan: &Plan, target: &SubjectDatabase) -> Result<(), Error> {
     let mut text = format!("{layout}\n");
     if let Some(metadata) = &plan.metadata {
         let ranks = layout.shape.ranks;
@@ -166,17 +175,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranks_load_together_where_they_would_read_over_a_network_several_times() {
-        let ranks = |hosts, remote| Ranks { all: 8, per_host: 4, hosts, memory: None, remote };
+    fn ranks_load_together_instead_of_reading_over_a_network_several_times() {
+        let ranks =
+            |hosts, remote| RankResources { all: 8, per_host: 4, hosts, memory: None, remote };
         let of = |residues: u64| Some(Weight { sequences: 1, residues });
         for queries in [None, of(2 * BLOCK_RESIDUES)] {
-            assert!(ranks(2, true).broadcast(None, queries));
-            assert!(!ranks(1, true).broadcast(None, queries));
-            assert!(!ranks(2, false).broadcast(None, queries));
-            assert!(!ranks(2, true).broadcast(Some(Method::Map), queries));
+            assert!(ranks(2, true).uses_broadcast(None, queries));
+            assert!(!ranks(1, true).uses_broadcast(None, queries));
+            assert!(!ranks(2, false).uses_broadcast(None, queries));
+            assert!(!ranks(2, true).uses_broadcast(Some(Method::Map), queries));
         }
         let single = of(BLOCK_RESIDUES);
-        assert!(!ranks(2, true).broadcast(None, single));
-        assert!(ranks(1, false).broadcast(Some(Method::Broadcast), single));
+        assert!(!ranks(2, true).uses_broadcast(None, single));
+        assert!(ranks(1, false).uses_broadcast(Some(Method::Broadcast), single));
     }
 }

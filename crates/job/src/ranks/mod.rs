@@ -1,30 +1,30 @@
-//! One search by many ranks: the roles of `fleetblast-fleet`, with the engine and the report to do their works.
+//! Runs one job on many ranks: the roles of `fleetblast-fleet`, with the engine and the report.
 
 mod account;
-mod chain;
 mod checkpoint;
-mod contents;
+mod database_fingerprint;
 mod driver;
 mod ending;
-mod ends;
+mod execution;
 mod foreign;
-mod header;
 mod identity;
 mod job;
+mod job_io;
 mod layout;
+mod limits;
+mod metadata_stream;
 mod output;
 #[cfg(feature = "mpi")]
 mod processes;
-mod refused;
-mod sending;
-mod together;
+mod progress;
+mod rank_threads;
+mod record_chain;
+mod sam_header;
+mod supervisor;
 mod transport;
-mod vigil;
-mod watch;
 mod wire;
 #[cfg(not(feature = "mpi"))]
 mod without_mpi;
-mod works;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -41,264 +41,289 @@ use fleetblast_fleet::plan::Layout;
 use fleetblast_fleet::topology::Topology;
 use fleetblast_mpi::name_rank;
 
-use self::account::Figures;
-use self::checkpoint::Kept;
-use self::driver::{End, Hosted, HostedWorker};
-use self::ending::{remove, verdict};
-use self::ends::Ends;
+use self::account::RankStatistics;
+use self::checkpoint::CheckpointState;
+use self::driver::{HostedRoles, HostedWorker, RankEnd};
+use self::ending::{rank_result, remove_checkpoint};
+use self::execution::iterated::IteratedMaster;
+use self::execution::master::SearchMaster;
+use self::execution::piece_store::PieceStore;
+use self::execution::rank_records::RankRecords;
+use self::execution::report_register::{self, SharedRegister};
+use self::execution::shared::{WorkerShared, lock};
+use self::execution::supermaster::SearchSupermaster;
+use self::execution::verification_records::VerificationRecords;
+use self::execution::worker::SearchWorker;
+use self::execution::{MasterExecutor, SupermasterExecutor};
 pub use self::foreign::run as wrap;
 pub use self::identity::regular_file;
-use self::job::Job;
-use self::layout::{Cut, Ranks};
+use self::job::RankJob;
+use self::job_io::JobIo;
+use self::layout::{DatabaseCut, RankResources};
+pub use self::limits::check_rank_count;
+use self::metadata_stream::MetadataStream;
 use self::output::{SharedOutput, publish};
 #[cfg(feature = "mpi")]
 pub use self::processes::on_processes;
-pub use self::refused::check_rank_count;
-use self::sending::Sending;
-use self::together::{run_all, sum_up};
+use self::rank_threads::{combine_results, run_ranks};
+use self::supervisor::Supervisor;
 use self::transport::Transport;
-use self::vigil::Vigil;
 #[cfg(not(feature = "mpi"))]
 pub use self::without_mpi::on_processes;
-use self::works::counts::Counts;
-use self::works::iterated::IteratedMaster;
-use self::works::master::MasterWorks;
-use self::works::records::Records;
-use self::works::register::{self, SharedRegister};
-use self::works::shared::{Shared, lock};
-use self::works::store::Store;
-use self::works::supermaster::SupermasterWorks;
-use self::works::worker::WorkerWorks;
-use self::works::{OfMaster, OfSupermaster};
 use crate::audience::Audience;
-use crate::crossing::IoChannel;
 use crate::error::Error;
 use crate::interrupt::DrainSignals;
-use crate::metadata::{SearchCapacity, header};
+use crate::io_channel::IoChannel;
+use crate::metadata::SearchCapacity;
 use crate::output::Unpublished;
 use crate::plan::Plan;
-use crate::search::{RANGES_PER_THREAD, Scan, patterns};
-use crate::subjects::Target;
+use crate::search::{DatabaseScan, RANGES_PER_THREAD, patterns};
+use crate::subjects::SubjectDatabase;
 use crate::threads::pool;
 use crate::trace::{Kind, Lane, Recorder};
 
-/// Runs a search on so many ranks, all threads of this process.
+/// Runs a job on `ranks` ranks, all of them threads of this process.
 ///
 /// # Errors
-/// Whatever ends the job early.
+/// Returns the first error that ends the job early.
 pub fn on_threads(
     plan: Plan,
     ranks: u32,
-    crossing: Option<&IoChannel>,
+    io_channel: Option<&IoChannel>,
     drain: Option<DrainSignals>,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
     let start = Instant::now();
     check_rank_count(ranks, plan.fleet.dry_run)?;
-    let all = Ranks::of_one_process(&plan, ranks);
+    let all = RankResources::in_one_process(&plan, ranks);
     let threads = plan.threads.for_ranks_inside((all.all / all.hosts) as usize);
     let plan = &plan.with_threads(threads);
-    refused::refuse(plan)?;
-    let target = Target::open(plan, &**audience)?;
-    let layout = layout::lay_out(plan, &target, all)?;
+    limits::check_supported(plan)?;
+    let target = SubjectDatabase::open(plan, &**audience)?;
+    let layout = layout::plan_layout(plan, &target, all)?;
     if plan.fleet.dry_run {
-        return layout::print(&layout, plan, &target);
+        return layout::print_layout(&layout, plan, &target);
     }
     let choice = load::choose(&target.searched, Purpose::Search, plan.load)?;
-    let cut = Cut::new(&target, &layout);
-    let contents = contents::of_plan(plan, &target, &cut)?;
-    let early = drain.as_ref().map(DrainSignals::early_end);
-    let outside = (early.as_deref(), audience);
-    let ends = Ends::open(plan, &target, &contents, &layout, crossing, outside)?;
-    let Some((ends, checkpoint)) = ends else { return Ok(()) };
-    let sending = ends.output.sending.as_ref().map(Sending::watcher);
-    let watched = sending.clone();
-    let vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: drain, sending };
-    let kept = match &checkpoint {
+    let cut = DatabaseCut::new(&target, &layout);
+    let fingerprint = database_fingerprint::read_fingerprint(plan, &target, &cut)?;
+    let early_end = drain.as_ref().map(DrainSignals::early_end);
+    let environment = (early_end.as_deref(), audience);
+    let job_io = JobIo::open(plan, &target, &fingerprint, &layout, io_channel, environment)?;
+    let Some((job_io, checkpoint)) = job_io else { return Ok(()) };
+    let stream = job_io.output.stream.as_ref().map(MetadataStream::observer);
+    let observer = stream.clone();
+    let supervisor = Supervisor { checkpoint: checkpoint.as_ref(), signals: drain, stream };
+    let checkpoint_state = match &checkpoint {
         Some(checkpoint) => {
             let run = checkpoint.run();
-            let scans = checkpoint::scan(run, checkpoint::files(run)?, 0, 1)?;
-            Some(Kept::told(checkpoint.run().clone(), &plan.into(), &scans, &**audience)?)
+            let scans = checkpoint::scan_files(run, checkpoint::list_files(run)?, 0, 1)?;
+            Some(CheckpointState::with_report(
+                checkpoint.run().clone(),
+                &plan.into(),
+                &scans,
+                &**audience,
+            )?)
         }
         None => None,
     };
-    let path = ends.output.path().to_owned();
-    let Cut { partitions, topology } = cut;
-    let occurrences = counted(plan, &target, 0..target.searched.oid_count())?;
-    let mut job = Job::new(plan, &target, audience, partitions, occurrences);
-    job.sending = watched;
-    let common = Common::new(job, topology, &layout, choice, path, kept);
-    let (works, whole) = ends.works(&common.job)?;
-    let results = run_all(
+    let path = job_io.output.path().to_owned();
+    let DatabaseCut { partitions, topology } = cut;
+    let occurrences = count_occurrences(plan, &target, 0..target.searched.oid_count())?;
+    let mut job = RankJob::new(plan, &target, audience, partitions, occurrences);
+    job.stream = observer;
+    let job_context = JobContext::new(job, topology, &layout, choice, path, checkpoint_state);
+    let (executor, outputs) = job_io.into_executor(&job_context.job)?;
+    let results = run_ranks(
         ranks,
-        common.topology.supermaster,
-        (works, vigil),
-        |rank, works, vigil, transport| {
+        job_context.topology.supermaster,
+        (executor, supervisor),
+        |rank, executor, supervisor, transport| {
             let recorder = account::recorder(plan, rank.0)?;
-            common.run(rank, works, vigil, &recorder, transport)
+            job_context.run(rank, executor, supervisor, &recorder, transport)
         },
     );
-    let mut figures = Vec::with_capacity(results.len());
-    let ended = sum_up(results.into_iter().map(|result| {
-        let (end, of_rank) = result?;
-        figures.push(of_rank);
-        common.verdict(Ok(end))
+    let mut statistics = Vec::with_capacity(results.len());
+    let ended = combine_results(results.into_iter().map(|result| {
+        let (end, rank_statistics) = result?;
+        statistics.push(rank_statistics);
+        job_context.rank_result(Ok(end))
     }));
-    let ended = ended.and_then(|()| publish(whole.try_iter(), checkpoint.as_ref()));
+    let ended = ended.and_then(|()| publish(outputs.try_iter(), checkpoint.as_ref()));
     if ended.is_ok() {
         target.odd_headers().iter().for_each(|odd| audience.warn(&odd.to_string()));
-        remove(checkpoint, plan.records().is_some(), &**audience);
+        remove_checkpoint(checkpoint, plan.records_directory().is_some(), &**audience);
     }
-    // A search that was ended early has its account too.
-    let account = match figures.len() == ranks as usize {
-        true => account::render(&common, &figures, start, true),
+    // A job that was drained has its account too.
+    let account = match statistics.len() == ranks as usize {
+        true => account::render(&job_context, &statistics, start, true),
         false => Ok(()),
     };
     ended.and(account)
 }
 
-/// How often the pattern of the plan occurs in these subjects, counted by threads of its own.
-fn counted(plan: &Plan, target: &Target, oids: Range<u32>) -> Result<u64, Error> {
+/// Counts the occurrences of the plan's pattern in these subjects, on threads of its own.
+fn count_occurrences(
+    plan: &Plan,
+    target: &SubjectDatabase,
+    oids: Range<u32>,
+) -> Result<u64, Error> {
     match plan.params.pattern() {
-        Some(_) => pool(plan.threads.count)?.install(|| patterns::occurrences(plan, target, oids)),
+        Some(_) => {
+            pool(plan.threads.count)?.install(|| patterns::count_occurrences(plan, target, oids))
+        }
         None => Ok(0),
     }
 }
 
-/// What all ranks of this process share.
-struct Common<'a> {
-    job: Job<'a>,
+/// Everything that all ranks of this process share.
+struct JobContext<'a> {
+    job: RankJob<'a>,
     choice: Choice,
-    /// What was loaded together with other processes before the search.
-    held: HashMap<PartitionId, Held>,
+    /// Partitions that were loaded together with other processes before the search.
+    loaded_partitions: HashMap<PartitionId, Held>,
     topology: Arc<Topology>,
     config: Arc<Config>,
-    /// The output while it is written.
+    /// Path of the unfinished output.
     path: PathBuf,
-    kept: Option<Kept>,
-    /// The host of each rank; empty for ranks of one process.
+    checkpoint_state: Option<CheckpointState>,
+    /// Host name of each rank; empty for ranks of one process.
     hosts: Vec<String>,
 }
 
-impl<'a> Common<'a> {
+impl<'a> JobContext<'a> {
     fn new(
-        job: Job<'a>,
+        job: RankJob<'a>,
         topology: Arc<Topology>,
         layout: &Layout,
         choice: Choice,
         path: PathBuf,
-        kept: Option<Kept>,
+        checkpoint_state: Option<CheckpointState>,
     ) -> Self {
-        let consults = job.consults();
+        let verifies_blocks = job.verifies_blocks();
         let config = layout.config.clone();
-        // What is foretold of blocks is the better, the later it is.
-        let read_ahead = if consults { 0 } else { config.read_ahead };
-        Common {
+        // Late predictions are more accurate, so blocks are not read ahead.
+        let read_ahead = if verifies_blocks { 0 } else { config.read_ahead };
+        JobContext {
             job,
             choice: Choice { streamed: layout.streamed, ..choice },
-            held: HashMap::new(),
+            loaded_partitions: HashMap::new(),
             topology,
             config: Arc::new(Config {
-                verifies_blocks: consults,
-                checkpoint: kept.as_ref().is_some_and(|kept| kept.durable),
+                verifies_blocks,
+                checkpoint: checkpoint_state
+                    .as_ref()
+                    .is_some_and(|checkpoint_state| checkpoint_state.durable),
                 read_ahead,
                 ..config
             }),
             path,
-            kept,
+            checkpoint_state,
             hosts: Vec::new(),
         }
     }
 
-    /// What a rank's end means for its process.
-    fn verdict(&self, end: Result<End, Error>) -> Result<(), Error> {
-        let place = |rank| (self.topology.ranks > 1).then(|| self.place(rank));
-        verdict(end, self.kept.as_ref(), &place)
+    /// Converts the end of a rank into the result of its process.
+    fn rank_result(&self, end: Result<RankEnd, Error>) -> Result<(), Error> {
+        let place = |rank| (self.topology.ranks > 1).then(|| self.rank_place(rank));
+        rank_result(end, self.checkpoint_state.as_ref(), &place)
     }
 
-    /// What is to be removed when the job ends early.
+    /// Returns the files to be removed when the job ends early.
     fn unpublished(&self) -> Unpublished {
         Unpublished { part: self.path.clone(), out: self.job.plan.out.clone() }
     }
 
-    /// A rank, for people.
-    fn place(&self, rank: Rank) -> String {
+    /// Names a rank for messages.
+    fn rank_place(&self, rank: Rank) -> String {
         name_rank(rank, self.hosts.get(rank.index()).map(String::as_str))
     }
 
-    /// An error of a rank that has ended; where there are several, with its place.
-    fn at(&self, rank: Rank, mut error: Error) -> Error {
-        if self.topology.ranks > 1 {
-            error.message += &format!(" ({})", self.place(rank));
-        }
-        error
+    /// Adds the place of a rank that has ended to its error, if there are several ranks.
+    fn with_rank_place(&self, rank: Rank, error: Error) -> Error {
+        if self.topology.ranks > 1 { error.with_place(&self.rank_place(rank)) } else { error }
     }
 
-    /// Runs a rank to its end; tells what it did.
+    /// Runs a rank to its end. Returns how it ended and what it measured.
     fn run(
         &'a self,
         rank: Rank,
-        supermaster: Option<SupermasterWorks<'a>>,
-        vigil: Vigil<'a>,
+        supermaster: Option<SearchSupermaster<'a>>,
+        supervisor: Supervisor<'a>,
         recorder: &Recorder,
         transport: &mut impl Transport,
-    ) -> Result<(End, Figures), Error> {
-        let register = register::of_rank(self.kept.as_ref(), self.topology.ranks, rank)?;
-        let hosted = self.hosted(rank, supermaster, register.as_ref(), recorder)?;
-        let shared = hosted.worker.as_ref().map(|(_, _, shared, _)| Arc::clone(shared));
+    ) -> Result<(RankEnd, RankStatistics), Error> {
+        let register = report_register::open_for_rank(
+            self.checkpoint_state.as_ref(),
+            self.topology.ranks,
+            rank,
+        )?;
+        let roles = self.create_roles(rank, supermaster, register.as_ref(), recorder)?;
+        let shared = roles.worker.as_ref().map(|(_, _, shared, _)| Arc::clone(shared));
         let (topology, config) = (&self.topology, &self.config);
         let failed = |end| {
             self.job.halt.set();
-            if let Err(error) = self.verdict(end) {
-                vigil::end_late(error, self.unpublished(), Arc::clone(&self.job.audience));
+            if let Err(error) = self.rank_result(end) {
+                supervisor::exit_after_failure(
+                    error,
+                    self.unpublished(),
+                    Arc::clone(&self.job.audience),
+                );
             }
         };
-        let end = driver::run(rank, topology, config, hosted, vigil, transport, failed)?;
-        if matches!(end, End::Exited(Exit::Completed)) {
-            // Nobody publishes before all ranks have come so far.
-            check_mapped_files().map_err(|error| self.at(rank, error.into()))?;
+        let end = driver::run(rank, topology, config, roles, supervisor, transport, failed)?;
+        if matches!(end, RankEnd::Exited(Exit::Completed)) {
+            // Nobody publishes before all ranks have come to this point.
+            check_mapped_files().map_err(|error| self.with_rank_place(rank, error.into()))?;
         }
-        if let (Some(_), End::Exited(Exit::Completed)) = (&self.kept, &end) {
-            // Before the report gets its name and the checkpoint is removed. What this rank wrote may be known to its host
-            // only.
+        if let (Some(_), RankEnd::Exited(Exit::Completed)) = (&self.checkpoint_state, &end) {
+            // This happens before the report gets its name and the checkpoint is removed. Bytes
+            // that this rank wrote may be known to its host only.
             shared.map_or(Ok(()), |shared| shared.finish())?;
             register.map_or(Ok(()), |register| lock(&register).finish())?;
         }
-        Ok((end, Figures::close(self.job.plan, recorder)?))
+        Ok((end, RankStatistics::close(self.job.plan, recorder)?))
     }
 
-    /// What a rank hosts.
-    fn hosted(
+    /// Creates the roles of a rank and their executors.
+    fn create_roles(
         &'a self,
         rank: Rank,
-        supermaster: Option<SupermasterWorks<'a>>,
+        supermaster: Option<SearchSupermaster<'a>>,
         register: Option<&SharedRegister>,
         recorder: &Recorder,
-    ) -> Result<Hosted<'a>, Error> {
+    ) -> Result<HostedRoles<'a>, Error> {
         let _span = recorder.begin(Lane::Search, Kind::Load);
         let master = self.topology.groups.iter().position(|group| group.master == rank);
-        let worker = self.topology.worker_on(rank).map(|worker| self.worker(rank, worker));
+        let worker = self.topology.worker_on(rank).map(|worker| self.create_worker(rank, worker));
         let mut supermaster = supermaster;
-        let earlier = match (&mut supermaster, &self.kept) {
-            (Some(works), Some(kept)) => {
-                let judged = self.job.plan.judges_blocks();
-                if judged && kept.durable {
-                    works.keep(Counts::new(kept, self.topology.ranks)?);
+        let earlier = match (&mut supermaster, &self.checkpoint_state) {
+            (Some(executor), Some(checkpoint_state)) => {
+                let verified = self.job.plan.has_dependent_blocks();
+                if verified && checkpoint_state.durable {
+                    executor.set_verification_records(VerificationRecords::new(
+                        checkpoint_state,
+                        self.topology.ranks,
+                    )?);
                 }
                 if let Some(register) = register {
-                    works.register(register);
+                    executor.set_register(register);
                 }
-                kept.finished(judged)
+                checkpoint_state.finished_blocks(verified)
             }
             _ => BTreeMap::new(),
         };
-        Ok(Hosted {
-            supermaster: supermaster.map(|works| Box::new(works) as Box<dyn OfSupermaster>),
+        Ok(HostedRoles {
+            supermaster: supermaster
+                .map(|executor| Box::new(executor) as Box<dyn SupermasterExecutor>),
             earlier,
             master: master
                 .map(|id| {
                     let id = GroupId(id as u32);
-                    Ok::<_, Error>((id, self.master(id, register.cloned(), recorder.clone())?))
+                    Ok::<_, Error>((
+                        id,
+                        self.create_master(id, register.cloned(), recorder.clone())?,
+                    ))
                 })
                 .transpose()?,
             worker: worker.transpose()?,
@@ -307,51 +332,53 @@ impl<'a> Common<'a> {
         })
     }
 
-    fn master(
+    fn create_master(
         &'a self,
         id: GroupId,
         register: Option<SharedRegister>,
         recorder: Recorder,
-    ) -> Result<Box<dyn OfMaster + 'a>, Error> {
-        Ok(match self.job.rules() {
+    ) -> Result<Box<dyn MasterExecutor + 'a>, Error> {
+        Ok(match self.job.iteration_rules() {
             Some(rules) => Box::new(IteratedMaster::new(&self.job, rules, register, recorder)?),
             None => {
                 let groups = &self.topology.groups;
                 let threads = groups[id.index()].workers.len() * self.job.plan.threads.count;
-                let seekers = SearchCapacity { threads, groups: groups.len() };
-                Box::new(MasterWorks::new(&self.job, register, seekers, recorder)?)
+                let capacity = SearchCapacity { threads, groups: groups.len() };
+                Box::new(SearchMaster::new(&self.job, register, capacity, recorder)?)
             }
         })
     }
 
-    fn worker(&'a self, rank: Rank, id: WorkerId) -> Result<HostedWorker<'a>, Error> {
+    fn create_worker(&'a self, rank: Rank, id: WorkerId) -> Result<HostedWorker<'a>, Error> {
         let (plan, target) = (self.job.plan, self.job.target);
         let partitions = self.topology.held(id);
-        // One partition is searched at a time, but each has buffers of its own.
+        // The worker searches one partition at a time, but each has buffers of its own.
         let streamed = self.choice.streamed.filter(|_| self.choice.method != Method::Map);
         let streamed = streamed.map(|memory| memory / partitions.len() as u64);
         let mut scans = HashMap::new();
         for &partition in partitions {
             let (oids, n) = (self.job.oids(partition), plan.threads.count * RANGES_PER_THREAD);
             let ranges = || target.searched.partitions_within(oids.clone(), n);
-            let supply = match (self.held.get(&partition), streamed) {
+            let supply = match (self.loaded_partitions.get(&partition), streamed) {
                 (Some(held), _) => held.clone().supply(ranges())?,
                 (None, None) => self.choice.supply_of(&target.searched, ranges())?,
                 (None, Some(memory)) => {
                     self.choice.supply_streamed(&target.searched, oids, n, memory)?
                 }
             };
-            let scan = Scan::new(target, supply, streamed.is_none());
-            scans.insert(partition, scan.until(self.job.halt.clone()));
+            let scan = DatabaseScan::new(target, supply, streamed.is_none());
+            scans.insert(partition, scan.with_halt(self.job.halt.clone()));
         }
         let directory = self.path.parent().unwrap_or(Path::new("."));
-        let records = match &self.kept {
-            Some(kept) => Some(Records::new(kept, rank, self.config.write_buffer)?),
+        let records = match &self.checkpoint_state {
+            Some(checkpoint_state) => {
+                Some(RankRecords::new(checkpoint_state, rank, self.config.write_buffer)?)
+            }
             None => None,
         };
         let output = SharedOutput::new(&self.path);
-        let shared = Arc::new(Shared::new(Store::new(directory), records, output));
-        let works = WorkerWorks::new(&self.job, scans, Arc::clone(&shared));
-        Ok((id, Box::new(works), shared, pool(plan.threads.count)?))
+        let shared = Arc::new(WorkerShared::new(PieceStore::new(directory), records, output));
+        let executor = SearchWorker::new(&self.job, scans, Arc::clone(&shared));
+        Ok((id, Box::new(executor), shared, pool(plan.threads.count)?))
     }
 }

@@ -1,4 +1,4 @@
-//! The output while many write to it, and its two ends.
+//! The output of a job: shared by ranks that write to it, and published by one.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
@@ -9,11 +9,11 @@ use std::sync::{Arc, OnceLock};
 use fleetblast_report::sam::Header;
 use fleetblast_spool::{Checkpoint, Run, Summary, open_regular};
 
-use super::sending::Sending;
-use super::{chain, checkpoint, header};
+use super::metadata_stream::MetadataStream;
+use super::{checkpoint, record_chain, sam_header};
+use crate::cleanup::{CleanupGuard, register_cleanup};
 use crate::error::Error;
 use crate::interrupt::EarlyEnd;
-use crate::last_works::{LastWork, before_the_end};
 use crate::output::part::{self, RunId};
 use crate::output::{self, Output};
 use crate::plan::Destination;
@@ -21,82 +21,83 @@ use crate::plan::Destination;
 /// Bytes copied at a time.
 const COPIED: usize = 1 << 20;
 
-/// The output as the supermaster has it.
-pub struct Whole {
+/// The output on the rank of the supermaster, which publishes it.
+pub struct JobOutput {
     path: PathBuf,
-    ending: Ending,
-    /// Of a report in SAM, that of what comes before its lines.
+    ending: Publication,
+    /// For a SAM report, the header without references.
     pub header: Option<Header>,
-    /// It is metadata: records, which are to be joined.
-    pub joins: bool,
-    /// Metadata are sent to another site.
-    pub sending: Option<Sending>,
-    /// What keeps the report from being whole: queries after those that it reports cannot be read.
-    pub failure: Option<Error>,
+    /// Whether the output is metadata, whose records are to be joined.
+    pub is_metadata: bool,
+    /// The stream to another site, if metadata are sent.
+    pub stream: Option<MetadataStream>,
+    /// The error that follows the report: later queries cannot be read.
+    pub read_error: Option<Error>,
 }
 
-/// How the report gets where it belongs. Standard output, pipes and devices have no places to write at: their report is
-/// made in a file of its own first.
-enum Ending {
-    /// The file gets its name.
+/// How the report is published. Ranks write at offsets. Standard output, pipes and devices have
+/// none, so their report is written to a temporary file first.
+enum Publication {
+    /// The file is renamed.
     Named(Output),
-    /// It is copied.
+    /// The file is copied to an output that is open.
     Copied(Output),
-    /// With a checkpoint, the file gets its name ...
-    Renamed(Unfinished, PathBuf),
-    /// ... or is copied to what is opened then: until then, signals have the job end in order.
-    CopiedLate(Unfinished, Destination),
-    /// The records of the blocks are the report; how much it is, once that is known.
+    /// With a checkpoint, the file is renamed.
+    Renamed(UnfinishedReport, PathBuf),
+    /// With a checkpoint, the file is copied to an output that is opened at the end. Until then,
+    /// signals end the job in order.
+    CopiedLate(UnfinishedReport, Destination),
+    /// The records of the blocks are the report. The summary is known at the end.
     Records(Option<Summary>),
 }
 
-/// The unfinished report of a run with a checkpoint.
-struct Unfinished {
+/// The unfinished report of a run with a checkpoint. Removes the file when dropped.
+struct UnfinishedReport {
     path: PathBuf,
-    /// The same at a sudden end.
-    _last: LastWork,
+    /// Removes the file when the process ends suddenly.
+    _last: CleanupGuard,
 }
 
-impl Unfinished {
+impl UnfinishedReport {
     fn new(path: &Path) -> Self {
         let sudden = path.to_owned();
-        let last = before_the_end(move || {
+        let last = register_cleanup(move || {
             let _ = fs::remove_file(&sudden);
         });
-        Unfinished { path: path.to_owned(), _last: last }
+        UnfinishedReport { path: path.to_owned(), _last: last }
     }
 }
 
-impl Drop for Unfinished {
+impl Drop for UnfinishedReport {
     fn drop(&mut self) {
-        // Best effort: the next run makes it anew.
+        // The next run creates the report again, so a failure does no harm.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// The output as those have it who write parts of it.
+/// The output on ranks that write parts of it.
 #[derive(Clone)]
 pub struct SharedOutput {
     path: Arc<Path>,
     file: Arc<OnceLock<File>>,
 }
 
-/// Bytes of one stretch of the output.
-pub struct Stretch {
-    /// Where they go.
+/// Consecutive bytes of the output.
+pub struct OutputSlice {
+    /// Offset in the output.
     pub offset: u64,
     /// The bytes.
     pub bytes: Vec<u8>,
 }
 
-impl Whole {
-    /// Takes an opened output, which many will write to.
+impl JobOutput {
+    /// Prepares an open output so that many ranks can write to it.
     ///
     /// # Errors
-    /// If it needs a file of its own and none can be made in the current directory.
+    /// The output needs a temporary file, and the current directory does not allow one.
     pub fn new(mut output: Output) -> Result<Self, Error> {
         if let Some(path) = output.unfinished() {
-            return Ok(Whole::of(path, Ending::Named(output)));
+            return Ok(JobOutput::with_publication(path, Publication::Named(output)));
         }
         let path = output.detour().map_err(|error| {
             Error::output(format_args!(
@@ -104,23 +105,31 @@ impl Whole {
                  name one with -out"
             ))
         })?;
-        Ok(Whole::of(path, Ending::Copied(output)))
+        Ok(JobOutput::with_publication(path, Publication::Copied(output)))
     }
 
-    fn of(path: PathBuf, ending: Ending) -> Self {
-        Whole { path, ending, header: None, joins: false, sending: None, failure: None }
+    fn with_publication(path: PathBuf, ending: Publication) -> Self {
+        JobOutput { path, ending, header: None, is_metadata: false, stream: None, read_error: None }
     }
 
-    /// The output of a run with a checkpoint. A signal removes it as long as `early` is in force.
+    /// Creates the output of a run with a checkpoint. A signal removes it as long as `early_end` is
+    /// in force.
     ///
     /// # Errors
-    /// A file that cannot be made.
-    pub fn kept(target: &Destination, run: &Run, early: Option<&EarlyEnd>) -> Result<Self, Error> {
+    /// The file cannot be created.
+    pub fn resumable(
+        target: &Destination,
+        run: &Run,
+        early_end: Option<&EarlyEnd>,
+    ) -> Result<Self, Error> {
         let wanted = match target {
             Destination::File(path) => output::replaced(path),
             Destination::Stdout => None,
             Destination::Records(_) => {
-                return Ok(Whole::of(run.root.clone(), Ending::Records(None)));
+                return Ok(JobOutput::with_publication(
+                    run.root.clone(),
+                    Publication::Records(None),
+                ));
             }
         };
         let id = Some(RunId { job: run.job, number: run.number });
@@ -128,84 +137,88 @@ impl Whole {
             Some(wanted) => part::create(wanted, id, output::MODE),
             None => part::create(&run.root.join("report"), id, output::PRIVATE),
         };
-        let made = match early {
-            Some(early) => early.watch_over(make),
+        let made = match early_end {
+            Some(early_end) => early_end.watch_over(make),
             None => make(),
         };
         let place = wanted.as_deref().unwrap_or(&run.root);
         let failed = |error: io::Error| failure(place, None, &error);
         let (file, path) = made.map_err(failed)?;
         if let Some(old) = wanted.as_ref().and_then(|wanted| fs::metadata(wanted).ok()) {
-            // A courtesy to whoever set them; not every file system has them.
+            // Not every file system has permissions, so a failure does no harm.
             let _ = file.set_permissions(old.permissions());
         }
         let path = fs::canonicalize(&path).map_err(failed)?;
-        let unfinished = Unfinished::new(&path);
+        let unfinished = UnfinishedReport::new(&path);
         let ending = match wanted {
-            Some(wanted) => Ending::Renamed(unfinished, wanted),
-            None => Ending::CopiedLate(unfinished, target.clone()),
+            Some(wanted) => Publication::Renamed(unfinished, wanted),
+            None => Publication::CopiedLate(unfinished, target.clone()),
         };
-        Ok(Whole::of(path, ending))
+        Ok(JobOutput::with_publication(path, ending))
     }
 
-    /// Where the others write.
+    /// Returns the path of the file that ranks write to.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Tells how much a report of records is.
-    pub fn sum_up(&mut self, summary: Summary) {
-        if let Ending::Records(known) = &mut self.ending {
+    /// Sets the summary of a report that consists of records.
+    pub fn set_summary(&mut self, summary: Summary) {
+        if let Publication::Records(known) = &mut self.ending {
             *known = Some(summary);
         }
     }
 
-    /// Gives the report its name, or copies it to where it goes. All ranks must have closed the file: what was written on
-    /// one host others need not see before that (NFS), and only then can it be known that all of it is there.
+    /// Publishes the report: renames it, copies it or ends its stream. All ranks must have closed
+    /// the file. Other hosts need not see bytes before the writing host closes the file (NFS). Only
+    /// then is it certain that all bytes are there.
     ///
-    /// Of a report that is not whole, a regular file is removed; elsewhere what there is of it is shown, as a search without
-    /// ranks has shown it by then.
+    /// If the report is incomplete, a regular file is removed. Other outputs receive the incomplete
+    /// report, as they do from a search without ranks.
     ///
     /// # Errors
-    /// A file that cannot be written; a checkpoint that another run has taken over meanwhile, whose report it is now; what kept the
-    /// report from being whole.
+    /// A file cannot be written; or another run has taken over the checkpoint, and owns the report
+    /// now; or queries could not be read, so that the report is incomplete.
     pub fn publish(self, checkpoint: Option<&Checkpoint>) -> Result<(), Error> {
         if let Some(checkpoint) = checkpoint {
-            checkpoint.beat().map_err(|error| checkpoint::failure(&error))?;
+            checkpoint.beat().map_err(|error| checkpoint::checkpoint_error(&error))?;
         }
         if let Some(header) = self.header {
-            let put = header::put(&self.path, header);
+            let put = sam_header::insert_header(&self.path, header);
             put.map_err(|error| failure(&self.path, None, &error))?;
         }
-        if let Some(sending) = self.sending {
-            // What is in the file meanwhile is removed.
-            return self.failure.map_or_else(|| sending.finish(), Err);
+        if let Some(stream) = self.stream {
+            // The file itself is only temporary here.
+            return self.read_error.map_or_else(|| stream.finish(), Err);
         }
-        if self.joins {
-            chain::join(&self.path).map_err(|error| failure(&self.path, None, &error))?;
+        if self.is_metadata {
+            record_chain::join_records(&self.path)
+                .map_err(|error| failure(&self.path, None, &error))?;
         }
-        if let Some(failure) = self.failure {
+        if let Some(failure) = self.read_error {
             match self.ending {
-                Ending::Named(_) | Ending::Renamed(..) | Ending::Records(_) => {}
-                Ending::Copied(output) => copy(&self.path, output)?,
-                Ending::CopiedLate(_unfinished, target) => {
+                Publication::Named(_) | Publication::Renamed(..) | Publication::Records(_) => {}
+                Publication::Copied(output) => copy(&self.path, output)?,
+                Publication::CopiedLate(_unfinished, target) => {
                     copy(&self.path, Output::open(&target)?)?;
                 }
             }
             return Err(failure);
         }
         match self.ending {
-            Ending::Named(output) => output.commit(),
-            Ending::Copied(output) => copy(&self.path, output),
-            Ending::CopiedLate(_unfinished, target) => copy(&self.path, Output::open(&target)?),
-            Ending::Records(summary) => match (checkpoint, summary) {
-                (Some(checkpoint), Some(summary)) => {
-                    checkpoint.complete(&summary).map_err(|error| checkpoint::failure(&error))
-                }
-                _ => Err(Error::engine("nobody has told how much the report is")),
+            Publication::Named(output) => output.commit(),
+            Publication::Copied(output) => copy(&self.path, output),
+            Publication::CopiedLate(_unfinished, target) => {
+                copy(&self.path, Output::open(&target)?)
+            }
+            Publication::Records(summary) => match (checkpoint, summary) {
+                (Some(checkpoint), Some(summary)) => checkpoint
+                    .complete(&summary)
+                    .map_err(|error| checkpoint::checkpoint_error(&error)),
+                _ => Err(Error::engine("the size of the report was not computed")),
             },
-            Ending::Renamed(_unfinished, wanted) => {
-                // What is in the checkpoint is removed afterwards.
+            Publication::Renamed(_unfinished, wanted) => {
+                // The checkpoint is removed afterwards, so the report must be on disk.
                 let synced = File::open(&self.path).and_then(|file| file.sync_all());
                 synced.map_err(|error| failure(&self.path, None, &error))?;
                 let renamed = part::put_in_place(&self.path, &wanted)
@@ -232,16 +245,16 @@ fn copy(path: &Path, mut output: Output) -> Result<(), Error> {
 }
 
 impl SharedOutput {
-    /// The output that the supermaster made at `path`.
+    /// Shares the output that the supermaster created at `path`.
     pub fn new(path: &Path) -> Self {
         SharedOutput { path: path.into(), file: Arc::default() }
     }
 
-    /// Writes what belongs together; each stretch with one call.
+    /// Writes slices of the output, each with one call.
     ///
     /// # Errors
-    /// Names file and place.
-    pub fn write(&self, stretches: &[Stretch]) -> Result<(), Error> {
+    /// The message names the file and the offset.
+    pub fn write(&self, output_slices: &[OutputSlice]) -> Result<(), Error> {
         let file = match self.file.get() {
             Some(file) => file,
             None => {
@@ -250,17 +263,17 @@ impl SharedOutput {
                 self.file.get_or_init(|| file)
             }
         };
-        for Stretch { offset, bytes } in stretches {
+        for OutputSlice { offset, bytes } in output_slices {
             file.write_all_at(bytes, *offset)
                 .map_err(|error| failure(&self.path, Some(*offset), &error))?;
         }
         Ok(())
     }
 
-    /// Brings to disk what was written here.
+    /// Brings to disk what this rank wrote.
     ///
     /// # Errors
-    /// Names the file.
+    /// The message names the file.
     pub fn sync(&self) -> Result<(), Error> {
         let synced = self.file.get().map_or(Ok(()), File::sync_all);
         synced.map_err(|error| failure(&self.path, None, &error))
@@ -271,13 +284,13 @@ fn failure(path: &Path, offset: Option<u64>, error: &io::Error) -> Error {
     let place = offset.map_or_else(String::new, |offset| format!(" at byte {offset}"));
     Error::output(format_args!("{}{place}: {error}", path.display()))
 }
-/// Publishes the report of a job when all ranks have closed it, on the rank that has it whole.
+/// Publishes the report of a job on the rank of the supermaster. All ranks must have closed it.
 ///
 /// # Errors
-/// As [`Whole::publish`].
+/// See [`JobOutput::publish`].
 pub fn publish(
-    whole: impl IntoIterator<Item = Whole>,
+    outputs: impl IntoIterator<Item = JobOutput>,
     checkpoint: Option<&Checkpoint>,
 ) -> Result<(), Error> {
-    whole.into_iter().try_for_each(|whole| whole.publish(checkpoint))
+    outputs.into_iter().try_for_each(|output| output.publish(checkpoint))
 }

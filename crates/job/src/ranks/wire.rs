@@ -1,4 +1,4 @@
-//! What travels between ranks, as bytes.
+//! Encodes the data that ranks exchange.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,20 +16,20 @@ use fleetblast_seq::id::SeqId;
 use serde::de::{DeserializeOwned, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::cost::Seen;
+use crate::cost::LinkStatistics;
 use crate::error::Error;
 use crate::iteration::Matrix;
 use crate::queries::QueryRecord;
 
-/// How hard queries are compressed: they are read once and sent to many.
+/// Compression level of queries. They are read once and sent to many ranks.
 const LEVEL: i32 = 3;
 
-/// Bytes that many may hold.
+/// Bytes with several owners.
 #[derive(Clone, Debug)]
 pub struct Bytes(Arc<[u8]>);
 
 impl Bytes {
-    /// The bytes.
+    /// Returns the bytes.
     pub fn get(&self) -> &[u8] {
         &self.0
     }
@@ -55,8 +55,8 @@ impl Serialize for Bytes {
 
 impl<'de> Deserialize<'de> for Bytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Whole;
-        impl Visitor<'_> for Whole {
+        struct BytesVisitor;
+        impl Visitor<'_> for BytesVisitor {
             type Value = Bytes;
 
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
@@ -67,154 +67,158 @@ impl<'de> Deserialize<'de> for Bytes {
                 Ok(Bytes(bytes.into()))
             }
         }
-        deserializer.deserialize_bytes(Whole)
+        deserializer.deserialize_bytes(BytesVisitor)
     }
 }
 
-/// A value as bytes.
+/// Encodes a value.
 ///
 /// # Errors
-/// None for the types of this module; they have no parts that cannot be written.
-pub fn pack<T: Serialize>(value: &T) -> Result<Bytes, Error> {
-    postcard::to_allocvec(value).map(Bytes::from).map_err(|error| broken(&error))
+/// The types of this module can always be encoded.
+pub fn encode<T: Serialize>(value: &T) -> Result<Bytes, Error> {
+    postcard::to_allocvec(value).map(Bytes::from).map_err(|error| undecodable(&error))
 }
 
-/// A value from bytes.
+/// Decodes a value.
 ///
 /// # Errors
-/// Bytes that no rank sent; that all run the same build is known before.
-pub fn unpack<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Error> {
-    postcard::from_bytes(bytes.get()).map_err(|error| broken(&error))
+/// The bytes are not an encoded value. Ranks have compared their builds before, so this is a fault.
+pub fn decode<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Error> {
+    postcard::from_bytes(bytes.get()).map_err(|error| undecodable(&error))
 }
 
-fn broken(error: &dyn fmt::Display) -> Error {
-    // The word of the library that decompresses, which takes its memory elsewhere.
+fn undecodable(error: &dyn fmt::Display) -> Error {
+    // The decompressor has a memory error of its own, with this message.
     if error.to_string().starts_with("Allocation error") {
         return Error::starved("no room for a message between ranks");
     }
     Error::engine(format_args!(
-        "a message between ranks cannot be read ({error}): it is not what was sent"
+        "a message between ranks cannot be decoded ({error}): it differs from the one that was sent"
     ))
 }
 
 /// A block of queries.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Queries {
-    /// One after the other.
-    pub queries: Vec<Query>,
-    /// What was found of each when it was prepared; nothing before.
+pub struct QueryBlock {
+    /// The queries, in their order.
+    pub queries: Vec<RawQuery>,
+    /// The cached preparation of each query; empty before they are prepared.
     pub findings: Vec<Findings>,
-    /// How many of them, one after the other, BLAST+ would search together.
+    /// Number of consecutive queries in each batch that BLAST+ would search together.
     pub batches: Vec<u32>,
-    /// How they are searched; nothing before they are prepared.
-    pub together: Option<Together>,
-    /// The positions of each, if they score by matrices of their own.
-    pub positions: Vec<Positions>,
-    /// The link to another site, as it was seen when they were read.
-    pub link: Option<Seen>,
+    /// How the queries are searched; `None` before they are prepared.
+    pub batch_grouping: Option<BatchGrouping>,
+    /// The matrix of each query, if queries score by matrices of their own.
+    pub position_scores: Vec<PositionScores>,
+    /// The link to another site, as measured when the queries were read.
+    pub link: Option<LinkStatistics>,
 }
 
-/// A query whose positions score by a matrix of their own, and what else makes it another one than was read.
+/// A query with a position-specific matrix, and its masks, which may differ from those of the query
+/// as read.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Positions {
-    /// Letters that are masked, though some of them may have been masked before.
+pub struct PositionScores {
+    /// Letters before masking in this iteration; earlier masks may be in them.
     unmasked: Vec<u8>,
     lower_case: Vec<std::ops::Range<u32>>,
     pssm: Pssm,
 }
 
-impl Positions {
-    /// Those of a query, if it has a matrix. What was found of the columns is not needed for a search.
-    pub fn of(query: &Prepared) -> Option<Self> {
+impl PositionScores {
+    /// Takes the matrix and masks of a query; `None` if it has no matrix. Statistics of the columns
+    /// are left out: a search does not need them.
+    pub fn from_query(query: &Prepared) -> Option<Self> {
         let (pssm, context) = (query.pssm.as_ref()?, query.first());
         let (unmasked, lower_case) = (context.unmasked.to_vec(), context.lower_case.clone());
         let Pssm { query, scores, frequencies, ungapped, gapped, .. } = Pssm::clone(pssm);
         let pssm = Pssm { query, scores, frequencies, ungapped, gapped, observed: None };
-        Some(Positions { unmasked, lower_case, pssm })
+        Some(PositionScores { unmasked, lower_case, pssm })
     }
 
-    /// The query, from what was found of it when it was prepared.
-    pub fn query(self, engine: &Search, findings: Findings) -> Prepared {
-        let Positions { unmasked, lower_case, pssm } = self;
+    /// Prepares the query again, from its cached preparation.
+    pub fn into_query(self, engine: &Search, findings: Findings) -> Prepared {
+        let PositionScores { unmasked, lower_case, pssm } = self;
         let input = QueryInput { letters: unmasked, lower_case, ..QueryInput::default() };
         engine.query_from_findings(&input, findings).with_pssm(Arc::new(pssm))
     }
 }
 
-/// How the queries of a block are searched.
+/// How the queries of a block are searched, depending on the batches that they are in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Together {
-    /// What the search needs to know.
+pub struct BatchGrouping {
+    /// The parameters that the engine needs.
     pub grouping: Grouping,
-    /// For each query whether some query of its batch can be searched.
+    /// For each query, whether some query of its batch can be searched.
     pub searched: Vec<bool>,
 }
 
-/// What a pass of a block found, for the supermaster to judge.
+/// Statistics of a searched block, by which the supermaster verifies its predicted batches.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Found {
-    /// Extensions of each query, by which batches are made.
+pub struct ExtensionStatistics {
+    /// Extensions of each query. BLAST+ derives the size of batches from them.
     pub extensions: Vec<u64>,
-    /// An extension came to where it was not known what lies beside the queries.
+    /// Whether an extension reached letters of neighbouring queries that were not sent.
     pub strayed: bool,
 }
 
-/// What became of the queries of a block that were searched again and again, for the supermaster to tell of and to keep.
+/// The results of a block's iterations that the supermaster prints and keeps.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Ended {
-    /// What BLAST+ warns of with each part of the searches of each query, up to the last that is reported.
+pub struct IterationOutcome {
+    /// Warnings of BLAST+: for each query, for each part of its searches. Ends with the last query
+    /// that is reported.
     pub warnings: Vec<Vec<Option<Vec<u8>>>>,
-    /// How many of these parts do not count.
+    /// Number of these parts that do not count as searches.
     pub uncounted: u64,
     /// Matrices to be kept, in their order.
     pub matrices: Vec<Matrix>,
-    /// What ended the job with the last of the searches: exit code and message.
+    /// Exit code and message of the error that ended the last search.
     pub failure: Option<(u8, String)>,
 }
 
-/// What the supermaster says of that: how many searches of queries are reported before those of the block; nothing if the report ended
-/// before it.
-pub type Before = Option<u64>;
+/// Number of searches that are reported before the block. `None` if the report ended before it.
+pub type PrecedingSearches = Option<u64>;
 
-/// What the supermaster says of what a pass found.
+/// The supermaster's answer to the statistics of a block.
 #[derive(Debug, Serialize, Deserialize)]
-pub enum Verdict {
-    /// The batches were foretold right.
-    Right,
-    /// They were, for so many of the queries; the others, and what comes after them, are not reported.
-    Until(u32),
-    /// They were not, or not enough was known of what lies beside them: the queries are to be searched like this.
-    Again(Together),
+pub enum Verification {
+    /// The predicted batches were correct.
+    Correct,
+    /// They were correct for this many queries. The later ones are not reported, nor are later
+    /// blocks.
+    CorrectUntil(u32),
+    /// They were wrong, or an extension needed more neighbouring letters. The queries are to be
+    /// searched again with this grouping.
+    SearchAgain(BatchGrouping),
 }
 
-/// A query as read: what is left of a [`QueryRecord`] when its warnings are told.
+/// A query as read: a [`QueryRecord`] whose warnings have been printed.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Query {
+pub struct RawQuery {
     title: Vec<u8>,
     ids: Vec<SeqId>,
     residues: Vec<u8>,
     lower_case: Vec<std::ops::Range<u32>>,
     number: u64,
     unnamed: u64,
-    called: Option<Vec<u8>>,
+    pssm_name: Option<Vec<u8>>,
     range: Option<std::ops::Range<u32>>,
     repeats: Vec<std::ops::Range<u32>>,
     messages: Vec<String>,
 }
 
-impl From<QueryRecord> for Query {
+impl From<QueryRecord> for RawQuery {
     fn from(record: QueryRecord) -> Self {
-        let QueryRecord { record, number, unnamed, called, range, repeats, messages } = record;
+        let QueryRecord { record, number, unnamed, pssm_name, range, repeats, messages } = record;
         let Record { title, ids, residues, lower_case, .. } = record;
         let (number, unnamed) = (number as u64, unnamed as u64);
-        Query {
+        RawQuery {
             title,
             ids,
             residues,
             lower_case,
             number,
             unnamed,
-            called,
+            pssm_name,
             range,
             repeats,
             messages,
@@ -222,69 +226,69 @@ impl From<QueryRecord> for Query {
     }
 }
 
-impl From<Query> for QueryRecord {
-    fn from(query: Query) -> Self {
-        let Query {
+impl From<RawQuery> for QueryRecord {
+    fn from(query: RawQuery) -> Self {
+        let RawQuery {
             title,
             ids,
             residues,
             lower_case,
             number,
             unnamed,
-            called,
+            pssm_name,
             range,
             repeats,
             messages,
         } = query;
         let record = Record { title, ids, residues, lower_case, ..Record::default() };
         let (number, unnamed) = (number as usize, unnamed as usize);
-        QueryRecord { record, number, unnamed, called, range, repeats, messages }
+        QueryRecord { record, number, unnamed, pssm_name, range, repeats, messages }
     }
 }
 
-impl Queries {
-    /// Compressed.
+impl QueryBlock {
+    /// Encodes and compresses the block.
     ///
     /// # Errors
-    /// See [`pack`].
-    pub fn pack(&self) -> Result<Bytes, Error> {
-        let plain = pack(self)?;
-        zstd::encode_all(plain.get(), LEVEL).map(Bytes::from).map_err(|error| broken(&error))
+    /// See [`encode`].
+    pub fn encode(&self) -> Result<Bytes, Error> {
+        let plain = encode(self)?;
+        zstd::encode_all(plain.get(), LEVEL).map(Bytes::from).map_err(|error| undecodable(&error))
     }
 
-    /// From compressed bytes.
+    /// Decodes a compressed block.
     ///
     /// # Errors
-    /// See [`unpack`].
-    pub fn unpack(bytes: &Bytes) -> Result<Self, Error> {
-        let plain = zstd::decode_all(bytes.get()).map_err(|error| broken(&error))?;
-        unpack(&plain.into())
+    /// See [`decode`].
+    pub fn decode(bytes: &Bytes) -> Result<Self, Error> {
+        let plain = zstd::decode_all(bytes.get()).map_err(|error| undecodable(&error))?;
+        decode(&plain.into())
     }
 }
 
-/// What a master asks of one partition in a round.
+/// A question of a master about one partition.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Question {
     /// Align these hits.
-    Align(Vec<Wanted>),
-    /// Say what the description table says of these subjects.
-    Describe(Vec<Chosen>),
-    /// Format these subjects, each a piece.
+    Align(Vec<HitToAlign>),
+    /// Return the rows of these subjects for the description table.
+    Describe(Vec<ReportedHit>),
+    /// Format each of these subjects as a piece of the report.
     Format {
         /// The subjects.
-        chosen: Vec<Chosen>,
-        /// Say, too, what the description table says of them.
+        chosen: Vec<ReportedHit>,
+        /// Return the rows for the description table, too.
         described: bool,
     },
-    /// Tell all of these subjects' alignments, of which the report is made elsewhere.
-    Tell(Vec<Chosen>),
-    /// Tell these alignments, and the letters of the subjects in them, of which a matrix is made.
-    Lay(Vec<Chosen>),
+    /// Return all alignments of these subjects. The report is made elsewhere.
+    SendAlignments(Vec<ReportedHit>),
+    /// Return these alignments with the letters of the subjects, for a matrix.
+    SendMatrixRows(Vec<ReportedHit>),
 }
 
-/// A chosen preliminary hit.
+/// A preliminary hit to be aligned.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Wanted {
+pub struct HitToAlign {
     /// Number of the query in the block.
     pub query: u32,
     /// The hit.
@@ -293,50 +297,52 @@ pub struct Wanted {
 
 /// A hit of the report.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Chosen {
+pub struct ReportedHit {
     /// Number of the query in the block.
     pub query: u32,
-    /// The subject.
+    /// OID of the subject.
     pub oid: u32,
-    /// Its place in the printed list, from 1.
+    /// Position in the printed list, from 1.
     pub rank: u32,
-    /// Subjects that the query has in all.
+    /// Number of all subjects of the query.
     pub hit_count: u32,
-    /// The numbers of its alignments, in their order.
+    /// Numbers of its alignments, in their order.
     pub alignments: Vec<u32>,
 }
 
-/// What is answered for one partition; as many as were asked for, in that order.
+/// The answer of a worker for one partition. It has as many items as the question, in the same
+/// order.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Answer {
-    /// To [`Question::Align`]: outlines of the alignments; none for a subject that a restriction does not show.
+    /// Answers [`Question::Align`] with outlines of the alignments; `None` for a subject that a
+    /// restriction hides.
     Aligned(Vec<Option<Candidate>>),
-    /// To [`Question::Describe`].
+    /// Answers [`Question::Describe`].
     Described(Vec<DescriptionRow>),
-    /// To [`Question::Format`].
+    /// Answers [`Question::Format`].
     Formatted {
         /// Rows of the description table, if asked for.
         rows: Vec<DescriptionRow>,
         /// Bytes of each piece.
         sizes: Vec<u64>,
     },
-    /// To [`Question::Format`] in SAM: the lines of each subject. Each is a piece.
+    /// Answers [`Question::Format`] in SAM: the lines of each subject. Each line is a piece.
     Lines(Vec<Vec<Line>>),
-    /// To [`Question::Tell`].
-    Told(Vec<SubjectHit>),
-    /// To [`Question::Lay`].
-    Laid(Vec<Rows>),
+    /// Answers [`Question::SendAlignments`].
+    Alignments(Vec<SubjectHit>),
+    /// Answers [`Question::SendMatrixRows`].
+    MatrixRows(Vec<AlignedLetters>),
 }
 
-/// Alignments of a subject, each with the subject's letters in it.
-pub type Rows = Vec<(Alignment, Vec<u8>)>;
+/// Alignments of a subject, each with the letters of the subject in it.
+pub type AlignedLetters = Vec<(Alignment, Vec<u8>)>;
 
-/// A line of SAM.
+/// A line of a SAM report.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Line {
-    /// By which it is put in order.
+    /// Sort key.
     pub key: RecordKey,
-    /// Its bytes.
+    /// Length in bytes.
     pub length: u64,
 }
 
@@ -345,7 +351,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn queries_arrive_as_they_were() {
+    fn queries_are_decoded_as_they_were_encoded() {
         let record = Record {
             title: b"a title".to_vec(),
             ids: vec![SeqId::Gi(7)],
@@ -360,32 +366,32 @@ mod tests {
             record: record.clone(),
             number,
             unnamed,
-            called: Some(b"q".to_vec()),
+            pssm_name: Some(b"q".to_vec()),
             range: range.clone(),
             repeats: repeats.clone(),
             messages,
         };
         let findings = Vec::new();
-        let queries = Queries {
+        let queries = QueryBlock {
             queries: vec![sent.into()],
             findings,
             batches: vec![1],
-            together: None,
-            positions: Vec::new(),
+            batch_grouping: None,
+            position_scores: Vec::new(),
             link: None,
         };
-        let mut got = Queries::unpack(&queries.pack().unwrap()).unwrap();
+        let mut got = QueryBlock::decode(&queries.encode().unwrap()).unwrap();
         assert_eq!(got.batches, [1]);
         let back = QueryRecord::from(got.queries.remove(0));
         assert_eq!((back.record, back.range, back.repeats), (record, range, repeats));
         assert_eq!((back.number, back.unnamed), (number, unnamed));
-        assert_eq!(back.called.as_deref(), Some(&b"q"[..]));
+        assert_eq!(back.pssm_name.as_deref(), Some(&b"q"[..]));
         assert_eq!(back.messages, ["m"]);
     }
 
     #[test]
-    fn bytes_that_nobody_sent_are_an_error() {
-        assert!(Queries::unpack(&vec![1, 2, 3].into()).is_err());
-        assert!(unpack::<Queries>(&vec![255; 20].into()).is_err());
+    fn invalid_bytes_are_an_error() {
+        assert!(QueryBlock::decode(&vec![1, 2, 3].into()).is_err());
+        assert!(decode::<QueryBlock>(&vec![255; 20].into()).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! What a build without MPI does where processes were started together.
+//! Replaces the jobs of several processes in a build without MPI.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use crate::error::{Error, exit};
 use crate::interrupt::DrainSignals;
 use crate::plan::Plan;
 
-/// Refuses a search on processes that cannot talk to each other.
+/// Refuses to search on several processes, which cannot exchange messages without MPI.
 ///
 /// # Errors
-/// Always.
+/// Always fails.
 pub fn on_processes(
     _: Plan,
     launch: Launch,
@@ -22,10 +22,10 @@ pub fn on_processes(
     refuse(launch)
 }
 
-/// The same, whatever is to be done.
+/// Refuses to do anything on several processes.
 ///
 /// # Errors
-/// Always.
+/// Always fails.
 pub fn refuse(launch: Launch) -> Result<(), Error> {
     launch.refuse_without_mpi().map_err(|error| Error::new(exit::INPUT, error.to_string()))
 }

@@ -1,4 +1,4 @@
-//! What a plan asks of the report, in the terms of the crate that formats it.
+//! Reports as a plan wants them, made with the report crate.
 
 mod named;
 mod reporter;
@@ -14,14 +14,14 @@ use crate::audience::Audience;
 use crate::error::Error;
 use crate::plan::Plan;
 use crate::queries::QueryRecord;
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 
-/// What BLAST+ warns of where names of taxa are asked for and there is no taxonomy database.
+/// BLAST+'s warning if names of taxa are wanted and there is no taxonomy database.
 pub const NO_TAXONOMY: &str = "Taxonomy name lookup from taxid requires installation of taxdb database with \
     ftp://ftp.ncbi.nlm.nih.gov/blast/db/taxdb.tar.gz";
 
-/// What is the same for all queries of the report that the plan asks for.
-pub fn setup<'a>(plan: &'a Plan, target: &Target) -> model::Setup<'a> {
+/// Returns the part of a report's setup that is the same for all queries.
+pub fn setup<'a>(plan: &'a Plan, target: &SubjectDatabase) -> model::Setup<'a> {
     model::Setup {
         program: if plan.params.pattern().is_some() { "phiblastp" } else { plan.program },
         banner: &plan.banner,
@@ -34,52 +34,52 @@ pub fn setup<'a>(plan: &'a Plan, target: &Target) -> model::Setup<'a> {
     }
 }
 
-/// Whether BLAST+ warns for every query that columns need a taxonomy database which is not there.
-pub fn misses_taxonomy(setup: &model::Setup, target: &Target) -> bool {
+/// Whether BLAST+ warns for every query that columns need a missing taxonomy database.
+pub fn lacks_taxonomy(setup: &model::Setup, target: &SubjectDatabase) -> bool {
     setup.output.format.columns().is_some_and(Columns::warn_without_taxonomy)
         && !target.taxonomy.is_installed()
 }
 
-/// What BLAST+ warns of with a query's report; in XML the report holds that itself, and with SAM there is nothing of it.
+/// BLAST+'s warning with the report of a query. XML reports contain it, and SAM has none.
 pub struct Warning(Option<Vec<u8>>);
 
 impl Warning {
-    /// That of a query.
-    pub fn of(record: &QueryRecord) -> Warning {
+    /// Creates the warning of a query.
+    pub fn from_record(record: &QueryRecord) -> Warning {
         Warning(record.warning())
     }
 
-    /// What one of its searches brought about.
+    /// Creates the warning of an iteration.
     pub fn new(text: Option<Vec<u8>>) -> Warning {
         Warning(text)
     }
 
-    /// Tells it. `misses_taxonomy` is of the whole run.
-    pub fn tell(&self, setup: &model::Setup, misses_taxonomy: bool, audience: &dyn Audience) {
+    /// Prints the warning. `lacks_taxonomy` is constant over the run.
+    pub fn print(&self, setup: &model::Setup, lacks_taxonomy: bool, audience: &dyn Audience) {
         if matches!(setup.output.format, model::Format::Xml | model::Format::Sam(_)) {
             return;
         }
         if let Some(text) = &self.0 {
-            audience.warn_alone(text);
+            audience.warn_from_rank(text);
         }
-        if misses_taxonomy {
-            audience.warn_alone(NO_TAXONOMY.as_bytes());
+        if lacks_taxonomy {
+            audience.warn_from_rank(NO_TAXONOMY.as_bytes());
         }
     }
 }
 
-/// Whether BLAST+ repeats its warning for the last line of the report, as it does for that of format 7.
+/// Whether BLAST+ repeats its taxonomy warning for the last line of the report, as in format 7.
 pub fn warns_at_end(setup: &model::Setup) -> bool {
     matches!(setup.output.format, model::Format::Commented(_))
 }
 
-/// A query for the report, without what was found.
-pub fn result<'a>(record: &'a QueryRecord, query: &'a Query) -> QueryResult<'a> {
+/// Returns the result of a query without hits.
+pub fn empty_result<'a>(record: &'a QueryRecord, query: &'a Query) -> QueryResult<'a> {
     QueryResult {
         batch_searched: true,
         number: record.number,
         unnamed: record.unnamed,
-        called: record.called.as_deref(),
+        called: record.pssm_name.as_deref(),
         title: &record.record.title,
         ids: &record.record.ids,
         residues: &record.record.residues,
@@ -92,12 +92,13 @@ pub fn result<'a>(record: &'a QueryRecord, query: &'a Query) -> QueryResult<'a> 
     }
 }
 
-/// The report of a search for a pattern, with the result of each occurrence, behind what BLAST+ warns of, which is told nowhere else; in XML
-/// that is among the messages anyway (`CBlastFormat::PrintPhiResult`).
+/// Formats the report of a search for a pattern, with a result for each of its occurrences. The
+/// report begins with the warnings, which BLAST+ prints nowhere else. XML has them among the
+/// messages (`CBlastFormat::PrintPhiResult`).
 ///
 /// # Errors
 /// As [`pattern::format_query`] and [`pieces::format_query`].
-pub fn of_pattern(
+pub fn format_pattern(
     setup: &model::Setup,
     results: &[QueryResult],
     source: &dyn SubjectSource,
@@ -116,18 +117,18 @@ pub fn of_pattern(
     Ok(bytes)
 }
 
-/// A query's warnings as the XML report prints them.
+/// Returns a query's warnings as the XML report prints them.
 pub fn xml_messages(record: &QueryRecord) -> Vec<u8> {
     xml_message(record, record.warning())
 }
 
-/// A warning that a query brings about, as the XML report prints it.
+/// Returns a warning of a query as the XML report prints it.
 pub fn xml_message(record: &QueryRecord, warning: Option<Vec<u8>>) -> Vec<u8> {
     warning.map(|warning| [&record.name()[..], b":  ", &warning[..]].concat()).unwrap_or_default()
 }
 
-/// A report that cannot be made.
-pub fn failure(error: &ReportError) -> Error {
+/// Converts an error of the report crate.
+pub fn report_failure(error: &ReportError) -> Error {
     match error {
         ReportError::Deflines { .. }
         | ReportError::NoDefline { .. }

@@ -1,27 +1,27 @@
-//! A query and its hits as values, with the names that tables have.
+//! Converts queries and their hits to values, with identifiers as in tables.
 
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_report::model::{QueryResult, Setup};
 use fleetblast_report::{query_id, subject_id};
 
-use super::failure;
+use super::report_failure;
 use crate::error::Error;
 use crate::hits::{Hit, QueryHits};
 use crate::queries::QueryRecord;
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 
-/// Names a query and its hits.
+/// Converts a query and its hits to values.
 ///
 /// # Errors
 /// Definition lines that cannot be read.
-pub fn named(
+pub fn name_hits(
     setup: &Setup,
     result: &QueryResult,
     record: &QueryRecord,
-    target: &Target,
+    target: &SubjectDatabase,
 ) -> Result<QueryHits, Error> {
     let hit = |hit: &SubjectHit| {
-        let id = subject_id(setup, target, hit.oid).map_err(|error| failure(&error))?;
+        let id = subject_id(setup, target, hit.oid).map_err(|error| report_failure(&error))?;
         Ok(Hit { id: text(&id), alignments: hit.alignments.clone() })
     };
     Ok(QueryHits {

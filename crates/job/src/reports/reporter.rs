@@ -1,4 +1,4 @@
-//! Reports of blocks of queries, formatted by all threads and written in query order.
+//! Reports of blocks of queries: all threads format them, and they are written in query order.
 
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::query::Query;
@@ -8,58 +8,58 @@ use fleetblast_report::pieces;
 use fleetblast_report::sam::{self, Record, Reference};
 use rayon::prelude::*;
 
-use super::named::named;
-use super::{NO_TAXONOMY, Warning, failure, misses_taxonomy, warns_at_end};
+use super::named::name_hits;
+use super::{NO_TAXONOMY, Warning, lacks_taxonomy, report_failure, warns_at_end};
 use crate::audience::{Audience, Stage};
 use crate::error::Error;
 use crate::hits::Visitor;
 use crate::output::Pages;
 use crate::plan::Plan;
-use crate::queries::{Block, QueryRecord};
+use crate::queries::{PreparedBlock, QueryRecord};
 use crate::reports;
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 use crate::trace::{Kind, Lane, Recorder};
 
-/// Queries whose reports are held in memory at a time, per thread.
+/// Queries whose reports are made together, per thread.
 const QUERIES_PER_THREAD: usize = 4;
-/// More, as long as they have no more hits than this, per thread.
+/// Hits per thread up to which more queries are taken together.
 const HITS_PER_THREAD: usize = 2000;
 
-/// What is reported of a query.
+/// The formatted report of a query.
 #[derive(Default)]
 struct QueryReport {
     bytes: Vec<u8>,
-    /// What the lines of SAM refer to.
+    /// References that the lines of SAM name.
     references: Vec<Reference>,
 }
 
 /// Formats and writes a report.
 pub struct Reporter<'a> {
     setup: model::Setup<'a>,
-    target: &'a Target,
-    /// BLAST+ warns for every query that there is no taxonomy database.
-    misses_taxonomy: bool,
-    /// What comes before the first query is written.
+    target: &'a SubjectDatabase,
+    /// Whether BLAST+ warns for every query that there is no taxonomy database.
+    lacks_taxonomy: bool,
+    /// Whether the text before the first query is written.
     is_open: bool,
-    /// Queries reported so far.
+    /// Number of queries reported.
     queries: usize,
-    /// Lines of SAM, which names all references first, and what they refer to.
+    /// Lines of SAM. They are written at the end, because the header names all references.
     lines: Vec<u8>,
     references: Vec<Reference>,
     recorder: Recorder,
-    /// Blocks reported so far.
+    /// Number of blocks reported.
     blocks: u64,
 }
 
 impl<'a> Reporter<'a> {
-    /// The report that the plan asks for.
-    pub fn new(plan: &'a Plan, target: &'a Target, recorder: Recorder) -> Reporter<'a> {
+    /// Creates the reporter of a plan.
+    pub fn new(plan: &'a Plan, target: &'a SubjectDatabase, recorder: Recorder) -> Reporter<'a> {
         let setup = reports::setup(plan, target);
-        let misses_taxonomy = misses_taxonomy(&setup, target);
+        let lacks_taxonomy = lacks_taxonomy(&setup, target);
         Reporter {
             setup,
             target,
-            misses_taxonomy,
+            lacks_taxonomy,
             is_open: false,
             queries: 0,
             lines: Vec::new(),
@@ -69,17 +69,18 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    /// Writes what comes before all queries.
-    pub fn start(&self, output: &mut impl Pages) -> Result<(), Error> {
+    /// Writes the text that precedes all queries.
+    pub fn write_prologue(&self, output: &mut impl Pages) -> Result<(), Error> {
         let mut bytes = Vec::new();
         pieces::prologue(&self.setup, &mut bytes);
         output.write(&bytes)
     }
 
-    /// Writes the reports of a block; `searched` says for each query whether some query of its batch can be searched.
-    pub fn block(
+    /// Writes the reports of a block. `searched` says for each query whether its batch has a
+    /// searchable query.
+    pub fn write_block(
         &mut self,
-        block: &Block,
+        block: &PreparedBlock,
         searched: &[bool],
         hits: &[Vec<SubjectHit>],
         output: &mut impl Pages,
@@ -98,20 +99,20 @@ impl<'a> Reporter<'a> {
                 messages,
                 hits,
                 hit_count: hits.len(),
-                ..reports::result(record, query)
+                ..reports::empty_result(record, query)
             })
             .collect();
         if let Some(first) = results.first().filter(|_| !self.is_open) {
-            self.open(first, output)?;
+            self.write_opening(first, output)?;
         }
-        audience.stage(Stage::Report, results.len() as u64);
+        audience.begin_stage(Stage::Report, results.len() as u64);
         let (mut results_left, mut records_left) = (&results[..], &block.records[..]);
         while !results_left.is_empty() {
-            let count = together(results_left);
+            let count = count_reported_together(results_left);
             let (part, records) = (&results_left[..count], &records_left[..count]);
             (results_left, records_left) = (&results_left[count..], &records_left[count..]);
             let mut span = self.recorder.begin(Lane::Search, Kind::Format);
-            let reports: Vec<_> = part.par_iter().map(|result| self.query(result)).collect();
+            let reports: Vec<_> = part.par_iter().map(|result| self.format_query(result)).collect();
             let bytes = reports.iter().flatten().map(|report| report.bytes.len() as u64).sum();
             span.arg("block", self.blocks);
             span.arg("partitions", 1);
@@ -122,17 +123,17 @@ impl<'a> Reporter<'a> {
             span.arg("block", self.blocks);
             span.arg("bytes", bytes);
             for (report, record) in reports.into_iter().zip(records) {
-                Warning::of(record).tell(&self.setup, self.misses_taxonomy, audience);
-                let report = report.map_err(|error| failure(&error))?;
+                Warning::from_record(record).print(&self.setup, self.lacks_taxonomy, audience);
+                let report = report.map_err(|error| report_failure(&error))?;
                 match self.setup.output.format {
                     model::Format::Sam(_) => self.lines.extend(report.bytes),
                     _ => output.query(&report.bytes)?,
                 }
                 self.references.extend(report.references);
             }
-            audience.step(part.len() as u64);
+            audience.add_steps(part.len() as u64);
         }
-        self.pass_over(results.len());
+        self.skip_queries(results.len());
         self.blocks += 1;
         Ok(())
     }
@@ -143,84 +144,84 @@ impl<'a> Reporter<'a> {
     /// Definition lines that cannot be read; an error of the visitor.
     pub fn visit(
         &self,
-        block: &Block,
+        block: &PreparedBlock,
         hits: &[Vec<SubjectHit>],
         visitor: &mut Visitor<'_>,
     ) -> Result<(), Error> {
         for ((record, query), hits) in block.records.iter().zip(&block.prepared).zip(hits) {
-            let result = QueryResult { hits, ..reports::result(record, query) };
-            visitor(named(&self.setup, &result, record, self.target)?)?;
+            let result = QueryResult { hits, ..reports::empty_result(record, query) };
+            visitor(name_hits(&self.setup, &result, record, self.target)?)?;
         }
         Ok(())
     }
 
-    /// Whether what comes before the first query is written.
+    /// Whether the text before the first query is written.
     pub fn is_open(&self) -> bool {
         self.is_open
     }
 
-    /// How many queries are reported, or their searches in rounds.
-    pub fn reported(&self) -> usize {
+    /// Number of queries reported, or of their iterations.
+    pub fn reported_count(&self) -> usize {
         self.queries
     }
 
-    /// So many queries are reported, if not by this.
-    pub fn pass_over(&mut self, queries: usize) {
+    /// Counts queries whose reports another process writes.
+    pub fn skip_queries(&mut self, queries: usize) {
         self.is_open = true;
         self.queries += queries;
     }
 
-    /// Begins a report whose first query is reported by somebody else.
+    /// Begins a report whose first query another process reports.
     pub fn begin(
         &mut self,
         (record, query): (&QueryRecord, &Query),
         output: &mut impl Pages,
     ) -> Result<(), Error> {
-        self.start(output)?;
-        self.open(&reports::result(record, query), output)?;
+        self.write_prologue(output)?;
+        self.write_opening(&reports::empty_result(record, query), output)?;
         self.is_open = true;
         Ok(())
     }
 
-    /// Tells what BLAST+ warns of with the reports of queries.
-    pub fn warn<'r>(
+    /// Prints BLAST+'s warnings with the reports of queries.
+    pub fn print_warnings<'r>(
         &self,
         records: impl IntoIterator<Item = &'r QueryRecord>,
         audience: &dyn Audience,
     ) {
-        let warnings = records.into_iter().map(Warning::of);
-        warnings.for_each(|warning| warning.tell(&self.setup, self.misses_taxonomy, audience));
+        let warnings = records.into_iter().map(Warning::from_record);
+        warnings.for_each(|warning| warning.print(&self.setup, self.lacks_taxonomy, audience));
     }
 
-    /// The report of one of a query's searches.
-    pub fn round(&self, result: &QueryResult) -> Result<Vec<u8>, Error> {
-        let report = self.query(result).map_err(|error| failure(&error))?;
+    /// Formats the report of an iteration.
+    pub fn format_iteration(&self, result: &QueryResult) -> Result<Vec<u8>, Error> {
+        let report = self.format_query(result).map_err(|error| report_failure(&error))?;
         Ok(report.bytes)
     }
 
-    /// The report of a search for a pattern, behind what BLAST+ warns of.
-    pub fn pattern(
+    /// Formats the report of a search for a pattern, after its warning.
+    pub fn format_pattern(
         &self,
         results: &[QueryResult],
         warning: Option<&[u8]>,
     ) -> Result<Vec<u8>, Error> {
-        reports::of_pattern(&self.setup, results, self.target, warning)
-            .map_err(|error| failure(&error))
+        reports::format_pattern(&self.setup, results, self.target, warning)
+            .map_err(|error| report_failure(&error))
     }
 
-    /// Tells a warning of one of a query's searches.
-    pub fn tell(&self, warning: Option<Vec<u8>>, audience: &dyn Audience) {
-        Warning::new(warning).tell(&self.setup, self.misses_taxonomy, audience);
+    /// Prints the warning of an iteration.
+    pub fn print_warning(&self, warning: Option<Vec<u8>>, audience: &dyn Audience) {
+        Warning::new(warning).print(&self.setup, self.lacks_taxonomy, audience);
     }
 
-    /// Writes what comes before the first query.
-    pub fn open(&self, first: &QueryResult, output: &mut impl Pages) -> Result<(), Error> {
+    /// Writes the text before the first query.
+    pub fn write_opening(&self, first: &QueryResult, output: &mut impl Pages) -> Result<(), Error> {
         let mut bytes = Vec::new();
-        pieces::opening(&self.setup, first, &mut bytes).map_err(|error| failure(&error))?;
+        pieces::opening(&self.setup, first, &mut bytes).map_err(|error| report_failure(&error))?;
         output.write(&bytes)
     }
 
-    fn query(&self, result: &QueryResult) -> Result<QueryReport, ReportError> {
+    fn format_query(&self, result: &QueryResult) -> Result<QueryReport, ReportError> {
         let mut report = QueryReport::default();
         let model::Format::Sam(options) = &self.setup.output.format else {
             pieces::format_query(&self.setup, result, self.target, &mut report.bytes)?;
@@ -233,23 +234,23 @@ impl<'a> Reporter<'a> {
         sam::order(options, &mut records, |record| &record.key);
         records.iter().for_each(|record| record.write(&mut report.bytes));
         report.references = records.into_iter().map(|record| record.key.reference).collect();
-        // Mostly one after the other.
+        // Equal references mostly follow each other.
         report.references.dedup();
         Ok(report)
     }
 
-    /// Writes what is left of a report whose next query cannot be read.
+    /// Writes the rest of a report when the next query cannot be read.
     ///
     /// # Errors
     /// Output that cannot be written.
-    pub fn end_early(&self, output: &mut impl Pages) -> Result<(), Error> {
+    pub fn finish_early(&self, output: &mut impl Pages) -> Result<(), Error> {
         if self.queries == 0 {
             return Ok(());
         }
         self.write_lines(output)
     }
 
-    /// Writes the lines of SAM, which come after a header of all of them.
+    /// Writes the lines of SAM after their header.
     fn write_lines(&self, output: &mut impl Pages) -> Result<(), Error> {
         let model::Format::Sam(options) = &self.setup.output.format else { return Ok(()) };
         let mut header = sam::Header::new(&self.setup, options);
@@ -258,10 +259,10 @@ impl<'a> Reporter<'a> {
         output.write(&self.lines)
     }
 
-    /// Writes what comes after the last query.
+    /// Writes the text after the last query.
     pub fn finish(&self, output: &mut impl Pages, audience: &dyn Audience) -> Result<(), Error> {
-        if self.misses_taxonomy && warns_at_end(&self.setup) {
-            audience.warn_alone(NO_TAXONOMY.as_bytes());
+        if self.lacks_taxonomy && warns_at_end(&self.setup) {
+            audience.warn_from_rank(NO_TAXONOMY.as_bytes());
         }
         let mut bytes = Vec::new();
         self.write_lines(output)?;
@@ -270,8 +271,8 @@ impl<'a> Reporter<'a> {
     }
 }
 
-/// How many of these reports are made together.
-fn together(results: &[QueryResult]) -> usize {
+/// Returns how many of these reports are made together.
+fn count_reported_together(results: &[QueryResult]) -> usize {
     let threads = rayon::current_num_threads();
     let mut hits = 0;
     let fits = |&(number, result): &(usize, &QueryResult)| {

@@ -1,4 +1,4 @@
-//! What [`visit_hits`] refuses.
+//! Tests of the plans that [`visit_hits`] refuses.
 
 use fleetblast_engine::params::Params;
 use fleetblast_metadata::EncodingChoice;
@@ -20,13 +20,13 @@ fn metadata() -> Metadata {
 fn iteration(plan: &Plan) -> Iteration {
     let Params::Protein(params) = &plan.params else { panic!("not a search of proteins") };
     Iteration {
-        rounds: Some(2),
+        max_iterations: Some(2),
         params: params.clone(),
         resets_composition: false,
         pseudocount: 0,
         fault: None,
         warnings: Vec::new(),
-        start: None,
+        initial_pssm: None,
         checkpoint: None,
         table: None,
         save_last: false,
@@ -34,7 +34,7 @@ fn iteration(plan: &Plan) -> Iteration {
     }
 }
 
-/// Before anything is opened: there is no such database.
+/// Refusals come before anything is opened: the database does not exist.
 #[test]
 fn plans_that_ask_for_more_than_hits_are_refused_by_name() {
     type Change = fn(&mut Plan);

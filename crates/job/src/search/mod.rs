@@ -1,4 +1,4 @@
-//! The search of a block of queries in this process: both phases, and what they need beforehand.
+//! The search of a block of queries in this process: both phases and their preparation.
 
 pub mod patterns;
 mod repeats;
@@ -6,5 +6,5 @@ mod scan;
 mod two_phases;
 
 pub use self::repeats::Repeats;
-pub use self::scan::{RANGES_PER_THREAD, Scan};
-pub use self::two_phases::{Phases, TwoPhases};
+pub use self::scan::{DatabaseScan, RANGES_PER_THREAD};
+pub use self::two_phases::{PhaseTimes, TwoPhaseSearch};

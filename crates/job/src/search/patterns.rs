@@ -1,4 +1,5 @@
-//! How often a pattern occurs in what is searched, on which all e-values depend: known before the search.
+//! Counts the occurrences of a PHI-BLAST pattern in the database. All e-values depend on their
+//! number.
 
 use std::ops::Range;
 
@@ -7,13 +8,18 @@ use rayon::prelude::*;
 use super::RANGES_PER_THREAD;
 use crate::error::Error;
 use crate::plan::Plan;
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 
-/// How often the pattern of the plan occurs in the subjects with these OIDs, if it has one. Works on all threads of the current pool.
+/// Counts the occurrences of the plan's pattern in the subjects with these OIDs; 0 without a
+/// pattern. Uses all threads of the current pool.
 ///
 /// # Errors
 /// A damaged database.
-pub fn occurrences(plan: &Plan, target: &Target, oids: Range<u32>) -> Result<u64, Error> {
+pub fn count_occurrences(
+    plan: &Plan,
+    target: &SubjectDatabase,
+    oids: Range<u32>,
+) -> Result<u64, Error> {
     let Some(pattern) = plan.params.pattern() else { return Ok(0) };
     let database = &target.searched;
     let ranges = RANGES_PER_THREAD * rayon::current_num_threads();

@@ -1,4 +1,4 @@
-//! What of queries is like the sequences of a database of repeats, and is masked in them (`-filtering_db`,
+//! Masks the parts of queries that match a database of repeats (`-filtering_db`,
 //! `Blast_FindRepeatFilterLoc`, repeats_filter_cxx.cpp).
 
 use fleetblast_engine::hits::{Alignment, SubjectHit};
@@ -6,23 +6,23 @@ use fleetblast_engine::query::{Query, QueryInput};
 use fleetblast_engine::search::Search;
 use rayon::prelude::*;
 
-use super::TwoPhases;
-use crate::audience::Nobody;
+use super::TwoPhaseSearch;
+use crate::audience::SilentAudience;
 use crate::error::Error;
 use crate::plan::{Plan, Report, Subjects};
-use crate::queries::{QueryRecord, Records};
-use crate::subjects::Target;
+use crate::queries::{QueryRecord, RawBlock};
+use crate::subjects::SubjectDatabase;
 use crate::trace::Recorder;
 
-/// A database of repeats.
+/// An opened database of repeats.
 pub struct Repeats {
     plan: Plan,
-    target: Target,
+    target: SubjectDatabase,
     engine: Search,
 }
 
 impl Repeats {
-    /// Opens the database, if queries are to be masked by one.
+    /// Opens the database of repeats, if the plan names one.
     ///
     /// # Errors
     /// A database that cannot be opened.
@@ -30,7 +30,7 @@ impl Repeats {
         let search = plan.params.repeat_search().map_err(Error::engine)?;
         let Some((name, params)) = search else { return Ok(None) };
         if plan.refusal.is_some() {
-            // Nothing is searched then.
+            // A refused plan searches nothing.
             return Ok(None);
         }
         let plan = Plan {
@@ -40,48 +40,49 @@ impl Repeats {
             database_mask: None,
             dbsize: None,
             partitions: None,
-            // No names of taxa are asked for.
+            // The search for repeats needs no names of taxa.
             report: Report { columns: String::new(), ..plan.report.clone() },
             ..plan.clone()
         };
-        let target = Target::open(&plan, &Nobody)?;
+        let target = SubjectDatabase::open(&plan, &SilentAudience)?;
         let engine = plan.engine(target.totals);
         Ok(Some(Self { plan, target, engine }))
     }
 
-    /// The database.
-    pub fn target(&self) -> &Target {
+    /// Returns the database of repeats.
+    pub fn target(&self) -> &SubjectDatabase {
         &self.target
     }
 
-    /// Prepares to look for them.
+    /// Prepares the search for repeats.
     ///
     /// # Errors
     /// A database that cannot be loaded.
     pub fn finder(&self) -> Result<RepeatFinder<'_>, Error> {
         let Self { plan, target, engine } = self;
-        let search = TwoPhases::new(target, engine, plan, &Nobody, Recorder::default())?;
+        let search =
+            TwoPhaseSearch::new(target, engine, plan, &SilentAudience, Recorder::default())?;
         Ok(RepeatFinder { engine, search })
     }
 }
 
-/// Looks for repeats in queries.
+/// Searches queries for repeats.
 pub struct RepeatFinder<'a> {
     engine: &'a Search,
-    search: TwoPhases<'a>,
+    search: TwoPhaseSearch<'a>,
 }
 
 impl RepeatFinder<'_> {
-    /// Notes in each query what of it is like a repeat.
+    /// Adds to each query the ranges that match repeats.
     ///
     /// # Errors
     /// A damaged database.
-    pub fn mark(&mut self, queries: &mut Records) -> Result<(), Error> {
-        // Lower case is no mask here.
+    pub fn mask_repeats(&mut self, queries: &mut RawBlock) -> Result<(), Error> {
+        // Lower case is no mask in this search.
         let bare = |record: &QueryRecord| QueryInput { lower_case: Vec::new(), ..record.input() };
         let records = queries.records.par_iter();
         let prepared: Vec<Query> = records.map(|r| self.engine.query(&bare(r))).collect();
-        let hits = self.search.run(&prepared, &queries.batches)?;
+        let hits = self.search.search_block(&prepared, &queries.batches)?;
         for ((record, query), hits) in queries.records.iter_mut().zip(&prepared).zip(&hits) {
             let alignments = hits.iter().flat_map(|hit: &SubjectHit| &hit.alignments);
             record.repeats = alignments.map(|found| on_plus_strand(found, query.length)).collect();
@@ -90,7 +91,7 @@ impl RepeatFinder<'_> {
     }
 }
 
-/// What an alignment covers of a query, as the plus strand counts.
+/// Returns the query range of an alignment, in coordinates of the plus strand.
 fn on_plus_strand(found: &Alignment, length: u32) -> std::ops::Range<u32> {
     match found.context {
         0 => found.query.clone(),

@@ -1,5 +1,5 @@
-//! The part of a database that a process searches, and what it does with it: the preliminary search of all of it, and
-//! alignments of chosen hits.
+//! The scan of the part of a database that a process searches: the preliminary search of all its
+//! subjects, and the alignment of chosen hits.
 
 use std::borrow::{Borrow, Cow};
 use std::ops::Range;
@@ -20,65 +20,66 @@ use rayon::prelude::*;
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::halt::Halt;
-use crate::subjects::{Letters, Stored, Target};
+use crate::subjects::{MaskedLetters, StoredSequence, SubjectDatabase};
 
-/// Ranges per thread, at least, so that the last ones leave no thread idle for long.
+/// Ranges per thread, at least, so that no thread is idle for long at the end.
 pub const RANGES_PER_THREAD: usize = 16;
-/// Subjects that a thread searches before it tells so.
-const TOLD_SUBJECTS: u64 = 128;
+/// Number of subjects that a thread searches between two steps of progress.
+const SUBJECTS_PER_STEP: u64 = 128;
 
-/// A part of the target, and how it comes into memory.
-pub struct Scan<'a> {
-    target: &'a Target,
+/// Searches a part of the database, which a supply brings into memory.
+pub struct DatabaseScan<'a> {
+    target: &'a SubjectDatabase,
     supply: Supply,
-    /// What was loaded stays the same from search to search.
-    stays: bool,
+    /// Whether the supply brings the same bytes in every search.
+    is_stable: bool,
     halt: Halt,
-    /// The bytes were checked, and will be the same when they are searched again.
-    validated: bool,
-    /// Who is told what is done, if somebody wants to know.
+    /// Whether the bytes were validated and stay the same, so that the next search need not.
+    is_validated: bool,
+    /// Receives the steps of progress.
     audience: Option<&'a dyn Audience>,
-    /// Work spaces that nobody uses at the moment.
+    /// Scratch spaces that no thread uses at the moment.
     scratches: Mutex<Vec<AlignScratch>>,
-    /// Waiting of the searching threads for what was not loaded yet, in sum.
+    /// Time that the searching threads waited for the supply, in total.
     pub waiting: Duration,
 }
 
-/// A range of the target, in memory.
-struct Searched<'a> {
-    target: &'a Target,
+/// A range of the database in memory.
+struct LoadedSubjects<'a> {
+    target: &'a SubjectDatabase,
     partition: &'a LoadedPartition,
 }
 
-impl Subjects for Searched<'_> {
+impl Subjects for LoadedSubjects<'_> {
     fn residues(&self, oid: u32) -> &[u8] {
         self.partition.residues_of(oid)
     }
 
     fn bases(&self, oid: u32) -> Packed<'_> {
-        // What is out of order was told when the range was checked.
+        // Validation of the range has reported damage.
         let bases = self.partition.bases_of(oid);
         bases.map_or(Packed::default(), |bases| Packed::stored(bases.packed()))
     }
 
     fn true_letters(&self, oid: u32, parts: &[Range<u32>]) -> Cow<'_, [u8]> {
         let bases = self.partition.bases_of(oid).unwrap_or_default();
-        Letters { stored: Stored::Bases(bases), masks: self.masks(oid) }.aligned_parts(parts)
+        MaskedLetters { stored: StoredSequence::Bases(bases), masks: self.masks(oid) }
+            .aligned_parts(parts)
     }
 
     fn is_excluded(&self, oid: u32) -> bool {
-        self.target.is(oid, Visibility::Excluded)
+        self.target.has_visibility(oid, Visibility::Excluded)
     }
 
     fn masks(&self, oid: u32) -> Masks<'_> {
-        self.target.masked(oid)
+        self.target.masks_of(oid)
     }
 }
 
-/// The target where it is, for searches of a few subjects.
-struct Chosen<'a>(&'a Target);
+/// The database as opened, for searches of a few subjects.
+struct OpenedSubjects<'a>(&'a SubjectDatabase);
 
-impl Subjects for Chosen<'_> {
+impl Subjects for OpenedSubjects<'_> {
     fn residues(&self, oid: u32) -> &[u8] {
         self.0.searched.residues_of(oid)
     }
@@ -90,48 +91,59 @@ impl Subjects for Chosen<'_> {
 
     fn true_letters(&self, oid: u32, parts: &[Range<u32>]) -> Cow<'_, [u8]> {
         let bases = self.0.searched.bases_of(oid).unwrap_or_default();
-        Letters { stored: Stored::Bases(bases), masks: self.masks(oid) }.aligned_parts(parts)
+        MaskedLetters { stored: StoredSequence::Bases(bases), masks: self.masks(oid) }
+            .aligned_parts(parts)
     }
 
     fn is_excluded(&self, oid: u32) -> bool {
-        self.0.is(oid, Visibility::Excluded)
+        self.0.has_visibility(oid, Visibility::Excluded)
     }
 
     fn masks(&self, oid: u32) -> Masks<'_> {
-        self.0.masked(oid)
+        self.0.masks_of(oid)
     }
 }
 
-impl<'a> Scan<'a> {
-    /// Searches of what `supply` brings of `target`; `stays` says that it is the same bytes each time.
-    pub fn new(target: &'a Target, supply: Supply, stays: bool) -> Self {
+impl<'a> DatabaseScan<'a> {
+    /// Creates a scan of what `supply` loads of the database; `is_stable` says that every search
+    /// gets the same bytes.
+    pub fn new(target: &'a SubjectDatabase, supply: Supply, is_stable: bool) -> Self {
         let (audience, halt, waiting) = (None, Halt::default(), Duration::ZERO);
         let scratches = Mutex::default();
-        Scan { target, supply, stays, halt, validated: false, audience, scratches, waiting }
+        DatabaseScan {
+            target,
+            supply,
+            is_stable,
+            halt,
+            is_validated: false,
+            audience,
+            scratches,
+            waiting,
+        }
     }
 
-    /// The same, which ends early, with some of the hits only, when `halt` tells it to.
-    pub fn until(self, halt: Halt) -> Self {
-        Scan { halt, ..self }
+    /// Makes the scan stop early when `halt` is set; its hits are incomplete then.
+    pub fn with_halt(self, halt: Halt) -> Self {
+        DatabaseScan { halt, ..self }
     }
 
-    /// Whether it was told to, so that what it found last are not all of the hits.
+    /// Whether the scan was stopped early, so that the last hits are incomplete.
     pub fn is_halted(&self) -> bool {
         self.halt.is_set()
     }
 
-    /// The same, with each subject searched and each hit aligned a step that the audience hears of.
-    pub fn watched(self, audience: &'a dyn Audience) -> Self {
-        Scan { audience: Some(audience), ..self }
+    /// Reports each searched subject and each aligned hit to an audience, as a step.
+    pub fn with_audience(self, audience: &'a dyn Audience) -> Self {
+        DatabaseScan { audience: Some(audience), ..self }
     }
 
-    /// Subjects that a search looks at, with those that a restriction leaves out.
-    pub fn subjects(&self) -> u64 {
+    /// Number of subjects, including those that a restriction excludes.
+    pub fn subject_count(&self) -> u64 {
         let oids = |unit: &Unit| u64::from(unit.partition.oids.end - unit.partition.oids.start);
         self.supply.units().iter().map(oids).sum()
     }
 
-    /// Looks whether the files are still what was searched.
+    /// Checks that the searched files have not changed.
     ///
     /// # Errors
     /// A file that was written to.
@@ -142,32 +154,33 @@ impl<'a> Scan<'a> {
         self.target.searched.check_unchanged(&oids)
     }
 
-    /// Whether what is searched now is still wanted, and right.
-    fn goes_on(&self) -> bool {
+    /// Whether the search is still wanted and its data are valid.
+    fn can_continue(&self) -> bool {
         !self.halt.is_set() && has_all_pages()
     }
 
     fn step(&self, more: u64) {
-        self.audience.iter().for_each(|audience| audience.step(more));
+        self.audience.iter().for_each(|audience| audience.add_steps(more));
     }
 
-    /// What loads the database.
+    /// Returns the loader of the database.
     pub fn loader(&self) -> &dyn Loader {
         self.supply.loader()
     }
 
-    /// The preliminary hits of a block, wave after wave, searched on all threads of the current pool.
+    /// Searches a block with one searcher after another, on all threads of the current pool.
+    /// Returns the preliminary hits.
     ///
     /// # Errors
     /// A damaged database.
     pub fn search(
         &mut self,
         merger: &Merger,
-        waves: impl Iterator<Item = impl Borrow<Searcher>>,
+        searchers: impl Iterator<Item = impl Borrow<Searcher>>,
     ) -> Result<HitLists, DbError> {
         let mut lists = merger.empty_lists();
-        for wave in waves {
-            merger.absorb(&mut lists, self.search_wave(wave.borrow())?);
+        for searcher in searchers {
+            merger.absorb(&mut lists, self.search_with(searcher.borrow())?);
             if self.halt.is_set() {
                 break;
             }
@@ -175,17 +188,18 @@ impl<'a> Scan<'a> {
         Ok(lists)
     }
 
-    fn search_wave(&mut self, searcher: &Searcher) -> Result<HitLists, DbError> {
+    fn search_with(&mut self, searcher: &Searcher) -> Result<HitLists, DbError> {
         let merger = searcher.merger();
         let lists = Mutex::new(merger.empty_lists());
         let ((), waiting) = self.supply.pass(|queue| {
             rayon::broadcast(|_| {
                 let mut scratch = SearchScratch::default();
-                while self.goes_on()
+                while self.can_continue()
                     && let Some(work) = queue.next()
                 {
                     match self.search_range(searcher, &work, &mut scratch) {
-                        // A poisoned lock means that another thread panicked, which ends the run anyway.
+                        // A poisoned lock means that another thread panicked, which ends the run
+                        // anyway.
                         Ok(part) => {
                             let mut lists = lists.lock().expect("no thread panicked");
                             merger.absorb(&mut lists, part);
@@ -197,31 +211,32 @@ impl<'a> Scan<'a> {
         })?;
         self.waiting += waiting;
         self.check_unchanged()?;
-        self.validated = self.stays && !self.halt.is_set();
+        self.is_validated = self.is_stable && !self.halt.is_set();
         Ok(lists.into_inner().expect("no thread panicked"))
     }
 
-    /// The preliminary hits of a block in these subjects, which ascend and are known to be sound, wave after wave, on all threads of the current
-    /// pool.
-    pub fn search_some(
+    /// Searches a block in some subjects, on all threads of the current pool. The OIDs ascend, and
+    /// the subjects are validated. Returns the preliminary hits.
+    pub fn search_subjects(
         &self,
         merger: &Merger,
-        waves: impl Iterator<Item = Searcher>,
+        searchers: impl Iterator<Item = Searcher>,
         oids: &[u32],
     ) -> HitLists {
         let mut lists = merger.empty_lists();
-        for wave in waves {
-            self.search_wave_in(&wave, oids)
+        for searcher in searchers {
+            self.search_subjects_with(&searcher, oids)
                 .into_iter()
                 .for_each(|part| merger.absorb(&mut lists, part));
         }
         lists
     }
 
-    fn search_wave_in(&self, searcher: &Searcher, oids: &[u32]) -> Vec<HitLists> {
+    fn search_subjects_with(&self, searcher: &Searcher, oids: &[u32]) -> Vec<HitLists> {
         let ranges = RANGES_PER_THREAD * rayon::current_num_threads();
         let search = |scratch: &mut SearchScratch, part: &[u32]| {
-            let lists = searcher.search(&Chosen(self.target), part.iter().copied(), scratch);
+            let lists =
+                searcher.search(&OpenedSubjects(self.target), part.iter().copied(), scratch);
             self.step(part.len() as u64);
             lists
         };
@@ -229,37 +244,37 @@ impl<'a> Scan<'a> {
         parts.map_init(SearchScratch::default, search).collect()
     }
 
-    /// The preliminary hits in what is included of a range.
+    /// Searches a range of OIDs without the excluded subjects.
     fn search_range(
         &self,
         searcher: &Searcher,
         work: &Work,
         scratch: &mut SearchScratch,
     ) -> Result<HitLists, DbError> {
-        if !self.validated {
+        if !self.is_validated {
             work.partition.validate_range(&work.range)?;
         }
-        let subjects = Searched { target: self.target, partition: &work.partition };
+        let subjects = LoadedSubjects { target: self.target, partition: &work.partition };
         let included = self.target.searched.oids_in(work.range.clone());
-        let (mut told, mut seen) = (0, 0);
-        let going_on = |_: &u32| self.goes_on();
-        let wanted = included.into_iter().flatten().take_while(going_on).inspect(|_| {
+        let (mut reported, mut seen) = (0, 0);
+        let can_continue = |_: &u32| self.can_continue();
+        let wanted = included.into_iter().flatten().take_while(can_continue).inspect(|_| {
             seen += 1;
-            if seen - told == TOLD_SUBJECTS {
-                self.step(TOLD_SUBJECTS);
-                told = seen;
+            if seen - reported == SUBJECTS_PER_STEP {
+                self.step(SUBJECTS_PER_STEP);
+                reported = seen;
             }
         });
         let lists = searcher.search(&subjects, wanted, scratch);
-        self.step(work.range.len() as u64 - told);
+        self.step(work.range.len() as u64 - reported);
         Ok(lists)
     }
 
-    /// Makes sure that chosen subjects are in the files, from which they are reported, as they were loaded: another process
-    /// may have loaded them, from files that it sees under the same name.
+    /// Checks that the files, from which subjects are reported, hold the residues that were loaded.
+    /// Another process may have loaded them from other files of the same name.
     ///
     /// # Errors
-    /// Files that hold something else.
+    /// Files with other residues.
     pub fn check_files(&self, oids: impl Iterator<Item = u32>) -> Result<(), Error> {
         let database = &self.target.searched;
         for oid in oids {
@@ -277,19 +292,20 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// The alignments of hits, each with what aligns those of its query, on all threads of the current pool.
+    /// Aligns hits, each with the aligner of its query, on all threads of the current pool.
     pub fn align(&self, hits: &[(&Aligner, &PrelimHit)]) -> Vec<Candidate> {
-        // One at a time: the best hits, which come first, are the longest.
+        // One hit at a time: the best hits come first and take longest.
         hits.par_iter()
             .with_max_len(1)
             .map_init(
-                || Lent::take(&self.scratches),
+                || PooledScratch::acquire(&self.scratches),
                 |scratch, &(aligner, hit)| {
-                    // One search may follow another of other kind.
+                    // The previous search may have used another kind of scratch space.
                     scratch.0 = scratch.0.take().filter(|scratch| aligner.accepts_scratch(scratch));
                     let scratch = scratch.0.get_or_insert_with(|| aligner.scratch());
                     let mut candidate = aligner.align(&self.letters(hit.oid), hit, scratch);
-                    candidate.is_reported = !self.target.is(hit.oid, Visibility::Unreported);
+                    candidate.is_reported =
+                        !self.target.has_visibility(hit.oid, Visibility::Unreported);
                     self.step(1);
                     candidate
                 },
@@ -297,31 +313,32 @@ impl<'a> Scan<'a> {
             .collect()
     }
 
-    /// The letters of a chosen subject: from what was loaded if that was kept, else just these are fetched again.
-    fn letters(&self, oid: u32) -> Letters<'_> {
+    /// Returns the letters of a chosen subject: the loaded ones if they were kept, else from the
+    /// files.
+    fn letters(&self, oid: u32) -> MaskedLetters<'_> {
         let searched = &self.target.searched;
         let stored = if searched.kind() == SequenceKind::Nucleotide {
             let kept = self.supply.kept_bases_of(oid);
-            Stored::Bases(kept.or_else(|| searched.bases_of(oid).ok()).unwrap_or_default())
+            StoredSequence::Bases(kept.or_else(|| searched.bases_of(oid).ok()).unwrap_or_default())
         } else {
             let kept = self.supply.kept_residues_of(oid);
-            Stored::Residues(kept.unwrap_or_else(|| searched.residues_of(oid)))
+            StoredSequence::Residues(kept.unwrap_or_else(|| searched.residues_of(oid)))
         };
-        Letters { stored, masks: self.target.masked(oid) }
+        MaskedLetters { stored, masks: self.target.masks_of(oid) }
     }
 }
 
-/// A work space that goes back to where it was taken from; none yet if all were in use.
-struct Lent<'a>(Option<AlignScratch>, &'a Mutex<Vec<AlignScratch>>);
+/// A scratch space of a pool, to which it returns; `None` until the first use of a new one.
+struct PooledScratch<'a>(Option<AlignScratch>, &'a Mutex<Vec<AlignScratch>>);
 
-impl<'a> Lent<'a> {
-    fn take(from: &'a Mutex<Vec<AlignScratch>>) -> Self {
+impl<'a> PooledScratch<'a> {
+    fn acquire(pool: &'a Mutex<Vec<AlignScratch>>) -> Self {
         // A poisoned lock means that another thread panicked, which ends the run anyway.
-        Lent(from.lock().expect("no thread panicked").pop(), from)
+        PooledScratch(pool.lock().expect("no thread panicked").pop(), pool)
     }
 }
 
-impl Drop for Lent<'_> {
+impl Drop for PooledScratch<'_> {
     fn drop(&mut self) {
         if let (Some(scratch), Ok(mut scratches)) = (self.0.take(), self.1.lock()) {
             scratches.push(scratch);

@@ -1,5 +1,5 @@
-//! The two phases of a search on the threads of this process: preliminary search of ranges of OIDs, then traceback of
-//! the chosen hits (design: the preliminary list is global).
+//! The two phases of a search on the threads of this process: the preliminary search of ranges of
+//! OIDs, then the traceback of chosen hits. The preliminary hit list is global.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,60 +18,61 @@ use fleetblast_engine::search::Search;
 use fleetblast_metadata::subjects::ShownSubjects;
 use rayon::prelude::*;
 
-use super::{RANGES_PER_THREAD, Scan};
+use super::{DatabaseScan, RANGES_PER_THREAD};
 use crate::audience::{Audience, Stage};
 use crate::halt::Halt;
 use crate::plan::Plan;
-use crate::subjects::Target;
+use crate::subjects::SubjectDatabase;
 use crate::trace::{Kind, Lane, Recorder};
 
-/// Residues in a range of OIDs that a thread takes at a time, at least.
+/// Residues in the range of OIDs that a thread searches at a time, at least.
 const RANGE_RESIDUES: u64 = 256 * 1024;
-/// Ranges at most: each costs a little for every query.
+/// Number of ranges, at most: each has a small cost for every query.
 const MAX_RANGES: usize = 4096;
-/// Matches per thread that are aligned before the early stop is looked at again (rules 6.1).
-const MATCHES_PER_THREAD: usize = 32;
-/// Matches per thread, of one query after another, that are aligned together where all are wanted.
-const MATCHES_TOGETHER_PER_THREAD: usize = 512;
+/// Hits per thread that are aligned before the early stop is checked again (rules 6.1).
+const HITS_PER_THREAD: usize = 32;
+/// Hits per thread that are aligned together, over several queries, where all of them are wanted.
+const HITS_TOGETHER_PER_THREAD: usize = 512;
 
-/// How long the phases took, wall time.
+/// Wall time of the phases.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Phases {
+pub struct PhaseTimes {
     /// Preliminary search.
     pub search: Duration,
     /// Traceback.
     pub traceback: Duration,
 }
 
-/// A database and all that stays the same from block to block of queries.
-pub struct TwoPhases<'a> {
-    target: &'a Target,
+/// A search in a database, with all that is constant over the blocks of queries.
+pub struct TwoPhaseSearch<'a> {
+    target: &'a SubjectDatabase,
     engine: &'a Search,
     /// How the database comes into memory.
     pub choice: Choice,
-    scan: Scan<'a>,
-    /// Who is told how far it is.
+    scan: DatabaseScan<'a>,
+    /// Receives the progress.
     audience: &'a dyn Audience,
     /// Time spent so far.
-    pub phases: Phases,
-    /// Extensions that the last block brought about.
+    pub phase_times: PhaseTimes,
+    /// Number of extensions that the last block caused.
     pub extensions: u64,
-    /// For each query of the last block whether more of its subjects were aligned than stay.
+    /// For each query of the last block, whether more of its subjects were aligned than its list
+    /// keeps.
     pub overflowed: Vec<bool>,
-    /// Whether the last block has a query that is searched in pieces.
-    pub has_pieces: bool,
+    /// Whether a query of the last block is searched in chunks.
+    pub has_chunks: bool,
     recorder: Recorder,
-    /// Blocks searched so far.
+    /// Number of blocks searched.
     blocks: u64,
 }
 
-impl<'a> TwoPhases<'a> {
-    /// Prepares searches of `target`, which are recorded.
+impl<'a> TwoPhaseSearch<'a> {
+    /// Prepares the search of a database; `recorder` records its spans.
     ///
     /// # Errors
-    /// A database whose index is out of order, or that cannot be loaded as wished.
+    /// A database with a damaged index, or one that cannot be loaded as the plan says.
     pub fn new(
-        target: &'a Target,
+        target: &'a SubjectDatabase,
         engine: &'a Search,
         plan: &Plan,
         audience: &'a dyn Audience,
@@ -81,57 +82,61 @@ impl<'a> TwoPhases<'a> {
         let by_size = (database.residues() / RANGE_RESIDUES) as usize;
         let least = plan.threads.count * RANGES_PER_THREAD;
         let default = by_size.clamp(least, MAX_RANGES.max(least));
-        // More ranges than sequences would only take time to look for.
+        // Empty ranges would only take time.
         let most = (database.oid_count() as usize).max(1);
         let ranges = plan.partitions.map_or(default, |wished| wished.min(most));
         let choice = load::choose(database, Purpose::Search, plan.load)?;
-        Ok(TwoPhases {
+        Ok(TwoPhaseSearch {
             target,
             engine,
-            scan: Scan::new(target, choice.supply(database, ranges)?, choice.streamed.is_none())
-                .watched(audience),
+            scan: DatabaseScan::new(
+                target,
+                choice.supply(database, ranges)?,
+                choice.streamed.is_none(),
+            )
+            .with_audience(audience),
             audience,
             choice,
-            phases: Phases::default(),
+            phase_times: PhaseTimes::default(),
             extensions: 0,
             overflowed: Vec::new(),
-            has_pieces: false,
+            has_chunks: false,
             recorder,
             blocks: 0,
         })
     }
 
-    /// The same, which ends early, with some of the hits only, when `halt` tells it to.
-    pub fn until(self, halt: Halt) -> Self {
-        TwoPhases { scan: self.scan.until(halt), ..self }
+    /// Makes the search stop early when `halt` is set; its hits are incomplete then.
+    pub fn with_halt(self, halt: Halt) -> Self {
+        TwoPhaseSearch { scan: self.scan.with_halt(halt), ..self }
     }
 
-    /// Whether it was told to.
+    /// Whether the search was stopped early.
     pub fn is_halted(&self) -> bool {
         self.scan.is_halted()
     }
 
-    /// Goes on with another search of the same database.
-    pub fn search_by(&mut self, engine: &'a Search) {
+    /// Continues with another engine on the same database.
+    pub fn set_engine(&mut self, engine: &'a Search) {
         self.engine = engine;
     }
 
-    /// What loads the database.
+    /// Returns the loader of the database.
     pub fn loader(&self) -> &dyn Loader {
         self.scan.loader()
     }
 
-    /// Waiting of the searching threads for what was not loaded yet, in sum.
+    /// Time that the searching threads waited for the database, in total.
     pub fn waiting(&self) -> Duration {
         self.scan.waiting
     }
 
-    /// Searches a block of queries; `batches` says how many of them, one after the other, BLAST+ would search together. Returns the
-    /// hits of each query.
+    /// Searches a block of queries and returns the hits of each. `batches` has the number of
+    /// consecutive queries in each batch of BLAST+.
     ///
     /// # Errors
     /// A damaged database.
-    pub fn run(
+    pub fn search_block(
         &mut self,
         queries: &[Query],
         batches: &[usize],
@@ -140,21 +145,21 @@ impl<'a> TwoPhases<'a> {
         let mut span = self.recorder.begin(Lane::Search, Kind::Search);
         let loaded = self.loader().statistics().bytes;
         let grouping = self.engine.grouping(queries, batches);
-        self.has_pieces = grouping.has_pieces();
-        let chosen = self.preliminary(queries, &grouping)?;
+        self.has_chunks = grouping.has_pieces();
+        let chosen = self.search_preliminary(queries, &grouping)?;
         let found: usize = chosen.iter().map(Vec::len).sum();
         span.arg("block", self.blocks);
         span.arg("partition", 0);
         span.arg("queries", queries.len() as u64);
         span.arg("residues", queries.iter().map(|query| u64::from(query.length)).sum());
         span.arg("hits", found as u64);
-        // About what they would be as a message.
+        // About their size as a message.
         span.arg("bytes", (found * size_of::<PrelimHit>()) as u64);
         span.arg("loaded_bytes", self.loader().statistics().bytes - loaded);
         drop(span);
-        self.phases.search += start.elapsed();
+        self.phase_times.search += start.elapsed();
         let start = Instant::now();
-        self.audience.stage(Stage::Align, chosen.iter().map(|hits| hits.len() as u64).sum());
+        self.audience.begin_stage(Stage::Align, chosen.iter().map(|hits| hits.len() as u64).sum());
         let mut span = self.recorder.begin(Lane::Search, Kind::Align);
         let (hits, overflowed) = self.trace_block((queries, &grouping), batches, &chosen, &[]);
         self.overflowed = overflowed;
@@ -162,60 +167,63 @@ impl<'a> TwoPhases<'a> {
         span.arg("partitions", 1);
         span.arg("hits", hits.iter().map(|hits| hits.len() as u64).sum());
         drop(span);
-        self.phases.traceback += start.elapsed();
+        self.phase_times.traceback += start.elapsed();
         self.blocks += 1;
         Ok(hits)
     }
 
-    /// Searches the same queries in those subjects only that were found, and finds the same: the statistics are those of the whole
-    /// database, and of each query no other subjects are looked at than its own.
+    /// Searches queries again in the subjects that they were found in, with the same results. The
+    /// statistics are those of the whole database, and each query is compared with its own subjects
+    /// only.
     ///
     /// # Errors
     /// A damaged database.
-    pub fn run_again(
+    pub fn search_known_subjects(
         &mut self,
         queries: &[Query],
         batches: &[usize],
         shown: &[ShownSubjects],
     ) -> Result<Vec<Vec<SubjectHit>>, DbError> {
         let grouping = self.engine.grouping(queries, batches);
-        let (merger, waves) =
+        let (merger, searchers) =
             (self.engine.merger(&grouping), self.engine.searchers(queries, &grouping));
         let oids: BTreeSet<u32> = shown.iter().flat_map(|shown| &shown.oids).copied().collect();
-        self.audience.stage(Stage::Search, (oids.len() * waves.len()) as u64);
+        self.audience.begin_stage(Stage::Search, (oids.len() * searchers.len()) as u64);
         self.target.searched.will_need(oids.iter().copied().collect::<BTreeSet<_>>());
         let oids: Vec<u32> = oids.into_iter().collect();
-        let mut chosen = merger.choose(self.scan.search_some(&merger, waves, &oids));
+        let mut chosen = merger.choose(self.scan.search_subjects(&merger, searchers, &oids));
         for (hits, shown) in chosen.iter_mut().zip(shown) {
             hits.retain(|hit| shown.oids.binary_search(&hit.oid).is_ok());
         }
-        self.audience.stage(Stage::Align, chosen.iter().map(|hits| hits.len() as u64).sum());
+        self.audience.begin_stage(Stage::Align, chosen.iter().map(|hits| hits.len() as u64).sum());
         Ok(self.trace_block((queries, &grouping), batches, &chosen, shown).0)
     }
 
-    /// The chosen preliminary hits of each query, in the order of the traceback.
-    fn preliminary(
+    /// Returns the chosen preliminary hits of each query, in the order of the traceback.
+    fn search_preliminary(
         &mut self,
         queries: &[Query],
         grouping: &Grouping,
     ) -> Result<Vec<Vec<PrelimHit>>, DbError> {
-        let (merger, waves) =
+        let (merger, searchers) =
             (self.engine.merger(grouping), self.engine.searchers(queries, grouping));
         let before = self.loader().statistics().bytes;
-        self.audience.stage(Stage::Search, self.scan.subjects() * waves.len() as u64);
-        let lists = self.scan.search(&merger, waves)?;
+        self.audience
+            .begin_stage(Stage::Search, self.scan.subject_count() * searchers.len() as u64);
+        let lists = self.scan.search(&merger, searchers)?;
         self.extensions = merger.extensions(&lists).iter().sum();
         let mut chosen = merger.choose(lists);
         self.drop_excluded(&mut chosen)?;
         if self.loader().statistics().bytes > before {
-            // The database was not in memory, or does not stay there: what comes next may not be either.
+            // The database was not in memory, or does not stay there: the next pages may be
+            // missing, too.
             let hits = chosen.iter().flatten().map(|hit| hit.oid);
             self.target.searched.will_need(hits.collect::<BTreeSet<_>>());
         }
         Ok(chosen)
     }
 
-    /// Drops the hits that BLAST+ drops when it is about to align them.
+    /// Drops the hits that BLAST+ drops just before it aligns them.
     fn drop_excluded(&self, chosen: &mut [Vec<PrelimHit>]) -> Result<(), DbError> {
         let mut known: BTreeMap<u32, Visibility> = BTreeMap::new();
         for hit in chosen.iter().flatten() {
@@ -229,8 +237,8 @@ impl<'a> TwoPhases<'a> {
         Ok(())
     }
 
-    /// Traceback of all batches of a block; for each query also whether more of its subjects were aligned than stay. `shown` are those
-    /// that stayed, if they were found before.
+    /// Traces back all batches of a block. Also returns for each query whether more of its subjects
+    /// were aligned than its list keeps. `shown` are the subjects that an earlier search kept.
     fn trace_block(
         &self,
         all: (&[Query], &Grouping),
@@ -250,7 +258,7 @@ impl<'a> TwoPhases<'a> {
         (hits.concat(), overflowed.concat())
     }
 
-    /// Traceback of one batch of queries.
+    /// Traces back one batch of queries.
     fn trace_batch(
         &self,
         (all, grouping): (&[Query], &Grouping),
@@ -273,7 +281,7 @@ impl<'a> TwoPhases<'a> {
         (selector.finish(), overflowed)
     }
 
-    /// Aligns query by query, from the `first` on, what is wanted.
+    /// Aligns the wanted hits of query after query; `first` is the number of the first.
     fn trace_queries(
         &self,
         (all, grouping): (&[Query], &Grouping),
@@ -287,7 +295,7 @@ impl<'a> TwoPhases<'a> {
         let unconditional = selector.unconditional();
         let mut next = 0;
         while next < unconditional {
-            let end = next + together(&chosen[next..unconditional]);
+            let end = next + count_aligned_together(&chosen[next..unconditional]);
             for (number, candidates) in (next..end).zip(align(next..end)) {
                 candidates.into_iter().for_each(|candidate| selector.offer(number, candidate));
             }
@@ -295,12 +303,12 @@ impl<'a> TwoPhases<'a> {
         }
         for (number, hits) in chosen.iter().enumerate().skip(unconditional) {
             let aligner = self.engine.aligner(all, grouping, first + number);
-            for wave in hits.chunks(MATCHES_PER_THREAD * rayon::current_num_threads()) {
-                if !wave.iter().any(|hit| selector.wants(hit.evalue)) {
+            for next_hits in hits.chunks(HITS_PER_THREAD * rayon::current_num_threads()) {
+                if !next_hits.iter().any(|hit| selector.wants(hit.evalue)) {
                     continue;
                 }
-                let wave: Vec<_> = wave.iter().map(|hit| (&aligner, hit)).collect();
-                for ((_, hit), candidate) in wave.iter().zip(self.scan.align(&wave)) {
+                let pairs: Vec<_> = next_hits.iter().map(|hit| (&aligner, hit)).collect();
+                for ((_, hit), candidate) in pairs.iter().zip(self.scan.align(&pairs)) {
                     if selector.wants(hit.evalue) {
                         selector.offer(number, candidate);
                     }
@@ -309,7 +317,7 @@ impl<'a> TwoPhases<'a> {
         }
     }
 
-    /// Aligns all hits of queries from the `first` on.
+    /// Aligns all hits of consecutive queries; `first` is the number of the first.
     fn align(
         &self,
         (queries, grouping): (&[Query], &Grouping),
@@ -329,9 +337,9 @@ impl<'a> TwoPhases<'a> {
     }
 }
 
-/// How many of these queries, at least one, are aligned together.
-fn together(hits: &[Vec<PrelimHit>]) -> usize {
-    let most = MATCHES_TOGETHER_PER_THREAD * rayon::current_num_threads();
+/// Returns how many of these queries, at least one, are aligned together.
+fn count_aligned_together(hits: &[Vec<PrelimHit>]) -> usize {
+    let most = HITS_TOGETHER_PER_THREAD * rayon::current_num_threads();
     let mut matches = 0;
     let fits = |hits: &&Vec<PrelimHit>| {
         matches += hits.len();

@@ -8,67 +8,75 @@ use fleetblast_metadata::order::RecordOrder;
 use fleetblast_metadata::records::{Record, RecordKind};
 use fleetblast_metadata::{Block, EncodingChoice, MetadataError};
 
-use super::Storage;
+use super::IoSitePlan;
 use crate::audience::Audience;
-use crate::crossing::mailbox::{Address, Job, Mailbox, Message, Piece};
 use crate::error::{Error, exit};
+use crate::io_channel::mailbox::{Address, BlockReport, Mailbox, Message, ReportRequest};
 use crate::metadata::{IoSite, ReportMaker, WantedQueries, open_site};
 use crate::output::Pages;
 use crate::threads::pool;
 
-/// Does the jobs of the manager until there are no more. An error is also sent to the manager.
+/// Handles the requests of the manager until there are no more. An error is also sent to the
+/// manager.
 ///
 /// # Errors
-/// A database that cannot be read, or is another one; a report that cannot be made.
-pub fn serve(mut mailbox: Mailbox, site: &Storage) -> Result<(), Error> {
-    let served = pool(site.threads).and_then(|pool| pool.install(|| make_all(&mut mailbox, site)));
+/// A database that is unreadable or not the searched one; a report that cannot be made.
+pub fn serve_manager(mut mailbox: Mailbox, site: &IoSitePlan) -> Result<(), Error> {
+    let served =
+        pool(site.threads).and_then(|pool| pool.install(|| make_reports(&mut mailbox, site)));
     served.inspect_err(|error| mailbox.fail(error))
 }
 
-fn make_all(mailbox: &mut Mailbox, site: &Storage) -> Result<(), Error> {
+fn make_reports(mailbox: &mut Mailbox, site: &IoSitePlan) -> Result<(), Error> {
     let body = match mailbox.wait()?.message {
-        Message::Begin(body) => body,
-        Message::Leave => return Ok(()),
+        Message::Header(body) => body,
+        Message::End => return Ok(()),
         _ => return Err(unexpected()),
     };
     let record = Record { kind: RecordKind::Header, offset: 0, body };
     let header = Header::decode(&record).map_err(|error| unreadable(&error))?;
     let lines = Warnings { program: header.program.clone(), lines: Mutex::default() };
     match (site.plan)(&header)? {
-        None => JobRunner::new(None, header.encodings, &lines).run(mailbox),
+        None => RequestHandler::new(None, header.encodings, &lines).run(mailbox),
         Some(plan) => open_site(&plan, &header, "at the other site", &lines, |site| {
-            JobRunner::new(Some(site), header.encodings, &lines).run(mailbox)
+            RequestHandler::new(Some(site), header.encodings, &lines).run(mailbox)
         }),
     }
 }
 
-/// Does one job after the other.
-struct JobRunner<'a> {
+/// Makes the report of one record after another.
+struct RequestHandler<'a> {
     maker: ReportMaker<'a, Bytes>,
     lines: &'a Warnings,
 }
 
-impl<'a> JobRunner<'a> {
+impl<'a> RequestHandler<'a> {
     fn new(site: Option<IoSite<'a>>, encodings: EncodingChoice, lines: &'a Warnings) -> Self {
         let (output, wanted) = (Bytes(Vec::new()), WantedQueries::new(Vec::new()));
-        JobRunner { maker: ReportMaker { site, encodings, output, wanted, begun: false }, lines }
+        RequestHandler {
+            maker: ReportMaker { site, encodings, output, wanted, begun: false },
+            lines,
+        }
     }
 
     fn run(mut self, mailbox: &mut Mailbox) -> Result<(), Error> {
         mailbox.send(Address::Manager, Message::Ready);
         loop {
             match mailbox.wait()?.message {
-                Message::Make(job) => {
-                    let piece = self.piece(job)?;
-                    mailbox.send(Address::Manager, Message::Made(piece));
+                Message::MakeReport(request) => {
+                    let report = self.make_report(request)?;
+                    mailbox.send(Address::Manager, Message::ReportMade(report));
                 }
-                Message::Leave => return Ok(()),
+                Message::End => return Ok(()),
                 _ => return Err(unexpected()),
             }
         }
     }
 
-    fn piece(&mut self, Job { number, queries, kind, body }: Job) -> Result<Piece, Error> {
+    fn make_report(
+        &mut self,
+        ReportRequest { number, queries, kind, body }: ReportRequest,
+    ) -> Result<BlockReport, Error> {
         let record = Record { kind, offset: 0, body };
         let mut reported = 0..0;
         if kind == RecordKind::End {
@@ -80,7 +88,7 @@ impl<'a> JobRunner<'a> {
                 self.maker.continue_report();
                 self.maker.count_others(end.counted);
             }
-            self.maker.end(Some(&end), self.lines)?;
+            self.maker.finish(Some(&end), self.lines)?;
         } else {
             if number > 0 {
                 // The maker of the first block made the start of the report.
@@ -90,12 +98,12 @@ impl<'a> JobRunner<'a> {
             if let Some(first) = block.queries.first() {
                 reported = first.number..first.number.saturating_add(block.queries.len() as u64);
             }
-            let unlike = |what| Error::new(exit::INPUT, format!("At the I/O site: {what}"));
-            self.maker.block(block, &unlike, self.lines)?;
+            let differs = |what| Error::new(exit::INPUT, format!("At the I/O site: {what}"));
+            self.maker.report_block(block, &differs, self.lines)?;
         }
         check_mapped_files()?;
         let bytes = std::mem::take(&mut self.maker.output.0);
-        Ok(Piece { number, queries: reported, bytes, lines: self.lines.drain() })
+        Ok(BlockReport { number, queries: reported, bytes, lines: self.lines.drain() })
     }
 }
 
@@ -109,7 +117,7 @@ impl Pages for Bytes {
     }
 }
 
-/// Collects the warnings of a job: the manager prints them in the order of the queries.
+/// Collects the warnings of a request: the manager prints them in query order.
 struct Warnings {
     /// Name of the program that searched, as typed.
     program: String,
@@ -127,11 +135,11 @@ impl Audience for Warnings {
         &self.program
     }
 
-    fn say(&self, line: &[u8]) {
+    fn print_line(&self, line: &[u8]) {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_vec());
     }
 
-    /// Drops warnings about the database: the search issues them.
+    /// Drops warnings about the database, which the search prints.
     fn warn(&self, _: &str) {}
 }
 

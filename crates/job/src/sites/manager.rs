@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, VecDeque};
 use fleetblast_metadata::records::RecordKind;
 
 use crate::audience::Audience;
-use crate::crossing::mailbox::{Address, Job, Mailbox, Message, Parcel, Piece};
 use crate::error::{Error, exit};
+use crate::io_channel::mailbox::{Address, BlockReport, Mailbox, Message, Parcel, ReportRequest};
 use crate::output::Output;
 use crate::plan::Destination;
 
-/// Most blocks per maker ahead of the next one to write: their reports wait in memory.
-const AHEAD: u64 = 2;
+/// Blocks per maker ahead of the written report, at most: their reports wait in memory.
+const BLOCKS_AHEAD: u64 = 2;
 
 /// State of the manager.
 struct Manager<'a> {
@@ -19,40 +19,40 @@ struct Manager<'a> {
     makers: u32,
     /// Threads of each maker.
     threads: u32,
-    /// Number of makers that have opened their database, and those of them without a job.
+    /// Number of makers with an open database, and the idle ones among them.
     ready: u32,
     idle: Vec<Address>,
-    /// Number of blocks that arrived, and the jobs that wait for a maker.
+    /// Number of blocks received, and the requests that wait for a maker.
     received: u64,
-    waiting: VecDeque<Job>,
-    /// Body sizes in bytes of the jobs that are not written, from the next one on.
+    waiting: VecDeque<ReportRequest>,
+    /// Body sizes in bytes of the records without a written report, in order.
     sizes: VecDeque<u64>,
-    /// Reports of jobs that wait for those of earlier jobs.
-    made: BTreeMap<u64, Piece>,
-    /// Number of the next job to write.
-    next: u64,
+    /// Reports that wait for those of earlier records.
+    reports: BTreeMap<u64, BlockReport>,
+    /// Number of the next record whose report is written.
+    next_number: u64,
     /// Number of queries whose report is written.
     queries: u64,
-    /// Number of all blocks, once it is known.
+    /// Number of all blocks, once the end record has arrived.
     end: Option<u64>,
-    /// Whether there is no report.
+    /// Whether nothing is searched, so that there is no report.
     is_empty: bool,
     output: Output,
     audience: &'a dyn Audience,
 }
 
-/// Has `makers` makers of `threads` threads each make the report, and gives it its name when it is
-/// complete.
+/// Distributes the records among `makers` makers of `threads` threads each, and publishes the
+/// report when it is complete.
 ///
 /// # Errors
-/// An error of the search, without a message; an error of a maker; a report that cannot be written.
-pub fn manage(
+/// A silent error of the search; an error of a maker; a report that cannot be written.
+pub fn run_manager(
     mailbox: &Mailbox,
     (makers, threads): (u32, u32),
     out: &Destination,
     audience: &dyn Audience,
 ) -> Result<(), Error> {
-    let _dismissal = Dismissal { mailbox, makers };
+    let _guard = MakersGuard { mailbox, makers };
     let run = || {
         let output = Output::open(out)?;
         Manager {
@@ -64,8 +64,8 @@ pub fn manage(
             received: 0,
             waiting: VecDeque::new(),
             sizes: VecDeque::new(),
-            made: BTreeMap::new(),
-            next: 0,
+            reports: BTreeMap::new(),
+            next_number: 0,
             queries: 0,
             end: None,
             is_empty: false,
@@ -83,22 +83,22 @@ pub fn manage(
 }
 
 /// Ends the makers when dropped.
-struct Dismissal<'a> {
+struct MakersGuard<'a> {
     mailbox: &'a Mailbox,
     makers: u32,
 }
 
-impl Drop for Dismissal<'_> {
+impl Drop for MakersGuard<'_> {
     fn drop(&mut self) {
         for maker in 0..self.makers {
-            self.mailbox.send(Address::Maker(maker), Message::Leave);
+            self.mailbox.send(Address::Maker(maker), Message::End);
         }
     }
 }
 
 impl Manager<'_> {
     fn run(mut self) -> Result<(), Error> {
-        while !self.is_empty && self.end.is_none_or(|end| self.next <= end) {
+        while !self.is_empty && self.end.is_none_or(|end| self.next_number <= end) {
             let Parcel { from, message, .. } = self.mailbox.wait()?;
             if let Message::Record(_, body) = &message {
                 let received = Message::Received(body.len() as u64, self.makers * self.threads);
@@ -115,13 +115,18 @@ impl Manager<'_> {
         match message {
             Message::Record(RecordKind::Header, body) => {
                 for maker in 0..self.makers {
-                    self.mailbox.send(Address::Maker(maker), Message::Begin(body.clone()));
+                    self.mailbox.send(Address::Maker(maker), Message::Header(body.clone()));
                 }
                 self.mailbox.send(Address::Search, Message::Written(body.len() as u64));
             }
             Message::Record(kind, body) => {
                 self.sizes.push_back(body.len() as u64);
-                self.waiting.push_back(Job { number: self.received, queries: 0, kind, body });
+                self.waiting.push_back(ReportRequest {
+                    number: self.received,
+                    queries: 0,
+                    kind,
+                    body,
+                });
                 match kind {
                     RecordKind::End => self.end = Some(self.received),
                     _ => self.received += 1,
@@ -131,21 +136,23 @@ impl Manager<'_> {
                 self.ready += 1;
                 self.idle.push(from);
             }
-            Message::Made(piece) => {
+            Message::ReportMade(report) => {
                 self.idle.push(from);
-                self.made.insert(piece.number, piece);
+                self.reports.insert(report.number, report);
             }
-            Message::Nothing => self.is_empty = true,
-            Message::Broken => return Err(Error::silent(exit::UNKNOWN)),
+            Message::NoSearch => self.is_empty = true,
+            Message::SearchFailed => return Err(Error::silent(exit::UNKNOWN)),
             Message::Failed(code, message) => return Err(Error::new(code, message)),
             _ => return Err(Error::engine("the I/O manager received an unexpected message")),
         }
         Ok(())
     }
 
-    /// Writes the reports that are next in the order.
+    /// Writes the reports that are next in order.
     fn write(&mut self) -> Result<(), Error> {
-        while let Some(Piece { queries, bytes, lines, .. }) = self.made.remove(&self.next) {
+        while let Some(BlockReport { queries, bytes, lines, .. }) =
+            self.reports.remove(&self.next_number)
+        {
             if !queries.is_empty() && queries.start != self.queries + 1 {
                 return Err(Error::engine(
                     "blocks of queries came to the I/O ranks out of their order",
@@ -153,29 +160,29 @@ impl Manager<'_> {
             }
             self.queries += queries.end.saturating_sub(queries.start);
             self.output.write(&bytes)?;
-            lines.iter().for_each(|line| self.audience.say(line));
-            self.next += 1;
+            lines.iter().for_each(|line| self.audience.print_line(line));
+            self.next_number += 1;
             let size = self.sizes.pop_front().unwrap_or_default();
             self.mailbox.send(Address::Search, Message::Written(size));
         }
         Ok(())
     }
 
-    /// Gives waiting jobs to idle makers.
+    /// Sends waiting requests to idle makers.
     fn distribute(&mut self) {
-        while let (Some(job), false) = (self.waiting.front(), self.idle.is_empty()) {
-            let may_begin = match job.kind {
-                // By then all databases are verified, and all blocks are reported.
-                RecordKind::End => self.ready == self.makers && self.next == job.number,
-                _ => job.number < self.next + AHEAD * u64::from(self.makers),
+        while let (Some(request), false) = (self.waiting.front(), self.idle.is_empty()) {
+            let may_begin = match request.kind {
+                // All databases are verified and all blocks reported by then.
+                RecordKind::End => self.ready == self.makers && self.next_number == request.number,
+                _ => request.number < self.next_number + BLOCKS_AHEAD * u64::from(self.makers),
             };
             if !may_begin {
                 return;
             }
-            if let (Some(job), Some(maker)) = (self.waiting.pop_front(), self.idle.pop()) {
-                // The end record is the last job, when all queries are counted.
-                let job = Job { queries: self.queries, ..job };
-                self.mailbox.send(maker, Message::Make(job));
+            if let (Some(request), Some(maker)) = (self.waiting.pop_front(), self.idle.pop()) {
+                // The end record is last, when all queries are counted.
+                let request = ReportRequest { queries: self.queries, ..request };
+                self.mailbox.send(maker, Message::MakeReport(request));
             }
         }
     }

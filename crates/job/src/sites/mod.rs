@@ -8,8 +8,8 @@
 //! * Each I/O rank has a maker. It opens the database, verifies that it is the one that was
 //!   searched, and makes reports of blocks.
 //!
-//! Each has an address and a mailbox, over channels between threads or over MPI. Nothing else
-//! crosses between the sites.
+//! Each role has an address and a mailbox, over channels between threads or over MPI. The sites
+//! exchange nothing else.
 
 mod maker;
 mod manager;
@@ -32,23 +32,23 @@ pub use self::without_mpi::{expand, report};
 use crate::error::Error;
 use crate::plan::{Destination, Plan};
 
-/// Function that makes the plan of a report from the header of metadata; it returns `None` if the
-/// report crosses as text.
-pub type PlanOf = dyn Fn(&Header) -> Result<Option<Plan>, Error> + Send + Sync;
+/// Function that makes the plan of a report from the header of metadata. Returns `None` if the
+/// metadata contain the report as text.
+pub type ReportPlanner = dyn Fn(&Header) -> Result<Option<Plan>, Error> + Send + Sync;
 
-/// The I/O site, at which the report is made.
-pub struct Storage {
+/// The plan of the I/O site, which makes the report.
+pub struct IoSitePlan {
     /// Number of I/O ranks.
     pub ranks: u32,
     /// Threads of each rank.
     pub threads: usize,
-    /// Where the report goes.
+    /// Destination of the report.
     pub out: Destination,
-    /// Makes the plan of the report.
-    pub plan: Box<PlanOf>,
+    /// Makes the plan of the report from the header.
+    pub plan: Box<ReportPlanner>,
 }
 
-impl Storage {
+impl IoSitePlan {
     /// Returns the number of ranks, and the threads of each.
     fn size(&self) -> (u32, u32) {
         (self.ranks, u32::try_from(self.threads).unwrap_or(u32::MAX))

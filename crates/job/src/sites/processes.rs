@@ -1,5 +1,5 @@
-//! Both sites in one job whose ranks are processes: messages between the sites, and among the I/O
-//! ranks, travel by MPI.
+//! Runs both sites in one job whose ranks are processes. MPI carries the messages between the sites
+//! and among the I/O ranks.
 
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -7,22 +7,22 @@ use std::thread::{self, ScopedJoinHandle};
 
 use fleetblast_mpi::{World, name_rank};
 
-use super::Storage;
-use super::maker::serve;
-use super::manager::manage;
-use super::reader::read;
+use super::IoSitePlan;
+use super::maker::serve_manager;
+use super::manager::run_manager;
+use super::reader::send_records;
 use crate::audience::Audience;
-use crate::crossing::mailbox::{Address, GONE, Mailbox, Outbox};
-use crate::crossing::{Bridge, SearchEndpoint};
 use crate::error::{Error, exit};
+use crate::io_channel::mailbox::{Address, Mailbox, Outbox, PARTNER_ENDED};
+use crate::io_channel::{SearchEndpoint, SiteConnection};
 use crate::metadata::OpenedMetadata;
-use crate::processes::{Role, agree, end_job, failure};
+use crate::processes::{Role, agree, end_job, mpi_failure};
 
 /// Makes the report on this rank and the others of its site. A failure ends all processes.
 ///
 /// # Errors
-/// What keeps the job from beginning.
-pub fn report(site: &Storage, audience: &Arc<dyn Audience>) -> Result<(), Error> {
+/// An error before the job begins.
+pub fn report(site: &IoSitePlan, audience: &Arc<dyn Audience>) -> Result<(), Error> {
     run::<fn() -> Result<OpenedMetadata, Error>>(site, None, audience)
 }
 
@@ -30,9 +30,9 @@ pub fn report(site: &Storage, audience: &Arc<dyn Audience>) -> Result<(), Error>
 /// processes.
 ///
 /// # Errors
-/// What keeps the job from beginning.
+/// An error before the job begins.
 pub fn expand(
-    site: &Storage,
+    site: &IoSitePlan,
     open: impl FnOnce() -> Result<OpenedMetadata, Error> + Send,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
@@ -40,83 +40,78 @@ pub fn expand(
 }
 
 fn run<F: FnOnce() -> Result<OpenedMetadata, Error> + Send>(
-    site: &Storage,
+    site: &IoSitePlan,
     open: Option<F>,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
-    let world = World::init().map_err(failure)?;
-    agree(&world, &Role::Report(site.ranks), "", &|text| audience.complain(text))?;
+    let world = World::init().map_err(mpi_failure)?;
+    agree(&world, &Role::Report(site.ranks), "", &|text| audience.print_message(text))?;
     let (rank, host) = (world.rank(), world.host().to_owned());
-    let (world, mut bridge) = Bridge::of_report(world, site.ranks, audience)?;
-    // Without a search it is the first rank that ends the job.
-    let ends_it = open.is_some() && rank == 0;
-    let ended = made(&world, &mut bridge, (site, open.filter(|_| rank == 0)), audience);
+    let (world, mut connection) = SiteConnection::for_io_ranks(world, site.ranks, audience)?;
+    // Without a search, the first rank ends the job.
+    let ends_job = open.is_some() && rank == 0;
+    let ended = run_roles(&world, &mut connection, (site, open.filter(|_| rank == 0)), audience);
     let closed = match ended {
-        Ok(()) => bridge.close(),
-        Err(error) if ends_it => Err(error),
+        Ok(()) => connection.close(),
+        Err(error) if ends_job => Err(error),
         // The search receives the error, and ends this process, too.
-        Err(error) => bridge.await_end().and(Err(placed(error, rank, &host))),
+        Err(error) => {
+            connection.await_end().and(Err(error.with_place(&name_rank(rank, Some(&host)))))
+        }
     };
     let Err(error) = closed else { return Ok(()) };
     end_job(&world, &**audience, &error)
 }
 
-/// Adds the rank that has the error to its message, if there is one.
-fn placed(error: Error, rank: usize, host: &str) -> Error {
-    if error.is_silent() {
-        return error;
-    }
-    let place = name_rank(rank, Some(host));
-    Error::new(error.exit_code, format!("{} ({place})", error.message))
-}
-
-/// Runs the manager, the maker and the reader that are on this rank to their ends.
-fn made(
+/// Runs the manager, the maker and the reader of this rank until they end.
+fn run_roles(
     world: &World,
-    bridge: &mut Bridge,
-    (site, open): (&Storage, Option<impl FnOnce() -> Result<OpenedMetadata, Error> + Send>),
+    connection: &mut SiteConnection,
+    (site, open): (&IoSitePlan, Option<impl FnOnce() -> Result<OpenedMetadata, Error> + Send>),
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
     let number = world.rank() as u32;
-    let place = name_rank(bridge.manager() + world.rank(), Some(world.host()));
-    let (out, sent) = channel();
-    bridge.set_outgoing(sent);
+    let place = name_rank(connection.manager() + world.rank(), Some(world.host()));
+    let (out, outgoing) = channel();
+    connection.set_outgoing(outgoing);
     let outbox = || -> Outbox {
         let out = out.clone();
-        // Parcels are sent as long as a thread is here.
+        // The bridge sends parcels until all threads of this rank have ended.
         Box::new(move |parcel| drop(out.send(parcel)))
     };
-    let mut post = |own| {
+    let mut open_mailbox = |own| {
         let (to, inbox) = channel();
-        bridge.register(own, to);
+        connection.register(own, to);
         Mailbox::new(own, inbox, outbox())
     };
-    let manager = (number == 0).then(|| post(Address::Manager));
-    let reader = open.map(|open| (open, SearchEndpoint::new(post(Address::Search))));
-    let maker = post(Address::Maker(number)).with_place(place);
+    let manager = (number == 0).then(|| open_mailbox(Address::Manager));
+    let reader = open.map(|open| (open, SearchEndpoint::new(open_mailbox(Address::Search))));
+    let maker = open_mailbox(Address::Maker(number)).with_place(place);
     thread::scope(|scope| {
-        let manager = manager
-            .map(|post| scope.spawn(move || manage(&post, site.size(), &site.out, &**audience)));
-        let maker = scope.spawn(move || serve(maker, site));
-        let reader = reader.map(|(open, near)| scope.spawn(move || read(open()?, near)));
+        let manager = manager.map(|mailbox| {
+            scope.spawn(move || run_manager(&mailbox, site.size(), &site.out, &**audience))
+        });
+        let maker = scope.spawn(move || serve_manager(maker, site));
+        let reader =
+            reader.map(|(open, endpoint)| scope.spawn(move || send_records(open()?, endpoint)));
         let others = [&manager, &reader];
-        let is_over = || {
+        let are_finished = || {
             let mut others = others.iter().filter_map(|thread| thread.as_ref());
             maker.is_finished() && others.all(ScopedJoinHandle::is_finished)
         };
-        let polled = bridge.await_threads(&is_over);
+        let polled = connection.await_threads(&are_finished);
         let join = |thread: ScopedJoinHandle<'_, Result<(), Error>>| {
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
-        let made = join(maker);
+        let maker_result = join(maker);
         let [managed, read] = [manager, reader].map(|thread| thread.map_or(Ok(()), join));
         // The thread that failed has the message; the others ended because of it.
-        let all = [read, managed, made, polled];
-        // A thread whose partner has ended knows no cause.
+        let all = [read, managed, maker_result, polled];
+        // A thread whose partner ended has no cause to report.
         let has_cause = |ended: &&Result<(), Error>| {
-            ended.as_ref().is_err_and(|error| !error.is_silent() && error.message != GONE)
+            ended.as_ref().is_err_and(|error| !error.is_silent() && error.message != PARTNER_ENDED)
         };
-        // If nobody reads the report any more, the manager ends in silence.
+        // If the reader of a pipe has closed it, the manager ends without a message.
         let is_unread = |ended: &&Result<(), Error>| {
             ended.as_ref().is_err_and(|error| error.exit_code == exit::CLOSED_PIPE)
         };

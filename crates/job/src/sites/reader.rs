@@ -1,18 +1,18 @@
-//! Reads the metadata of another site, for ranks that all make the report.
+//! Reads a file of metadata for the ranks that make its report.
 
 use fleetblast_metadata::MetadataError;
 use fleetblast_metadata::records::RecordKind;
 
-use crate::crossing::SearchEndpoint;
 use crate::error::Error;
-use crate::metadata::{OpenedMetadata, fault, no_room};
+use crate::io_channel::SearchEndpoint;
+use crate::metadata::{OpenedMetadata, fault, memory_error};
 
-/// Sends the records of a file to the manager, and waits until the report is complete.
+/// Sends the records of a file to the manager and waits for the report.
 ///
 /// # Errors
 /// Damaged or truncated metadata; the error that ended the manager.
-pub fn read(mut opened: OpenedMetadata, mut endpoint: SearchEndpoint) -> Result<(), Error> {
-    endpoint.send_record(RecordKind::Header, &opened.header.encode().map_err(no_room)?)?;
+pub fn send_records(mut opened: OpenedMetadata, mut endpoint: SearchEndpoint) -> Result<(), Error> {
+    endpoint.send_record(RecordKind::Header, &opened.header.encode().map_err(memory_error)?)?;
     loop {
         let path = opened.path.clone();
         let broken = |error: &MetadataError| {

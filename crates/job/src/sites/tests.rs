@@ -1,5 +1,5 @@
-//! Tests of the manager, and of the endpoint of the search; the tests send the messages of all
-//! others.
+//! Tests of the manager and of the search's endpoint. The tests send the messages of all other
+//! roles.
 
 use std::fs;
 use std::path::Path;
@@ -9,17 +9,17 @@ use std::time::Duration;
 
 use fleetblast_metadata::records::RecordKind;
 
-use super::manager::manage;
-use crate::audience::Nobody;
-use crate::crossing::IoChannel;
-use crate::crossing::mailbox::{Address, Job, Mailbox, Message, Parcel, Piece};
+use super::manager::run_manager;
+use crate::audience::SilentAudience;
 use crate::error::{Error, exit};
+use crate::io_channel::IoChannel;
+use crate::io_channel::mailbox::{Address, BlockReport, Mailbox, Message, Parcel, ReportRequest};
 use crate::plan::Destination;
 
 /// Longest time to wait for a message.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A manager, and the channels to and from it.
+/// A manager and the channels to and from it.
 struct ManagerUnderTest {
     to: Sender<Parcel>,
     from: Receiver<Parcel>,
@@ -33,7 +33,8 @@ impl ManagerUnderTest {
         let ((to, inbox), (out, from)) = (channel(), channel());
         let mailbox = Mailbox::new(Address::Manager, inbox, Box::new(move |it| drop(out.send(it))));
         let report = Destination::File(directory.path().join("report"));
-        let ended = thread::spawn(move || manage(&mailbox, (makers, 2), &report, &Nobody));
+        let ended =
+            thread::spawn(move || run_manager(&mailbox, (makers, 2), &report, &SilentAudience));
         ManagerUnderTest { to, from, ended, directory }
     }
 
@@ -45,12 +46,13 @@ impl ManagerUnderTest {
         self.send(Address::Search, Message::Record(kind, body.to_vec()));
     }
 
-    fn made(&self, maker: u32, number: u64, bytes: &[u8]) {
-        let piece = Piece { number, queries: 0..0, bytes: bytes.to_vec(), lines: Vec::new() };
-        self.send(Address::Maker(maker), Message::Made(piece));
+    fn send_report(&self, maker: u32, number: u64, bytes: &[u8]) {
+        let report =
+            BlockReport { number, queries: 0..0, bytes: bytes.to_vec(), lines: Vec::new() };
+        self.send(Address::Maker(maker), Message::ReportMade(report));
     }
 
-    /// Returns its next message that is not about received bytes.
+    /// Returns the manager's next message that is not about received bytes.
     fn next_message(&self) -> (Address, Message) {
         loop {
             let parcel = self.from.recv_timeout(LIMIT).expect("it sends nothing");
@@ -60,7 +62,7 @@ impl ManagerUnderTest {
         }
     }
 
-    /// Whether it sends nothing for a while.
+    /// Whether the manager sends nothing for a while.
     fn is_silent(&self) -> bool {
         while let Ok(parcel) = self.from.recv_timeout(Duration::from_millis(50)) {
             if !matches!(parcel.message, Message::Received(..)) {
@@ -70,11 +72,11 @@ impl ManagerUnderTest {
         true
     }
 
-    /// Returns the maker and the number of the next job.
-    fn job(&self) -> (Address, u64) {
+    /// Returns the maker and the number of the next request.
+    fn next_request(&self) -> (Address, u64) {
         match self.next_message() {
-            (maker, Message::Make(Job { number, .. })) => (maker, number),
-            other => panic!("{other:?} is no job"),
+            (maker, Message::MakeReport(ReportRequest { number, .. })) => (maker, number),
+            other => panic!("{other:?} is no request"),
         }
     }
 
@@ -94,35 +96,35 @@ const SECOND: Address = Address::Maker(1);
 fn reports_are_written_in_order_while_more_blocks_arrive() {
     let manager = ManagerUnderTest::new(2);
     manager.record(RecordKind::Header, b"header");
-    assert_eq!(manager.next_message(), (FIRST, Message::Begin(b"header".to_vec())));
-    assert_eq!(manager.next_message(), (SECOND, Message::Begin(b"header".to_vec())));
+    assert_eq!(manager.next_message(), (FIRST, Message::Header(b"header".to_vec())));
+    assert_eq!(manager.next_message(), (SECOND, Message::Header(b"header".to_vec())));
     assert_eq!(manager.next_message(), (Address::Search, Message::Written(6)));
     manager.record(RecordKind::Block, b"0");
     manager.record(RecordKind::Block, b"one");
     manager.send(SECOND, Message::Ready);
-    assert_eq!(manager.job(), (SECOND, 0));
-    manager.made(1, 0, b"zero ");
+    assert_eq!(manager.next_request(), (SECOND, 0));
+    manager.send_report(1, 0, b"zero ");
     assert_eq!(manager.next_message(), (Address::Search, Message::Written(1)));
-    assert_eq!(manager.job(), (SECOND, 1));
+    assert_eq!(manager.next_request(), (SECOND, 1));
     manager.record(RecordKind::Block, b"2");
     manager.send(FIRST, Message::Ready);
-    assert_eq!(manager.job(), (FIRST, 2));
+    assert_eq!(manager.next_request(), (FIRST, 2));
     manager.record(RecordKind::End, b"end");
     // Block 2 waits for block 1, and the end for both.
-    manager.made(0, 2, b"two ");
-    manager.made(1, 1, b"one ");
+    manager.send_report(0, 2, b"two ");
+    manager.send_report(1, 1, b"one ");
     assert_eq!(manager.next_message(), (Address::Search, Message::Written(3)));
     assert_eq!(manager.next_message(), (Address::Search, Message::Written(1)));
     assert!(manager.report().is_none(), "it has its name before it is whole");
-    let (maker, number) = manager.job();
+    let (maker, number) = manager.next_request();
     assert_eq!(number, 3);
     let Address::Maker(maker) = maker else { panic!("{maker:?} makes nothing") };
-    manager.made(maker, 3, b"end");
+    manager.send_report(maker, 3, b"end");
     assert_eq!(manager.next_message(), (Address::Search, Message::Written(3)));
     assert_eq!(manager.next_message(), (Address::Search, Message::Done));
     assert_eq!(
         [manager.next_message(), manager.next_message()],
-        [FIRST, SECOND].map(|it| (it, Message::Leave))
+        [FIRST, SECOND].map(|it| (it, Message::End))
     );
     assert_eq!(manager.report().unwrap(), b"zero one two end");
     assert_eq!(manager.ended.join().unwrap(), Ok(()));
@@ -134,19 +136,19 @@ fn makers_do_not_get_far_ahead_of_the_written_report() {
     let manager = ManagerUnderTest::new(2);
     (0..9u8).for_each(|number| manager.record(RecordKind::Block, &[number]));
     manager.send(FIRST, Message::Ready);
-    assert_eq!(manager.job(), (FIRST, 0));
+    assert_eq!(manager.next_request(), (FIRST, 0));
     manager.send(SECOND, Message::Ready);
     for number in 1..4 {
-        assert_eq!(manager.job(), (SECOND, number));
-        manager.made(1, number, b"");
+        assert_eq!(manager.next_request(), (SECOND, number));
+        manager.send_report(1, number, b"");
     }
     assert!(manager.is_silent());
-    manager.made(0, 0, b"");
+    manager.send_report(0, 0, b"");
     (0..4).for_each(|_| assert_eq!(manager.next_message(), (Address::Search, Message::Written(1))));
-    let mut numbers = [manager.job().1, manager.job().1];
+    let mut numbers = [manager.next_request().1, manager.next_request().1];
     numbers.sort_unstable();
     assert_eq!(numbers, [4, 5]);
-    manager.send(Address::Search, Message::Broken);
+    manager.send(Address::Search, Message::SearchFailed);
     assert!(manager.ended.join().unwrap().is_err());
 }
 
@@ -162,7 +164,7 @@ fn there_is_no_end_before_all_databases_are_verified() {
     assert_eq!(manager.next_message(), (Address::Search, failed));
     assert_eq!(
         [manager.next_message(), manager.next_message()],
-        [FIRST, SECOND].map(|it| (it, Message::Leave))
+        [FIRST, SECOND].map(|it| (it, Message::End))
     );
     assert_eq!(manager.ended.join().unwrap(), Err(Error::new(exit::DATABASE, wrong)));
     assert!(ManagerUnderTest::is_empty(manager.directory.path()));
@@ -179,11 +181,11 @@ fn a_search_that_ends_early_ends_the_other_site_and_leaves_nothing() {
     let manager = ManagerUnderTest::new(1);
     manager.record(RecordKind::Block, b"0");
     manager.send(FIRST, Message::Ready);
-    assert_eq!(manager.job(), (FIRST, 0));
-    manager.made(0, 0, b"zero");
+    assert_eq!(manager.next_request(), (FIRST, 0));
+    manager.send_report(0, 0, b"zero");
     drop(search);
-    let last = io.sent.recv_timeout(LIMIT).unwrap();
-    assert_eq!((last.to, &last.message), (Address::Manager, &Message::Broken));
+    let last = io.from_search.recv_timeout(LIMIT).unwrap();
+    assert_eq!((last.to, &last.message), (Address::Manager, &Message::SearchFailed));
     manager.to.send(last).unwrap();
     let error = manager.ended.join().unwrap().unwrap_err();
     assert!(error.is_silent(), "the search reports its error itself: {error}");
@@ -196,7 +198,7 @@ fn the_search_receives_the_error_that_ended_the_other_site() {
     let (mut search, io) = (channel.search_endpoint().unwrap(), channel.io_endpoint().unwrap());
     let send = |message| {
         let parcel = Parcel::new(Address::Search, Address::Manager, message);
-        io.to.send(parcel).unwrap();
+        io.to_search.send(parcel).unwrap();
     };
     search.send_record(RecordKind::Header, b"header").unwrap();
     send(Message::Written(6));
@@ -204,7 +206,7 @@ fn the_search_receives_the_error_that_ended_the_other_site() {
     send(Message::Failed(exit::OUTPUT, "full".to_owned()));
     assert_eq!(search.check(), Err(Error::new(exit::OUTPUT, "full")));
     drop(search);
-    let sent: Vec<Message> = io.sent.try_iter().map(|parcel| parcel.message).collect();
+    let sent: Vec<Message> = io.from_search.try_iter().map(|parcel| parcel.message).collect();
     assert_eq!(sent, [Message::Record(RecordKind::Header, b"header".to_vec())]);
 }
 
@@ -212,15 +214,15 @@ fn the_search_receives_the_error_that_ended_the_other_site() {
 fn a_search_waits_for_a_site_that_is_far_behind() {
     let channel = IoChannel::new();
     let (mut search, io) = (channel.search_endpoint().unwrap(), channel.io_endpoint().unwrap());
-    let piece = vec![0; 33 << 20];
+    let body = vec![0; 33 << 20];
     let sender = thread::spawn(move || {
-        (0..3).for_each(|_| search.send_record(RecordKind::Block, &piece).unwrap());
+        (0..3).for_each(|_| search.send_record(RecordKind::Block, &body).unwrap());
     });
-    (0..2).for_each(|_| drop(io.sent.recv_timeout(LIMIT).unwrap()));
-    assert!(io.sent.recv_timeout(Duration::from_millis(50)).is_err(), "it does not wait");
+    (0..2).for_each(|_| drop(io.from_search.recv_timeout(LIMIT).unwrap()));
+    assert!(io.from_search.recv_timeout(Duration::from_millis(50)).is_err(), "it does not wait");
     let message = Message::Written(33 << 20);
-    io.to.send(Parcel::new(Address::Search, Address::Manager, message)).unwrap();
-    io.sent.recv_timeout(LIMIT).unwrap();
+    io.to_search.send(Parcel::new(Address::Search, Address::Manager, message)).unwrap();
+    io.from_search.recv_timeout(LIMIT).unwrap();
     sender.join().unwrap();
 }
 
@@ -233,7 +235,7 @@ fn the_search_measures_the_channel() {
         let message = Message::Received(bytes as u64, 6);
         let parcel = Parcel::new(Address::Search, Address::Manager, message);
         let at = parcel.at + Duration::from_millis(after);
-        io.to.send(Parcel { at, ..parcel }).unwrap();
+        io.to_search.send(Parcel { at, ..parcel }).unwrap();
     };
     assert!(search.pace().is_none(), "nothing has arrived yet");
     search.send_record(RecordKind::Header, &[0; 100]).unwrap();

@@ -1,9 +1,8 @@
-//! Replaces the processes of an I/O site in a build without MPI: refuses processes that were
-//! started together.
+//! Replaces the I/O ranks in a build without MPI: refuses several processes.
 
 use std::sync::Arc;
 
-use super::Storage;
+use super::IoSitePlan;
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::metadata::OpenedMetadata;
@@ -11,8 +10,8 @@ use crate::metadata::OpenedMetadata;
 /// Refuses to make a report with processes that cannot communicate.
 ///
 /// # Errors
-/// Always, where there are several.
-pub fn report(_: &Storage, _: &Arc<dyn Audience>) -> Result<(), Error> {
+/// Several processes.
+pub fn report(_: &IoSitePlan, _: &Arc<dyn Audience>) -> Result<(), Error> {
     let refused = fleetblast_mpi::launched().map_or(Ok(()), |launch| launch.refuse_without_mpi());
     refused.map_err(|error| Error::new(exit::INPUT, error.to_string()))
 }
@@ -20,9 +19,9 @@ pub fn report(_: &Storage, _: &Arc<dyn Audience>) -> Result<(), Error> {
 /// Refuses to expand metadata with processes that cannot communicate.
 ///
 /// # Errors
-/// Always, where there are several.
+/// Several processes.
 pub fn expand(
-    site: &Storage,
+    site: &IoSitePlan,
     _: impl FnOnce() -> Result<OpenedMetadata, Error> + Send,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {

@@ -1,15 +1,15 @@
-//! Fingerprints of what is searched.
+//! Fingerprints of the searched subjects.
 
 use fleetblast_db::Database;
 use fleetblast_db::fingerprint::Fingerprinter;
 
-use super::Target;
+use super::SubjectDatabase;
 use crate::digest::Digest;
 use crate::error::Error;
 use crate::fingerprint::SequenceFile;
 
-impl Target {
-    /// The fingerprint of everything here but the sequences in files of volumes.
+impl SubjectDatabase {
+    /// Computes the fingerprint of all searched data except for the sequences in files of volumes.
     ///
     /// # Errors
     /// None for sequences that are in memory.
@@ -17,21 +17,21 @@ impl Target {
         let mut state = Digest::default();
         let selected = [&self.searched, &self.whole].map(Database::selection_fingerprint);
         let masks = (&self.lower_case, &self.masks, self.has_hard_masks);
-        let rest = (&self.totals, self.is_listed, self.nothing_included, &self.summary);
-        state.add(&(selected, masks, rest, self.part_start));
+        let rest = (&self.totals, self.is_listed, self.is_database_empty, &self.summary);
+        state.add(&(selected, masks, rest, self.searched_start));
         if !self.is_on_disk() {
             state.add(&self.memory_fingerprint()?);
         }
         Ok(state.finish())
     }
 
-    /// The fingerprint of masks, statistics and lists: of all but sequences and definition lines.
-    /// Names and dates do not count.
+    /// Computes the fingerprint of masks, statistics and lists: of all data but sequences and
+    /// definition lines. Names and dates do not count.
     pub fn rest_fingerprint(&self) -> u128 {
         let mut state = Digest::default();
         let included = [&self.searched, &self.whole].map(Database::included_fingerprint);
         let masks = (&self.lower_case, &self.masks, self.has_hard_masks);
-        let rest = (&self.totals, self.is_listed, self.nothing_included, self.part_start);
+        let rest = (&self.totals, self.is_listed, self.is_database_empty, self.searched_start);
         state.add(&(included, masks, rest));
         state.finish()
     }

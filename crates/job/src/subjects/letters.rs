@@ -9,35 +9,35 @@ use fleetblast_seq::alphabet;
 use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::nucleotide::blastna;
 
-/// What stands for a masked base. BLAST+ writes the blastna code of `N` where codes of ncbi4na are meant (`s_SeqDBMaskSequence`,
-/// seqdbvol.cpp), and so reads `B`.
+/// Code of a masked base. BLAST+ writes the blastna code of `N` where codes of ncbi4na are expected
+/// (`s_SeqDBMaskSequence`, seqdbvol.cpp), and so reads `B`.
 const MASKED_BASE: u8 = blastna::of_ncbi4na(blastna::N);
 
-/// What a database holds of a sequence.
+/// The stored letters of a sequence.
 #[derive(Clone, Copy, Debug)]
-pub enum Stored<'a> {
-    /// A protein, NCBIstdaa.
+pub enum StoredSequence<'a> {
+    /// Residues of a protein (NCBIstdaa).
     Residues(&'a [u8]),
     /// Nucleotides.
     Bases(Bases<'a>),
 }
 
-impl<'a> Stored<'a> {
+impl<'a> StoredSequence<'a> {
     /// Number of letters.
     pub fn length(&self) -> u32 {
         match self {
-            Stored::Residues(residues) => residues.len() as u32,
-            Stored::Bases(bases) => bases.length(),
+            StoredSequence::Residues(residues) => residues.len() as u32,
+            StoredSequence::Bases(bases) => bases.length(),
         }
     }
 
-    /// A part of the sequence as written; `None` where it has fewer letters.
+    /// Returns a range of the letters without masks; `None` if it exceeds the sequence.
     pub fn part(&self, range: Range<u32>) -> Option<Cow<'a, [u8]>> {
         match self {
-            Stored::Residues(residues) => {
+            StoredSequence::Residues(residues) => {
                 residues.get(range.start as usize..range.end as usize).map(Cow::Borrowed)
             }
-            Stored::Bases(bases) => {
+            StoredSequence::Bases(bases) => {
                 let mut letters = Vec::new();
                 bases.decode_blastna(range.clone(), &mut letters);
                 (letters.len() == range.len()).then_some(Cow::Owned(letters))
@@ -45,28 +45,29 @@ impl<'a> Stored<'a> {
         }
     }
 
-    /// What stands for masked letters.
+    /// Returns the code that replaces masked letters.
     pub fn masked_letter(&self) -> u8 {
         match self {
-            Stored::Residues(_) => alphabet::X,
-            Stored::Bases(_) => MASKED_BASE,
+            StoredSequence::Residues(_) => alphabet::X,
+            StoredSequence::Bases(_) => MASKED_BASE,
         }
     }
 }
 
 /// A subject as it is aligned or shown.
 #[derive(Clone, Copy, Debug)]
-pub struct Letters<'a> {
+pub struct MaskedLetters<'a> {
     /// The sequence.
-    pub stored: Stored<'a>,
-    /// What of it is masked.
+    pub stored: StoredSequence<'a>,
+    /// Its masks.
     pub masks: Masks<'a>,
 }
 
-impl<'a> Letters<'a> {
-    /// What a frame reads; `None` where it has fewer letters, or no such frame.
+impl<'a> MaskedLetters<'a> {
+    /// Returns the letters of a frame; `None` if the range exceeds it, or if there is no such
+    /// frame.
     pub fn view(&self, frame: Frame, read: Range<u32>) -> Option<Cow<'a, [u8]>> {
-        if matches!(self.stored, Stored::Residues(_)) != (frame == Frame::Protein) {
+        if matches!(self.stored, StoredSequence::Residues(_)) != (frame == Frame::Protein) {
             return None;
         }
         let length = self.stored.length();
@@ -82,22 +83,23 @@ impl<'a> Letters<'a> {
     }
 }
 
-impl<'a> Letters<'a> {
-    /// The letters of a part, as they are aligned.
+impl<'a> MaskedLetters<'a> {
+    /// Returns the letters of a range as they are aligned.
     fn aligned(&self, range: Range<u32>) -> Cow<'a, [u8]> {
         let start = range.start;
         let letters = self.stored.part(range).unwrap_or_default();
         self.masks.aligned(letters, start, self.stored.masked_letter())
     }
 
-    /// The letters of these parts at their places, as they are aligned.
+    /// Returns the sequence with the letters of these ranges as they are aligned. Other letters may
+    /// be missing.
     pub fn aligned_parts(&self, parts: &[Range<u32>]) -> Cow<'a, [u8]> {
         let whole = 0..self.stored.length();
         let is_whole = matches!(parts, [part] if *part == whole);
-        if is_whole || matches!(self.stored, Stored::Residues(_)) {
+        if is_whole || matches!(self.stored, StoredSequence::Residues(_)) {
             return self.aligned(whole);
         }
-        // Memory of zeros costs nothing before it is used: of a chromosome little is.
+        // Zeroed memory has no cost until it is used, and few letters of a chromosome are.
         let mut letters = vec![0; whole.len()];
         for range in parts {
             let place = range.start as usize..range.end as usize;
@@ -107,7 +109,7 @@ impl<'a> Letters<'a> {
     }
 }
 
-impl SubjectLetters for Letters<'_> {
+impl SubjectLetters for MaskedLetters<'_> {
     fn length(&self) -> u32 {
         self.stored.length()
     }

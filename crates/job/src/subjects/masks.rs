@@ -1,4 +1,4 @@
-//! Masked stretches of the subjects: lower case of FASTA, or what is stored with a database.
+//! Masked ranges of the subjects: lower case in FASTA, or masks stored with a database.
 
 use std::ops::Range;
 
@@ -9,75 +9,76 @@ use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::plan::{DatabaseMask, MaskAlgorithm};
 
-/// The masked stretches of each subject, ascending: 8 bytes for each of them and for each subject.
+/// The masked ranges of each subject, ascending. Each range and each subject takes 8 bytes.
 #[derive(Debug, Default, serde::Serialize)]
 pub struct SubjectMasks {
-    /// Where the stretches of each subject begin; empty without any masks.
+    /// Index of the first range of each subject; empty without any masks.
     starts: Vec<usize>,
-    stretches: Vec<Range<u32>>,
+    ranges: Vec<Range<u32>>,
 }
 
 impl SubjectMasks {
-    /// The stretches of a subject.
-    pub fn of(&self, oid: u32) -> &[Range<u32>] {
+    /// Returns the ranges of a subject.
+    pub fn ranges_of(&self, oid: u32) -> &[Range<u32>] {
         let oid = oid as usize;
         match (self.starts.get(oid), self.starts.get(oid + 1)) {
-            (Some(&start), Some(&end)) => &self.stretches[start..end],
+            (Some(&start), Some(&end)) => &self.ranges[start..end],
             _ => &[],
         }
     }
 
-    /// Whether the search has no masks at all.
+    /// Whether no subject has masks, because the search uses none.
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }
 
-    fn push(&mut self, stretches: impl IntoIterator<Item = Range<u32>>) {
+    fn push(&mut self, ranges: impl IntoIterator<Item = Range<u32>>) {
         if self.starts.is_empty() {
             self.starts.push(0);
         }
-        self.stretches.extend(stretches);
-        self.starts.push(self.stretches.len());
+        self.ranges.extend(ranges);
+        self.starts.push(self.ranges.len());
     }
 }
 
 impl FromIterator<Vec<Range<u32>>> for SubjectMasks {
     fn from_iter<I: IntoIterator<Item = Vec<Range<u32>>>>(subjects: I) -> Self {
         let mut masks = Self::default();
-        subjects.into_iter().for_each(|stretches| masks.push(stretches));
+        subjects.into_iter().for_each(|ranges| masks.push(ranges));
         masks
     }
 }
 
 /// Stored masks that a search uses.
 #[derive(Debug, Default)]
-pub struct Stored {
-    /// Of every sequence.
+pub struct StoredMasks {
+    /// The masks of all sequences.
     pub masks: SubjectMasks,
-    /// For each database named, what reports say of the algorithm.
+    /// For each named database, the text about the algorithm in reports.
     pub algorithms: Vec<Vec<u8>>,
 }
 
-/// The masks that the options name. Without such an algorithm BLAST+ warns and goes on.
-pub fn stored(
+/// Reads the stored masks that the options select. BLAST+ warns and continues if there is no such
+/// algorithm.
+pub fn read_stored_masks(
     wanted: &DatabaseMask,
     names: &str,
     database: &Database,
     search: &SearchPath,
     audience: &dyn Audience,
-) -> Result<Stored, Error> {
+) -> Result<StoredMasks, Error> {
     let masks = database.masks()?;
     let Some(id) = algorithm(wanted, names, database.kind(), &masks)? else {
         let text =
             format!("Subject mask not found in {names}, proceeding without subject masking.");
         audience.warn(&text);
-        return Ok(Stored::default());
+        return Ok(StoredMasks::default());
     };
-    // BLAST+ opens each database by itself for what it says of it.
+    // BLAST+ opens each database separately for this text.
     let algorithms = database.infos().iter().map(|info| {
         let name = String::from_utf8_lossy(&info.name);
-        let one = Database::open(&name, database.kind(), search);
-        let masks = one.and_then(|one| one.masks())?;
+        let single = Database::open(&name, database.kind(), search);
+        let masks = single.and_then(|single| single.masks())?;
         let found = masks.algorithms().iter().find(|algorithm| algorithm.id == id);
         let found = found.ok_or_else(|| unsupported(id, &masks))?;
         let mut text = [b"'", &found.name[..], b"'"].concat();
@@ -87,20 +88,20 @@ pub fn stored(
         Ok(text)
     });
     let algorithms = algorithms.collect::<Result<_, Error>>()?;
-    let mut stored = Stored { algorithms, ..Stored::default() };
+    let mut stored = StoredMasks { algorithms, ..StoredMasks::default() };
     for oid in 0..database.oid_count() {
         let length = database.length_of(oid);
-        let mut stretches = masks.ranges(oid, id)?;
-        // Whoever made them may have made mistakes.
-        stretches.iter_mut().for_each(|stretch| stretch.end = stretch.end.min(length));
-        stretches.retain(|stretch| !stretch.is_empty());
-        stretches.sort_unstable_by_key(|stretch| stretch.start);
-        stored.masks.push(stretches);
+        let mut ranges = masks.ranges(oid, id)?;
+        // Corrects possible mistakes of the program that made the masks.
+        ranges.iter_mut().for_each(|range| range.end = range.end.min(length));
+        ranges.retain(|range| !range.is_empty());
+        ranges.sort_unstable_by_key(|range| range.start);
+        stored.masks.push(ranges);
     }
     Ok(stored)
 }
 
-/// The number of the algorithm, `None` if there is no such name.
+/// Returns the number of the algorithm; `None` if there is no such name.
 fn algorithm(
     wanted: &DatabaseMask,
     names: &str,

@@ -1,4 +1,4 @@
-//! What is searched: databases, or the sequences of a FASTA file.
+//! The searched subjects: databases, or the sequences of a FASTA file.
 
 mod fingerprint;
 mod letters;
@@ -23,7 +23,7 @@ use fleetblast_seq::alphabet;
 use fleetblast_seq::fasta::{FastaError, Problem};
 use fleetblast_seq::frame::Frame;
 
-pub use self::letters::{Letters, Stored};
+pub use self::letters::{MaskedLetters, StoredSequence};
 use self::masks::SubjectMasks;
 use crate::audience::Audience;
 use crate::error::{Error, NO_SEQUENCES};
@@ -34,36 +34,37 @@ use crate::plan::{Plan, Source, Subjects};
 const MIN_SUBJECT_LENGTH: i32 = 10;
 
 /// An opened database, or subjects held in memory.
-pub struct Target {
-    /// What is searched: for `-subject_loc` only parts of the subjects.
+pub struct SubjectDatabase {
+    /// The searched sequences: for `-subject_loc`, only parts of the subjects.
     pub searched: Database,
     /// The whole subjects, for reports.
     whole: Database,
-    /// Lower-case stretches of each whole subject, with `-subject` and `-lcase_masking`.
+    /// Lower-case ranges of each whole subject, with `-subject` and `-lcase_masking`.
     lower_case: SubjectMasks,
-    /// The same of what is searched, or stored masks.
+    /// Masks of the searched sequences: their lower case, or stored masks.
     masks: SubjectMasks,
-    /// The masks are as good as absent; otherwise only no words are looked for there.
+    /// Whether nothing aligns to masked residues; otherwise they only get no words.
     has_hard_masks: bool,
-    /// Statistics.
+    /// Totals for the statistics.
     pub totals: DatabaseTotals,
-    /// The user listed what to search.
+    /// Whether the user listed the sequences to search.
     is_listed: bool,
-    /// A list leaves nothing of the database.
-    pub nothing_included: bool,
-    /// Proteins are aligned without gaps, which BLAST+ does without a look at their definition lines.
-    aligns_unseen: bool,
-    /// Where the searched parts of subjects begin (`-subject_loc`), from 0.
-    part_start: u32,
-    /// For reports.
+    /// Whether a restriction leaves no sequence of the database.
+    pub is_database_empty: bool,
+    /// Whether excluded subjects are aligned, too. BLAST+ aligns proteins without gaps before it
+    /// reads their definition lines.
+    aligns_excluded: bool,
+    /// Start of the searched part of each subject (`-subject_loc`), from 0.
+    searched_start: u32,
+    /// Description of the database for reports.
     pub summary: DatabaseSummary,
     /// The names of taxa, if reports show them.
     pub taxonomy: TaxonomyNames,
 }
 
-impl Target {
-    /// Opens what the plan names; what is odd about it is told.
-    pub fn open(plan: &Plan, audience: &dyn Audience) -> Result<Target, Error> {
+impl SubjectDatabase {
+    /// Opens the subjects of a plan. Warnings go to the audience.
+    pub fn open(plan: &Plan, audience: &dyn Audience) -> Result<SubjectDatabase, Error> {
         let target = match &plan.subjects {
             Subjects::Database(names) => open_database(names, plan, audience)?,
             Subjects::Fasta { source, name, range } => {
@@ -71,16 +72,16 @@ impl Target {
             }
         };
         let is_protein = target.searched.kind() == SequenceKind::Protein;
-        let aligns_unseen = is_protein && plan.params.common().ungapped;
-        Ok(Target { taxonomy: open_taxonomy(plan, audience)?, aligns_unseen, ..target })
+        let aligns_excluded = is_protein && plan.params.common().ungapped;
+        Ok(SubjectDatabase { taxonomy: open_taxonomy(plan, audience)?, aligns_excluded, ..target })
     }
 
-    /// Letters of all that reports call the database.
+    /// Number of letters of all databases that reports name.
     pub fn letters(&self) -> i64 {
         self.summary.paragraphs.iter().map(|paragraph| paragraph.residues).sum()
     }
 
-    /// What is odd about the definition lines that this process has read.
+    /// Returns the odd definition lines that this process has read.
     pub fn odd_headers(&self) -> Vec<OddHeader> {
         self.whole.odd_headers()
     }
@@ -90,56 +91,55 @@ impl Target {
         self.searched.volume_file(0, VolumeFile::Sequences).is_some()
     }
 
-    /// A whole subject.
-    fn stored(&self, oid: u32) -> Option<Stored<'_>> {
+    /// Returns the letters of a whole subject.
+    fn stored(&self, oid: u32) -> Option<StoredSequence<'_>> {
         if self.whole.kind() == SequenceKind::Nucleotide {
-            return self.whole.bases_of(oid).ok().map(Stored::Bases);
+            return self.whole.bases_of(oid).ok().map(StoredSequence::Bases);
         }
-        Some(Stored::Residues(self.whole.residues_of(oid)))
+        Some(StoredSequence::Residues(self.whole.residues_of(oid)))
     }
 
-    /// What becomes of hits to a subject, which a restriction may hide.
+    /// Returns whether hits to a subject are visible, which a restriction may prevent.
     ///
     /// # Errors
     /// A damaged database.
     pub fn visibility(&self, oid: u32) -> Result<Visibility, DbError> {
         match self.searched.visibility(oid)? {
-            Visibility::Excluded if self.aligns_unseen => Ok(Visibility::Unreported),
+            Visibility::Excluded if self.aligns_excluded => Ok(Visibility::Unreported),
             visibility => Ok(visibility),
         }
     }
 
-    /// Whether hits to a subject are of this visibility. Damage is an error later, when they are
-    /// reported.
-    pub fn is(&self, oid: u32, wanted: Visibility) -> bool {
+    /// Whether a subject has this visibility. Damage is reported later, with the hits.
+    pub fn has_visibility(&self, oid: u32, wanted: Visibility) -> bool {
         self.visibility(oid).is_ok_and(|visibility| visibility == wanted)
     }
 
-    /// What is masked of a sequence that is searched.
-    pub fn masked(&self, oid: u32) -> Masks<'_> {
-        let stretches = self.masks.of(oid);
-        // Stored masks are those of all sequences, but each of these has its own lower case.
-        let is_without = self.masks.is_empty() || self.summary.is_subject && stretches.is_empty();
+    /// Returns the masks of a searched sequence.
+    pub fn masks_of(&self, oid: u32) -> Masks<'_> {
+        let ranges = self.masks.ranges_of(oid);
+        // Stored masks are those of all sequences; lower case is that of each sequence.
+        let is_without = self.masks.is_empty() || self.summary.is_subject && ranges.is_empty();
         match self.has_hard_masks {
             _ if is_without => Masks::None,
-            true => Masks::Hard(stretches),
-            false => Masks::Soft(stretches),
+            true => Masks::Hard(ranges),
+            false => Masks::Soft(ranges),
         }
     }
 }
 
-impl SubjectSource for Target {
+impl SubjectSource for SubjectDatabase {
     fn extent(&self, oid: u32) -> Extent {
-        let searched = self.part_start..self.part_start + self.searched.length_of(oid);
+        let searched = self.searched_start..self.searched_start + self.searched.length_of(oid);
         Extent { length: self.whole.length_of(oid), searched }
     }
 
     fn view(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
-        Letters { stored: self.stored(oid)?, masks: Masks::None }.view(frame, read)
+        MaskedLetters { stored: self.stored(oid)?, masks: Masks::None }.view(frame, read)
     }
 
     fn aligned(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
-        Letters { stored: self.stored(oid)?, masks: self.masked(oid) }.view(frame, read)
+        MaskedLetters { stored: self.stored(oid)?, masks: self.masks_of(oid) }.view(frame, read)
     }
 
     fn deflines(&self, oid: u32) -> Result<Vec<fleetblast_db::Defline>, Cause> {
@@ -156,12 +156,12 @@ impl SubjectSource for Target {
 
     fn masks(&self, oid: u32) -> &[Range<u32>] {
         let shown = if self.summary.is_subject { &self.lower_case } else { &self.masks };
-        shown.of(oid)
+        shown.ranges_of(oid)
     }
 }
 
-/// Opens the taxonomy database, if the report may show names of taxa. One that cannot be used does not
-/// keep BLAST+ from searching, so it only brings warnings.
+/// Opens the taxonomy database, if the report may show names of taxa. One that cannot be used only
+/// causes warnings, as in BLAST+.
 fn open_taxonomy(plan: &Plan, audience: &dyn Audience) -> Result<TaxonomyNames, Error> {
     let format = plan.report.options(plan.parse_deflines).format;
     let shows_columns = format.columns().is_some_and(Columns::have_taxon_names);
@@ -173,14 +173,18 @@ fn open_taxonomy(plan: &Plan, audience: &dyn Audience) -> Result<TaxonomyNames, 
     let names = TaxonomyNames::find(&SearchPath::from_environment()?);
     if let Some(fault) = names.fault() {
         if let Some(said) = &fault.said {
-            audience.blame(said);
+            audience.print_error(said);
         }
         audience.warn(&format!("there are no names of taxa: {}", fault.reason));
     }
     Ok(names)
 }
 
-fn open_database(names: &str, plan: &Plan, audience: &dyn Audience) -> Result<Target, Error> {
+fn open_database(
+    names: &str,
+    plan: &Plan,
+    audience: &dyn Audience,
+) -> Result<SubjectDatabase, Error> {
     let search = SearchPath::from_environment()?;
     let mut warnings = Vec::new();
     let kind = plan.subject_kind;
@@ -188,26 +192,26 @@ fn open_database(names: &str, plan: &Plan, audience: &dyn Audience) -> Result<Ta
     let database = Database::open_restricted(names, kind, &search, user, &mut warnings);
     warnings.iter().for_each(|warning| audience.warn(warning));
     let database = database?;
-    refuse_uncounted(&database, plan)?;
+    refuse_uncounted_residues(&database, plan)?;
     let shortest = database
         .counted_lengths()
         .map_or(MIN_SUBJECT_LENGTH, |(shortest, _)| i32::try_from(shortest).unwrap_or(i32::MAX));
     let stored = match &plan.database_mask {
-        Some(wanted) => masks::stored(wanted, names, &database, &search, audience)?,
-        None => masks::Stored::default(),
+        Some(wanted) => masks::read_stored_masks(wanted, names, &database, &search, audience)?,
+        None => masks::StoredMasks::default(),
     };
-    Ok(Target {
-        totals: totals(&database, plan, shortest),
+    Ok(SubjectDatabase {
+        totals: database_totals(&database, plan, shortest),
         is_listed: user.is_some_and(|user| !user.negative && !user.is_empty()),
-        nothing_included: database.whole().sequences == 0,
-        aligns_unseen: false,
+        is_database_empty: database.whole().sequences == 0,
+        aligns_excluded: false,
         summary: DatabaseSummary {
             kind: database.kind(),
             label: names.as_bytes().to_vec(),
             paragraphs: paragraphs(&database, &stored.algorithms),
             is_subject: false,
         },
-        part_start: 0,
+        searched_start: 0,
         whole: database.clone(),
         searched: database,
         lower_case: SubjectMasks::default(),
@@ -217,9 +221,9 @@ fn open_database(names: &str, plan: &Plan, audience: &dyn Audience) -> Result<Ta
     })
 }
 
-/// Refuses a database that counts no residues but has some: BLAST+ then searches each sequence as a
-/// database of its own (`db_length == 0` in blast_engine.c), whatever `STATS_TOTLEN` says.
-fn refuse_uncounted(database: &Database, plan: &Plan) -> Result<(), Error> {
+/// Refuses a database that counts no residues but has some. BLAST+ searches each of its sequences
+/// as a database of its own (`db_length == 0` in blast_engine.c), whatever `STATS_TOTLEN` is.
+fn refuse_uncounted_residues(database: &Database, plan: &Plan) -> Result<(), Error> {
     let has_residues =
         || database.oids().iter().cloned().flatten().any(|oid| database.length_of(oid) > 0);
     if database.whole().residues == 0 && has_residues() {
@@ -229,8 +233,8 @@ fn refuse_uncounted(database: &Database, plan: &Plan) -> Result<(), Error> {
     Ok(())
 }
 
-/// What BLAST+ calls the sequences of a FASTA file.
-const SUBJECTS: &str = "User specified sequence set";
+/// BLAST+'s name for the sequences of a FASTA file.
+const SUBJECTS_NAME: &str = "User specified sequence set";
 
 fn open_fasta(
     source: &Source,
@@ -238,18 +242,24 @@ fn open_fasta(
     range: Option<&Range<usize>>,
     plan: &Plan,
     audience: &dyn Audience,
-) -> Result<Target, Error> {
-    // psiblast does not know the file's name where it reports (`CBlastFormat`'s second constructor, blast_format.cpp).
+) -> Result<SubjectDatabase, Error> {
+    // psiblast does not know the file's name in its reports (`CBlastFormat`'s second constructor,
+    // blast_format.cpp).
     let (title, label) = match plan.iteration {
-        Some(_) => (format!("{SUBJECTS}."), format!("{SUBJECTS} (Input: )")),
-        None => (format!("{SUBJECTS} (Input: {name})."), format!("{SUBJECTS} (Input: {name})")),
+        Some(_) => (format!("{SUBJECTS_NAME}."), format!("{SUBJECTS_NAME} (Input: )")),
+        None => (
+            format!("{SUBJECTS_NAME} (Input: {name})."),
+            format!("{SUBJECTS_NAME} (Input: {name})"),
+        ),
     };
     let subjects = read_subjects(source, range, plan, audience)?;
     let whole = subjects.iter().map(|subject| subject.record.clone());
     let kind = plan.subject_kind;
     let whole = Database::from_records(title.as_bytes(), kind, whole)?;
-    let parts: Vec<Record> =
-        subjects.iter().map(|subject| subject.searched(kind, range)).collect::<Result<_, _>>()?;
+    let parts: Vec<Record> = subjects
+        .iter()
+        .map(|subject| subject.searched_part(kind, range))
+        .collect::<Result<_, _>>()?;
     let searched = Database::from_records(title.as_bytes(), kind, parts)?;
     let (lower_case, masks) = if plan.params.common().lcase_masking {
         let (whole, parts): (Vec<_>, Vec<_>) =
@@ -260,18 +270,18 @@ fn open_fasta(
     };
     let lengths = (0..searched.oid_count()).map(|oid| searched.length_of(oid) as i32);
     let shortest = lengths.min().unwrap_or(0).max(MIN_SUBJECT_LENGTH);
-    Ok(Target {
-        totals: totals(&searched, plan, shortest),
+    Ok(SubjectDatabase {
+        totals: database_totals(&searched, plan, shortest),
         is_listed: false,
-        nothing_included: false,
-        aligns_unseen: false,
+        is_database_empty: false,
+        aligns_excluded: false,
         summary: DatabaseSummary {
             kind: searched.kind(),
             label: label.into_bytes(),
             paragraphs: paragraphs(&searched, &[]),
             is_subject: true,
         },
-        part_start: range.map_or(0, |range| range.start as u32),
+        searched_start: range.map_or(0, |range| range.start as u32),
         whole,
         searched,
         lower_case,
@@ -282,14 +292,18 @@ fn open_fasta(
 }
 
 /// A sequence of `-subject`.
-struct Subject {
+struct FastaSubject {
     record: Record,
     lower_case: Vec<Range<u32>>,
 }
 
-impl Subject {
-    /// The part to search, as BLAST+ loads it: like queries, in proteins with `X` for `O`.
-    fn searched(&self, kind: SequenceKind, range: Option<&Range<usize>>) -> Result<Record, Error> {
+impl FastaSubject {
+    /// Returns the searched part, as BLAST+ loads it: in proteins with `X` for `O`, like queries.
+    fn searched_part(
+        &self,
+        kind: SequenceKind,
+        range: Option<&Range<usize>>,
+    ) -> Result<Record, Error> {
         let residues = &self.record.residues;
         let part = match range {
             None => 0..residues.len(),
@@ -308,9 +322,9 @@ impl Subject {
         Ok(Record { deflines: self.record.deflines.clone(), residues })
     }
 
-    /// The lower-case stretches of the whole sequence, and those of the part to search. The latter end before their last
-    /// residue, which BLAST+ does not mask (`s_SeqLoc2MaskedSubjRanges`, `blast_setup_cxx.cpp`); so one of a single residue
-    /// only keeps words from reaching across its start.
+    /// Returns the lower-case ranges of the whole sequence and of the searched part. The latter end
+    /// before their last residue, which BLAST+ does not mask (`s_SeqLoc2MaskedSubjRanges`,
+    /// `blast_setup_cxx.cpp`). A range of a single residue only prevents words across its start.
     fn masks(self, range: Option<&Range<usize>>) -> (Vec<Range<u32>>, Vec<Range<u32>>) {
         let from = range.map_or(0, |range| range.start as u32);
         let to = range.map_or(u32::MAX, |range| range.end as u32);
@@ -321,8 +335,8 @@ impl Subject {
     }
 }
 
-/// What is wrong with subjects. BLAST+ looks for a first definition line before it reads them.
-fn subjects_failure(error: &FastaError, audience: &dyn Audience) -> Error {
+/// Converts an error of the reader. BLAST+ first looks for a definition line.
+fn fasta_error(error: &FastaError, audience: &dyn Audience) -> Error {
     match error {
         FastaError::Invalid { line, problem: Problem::NoDefline, .. } => {
             let what = format!("Query input doesn't start with a defline or comment, line {line}");
@@ -339,29 +353,29 @@ fn read_subjects(
     range: Option<&Range<usize>>,
     plan: &Plan,
     audience: &dyn Audience,
-) -> Result<Vec<Subject>, Error> {
+) -> Result<Vec<FastaSubject>, Error> {
     let (input, _) = open_input(source, audience).map_err(|error| match path(source).is_dir() {
-        // For BLAST+ a directory is an empty file.
+        // BLAST+ treats a directory as an empty file.
         true => Error::engine(format_args!("{NO_SEQUENCES}\n({error})")),
         false => error,
     })?;
     let mut reader = reader(input, source, plan.subject_kind, plan.parse_deflines);
     let (mut subjects, mut unnamed) = (Vec::new(), 0);
-    let failed = |error| subjects_failure(&error, audience);
+    let failed = |error| fasta_error(&error, audience);
     while let Some(record) = reader.next_record().map_err(failed)? {
         for warning in &record.warnings {
-            audience.complain(&warning.message_for(audience.program()));
+            audience.print_message(&warning.message_for(audience.program()));
         }
         unnamed += u32::from(record.ids.is_empty());
-        // The part to search may begin where the sequence ends; beyond that is an error.
+        // The searched part may begin at the end of the sequence; beyond that is an error.
         if record.residues.len() == range.map_or(0, |range| range.start) {
             let mut name = message_name(&record, "Subject", unnamed as usize);
             if record.title.is_empty() {
-                // The blank before a title is there without one, too.
+                // BLAST+ writes the blank before a title even without one.
                 name.push(b' ');
             }
             let text = [&name[..], b": Subject sequence contains no data"].concat();
-            audience.warn_alone(&text);
+            audience.warn_from_rank(&text);
         }
         let lower_case = record.lower_case;
         let record = if record.ids.is_empty() {
@@ -369,7 +383,7 @@ fn read_subjects(
         } else {
             Record::identified(record.ids, record.title, record.residues)
         };
-        subjects.push(Subject { record, lower_case });
+        subjects.push(FastaSubject { record, lower_case });
     }
     if subjects.is_empty() {
         return Err(Error::engine(NO_SEQUENCES));
@@ -377,9 +391,10 @@ fn read_subjects(
     Ok(subjects)
 }
 
-fn totals(database: &Database, plan: &Plan, min_length: i32) -> DatabaseTotals {
+fn database_totals(database: &Database, plan: &Plan, min_length: i32) -> DatabaseTotals {
     let (residues, sequences) = match database.stats_residues() {
-        // Without any residues BLAST+ takes the first sequence for all (`BLAST_GetSubjectTotals`, blast_setup.c).
+        // Without residues BLAST+ takes the first sequence for all (`BLAST_GetSubjectTotals`,
+        // blast_setup.c).
         0 if database.oid_count() > 0 => (i64::from(database.length_of(0)), 1),
         residues => (residues as i64, database.stats_sequences() as i64),
     };
@@ -393,7 +408,7 @@ fn totals(database: &Database, plan: &Plan, min_length: i32) -> DatabaseTotals {
     }
 }
 
-/// `algorithms` is what to say of stored masks, for each database or for none.
+/// Describes each database; `algorithms` has the text about stored masks for each, or is empty.
 fn paragraphs(database: &Database, algorithms: &[Vec<u8>]) -> Vec<DatabaseParagraph> {
     database
         .infos()

@@ -1,4 +1,4 @@
-//! One file from the parts of all ranks.
+//! Joins the parts of a trace that the ranks wrote.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -12,18 +12,18 @@ use serde_json::json;
 use super::{Description, PROCESS};
 use crate::output::write_whole;
 
-/// Where a rank's part of a trace is while it works.
+/// Returns the path of a rank's part of a trace.
 fn part_path(trace: &Path, rank: u32) -> PathBuf {
     let mut name = OsString::from(trace);
     name.push(format!(".{rank}.part"));
     name.into()
 }
 
-/// A new part, in a directory where others may write, too: what is there of that name, as after a run that was killed, is
-/// removed and not written to, nor is a link followed.
+/// Creates a new part, possibly in a directory where others may write. A file of that name, as a
+/// killed run leaves it, is removed; it is not written to, and a link is not followed.
 ///
 /// # Errors
-/// It cannot be made.
+/// A file that cannot be created.
 pub fn create_part(trace: &Path, rank: u32) -> io::Result<File> {
     let path = part_path(trace, rank);
     match fs::remove_file(&path) {
@@ -35,7 +35,7 @@ pub fn create_part(trace: &Path, rank: u32) -> io::Result<File> {
 /// Removes the parts of all ranks.
 fn remove_parts(trace: &Path, owner: u32) {
     for path in (0..).map(|rank| part_path(trace, rank)) {
-        // Best effort: they are in nobody's way.
+        // Best effort: parts that stay do no harm.
         let own = fs::symlink_metadata(&path).is_ok_and(|meta| meta.uid() == owner);
         if !own || fs::remove_file(path).is_err() {
             return;
@@ -43,28 +43,28 @@ fn remove_parts(trace: &Path, owner: u32) {
     }
 }
 
-/// Joins the parts that the ranks recorded to one trace, and removes them, also if it fails. All
-/// ranks must have finished.
+/// Joins the parts of all ranks to one trace and removes them, even after an error. All ranks must
+/// have finished.
 ///
 /// # Errors
 /// Parts that cannot be read, a trace that cannot be written.
 pub fn join(trace: &Path, description: &Description) -> io::Result<()> {
     let own = fs::symlink_metadata(part_path(trace, 0))?.uid();
     let joined = write_whole(trace, |file| write(trace, file, description, own));
-    // Also those that an earlier run on more ranks left when it was killed.
+    // Includes the parts of an earlier run on more ranks that was killed.
     remove_parts(trace, own);
     joined
 }
 
 fn write(trace: &Path, file: &mut File, description: &Description, own: u32) -> io::Result<()> {
     let mut out = BufWriter::new(file);
-    let of_process = json!({
+    let process_name = json!({
         "ph": "M", "pid": PROCESS, "tid": 0, "ts": 0, "name": "process_name",
         "args": {"name": description.made_by},
     });
     write!(
         out,
-        "{{\"displayTimeUnit\":\"ms\",\"otherData\":{},\"traceEvents\":[\n{of_process}",
+        "{{\"displayTimeUnit\":\"ms\",\"otherData\":{},\"traceEvents\":[\n{process_name}",
         serde_json::to_string(description)?
     )?;
     for rank in 0..description.ranks {

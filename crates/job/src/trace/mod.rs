@@ -1,13 +1,14 @@
 //! Timelines of a search on many ranks: what each rank did when (`-trace`).
 //!
-//! A timeline is a file in the trace event format of Chrome (JSON object format), which <https://ui.perfetto.dev> and
-//! `fleetblast report` open. Times are in microseconds since 1970, by the clock of each rank's host. Every rank has a
-//! track (a "thread" of the one "process") for each [`Lane`] that it has. A slice (`ph` X) is a work, its category
-//! (`cat`) the [`Kind`] of the work, its arguments are numbers such as block, partition, residues, bytes. Counters (`ph`
-//! C) tell of waiting tasks, memory and messages. What was searched, and how, is in `otherData`: the [`Description`].
+//! A timeline is a file in the trace event format of Chrome (JSON object format), which
+//! <https://ui.perfetto.dev> and `fleetblast report` open. Times are in microseconds since 1970, by
+//! the clock of each rank's host. Every rank has a track (a "thread" of the one "process") for each
+//! of its [`Lane`]s. A slice (`ph` X) is an activity. Its category (`cat`) is the [`Kind`] of the
+//! activity, its arguments are numbers such as block, partition, residues, bytes. Counters (`ph` C)
+//! record waiting tasks, memory and messages. `otherData` is the [`Description`] of the search.
 //!
-//! While a rank works it appends its events to a file of its own beside the trace; in the end the parts are joined
-//! ([`join`]). So memory is a buffer per rank, whatever the length of the search.
+//! While a rank works, it appends its events to a file of its own next to the trace. At the end the
+//! parts are [joined](join). So memory is a buffer per rank, however long the search takes.
 
 mod join;
 mod read;
@@ -25,13 +26,13 @@ use crate::error::Error;
 
 pub use self::join::join;
 pub use self::read::{Slice, Timeline};
-pub use self::record::{Loaded, Recorder, Span, Sums};
+pub use self::record::{Loaded, RankTotals, Recorder, Span};
 
-/// What a work is about.
+/// The kind of an activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Opening what is searched.
+    /// Opening the database.
     Load,
     /// Reading queries.
     Read,
@@ -45,18 +46,18 @@ pub enum Kind {
     Describe,
     /// Formatting.
     Format,
-    /// A master's works: merging hits, choosing, laying the output out.
+    /// The master merges hits, chooses among them, and lays out the output.
     Merge,
-    /// Putting together bytes for another rank that writes them.
+    /// Gathering bytes for another rank that writes them.
     Send,
     /// Writing to the output or to the checkpoint.
     Write,
-    /// Search threads without work.
+    /// Search threads without a task.
     Wait,
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Kind; 11] = [
         Kind::Load,
         Kind::Read,
@@ -71,7 +72,7 @@ impl Kind {
         Kind::Wait,
     ];
 
-    /// The word for it in files and figures.
+    /// Returns the word for the kind in files and figures.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Load => "load",
@@ -95,12 +96,12 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What of a rank works beside its other lanes: a track of the timeline.
+/// A part of a rank that works concurrently with the others: a track of the timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lane {
     /// The search threads.
     Search,
-    /// What writes and sends beside the search.
+    /// Threads that write and send concurrently with the search.
     Output,
     /// The group's master.
     Master,
@@ -111,7 +112,7 @@ pub enum Lane {
 impl Lane {
     const ALL: [Lane; 4] = [Lane::Search, Lane::Output, Lane::Master, Lane::Supermaster];
 
-    /// The word for it in names of tracks.
+    /// Returns the word for the lane in the names of tracks.
     pub fn name(self) -> &'static str {
         match self {
             Lane::Search => "search",
@@ -125,19 +126,19 @@ impl Lane {
 /// A lane of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Track {
-    /// The rank.
+    /// The number of the rank.
     pub rank: u32,
     /// Its lane.
     pub lane: Lane,
 }
 
 impl Track {
-    /// The number of the track in a file.
+    /// Returns the number of the track in a file.
     fn tid(self) -> u64 {
         u64::from(self.rank) * Lane::ALL.len() as u64 + self.lane as u64
     }
 
-    fn of_tid(tid: u64) -> Self {
+    fn from_tid(tid: u64) -> Self {
         let lanes = Lane::ALL.len() as u64;
         Track { rank: (tid / lanes) as u32, lane: Lane::ALL[(tid % lanes) as usize] }
     }
@@ -149,17 +150,17 @@ impl fmt::Display for Track {
     }
 }
 
-/// An event as it stands in the file.
+/// An event in the form of the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Event {
-    /// What it is: X a slice, C a counter, M a name.
+    /// Phase: X for a slice, C for a counter, M for a name.
     ph: String,
     pid: u64,
-    /// The track.
+    /// Number of the track.
     tid: u64,
     /// Microseconds since 1970.
     ts: u64,
-    /// Microseconds.
+    /// Duration in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     dur: Option<u64>,
     name: String,
@@ -169,7 +170,7 @@ struct Event {
     args: Map<String, Value>,
 }
 
-/// A trace that cannot be written.
+/// Creates the error for a trace that cannot be written.
 pub fn failure(trace: &Path, error: &io::Error) -> Error {
     Error::output(format_args!("{error} (-trace {})", trace.display()))
 }
@@ -182,48 +183,48 @@ pub const RESULT_MEMORY: &str = "result memory";
 pub const WAITING_OUTPUT: &str = "waiting output";
 /// Counter of a rank: messages sent to others.
 pub const MESSAGES: &str = "messages";
-/// Counter of a rank: about how many bytes these had.
+/// Counter of a rank: approximate bytes of these messages.
 pub const MESSAGE_BYTES: &str = "message bytes";
 
-/// The one process of a trace.
+/// Number of the one process of a trace.
 const PROCESS: u64 = 1;
 
-/// What was searched, and how: what the slices alone do not tell.
+/// Describes the search, as far as slices do not.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Description {
-    /// Program and version that made the file.
+    /// Program and version that wrote the file.
     pub made_by: String,
-    /// Ranks.
+    /// Number of ranks.
     pub ranks: u32,
-    /// Search threads of each.
+    /// Search threads of each rank.
     pub threads: u32,
-    /// Cores of the host of the first rank that its process may use.
+    /// Cores that the process may use on the host of the first rank.
     pub cores: u32,
-    /// All ranks are in one process.
+    /// Whether all ranks are in one process.
     pub one_process: bool,
-    /// Hosts on which the ranks are, as many consecutive ones on each.
+    /// Number of hosts; each has the same number of consecutive ranks.
     pub hosts: u32,
-    /// Groups of ranks.
+    /// Number of groups of ranks.
     pub groups: u32,
-    /// How often a group holds the database.
+    /// Number of copies of the database in a group.
     pub replicas: u32,
     /// Residues of each partition.
     pub partition_residues: Vec<u64>,
-    /// How the output got into the file.
+    /// How the output is written to the file.
     pub output: Strategy,
-    /// How queries got to the groups.
+    /// How queries are assigned to the groups.
     pub schedule: Schedule,
-    /// The database as named.
+    /// Name of the database, as typed.
     pub database: String,
-    /// All queries.
+    /// Number of queries.
     pub queries: u64,
-    /// Their residues.
+    /// Residues of the queries.
     pub query_residues: u64,
     /// Wall time of the whole program, in seconds.
     pub wall_seconds: f64,
 }
 
-/// The file.
+/// The file of a trace.
 #[derive(Debug, Deserialize)]
 struct File {
     #[serde(rename = "otherData")]

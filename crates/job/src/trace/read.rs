@@ -1,4 +1,4 @@
-//! Reading of timelines.
+//! Reads timelines.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,40 +10,40 @@ use serde_json::{Map, Value};
 use super::{Description, Event, File, Kind, Track};
 use crate::error::{Error, exit};
 
-/// What all ranks did. Times are in seconds since the first event.
+/// The activities of all ranks. Times are in seconds since the first event.
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
-    /// What was searched, and how.
+    /// Description of the search.
     pub description: Description,
-    /// Works and waits, by track and start.
+    /// Activities and waits, by track and start.
     pub slices: Vec<Slice>,
-    /// Values of counters over time, by name; names begin with the rank.
+    /// Values of counters over time, by name. Names begin with the rank.
     pub counters: BTreeMap<String, Vec<(f64, f64)>>,
-    /// When the last slice ends.
+    /// End of the last slice.
     pub end: f64,
 }
 
-/// A work or a wait.
+/// An activity or a wait.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slice {
-    /// Whose.
+    /// Its track.
     pub track: Track,
-    /// What it is about.
+    /// Its kind.
     pub kind: Kind,
-    /// When it began.
+    /// Its start.
     pub start: f64,
-    /// When it ended.
+    /// Its end.
     pub end: f64,
     args: Map<String, Value>,
 }
 
 impl Slice {
-    /// How long it took.
+    /// Duration in seconds.
     pub fn seconds(&self) -> f64 {
         self.end - self.start
     }
 
-    /// A number that says something of the work.
+    /// Returns a number that describes the activity.
     pub fn arg(&self, name: &str) -> Option<u64> {
         self.args.get(name).and_then(Value::as_u64)
     }
@@ -69,10 +69,10 @@ impl Timeline {
         Ok(timeline)
     }
 
-    /// Takes a trace apart.
+    /// Parses a trace.
     ///
     /// # Errors
-    /// What is no trace of FleetBLAST.
+    /// Data that are no trace of FleetBLAST.
     pub fn parse(trace: impl io::Read) -> Result<Self, serde_json::Error> {
         serde_json::from_reader(trace).map(Timeline::new)
     }
@@ -88,7 +88,7 @@ impl Timeline {
                     let (start, end) = (seconds(ts), seconds(ts + dur.unwrap_or(0)));
                     timeline.end = timeline.end.max(end);
                     timeline.slices.push(Slice {
-                        track: Track::of_tid(tid),
+                        track: Track::from_tid(tid),
                         kind,
                         start,
                         end,
@@ -108,8 +108,8 @@ impl Timeline {
         timeline
     }
 
-    /// Slices of some kind.
-    pub fn of(&self, kind: Kind) -> impl Iterator<Item = &Slice> {
+    /// Returns the slices of a kind.
+    pub fn slices_of(&self, kind: Kind) -> impl Iterator<Item = &Slice> {
         self.slices.iter().filter(move |slice| slice.kind == kind)
     }
 }

@@ -1,4 +1,4 @@
-//! Recording of what a rank does, as it does it.
+//! Records the activities of a rank while it works.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,43 +12,44 @@ use serde_json::{Map, Value};
 
 use super::join::create_part;
 use super::{Event, Kind, Lane, MESSAGE_BYTES, MESSAGES, PROCESS, Track};
-use crate::cost::Account;
+use crate::cost::EncodingCosts;
 
-/// Gaps between works of the search threads that are not worth a slice.
+/// Shorter gaps between activities of the search threads get no slice.
 const SHORT_WAIT: Duration = Duration::from_micros(100);
-/// Time between two values of a counter, at least.
-const COUNT_EVERY: Duration = Duration::from_millis(5);
+/// Time between two recorded values of a counter, at least.
+const COUNTER_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Records what a rank does; copies record into the same. One that is off does nothing, not even look at the clock.
+/// Records the activities of a rank; clones share the recording. A recorder that is off does
+/// nothing and reads no clock.
 #[derive(Clone, Default)]
 pub struct Recorder(Option<Arc<Inner>>);
 
 struct Inner {
     rank: u32,
     start: Instant,
-    /// Microseconds since 1970 at the start.
+    /// Start in microseconds since 1970.
     epoch: u64,
     state: Mutex<Recording>,
 }
 
 struct Recording {
-    sums: Sums,
-    /// Since when the search threads have nothing to do; `None` while they have.
-    free: Option<Instant>,
-    /// The file, until it fails.
+    sums: RankTotals,
+    /// Since when the search threads are idle; `None` while they work.
+    idle_since: Option<Instant>,
+    /// The file; `None` after it has failed.
     file: Option<BufWriter<File>>,
     failure: Option<io::Error>,
     named: Vec<Lane>,
     counters: BTreeMap<&'static str, Counter>,
 }
 
-/// A counter's last value, and when it was written.
+/// The last value of a counter, and when it was recorded.
 struct Counter {
     value: u64,
     written: Option<(u64, Instant)>,
 }
 
-/// A work under way. What ends with an error is recorded too, when the span is dropped.
+/// An activity in progress. It is recorded when the span is dropped, also after an error.
 pub struct Span {
     recorder: Recorder,
     lane: Lane,
@@ -60,42 +61,42 @@ pub struct Span {
 /// How the database came into a rank's memory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Loaded {
-    /// The pages it is on.
+    /// Kind of the memory pages.
     pub pages: String,
     /// Bytes read from files.
     pub bytes: u64,
-    /// Bytes that other ranks read and passed on.
+    /// Bytes received from ranks that read them.
     pub received: u64,
-    /// Wall time of reading them, beside the search.
+    /// Wall time of reading, concurrently with the search.
     pub seconds: f64,
-    /// Time that searching threads waited for it, in sum.
+    /// Time that searching threads waited for the database, in total.
     pub wait_seconds: f64,
 }
 
-/// What a rank did, in seconds and numbers.
+/// Totals of a rank's activities.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Sums {
-    /// Wall time of works by kind; several of other lanes may go on at once.
+pub struct RankTotals {
+    /// Wall time of activities by kind. Those of different lanes may overlap.
     pub seconds: BTreeMap<Kind, f64>,
-    /// Since the start.
+    /// Seconds since the start.
     pub wall_seconds: f64,
-    /// Tasks searched.
+    /// Number of tasks searched.
     pub tasks: u64,
-    /// Queries read.
+    /// Number of queries read.
     pub queries: u64,
-    /// Residues of these.
+    /// Residues of these queries.
     pub query_residues: u64,
-    /// Messages sent to other ranks.
+    /// Number of messages sent to other ranks.
     pub messages: u64,
-    /// About how many bytes these had.
+    /// Approximate bytes of these messages.
     pub message_bytes: u64,
     /// How the database came into memory.
     pub loaded: Loaded,
-    /// Of a master whose report is made at another site.
-    pub metadata: Option<Account>,
+    /// Costs of metadata, on a master whose report is made at another site.
+    pub metadata: Option<EncodingCosts>,
 }
 
-impl Sums {
+impl RankTotals {
     fn add(&mut self, span: &Span, took: Duration) {
         *self.seconds.entry(span.kind).or_default() += took.as_secs_f64();
         let number = |name: &str| span.args.get(name).and_then(Value::as_u64).unwrap_or(0);
@@ -111,17 +112,17 @@ impl Sums {
 }
 
 impl Recorder {
-    /// Records from now on; with the path of a trace, also into this rank's part of it.
+    /// Starts recording. With the path of a trace, events also go to this rank's part of it.
     ///
     /// # Errors
-    /// A file that cannot be made.
+    /// A file that cannot be created.
     pub fn new(rank: u32, trace: Option<&Path>) -> io::Result<Self> {
         let file = trace.map(|trace| create_part(trace, rank)).transpose()?;
         let start = Instant::now();
         let epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let state = Recording {
-            sums: Sums::default(),
-            free: Some(start),
+            sums: RankTotals::default(),
+            idle_since: Some(start),
             file: file.map(BufWriter::new),
             failure: None,
             named: Vec::new(),
@@ -135,26 +136,26 @@ impl Recorder {
         }))))
     }
 
-    /// True if it does record.
+    /// Whether the recorder is on.
     pub fn is_on(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Notes how the database came into memory.
-    pub fn loaded(&self, loaded: Loaded) {
+    /// Records how the database came into memory.
+    pub fn set_loaded(&self, loaded: Loaded) {
         if let Some(inner) = &self.0 {
             inner.lock().sums.loaded = loaded;
         }
     }
 
-    /// Notes how metadata went so far.
-    pub fn told(&self, account: &Account) {
+    /// Records the costs of metadata so far.
+    pub fn set_metadata_costs(&self, costs: &EncodingCosts) {
         if let Some(inner) = &self.0 {
-            inner.lock().sums.metadata = Some(account.clone());
+            inner.lock().sums.metadata = Some(costs.clone());
         }
     }
 
-    /// Begins a work.
+    /// Begins an activity.
     pub fn begin(&self, lane: Lane, kind: Kind) -> Span {
         let start = self.0.as_ref().map(|_| Instant::now());
         if let (Lane::Search, Some(inner), Some(start)) = (lane, &self.0, start) {
@@ -163,14 +164,14 @@ impl Recorder {
         Span { recorder: self.clone(), lane, kind, start, args: Map::new() }
     }
 
-    /// A counter has this value now. It is written when it has changed, and now and then only.
-    pub fn count(&self, name: &'static str, value: u64) {
+    /// Sets the value of a counter. Changes are written to the file at intervals only.
+    pub fn set_counter(&self, name: &'static str, value: u64) {
         let Some(inner) = &self.0 else { return };
         let mut state = inner.lock();
         let counter = state.counters.entry(name).or_insert(Counter { value, written: None });
         counter.value = value;
         let due = match counter.written {
-            Some((written, when)) => written != value && when.elapsed() >= COUNT_EVERY,
+            Some((written, when)) => written != value && when.elapsed() >= COUNTER_INTERVAL,
             None => true,
         };
         if due && state.file.is_some() {
@@ -178,12 +179,12 @@ impl Recorder {
         }
     }
 
-    /// Ends the recording. Spans that are still open are lost.
+    /// Ends the recording. Open spans are lost.
     ///
     /// # Errors
-    /// The first failure of writing the trace.
-    pub fn finish(&self) -> io::Result<Sums> {
-        let Some(inner) = &self.0 else { return Ok(Sums::default()) };
+    /// The first error of writing the trace.
+    pub fn finish(&self) -> io::Result<RankTotals> {
+        let Some(inner) = &self.0 else { return Ok(RankTotals::default()) };
         let now = Instant::now();
         inner.end_wait(now);
         let mut state = inner.lock();
@@ -205,7 +206,7 @@ impl Recorder {
 }
 
 impl Inner {
-    /// What a panicking thread left behind is not looked at: its panic ends the run.
+    /// Ignores a poisoned lock: the panic ends the run.
     fn lock(&self) -> MutexGuard<'_, Recording> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -214,10 +215,10 @@ impl Inner {
         self.epoch + time.saturating_duration_since(self.start).as_micros() as u64
     }
 
-    /// The search threads have something to do again.
+    /// Ends the wait of the search threads.
     fn end_wait(&self, now: Instant) {
         let mut state = self.lock();
-        let Some(since) = state.free.take() else { return };
+        let Some(since) = state.idle_since.take() else { return };
         let waited = now.saturating_duration_since(since);
         *state.sums.seconds.entry(Kind::Wait).or_default() += waited.as_secs_f64();
         if waited >= SHORT_WAIT {
@@ -230,7 +231,7 @@ impl Inner {
         let mut state = self.lock();
         state.sums.add(span, now - start);
         if span.lane == Lane::Search {
-            state.free = Some(now);
+            state.idle_since = Some(now);
         }
         let args = std::mem::take(&mut span.args);
         self.write_slice(&mut state, span.lane, span.kind, (start, now), args);
@@ -298,7 +299,7 @@ impl Inner {
 }
 
 impl Recording {
-    /// Appends a line; what fails is told in the end, for the search matters more.
+    /// Appends a line. An error is reported at the end, because the search matters more.
     fn write(&mut self, event: &Event) {
         let Some(file) = &mut self.file else { return };
         let written = serde_json::to_writer(&mut *file, event)
@@ -323,26 +324,26 @@ fn name(kind: Kind, args: &Map<String, Value>) -> String {
 }
 
 impl Span {
-    /// A span that nobody records.
+    /// Creates a span that is not recorded.
     pub fn off() -> Self {
         Recorder::default().begin(Lane::Search, Kind::Search)
     }
 
-    /// With a number that says something of the work.
+    /// Sets a number that describes the activity.
     pub fn arg(&mut self, name: &str, number: u64) {
         if self.start.is_some() {
             self.args.insert(name.to_owned(), number.into());
         }
     }
 
-    /// Adds to a number.
+    /// Adds to a number of the activity.
     pub fn add(&mut self, name: &str, more: u64) {
         let before = self.args.get(name).and_then(Value::as_u64).unwrap_or(0);
         self.arg(name, before + more);
     }
 
-    /// It turned out what the work is about.
-    pub fn is(&mut self, kind: Kind) {
+    /// Sets the kind of the activity, when it is known late.
+    pub fn set_kind(&mut self, kind: Kind) {
         self.kind = kind;
     }
 }

@@ -1,17 +1,18 @@
-//! A job tells its audience, and nobody else, how it goes; alone and on ranks it writes the same.
+//! Tests that a job reports to its audience only, and writes the same output alone and on ranks.
 
 use std::fs;
 
 use fleetblast_job::error::exit;
 use fleetblast_job::plan::{BatchSize, Plan};
 
-use crate::plans::{Heard, Place, run};
+use crate::plans::{AudienceCalls, TestDirectory, run};
 
-/// The same search alone, and on ranks of several shapes, in blocks of one batch each.
-fn everywhere(place: &Place) -> Vec<Plan> {
+/// Returns plans of the same search alone, and on ranks of several layouts, in blocks of one batch
+/// each.
+fn plans_on_ranks(directory: &TestDirectory) -> Vec<Plan> {
     let mut plans = Vec::new();
     for (ranks, groups) in [(None, None), (Some(1), None), (Some(3), None), (Some(4), Some(2))] {
-        let mut plan = place.plan("db");
+        let mut plan = directory.plan("db");
         plan.batch_size = BatchSize::Fixed(1);
         plan.fleet.ranks = ranks;
         plan.fleet.wishes.groups = groups;
@@ -21,47 +22,59 @@ fn everywhere(place: &Place) -> Vec<Plan> {
     plans
 }
 
-/// Five queries, one of them without residues.
-fn queries(place: &Place) {
-    let one = String::from_utf8(fs::read(place.path("q.fa")).unwrap()).unwrap();
+/// Writes five queries, one of them without residues.
+fn write_queries(directory: &TestDirectory) {
+    let one = String::from_utf8(fs::read(directory.path("q.fa")).unwrap()).unwrap();
     let other = |number| one.replace(">q1", &format!(">q{number}"));
     let all = [one.clone(), other(2), ">empty\n".to_owned(), other(4), other(5)];
-    place.write("q.fa", all.concat());
+    directory.write("q.fa", all.concat());
 }
 
 #[test]
-fn ranks_write_what_one_process_writes_and_the_audience_hears_the_same() {
-    let place = Place::new();
-    queries(&place);
-    let mut first: Option<(Vec<u8>, Heard)> = None;
-    for plan in everywhere(&place) {
+fn ranks_and_one_process_write_and_report_the_same() {
+    let directory = TestDirectory::new();
+    write_queries(&directory);
+    let mut first: Option<(Vec<u8>, AudienceCalls)> = None;
+    for plan in plans_on_ranks(&directory) {
         let ranks = plan.fleet.ranks;
-        let (end, heard) = run(plan);
+        let (end, calls) = run(plan);
         assert_eq!(end, Ok(()), "{ranks:?}");
-        let report = fs::read(place.path("report")).unwrap();
+        let report = fs::read(directory.path("report")).unwrap();
         assert!(report.starts_with(b"q1\t"), "{ranks:?}");
-        assert_eq!((heard.expected, heard.done), (Some(5), 5), "{ranks:?}: {heard:?}");
-        assert_eq!((heard.finished, heard.left, heard.open.len()), (1, 0, 0), "{ranks:?}");
-        let [warning] = &heard.said[..] else { panic!("{ranks:?}: {heard:?}") };
+        assert_eq!(
+            (calls.expected_queries, calls.finished_queries),
+            (Some(5), 5),
+            "{ranks:?}: {calls:?}"
+        );
+        assert_eq!(
+            (calls.completed, calls.ended_early, calls.open_blocks.len()),
+            (1, 0, 0),
+            "{ranks:?}"
+        );
+        let [warning] = &calls.lines[..] else { panic!("{ranks:?}: {calls:?}") };
         assert!(warning.starts_with("Warning: [blastp] Query_3 empty: "), "{warning}");
-        let (report_of_one, heard_of_one) = first.get_or_insert((report.clone(), heard.clone()));
-        assert!(report == *report_of_one, "{ranks:?}: another report");
-        assert_eq!(&heard, heard_of_one, "{ranks:?}");
+        let (first_report, first_calls) = first.get_or_insert((report.clone(), calls.clone()));
+        assert!(report == *first_report, "{ranks:?}: another report");
+        assert_eq!(&calls, first_calls, "{ranks:?}");
     }
 }
 
 #[test]
-fn what_ends_a_job_is_returned_and_not_said() {
-    let place = Place::new();
+fn an_error_is_returned_and_not_printed() {
+    let directory = TestDirectory::new();
     for ranks in [None, Some(2)] {
-        let mut plan = place.plan("missing");
+        let mut plan = directory.plan("missing");
         plan.fleet.ranks = ranks;
-        let (end, heard) = run(plan);
+        let (end, calls) = run(plan);
         let error = end.expect_err("there is no database");
         assert_eq!(error.exit_code, exit::DATABASE, "{ranks:?}: {error}");
         assert!(error.message.contains("missing"), "{ranks:?}: {error}");
-        assert_eq!(heard, Heard { left: 1, ..Heard::default() }, "{ranks:?}");
-        assert_eq!(fs::read(place.path("report")).unwrap(), b"", "{ranks:?}: an empty report");
-        fs::remove_file(place.path("report")).unwrap();
+        assert_eq!(
+            calls,
+            AudienceCalls { ended_early: 1, ..AudienceCalls::default() },
+            "{ranks:?}"
+        );
+        assert_eq!(fs::read(directory.path("report")).unwrap(), b"", "{ranks:?}: an empty report");
+        fs::remove_file(directory.path("report")).unwrap();
     }
 }

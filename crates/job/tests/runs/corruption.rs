@@ -1,4 +1,4 @@
-//! Whatever happens to the bytes of a database, a search of it ends with a report or with a message.
+//! Tests that a search ends with a report or with a message, whatever bytes the database has.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,25 +9,25 @@ use fleetblast_engine::params::{CompositionMode, Params, ProteinParams};
 use fleetblast_job::plan::{Format, Plan};
 use fleetblast_seq::seg::SegParams;
 
-use crate::plans::{Place, SEQUENCES, params, protein, run};
+use crate::plans::{SEQUENCES, TestDirectory, blastp_params, protein_params_mut, run};
 use crate::volumes::{FIVE, FOUR, Random, entries, volume};
 
-/// Damaged databases searched, if there is time, and at least.
+/// Most damaged databases, and least.
 const TRIALS: u64 = 1500;
 const LEAST_TRIALS: u64 = 150;
-/// Time allowed for more than the least.
+/// Time for more than the least number.
 const TIME: Duration = Duration::from_secs(5);
 
-/// Ways to search, chosen in turn.
+/// Kinds of search, chosen at random.
 const SEARCHES: [fn(&mut Plan); 6] = [
     |plan| plan.report.format = Format::Pairwise,
     |plan| {
         plan.report.format = Format::Xml;
-        protein(plan).composition = CompositionMode::Off;
+        protein_params_mut(plan).composition = CompositionMode::Off;
     },
     |plan| {
         plan.report.columns = "std stitle sseq qcovs salltitles sallseqid".to_owned();
-        protein(plan).seg = Some(SegParams::QUERY);
+        protein_params_mut(plan).seg = Some(SegParams::QUERY);
     },
     |plan| {
         plan.report.format = Format::TabularComments;
@@ -36,19 +36,20 @@ const SEARCHES: [fn(&mut Plan); 6] = [
     // As `-task blastp-fast -max_target_seqs 2`.
     |plan| {
         plan.report.format = Format::Csv;
-        let params = protein(plan);
+        let params = protein_params_mut(plan);
         (params.word_size, params.threshold, params.common.hitlist_size) = (6, 21.0, 2);
     },
     // As `-task blastp-short`.
     |plan| {
         let (composition, smith_waterman) = (CompositionMode::Off, true);
-        let params = ProteinParams { word_size: 2, composition, smith_waterman, ..params("PAM30") };
+        let params =
+            ProteinParams { word_size: 2, composition, smith_waterman, ..blastp_params("PAM30") };
         plan.params = Params::Protein(params);
         plan.matrix_name = "PAM30".to_owned();
     },
 ];
 
-/// Damages a volume; says how.
+/// Damages a volume. Returns a description.
 fn damage(bytes: &mut VolumeBytes, random: &mut Random) -> String {
     let mut done = String::new();
     for _ in 0..=random.below(3) {
@@ -73,7 +74,7 @@ fn damage(bytes: &mut VolumeBytes, random: &mut Random) -> String {
                 "lengthened"
             }
             2 if name == "index" && at >= tables && at + 4 <= file.len() => {
-                // An offset that may well lie within its file.
+                // An offset that may well be within its file.
                 file[at & !3..][..4].copy_from_slice(&(value % 300).to_be_bytes());
                 "offset"
             }
@@ -99,11 +100,11 @@ fn damage(bytes: &mut VolumeBytes, random: &mut Random) -> String {
     done
 }
 
-/// Seeded: each trial is the same in every run; how many there are depends on the machine.
+/// Each trial has a seed, so it is the same in every run. Their number depends on the machine.
 #[test]
 fn no_damage_makes_a_search_panic() {
-    let place = Place::new();
-    place.write("x.pdb", "");
+    let directory = TestDirectory::new();
+    directory.write("x.pdb", "");
     let sound = [volume(&FOUR, &entries(11, SEQUENCES)), volume(&FIVE, &entries(11, SEQUENCES))];
     let start = Instant::now();
     let (mut refused, mut reported) = (0u64, 0u64);
@@ -112,15 +113,16 @@ fn no_damage_makes_a_search_panic() {
         let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let mut bytes = sound[random.below(2) as usize].clone();
         let how = damage(&mut bytes, &mut random);
-        // A name of its own, since a file that is written to is a changed one for this process.
+        // Each trial has a name of its own: a file that is rewritten counts as changed in this
+        // process.
         let name = format!("bad-{seed}");
-        place.database(&name, &bytes);
-        let way = random.below(SEARCHES.len() as u64) as usize;
-        let mut plan = place.plan(&name);
-        SEARCHES[way](&mut plan);
-        let trial = format!("seed {seed}, search {way}: {how}");
+        directory.database(&name, &bytes);
+        let kind = random.below(SEARCHES.len() as u64) as usize;
+        let mut plan = directory.plan(&name);
+        SEARCHES[kind](&mut plan);
+        let trial = format!("seed {seed}, search {kind}: {how}");
         let outcome = catch_unwind(AssertUnwindSafe(|| run(plan).0));
-        let report = place.path("report");
+        let report = directory.path("report");
         match outcome.unwrap_or_else(|_| panic!("panic with {trial}")) {
             Ok(()) => {
                 assert!(report.exists(), "no report with {trial}");
@@ -138,6 +140,6 @@ fn no_damage_makes_a_search_panic() {
             }
         }
     }
-    // Some damage, as to a title or from one residue to another, cannot be noticed.
+    // Some damage cannot be noticed, as from one residue to another.
     assert!(refused > 50 && reported > 10, "{refused} refused, {reported} searched");
 }

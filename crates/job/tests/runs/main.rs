@@ -1,4 +1,4 @@
-//! Jobs without options and without a terminal.
+//! Tests of jobs without command line and terminal.
 
 mod plans;
 #[path = "../../../db/tests/black_box/common/mod.rs"]

@@ -1,4 +1,4 @@
-//! Plans made by hand, and who hears of their jobs.
+//! Plans of the tests, and an audience that records their jobs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,17 +19,18 @@ use crate::volumes::{FOUR, entries, volume};
 /// Sequences in the database.
 pub const SEQUENCES: usize = 5;
 
-/// A temporary directory with the sound database `db`, and `q.fa` with one query that has hits in it.
-pub struct Place {
+/// A temporary directory with the sound database `db`, and `q.fa` with one query that has hits in
+/// it.
+pub struct TestDirectory {
     dir: TempDir,
 }
 
-impl Place {
+impl TestDirectory {
     pub fn new() -> Self {
-        let place = Self { dir: tempfile::tempdir().expect("a temporary directory") };
-        place.database("db", &volume(&FOUR, &entries(11, SEQUENCES)));
-        place.write("q.fa", query());
-        place
+        let directory = Self { dir: tempfile::tempdir().expect("a temporary directory") };
+        directory.database("db", &volume(&FOUR, &entries(11, SEQUENCES)));
+        directory.write("q.fa", sample_query());
+        directory
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -47,7 +48,8 @@ impl Place {
         self.write(&format!("{name}.phr"), &bytes.headers);
     }
 
-    /// A search for `q.fa` in a database of the directory with all defaults, by one thread, which writes columns to `report`.
+    /// Creates a plan that searches `q.fa` in a database of the directory, with all defaults, by
+    /// one thread, and writes columns to `report`.
     pub fn plan(&self, database: &str) -> Plan {
         let database = self.path(database).display().to_string();
         let out = Destination::File(self.path("report"));
@@ -55,97 +57,99 @@ impl Place {
     }
 }
 
-/// How a plan searches proteins.
-pub fn protein(plan: &mut Plan) -> &mut ProteinParams {
+/// Returns the protein parameters of a plan.
+pub fn protein_params_mut(plan: &mut Plan) -> &mut ProteinParams {
     match &mut plan.params {
         Params::Protein(params) => params,
         Params::Nucleotide(_) => panic!("nucleotides"),
     }
 }
 
-/// The defaults with a matrix.
-pub fn params(matrix: &str) -> ProteinParams {
+/// Returns the defaults with a matrix.
+pub fn blastp_params(matrix: &str) -> ProteinParams {
     ProteinParams::blastp(
         &Release::V2_12_0,
         ScoringSystem::new(&Release::V2_12_0, matrix, None, None).expect("a known matrix"),
     )
 }
 
-/// A query of some of the database's sequences in one.
-fn query() -> Vec<u8> {
+/// Returns a query that consists of some of the database's sequences.
+fn sample_query() -> Vec<u8> {
     let letters: Vec<Vec<u8>> = entries(11, SEQUENCES).into_iter().map(|entry| entry.1).collect();
     [&b">q1 some of each\n"[..], &letters.concat(), b"\n"].concat()
 }
 
-/// What an audience has heard.
+/// The calls that an audience received.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Heard {
-    /// Lines.
-    pub said: Vec<String>,
-    /// Queries that were to come.
-    pub expected: Option<u64>,
-    /// Queries of blocks that are not through.
-    pub open: BTreeMap<u32, u64>,
-    /// Queries of those that are.
-    pub done: u64,
-    /// How often everything was done.
-    pub finished: u32,
+pub struct AudienceCalls {
+    /// Printed lines.
+    pub lines: Vec<String>,
+    /// Number of queries that the job announced.
+    pub expected_queries: Option<u64>,
+    /// Queries of each block that is not finished.
+    pub open_blocks: BTreeMap<u32, u64>,
+    /// Queries of finished blocks.
+    pub finished_queries: u64,
+    /// How often the job reported its completion.
+    pub completed: u32,
     /// How often the job ended before.
-    pub left: u32,
+    pub ended_early: u32,
 }
 
-/// An audience that remembers, and is watching.
+/// An audience that records its calls, and is watching.
 #[derive(Default)]
-pub struct Memory(Mutex<Heard>);
+pub struct RecordingAudience(Mutex<AudienceCalls>);
 
-impl Memory {
-    fn change(&self, change: impl FnOnce(&mut Heard)) {
+impl RecordingAudience {
+    fn change(&self, change: impl FnOnce(&mut AudienceCalls)) {
         change(&mut self.0.lock().expect("nobody panics"));
     }
 }
 
-impl Audience for Memory {
+impl Audience for RecordingAudience {
     fn program(&self) -> &str {
         "blastp"
     }
 
-    fn say(&self, line: &[u8]) {
-        self.change(|heard| heard.said.push(String::from_utf8_lossy(line).into_owned()));
+    fn print_line(&self, line: &[u8]) {
+        self.change(|calls| calls.lines.push(String::from_utf8_lossy(line).into_owned()));
     }
 
     fn is_watching(&self) -> bool {
         true
     }
 
-    fn expect(&self, queries: Option<u64>) {
-        self.change(|heard| heard.expected = queries);
+    fn set_query_count(&self, queries: Option<u64>) {
+        self.change(|calls| calls.expected_queries = queries);
     }
 
-    fn skip(&self, queries: u64) {
-        self.change(|heard| heard.done += queries);
+    fn skip_queries(&self, queries: u64) {
+        self.change(|calls| calls.finished_queries += queries);
     }
 
-    fn open(&self, block: u32, queries: u64) {
-        self.change(|heard| heard.open.extend([(block, queries)]));
+    fn open_block(&self, block: u32, queries: u64) {
+        self.change(|calls| calls.open_blocks.extend([(block, queries)]));
     }
 
-    fn close(&self, block: u32) {
-        self.change(|heard| heard.done += heard.open.remove(&block).unwrap_or(0));
+    fn close_block(&self, block: u32) {
+        self.change(|calls| {
+            calls.finished_queries += calls.open_blocks.remove(&block).unwrap_or(0)
+        });
     }
 
     fn finish(&self) {
-        self.change(|heard| heard.finished += 1);
+        self.change(|calls| calls.completed += 1);
     }
 
-    fn leave(&self) {
-        self.change(|heard| heard.left += 1);
+    fn abort(&self) {
+        self.change(|calls| calls.ended_early += 1);
     }
 }
 
 /// Runs a job to its end.
-pub fn run(plan: Plan) -> (Result<(), Error>, Heard) {
-    let memory = Arc::new(Memory::default());
-    let end = fleetblast_job::run(plan, None, Arc::<Memory>::clone(&memory));
-    let heard = memory.0.lock().expect("nobody panics").clone();
-    (end, heard)
+pub fn run(plan: Plan) -> (Result<(), Error>, AudienceCalls) {
+    let audience = Arc::new(RecordingAudience::default());
+    let end = fleetblast_job::run(plan, None, Arc::<RecordingAudience>::clone(&audience));
+    let calls = audience.0.lock().expect("nobody panics").clone();
+    (end, calls)
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use fleetblast_mpi::{Access, Mailbox, ParallelFile, World};
+use fleetblast_mpi::{Access, Messenger, ParallelFile, World};
 
 const LENGTH: usize = (2 << 30) + (200 << 20) + 7;
 const MEBIBYTE: usize = 1 << 20;
@@ -12,18 +12,18 @@ const PATIENCE: Duration = Duration::from_secs(100);
 
 pub fn check(world: &World, directory: &Path) {
     let (first, last) = (world.rank() == 0, world.rank() + 1 == world.size());
-    let mut mailbox = Mailbox::new(world.comm()).unwrap();
+    let mut messenger = Messenger::new(world.comm()).unwrap();
     if first {
-        mailbox.send(world.size() - 1, 1, pattern()).unwrap();
-        mailbox.send(world.size() - 1, 2, b"after".to_vec()).unwrap();
+        messenger.send(world.size() - 1, 1, pattern()).unwrap();
+        messenger.send(world.size() - 1, 2, b"after".to_vec()).unwrap();
     }
     if last {
-        let message = mailbox.wait(PATIENCE).unwrap().expect("a message");
+        let message = messenger.wait(PATIENCE).unwrap().expect("a message");
         assert!(message.tag == 1 && is_pattern(&message.bytes));
         drop(message);
-        assert_eq!(mailbox.wait(PATIENCE).unwrap().expect("another").bytes, b"after");
+        assert_eq!(messenger.wait(PATIENCE).unwrap().expect("another").bytes, b"after");
     }
-    assert!(mailbox.flush(PATIENCE).unwrap());
+    assert!(messenger.flush(PATIENCE).unwrap());
     world.comm().barrier().unwrap();
 
     let mut bytes = if first { pattern() } else { vec![0; LENGTH] };

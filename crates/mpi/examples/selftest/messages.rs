@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use fleetblast_mpi::{Mailbox, World};
+use fleetblast_mpi::{Messenger, World};
 
 /// Longer than anything but a failure takes.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -10,21 +10,21 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const SIZES: [usize; 6] = [5_000_000, 0, 70_000, 1, 5_000_001, 12];
 
 pub fn check(world: &World, piece: usize) {
-    let mut mailbox = Mailbox::new(world.comm()).unwrap();
-    all_to_all(world, &mut mailbox);
-    many_to_one(world, &mut mailbox);
-    flush_to_each_other(world, &mut mailbox);
-    mailboxes_are_apart(world, &mut mailbox);
-    receipts(world, &mut mailbox, piece);
-    wait_asleep(&mut mailbox);
-    let error = mailbox.send(world.size(), 0, vec![1]).unwrap_err().to_string();
+    let mut messenger = Messenger::new(world.comm()).unwrap();
+    all_to_all(world, &mut messenger);
+    many_to_one(world, &mut messenger);
+    flush_to_each_other(world, &mut messenger);
+    messengers_are_apart(world, &mut messenger);
+    receipts(world, &mut messenger, piece);
+    wait_asleep(&mut messenger);
+    let error = messenger.send(world.size(), 0, vec![1]).unwrap_err().to_string();
     assert!(error.starts_with(&format!("rank {}: MPI_Isend: ", world.rank())), "{error}");
     world.comm().barrier().unwrap();
     // Nobody receives these: MPI must not find them when it is finalized.
     for bytes in [1, 3_000_000] {
-        mailbox.send((world.rank() + 1) % world.size(), 1, vec![7; bytes]).unwrap();
+        messenger.send((world.rank() + 1) % world.size(), 1, vec![7; bytes]).unwrap();
     }
-    mailbox.close().unwrap();
+    messenger.close().unwrap();
 }
 
 fn contents(from: usize, to: usize, tag: usize) -> Vec<u8> {
@@ -33,37 +33,37 @@ fn contents(from: usize, to: usize, tag: usize) -> Vec<u8> {
 }
 
 /// Every rank sends to every rank, also to itself.
-fn all_to_all(world: &World, mailbox: &mut Mailbox) {
+fn all_to_all(world: &World, messenger: &mut Messenger) {
     let own = world.rank();
     for tag in 0..SIZES.len() {
         for to in 0..world.size() {
-            mailbox.send(to, tag as u8, contents(own, to, tag)).unwrap();
+            messenger.send(to, tag as u8, contents(own, to, tag)).unwrap();
         }
     }
     let mut next = vec![0; world.size()];
     for _ in 0..world.size() * SIZES.len() {
-        let message = mailbox.wait(PATIENCE).unwrap().expect("a message");
+        let message = messenger.wait(PATIENCE).unwrap().expect("a message");
         let expected = next[message.from];
         assert_eq!(usize::from(message.tag), expected, "order of rank {}", message.from);
         assert!(message.bytes == contents(message.from, own, expected), "{expected}");
         next[message.from] += 1;
     }
-    assert!(mailbox.flush(PATIENCE).unwrap() && mailbox.outgoing_bytes() == 0);
+    assert!(messenger.flush(PATIENCE).unwrap() && messenger.outgoing_bytes() == 0);
     world.comm().barrier().unwrap();
-    assert_eq!(mailbox.poll().unwrap(), None);
+    assert_eq!(messenger.poll().unwrap(), None);
     world.comm().barrier().unwrap();
 }
 
 /// Thousands of messages to one rank, which answers when it has all of them.
-fn many_to_one(world: &World, mailbox: &mut Mailbox) {
+fn many_to_one(world: &World, messenger: &mut Messenger) {
     const EACH: u32 = 3000;
     for number in 0..EACH {
-        mailbox.send(0, 200, number.to_le_bytes().to_vec()).unwrap();
+        messenger.send(0, 200, number.to_le_bytes().to_vec()).unwrap();
     }
     if world.rank() == 0 {
         let mut next = vec![0u32; world.size()];
         for _ in 0..EACH as usize * world.size() {
-            let message = mailbox.wait(PATIENCE).unwrap().expect("a message");
+            let message = messenger.wait(PATIENCE).unwrap().expect("a message");
             assert_eq!(
                 (message.tag, message.bytes),
                 (200, next[message.from].to_le_bytes().to_vec())
@@ -71,30 +71,30 @@ fn many_to_one(world: &World, mailbox: &mut Mailbox) {
             next[message.from] += 1;
         }
         for to in 0..world.size() {
-            mailbox.send(to, 255, b"all".to_vec()).unwrap();
+            messenger.send(to, 255, b"all".to_vec()).unwrap();
         }
     }
-    let answer = mailbox.wait(PATIENCE).unwrap().expect("an answer");
+    let answer = messenger.wait(PATIENCE).unwrap().expect("an answer");
     assert_eq!((answer.from, answer.tag, answer.bytes.as_slice()), (0, 255, b"all".as_slice()));
     world.comm().barrier().unwrap();
 }
 
 /// Large messages in a circle: no rank receives before it has sent.
-fn flush_to_each_other(world: &World, mailbox: &mut Mailbox) {
+fn flush_to_each_other(world: &World, messenger: &mut Messenger) {
     let next = (world.rank() + 1) % world.size();
-    mailbox.send(next, 0, contents(world.rank(), next, 0)).unwrap();
-    mailbox.send(next, 4, contents(world.rank(), next, 4)).unwrap();
-    assert!(mailbox.flush(PATIENCE).unwrap());
+    messenger.send(next, 0, contents(world.rank(), next, 0)).unwrap();
+    messenger.send(next, 4, contents(world.rank(), next, 4)).unwrap();
+    assert!(messenger.flush(PATIENCE).unwrap());
     for tag in [0, 4] {
-        let message = mailbox.wait(PATIENCE).unwrap().expect("a message");
+        let message = messenger.wait(PATIENCE).unwrap().expect("a message");
         assert!(message.bytes == contents(message.from, world.rank(), tag));
     }
     world.comm().barrier().unwrap();
 }
 
-/// Messages of one mailbox must not arrive in another.
-fn mailboxes_are_apart(world: &World, first: &mut Mailbox) {
-    let mut second = Mailbox::new(world.comm()).unwrap();
+/// Messages of one messenger must not arrive in another.
+fn messengers_are_apart(world: &World, first: &mut Messenger) {
+    let mut second = Messenger::new(world.comm()).unwrap();
     let last = world.size() - 1;
     second.send(last, 1, b"second".to_vec()).unwrap();
     first.send(last, 1, b"first".to_vec()).unwrap();
@@ -112,36 +112,39 @@ fn mailboxes_are_apart(world: &World, first: &mut Mailbox) {
 
 /// A message has left when its memory is freed. For a long message that is when the receiver takes
 /// it.
-fn receipts(world: &World, mailbox: &mut Mailbox, piece: usize) {
+fn receipts(world: &World, messenger: &mut Messenger, piece: usize) {
     let next = (world.rank() + 1) % world.size();
-    mailbox.send_with_receipt(next, 0, contents(world.rank(), next, 0), 70).unwrap();
-    mailbox.send(next, 3, contents(world.rank(), next, 3)).unwrap();
-    mailbox.send_with_receipt(next, 5, contents(world.rank(), next, 5), 75).unwrap();
+    messenger.send_with_receipt(next, 0, contents(world.rank(), next, 0), 70).unwrap();
+    messenger.send(next, 3, contents(world.rank(), next, 3)).unwrap();
+    messenger.send_with_receipt(next, 5, contents(world.rank(), next, 5), 75).unwrap();
     let begun = Instant::now();
     let (mut seen, long) = (Vec::new(), world.size() > 1 && piece > SIZES[0]);
     // Nobody receives meanwhile.
     while begun.elapsed() < Duration::from_millis(100) {
-        mailbox.progress().unwrap();
-        seen.extend(mailbox.left());
-        assert!(mailbox.outgoing_bytes() == 0 || seen.len() < 2, "{seen:?} of what is on its way");
+        messenger.progress().unwrap();
+        seen.extend(messenger.left());
+        assert!(
+            messenger.outgoing_bytes() == 0 || seen.len() < 2,
+            "{seen:?} of what is on its way"
+        );
         assert!(!(long && seen.contains(&70)), "nobody has taken the long message");
     }
     world.comm().barrier().unwrap();
     for tag in [0, 3, 5] {
-        let message = mailbox.wait(PATIENCE).unwrap().expect("a message");
+        let message = messenger.wait(PATIENCE).unwrap().expect("a message");
         assert!(message.bytes == contents(message.from, world.rank(), tag));
     }
-    assert!(mailbox.flush(PATIENCE).unwrap());
-    seen.extend(std::iter::from_fn(|| mailbox.left()));
+    assert!(messenger.flush(PATIENCE).unwrap());
+    seen.extend(std::iter::from_fn(|| messenger.left()));
     seen.sort_unstable();
     assert_eq!(seen, [70, 75], "each is seen once");
     world.comm().barrier().unwrap();
 }
 
 /// A wait without messages takes the given time, and little processor time.
-fn wait_asleep(mailbox: &mut Mailbox) {
+fn wait_asleep(messenger: &mut Messenger) {
     let (begun, used) = (Instant::now(), used_time());
-    assert_eq!(mailbox.wait(Duration::from_millis(400)).unwrap(), None);
+    assert_eq!(messenger.wait(Duration::from_millis(400)).unwrap(), None);
     assert!(begun.elapsed() >= Duration::from_millis(400));
     let used = used_time() - used;
     assert!(used < Duration::from_millis(100), "{used:?} of a core");

@@ -31,12 +31,12 @@ const RECEPTION_BYTES: usize = 1 << 30;
 ///
 /// Sending and receiving never wait for the other side. Messages from one rank to another arrive in
 /// the order of sending, whatever their tags and sizes; long ones are split into pieces and joined
-/// again. Transfers make progress only in calls, so a rank must keep calling [`Mailbox::poll`] or
-/// [`Mailbox::wait`].
+/// again. Transfers make progress only in calls, so a rank must keep calling [`Messenger::poll`] or
+/// [`Messenger::wait`].
 ///
-/// Messages that have not left when a mailbox is dropped may never leave; their memory is never
-/// freed. See [`Mailbox::flush`] and [`Mailbox::close`].
-pub struct Mailbox {
+/// Messages that have not left when a messenger is dropped may never leave; their memory is never
+/// freed. See [`Messenger::flush`] and [`Messenger::close`].
+pub struct Messenger {
     comm: Comm,
     outgoing: Pending<Outgoing>,
     outgoing_bytes: usize,
@@ -52,8 +52,8 @@ pub struct Mailbox {
     received: u64,
 }
 
-impl Mailbox {
-    /// Makes a mailbox for messages among the ranks of `comm` (collective). Mailboxes do not
+impl Messenger {
+    /// Makes a messenger for messages among the ranks of `comm` (collective). Messengers do not
     /// receive each other's messages.
     ///
     /// # Errors
@@ -81,10 +81,10 @@ impl Mailbox {
         self.begin(to, tag, Leaving { bytes, receipt: None })
     }
 
-    /// As `send`; when the message has left, [`Mailbox::left`] returns `receipt`.
+    /// As `send`; when the message has left, [`Messenger::left`] returns `receipt`.
     ///
     /// # Errors
-    /// As [`Mailbox::send`].
+    /// As [`Messenger::send`].
     pub fn send_with_receipt(
         &mut self,
         to: usize,
@@ -165,7 +165,7 @@ impl Mailbox {
     /// the cores.
     ///
     /// # Errors
-    /// As [`Mailbox::poll`].
+    /// As [`Messenger::poll`].
     pub fn wait(&mut self, timeout: Duration) -> Result<Option<Message>, MpiError> {
         let mut backoff = Backoff::new();
         loop {
@@ -179,11 +179,11 @@ impl Mailbox {
     }
 
     /// Waits until all messages have left, at most for `timeout`. Returns whether they have.
-    /// Messages that arrive meanwhile are kept for [`Mailbox::poll`], so two ranks can flush at the
+    /// Messages that arrive meanwhile are kept for [`Messenger::poll`], so two ranks can flush at the
     /// same time.
     ///
     /// # Errors
-    /// As [`Mailbox::poll`].
+    /// As [`Messenger::poll`].
     pub fn flush(&mut self, timeout: Duration) -> Result<bool, MpiError> {
         let mut backoff = Backoff::new();
         loop {
@@ -202,7 +202,7 @@ impl Mailbox {
     /// standard output.
     ///
     /// # Errors
-    /// As [`Mailbox::poll`].
+    /// As [`Messenger::poll`].
     pub fn close(mut self) -> Result<(), MpiError> {
         let mut backoff = Backoff::new();
         loop {

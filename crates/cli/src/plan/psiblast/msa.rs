@@ -8,7 +8,7 @@ use fleetblast_engine::pssm::alignment::QueryAlignment;
 use fleetblast_engine::pssm::typed::{self, TypedError};
 use fleetblast_engine::pssm::{AlignmentRules, PssmMaker};
 use fleetblast_job::error::{Error, exit};
-use fleetblast_job::plan::Start;
+use fleetblast_job::plan::InitialPssm;
 use fleetblast_report::scoremat::{self, Checkpoint};
 use fleetblast_seq::id::{Molecule, ObjectId, SeqId};
 use fleetblast_seq::msa::{self, Aligned, MsaError};
@@ -50,7 +50,11 @@ impl InputAlignment {
     }
 
     /// Computes the PSSM. `-pseudocount` has an effect on later PSSMs only.
-    pub fn start(self, scoring: &ScoringSystem, options: &PsiOptions) -> Result<Start, Error> {
+    pub fn start(
+        self,
+        scoring: &ScoringSystem,
+        options: &PsiOptions,
+    ) -> Result<InitialPssm, Error> {
         let maker = PssmMaker::new(scoring, 0).ok_or_else(|| {
             Error::engine("No matrix frequency ratios were found for requested matrix")
         })?;
@@ -74,7 +78,7 @@ impl InputAlignment {
         };
         scoremat::checkpoint(&whole, &mut checkpoint);
         let InputAlignment { id, title, .. } = self;
-        Ok(Start { pssm, lacks_ungapped: false, id, title, checkpoint })
+        Ok(InitialPssm { pssm, lacks_ungapped: false, id, title, checkpoint })
     }
 }
 

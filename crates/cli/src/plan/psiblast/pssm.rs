@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fleetblast_engine::pssm::{Pssm, PssmMaker};
 use fleetblast_job::error::Error;
-use fleetblast_job::plan::Start;
+use fleetblast_job::plan::InitialPssm;
 use fleetblast_report::scoremat::{self, Checkpoint, ReadCheckpoint, ReadError};
 use fleetblast_seq::alphabet::SIZE;
 use fleetblast_stats::karlin::KarlinBlock;
@@ -16,7 +16,11 @@ use crate::options::search::psi::{IN_PSSM, PsiOptions};
 use crate::options::typed::lossy;
 
 /// Reads a PSSM for searches with these scores.
-pub fn start(file: &OsStr, scoring: &ScoringSystem, options: &PsiOptions) -> Result<Start, Error> {
+pub fn start(
+    file: &OsStr,
+    scoring: &ScoringSystem,
+    options: &PsiOptions,
+) -> Result<InitialPssm, Error> {
     let name = lossy(file);
     let bytes = bytes(IN_PSSM.name(), file)?;
     let read = scoremat::read(&bytes).map_err(|error| refusal(&name, &error))?;
@@ -42,7 +46,7 @@ pub fn start(file: &OsStr, scoring: &ScoringSystem, options: &PsiOptions) -> Res
     };
     scoremat::checkpoint(&whole, &mut checkpoint);
     let ReadCheckpoint { id, title, .. } = read;
-    Ok(Start { pssm, lacks_ungapped, id, title, checkpoint })
+    Ok(InitialPssm { pssm, lacks_ungapped, id, title, checkpoint })
 }
 
 /// Returns the error for a file: BLAST+'s message and the place.

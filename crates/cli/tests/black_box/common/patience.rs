@@ -1,4 +1,4 @@
-//! Waiting, but not for ever: a test that hangs says nothing.
+//! Waits with time limits, so that a test that hangs fails with a message.
 
 use std::fs;
 use std::process::{Command, Output};
@@ -7,26 +7,26 @@ use std::time::{Duration, Instant};
 
 use tempfile::NamedTempFile;
 
-/// More than enough on a busy machine.
+/// Time limit that suffices on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(100);
 
-/// Waits until it is so.
-pub fn until(what: &str, is_so: impl FnMut() -> bool) {
+/// Waits until a condition holds.
+pub fn wait_until(what: &str, is_so: impl FnMut() -> bool) {
     until_within(PATIENCE, what, is_so);
 }
 
-/// The same with another limit.
+/// Waits until a condition holds, with another time limit.
 pub fn until_within(limit: Duration, what: &str, mut is_so: impl FnMut() -> bool) {
     let is_so = within(limit, || is_so().then_some(()));
     assert!(is_so.is_some(), "{what}: it does not come to that");
 }
 
-/// Waits until something is there.
+/// Waits until a value is there.
 pub fn awaited<T>(what: &str, there: impl FnMut() -> Option<T>) -> T {
     within(PATIENCE, there).unwrap_or_else(|| panic!("{what}: it does not come to that"))
 }
 
-/// Waits until something is there; `None` if it is not within the limit.
+/// Waits until a value is there; `None` if it is not within the limit.
 pub fn within<T>(limit: Duration, mut there: impl FnMut() -> Option<T>) -> Option<T> {
     let start = Instant::now();
     loop {

@@ -7,7 +7,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use super::sites::*;
-use crate::patience::until;
+use crate::patience::wait_until;
 use crate::proxy::Proxy;
 use crate::volumes::Random;
 
@@ -16,7 +16,7 @@ pub(super) fn kill_after(mut search: Command, spool: &Path, more: u64) -> ExitSt
     let mut killed = search.stderr(Stdio::null()).spawn().unwrap();
     let length = || fs::metadata(spool).map_or(0, |meta| meta.len());
     let before = length();
-    until("bytes of the search", || {
+    wait_until("bytes of the search", || {
         length() > before + more || killed.try_wait().unwrap().is_some()
     });
     killed.kill().unwrap();
@@ -113,7 +113,7 @@ fn a_killed_receiver_goes_on_with_what_it_has() {
         for part in 1..4 {
             // Without the file the report is complete.
             let come = || fs::metadata(&spool).map_or(u64::MAX, |meta| meta.len());
-            until("bytes of the search", || come() >= 2000 * part);
+            wait_until("bytes of the search", || come() >= 2000 * part);
             sleep(Duration::from_millis(pause));
             if receiver.is_over() || !spool.exists() {
                 break;

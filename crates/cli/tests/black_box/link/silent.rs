@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::sites::*;
-use crate::patience::until;
+use crate::patience::wait_until;
 
 impl Sites {
     /// A receiver that takes a silent peer for dead after a third of this time.
@@ -29,7 +29,7 @@ impl Sites {
         let (half, rest) = queries.split_at(queries.len() / 2);
         search.stdin.as_mut().unwrap().write_all(half).unwrap();
         let spool = self.path().join("r.fbm");
-        until("metadata", || fs::metadata(&spool).is_ok_and(|meta| meta.len() > 1000));
+        wait_until("metadata", || fs::metadata(&spool).is_ok_and(|meta| meta.len() > 1000));
         (search, rest.to_vec())
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use crate::family::{family, queries};
-use crate::patience::until;
+use crate::patience::wait_until;
 
 pub(super) fn fleetblast(dir: &Path, words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
@@ -152,7 +152,7 @@ impl Receiver {
 
     /// Waits for the receiver's end; returns its exit code and messages.
     pub(super) fn end(mut self) -> (Option<i32>, String) {
-        until("the receiver's end", || self.is_over());
+        wait_until("the receiver's end", || self.is_over());
         let status = self.child.wait().unwrap();
         (status.code(), self.messages.take().expect("it ends once").join().unwrap())
     }

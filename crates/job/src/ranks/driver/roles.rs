@@ -1,4 +1,4 @@
-//! Events for the roles of a rank, and what these do then.
+//! Passes events to the roles of a rank, and carries out their actions.
 
 use fleetblast_fleet::end::Exit;
 use fleetblast_fleet::ids::{Address, Rank};
@@ -6,34 +6,38 @@ use fleetblast_fleet::message::{Outgoing, ToMaster, ToSupermaster, ToWorker};
 use fleetblast_fleet::role::{Action, Event, Role};
 use fleetblast_fleet::work::{Lane, MasterOutcome, SupermasterOutcome, WorkerOutcome};
 
-use super::{Driver, End};
+use super::{Driver, RankEnd};
 use crate::error::Error;
+use crate::ranks::execution::lanes::{MasterTask, WorkerTask};
 use crate::ranks::transport::{Envelope, Receipt, Transport};
 use crate::ranks::wire::Bytes;
-use crate::ranks::works::lanes::{MasterTask, WorkerTask};
 
 pub(super) type SupermasterEvent = Event<ToSupermaster<Bytes>, SupermasterOutcome<Bytes>>;
 pub(super) type MasterEvent = Event<ToMaster<Bytes>, MasterOutcome<Bytes>>;
 pub(super) type WorkerEvent = Event<ToWorker<Bytes>, WorkerOutcome<Bytes>>;
 
 impl<T: Transport> Driver<'_, T> {
-    /// Gives a message to the role that it is for; whoever watches hears of it.
+    /// Passes a message to its role, and updates the progress.
     pub(super) fn deliver(&mut self, envelope: Envelope) -> Result<(), Error> {
         let Envelope { from, message } = envelope;
         match message {
             Outgoing::Supermaster(message) => {
-                match (&message, &mut self.watch) {
-                    (ToSupermaster::Finished { block, .. }, Some(watch)) => watch.finished(*block),
-                    (ToSupermaster::Advanced { blocks }, Some(watch)) => watch.advanced(blocks),
+                match (&message, &mut self.progress) {
+                    (ToSupermaster::Finished { block, .. }, Some(progress)) => {
+                        progress.close_block(*block)
+                    }
+                    (ToSupermaster::Advanced { blocks }, Some(progress)) => {
+                        progress.add_progress(blocks)
+                    }
                     _ => {}
                 }
                 self.supermaster(Event::Message { from, message })
             }
             Outgoing::Master(_, message) => {
                 if let ToMaster::Result { block, .. } | ToMaster::Reply { block, .. } = &message {
-                    match &mut self.watch {
-                        Some(watch) => watch.advanced(&[(*block, 1)]),
-                        None => self.tally.advanced(*block),
+                    match &mut self.progress {
+                        Some(progress) => progress.add_progress(&[(*block, 1)]),
+                        None => self.tally.add_progress(*block),
                     }
                 }
                 self.master(Event::Message { from, message })
@@ -42,38 +46,38 @@ impl<T: Transport> Driver<'_, T> {
         }
     }
 
-    /// The supermaster's event, and what it does then.
+    /// Passes an event to the supermaster, and carries out its actions.
     pub(super) fn supermaster(&mut self, event: SupermasterEvent) -> Result<(), Error> {
         let (now, mut actions) = (self.now(), Vec::new());
         let Some(slot) = self.supermaster.as_mut().filter(|slot| !slot.exited) else {
             return Ok(());
         };
         slot.role.handle(now, event, &mut actions);
-        let works = slot.works.clone();
+        let executor = slot.executor.clone();
         for action in actions {
-            let Some(action) = self.act(Address::Supermaster, action)? else { continue };
+            let Some(action) = self.carry_out(Address::Supermaster, action)? else { continue };
             if let Action::Run { ticket, work } = action {
-                let _ = works.send((ticket, work));
+                let _ = executor.send((ticket, work));
             }
         }
         Ok(())
     }
 
-    /// The same of the master.
+    /// Passes an event to the master, and carries out its actions.
     pub(super) fn master(&mut self, event: MasterEvent) -> Result<(), Error> {
         let (now, mut actions) = (self.now(), Vec::new());
         let Some((id, slot)) = self.master.as_mut().filter(|(_, slot)| !slot.exited) else {
             return Ok(());
         };
         slot.role.handle(now, event, &mut actions);
-        let (works, from) = (slot.works.clone(), Address::Master(*id));
+        let (executor, from) = (slot.executor.clone(), Address::Master(*id));
         for action in actions {
-            match self.act(from, action)? {
+            match self.carry_out(from, action)? {
                 Some(Action::Run { ticket, work }) => {
-                    let _ = works.send(MasterTask::Work(ticket, work));
+                    let _ = executor.send(MasterTask::Work(ticket, work));
                 }
                 Some(Action::Placed { block }) => {
-                    let _ = works.send(MasterTask::Forget(block));
+                    let _ = executor.send(MasterTask::Forget(block));
                 }
                 _ => {}
             }
@@ -81,26 +85,26 @@ impl<T: Transport> Driver<'_, T> {
         Ok(())
     }
 
-    /// The same of the worker.
+    /// Passes an event to the worker, and carries out its actions.
     pub(super) fn worker(&mut self, event: WorkerEvent) -> Result<(), Error> {
         let (now, mut actions) = (self.now(), Vec::new());
         let Some((id, slot)) = self.worker.as_mut().filter(|(_, slot)| !slot.exited) else {
             return Ok(());
         };
         slot.role.handle(now, event, &mut actions);
-        let (works, from) = (slot.works.clone(), Address::Worker(*id));
+        let (executor, from) = (slot.executor.clone(), Address::Worker(*id));
         for action in actions {
-            match self.act(from, action)? {
-                Some(Action::Run { ticket, work }) => match (work.lane(), &self.moving) {
-                    (Lane::Io, Some(moving)) => {
-                        let _ = moving.send((ticket, work));
+            match self.carry_out(from, action)? {
+                Some(Action::Run { ticket, work }) => match (work.lane(), &self.output_thread) {
+                    (Lane::Io, Some(output_thread)) => {
+                        let _ = output_thread.send((ticket, work));
                     }
                     _ => {
-                        let _ = works.send(WorkerTask::Work(ticket, work));
+                        let _ = executor.send(WorkerTask::Work(ticket, work));
                     }
                 },
                 Some(Action::Forget { block, pass }) => {
-                    let _ = works.send(WorkerTask::Forget(block, pass));
+                    let _ = executor.send(WorkerTask::Forget(block, pass));
                 }
                 Some(Action::RaiseCut { block, pass, cut }) => {
                     if let Some(shared) = &self.shared {
@@ -113,21 +117,21 @@ impl<T: Transport> Driver<'_, T> {
         Ok(())
     }
 
-    /// Carries out what all roles do alike; gives back the rest.
-    fn act<W>(
+    /// Carries out an action that all roles have in common; returns any other action.
+    fn carry_out<W>(
         &mut self,
         from: Address,
         action: Action<Bytes, W>,
     ) -> Result<Option<Action<Bytes, W>>, Error> {
         match action {
             Action::Send { message, receipt } => {
-                if let (Outgoing::Master(group, ToMaster::Segment { blocks }), Some(watch)) =
-                    (&message, &mut self.watch)
+                if let (Outgoing::Master(group, ToMaster::Segment { blocks }), Some(progress)) =
+                    (&message, &mut self.progress)
                 {
-                    watch.given(*group, blocks);
+                    progress.add_blocks(*group, blocks);
                 }
                 if let Outgoing::Supermaster(message) = &message {
-                    self.tally.told(message);
+                    self.tally.note_message(message);
                 }
                 let to = self.rank_of(&message);
                 let envelope = Envelope { from, message };
@@ -140,9 +144,9 @@ impl<T: Transport> Driver<'_, T> {
                 }
             }
             Action::Fail(failure) => {
-                self.end.get_or_insert(End::Failed(failure));
+                self.end.get_or_insert(RankEnd::Failed(failure));
             }
-            Action::Exit(exit) => self.exit(from, exit),
+            Action::Exit(exit) => self.exit_role(from, exit),
             action => return Ok(Some(action)),
         }
         Ok(None)
@@ -156,7 +160,7 @@ impl<T: Transport> Driver<'_, T> {
         }
     }
 
-    fn exit(&mut self, role: Address, exit: Exit) {
+    fn exit_role(&mut self, role: Address, exit: Exit) {
         match role {
             Address::Supermaster => self.supermaster.iter_mut().for_each(|slot| slot.exited = true),
             Address::Master(_) => self.master.iter_mut().for_each(|(_, slot)| slot.exited = true),
@@ -166,7 +170,7 @@ impl<T: Transport> Driver<'_, T> {
             && self.master.iter().all(|(_, slot)| slot.exited)
             && self.worker.iter().all(|(_, slot)| slot.exited);
         if all {
-            self.end.get_or_insert(End::Exited(exit));
+            self.end.get_or_insert(RankEnd::Exited(exit));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a driver tells the state machines, and when.
+//! Tests of the messages and ticks that a driver passes to its state machines.
 
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
@@ -11,17 +11,17 @@ use fleetblast_fleet::work::{Holder, Slice, WorkerOutcome};
 
 use super::*;
 
-/// So long that only a failure takes longer.
+/// A limit that only a failure exceeds.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A transport that says what a test has it say, and keeps what is sent.
+/// A transport that returns scripted events, and collects messages.
 struct Scripted<N> {
     next: N,
     sent: Vec<(Rank, Envelope, Option<Receipt>)>,
 }
 
-impl<N: FnMut() -> Happening> Transport for Scripted<N> {
-    fn works(&self) -> Sender<Happening> {
+impl<N: FnMut() -> RankEvent> Transport for Scripted<N> {
+    fn event_sender(&self) -> Sender<RankEvent> {
         channel().0
     }
 
@@ -35,7 +35,7 @@ impl<N: FnMut() -> Happening> Transport for Scripted<N> {
         Ok(())
     }
 
-    fn next(&mut self, _: Duration) -> Result<Option<Happening>, Error> {
+    fn next(&mut self, _: Duration) -> Result<Option<RankEvent>, Error> {
         Ok(Some((self.next)()))
     }
 }
@@ -50,12 +50,12 @@ fn driver<'a, T>(rank: u32, topology: &'a Topology, transport: &'a mut T) -> Dri
         supermaster: None,
         master: None,
         worker: None,
-        moving: None,
+        output_thread: None,
         shared: None,
         recorder: Recorder::default(),
         traffic: Traffic::default(),
-        watch: None,
-        tally: Tally::new(topology.groups.len()),
+        progress: None,
+        tally: ProgressTally::new(topology.groups.len()),
         end: None,
     }
 }
@@ -64,9 +64,9 @@ fn topology(ranks: u32, groups: u32) -> Arc<Topology> {
     Arc::new(Topology::new(Shape { ranks, groups, replicas: 1, partitions: 2, dedicated: false }))
 }
 
-/// Messages come without a pause, from all masters but the last.
+/// Messages arrive without a pause, from all masters but the last.
 #[test]
-fn a_busy_supermaster_gives_signs_of_life_and_misses_them() {
+fn a_busy_supermaster_sends_heartbeats_and_notices_a_silent_master() {
     let beat = |millis: u64| Time(millis * 1_000_000);
     let heartbeat = Some(Heartbeat { interval: beat(20), limit: beat(300) });
     let config = Arc::new(Config { heartbeat, ..Config::default() });
@@ -74,19 +74,19 @@ fn a_busy_supermaster_gives_signs_of_life_and_misses_them() {
     let (start, mut turn) = (Instant::now(), 0);
     let next = || {
         if start.elapsed() > PATIENCE {
-            return Happening::Broken(Error::new(1, "nobody was missed"));
+            return RankEvent::Broken(Error::new(1, "nobody was missed"));
         }
         turn = (turn + 1) % 2;
         let message = Outgoing::Supermaster(ToSupermaster::Ping);
-        Happening::Message(Envelope { from: Address::Master(GroupId(turn)), message }, None)
+        RankEvent::Message(Envelope { from: Address::Master(GroupId(turn)), message }, None)
     };
     let mut transport = Scripted { next, sent: Vec::new() };
     let mut driver = driver(0, &topology, &mut transport);
     let role = Supermaster::new(&config, &topology, BTreeMap::new());
-    let (works, _receiver) = channel();
-    driver.supermaster = Some(Slot { role, works, exited: false });
+    let (executor, _receiver) = channel();
+    driver.supermaster = Some(RoleSlot { role, executor, exited: false });
     let end = driver.run(Clock::new(heartbeat));
-    let Ok(End::Failed(failure)) = end else { panic!("{end:?}") };
+    let Ok(RankEnd::Failed(failure)) = end else { panic!("{end:?}") };
     assert_eq!((failure.rank, failure.code), (Rank(2), Failure::SILENT_RANK_CODE));
     assert!(failure.cause.contains("the master of group 2 was silent"), "{}", failure.cause);
     let pings = |rank| {
@@ -100,7 +100,7 @@ fn a_busy_supermaster_gives_signs_of_life_and_misses_them() {
     assert!(pings(1) > 3 && pings(2) > 3, "{} and {}", pings(1), pings(2));
 }
 
-/// A request for so many bytes of the worker's piece.
+/// Creates a request for `length` bytes of the worker's piece.
 fn fetch(window: u64, length: u64) -> Envelope {
     let holder = Holder::Worker(WorkerId(0), PassId(0), PartitionId(0));
     let slices = vec![Slice { holder, piece: 0, start: 0, length }];
@@ -109,9 +109,9 @@ fn fetch(window: u64, length: u64) -> Envelope {
     Envelope { from: Address::Worker(WorkerId(1)), message }
 }
 
-/// The request that a worker is serving.
-fn gathering(works: &Receiver<(Ticket, WorkerWork<Bytes>)>) -> Option<Ticket> {
-    let (ticket, work) = works.try_recv().ok()?;
+/// Returns the request that a worker is serving.
+fn gathering(executor: &Receiver<(Ticket, WorkerWork<Bytes>)>) -> Option<Ticket> {
+    let (ticket, work) = executor.try_recv().ok()?;
     assert!(matches!(work, WorkerWork::Gather { .. }));
     Some(ticket)
 }
@@ -123,37 +123,37 @@ fn a_part_takes_memory_until_it_has_left() {
     let mut transport = Scripted { next: || panic!("nobody asks"), sent: Vec::new() };
     let mut driver = driver(0, &topology, &mut transport);
     let role = Worker::new(WorkerId(0), &Arc::new(config), &topology);
-    let ((works, _tasks), (moving, moved)) = (channel(), channel());
-    driver.worker = Some((WorkerId(0), Slot { role, works, exited: false }));
-    driver.moving = Some(moving);
+    let ((executor, _tasks), (output_thread, moved)) = (channel(), channel());
+    driver.worker = Some((WorkerId(0), RoleSlot { role, executor, exited: false }));
+    driver.output_thread = Some(output_thread);
     let held = |driver: &Driver<_>| driver.worker.as_ref().map(|(_, slot)| slot.role.memory_used());
 
     driver.deliver(fetch(1, 80)).unwrap();
     driver.deliver(fetch(2, 70)).unwrap();
     let ticket = gathering(&moved).expect("the first is served");
     let outcome = WorkerOutcome::Gathered { bytes: vec![1; 80].into(), freed: 0 };
-    driver.happen(Happening::Worker(ticket, Ok(outcome))).unwrap();
-    driver.settle().unwrap();
+    driver.handle_event(RankEvent::Worker(ticket, Ok(outcome))).unwrap();
+    driver.deliver_local().unwrap();
     let receipt = driver.transport.sent.pop().and_then(|(_, _, receipt)| receipt);
     let receipt = receipt.expect("the worker wants to know when it has left");
     assert_eq!(held(&driver), Some(80), "it is not said that it has left");
     assert!(gathering(&moved).is_none(), "both are more than a write buffer");
 
-    driver.happen(Happening::Sent(receipt)).unwrap();
+    driver.handle_event(RankEvent::Sent(receipt)).unwrap();
     assert_eq!(held(&driver), Some(70));
     assert!(gathering(&moved).is_some(), "now there is room for the second");
 }
 
 #[test]
-fn a_tick_is_put_off_for_half_of_what_lies_between_two() {
+fn a_tick_is_delayed_by_at_most_half_of_the_interval() {
     let interval = Time(200_000_000);
     let mut clock = Clock::new(Some(Heartbeat { interval, limit: Time(0) }));
-    assert!(!clock.is_late() && !clock.rest().is_zero());
-    // Held up for long: what was said meanwhile is to be heard first.
+    assert!(!clock.is_late() && !clock.time_until_tick().is_zero());
+    // The rank was blocked for long: waiting messages are to be handled before the tick.
     std::thread::sleep(Duration::from_millis(700));
-    assert!(!clock.is_late() && clock.rest().is_zero());
+    assert!(!clock.is_late() && clock.time_until_tick().is_zero());
     std::thread::sleep(Duration::from_millis(110));
     assert!(clock.is_late());
     clock.tick();
-    assert!(!clock.is_late() && !clock.rest().is_zero());
+    assert!(!clock.is_late() && !clock.time_until_tick().is_zero());
 }

@@ -1,4 +1,5 @@
-//! FASTA in blocks of whole queries, as it is: what becomes of it is the matter of the program that gets it.
+//! Reads FASTA in blocks of whole queries, without parsing them: the program that receives them
+//! does.
 
 use std::io::{BufRead, BufReader, Read};
 
@@ -13,46 +14,47 @@ use crate::standard;
 /// Bytes read at a time.
 const BUFFER: usize = 1 << 20;
 
-/// Queries that the program gets together.
+/// Queries for one run of the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Block {
-    /// Their FASTA.
+pub struct FastaBlock {
+    /// The text in FASTA.
     pub text: Vec<u8>,
     /// The first word of each definition line.
     pub names: Vec<Vec<u8>>,
-    /// Letters and everything else that is neither in a definition line nor white space.
+    /// Number of characters outside definition lines, without white space.
     pub letters: u64,
-    /// Queries before these.
+    /// Number of queries before the block.
     pub before: u64,
-    /// None come after them.
+    /// Whether this is the last block.
     pub is_last: bool,
 }
 
-impl Block {
-    /// What it weighs.
+impl FastaBlock {
+    /// Returns the number of queries and letters.
     pub fn weight(&self) -> Weight {
         Weight { sequences: self.names.len() as u64, residues: self.letters }
     }
 }
 
-/// Reads blocks.
-pub struct Blocks {
+/// Reads a file of queries in blocks.
+pub struct FastaBlocks {
     source: BufReader<Box<dyn Read + Send>>,
-    /// Of the file of the queries.
+    /// The version of the query file.
     version: Option<FileVersion>,
     residues: u64,
     queries: u64,
-    /// The definition line that ended the block before.
+    /// The definition line that follows the last block.
     line: Vec<u8>,
     read: u64,
     ended: bool,
 }
 
-impl Blocks {
-    /// Blocks of so many residues at least, and so many queries at most.
+impl FastaBlocks {
+    /// Opens queries, to be read in blocks of at least `residues` residues and at most `queries`
+    /// queries.
     ///
     /// # Errors
-    /// Queries that cannot be opened.
+    /// The queries cannot be opened.
     pub fn open(source: &Source, residues: u64, queries: u64) -> Result<Self, Error> {
         let failed = |error: &std::io::Error| Error::query(format_args!("queries: {error}"));
         let (source, version): (Box<dyn Read + Send>, _) = match source {
@@ -64,32 +66,39 @@ impl Blocks {
             }
         };
         let source = BufReader::with_capacity(BUFFER, source);
-        let mut blocks =
-            Blocks { source, version, residues, queries, line: Vec::new(), read: 0, ended: false };
+        let mut blocks = FastaBlocks {
+            source,
+            version,
+            residues,
+            queries,
+            line: Vec::new(),
+            read: 0,
+            ended: false,
+        };
         while !blocks.ended && !is_definition(&blocks.line) {
             if !blocks.line.trim_ascii().is_empty() {
-                return Err(unnamed(1));
+                return Err(unnamed_query(1));
             }
             blocks.next_line()?;
         }
         Ok(blocks)
     }
 
-    /// The version of the file that is read, if it is a file.
+    /// Returns the version of the query file; `None` for standard input.
     pub fn version(&self) -> Option<FileVersion> {
         self.version
     }
 
-    /// The next block; `None` at the end.
+    /// Reads the next block; `None` at the end.
     ///
     /// # Errors
-    /// Queries that cannot be read, or have no name.
-    pub fn next(&mut self) -> Result<Option<Block>, Error> {
-        let mut block = Block { before: self.read, ..Block::default() };
+    /// Queries cannot be read, or have no name.
+    pub fn next(&mut self) -> Result<Option<FastaBlock>, Error> {
+        let mut block = FastaBlock { before: self.read, ..FastaBlock::default() };
         while !self.ended && !self.is_enough(&block) {
             let word = self.line[1..].split(u8::is_ascii_whitespace).next().unwrap_or_default();
             if word.is_empty() {
-                return Err(unnamed(self.read + 1));
+                return Err(unnamed_query(self.read + 1));
             }
             block.names.push(word.to_vec());
             block.text.append(&mut self.line);
@@ -107,11 +116,11 @@ impl Blocks {
         Ok((!block.names.is_empty()).then_some(block))
     }
 
-    fn is_enough(&self, block: &Block) -> bool {
+    fn is_enough(&self, block: &FastaBlock) -> bool {
         block.letters >= self.residues || block.names.len() as u64 >= self.queries
     }
 
-    /// Reads a line, with its end; false if there is none.
+    /// Reads a line with its end. Returns false at the end of the file.
     fn next_line(&mut self) -> Result<bool, Error> {
         self.line.clear();
         let read = self.source.read_until(b'\n', &mut self.line);
@@ -121,17 +130,17 @@ impl Blocks {
     }
 }
 
-/// Counts the queries of a file; `None` for what can be read once.
+/// Counts the queries of a file; `None` for an input that can be read only once.
 ///
 /// # Errors
-/// As [`Blocks::next`].
-pub fn count(source: &Source) -> Result<Option<Weight>, Error> {
+/// See [`FastaBlocks::next`].
+pub fn count_queries(source: &Source) -> Result<Option<Weight>, Error> {
     match source {
         Source::File(path) if path.is_file() => {}
         _ => return Ok(None),
     }
     let mut all = Weight::default();
-    let mut blocks = Blocks::open(source, 1, u64::MAX)?;
+    let mut blocks = FastaBlocks::open(source, 1, u64::MAX)?;
     while let Some(block) = blocks.next()? {
         all.sequences += block.weight().sequences;
         all.residues += block.weight().residues;
@@ -143,7 +152,7 @@ fn is_definition(line: &[u8]) -> bool {
     line.starts_with(b">")
 }
 
-fn unnamed(number: u64) -> Error {
+fn unnamed_query(number: u64) -> Error {
     Error::new(
         exit::INPUT,
         format!(
@@ -159,15 +168,15 @@ mod tests {
 
     use super::*;
 
-    fn blocks(text: &str, residues: u64, queries: u64) -> Result<Vec<Block>, Error> {
+    fn blocks(text: &str, residues: u64, queries: u64) -> Result<Vec<FastaBlock>, Error> {
         let mut file = tempfile::NamedTempFile::new().expect("a file");
         file.write_all(text.as_bytes()).expect("room");
-        let mut blocks = Blocks::open(&Source::File(file.path().into()), residues, queries)?;
+        let mut blocks = FastaBlocks::open(&Source::File(file.path().into()), residues, queries)?;
         std::iter::from_fn(|| blocks.next().transpose()).collect()
     }
 
     #[test]
-    fn blocks_are_whole_queries_as_they_are() {
+    fn blocks_are_unchanged_whole_queries() {
         let text = "\n>a one\nMKV\n  LA\n>b\n\n>c three\nMKVLAA";
         let cut = blocks(text, 5, 10).expect("queries");
         let texts: Vec<_> = cut.iter().map(|block| String::from_utf8_lossy(&block.text)).collect();

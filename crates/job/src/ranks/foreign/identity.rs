@@ -1,4 +1,4 @@
-//! What makes two jobs with another program the same.
+//! The identity of a job of another program.
 
 use std::env;
 use std::ffi::OsStr;
@@ -12,14 +12,14 @@ use fleetblast_spool::{DatabaseIdentity, Identity, VolumeIdentity};
 use crate::error::Error;
 use crate::inputs::digest;
 use crate::plan::Foreign;
-use crate::ranks::identity::{PROGRAM, again};
+use crate::ranks::identity::{PROGRAM, digest_rereadable_input};
 
-/// Everything that the output depends on, as far as it is known: programs may read files that they
-/// do not name. Blocks have `residues` letters; the queries are read from this version of their file.
+/// Returns everything known on which the output depends: programs may read files that they do not
+/// name. Blocks have `residues` letters. The queries are read from version `queries` of their file.
 ///
 /// # Errors
-/// Queries that cannot be read again, or have changed.
-pub fn of_job(
+/// Queries cannot be read again, or have changed.
+pub fn job_identity(
     foreign: &Foreign,
     residues: u64,
     queries: Option<FileVersion>,
@@ -29,7 +29,7 @@ pub fn of_job(
         ("the command".to_owned(), words.join(" ")),
         ("-join".to_owned(), format!("{:?}", foreign.join).to_lowercase()),
     ];
-    let program = foreign.command.first().and_then(|program| found(program));
+    let program = foreign.command.first().and_then(|program| find_program(program));
     if let Some(program) = program {
         options.push(("the program".to_owned(), digest(&program)?.to_string()));
     }
@@ -50,7 +50,7 @@ pub fn of_job(
         program: "wrap".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         build: digest(Path::new(PROGRAM))?.to_string(),
-        query: again(&foreign.query, "-query", queries)?,
+        query: digest_rereadable_input(&foreign.query, "-query", queries)?,
         database: DatabaseIdentity {
             name: foreign.database.to_string_lossy().into_owned(),
             volumes: foreign.files.iter().map(volume).collect(),
@@ -61,8 +61,8 @@ pub fn of_job(
     })
 }
 
-/// The file of a program, as the system finds it.
-fn found(program: &OsStr) -> Option<PathBuf> {
+/// Finds the file of a program as the system does.
+fn find_program(program: &OsStr) -> Option<PathBuf> {
     if Path::new(program).components().count() > 1 {
         return Some(PathBuf::from(program));
     }

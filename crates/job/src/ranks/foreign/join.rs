@@ -1,61 +1,61 @@
-//! How the outputs of blocks become one: what of a block's output stands where in it.
+//! Joins the outputs of blocks into one: decides which part of each stands where.
 
 use serde::{Deserialize, Serialize};
 
 use crate::plan::Join;
 
-/// Ends the head of a report for people: what is known of the database.
+/// End of the head of a pairwise report, which describes the database.
 const LETTERS: &[u8] = b" total letters\n\n";
-/// Begins its tail.
+/// Start of the tail of a pairwise report.
 const DATABASE: &[u8] = b"\n\n  Database: ";
-/// Begins and ends the iterations of XML.
+/// Start and end of the iterations in XML.
 const ITERATIONS: [&[u8]; 2] = [b"<BlastOutput_iterations>\n", b"</BlastOutput_iterations>\n"];
-/// Begins one.
+/// Start of an iteration.
 const ITERATION: &[u8] = b"<Iteration>\n";
-/// Its number.
+/// Tags around the number of an iteration.
 const NUMBER: [&[u8]; 2] = [b"  <Iteration_iter-num>", b"</Iteration_iter-num>\n"];
-/// What it calls its query.
+/// Tags around the number of a query in its identifier.
 const QUERY: [&[u8]; 2] = [b"  <Iteration_query-ID>Query_", b"</Iteration_query-ID>\n"];
-/// What it warns of.
+/// Start of a warning.
 const MESSAGE: &[u8] = b"  <Iteration_message>";
-/// How queries without identifiers are called.
+/// Prefix of the names that BLAST+ gives to queries without identifiers.
 const NUMBERED: &[u8] = b"Query_";
-/// Begins the count at the end of a table with comments, and what follows the number.
+/// Text around the number of queries at the end of a table with comments.
 const PROCESSED: [&[u8]; 2] = [b"# BLAST processed ", b" queries\n"];
 
-/// An output in its parts.
+/// An output, divided into its parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Parts {
+pub struct OutputParts {
     head: Vec<u8>,
     body: Vec<u8>,
     tail: Vec<u8>,
-    /// What it came to: iterations, or queries that were processed.
+    /// Number of iterations, or of processed queries.
     pub count: u64,
 }
 
-/// Where an output stands among the others.
+/// Position of an output among the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
-    /// The sum of the counts before it.
+pub struct OutputPosition {
+    /// Sum of the counts before it.
     pub counted: u64,
-    /// Queries before it.
+    /// Number of queries before it.
     pub queries: u64,
-    /// None is before it.
+    /// Whether it is the first.
     pub is_first: bool,
-    /// None is after it.
+    /// Whether it is the last.
     pub is_last: bool,
 }
 
-/// Cuts an output.
+/// Divides an output into its parts.
 ///
 /// # Errors
-/// One that is not what it should be, in words.
-pub fn cut(join: Join, output: Vec<u8>) -> Result<Parts, String> {
+/// Describes an output that is not in the expected format.
+pub fn divide_output(join: Join, output: Vec<u8>) -> Result<OutputParts, String> {
     let (start, end, count) = match join {
         Join::Plain => (0, output.len(), 0),
         Join::Report => {
-            let start = after(&output, LETTERS)
-                .ok_or("no report of BLAST+: nothing tells of the database")?;
+            let start = find_end(&output, LETTERS)
+                .ok_or("no report of BLAST+: it does not describe the database")?;
             let end = memchr::memmem::rfind(&output, DATABASE);
             (
                 start,
@@ -64,7 +64,7 @@ pub fn cut(join: Join, output: Vec<u8>) -> Result<Parts, String> {
             )
         }
         Join::Xml => {
-            let start = after(&output, ITERATIONS[0]).ok_or("no XML of BLAST+ (-outfmt 5)")?;
+            let start = find_end(&output, ITERATIONS[0]).ok_or("no XML of BLAST+ (-outfmt 5)")?;
             let end = memchr::memmem::rfind(&output, ITERATIONS[1]);
             let end = end.filter(|&end| end >= start).ok_or("XML that is not whole")?;
             (start, end, memchr::memmem::find_iter(&output[start..end], ITERATION).count() as u64)
@@ -81,20 +81,20 @@ pub fn cut(join: Join, output: Vec<u8>) -> Result<Parts, String> {
     let mut head = output;
     let tail = head.split_off(end);
     let body = head.split_off(start);
-    Ok(Parts { head, body, tail, count })
+    Ok(OutputParts { head, body, tail, count })
 }
 
-/// The part of the whole output that is this one's.
-pub fn placed(join: Join, parts: &Parts, standing: Standing) -> Vec<u8> {
-    let mut placed = if standing.is_first { parts.head.clone() } else { Vec::new() };
+/// Returns the bytes of this output in the joined output.
+pub fn joined_part(join: Join, parts: &OutputParts, position: OutputPosition) -> Vec<u8> {
+    let mut placed = if position.is_first { parts.head.clone() } else { Vec::new() };
     match join {
-        Join::Xml => number(&parts.body, standing, &mut placed),
+        Join::Xml => renumber_iterations(&parts.body, position, &mut placed),
         Join::Plain | Join::Report | Join::Comments => placed.extend_from_slice(&parts.body),
     }
-    if standing.is_last {
+    if position.is_last {
         match join {
             Join::Comments => {
-                let all = standing.counted + parts.count;
+                let all = position.counted + parts.count;
                 placed.extend([PROCESSED[0], all.to_string().as_bytes(), PROCESSED[1]].concat());
             }
             _ => placed.extend_from_slice(&parts.tail),
@@ -103,29 +103,29 @@ pub fn placed(join: Join, parts: &Parts, standing: Standing) -> Vec<u8> {
     placed
 }
 
-/// Counts the iterations through, and the queries that have numbers for names.
-fn number(body: &[u8], standing: Standing, into: &mut Vec<u8>) {
+/// Renumbers the iterations, and the queries that have numbers for names.
+fn renumber_iterations(body: &[u8], position: OutputPosition, into: &mut Vec<u8>) {
     for line in body.split_inclusive(|&byte| byte == b'\n') {
-        if let Some(number) = between(line, NUMBER) {
+        if let Some(number) = parse_between(line, NUMBER) {
             into.extend(
-                [NUMBER[0], (number + standing.counted).to_string().as_bytes(), NUMBER[1]].concat(),
+                [NUMBER[0], (number + position.counted).to_string().as_bytes(), NUMBER[1]].concat(),
             );
-        } else if let Some(number) = between(line, QUERY) {
+        } else if let Some(number) = parse_between(line, QUERY) {
             into.extend(
-                [QUERY[0], (number + standing.queries).to_string().as_bytes(), QUERY[1]].concat(),
+                [QUERY[0], (number + position.queries).to_string().as_bytes(), QUERY[1]].concat(),
             );
         } else if line.starts_with(MESSAGE) {
-            renumber(line, standing.queries, into);
+            renumber_message(line, position.queries, into);
         } else {
             into.extend_from_slice(line);
         }
     }
 }
 
-/// Counts the queries through that a message names.
-fn renumber(line: &[u8], before: u64, into: &mut Vec<u8>) {
+/// Renumbers the queries that a warning names.
+fn renumber_message(line: &[u8], before: u64, into: &mut Vec<u8>) {
     let mut rest = line;
-    while let Some(at) = after(rest, NUMBERED) {
+    while let Some(at) = find_end(rest, NUMBERED) {
         into.extend_from_slice(&rest[..at]);
         rest = &rest[at..];
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -139,11 +139,11 @@ fn renumber(line: &[u8], before: u64, into: &mut Vec<u8>) {
     into.extend_from_slice(rest);
 }
 
-fn after(bytes: &[u8], what: &[u8]) -> Option<usize> {
+fn find_end(bytes: &[u8], what: &[u8]) -> Option<usize> {
     memchr::memmem::find(bytes, what).map(|at| at + what.len())
 }
 
-fn between(line: &[u8], [before, behind]: [&[u8]; 2]) -> Option<u64> {
+fn parse_between(line: &[u8], [before, behind]: [&[u8]; 2]) -> Option<u64> {
     let number = line.strip_prefix(before)?.strip_suffix(behind)?;
     std::str::from_utf8(number).ok()?.parse().ok()
 }
@@ -152,23 +152,23 @@ fn between(line: &[u8], [before, behind]: [&[u8]; 2]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// The outputs of blocks with so many queries each, as one.
-    fn joined(join: Join, outputs: &[(&str, u64)]) -> String {
-        let mut standing = Standing { is_first: true, ..Standing::default() };
+    /// Joins the outputs of blocks, each with its number of queries.
+    fn join_outputs(join: Join, outputs: &[(&str, u64)]) -> String {
+        let mut position = OutputPosition { is_first: true, ..OutputPosition::default() };
         let mut all = Vec::new();
         for (number, (output, queries)) in outputs.iter().enumerate() {
-            standing.is_last = number + 1 == outputs.len();
-            let parts = cut(join, output.as_bytes().to_vec()).expect("an output");
-            all.extend(placed(join, &parts, standing));
-            standing.counted += parts.count;
-            standing.queries += queries;
-            standing.is_first = false;
+            position.is_last = number + 1 == outputs.len();
+            let parts = divide_output(join, output.as_bytes().to_vec()).expect("an output");
+            all.extend(joined_part(join, &parts, position));
+            position.counted += parts.count;
+            position.queries += queries;
+            position.is_first = false;
         }
         String::from_utf8(all).expect("text")
     }
 
     #[test]
-    fn xml_is_one_document_counted_through() {
+    fn joined_xml_is_one_document_with_consecutive_numbers() {
         let iteration = |number: u64, query: u64| {
             format!(
                 "<Iteration>\n  <Iteration_iter-num>{number}</Iteration_iter-num>\n  <Iteration_query-ID>Query_{query}</Iteration_query-ID>\n  \
@@ -182,11 +182,11 @@ mod tests {
                 "<?xml?>\n<BlastOutput_iterations>\n{iterations}</BlastOutput_iterations>\n</BlastOutput>\n\n"
             )
         };
-        // Two rounds of the first query of each block.
+        // The first query of each block has two iterations.
         let (first, second) = (document(&[(1, 1), (2, 1), (3, 2)]), document(&[(1, 1), (2, 1)]));
         let all = document(&[(1, 1), (2, 1), (3, 2), (4, 3), (5, 3)]);
-        assert_eq!(joined(Join::Xml, &[(&first, 2), (&second, 1)]), all);
-        assert_eq!(joined(Join::Xml, &[(&first, 2)]), first);
+        assert_eq!(join_outputs(Join::Xml, &[(&first, 2), (&second, 1)]), all);
+        assert_eq!(join_outputs(Join::Xml, &[(&first, 2)]), first);
     }
 
     #[test]
@@ -195,8 +195,11 @@ mod tests {
             ("# a\nx\n# BLAST processed 2 queries\n", 2),
             ("# b\n# BLAST processed 11 queries\n", 5),
         ];
-        assert_eq!(joined(Join::Comments, &outputs), "# a\nx\n# b\n# BLAST processed 13 queries\n");
-        assert_eq!(joined(Join::Plain, &[("a\n", 1), ("", 1), ("b\n", 1)]), "a\nb\n");
+        assert_eq!(
+            join_outputs(Join::Comments, &outputs),
+            "# a\nx\n# b\n# BLAST processed 13 queries\n"
+        );
+        assert_eq!(join_outputs(Join::Plain, &[("a\n", 1), ("", 1), ("b\n", 1)]), "a\nb\n");
     }
 
     #[test]
@@ -208,13 +211,13 @@ mod tests {
         };
         let outputs = [(&*report("\n\nQuery= a\nend\n"), 1), (&*report("\n\nQuery= b\nend\n"), 1)];
         assert_eq!(
-            joined(Join::Report, &outputs),
+            join_outputs(Join::Report, &outputs),
             report("\n\nQuery= a\nend\n\n\nQuery= b\nend\n")
         );
     }
 
     #[test]
-    fn what_is_not_whole_is_refused() {
+    fn incomplete_outputs_are_refused() {
         for (join, output) in [
             (Join::Report, "x total letters\n\nQuery= a\n"),
             (Join::Report, ""),
@@ -224,7 +227,7 @@ mod tests {
             (Join::Comments, "# BLAST processed 2 queries\nmore\n"),
             (Join::Comments, "# BLAST processed x queries\n"),
         ] {
-            assert!(cut(join, output.as_bytes().to_vec()).is_err(), "{join:?} {output}");
+            assert!(divide_output(join, output.as_bytes().to_vec()).is_err(), "{join:?} {output}");
         }
     }
 }

@@ -1,13 +1,14 @@
-//! Another program as the kernel: the roles of the fleet share out blocks of queries, and a worker's work is a run of the program.
+//! Jobs of another program: the fleet distributes blocks of queries, and each task is a run of the
+//! program.
 
 mod blocks;
+mod execution;
 mod identity;
 mod join;
 mod preload;
 mod process;
 #[cfg(feature = "mpi")]
 mod processes;
-mod works;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,54 +24,55 @@ use fleetblast_fleet::topology::{Shape, Topology};
 use fleetblast_mpi::name_rank;
 use fleetblast_spool::Checkpoint;
 
-use self::blocks::{Blocks, count};
-use self::works::{Job, MasterWorks, SupermasterWorks, WorkerWorks};
-use super::checkpoint::{self, Keeping, Kept, Opened};
-use super::driver::{self, End, Hosted};
-use super::ending::{remove, verdict};
+use self::blocks::{FastaBlocks, count_queries};
+use self::execution::{ForeignJob, ForeignMaster, ForeignSupermaster, ForeignWorker};
+use super::checkpoint::{self, CheckpointOptions, CheckpointState, OpenedCheckpoint};
+use super::driver::{self, HostedRoles, RankEnd};
+use super::ending::{rank_result, remove_checkpoint};
+use super::execution::piece_store::PieceStore;
+use super::execution::rank_records::RankRecords;
+use super::execution::report_register::{self, SharedRegister};
+use super::execution::shared::{WorkerShared, lock};
+use super::execution::verification_records::VerificationRecords;
+use super::execution::{MasterExecutor, SupermasterExecutor};
 use super::output::publish;
-use super::output::{SharedOutput, Whole};
-use super::together::{run_all, sum_up};
+use super::output::{JobOutput, SharedOutput};
+use super::rank_threads::{combine_results, run_ranks};
+use super::supervisor::{self, Supervisor};
 use super::transport::Transport;
-use super::vigil::{self, Vigil};
-use super::works::counts::Counts;
-use super::works::records::Records;
-use super::works::register::{self, SharedRegister};
-use super::works::shared::{Shared, lock};
-use super::works::store::Store;
-use super::works::{OfMaster, OfSupermaster};
 
 use crate::audience::Audience;
+use crate::cleanup::register_cleanup;
 use crate::error::{Error, exit};
 use crate::halt::Halt;
 use crate::interrupt::{DrainSignals, EarlyEnd};
-use crate::last_works::before_the_end;
 use crate::output::{Output, Unpublished, leave_empty};
 use crate::plan::{Destination, Foreign};
 use crate::threads::pool;
 use crate::trace::Recorder;
 
-/// Letters of a block where it is not known how many there are, and at most.
+/// Most letters of a block; also the size if the number of letters is unknown.
 const MOST_RESIDUES: u64 = 50_000;
 /// Blocks that each rank should have.
 const BLOCKS_PER_RANK: u64 = 24;
 /// Ranks of a group.
 const GROUP: u32 = 128;
-/// Blocks that may be unfinished for each rank of a group: one under way, one waiting, two being stored or
+/// Unfinished blocks for each rank of a group: one in progress, one waiting, two being stored or
 /// written.
 const TASKS_PER_RANK: u32 = 4;
 
-/// Has the program search all queries, on ranks of this process or on those that were started together.
+/// Runs the program on all queries, on ranks of this process or on processes that were started
+/// together.
 ///
 /// # Errors
-/// Whatever ends the job early; at its end, that some blocks came to nothing.
+/// Returns the error that ends the job early, or reports at the end that blocks are missing.
 pub fn run(
     foreign: Foreign,
     drain: Option<DrainSignals>,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
     let out = foreign.out.clone();
-    let _last = before_the_end({
+    let _last = register_cleanup({
         let out = out.clone();
         move || leave_empty(&out)
     });
@@ -82,7 +84,7 @@ pub fn run(
         None => on_threads(foreign, drain, audience),
     };
     ended.inspect_err(|error| {
-        audience.leave();
+        audience.abort();
         if ![exit::DRAINED, exit::ENGINE].contains(&error.exit_code) {
             leave_empty(&out);
         }
@@ -96,37 +98,47 @@ fn on_threads(
 ) -> Result<(), Error> {
     let ranks = foreign.ranks;
     preload::preload(&foreign.files, &**audience)?;
-    let job = Job::new(foreign, audience);
-    let cut = Cut::new(&job.foreign, ranks)?;
-    let early = drain.as_ref().map(DrainSignals::early_end);
-    let ends = Ends::open(&job, &cut, early.as_deref())?;
-    let Some((ends, checkpoint)) = ends else { return Ok(()) };
-    let keeping = Keeping::from(&job.foreign);
-    let vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: drain, sending: None };
-    let kept = match &checkpoint {
+    let job = ForeignJob::new(foreign, audience);
+    let cut = BlockCut::new(&job.foreign, ranks)?;
+    let early_end = drain.as_ref().map(DrainSignals::early_end);
+    let job_io = ForeignIo::open(&job, &cut, early_end.as_deref())?;
+    let Some((job_io, checkpoint)) = job_io else { return Ok(()) };
+    let checkpoint_options = CheckpointOptions::from(&job.foreign);
+    let supervisor = Supervisor { checkpoint: checkpoint.as_ref(), signals: drain, stream: None };
+    let checkpoint_state = match &checkpoint {
         Some(checkpoint) => {
             let run = checkpoint.run();
-            let scans = checkpoint::scan(run, checkpoint::files(run)?, 0, 1)?;
-            Some(Kept::told(run.clone(), &keeping, &scans, &**audience)?)
+            let scans = checkpoint::scan_files(run, checkpoint::list_files(run)?, 0, 1)?;
+            Some(CheckpointState::with_report(
+                run.clone(),
+                &checkpoint_options,
+                &scans,
+                &**audience,
+            )?)
         }
         None => None,
     };
-    let common = Common::new(&job, ranks, cut, ends.output.path().to_owned(), kept);
-    let (works, whole) = ends.works(&job);
-    let results = run_all(
+    let job_context =
+        ForeignContext::new(&job, ranks, cut, job_io.output.path().to_owned(), checkpoint_state);
+    let (executor, outputs) = job_io.into_executor(&job);
+    let results = run_ranks(
         ranks,
-        common.topology.supermaster,
-        (works, vigil),
-        |rank, works, vigil, transport| Ok((common.run(rank, works, vigil, transport)?, ())),
+        job_context.topology.supermaster,
+        (executor, supervisor),
+        |rank, executor, supervisor, transport| {
+            Ok((job_context.run(rank, executor, supervisor, transport)?, ()))
+        },
     );
-    let ended = sum_up(results.into_iter().map(|end| common.verdict(end.map(|(end, ())| end))));
-    ended.and_then(|()| publish(whole.try_iter(), checkpoint.as_ref()))?;
-    remove(checkpoint, keeping.records.is_some(), &**audience);
-    judge(job.failed.load(Ordering::Relaxed))
+    let ended = combine_results(
+        results.into_iter().map(|end| job_context.rank_result(end.map(|(end, ())| end))),
+    );
+    ended.and_then(|()| publish(outputs.try_iter(), checkpoint.as_ref()))?;
+    remove_checkpoint(checkpoint, checkpoint_options.records.is_some(), &**audience);
+    check_failed_blocks(job.failed.load(Ordering::Relaxed))
 }
 
-/// What the exit code tells when so many blocks came to nothing.
-fn judge(failed: u64) -> Result<(), Error> {
+/// Converts the number of failed blocks into the result of the job.
+fn check_failed_blocks(failed: u64) -> Result<(), Error> {
     match failed {
         0 => Ok(()),
         1 => Err(Error::new(
@@ -140,127 +152,137 @@ fn judge(failed: u64) -> Result<(), Error> {
     }
 }
 
-impl Job {
+impl ForeignJob {
     fn new(foreign: Foreign, audience: &Arc<dyn Audience>) -> Self {
         let (halt, failed) = (Halt::default(), AtomicU64::new(0));
-        Job { foreign, audience: Arc::clone(audience), halt, failed }
+        ForeignJob { foreign, audience: Arc::clone(audience), halt, failed }
     }
 }
 
-impl<'a> From<&'a Foreign> for Keeping<'a> {
+impl<'a> From<&'a Foreign> for CheckpointOptions<'a> {
     fn from(foreign: &'a Foreign) -> Self {
         let records = match &foreign.out {
             Destination::Records(path) => Some(path.as_path()),
             Destination::Stdout | Destination::File(_) => None,
         };
-        Keeping {
+        CheckpointOptions {
             checkpoint: foreign.checkpoint.as_ref(),
             records,
             codec: foreign.codec,
-            judged: foreign.join.counts(),
+            verified: foreign.join.counts(),
         }
     }
 }
 
 /// How the queries are cut into blocks.
 #[derive(Clone, Copy)]
-struct Cut {
-    /// Letters of a block at least.
+struct BlockCut {
+    /// Least letters of a block.
     residues: u64,
-    /// All queries, if that is known.
+    /// The weight of all queries, if it is known.
     total: Option<Weight>,
 }
 
-impl Cut {
+impl BlockCut {
     fn new(foreign: &Foreign, ranks: u32) -> Result<Self, Error> {
-        let total = count(&foreign.query)?;
-        // A job that goes on keeps its blocks.
-        let kept = foreign.checkpoint.as_ref().and_then(checkpoint::kept_block_residues);
+        let total = count_queries(&foreign.query)?;
+        // A resumed job keeps its blocks.
+        let resumed = foreign.checkpoint.as_ref().and_then(checkpoint::kept_block_residues);
         let share = |total: Weight| total.residues / (BLOCKS_PER_RANK * u64::from(ranks));
         let usual = total.map_or(MOST_RESIDUES, share).clamp(1, MOST_RESIDUES);
-        Ok(Cut { residues: foreign.block_residues.or(kept).unwrap_or(usual), total })
+        Ok(BlockCut { residues: foreign.block_residues.or(resumed).unwrap_or(usual), total })
     }
 }
 
-/// Both ends of a job.
-struct Ends {
-    blocks: Blocks,
-    output: Whole,
+/// The queries and the output of a job.
+struct ForeignIo {
+    blocks: FastaBlocks,
+    output: JobOutput,
 }
 
-impl Ends {
-    /// Opens them, and the checkpoint; `None` if there is nothing to do. `early` signals end the job.
+impl ForeignIo {
+    /// Opens the queries, the output and the checkpoint. Returns `None` if there is nothing to do.
+    /// `early_end` ends the job on a signal.
     fn open(
-        job: &Job,
-        cut: &Cut,
-        early: Option<&EarlyEnd>,
+        job: &ForeignJob,
+        cut: &BlockCut,
+        early_end: Option<&EarlyEnd>,
     ) -> Result<Option<(Self, Option<Checkpoint>)>, Error> {
-        let Job { foreign, audience, .. } = job;
-        audience.begin();
-        let blocks = Blocks::open(&foreign.query, cut.residues, foreign.block_queries)?;
+        let ForeignJob { foreign, audience, .. } = job;
+        audience.begin_search();
+        let blocks = FastaBlocks::open(&foreign.query, cut.residues, foreign.block_queries)?;
         if audience.is_watching() {
-            audience.expect(cut.total.map(|all| all.sequences));
+            audience.set_query_count(cut.total.map(|all| all.sequences));
         }
-        let identity = || identity::of_job(foreign, cut.residues, blocks.version());
+        let identity = || identity::job_identity(foreign, cut.residues, blocks.version());
         let checkpoint = match checkpoint::open(&foreign.into(), identity, &**audience)? {
-            Opened::Nothing => None,
-            Opened::Checkpoint(checkpoint) => Some(checkpoint),
-            Opened::Complete => return Ok(None),
+            OpenedCheckpoint::Nothing => None,
+            OpenedCheckpoint::Checkpoint(checkpoint) => Some(checkpoint),
+            OpenedCheckpoint::Complete => return Ok(None),
         };
         let output = match checkpoint.as_ref().map(Checkpoint::run) {
-            Some(run) => Whole::kept(&foreign.out, run, early)?,
-            None => Whole::new(Output::open(&foreign.out)?)?,
+            Some(run) => JobOutput::resumable(&foreign.out, run, early_end)?,
+            None => JobOutput::new(Output::open(&foreign.out)?)?,
         };
-        Ok(Some((Ends { blocks, output }, checkpoint)))
+        Ok(Some((ForeignIo { blocks, output }, checkpoint)))
     }
 
-    /// The supermaster's works with them, and where the output comes when it is whole.
-    fn works(self, job: &Job) -> (SupermasterWorks<'_>, Receiver<Whole>) {
-        let (publisher, whole) = channel();
-        (SupermasterWorks::new(job, self.blocks, self.output, publisher), whole)
+    /// Returns the supermaster's executor, and a receiver of the complete output.
+    fn into_executor(self, job: &ForeignJob) -> (ForeignSupermaster<'_>, Receiver<JobOutput>) {
+        let (publisher, outputs) = channel();
+        (ForeignSupermaster::new(job, self.blocks, self.output, publisher), outputs)
     }
 }
 
-/// What all ranks of this process share.
-struct Common<'a> {
-    job: &'a Job,
+/// Everything that all ranks of this process share.
+struct ForeignContext<'a> {
+    job: &'a ForeignJob,
     topology: Arc<Topology>,
     config: Arc<Config>,
-    /// The output while it is written.
+    /// Path of the unfinished output.
     path: PathBuf,
-    kept: Option<Kept>,
-    /// The host of each rank; empty for ranks of one process.
+    checkpoint_state: Option<CheckpointState>,
+    /// Host name of each rank; empty for ranks of one process.
     hosts: Vec<String>,
 }
 
-impl<'a> Common<'a> {
-    fn new(job: &'a Job, ranks: u32, cut: Cut, path: PathBuf, kept: Option<Kept>) -> Self {
-        // One partition, which every rank holds.
+impl<'a> ForeignContext<'a> {
+    fn new(
+        job: &'a ForeignJob,
+        ranks: u32,
+        cut: BlockCut,
+        path: PathBuf,
+        checkpoint_state: Option<CheckpointState>,
+    ) -> Self {
+        // There is one partition, which every rank holds.
         let groups = ranks.div_ceil(GROUP);
         let shape = Shape { ranks, groups, replicas: ranks, partitions: 1, dedicated: false };
         let config = Config {
             verifies_blocks: job.foreign.join.counts(),
-            checkpoint: kept.as_ref().is_some_and(|kept| kept.durable),
+            checkpoint: checkpoint_state
+                .as_ref()
+                .is_some_and(|checkpoint_state| checkpoint_state.durable),
             total: cut.total,
-            // One block after the other, so that the longest is before its turn whenever it has to be.
+            // Groups receive one block at a time, so that a long block can be moved before its
+            // turn.
             segment_residues: 1,
-            // Each block is one task, and takes the memory of its text only.
+            // Each block is one task, and takes only the memory of its text.
             window: job.foreign.config.window.max(TASKS_PER_RANK * ranks.div_ceil(groups)),
             window_queries: u64::MAX,
             ..job.foreign.config.clone()
         };
-        Common {
+        ForeignContext {
             job,
             topology: Arc::new(Topology::new(shape)),
             config: Arc::new(config),
             path,
-            kept,
+            checkpoint_state,
             hosts: Vec::new(),
         }
     }
 
-    fn verdict(&self, end: Result<End, Error>) -> Result<(), Error> {
-        verdict(end, self.kept.as_ref(), &|rank| {
+    fn rank_result(&self, end: Result<RankEnd, Error>) -> Result<(), Error> {
+        rank_result(end, self.checkpoint_state.as_ref(), &|rank| {
             let host = self.hosts.get(rank.index()).map(String::as_str);
             (host.is_some() || self.topology.ranks > 1).then(|| name_rank(rank, host))
         })
@@ -270,62 +292,71 @@ impl<'a> Common<'a> {
     fn run(
         &'a self,
         rank: Rank,
-        supermaster: Option<SupermasterWorks<'a>>,
-        vigil: Vigil<'a>,
+        supermaster: Option<ForeignSupermaster<'a>>,
+        supervisor: Supervisor<'a>,
         transport: &mut impl Transport,
-    ) -> Result<End, Error> {
-        let register = register::of_rank(self.kept.as_ref(), self.topology.ranks, rank)?;
-        let hosted = self.hosted(rank, supermaster, register.as_ref())?;
-        let shared = hosted.worker.as_ref().map(|(_, _, shared, _)| Arc::clone(shared));
+    ) -> Result<RankEnd, Error> {
+        let register = report_register::open_for_rank(
+            self.checkpoint_state.as_ref(),
+            self.topology.ranks,
+            rank,
+        )?;
+        let roles = self.create_roles(rank, supermaster, register.as_ref())?;
+        let shared = roles.worker.as_ref().map(|(_, _, shared, _)| Arc::clone(shared));
         let failed = |end| {
             self.job.halt.set();
-            if let Err(error) = self.verdict(end) {
+            if let Err(error) = self.rank_result(end) {
                 let report =
                     Unpublished { part: self.path.clone(), out: self.job.foreign.out.clone() };
-                vigil::end_late(error, report, Arc::clone(&self.job.audience));
+                supervisor::exit_after_failure(error, report, Arc::clone(&self.job.audience));
             }
         };
         let end =
-            driver::run(rank, &self.topology, &self.config, hosted, vigil, transport, failed)?;
-        if let (Some(_), End::Exited(Exit::Completed)) = (&self.kept, &end) {
+            driver::run(rank, &self.topology, &self.config, roles, supervisor, transport, failed)?;
+        if let (Some(_), RankEnd::Exited(Exit::Completed)) = (&self.checkpoint_state, &end) {
             shared.map_or(Ok(()), |shared| shared.finish())?;
             register.map_or(Ok(()), |register| lock(&register).finish())?;
         }
         Ok(end)
     }
 
-    /// What a rank hosts.
-    fn hosted(
+    /// Creates the roles of a rank and their executors.
+    fn create_roles(
         &'a self,
         rank: Rank,
-        supermaster: Option<SupermasterWorks<'a>>,
+        supermaster: Option<ForeignSupermaster<'a>>,
         register: Option<&SharedRegister>,
-    ) -> Result<Hosted<'a>, Error> {
+    ) -> Result<HostedRoles<'a>, Error> {
         let job = self.job;
         let (mut supermaster, mut earlier) = (supermaster, BTreeMap::new());
-        if let (Some(works), Some(kept)) = (&mut supermaster, &self.kept) {
-            let judged = job.foreign.join.counts();
-            let counts = (judged && kept.durable).then(|| Counts::new(kept, self.topology.ranks));
-            works.keep(register, counts.transpose()?);
-            earlier = kept.finished(judged);
+        if let (Some(executor), Some(checkpoint_state)) = (&mut supermaster, &self.checkpoint_state)
+        {
+            let verified = job.foreign.join.counts();
+            let verification_records = (verified && checkpoint_state.durable)
+                .then(|| VerificationRecords::new(checkpoint_state, self.topology.ranks));
+            executor.set_records(register, verification_records.transpose()?);
+            earlier = checkpoint_state.finished_blocks(verified);
         }
         let master = self.topology.groups.iter().position(|group| group.master == rank);
         let worker = self.topology.worker_on(rank).map(|worker| {
-            let records = self.kept.as_ref();
+            let records = self.checkpoint_state.as_ref();
             let records = records
-                .map(|kept| Records::new(kept, rank, self.config.write_buffer))
+                .map(|checkpoint_state| {
+                    RankRecords::new(checkpoint_state, rank, self.config.write_buffer)
+                })
                 .transpose()?;
-            let store = Store::new(self.path.parent().unwrap_or(Path::new(".")));
-            let shared = Arc::new(Shared::new(store, records, SharedOutput::new(&self.path)));
-            let works = Box::new(WorkerWorks::new(job, Arc::clone(&shared))) as Box<_>;
-            Ok::<_, Error>((worker, works, shared, pool(1)?))
+            let store = PieceStore::new(self.path.parent().unwrap_or(Path::new(".")));
+            let shared = Arc::new(WorkerShared::new(store, records, SharedOutput::new(&self.path)));
+            let executor = Box::new(ForeignWorker::new(job, Arc::clone(&shared))) as Box<_>;
+            Ok::<_, Error>((worker, executor, shared, pool(1)?))
         });
-        Ok(Hosted {
-            supermaster: supermaster.map(|works| Box::new(works) as Box<dyn OfSupermaster>),
+        Ok(HostedRoles {
+            supermaster: supermaster
+                .map(|executor| Box::new(executor) as Box<dyn SupermasterExecutor>),
             earlier,
             master: master.map(|id| {
-                let works = MasterWorks::new(job, register.cloned());
-                (GroupId(id as u32), Box::new(works) as Box<dyn OfMaster>)
+                let executor = ForeignMaster::new(job, register.cloned());
+                (GroupId(id as u32), Box::new(executor) as Box<dyn MasterExecutor>)
             }),
             worker: worker.transpose()?,
             recorder: Recorder::default(),

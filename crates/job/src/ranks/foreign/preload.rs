@@ -1,5 +1,5 @@
-//! The database in the page cache before the program starts: read once on each host, from its start to its end. Programs map it, and
-//! find it page by page otherwise, each for itself.
+//! Reads the database into the page cache before the program starts, once on each host. The program
+//! maps the files, and would otherwise read them page by page, in each process.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -17,15 +17,16 @@ const BUFFER: usize = 4 << 20;
 /// Files read at a time.
 const READERS: usize = 4;
 
-/// Reads the files of the database. What does not fit into memory is left to the program.
+/// Reads the files of the database. A database that does not fit into memory is left to the
+/// program.
 ///
 /// # Errors
-/// Files that cannot be read.
+/// Files cannot be read.
 pub fn preload(files: &[PathBuf], audience: &dyn Audience) -> Result<(), Error> {
     let sizes = files.iter().map(|file| file.metadata().map_or(0, |meta| meta.len()));
     let all: u64 = sizes.sum();
     if machine::available_memory().is_some_and(|memory| all > memory) {
-        audience.complain(&format!(
+        audience.print_message(&format!(
             "the database, {all} bytes, does not fit into memory, and is not read in advance"
         ));
         return Ok(());

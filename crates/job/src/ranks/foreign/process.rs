@@ -1,4 +1,4 @@
-//! One run of the program on a block: queries and output are files in memory, which never have a name.
+//! Runs the program on one block. Its queries and output are files in memory, without a name.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -15,99 +15,108 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 
 use crate::error::Error;
 use crate::halt::Halt;
-use crate::plan::{Foreign, PLACES};
+use crate::plan::{Foreign, PLACEHOLDERS};
 
-/// Where a program finds its standard input: each time it opens that, from the start.
+/// Path of standard input. Each time a program opens it, it reads from the start.
 const INPUT: &str = "/dev/fd/0";
-/// Longest time between two looks whether the program has ended.
+/// Longest time between two checks whether the program has ended.
 const NAP: Duration = Duration::from_millis(2);
-/// Bytes of what the program said that are told when it fails.
+/// Bytes of standard error that are shown when the program fails.
 const LAST_WORDS: usize = 400;
 
-/// What came of a run.
-pub struct Ran {
-    /// What the program wrote.
+/// The output of a run.
+pub struct RunOutput {
+    /// Standard output of the program, or the file that it wrote.
     pub output: Vec<u8>,
-    /// What it said on standard error.
-    pub said: Vec<u8>,
+    /// Standard error of the program.
+    pub error_output: Vec<u8>,
 }
 
-/// Why a run came to nothing.
-pub enum Failed {
+/// Why a run has no output.
+pub enum RunFailure {
     /// The job ends.
     Halted,
-    /// The program cannot be run at all.
-    Never(Error),
-    /// It ended otherwise than with exit code 0, or not in time: why, and its last words.
-    This(String),
+    /// The program cannot be started.
+    CannotStart(Error),
+    /// The program exited with another code than 0, or not in time. Describes the failure and its
+    /// last words.
+    Failed(String),
 }
 
 /// Runs the program on some queries.
 ///
 /// # Errors
-/// See [`Failed`].
-pub fn run(foreign: &Foreign, queries: &[u8], halt: &Halt) -> Result<Ran, Failed> {
-    let never =
-        |error: io::Error| Failed::Never(Error::refused("files in memory for the program", &error));
-    let input = in_memory(MemfdFlags::CLOEXEC, queries).map_err(never)?;
-    let said = in_memory(MemfdFlags::CLOEXEC, &[]).map_err(never)?;
-    let writes = foreign.command.iter().any(|word| has(word, PLACES[1]));
-    // What is to be opened by its number must be open in the program, too.
+/// See [`RunFailure`].
+pub fn run(foreign: &Foreign, queries: &[u8], halt: &Halt) -> Result<RunOutput, RunFailure> {
+    let never = |error: io::Error| {
+        RunFailure::CannotStart(Error::refused("files in memory for the program", &error))
+    };
+    let input = memory_file(MemfdFlags::CLOEXEC, queries).map_err(never)?;
+    let error_output = memory_file(MemfdFlags::CLOEXEC, &[]).map_err(never)?;
+    let writes = foreign.command.iter().any(|word| has_placeholder(word, PLACEHOLDERS[1]));
+    // The program opens the output by its number, so the file must stay open in it.
     let flags = if writes { MemfdFlags::empty() } else { MemfdFlags::CLOEXEC };
-    let output = in_memory(flags, &[]).map_err(never)?;
+    let output = memory_file(flags, &[]).map_err(never)?;
     let numbered = format!("/dev/fd/{}", output.as_raw_fd());
     let put = |word: &OsString| {
         let places = [
-            (PLACES[0], INPUT.as_bytes()),
-            (PLACES[1], numbered.as_bytes()),
-            (PLACES[2], foreign.database.as_bytes()),
+            (PLACEHOLDERS[0], INPUT.as_bytes()),
+            (PLACEHOLDERS[1], numbered.as_bytes()),
+            (PLACEHOLDERS[2], foreign.database.as_bytes()),
         ];
-        places.iter().fold(word.clone(), |word, (place, value)| replaced(&word, place, value))
+        places
+            .iter()
+            .fold(word.clone(), |word, (place, value)| replace_placeholder(&word, place, value))
     };
     let words: Vec<OsString> = foreign.command.iter().map(put).collect();
-    let (program, arguments) = words
-        .split_first()
-        .ok_or_else(|| Failed::Never(Error::query_options("there is no program to be run")))?;
+    let (program, arguments) = words.split_first().ok_or_else(|| {
+        RunFailure::CannotStart(Error::query_options("there is no program to be run"))
+    })?;
     let mut command = Command::new(program);
     command.args(arguments);
     let copy = |file: &File| file.try_clone().map(Stdio::from).map_err(never);
-    command.stdin(copy(&input)?).stderr(copy(&said)?);
+    command.stdin(copy(&input)?).stderr(copy(&error_output)?);
     command.stdout(if writes { Stdio::null() } else { copy(&output)? });
     end_with_parent(&mut command);
     let child = command.spawn().map_err(|error| {
-        Failed::Never(Error::query_options(format_args!("{}: {error}", program.to_string_lossy())))
+        RunFailure::CannotStart(Error::query_options(format_args!(
+            "{}: {error}",
+            program.to_string_lossy()
+        )))
     })?;
-    let ended = ended(child, foreign.time_limit, halt);
-    let said = contents(said).map_err(never)?;
+    let ended = await_end(child, foreign.time_limit, halt);
+    let error_output = contents(error_output).map_err(never)?;
     match ended.map_err(never)? {
-        Ended::Halted => Err(Failed::Halted),
-        Ended::Late => Err(Failed::This(with_words(
+        ProcessEnd::Halted => Err(RunFailure::Halted),
+        ProcessEnd::TimedOut => Err(RunFailure::Failed(with_last_words(
             format!("took longer than {} s", foreign.time_limit.as_secs()),
-            &said,
+            &error_output,
         ))),
-        Ended::With(status) if status.success() => {
-            Ok(Ran { output: contents(output).map_err(never)?, said })
+        ProcessEnd::Exited(status) if status.success() => {
+            Ok(RunOutput { output: contents(output).map_err(never)?, error_output })
         }
-        Ended::With(status) => Err(Failed::This(with_words(cause(status), &said))),
+        ProcessEnd::Exited(status) => {
+            Err(RunFailure::Failed(with_last_words(cause(status), &error_output)))
+        }
     }
 }
 
-/// How a run ended.
-enum Ended {
-    With(ExitStatus),
-    Late,
+/// How a process ended.
+enum ProcessEnd {
+    Exited(ExitStatus),
+    TimedOut,
     Halted,
 }
 
-fn ended(mut child: Child, limit: Duration, halt: &Halt) -> io::Result<Ended> {
+fn await_end(mut child: Child, limit: Duration, halt: &Halt) -> io::Result<ProcessEnd> {
     let (start, mut nap) = (Instant::now(), Duration::from_micros(100));
     loop {
         if let Some(status) = child.try_wait()? {
-            return Ok(Ended::With(status));
+            return Ok(ProcessEnd::Exited(status));
         }
         let early = match (halt.is_set(), start.elapsed() > limit) {
-            (true, _) => Ended::Halted,
-            (false, true) => Ended::Late,
+            (true, _) => ProcessEnd::Halted,
+            (false, true) => ProcessEnd::TimedOut,
             (false, false) => {
                 thread::sleep(nap);
                 nap = (2 * nap).min(NAP);
@@ -120,15 +129,16 @@ fn ended(mut child: Child, limit: Duration, halt: &Halt) -> io::Result<Ended> {
     }
 }
 
-/// Has the program end when the thread that started it does, as when its process is killed.
+/// Ends the program when the thread that started it ends, also when its process is killed.
 fn end_with_parent(command: &mut Command) {
     let bind = || set_parent_process_death_signal(Some(Signal::KILL)).map_err(io::Error::from);
-    // SAFETY: what runs between fork and exec is a system call that sets a number of the new process, without memory or locks.
+    // SAFETY: between fork and exec the closure makes one system call, which sets a number of the
+    // new process. It allocates no memory and takes no lock.
     unsafe { command.pre_exec(bind) };
 }
 
-/// A file in memory with these bytes, to be read from its start.
-fn in_memory(flags: MemfdFlags, bytes: &[u8]) -> io::Result<File> {
+/// Creates a file in memory with these bytes, to be read from its start.
+fn memory_file(flags: MemfdFlags, bytes: &[u8]) -> io::Result<File> {
     let mut file = File::from(memfd_create("fleetblast-wrap", flags)?);
     file.write_all(bytes)?;
     file.seek(SeekFrom::Start(0))?;
@@ -150,21 +160,21 @@ fn cause(status: ExitStatus) -> String {
     }
 }
 
-fn with_words(what: String, said: &[u8]) -> String {
-    let said = said.trim_ascii();
-    let last = &said[said.len().saturating_sub(LAST_WORDS)..];
+fn with_last_words(what: String, error_output: &[u8]) -> String {
+    let error_output = error_output.trim_ascii();
+    let last = &error_output[error_output.len().saturating_sub(LAST_WORDS)..];
     match last.is_empty() {
         true => what,
         false => format!("{what}; it said: {}", String::from_utf8_lossy(last)),
     }
 }
 
-/// Whether a word has a place.
-pub fn has(word: &OsStr, place: &str) -> bool {
+/// Returns whether a word contains a placeholder.
+pub fn has_placeholder(word: &OsStr, place: &str) -> bool {
     memchr::memmem::find(word.as_bytes(), place.as_bytes()).is_some()
 }
 
-fn replaced(word: &OsStr, place: &str, value: &[u8]) -> OsString {
+fn replace_placeholder(word: &OsStr, place: &str, value: &[u8]) -> OsString {
     let (mut made, mut rest) = (Vec::new(), word.as_bytes());
     while let Some(at) = memchr::memmem::find(rest, place.as_bytes()) {
         made.extend_from_slice(&rest[..at]);

@@ -1,98 +1,109 @@
-//! The same on ranks that are processes.
+//! Jobs of another program on ranks that are processes.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use fleetblast_fleet::ids::Rank;
-use fleetblast_mpi::{Mailbox, World, name_rank};
+use fleetblast_mpi::{Messenger, World, name_rank};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Common, Cut, Ends, Job, judge, preload};
+use super::{BlockCut, ForeignContext, ForeignIo, ForeignJob, check_failed_blocks, preload};
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::interrupt::DrainSignals;
 use crate::plan::Foreign;
-use crate::processes::{Processes, Role, agree, failure, hosts};
-use crate::ranks::checkpoint::Keeping;
-use crate::ranks::ending::remove;
-use crate::ranks::processes::{kept, path_bytes, path_of};
-use crate::ranks::transport::mpi::Mpi;
-use crate::ranks::vigil::Vigil;
+use crate::processes::{Processes, Role, agree, gather_hosts, mpi_failure};
+use crate::ranks::checkpoint::CheckpointOptions;
+use crate::ranks::ending::remove_checkpoint;
+use crate::ranks::processes::{path_from_bytes, path_to_bytes, share_checkpoint};
+use crate::ranks::supervisor::Supervisor;
+use crate::ranks::transport::mpi::MpiTransport;
 
-/// Has the program search on the ranks that were started together.
+/// Runs the program on the processes that were started together.
 ///
 /// # Errors
-/// Whatever ends the job before it has begun; at its end, that some blocks came to nothing. In between a failure ends all processes.
+/// Returns errors before the job begins, and reports at the end that blocks are missing. In
+/// between, an error ends all processes.
 pub fn run(
     foreign: Foreign,
     drain: Option<DrainSignals>,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
-    let world = World::init().map_err(failure)?;
-    agree(&world, &Role::Search(0), "", &|text| audience.complain(text))?;
+    let world = World::init().map_err(mpi_failure)?;
+    agree(&world, &Role::Search(0), "", &|text| audience.print_message(text))?;
     let processes = &Processes { world, audience: Arc::clone(audience) };
     let world = &processes.world;
-    let (hosts, rank) = (hosts(world)?, world.rank());
-    processes.together(same(world, &foreign, &hosts))?;
-    let job = Job::new(foreign, audience);
-    let in_front = world.comm().split_by_host().map_err(failure)?.rank() == 0;
-    let loaded = match in_front {
+    let (hosts, rank) = (gather_hosts(world)?, world.rank());
+    processes.require_all(check_same_command(world, &foreign, &hosts))?;
+    let job = ForeignJob::new(foreign, audience);
+    let is_first_on_host = world.comm().split_by_host().map_err(mpi_failure)?.rank() == 0;
+    let loaded = match is_first_on_host {
         true => preload::preload(&job.foreign.files, &**audience),
         false => Ok(()),
     };
-    // Nobody starts before the database is there.
-    processes.together(loaded)?;
-    let cut = processes.together(Cut::new(&job.foreign, world.size() as u32))?;
-    let early = drain.as_ref().map(DrainSignals::early_end);
-    let ends = if rank == 0 { Ends::open(&job, &cut, early.as_deref()) } else { Ok(None) };
-    let (ends, checkpoint) = processes.together(ends)?.unzip();
+    // No program starts before the database is loaded.
+    processes.require_all(loaded)?;
+    let cut = processes.require_all(BlockCut::new(&job.foreign, world.size() as u32))?;
+    let early_end = drain.as_ref().map(DrainSignals::early_end);
+    let job_io =
+        if rank == 0 { ForeignIo::open(&job, &cut, early_end.as_deref()) } else { Ok(None) };
+    let (job_io, checkpoint) = processes.require_all(job_io)?.unzip();
     let checkpoint = checkpoint.flatten();
-    let path = ends.as_ref().map(|ends| path_bytes(ends.output.path()));
-    // Nothing to do.
-    let Some(path) = processes.tell_all(path)?.map(path_of) else { return Ok(()) };
-    let keeping = Keeping::from(&job.foreign);
-    let kept = kept(processes, &keeping, checkpoint.as_ref())?;
-    let vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: drain, sending: None };
-    let mut common = Common::new(&job, world.size() as u32, cut, path, kept);
-    common.hosts = hosts;
-    let mailbox = Mailbox::new(world.comm()).map_err(failure)?;
-    let mut mpi = Mpi::new(mailbox, None, None);
-    let (works, whole) = ends.map(|ends| ends.works(&job)).unzip();
-    let ended = common.verdict(common.run(Rank(rank as u32), works, vigil, &mut mpi));
+    let path = job_io.as_ref().map(|job_io| path_to_bytes(job_io.output.path()));
+    // There is nothing to do.
+    let Some(path) = processes.broadcast_from_first(path)?.map(path_from_bytes) else {
+        return Ok(());
+    };
+    let checkpoint_options = CheckpointOptions::from(&job.foreign);
+    let checkpoint_state = share_checkpoint(processes, &checkpoint_options, checkpoint.as_ref())?;
+    let supervisor = Supervisor { checkpoint: checkpoint.as_ref(), signals: drain, stream: None };
+    let mut job_context =
+        ForeignContext::new(&job, world.size() as u32, cut, path, checkpoint_state);
+    job_context.hosts = hosts;
+    let messenger = Messenger::new(world.comm()).map_err(mpi_failure)?;
+    let mut mpi = MpiTransport::new(messenger, None, None);
+    let (executor, outputs) = job_io.map(|job_io| job_io.into_executor(&job)).unzip();
+    let ended =
+        job_context.rank_result(job_context.run(Rank(rank as u32), executor, supervisor, &mut mpi));
     let drained = matches!(&ended, Err(error) if error.exit_code == exit::DRAINED);
     let closed = match &ended {
-        Ok(()) => mpi.complete(world, whole.as_ref(), common.kept.is_some(), checkpoint.as_ref()),
+        Ok(()) => mpi.complete(
+            world,
+            outputs.as_ref(),
+            job_context.checkpoint_state.is_some(),
+            checkpoint.as_ref(),
+        ),
         Err(_) if drained => mpi.flush(),
         Err(error) => Err(error.clone()),
     };
     let failed = closed.and_then(|()| {
         let own = job.failed.load(Ordering::Relaxed).to_ne_bytes();
-        let all = world.comm().gather_all(&own).map_err(failure)?;
+        let all = world.comm().gather_all(&own).map_err(mpi_failure)?;
         mpi.close()?;
         let counts =
             all.iter().filter_map(|count| Some(u64::from_ne_bytes(count[..].try_into().ok()?)));
         Ok(counts.sum())
     });
     let failed = failed.unwrap_or_else(|error: Error| {
-        drop(whole);
+        drop(outputs);
         processes.abort(&error)
     });
     if !drained {
-        remove(checkpoint, keeping.records.is_some(), &**audience);
+        remove_checkpoint(checkpoint, checkpoint_options.records.is_some(), &**audience);
     }
     ended?;
-    judge(failed).map_err(|error| match rank {
+    check_failed_blocks(failed).map_err(|error| match rank {
         0 => error,
         _ => Error::new(error.exit_code, ""),
     })
 }
 
-/// Whether all ranks are to do the same as the first.
-fn same(world: &World, foreign: &Foreign, hosts: &[String]) -> Result<(), Error> {
-    // What a host has where, it may have elsewhere on another.
-    let told = format!("{:?}", Foreign { files: Vec::new(), ranks: 1, ..foreign.clone() });
-    let own = xxh3_64(told.as_bytes()).to_ne_bytes();
-    let all = world.comm().gather_all(&own).map_err(failure)?;
+/// Checks that all ranks have the same command as the first.
+fn check_same_command(world: &World, foreign: &Foreign, hosts: &[String]) -> Result<(), Error> {
+    // Hosts may have the database at different paths.
+    let described = format!("{:?}", Foreign { files: Vec::new(), ranks: 1, ..foreign.clone() });
+    let own = xxh3_64(described.as_bytes()).to_ne_bytes();
+    let all = world.comm().gather_all(&own).map_err(mpi_failure)?;
     match all.iter().position(|other| *other != all[0]) {
         None => Ok(()),
         Some(rank) => Err(Error::new(

@@ -1,11 +1,13 @@
-//! The output as the ranks of a group write it by MPI-IO: `-output individual` and `collective`.
+//! The output file of a group, written by MPI-IO: `-output individual` and `collective`.
 //!
-//! MPI is initialized such that only the thread that did so may call it, which is the driver's. So the thread beside the
-//! search puts the bytes together and hands them over; the driver's writes them between messages. An individual write waits
-//! for the file system only. A collective one would wait for the slowest rank of the group; so ranks first say that they
-//! have come, look after their messages until all have, and only then begin, which they all do within a moment. Nothing
-//! comes between the two: a group has one write under way at a time, in which every worker takes part; a rank without its
-//! bytes does not come, but fails, which ends the job; and a job ends in order only when no write is under way.
+//! Only the thread that initialized MPI may call it: the driver's thread. So the output thread
+//! assembles bytes and hands them over, and the driver's thread writes them between messages. An
+//! individual write waits for the file system only. A collective write would wait for the slowest
+//! rank of the group. So ranks first announce their arrival, handle messages until all have
+//! arrived, and then begin within a moment. Nothing comes between arrival and write, for three
+//! reasons. A group has one write in progress at a time, in which every worker takes part. A rank
+//! without its bytes does not arrive but fails, which ends the job. A job ends in order only when
+//! no write is in progress.
 
 use std::process;
 use std::sync::Arc;
@@ -19,51 +21,51 @@ use fleetblast_fleet::ids::Rank;
 use fleetblast_fleet::work::WorkerOutcome;
 use fleetblast_mpi::{Access, Arrival, Comm, MpiError, ParallelFile, World};
 
-use super::{Assembled, Happening};
+use super::{AssembledBytes, RankEvent};
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::output::Unpublished;
-use crate::ranks::Common;
+use crate::ranks::JobContext;
 
-/// The output as this rank's group has it open.
+/// The output file, opened by the group of this rank.
 pub struct GroupFile {
     comm: Comm,
     file: ParallelFile,
     report: Unpublished,
     audience: Arc<dyn Audience>,
-    together: bool,
-    /// With the supermaster, how long a collective write may last.
+    is_collective: bool,
+    /// With the supermaster: the longest time of a collective write.
     limit: Option<Duration>,
-    /// Where bytes come from.
-    sender: Sender<Assembled>,
-    receiver: Receiver<Assembled>,
-    /// A collective write for which ranks are still missing.
-    waiting: Option<(Arrival, Assembled)>,
+    /// Channel of bytes to be written.
+    sender: Sender<AssembledBytes>,
+    receiver: Receiver<AssembledBytes>,
+    /// A collective write for which not all ranks have arrived.
+    waiting: Option<(Arrival, AssembledBytes)>,
 }
 
 impl GroupFile {
-    /// Opens the output of a job whose strategy wants it so, for each group (collective among all ranks); `None` on ranks
-    /// without a worker.
+    /// Opens the output of each group (collective among all ranks). Returns `None` if the strategy
+    /// does not use MPI-IO, and on ranks without a worker.
     ///
     /// # Errors
-    /// A file that cannot be opened, or not by the layer of MPI-IO that the user chose.
-    pub fn open(world: &World, common: &Common) -> Result<Option<Self>, MpiError> {
-        let (topology, config) = (&common.topology, &common.config);
+    /// The file cannot be opened, or not by the MPI-IO layer that the user chose.
+    pub fn open(world: &World, job_context: &JobContext) -> Result<Option<Self>, MpiError> {
+        let (topology, config) = (&job_context.topology, &job_context.config);
         if matches!(config.strategy, Strategy::Merge | Strategy::Records) {
             return Ok(None);
         }
         let rank = Rank(world.rank() as u32);
         let group = topology.worker_on(rank).map(|worker| topology.worker(worker).group.0);
         let Some(comm) = world.comm().split(group, rank.0)? else { return Ok(None) };
-        let file = ParallelFile::open(&comm, &common.path, Access::Write)?;
+        let file = ParallelFile::open(&comm, &job_context.path, Access::Write)?;
         let beat = config.heartbeat.filter(|_| rank == topology.supermaster);
         let (sender, receiver) = channel();
         Ok(Some(GroupFile {
             comm,
             file,
-            report: common.unpublished(),
-            audience: Arc::clone(&common.job.audience),
-            together: config.strategy == Strategy::Collective,
+            report: job_context.unpublished(),
+            audience: Arc::clone(&job_context.job.audience),
+            is_collective: config.strategy == Strategy::Collective,
             limit: beat.map(|beat| Duration::from_nanos(beat.limit.0)),
             sender,
             receiver,
@@ -71,21 +73,21 @@ impl GroupFile {
         }))
     }
 
-    /// Takes bytes to write.
-    pub fn writer(&self) -> Sender<Assembled> {
+    /// Returns a sender of bytes to be written.
+    pub fn writer(&self) -> Sender<AssembledBytes> {
         self.sender.clone()
     }
 
-    /// Writes what can be written now; tells which work ended with it.
+    /// Writes bytes that can be written now. Returns an event if that ends the work of a worker.
     ///
     /// # Errors
-    /// Ranks that cannot be told that this one has come.
-    pub fn poll(&mut self) -> Result<Option<Happening>, MpiError> {
+    /// The arrival of this rank cannot be announced.
+    pub fn poll(&mut self) -> Result<Option<RankEvent>, MpiError> {
         if self.waiting.is_none() {
             let Ok(assembled) = self.receiver.try_recv() else { return Ok(None) };
-            if !self.together {
-                let written = self.file.write_scattered(&pieces(&assembled));
-                return Ok(told(assembled, written));
+            if !self.is_collective {
+                let written = self.file.write_scattered(&offset_slices(&assembled));
+                return Ok(finished_event(assembled, written));
             }
             self.waiting = Some((self.comm.arrive()?, assembled));
         }
@@ -94,16 +96,17 @@ impl GroupFile {
             return Ok(None);
         }
         let Some((_, assembled)) = self.waiting.take() else { return Ok(None) };
-        let guard = |limit| guard(limit, self.report.clone(), Arc::clone(&self.audience));
+        let guard = |limit| start_guard(limit, self.report.clone(), Arc::clone(&self.audience));
         let _guard = self.limit.map(guard);
-        let written = self.file.write_scattered_all(&pieces(&assembled));
-        Ok(told(assembled, written))
+        let written = self.file.write_scattered_all(&offset_slices(&assembled));
+        Ok(finished_event(assembled, written))
     }
 
-    /// Closes the file when all is written (collective in the group); `durable`: after it is on disk.
+    /// Closes the file when all is written (collective in the group). If `durable`, brings it to
+    /// disk first.
     ///
     /// # Errors
-    /// What was written may be lost.
+    /// Written bytes may be lost.
     pub fn close(self, durable: bool) -> Result<(), Error> {
         if durable {
             self.file.sync().map_err(failure)?;
@@ -112,25 +115,25 @@ impl GroupFile {
     }
 }
 
-fn pieces(assembled: &Assembled) -> Vec<(u64, &[u8])> {
-    let stretches = assembled.stretches.iter();
-    stretches.map(|stretch| (stretch.offset, stretch.bytes.as_slice())).collect()
+fn offset_slices(assembled: &AssembledBytes) -> Vec<(u64, &[u8])> {
+    let output_slices = assembled.output_slices.iter();
+    output_slices.map(|output_slice| (output_slice.offset, output_slice.bytes.as_slice())).collect()
 }
 
-/// What a rank hears of a write that has ended.
-fn told(assembled: Assembled, written: Result<(), MpiError>) -> Option<Happening> {
-    let Assembled { ticket, freed, span, .. } = assembled;
+/// Returns the event of a finished write.
+fn finished_event(assembled: AssembledBytes, written: Result<(), MpiError>) -> Option<RankEvent> {
+    let AssembledBytes { ticket, freed, span, .. } = assembled;
     drop(span);
     match written {
-        // The rank at which it went wrong says so, and ends the job.
+        // The rank whose write failed reports the error, and ends the job.
         Err(MpiError::Elsewhere { .. }) => None,
-        Err(error) => Some(Happening::Worker(ticket, Err(failure(error)))),
-        Ok(()) => Some(Happening::Worker(ticket, Ok(WorkerOutcome::Written { freed }))),
+        Err(error) => Some(RankEvent::Worker(ticket, Err(failure(error)))),
+        Ok(()) => Some(RankEvent::Worker(ticket, Ok(WorkerOutcome::Written { freed }))),
     }
 }
 
-/// An error of the file, in the words for ranks that write on their own: the rank is told beside, by its number among all.
-/// Silent where it happened elsewhere.
+/// Converts an error of the file into the words for ranks that write on their own. The rank is
+/// added elsewhere, with its number among all. Errors of other ranks are silent.
 fn failure(error: MpiError) -> Error {
     match error {
         MpiError::File { path, call, offset, text, .. } => {
@@ -145,20 +148,21 @@ fn failure(error: MpiError) -> Error {
     }
 }
 
-/// Ends the process, and so the job, unless the sender is dropped in time. A rank that dies amid a collective write leaves
-/// the others in it. Elsewhere the supermaster misses them after a while; but if it is one of them, its driver cannot look.
-fn guard(limit: Duration, report: Unpublished, audience: Arc<dyn Audience>) -> Sender<()> {
+/// Ends the process, and so the job, unless the returned sender is dropped in time. If a rank dies
+/// during a collective write, the others wait in it for ever. The supermaster would miss the dead
+/// rank after a while. But if the supermaster's rank waits itself, its driver cannot check.
+fn start_guard(limit: Duration, report: Unpublished, audience: Arc<dyn Audience>) -> Sender<()> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
         if receiver.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
-            end_late(limit, &report, &*audience);
+            exit_overdue(limit, &report, &*audience);
         }
     });
     sender
 }
 
-fn end_late(limit: Duration, report: &Unpublished, audience: &dyn Audience) -> ! {
-    audience.complain(&format!(
+fn exit_overdue(limit: Duration, report: &Unpublished, audience: &dyn Audience) -> ! {
+    audience.print_message(&format!(
         "{}: a collective write has lasted longer than {} s: a rank of the group of rank 0 does not come, or the file \
          system stands still",
         report.part.display(),

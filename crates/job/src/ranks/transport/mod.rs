@@ -1,4 +1,4 @@
-//! What a rank hears of, and how messages get from rank to rank.
+//! Events of a rank, and transport of messages between ranks.
 
 #[cfg(feature = "mpi")]
 pub mod group_file;
@@ -15,100 +15,101 @@ use fleetblast_fleet::work::{MasterOutcome, SupermasterOutcome, WorkerOutcome};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::ranks::output::Stretch;
+use crate::ranks::output::OutputSlice;
 use crate::ranks::wire::Bytes;
 use crate::trace::Span;
 
-/// A message on its way.
+/// A message with its sender.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Envelope {
-    /// Who sends it.
+    /// The sender.
     pub from: Address,
-    /// To whom, and what.
+    /// The receiver and the message.
     pub message: Outgoing<Bytes>,
 }
 
-/// Of a message: which role wants to know that it has left, and under what name.
+/// Identifies a message whose sender waits until it has left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Receipt {
-    /// The sender.
+    /// The role that sent the message.
     pub role: Address,
-    /// Its name for the message.
+    /// The role's number for the message.
     pub ticket: Ticket,
 }
 
-/// A receipt on its way back to its rank: told when dropped.
-pub struct Returning {
+/// A receipt that returns to its sender when dropped.
+pub struct ReturningReceipt {
     /// The receipt.
     pub receipt: Receipt,
-    /// What the sender's rank hears of.
-    pub to: Sender<Happening>,
+    /// Events of the sender's rank.
+    pub to: Sender<RankEvent>,
 }
 
-impl Drop for Returning {
+impl Drop for ReturningReceipt {
     fn drop(&mut self) {
-        // Who has ended need not know.
-        let _ = self.to.send(Happening::Sent(self.receipt));
+        // A rank that has ended needs no receipt.
+        let _ = self.to.send(RankEvent::Sent(self.receipt));
     }
 }
 
-/// Something a rank hears of.
-pub enum Happening {
-    /// A message came; with it, among threads, what its sender waits for.
-    Message(Envelope, Option<Returning>),
-    /// A message has left: its payload takes no memory here any more.
+/// An event of a rank.
+pub enum RankEvent {
+    /// A message arrived. Among threads it comes with the receipt for its sender.
+    Message(Envelope, Option<ReturningReceipt>),
+    /// A message has left: its payload takes no memory of this rank any more.
     Sent(Receipt),
-    /// A work of the supermaster has ended.
+    /// Work of the supermaster has ended.
     Supermaster(Ticket, Result<SupermasterOutcome<Bytes>, Error>),
-    /// A work of the master has ended.
+    /// Work of the master has ended.
     Master(Ticket, Result<MasterOutcome<Bytes>, Error>),
-    /// A work of the worker has ended.
+    /// Work of the worker has ended.
     Worker(Ticket, Result<WorkerOutcome<Bytes>, Error>),
     /// This rank cannot go on.
     Broken(Error),
-    /// The job is to end soon.
+    /// A signal asks to end the job soon.
     Drain,
 }
 
-/// Bytes of the output that a worker has put together.
+/// Assembled bytes of the output, to be written for a worker.
 #[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "only MPI writes for workers"))]
-pub struct Assembled {
-    /// The work for which.
+pub struct AssembledBytes {
+    /// The worker's ticket.
     pub ticket: Ticket,
-    /// The bytes; none if a rank only takes part in a write of others.
-    pub stretches: Vec<Stretch>,
-    /// Memory that is free when they are written, in bytes.
+    /// The bytes; none if the rank only takes part in a collective write.
+    pub output_slices: Vec<OutputSlice>,
+    /// Bytes of memory that are free after the write.
     pub freed: u64,
-    /// Ends then.
+    /// The span of the work in the trace, which ends after the write.
     pub span: Span,
 }
 
-/// Brings messages from rank to rank, and where ranks write together, bytes to the output.
+/// Transports messages between ranks; where ranks write together, it writes the output, too.
 pub trait Transport {
-    /// Where works of this rank tell that they have ended; [`Transport::next`] hears of it.
-    fn works(&self) -> Sender<Happening>;
+    /// Returns a sender of events, for the threads of this rank. [`Transport::next`] returns them.
+    fn event_sender(&self) -> Sender<RankEvent>;
 
-    /// Sends a message to another rank. Messages from one rank to another arrive in the order in which they were sent.
-    /// [`Transport::next`] tells of `receipt` when the message has left, not when it was given to be sent.
+    /// Sends a message to another rank. Messages from one rank to another arrive in the order of
+    /// sending. [`Transport::next`] returns the receipt when the message has left, which may be
+    /// later.
     ///
     /// # Errors
-    /// A connection that is lost.
+    /// The connection is lost.
     fn send(&mut self, to: Rank, envelope: Envelope, receipt: Option<Receipt>)
     -> Result<(), Error>;
 
-    /// Lets the other ranks know at once that the job cannot go on. Where the end of a process ends them, nothing is to be
-    /// done.
-    fn end_all(&self) {}
+    /// Ends the other ranks at once, because the job cannot go on. Does nothing if the end of a
+    /// process ends them.
+    fn end_other_ranks(&self) {}
 
-    /// Who writes the output of this rank's worker: [`Transport::next`], which tells then that the work has ended. `None`
-    /// if the worker does so itself.
-    fn writer(&self) -> Option<Sender<Assembled>> {
+    /// Returns the channel of bytes that the transport writes for this rank's worker.
+    /// [`Transport::next`] returns the end of such work. `None` if the worker writes itself.
+    fn writer(&self) -> Option<Sender<AssembledBytes>> {
         None
     }
 
-    /// The next thing to happen, but for at most so long: a message, or what works tell.
+    /// Waits for the next event until `timeout`.
     ///
     /// # Errors
-    /// A connection that is lost.
-    fn next(&mut self, timeout: Duration) -> Result<Option<Happening>, Error>;
+    /// The connection is lost.
+    fn next(&mut self, timeout: Duration) -> Result<Option<RankEvent>, Error>;
 }

@@ -1,112 +1,112 @@
-//! Messages between ranks that are processes, connected by MPI.
+//! Transport between ranks that are processes, connected by MPI.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use fleetblast_fleet::ids::Rank;
-use fleetblast_mpi::{Mailbox, World, name_rank};
+use fleetblast_mpi::{Messenger, World, name_rank};
 use fleetblast_spool::Checkpoint;
 
 use super::group_file::GroupFile;
-use super::{Assembled, Envelope, Happening, Receipt, Transport};
-use crate::crossing::Bridge;
+use super::{AssembledBytes, Envelope, RankEvent, Receipt, Transport};
 use crate::error::Error;
-use crate::processes::failure;
-use crate::ranks::output::Whole;
+use crate::io_channel::SiteConnection;
+use crate::processes::mpi_failure;
+use crate::ranks::output::JobOutput;
 use crate::ranks::output::publish;
 
-/// Longest nap between two looks at messages. On hosts with more ranks than cores looking takes time from those that search.
+/// Longest sleep between two checks for messages. On hosts with more ranks than cores, checks take
+/// time from searching threads.
 const NAP: Duration = Duration::from_millis(5);
-/// Longest while messages are on their way.
+/// Longest sleep while messages are in transit.
 const MOVING_NAP: Duration = Duration::from_micros(500);
-/// Shortest.
+/// Shortest sleep.
 const SHORTEST_NAP: Duration = Duration::from_micros(20);
-/// How long to wait at the end for messages to leave.
+/// Time for messages to leave at the end.
 const FAREWELL: Duration = Duration::from_secs(10);
 
-/// The messages of this process, and the output where ranks write that by MPI.
-pub struct Mpi {
-    mailbox: Mailbox,
-    /// Receipts of messages that have not left, by their numbers, which count up.
+/// Transport of this process. Where ranks write by MPI, it writes the output, too.
+pub struct MpiTransport {
+    messenger: Messenger,
+    /// Receipts of messages that have not left, by ascending numbers.
     receipts: HashMap<u64, Receipt>,
     next_receipt: u64,
     output: Option<GroupFile>,
-    /// The way to ranks of another site.
-    bridge: Option<Bridge>,
-    /// Where works tell that they have ended.
-    works: (Sender<Happening>, Receiver<Happening>),
+    /// The connection to ranks of another site.
+    site_connection: Option<SiteConnection>,
+    /// Channel of events from the threads of this rank.
+    events: (Sender<RankEvent>, Receiver<RankEvent>),
 }
 
-impl Mpi {
-    /// With the mailbox of all ranks.
-    pub fn new(mailbox: Mailbox, output: Option<GroupFile>, bridge: Option<Bridge>) -> Self {
-        let (receipts, works) = (HashMap::new(), channel());
-        Mpi { mailbox, receipts, next_receipt: 0, output, bridge, works }
+impl MpiTransport {
+    /// Creates the transport with the messenger of all ranks.
+    pub fn new(
+        messenger: Messenger,
+        output: Option<GroupFile>,
+        site_connection: Option<SiteConnection>,
+    ) -> Self {
+        let (receipts, events) = (HashMap::new(), channel());
+        MpiTransport { messenger, receipts, next_receipt: 0, output, site_connection, events }
     }
 
     /// Waits for messages to leave.
     ///
     /// # Errors
-    /// A connection that is lost.
+    /// The connection is lost.
     pub fn flush(&mut self) -> Result<(), Error> {
-        self.mailbox.flush(FAREWELL).map(drop).map_err(failure)
+        self.messenger.flush(FAREWELL).map(drop).map_err(mpi_failure)
     }
 
-    /// Ends a job whose output is written: has it published, on the rank that has it whole, when all ranks have closed it.
-    /// `durable`: it is to be on disk then.
+    /// Ends a job whose output is written. The supermaster's rank publishes it when all ranks have
+    /// closed it. If `durable`, it is brought to disk first.
     ///
     /// # Errors
-    /// Output that cannot be closed or published; a connection that is lost.
+    /// The output cannot be closed or published, or the connection is lost.
     pub fn complete(
         &mut self,
         world: &World,
-        whole: Option<&Receiver<Whole>>,
+        outputs: Option<&Receiver<JobOutput>>,
         durable: bool,
         checkpoint: Option<&Checkpoint>,
     ) -> Result<(), Error> {
-        // Other ranks close the output with this one, and may take their time.
-        self.bridge.as_mut().map_or(Ok(()), Bridge::step_aside)?;
+        // Other ranks close the output together with this one, and may take their time.
+        self.site_connection.as_mut().map_or(Ok(()), SiteConnection::pause_heartbeats)?;
         self.flush()?;
         let closed = self.output.take().map_or(Ok(()), |output| output.close(durable));
-        closed.map_err(|mut error| {
-            if !error.is_silent() {
-                error.message += &format!(" ({})", name_rank(world.rank(), Some(world.host())));
-            }
-            error
-        })?;
-        let Some(bridge) = &mut self.bridge else {
-            world.comm().barrier().map_err(failure)?;
-            return whole.map_or(Ok(()), |whole| publish(whole.try_iter(), checkpoint));
+        closed.map_err(|error| error.with_place(&name_rank(world.rank(), Some(world.host()))))?;
+        let Some(site_connection) = &mut self.site_connection else {
+            world.comm().barrier().map_err(mpi_failure)?;
+            return outputs.map_or(Ok(()), |outputs| publish(outputs.try_iter(), checkpoint));
         };
-        bridge.watch_search();
-        bridge.meet(world.comm())?;
-        if let Some(whole) = whole {
-            let whole: Vec<Whole> = whole.try_iter().collect();
-            bridge.meanwhile(|| publish(whole, None))?;
+        site_connection.watch_search();
+        site_connection.poll_barrier(world.comm())?;
+        if let Some(outputs) = outputs {
+            let outputs: Vec<JobOutput> = outputs.try_iter().collect();
+            site_connection.poll_during(|| publish(outputs, None))?;
         }
         // The report may take longer than the search.
-        bridge.meet(world.comm())?;
-        // The ranks gather warnings and times next, and write traces.
-        bridge.step_aside()
+        site_connection.poll_barrier(world.comm())?;
+        // Next, the ranks collect warnings and times, and write traces.
+        site_connection.pause_heartbeats()
     }
 
-    /// Ends the connection, when all messages have left (collective).
+    /// Closes the connection after all messages have left (collective).
     ///
     /// # Errors
-    /// A connection that is lost.
+    /// The connection is lost.
     pub fn close(self) -> Result<(), Error> {
-        self.mailbox.close().map_err(failure)?;
-        self.bridge.map_or(Ok(()), Bridge::close)
+        self.messenger.close().map_err(mpi_failure)?;
+        self.site_connection.map_or(Ok(()), SiteConnection::close)
     }
 }
 
-impl Transport for Mpi {
-    fn works(&self) -> Sender<Happening> {
-        self.works.0.clone()
+impl Transport for MpiTransport {
+    fn event_sender(&self) -> Sender<RankEvent> {
+        self.events.0.clone()
     }
 
-    fn writer(&self) -> Option<Sender<Assembled>> {
+    fn writer(&self) -> Option<Sender<AssembledBytes>> {
         self.output.as_ref().map(GroupFile::writer)
     }
 
@@ -118,43 +118,43 @@ impl Transport for Mpi {
     ) -> Result<(), Error> {
         let (to, bytes) = (to.index(), postcard::to_allocvec(&envelope).map_err(Error::engine)?);
         let Some(receipt) = receipt else {
-            return self.mailbox.send(to, 0, bytes).map_err(failure);
+            return self.messenger.send(to, 0, bytes).map_err(mpi_failure);
         };
         self.next_receipt += 1;
         self.receipts.insert(self.next_receipt, receipt);
-        self.mailbox.send_with_receipt(to, 0, bytes, self.next_receipt).map_err(failure)
+        self.messenger.send_with_receipt(to, 0, bytes, self.next_receipt).map_err(mpi_failure)
     }
 
-    fn next(&mut self, timeout: Duration) -> Result<Option<Happening>, Error> {
+    fn next(&mut self, timeout: Duration) -> Result<Option<RankEvent>, Error> {
         let start = Instant::now();
         let mut nap = SHORTEST_NAP;
         loop {
-            // First, so that signs of life go on however much happens here.
-            let crosses = self.bridge.as_mut().map_or(Ok(false), Bridge::poll)?;
-            if let Ok(happening) = self.works.1.try_recv() {
-                return Ok(Some(happening));
+            // The bridge comes first, so that heartbeats go on however many events there are.
+            let crosses = self.site_connection.as_mut().map_or(Ok(false), SiteConnection::poll)?;
+            if let Ok(event) = self.events.1.try_recv() {
+                return Ok(Some(event));
             }
-            let left = self.mailbox.left().and_then(|number| self.receipts.remove(&number));
+            let left = self.messenger.left().and_then(|number| self.receipts.remove(&number));
             if let Some(receipt) = left {
-                return Ok(Some(Happening::Sent(receipt)));
+                return Ok(Some(RankEvent::Sent(receipt)));
             }
             let written = self.output.as_mut().map_or(Ok(None), GroupFile::poll);
-            if let Some(happening) = written.map_err(failure)? {
-                return Ok(Some(happening));
+            if let Some(event) = written.map_err(mpi_failure)? {
+                return Ok(Some(event));
             }
-            if let Some(message) = self.mailbox.poll().map_err(failure)? {
+            if let Some(message) = self.messenger.poll().map_err(mpi_failure)? {
                 let envelope = postcard::from_bytes(&message.bytes).map_err(Error::engine)?;
-                return Ok(Some(Happening::Message(envelope, None)));
+                return Ok(Some(RankEvent::Message(envelope, None)));
             }
             let rest = timeout.saturating_sub(start.elapsed());
             if rest.is_zero() {
                 return Ok(None);
             }
-            // The end of a work wakes this thread; for a message it has to look.
-            if let Ok(happening) = self.works.1.recv_timeout(nap.min(rest)) {
-                return Ok(Some(happening));
+            // The end of work wakes this thread. Messages must be polled.
+            if let Ok(event) = self.events.1.recv_timeout(nap.min(rest)) {
+                return Ok(Some(event));
             }
-            let is_moving = crosses || self.mailbox.is_moving();
+            let is_moving = crosses || self.messenger.is_moving();
             nap = (2 * nap).min(if is_moving { MOVING_NAP } else { NAP });
         }
     }

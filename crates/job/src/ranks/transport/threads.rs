@@ -1,4 +1,4 @@
-//! Ranks as threads of one process.
+//! Transport between ranks that are threads of one process.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -6,24 +6,24 @@ use std::time::Duration;
 
 use fleetblast_fleet::ids::Rank;
 
-use super::{Envelope, Happening, Receipt, Returning, Transport};
+use super::{Envelope, RankEvent, Receipt, ReturningReceipt, Transport};
 use crate::error::{Error, exit};
 
-/// The messages of one rank.
-pub struct Threads {
-    inbox: Receiver<Happening>,
-    own: Sender<Happening>,
-    /// Those of all ranks, which share them: a copy for each would take memory by the square of
-    /// their number.
-    outboxes: Arc<[Sender<Happening>]>,
+/// Transport of one rank.
+pub struct ThreadTransport {
+    inbox: Receiver<RankEvent>,
+    own: Sender<RankEvent>,
+    /// Senders to all ranks. Ranks share them: copies would take memory by the square of their
+    /// number.
+    outboxes: Arc<[Sender<RankEvent>]>,
 }
 
-impl Threads {
-    /// Connects so many ranks.
-    pub fn connect(ranks: usize) -> Vec<Threads> {
+impl ThreadTransport {
+    /// Connects `ranks` ranks.
+    pub fn connect(ranks: usize) -> Vec<ThreadTransport> {
         let (outboxes, inboxes): (Vec<_>, Vec<_>) = (0..ranks).map(|_| channel()).unzip();
         let outboxes: Arc<[_]> = outboxes.into();
-        let rank = |(inbox, own): (_, &Sender<_>)| Threads {
+        let rank = |(inbox, own): (_, &Sender<_>)| ThreadTransport {
             inbox,
             own: own.clone(),
             outboxes: outboxes.clone(),
@@ -32,8 +32,8 @@ impl Threads {
     }
 }
 
-impl Transport for Threads {
-    fn works(&self) -> Sender<Happening> {
+impl Transport for ThreadTransport {
+    fn event_sender(&self) -> Sender<RankEvent> {
         self.own.clone()
     }
 
@@ -43,22 +43,22 @@ impl Transport for Threads {
         envelope: Envelope,
         receipt: Option<Receipt>,
     ) -> Result<(), Error> {
-        // The payload is in memory once, and leaves when the other rank takes it.
-        let returning = receipt.map(|receipt| Returning { receipt, to: self.own.clone() });
-        // Who has ended needs no more messages.
-        let _ = self.outboxes[to.index()].send(Happening::Message(envelope, returning));
+        // The payload is in memory once. It leaves when the other rank takes it.
+        let returning = receipt.map(|receipt| ReturningReceipt { receipt, to: self.own.clone() });
+        // A rank that has ended needs no messages.
+        let _ = self.outboxes[to.index()].send(RankEvent::Message(envelope, returning));
         Ok(())
     }
 
-    fn end_all(&self) {
+    fn end_other_ranks(&self) {
         for outbox in &*self.outboxes {
-            // Who has ended need not be told.
-            let _ = outbox.send(Happening::Broken(Error::silent(exit::UNKNOWN)));
+            // A rank that has ended needs no messages.
+            let _ = outbox.send(RankEvent::Broken(Error::silent(exit::UNKNOWN)));
         }
     }
 
-    fn next(&mut self, timeout: Duration) -> Result<Option<Happening>, Error> {
-        // It cannot be disconnected.
+    fn next(&mut self, timeout: Duration) -> Result<Option<RankEvent>, Error> {
+        // This rank has a sender itself, so the channel cannot be disconnected.
         Ok(self.inbox.recv_timeout(timeout).ok())
     }
 }
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn a_message_has_left_when_the_other_rank_takes_it() {
-        let mut ranks = Threads::connect(2);
+        let mut ranks = ThreadTransport::connect(2);
         let (mut second, mut first) = (ranks.pop().unwrap(), ranks.pop().unwrap());
         let receipt = Receipt { role: Address::Worker(WorkerId(0)), ticket: Ticket(9) };
         let part = ToWorker::Part { window: 1, bytes: vec![7; 100].into() };
@@ -80,11 +80,11 @@ mod tests {
         first.send(Rank(1), Envelope { from: receipt.role, message }, Some(receipt)).unwrap();
         assert!(first.next(Duration::from_millis(20)).unwrap().is_none(), "nobody has taken it");
         let taken = second.next(Duration::ZERO).unwrap().expect("a message");
-        assert!(matches!(&taken, Happening::Message(_, Some(_))));
+        assert!(matches!(&taken, RankEvent::Message(_, Some(_))));
         drop(taken);
         match first.next(Duration::ZERO).unwrap() {
-            Some(Happening::Sent(told)) => assert_eq!(told, receipt),
-            _ => panic!("the sender is not told"),
+            Some(RankEvent::Sent(returned)) => assert_eq!(returned, receipt),
+            _ => panic!("the sender received no receipt"),
         }
     }
 }

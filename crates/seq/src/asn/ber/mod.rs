@@ -4,7 +4,7 @@
 mod reader;
 mod writer;
 
-pub use self::reader::{BerError, Reader};
+pub use self::reader::{BerError, BerReader};
 pub use self::writer::Writer;
 
 /// Tags of elements.

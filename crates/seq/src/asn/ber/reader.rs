@@ -26,14 +26,14 @@ enum End {
 }
 
 /// A position in elements of BER.
-pub struct Reader<'a> {
+pub struct BerReader<'a> {
     bytes: &'a [u8],
     at: usize,
     /// Offset of the first unknown element.
     skipped: Option<usize>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> BerReader<'a> {
     /// Reads from the first of these bytes on.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0, skipped: None }
@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     fn integer(bytes: &[u8]) -> Result<i64> {
-        Reader::new(bytes).integer()
+        BerReader::new(bytes).integer()
     }
 
     #[test]
@@ -243,7 +243,7 @@ mod tests {
     fn both_kinds_of_length_bound_a_container() {
         let read = |bytes: &[u8]| {
             let mut numbers = Vec::new();
-            let mut reader = Reader::new(bytes);
+            let mut reader = BerReader::new(bytes);
             reader.constructed(tag::SEQUENCE, |r, _| {
                 numbers.push(r.integer()?);
                 Ok(())
@@ -262,6 +262,6 @@ mod tests {
     #[test]
     fn deep_nesting_is_an_error_not_a_stack_overflow() {
         let deep = [0x30, 0x80].repeat(100_000);
-        assert_eq!(Reader::new(&deep).skip().unwrap_err().problem, "elements nested too deeply");
+        assert_eq!(BerReader::new(&deep).skip().unwrap_err().problem, "elements nested too deeply");
     }
 }

@@ -1,4 +1,4 @@
-//! Reading, sending and receiving the pieces of a database.
+//! Reads the pieces of a database, and exchanges them with other ranks.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,101 +10,111 @@ use std::time::{Duration, Instant};
 use fleetblast_fleet::end::Failure;
 use fleetblast_fleet::ids::{PartitionId, Rank, Time};
 use fleetblast_fleet::loading::{Awaited, Piece, Relay, Route, Silence};
-use fleetblast_mpi::{Arrival, Mailbox, Message, name_rank};
+use fleetblast_mpi::{Arrival, Message, Messenger, name_rank};
 use fleetblast_spool::Checkpoint;
 
 use crate::error::Error;
 use crate::output::Unpublished;
-use crate::processes::{Processes, failure};
-use crate::ranks::{checkpoint, vigil};
+use crate::processes::{Processes, mpi_failure};
+use crate::ranks::{checkpoint, supervisor};
 
-/// Reads at a time: file systems on a network want several.
+/// Number of reading threads: network file systems are faster with several.
 const READERS: usize = 4;
-/// Bytes of messages that may be on their way out.
+/// Most bytes of outgoing messages.
 const OUTGOING_BYTES: usize = 32 << 20;
-/// Longest wait for a message before looking at what was read.
+/// Longest wait for a message between two checks for pieces that were read.
 const NAP: Duration = Duration::from_millis(1);
-/// How long a rank that failed waits for the first one to end the job.
+/// Time for the first rank to end the job after another has failed.
 const FAREWELL: Duration = Duration::from_secs(10);
-/// How long a rank that ends the job waits for its threads.
+/// Time for the threads of a rank to end before it ends the job.
 const LAST_READ: Duration = Duration::from_secs(2);
 
-/// What a message is.
+/// Tags of messages.
 mod tag {
-    /// A piece: its number, its bytes.
+    /// A piece: its number, then its bytes.
     pub const PIECE: u8 = 0;
-    /// The first of the pieces that were sent is in place.
+    /// Confirms the first unconfirmed piece of the receiver.
     pub const CONFIRMED: u8 = 1;
-    /// A partition is still coming: the number of some piece of it.
+    /// A heartbeat for a partition: the number of any of its pieces.
     pub const BEAT: u8 = 2;
-    /// The job cannot go on: the exit code, why.
+    /// The job cannot go on: exit code, then message.
     pub const FAILED: u8 = 3;
 }
 
 /// Memory of a piece.
-pub enum Slot<'m> {
-    /// Another rank brings it.
+pub enum PieceSlot<'m> {
+    /// Another rank sends the piece.
     Empty(&'m mut [u8]),
-    /// It is there.
+    /// The piece is there.
     Full(&'m [u8]),
 }
 
 /// A piece to be read, and its memory.
-pub type Reading<'m> = (Piece, &'m mut [u8]);
+pub type PieceToRead<'m> = (Piece, &'m mut [u8]);
 /// A piece that was read.
-type Done<'m> = (Piece, Result<&'m [u8], Error>);
+type ReadResult<'m> = (Piece, Result<&'m [u8], Error>);
 
-/// All ranks, and what is kept of the job.
+/// All ranks, and the checkpoint.
 #[derive(Clone, Copy)]
-pub struct Setting<'a> {
+pub struct BroadcastContext<'a> {
     /// All ranks.
     pub processes: &'a Processes,
-    /// The name of each rank's host.
+    /// Host name of each rank.
     pub hosts: &'a [String],
-    /// The checkpoint, on the rank that opened it: it is told that the job is alive.
+    /// The checkpoint, on the rank that opened it. It receives heartbeats during loading.
     pub checkpoint: Option<&'a Checkpoint>,
 }
 
-/// One rank among all that exchange pieces.
-pub struct Exchange<'a, 'm> {
-    setting: Setting<'a>,
-    /// The report, which is not finished.
+/// A rank in the exchange of pieces.
+pub struct PieceExchange<'a, 'm> {
+    broadcast_context: BroadcastContext<'a>,
+    /// The unfinished report.
     report: Unpublished,
-    mailbox: Mailbox,
+    messenger: Messenger,
     relay: Relay,
     /// All pieces but those that are being read.
-    slots: HashMap<Piece, Slot<'m>>,
+    slots: HashMap<Piece, PieceSlot<'m>>,
     start: Instant,
-    /// When the checkpoint was last told that the job is alive.
-    pulse: Instant,
+    /// When the checkpoint received its last heartbeat.
+    last_heartbeat: Instant,
 }
 
-impl<'a, 'm> Exchange<'a, 'm> {
-    /// Joins the exchange (collective); `slots` are for the pieces that others bring, `report` is what a job that ends leaves
-    /// unfinished.
+impl<'a, 'm> PieceExchange<'a, 'm> {
+    /// Joins the exchange (collective). `slots` are for pieces from other ranks. `report` is
+    /// removed if the job ends.
     ///
     /// # Errors
-    /// Ranks that cannot be connected.
+    /// The ranks cannot be connected.
     pub fn new(
-        setting: Setting<'a>,
+        broadcast_context: BroadcastContext<'a>,
         report: Unpublished,
         routes: &[Route],
-        slots: HashMap<Piece, Slot<'m>>,
+        slots: HashMap<Piece, PieceSlot<'m>>,
     ) -> Result<Self, Error> {
-        let world = &setting.processes.world;
-        let mailbox = Mailbox::new(world.comm()).map_err(failure)?;
+        let world = &broadcast_context.processes.world;
+        let messenger = Messenger::new(world.comm()).map_err(mpi_failure)?;
         let relay = Relay::new(Rank(world.rank() as u32), routes, Time(0));
         let start = Instant::now();
-        Ok(Self { setting, report, mailbox, relay, slots, start, pulse: start })
+        Ok(Self {
+            broadcast_context,
+            report,
+            messenger,
+            relay,
+            slots,
+            start,
+            last_heartbeat: start,
+        })
     }
 
-    /// Reads the pieces of `jobs` with `read`, on a few threads, and exchanges them, until all ranks have all.
+    /// Reads the pieces of `jobs` with `read`, on several threads, and exchanges them until all
+    /// ranks have all pieces.
     ///
     /// # Errors
-    /// The first failure of any rank, at the first rank. At the others this rank's own, if the first does not end the job.
+    /// The first rank returns the first error of any rank. Others return their own, unless the
+    /// first ends the job.
     pub fn run(
         mut self,
-        jobs: VecDeque<Reading<'m>>,
+        jobs: VecDeque<PieceToRead<'m>>,
         read: impl Fn(Piece, &mut [u8]) -> Result<(), Error> + Sync,
     ) -> Result<(), Error> {
         let (readers, jobs) = (READERS.min(jobs.len()), Mutex::new(jobs));
@@ -123,28 +133,30 @@ impl<'a, 'm> Exchange<'a, 'm> {
             }
             ended
         })?;
-        // All ranks have all.
-        self.mailbox.close().map_err(failure)
+        // All ranks have all pieces.
+        self.messenger.close().map_err(mpi_failure)
     }
 
-    fn exchange(&mut self, results: &Receiver<Done<'m>>) -> Result<(), Error> {
+    fn exchange(&mut self, results: &Receiver<ReadResult<'m>>) -> Result<(), Error> {
         let mut arrival: Option<Arrival> = None;
         loop {
             while let Ok((piece, bytes)) = results.try_recv() {
-                let bytes = bytes.map_err(|error| self.told(error))?;
-                self.put(piece, bytes, None)?;
+                let bytes = bytes.map_err(|error| self.with_own_place(error))?;
+                self.note_piece(piece, bytes, None)?;
             }
-            self.send()?;
-            if let Some(message) = self.mailbox.wait(NAP).map_err(failure)? {
-                self.take(&message)?;
+            self.send_pieces()?;
+            if let Some(message) = self.messenger.wait(NAP).map_err(mpi_failure)? {
+                self.handle_message(&message)?;
             }
-            self.look()?;
+            self.check_liveness()?;
             if let Some(arrival) = &mut arrival {
-                if arrival.is_complete().map_err(failure)? {
+                if arrival.is_complete().map_err(mpi_failure)? {
                     return Ok(());
                 }
-            } else if self.relay.is_done() && self.mailbox.progress().map_err(failure)? {
-                arrival = Some(self.setting.processes.world.comm().arrive().map_err(failure)?);
+            } else if self.relay.is_done() && self.messenger.progress().map_err(mpi_failure)? {
+                arrival = Some(
+                    self.broadcast_context.processes.world.comm().arrive().map_err(mpi_failure)?,
+                );
             }
         }
     }
@@ -153,29 +165,36 @@ impl<'a, 'm> Exchange<'a, 'm> {
         Time(self.start.elapsed().as_nanos() as u64)
     }
 
-    /// Takes note of a piece that is in memory now.
-    fn put(&mut self, piece: Piece, bytes: &'m [u8], from: Option<Rank>) -> Result<(), Error> {
+    /// Notes that a piece is in memory now.
+    fn note_piece(
+        &mut self,
+        piece: Piece,
+        bytes: &'m [u8],
+        from: Option<Rank>,
+    ) -> Result<(), Error> {
         if !self.relay.note_arrival(piece, from, self.now()) {
             return Err(self.unexpected(from));
         }
-        self.slots.insert(piece, Slot::Full(bytes));
+        self.slots.insert(piece, PieceSlot::Full(bytes));
         Ok(())
     }
 
-    /// Sends what may be sent now.
-    fn send(&mut self) -> Result<(), Error> {
-        while self.mailbox.outgoing_bytes() < OUTGOING_BYTES
+    /// Sends pieces that may be sent now.
+    fn send_pieces(&mut self) -> Result<(), Error> {
+        while self.messenger.outgoing_bytes() < OUTGOING_BYTES
             && let Some((to, piece)) = self.relay.next_piece(self.now())
         {
-            let Some(Slot::Full(bytes)) = self.slots.get(&piece) else {
+            let Some(PieceSlot::Full(bytes)) = self.slots.get(&piece) else {
                 return Err(self.unexpected(None));
             };
-            self.mailbox.send(to.index(), tag::PIECE, marked(piece, bytes)).map_err(failure)?;
+            self.messenger
+                .send(to.index(), tag::PIECE, encode_piece(piece, bytes))
+                .map_err(mpi_failure)?;
         }
         Ok(())
     }
 
-    fn take(&mut self, message: &Message) -> Result<(), Error> {
+    fn handle_message(&mut self, message: &Message) -> Result<(), Error> {
         let (from, now) = (Rank(message.from as u32), self.now());
         match message.tag {
             tag::FAILED => {
@@ -186,20 +205,20 @@ impl<'a, 'm> Exchange<'a, 'm> {
             tag::CONFIRMED if self.relay.note_confirmation(from, now) => return Ok(()),
             tag::BEAT => {
                 let (piece, _) =
-                    unmarked(&message.bytes).ok_or_else(|| self.unexpected(Some(from)))?;
+                    decode_piece(&message.bytes).ok_or_else(|| self.unexpected(Some(from)))?;
                 self.relay.note_beat(piece.partition, now);
                 return Ok(());
             }
             tag::PIECE => {
-                if let Some((piece, bytes)) = unmarked(&message.bytes)
-                    && let Some(Slot::Empty(room)) = self.slots.remove(&piece)
+                if let Some((piece, bytes)) = decode_piece(&message.bytes)
+                    && let Some(PieceSlot::Empty(room)) = self.slots.remove(&piece)
                     && room.len() == bytes.len()
                 {
                     room.copy_from_slice(bytes);
-                    self.put(piece, room, Some(from))?;
+                    self.note_piece(piece, room, Some(from))?;
                     let confirmation = Vec::new();
-                    let sent = self.mailbox.send(message.from, tag::CONFIRMED, confirmation);
-                    return sent.map_err(failure);
+                    let sent = self.messenger.send(message.from, tag::CONFIRMED, confirmation);
+                    return sent.map_err(mpi_failure);
                 }
             }
             _ => {}
@@ -207,18 +226,18 @@ impl<'a, 'm> Exchange<'a, 'm> {
         Err(self.unexpected(Some(from)))
     }
 
-    /// Gives signs of life, and looks for those of others.
-    fn look(&mut self) -> Result<(), Error> {
+    /// Sends heartbeats, and checks those of other ranks.
+    fn check_liveness(&mut self) -> Result<(), Error> {
         let now = self.now();
         for (to, partition) in self.relay.due_beats(now) {
-            let beat = marked(Piece { partition, number: 0 }, &[]);
-            self.mailbox.send(to.index(), tag::BEAT, beat).map_err(failure)?;
+            let beat = encode_piece(Piece { partition, number: 0 }, &[]);
+            self.messenger.send(to.index(), tag::BEAT, beat).map_err(mpi_failure)?;
         }
-        if let Some(checkpoint) = self.setting.checkpoint
-            && self.pulse.elapsed() >= vigil::PULSE
+        if let Some(checkpoint) = self.broadcast_context.checkpoint
+            && self.last_heartbeat.elapsed() >= supervisor::HEARTBEAT
         {
-            self.pulse = Instant::now();
-            checkpoint.beat().map_err(|error| checkpoint::failure(&error))?;
+            self.last_heartbeat = Instant::now();
+            checkpoint.beat().map_err(|error| checkpoint::checkpoint_error(&error))?;
         }
         let Some(Silence { rank, awaited, partition, lasted }) = self.relay.silent_rank(now) else {
             return Ok(());
@@ -232,19 +251,19 @@ impl<'a, 'm> Exchange<'a, 'm> {
                 "loading the database: {place} has not taken a piece of partition {partition} for {seconds:.0} s"
             ),
         };
-        Err(self.told(Error::new(Failure::SILENT_RANK_CODE, message)))
+        Err(self.with_own_place(Error::new(Failure::SILENT_RANK_CODE, message)))
     }
 
-    /// Tells the first rank, which ends the job with the first failure that it hears of, and waits for that. A reader that
-    /// hangs must not keep the job alive.
-    fn give_up(&mut self, error: &Error, results: &Receiver<Done<'m>>) {
-        if self.setting.processes.world.rank() > 0 {
-            let told = Instant::now();
+    /// Sends the error to the first rank and waits: the first rank ends the job with the first
+    /// error that it receives. A reading thread that hangs must not keep the job alive.
+    fn give_up(&mut self, error: &Error, results: &Receiver<ReadResult<'m>>) {
+        if self.broadcast_context.processes.world.rank() > 0 {
+            let sent = Instant::now();
             let mut message = vec![error.exit_code];
             message.extend_from_slice(error.message.as_bytes());
-            if self.mailbox.send(0, tag::FAILED, message).is_ok() {
-                let _ = self.mailbox.flush(FAREWELL);
-                thread::sleep(FAREWELL.saturating_sub(told.elapsed()));
+            if self.messenger.send(0, tag::FAILED, message).is_ok() {
+                let _ = self.messenger.flush(FAREWELL);
+                thread::sleep(FAREWELL.saturating_sub(sent.elapsed()));
             }
         }
         let begun = Instant::now();
@@ -253,25 +272,24 @@ impl<'a, 'm> Exchange<'a, 'm> {
                 return;
             }
         }
-        self.setting.processes.audience.complain(&error.message);
+        self.broadcast_context.processes.audience.print_message(&error.message);
         self.report.give_up();
-        self.setting.processes.world.abort(i32::from(error.exit_code))
+        self.broadcast_context.processes.world.abort(i32::from(error.exit_code))
     }
 
     fn place(&self, rank: Rank) -> String {
-        name_rank(rank, self.setting.hosts.get(rank.index()).map(String::as_str))
+        name_rank(rank, self.broadcast_context.hosts.get(rank.index()).map(String::as_str))
     }
 
-    /// An error of this rank, for those who do not know where it happened.
-    fn told(&self, error: Error) -> Error {
-        let here = self.place(Rank(self.setting.processes.world.rank() as u32));
-        Error { message: format!("{} ({here})", error.message), ..error }
+    /// Adds the place of this rank to its error, for other ranks.
+    fn with_own_place(&self, error: Error) -> Error {
+        error.with_place(&self.place(Rank(self.broadcast_context.processes.world.rank() as u32)))
     }
 
     fn unexpected(&self, from: Option<Rank>) -> Error {
         let from = from.map_or_else(|| "itself".to_owned(), |rank| self.place(rank));
-        self.told(Error::engine(format_args!(
-            "loading the database: a rank got from {from} what it did not expect; all ranks must run the same build of \
+        self.with_own_place(Error::engine(format_args!(
+            "loading the database: a rank received an unexpected message from {from}; all ranks must run the same build of \
              the program"
         )))
     }
@@ -279,10 +297,10 @@ impl<'a, 'm> Exchange<'a, 'm> {
 
 /// Reads one piece after the other until none is left, or one cannot be read.
 fn read_all<'m>(
-    jobs: &Mutex<VecDeque<Reading<'m>>>,
+    jobs: &Mutex<VecDeque<PieceToRead<'m>>>,
     stop: &AtomicBool,
     read: impl Fn(Piece, &mut [u8]) -> Result<(), Error>,
-    done: &Sender<Done<'m>>,
+    done: &Sender<ReadResult<'m>>,
 ) {
     while !stop.load(Ordering::Relaxed) {
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
@@ -295,19 +313,19 @@ fn read_all<'m>(
     }
 }
 
-/// A message about a piece, with its bytes.
-fn marked(piece: Piece, bytes: &[u8]) -> Vec<u8> {
-    let mut message = Vec::with_capacity(MARK + bytes.len());
+/// Encodes a message about a piece, with its bytes.
+fn encode_piece(piece: Piece, bytes: &[u8]) -> Vec<u8> {
+    let mut message = Vec::with_capacity(PIECE_HEADER_BYTES + bytes.len());
     message.extend_from_slice(&piece.partition.0.to_le_bytes());
     message.extend_from_slice(&piece.number.to_le_bytes());
     message.extend_from_slice(bytes);
     message
 }
 
-/// Bytes of the mark of a piece.
-const MARK: usize = 8;
+/// Bytes of the piece's number.
+const PIECE_HEADER_BYTES: usize = 8;
 
-fn unmarked(message: &[u8]) -> Option<(Piece, &[u8])> {
+fn decode_piece(message: &[u8]) -> Option<(Piece, &[u8])> {
     let (partition, rest) = message.split_first_chunk()?;
     let (number, bytes) = rest.split_first_chunk()?;
     let partition = PartitionId(u32::from_le_bytes(*partition));
@@ -321,18 +339,18 @@ mod tests {
     #[test]
     fn messages_keep_pieces_and_bytes() {
         let piece = Piece { partition: PartitionId(7), number: 300 };
-        let message = marked(piece, b"bytes");
-        assert_eq!(unmarked(&message), Some((piece, &b"bytes"[..])));
-        assert_eq!(unmarked(&message[..MARK]), Some((piece, &[][..])));
-        assert_eq!(unmarked(&message[..MARK - 1]), None);
-        assert_eq!(message.len(), MARK + 5);
+        let message = encode_piece(piece, b"bytes");
+        assert_eq!(decode_piece(&message), Some((piece, &b"bytes"[..])));
+        assert_eq!(decode_piece(&message[..PIECE_HEADER_BYTES]), Some((piece, &[][..])));
+        assert_eq!(decode_piece(&message[..PIECE_HEADER_BYTES - 1]), None);
+        assert_eq!(message.len(), PIECE_HEADER_BYTES + 5);
     }
 
     #[test]
-    fn readers_stop_at_what_cannot_be_read() {
+    fn readers_stop_at_an_unreadable_piece() {
         let mut memory = [0u8; 10];
         let piece = |number| Piece { partition: PartitionId(0), number };
-        let jobs: VecDeque<Reading> = (0..).map(piece).zip(memory.chunks_mut(1)).collect();
+        let jobs: VecDeque<PieceToRead> = (0..).map(piece).zip(memory.chunks_mut(1)).collect();
         let (jobs, stop) = (Mutex::new(jobs), AtomicBool::new(false));
         let (done, results) = channel();
         let read = |piece: Piece, room: &mut [u8]| {

@@ -1,10 +1,10 @@
-//! Loading the database by all processes together (`-loader broadcast`), before the search begins.
+//! Loads the database by all processes together (`-loader broadcast`), before the search begins.
 //!
-//! Who reads what and who gets it from whom is told by [`fleetblast_fleet::loading`]; here are the memory that the ranks of a
-//! host share, the threads that read files, and the messages.
+//! [`fleetblast_fleet::loading`] plans which rank reads each piece, and to whom it sends it. This
+//! module has the memory that ranks of a host share, the threads that read files, and the messages.
 
 mod exchange;
-mod room;
+mod host_memory;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -17,68 +17,77 @@ use fleetblast_fleet::ids::{PartitionId, Rank};
 use fleetblast_fleet::loading::{PIECE_BYTES, PartitionOffsets, Piece, Route, routes};
 use fleetblast_mpi::{Comm, World};
 
-pub use self::exchange::Setting;
-use self::exchange::{Exchange, Reading, Slot};
-use self::room::Room;
+pub use self::exchange::BroadcastContext;
+use self::exchange::{PieceExchange, PieceSlot, PieceToRead};
+use self::host_memory::HostMemory;
 use crate::error::Error;
-use crate::processes::{Processes, failure, told};
-use crate::ranks::Common;
+use crate::processes::{Processes, mpi_failure, require_broadcast};
+use crate::ranks::JobContext;
 
 /// Loads the partitions that this rank's worker holds (collective among all ranks).
 ///
 /// # Errors
-/// Silent if all ranks have one and the first has told it; others have not been told, and the other ranks do not know of
-/// them.
-pub fn load(setting: Setting, common: &Common) -> Result<HashMap<PartitionId, Held>, Error> {
-    let (start, processes) = (Instant::now(), setting.processes);
+/// The error is silent if all ranks have it: the first has reported it then. Other errors were not
+/// reported, and the other ranks do not know them.
+pub fn load(
+    broadcast_context: BroadcastContext,
+    job_context: &JobContext,
+) -> Result<HashMap<PartitionId, Held>, Error> {
+    let (start, processes) = (Instant::now(), broadcast_context.processes);
     let world = &processes.world;
-    let database = &common.job.target.searched;
-    let partitions = processes.together(partitions(common))?;
+    let database = &job_context.job.target.searched;
+    let partitions = processes.require_all(list_partitions(job_context))?;
     let sizes: Vec<u64> = partitions.iter().map(Partition::size).collect();
     agree_on_sizes(processes, &sizes)?;
-    let host = world.comm().split_by_host().map_err(failure)?;
-    let (on_host, host_of) = places_of_ranks(world, &host)?;
-    let routes = routes(&common.topology, &host_of, &sizes);
+    let host = world.comm().split_by_host().map_err(mpi_failure)?;
+    let (on_host, host_of) = ranks_and_hosts(world, &host)?;
+    let routes = routes(&job_context.topology, &host_of, &sizes);
     let places = PartitionOffsets::new(&routes, &on_host);
-    let own = places.shares.get(host.rank()).cloned().ok_or_else(unlike)?;
+    let own = places.shares.get(host.rank()).cloned().ok_or_else(inconsistent_ranks)?;
     let share = own.len();
-    let mut room = Room::new(processes, &host, places.length, own)?;
+    let mut host_memory = HostMemory::new(processes, &host, places.length, own)?;
 
-    let me = Rank(world.rank() as u32);
-    let (slots, jobs) = rooms(room.own_mut(), &routes, me);
+    let own_rank = Rank(world.rank() as u32);
+    let (slots, jobs) = split_memory(host_memory.own_mut(), &routes, own_rank);
     let source = FileSource::new(database.clone());
     let read = |piece: Piece, room: &mut [u8]| {
         let partition = &partitions[piece.partition.index()];
         source.read(partition, piece.start(), room).map_err(Error::from)
     };
-    Exchange::new(setting, common.unpublished(), &routes, slots)?.run(jobs, read)?;
-    let (memory, pages) = room.finish(processes)?;
+    PieceExchange::new(broadcast_context, job_context.unpublished(), &routes, slots)?
+        .run(jobs, read)?;
+    let (memory, pages) = host_memory.finish(processes)?;
     let took = start.elapsed();
-    let own = common.topology.worker_on(me).map_or(&[][..], |worker| common.topology.held(worker));
+    let own = job_context
+        .topology
+        .worker_on(own_rank)
+        .map_or(&[][..], |worker| job_context.topology.held(worker));
     let held = routes.iter().filter(|route| own.binary_search(&route.partition).is_ok());
     let held = held.map(|route| {
         let (id, memory) = (route.partition, Arc::clone(&memory));
-        let filled = Filled { memory, start: *places.starts.get(&id).ok_or_else(unlike)? };
+        let filled =
+            Filled { memory, start: *places.starts.get(&id).ok_or_else(inconsistent_ranks)? };
         let (database, partition) = (database.clone(), partitions[id.index()].clone());
-        let came = came(route, me, share, took);
-        Ok((id, Held::new(database, partition, filled, came, pages)))
+        let loading_statistics = loading_statistics(route, own_rank, share, took);
+        Ok((id, Held::new(database, partition, filled, loading_statistics, pages)))
     });
     held.collect()
 }
 
-/// All partitions, with what they need of the files.
-fn partitions(common: &Common) -> Result<Vec<Partition>, Error> {
-    let database = &common.job.target.searched;
-    // There is one even where nothing of the database is included.
-    let all = (0..common.topology.partitions).map(|id| common.job.oids(PartitionId(id)));
+/// Lists all partitions, with their parts of the files.
+fn list_partitions(job_context: &JobContext) -> Result<Vec<Partition>, Error> {
+    let database = &job_context.job.target.searched;
+    // There is a partition even if nothing of the database is included.
+    let all = (0..job_context.topology.partitions).map(|id| job_context.job.oids(PartitionId(id)));
     let all: Result<_, _> = all.map(|oids| database.partition(oids, Contents::Residues)).collect();
     all.map_err(Error::from)
 }
 
-/// Ends the job if not all hosts have the same database: what one reads would not fit on another.
+/// Checks that all hosts have databases of the same size: otherwise pieces of one host would not
+/// fit on another.
 fn agree_on_sizes(processes: &Processes, sizes: &[u64]) -> Result<(), Error> {
     let own = postcard::to_allocvec(sizes).map_err(Error::engine)?;
-    let first = told(processes.tell_all(Some(own.clone()))?)?;
+    let first = require_broadcast(processes.broadcast_from_first(Some(own.clone()))?)?;
     let same = match first == own {
         true => Ok(()),
         false => Err(Error::database(format_args!(
@@ -86,46 +95,48 @@ fn agree_on_sizes(processes: &Processes, sizes: &[u64]) -> Result<(), Error> {
             processes.world.host()
         ))),
     };
-    processes.together(same)
+    processes.require_all(same)
 }
 
-/// The ranks of this host, in the order of `host`; and for each rank a number of its host.
-fn places_of_ranks(world: &World, host: &Comm) -> Result<(Vec<Rank>, Vec<u32>), Error> {
-    let number =
-        |bytes: &Vec<u8>| bytes.as_slice().try_into().map(u32::from_le_bytes).map_err(|_| unlike());
+/// Returns the ranks of this host in the order of `host`, and for each rank the number of its host.
+fn ranks_and_hosts(world: &World, host: &Comm) -> Result<(Vec<Rank>, Vec<u32>), Error> {
+    let number = |bytes: &Vec<u8>| {
+        bytes.as_slice().try_into().map(u32::from_le_bytes).map_err(|_| inconsistent_ranks())
+    };
     let own = (world.rank() as u32).to_le_bytes();
-    let on_host = host.gather_all(&own).map_err(failure)?;
+    let on_host = host.gather_all(&own).map_err(mpi_failure)?;
     let on_host: Vec<Rank> =
         on_host.iter().map(|bytes| number(bytes).map(Rank)).collect::<Result<_, _>>()?;
-    // Its first rank stands for a host.
-    let first = on_host.first().ok_or_else(unlike)?.0.to_le_bytes();
-    let host_of = world.comm().gather_all(&first).map_err(failure)?;
+    // The first rank of a host is its number.
+    let first = on_host.first().ok_or_else(inconsistent_ranks)?.0.to_le_bytes();
+    let host_of = world.comm().gather_all(&first).map_err(mpi_failure)?;
     let host_of: Result<_, _> = host_of.iter().map(number).collect();
     Ok((on_host, host_of?))
 }
 
-/// Cuts the memory that a rank fills into the pieces that others bring and those that it reads.
-fn rooms<'m>(
+/// Divides the memory of a rank into pieces that others send, and pieces that it reads.
+fn split_memory<'m>(
     mut memory: &'m mut [u8],
     routes: &[Route],
-    me: Rank,
-) -> (HashMap<Piece, Slot<'m>>, VecDeque<Reading<'m>>) {
+    own_rank: Rank,
+) -> (HashMap<Piece, PieceSlot<'m>>, VecDeque<PieceToRead<'m>>) {
     let (mut slots, mut jobs) = (HashMap::new(), VecDeque::new());
-    for route in routes.iter().filter(|route| route.position(me).is_some()) {
+    for route in routes.iter().filter(|route| route.position(own_rank).is_some()) {
         let (bytes, rest) = memory.split_at_mut(route.size as usize);
         memory = rest;
         let pieces = Piece::all_of(route.partition, route.size).zip(bytes.chunks_mut(PIECE_BYTES));
-        match route.fillers.first() == Some(&me) {
+        match route.fillers.first() == Some(&own_rank) {
             true => jobs.extend(pieces),
-            false => slots.extend(pieces.map(|(piece, room)| (piece, Slot::Empty(room)))),
+            false => slots.extend(pieces.map(|(piece, room)| (piece, PieceSlot::Empty(room)))),
         }
     }
     (slots, jobs)
 }
 
-/// How a partition came into this host's memory, as far as this rank brought it, which filled so many bytes in all.
-fn came(route: &Route, me: Rank, filled: usize, took: Duration) -> Statistics {
-    let (bytes, received) = match route.position(me) {
+/// Returns statistics of a partition: the bytes that this rank brought into the host's memory, and
+/// its share of the time. The rank filled `filled` bytes in all partitions.
+fn loading_statistics(route: &Route, own_rank: Rank, filled: usize, took: Duration) -> Statistics {
+    let (bytes, received) = match route.position(own_rank) {
         Some(0) => (route.size, 0),
         Some(_) => (0, route.size),
         None => (0, 0),
@@ -135,8 +146,8 @@ fn came(route: &Route, me: Rank, filled: usize, took: Duration) -> Statistics {
 }
 
 /// A fault of the program.
-fn unlike() -> Error {
+fn inconsistent_ranks() -> Error {
     Error::engine(
-        "loading the database: ranks do not agree on who is where; all must run the same build of the program",
+        "loading the database: ranks have different lists of ranks and hosts; all must run the same build of the program",
     )
 }

@@ -1,0 +1,216 @@
+//! Sinks of the results of a search: a report, metadata for another site, or a visitor.
+
+use std::sync::Arc;
+
+use fleetblast_engine::hits::SubjectHit;
+use fleetblast_engine::search::Search;
+use fleetblast_metadata::BatchState;
+
+use super::iterated::IteratedSearch;
+use crate::audience::Audience;
+use crate::cost::EncodingCosts;
+use crate::error::Error;
+use crate::halt::Halt;
+use crate::hits::Visitor;
+use crate::io_channel::IoChannel;
+use crate::iteration::Rules;
+use crate::metadata::{MetadataWriter, Resumed, other_queries};
+use crate::output::Output;
+use crate::plan::Plan;
+use crate::queries::PreparedBlock;
+use crate::reports::Reporter;
+use crate::search::TwoPhaseSearch;
+use crate::subjects::SubjectDatabase;
+use crate::trace::Recorder;
+
+/// Receives the results of a search.
+pub enum ResultReceiver<'a> {
+    /// The files of the plan, or the channel to I/O ranks of the same job for metadata.
+    Files(Option<&'a IoChannel>),
+    /// A program that visits query after query.
+    Visitor(Box<Visitor<'a>>),
+}
+
+/// The opened sink of a search.
+pub struct ResultSink<'a> {
+    reporter: Reporter<'a>,
+    kind: SinkKind<'a>,
+}
+
+enum SinkKind<'a> {
+    Report(Output),
+    Metadata(Box<MetadataWriter<'a>>),
+    Visitor(Box<Visitor<'a>>),
+}
+
+impl<'a> ResultSink<'a> {
+    /// Opens the sink that the plan wants. It sets `halt` when the other site no longer wants the
+    /// search.
+    ///
+    /// # Errors
+    /// Outputs that cannot be written; for metadata, a database that cannot be read.
+    pub fn open(
+        plan: &'a Plan,
+        engine: &'a Search,
+        target: &'a SubjectDatabase,
+        recorder: Recorder,
+        (receiver, audience, halt): (ResultReceiver<'a>, &Arc<dyn Audience>, &Halt),
+    ) -> Result<Self, Error> {
+        let mut reporter = Reporter::new(plan, target, recorder);
+        let kind = match (receiver, &plan.metadata) {
+            (ResultReceiver::Visitor(visitor), _) => SinkKind::Visitor(visitor),
+            (ResultReceiver::Files(_), None) => {
+                let mut output = Output::open(&plan.out)?;
+                reporter.write_prologue(&mut output)?;
+                SinkKind::Report(output)
+            }
+            (ResultReceiver::Files(io_channel), Some(metadata)) => {
+                let mut writer = MetadataWriter::new(
+                    plan,
+                    metadata,
+                    engine,
+                    target,
+                    (io_channel, audience, halt),
+                )?;
+                writer.start(&mut reporter)?;
+                SinkKind::Metadata(Box::new(writer))
+            }
+        };
+        Ok(ResultSink { reporter, kind })
+    }
+
+    /// Writes the complete output of an input without queries.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn write_empty(
+        plan: &'a Plan,
+        engine: &'a Search,
+        target: &'a SubjectDatabase,
+        (io_channel, audience): (Option<&IoChannel>, &Arc<dyn Audience>),
+    ) -> Result<(), Error> {
+        let Some(metadata) = &plan.metadata else { return Output::open(&plan.out)?.commit() };
+        let halt = Halt::default();
+        let writer =
+            MetadataWriter::new(plan, metadata, engine, target, (io_channel, audience, &halt))?;
+        if let Some(Resumed(resume_point)) = writer.resumed()
+            && resume_point.queries > 0
+        {
+            return Err(other_queries());
+        }
+        writer.finish(None, &**audience)
+    }
+
+    /// Returns the results that the other site holds from an earlier run.
+    pub fn resumed(&self) -> Option<&Resumed> {
+        match &self.kind {
+            SinkKind::Report(_) | SinkKind::Visitor(_) => None,
+            SinkKind::Metadata(writer) => writer.resumed(),
+        }
+    }
+
+    /// Records that the metadata at the other site are those of the queries of this search.
+    pub fn verify(&self) {
+        match &self.kind {
+            SinkKind::Report(_) | SinkKind::Visitor(_) => {}
+            SinkKind::Metadata(writer) => writer.verify(),
+        }
+    }
+
+    /// Checks that the other site goes on.
+    ///
+    /// # Errors
+    /// The error that ended the other site.
+    pub fn check(&mut self) -> Result<(), Error> {
+        match &mut self.kind {
+            SinkKind::Report(_) | SinkKind::Visitor(_) => Ok(()),
+            SinkKind::Metadata(writer) => writer.check(),
+        }
+    }
+
+    /// Writes a block that `search` has just searched. `batch_state` is the state after the block.
+    pub fn write_block(
+        &mut self,
+        block: &PreparedBlock,
+        hits: &[Vec<SubjectHit>],
+        (search, batch_state): (&TwoPhaseSearch, BatchState),
+        audience: &dyn Audience,
+    ) -> Result<(), Error> {
+        match &mut self.kind {
+            SinkKind::Report(output) => {
+                self.reporter.write_block(block, &block.searched(), hits, output, audience)?;
+                output.pass_on()
+            }
+            SinkKind::Metadata(writer) => {
+                writer.write_block(block, hits, (search, batch_state), &mut self.reporter, audience)
+            }
+            SinkKind::Visitor(visitor) => self.reporter.visit(block, hits, &mut **visitor),
+        }
+    }
+
+    /// Searches a block of queries iteratively and writes its results.
+    ///
+    /// # Errors
+    /// As [`IteratedSearch::report_block`]; the error that ended the other site.
+    pub fn write_iterated_block(
+        &mut self,
+        block: &PreparedBlock,
+        iterated: &mut IteratedSearch<'a>,
+        search: &mut TwoPhaseSearch<'a>,
+        audience: &dyn Audience,
+    ) -> Result<(), Error> {
+        let reporter = &mut self.reporter;
+        let writer = match &mut self.kind {
+            SinkKind::Report(output) => {
+                iterated.report_block(block, search, (reporter, output), audience)?;
+                return output.pass_on();
+            }
+            SinkKind::Metadata(writer) => writer,
+            // A fault of the program: plans with iterations are refused before.
+            SinkKind::Visitor(_) => {
+                return Err(Error::engine("iterated searches have no visitor"));
+            }
+        };
+        let searched = match writer.sends_report() {
+            true => {
+                let searched =
+                    iterated.report_block(block, search, (reporter, writer.pages()), audience);
+                writer.write_iterated_report(block).and(searched)
+            }
+            false => {
+                let send = |rules: &Rules, found| writer.write_iterations(block, rules, found);
+                iterated.send_block(block, search, send, audience)
+            }
+        };
+        // An error of the other site explains why the search was halted.
+        writer.check().and(searched)
+    }
+
+    /// Writes the rest of a report when the next query cannot be read.
+    ///
+    /// # Errors
+    /// Output that cannot be written.
+    pub fn finish_early(&mut self) -> Result<(), Error> {
+        match &mut self.kind {
+            SinkKind::Report(output) => self.reporter.finish_early(output),
+            SinkKind::Metadata(_) | SinkKind::Visitor(_) => Ok(()),
+        }
+    }
+
+    /// Closes the sink; returns the costs of metadata.
+    pub fn finish(self, audience: &dyn Audience) -> Result<Option<EncodingCosts>, Error> {
+        match self.kind {
+            SinkKind::Report(mut output) => {
+                self.reporter.finish(&mut output, audience)?;
+                output.commit()?;
+                Ok(None)
+            }
+            SinkKind::Metadata(writer) => {
+                let costs = writer.costs();
+                writer.finish(Some(&self.reporter), audience)?;
+                Ok(Some(costs))
+            }
+            SinkKind::Visitor(_) => Ok(None),
+        }
+    }
+}

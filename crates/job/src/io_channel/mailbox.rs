@@ -1,0 +1,182 @@
+//! The messages between ranks of two sites, and the mailboxes that send and receive them.
+
+use std::ops::Range;
+use std::sync::mpsc::{Receiver, TryRecvError};
+use std::thread;
+use std::time::Instant;
+
+use fleetblast_metadata::records::RecordKind;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, exit};
+
+/// The address of a mailbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Address {
+    /// The first rank of the search.
+    Search,
+    /// The manager at the I/O site, which distributes blocks and writes the report.
+    Manager,
+    /// A maker, which makes reports of blocks: one on each I/O rank, with its number.
+    Maker(u32),
+}
+
+/// A message between the sites, or within the I/O site.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Message {
+    /// Search to manager: the body of the next record of the metadata.
+    Record(RecordKind, Vec<u8>),
+    /// Search to manager: it ended with an error, which the search reports.
+    SearchFailed,
+    /// Search to manager: no records follow, since nothing is searched.
+    NoSearch,
+    /// Manager to search: bytes of a body that arrived, and number of threads that make the report.
+    Received(u64, u32),
+    /// Manager to search: bytes of bodies whose report is written.
+    Written(u64),
+    /// Manager to search: the report is complete, and has its name.
+    Done,
+    /// Manager to makers: the body of the header.
+    Header(Vec<u8>),
+    /// Maker to manager: the database is the one that was searched.
+    Ready,
+    /// Manager to maker: the next job.
+    MakeReport(ReportRequest),
+    /// Maker to manager: the report of its job.
+    ReportMade(BlockReport),
+    /// Manager to makers: no more jobs follow.
+    End,
+    /// Maker to manager, and manager to search: exit code and message of the error that ended them.
+    Failed(u8, String),
+}
+
+/// A record whose report a maker must make.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportRequest {
+    /// Number of the block; for the end record, the number of all blocks.
+    pub number: u64,
+    /// For the end record, the number of queries in all blocks.
+    pub queries: u64,
+    /// Kind of the record: block or end.
+    pub kind: RecordKind,
+    /// Body of the record.
+    pub body: Vec<u8>,
+}
+
+/// The part of the report that one record yields.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockReport {
+    /// Number of the request.
+    pub number: u64,
+    /// Range of the numbers of the reported queries.
+    pub queries: Range<u64>,
+    /// Bytes of the report.
+    pub bytes: Vec<u8>,
+    /// Warnings to be printed with it, one per line.
+    pub lines: Vec<Vec<u8>>,
+}
+
+/// A message with its addresses.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Parcel {
+    /// The receiver.
+    pub to: Address,
+    /// The sender.
+    pub from: Address,
+    /// The message.
+    pub message: Message,
+    /// When it was sent; in another process, when it arrived there.
+    #[serde(skip, default = "Instant::now")]
+    pub at: Instant,
+}
+
+impl Parcel {
+    /// Addresses a message, with the current time.
+    pub fn new(to: Address, from: Address, message: Message) -> Self {
+        Parcel { to, from, message, at: Instant::now() }
+    }
+}
+
+/// Function that delivers parcels.
+pub type Outbox = Box<dyn Fn(Parcel) + Send>;
+
+/// Sends and receives the messages of one address.
+pub struct Mailbox {
+    own: Address,
+    /// Rank and host, for error messages.
+    place: Option<String>,
+    inbox: Receiver<Parcel>,
+    outbox: Outbox,
+}
+
+impl Mailbox {
+    /// Creates the mailbox of an address.
+    pub fn new(own: Address, inbox: Receiver<Parcel>, outbox: Outbox) -> Self {
+        Mailbox { own, place: None, inbox, outbox }
+    }
+
+    /// Sets the rank and host that its errors name.
+    #[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "threads have none"))]
+    pub fn with_place(mut self, place: String) -> Self {
+        self.place = Some(place);
+        self
+    }
+
+    /// Sends a message. It is dropped if the receiver has ended.
+    pub fn send(&self, to: Address, message: Message) {
+        (self.outbox)(Parcel::new(to, self.own, message));
+    }
+
+    /// Waits for the next message.
+    ///
+    /// # Errors
+    /// All senders are gone.
+    pub fn wait(&self) -> Result<Parcel, Error> {
+        self.inbox.recv().map_err(|_| senders_ended_error())
+    }
+
+    /// Returns the next message, if one has arrived.
+    ///
+    /// # Errors
+    /// All senders are gone.
+    pub fn poll(&self) -> Result<Option<Parcel>, Error> {
+        match self.inbox.try_recv() {
+            Ok(parcel) => Ok(Some(parcel)),
+            Err(TryRecvError::Empty) => Ok(None),
+            Err(TryRecvError::Disconnected) => Err(senders_ended_error()),
+        }
+    }
+
+    /// Sends the error that ends the owner of this mailbox.
+    pub fn fail(&self, error: &Error) {
+        let to = match self.own {
+            Address::Maker(_) => Address::Manager,
+            Address::Manager => Address::Search,
+            Address::Search => return self.send(Address::Manager, Message::SearchFailed),
+        };
+        let error = error.clone();
+        let Error { exit_code, message } = match &self.place {
+            Some(place) => error.with_place(place),
+            None => error,
+        };
+        self.send(to, Message::Failed(exit_code, message));
+    }
+}
+
+impl Drop for Mailbox {
+    /// Reports a panic, so that nobody waits for this thread.
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.fail(&Error::silent(exit::UNKNOWN));
+        }
+    }
+}
+
+/// The message of a thread whose partner ended without a cause.
+#[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "only ranks compare it"))]
+pub const PARTNER_ENDED: &str = "the other site has ended";
+
+/// Creates the error for senders that ended without a message.
+fn senders_ended_error() -> Error {
+    Error::new(exit::UNKNOWN, PARTNER_ENDED)
+}

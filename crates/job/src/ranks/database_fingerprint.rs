@@ -1,0 +1,59 @@
+//! Reads the files of the database, partition by partition, for its fingerprint.
+
+use fleetblast_fleet::ids::PartitionId;
+
+use super::DatabaseCut;
+use crate::error::Error;
+use crate::fingerprint::{
+    FingerprintItem, FingerprintSums, SequenceFile, VolumeFingerprints, fingerprint_sequences,
+};
+use crate::plan::Plan;
+use crate::subjects::SubjectDatabase;
+use crate::threads::pool;
+
+/// Returns whether the plan needs the fingerprint of the database: for a checkpoint, or for
+/// metadata.
+pub fn is_fingerprint_wanted(plan: &Plan, target: &SubjectDatabase) -> bool {
+    target.is_on_disk() && (plan.fleet.checkpoint.is_some() || plan.metadata.is_some())
+}
+
+/// Reads everything that a plan searches, if its fingerprint is [wanted](is_fingerprint_wanted).
+///
+/// # Errors
+/// Files cannot be read, or threads cannot be started.
+pub fn read_fingerprint(
+    plan: &Plan,
+    target: &SubjectDatabase,
+    cut: &DatabaseCut,
+) -> Result<VolumeFingerprints, Error> {
+    if !is_fingerprint_wanted(plan, target) {
+        return Ok(VolumeFingerprints::default());
+    }
+    let all = (0..cut.topology.partitions).map(PartitionId);
+    let all = all.flat_map(|partition| SequenceFile::ALL.map(|side| (partition, side)));
+    Ok(VolumeFingerprints::from_sums(&read_sums(plan, target, cut, all)?))
+}
+
+/// Reads parts of the database for their fingerprints, on the threads of a rank.
+///
+/// # Errors
+/// Files cannot be read, or threads cannot be started.
+pub fn read_sums(
+    plan: &Plan,
+    target: &SubjectDatabase,
+    cut: &DatabaseCut,
+    wanted: impl IntoIterator<Item = (PartitionId, SequenceFile)>,
+) -> Result<FingerprintSums, Error> {
+    let items = wanted.into_iter().map(|(partition, side)| {
+        let oids = cut.partitions.get(partition.index()).cloned().unwrap_or(0..0);
+        ((partition, side), side, oids)
+    });
+    let items: Vec<_> = items.collect();
+    let read = || fingerprint_sequences(&target.searched, &items);
+    let mut sums = FingerprintSums::new();
+    for ((partition, side), volume, sum) in pool(plan.threads.count)?.install(read)? {
+        let all = sums.entry(FingerprintItem { partition, volume, side }).or_default();
+        *all = all.wrapping_add(sum);
+    }
+    Ok(sums)
+}

@@ -1,0 +1,181 @@
+//! Encodes blocks as metadata records on a master, where another site makes the report.
+
+use std::time::{Duration, Instant};
+
+use fleetblast_engine::hits::SubjectHit;
+use fleetblast_fleet::ids::BlockId;
+use fleetblast_metadata::EncodingChoice;
+use fleetblast_metadata::records::RecordKind;
+use fleetblast_report::model::QueryResult;
+use fleetblast_report::pieces;
+use rayon::prelude::*;
+
+use crate::batching::BatchSizer;
+use crate::error::Error;
+use crate::metadata::{
+    EncodingChooser, MetadataEncoder, SearchCapacity, SearchedBlock, encode_block,
+};
+use crate::ranks::job::{PreparedBlock, RankJob};
+use crate::ranks::metadata_stream::StreamObserver;
+use crate::ranks::record_chain::first_record;
+use crate::reports::report_failure;
+use crate::search::PhaseTimes;
+use crate::trace::Recorder;
+
+/// Encodes the blocks of a master.
+pub struct BlockEncoder<'a> {
+    job: &'a RankJob<'a>,
+    encoder: MetadataEncoder<'a>,
+    chooser: EncodingChooser<'a>,
+    /// When the last block was encoded.
+    last: Instant,
+    /// Search times of all blocks until now.
+    phases: PhaseTimes,
+    /// Records the account of metadata.
+    recorder: Recorder,
+}
+
+/// A searched block to be encoded.
+pub struct BlockToEncode<'a> {
+    /// Its number.
+    pub id: BlockId,
+    /// The block.
+    pub block: &'a PreparedBlock,
+    /// Final hits of its first queries, which are reported.
+    pub hits: &'a [Vec<SubjectHit>],
+    /// For each of these queries, whether more hits were aligned.
+    pub overflowed: &'a [bool],
+    /// Duration of its alignments.
+    pub traceback: Duration,
+}
+
+impl<'a> BlockEncoder<'a> {
+    /// Creates the encoder of a master, if the job writes metadata.
+    pub fn new(job: &'a RankJob<'a>, capacity: SearchCapacity, recorder: Recorder) -> Option<Self> {
+        let metadata = job.plan.metadata.as_ref()?;
+        let chooser = EncodingChooser::new(metadata, capacity, job.target);
+        let encoder = MetadataEncoder::new(job.plan, &job.engine, job.target);
+        let (last, phases) = (Instant::now(), PhaseTimes::default());
+        Some(BlockEncoder { job, encoder, chooser, last, phases, recorder })
+    }
+
+    /// Encodes a block as a record that is not yet joined to others; empty if no query is reported.
+    ///
+    /// # Errors
+    /// There is not enough memory, or the report cannot be made.
+    pub fn encode(&mut self, searched: &BlockToEncode) -> Result<Vec<u8>, Error> {
+        let &BlockToEncode { id, block, hits, overflowed, traceback } = searched;
+        let (job, reported) = (self.job, hits.len());
+        if reported == 0 {
+            return Ok(Vec::new());
+        }
+        self.note_time(traceback);
+        // If batches depend on hits, a block may begin and end within a batch.
+        let cut = job.verifies_blocks();
+        let batches = reported_batches(&block.batches, reported);
+        let batching = BatchSizer::new(job.plan.batch_size, job.target.letters());
+        let searched = SearchedBlock {
+            records: &block.records[..reported],
+            prepared: &block.prepared[..reported],
+            batches: &batches,
+            searched_by_batch: if cut {
+                block.batch_searched()[..reported].to_vec()
+            } else {
+                Vec::new()
+            },
+            hits,
+            overflowed,
+            has_chunks: block.grouping.has_pieces(),
+            batch_state: (!cut).then(|| batching.state()),
+        };
+        let BlockEncoder { encoder, chooser, phases, .. } = self;
+        // The current state of the link is better than the state when the block was read.
+        let seen = job.stream.as_ref().and_then(StreamObserver::link).or(block.link);
+        chooser.costs.link = seen.or(chooser.costs.link);
+        let mut make = |kind| {
+            let (begun, mut format) = (Instant::now(), Duration::ZERO);
+            let found = encoder.encode(kind, &searched, || {
+                let parts = report(job, id, block, hits);
+                format = begun.elapsed();
+                parts
+            })?;
+            Ok((found, [begun.elapsed(), format]))
+        };
+        let possible = |kind| encoder.supported_encoding(kind, &searched) == kind;
+        let found = match chooser.encodings {
+            EncodingChoice::Only(kind) => {
+                chooser.encode(encoder.supported_encoding(kind, &searched), hits, &mut make)?
+            }
+            EncodingChoice::Cheapest => {
+                chooser.encode_cheapest((id.0.into(), hits), *phases, &possible, &mut make)?
+            }
+        };
+        let kind = found.encoding;
+        let encoded = encode_block(searched, found)?;
+        chooser.costs.record_sent(kind, encoded.len());
+        self.recorder.set_metadata_costs(&chooser.costs);
+        first_record(RecordKind::Block, &encoded)
+    }
+
+    /// Adds the time since the last block: several blocks are in progress at a time. The time of
+    /// the block's own alignments counts as traceback.
+    fn note_time(&mut self, traceback: Duration) {
+        let now = Instant::now();
+        let all = now.duration_since(std::mem::replace(&mut self.last, now));
+        let traceback = traceback.min(all);
+        self.phases.search += all - traceback;
+        self.phases.traceback += traceback;
+    }
+}
+
+/// Returns the batches of the first `reported` queries.
+fn reported_batches(batches: &[usize], reported: usize) -> Vec<usize> {
+    let mut left = reported;
+    let take = |&count: &usize| {
+        let own = count.min(left);
+        left -= own;
+        own
+    };
+    batches.iter().map(take).filter(|&count| count > 0).collect()
+}
+
+/// Formats the report of a block: the part before its queries, then the part of each query.
+fn report(
+    job: &RankJob,
+    id: BlockId,
+    block: &PreparedBlock,
+    hits: &[Vec<SubjectHit>],
+) -> Result<Vec<Vec<u8>>, Error> {
+    let result = |query: usize| {
+        let hits = &hits[query];
+        QueryResult { hits, ..block.query_result(query, hits.len()) }
+    };
+    let mut rest = Vec::new();
+    // If blocks have several encodings, the other site writes the start of the report.
+    if id == BlockId(0) && job.makes_report() {
+        pieces::prologue(&job.report, &mut rest);
+        pieces::opening(&job.report, &result(0), &mut rest)
+            .map_err(|error| report_failure(&error))?;
+    }
+    let format = |query| {
+        let mut bytes = Vec::new();
+        pieces::format_query(&job.report, &result(query), job.target, &mut bytes)
+            .map_err(|error| report_failure(&error))?;
+        Ok(bytes)
+    };
+    let queries: Result<Vec<_>, Error> = (0..hits.len()).into_par_iter().map(format).collect();
+    Ok([vec![rest], queries?].concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_end_with_the_last_reported_query() {
+        assert_eq!(reported_batches(&[2, 3, 4], 9), [2, 3, 4]);
+        assert_eq!(reported_batches(&[2, 3, 4], 5), [2, 3]);
+        assert_eq!(reported_batches(&[2, 3, 4], 4), [2, 2]);
+        assert!(reported_batches(&[2], 0).is_empty());
+    }
+}

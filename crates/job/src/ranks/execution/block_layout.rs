@@ -1,0 +1,179 @@
+//! The layout of a block's output: the owner of each piece.
+
+use std::mem::take;
+use std::ops::Range;
+
+use fleetblast_engine::hits::SubjectHit;
+use fleetblast_fleet::ids::{BlockId, PassId};
+use fleetblast_fleet::work::{Extent, Owner};
+use fleetblast_report::model::{Format, Sam};
+use fleetblast_report::pieces;
+use fleetblast_report::sam::{self, Header};
+use fleetblast_report::table::DescriptionRow;
+
+use super::questions::{self, Answers, FormattedPiece, HitsByPartition};
+use crate::error::Error;
+use crate::ranks::job::{PreparedBlock, RankJob};
+use crate::reports::report_failure;
+
+/// The printed hits of each query.
+pub struct PrintedHits {
+    /// The final hits.
+    pub hits: Vec<Vec<SubjectHit>>,
+    /// Indexes into the list of hits, in the order of printing.
+    pub orders: Vec<Vec<usize>>,
+    /// The description rows of each hit, if they are known already.
+    pub rows: Option<Vec<Vec<DescriptionRow>>>,
+}
+
+/// The layout of a block's output.
+#[derive(Default)]
+pub struct BlockLayout {
+    /// The owner and length of each piece, in the order of the output.
+    pub extents: Vec<Extent>,
+    /// The master's own pieces.
+    pub pieces: Vec<Vec<u8>>,
+    /// Range of bytes of each query in the output.
+    pub queries: Vec<Range<u64>>,
+    /// Bytes of all pieces, except the current one.
+    length: u64,
+    /// The current piece of the master.
+    piece: Vec<u8>,
+}
+
+impl BlockLayout {
+    /// Lays out a block, with the answers to the last question.
+    ///
+    /// # Errors
+    /// The answers do not match the question, or rows cannot be written.
+    pub fn new(
+        job: &RankJob,
+        place: (BlockId, PassId),
+        block: &PreparedBlock,
+        printed: PrintedHits,
+        asked_hits: &HitsByPartition,
+        answers: Answers,
+    ) -> Result<Self, Error> {
+        match &job.report.output.format {
+            Format::Sam(options) => {
+                BlockLayout::from_lines((job, options), place, &printed.hits, asked_hits, answers)
+            }
+            _ => BlockLayout::from_subjects(job, place, block, printed, asked_hits, answers),
+        }
+    }
+
+    /// Creates the layout of an output that consists of one piece of the master.
+    pub fn from_bytes(piece: Vec<u8>) -> Self {
+        let mut layout = BlockLayout { piece, ..BlockLayout::default() };
+        layout.end_piece();
+        layout
+    }
+
+    /// Returns the bytes before the queries, then the bytes of each query. All pieces must be the
+    /// master's.
+    pub fn query_parts(&self) -> Vec<Vec<u8>> {
+        let text = self.pieces.concat();
+        let first = self.queries.first().map_or(text.len(), |own| own.start as usize);
+        let own = |own: &Range<u64>| text[own.start as usize..own.end as usize].to_vec();
+        [text[..first].to_vec()].into_iter().chain(self.queries.iter().map(own)).collect()
+    }
+
+    /// Lays out a block in SAM: the header lines of its references, then its lines. The publisher
+    /// merges the references of all blocks into the header.
+    fn from_lines(
+        (job, options): (&RankJob, &Sam),
+        (id, pass): (BlockId, PassId),
+        hits: &[Vec<SubjectHit>],
+        asked_hits: &HitsByPartition,
+        mut answers: Answers,
+    ) -> Result<Self, Error> {
+        let mut layout = BlockLayout::default();
+        let mut header = Header::new(&job.report, options);
+        let lines = questions::take_lines(id, asked_hits, hits, &mut answers)?.into_iter().map(
+            |subjects| {
+                let mut lines = subjects.concat();
+                sam::order(options, &mut lines, |(key, _)| key);
+                lines.iter().for_each(|(key, _)| header.add(&key.reference));
+                lines
+            },
+        );
+        let lines: Vec<_> = lines.flatten().collect();
+        layout.piece = header.references().to_vec();
+        for (_, FormattedPiece { partition, number, length }) in lines {
+            layout.append_piece(Owner::Partition(pass, partition), number, length);
+        }
+        layout.end_piece();
+        Ok(layout)
+    }
+
+    fn from_subjects(
+        job: &RankJob,
+        (id, pass): (BlockId, PassId),
+        block: &PreparedBlock,
+        PrintedHits { hits, orders, rows: known }: PrintedHits,
+        asked_hits: &HitsByPartition,
+        mut answers: Answers,
+    ) -> Result<Self, Error> {
+        let pieces = questions::take_pieces(id, asked_hits, &hits, &mut answers)?;
+        let rows = match known {
+            Some(rows) => rows,
+            None if pieces::has_table(&job.report) => {
+                questions::take_description_rows(id, asked_hits, &hits, &mut answers)?
+            }
+            None => vec![Vec::new(); hits.len()],
+        };
+        let queries = Vec::with_capacity(hits.len());
+        let mut layout = BlockLayout { queries, ..BlockLayout::default() };
+        for (query, hits) in hits.iter().enumerate() {
+            let result = block.query_result(query, hits.len());
+            if id == BlockId(0) && query == 0 {
+                pieces::opening(&job.report, &result, &mut layout.piece)
+                    .map_err(|error| report_failure(&error))?;
+            }
+            let start = layout.length();
+            let printed: Vec<&DescriptionRow> =
+                orders[query].iter().filter_map(|&place| rows[query].get(place)).collect();
+            let alignments = hits.iter().map(|hit| hit.alignments.len()).sum();
+            pieces::query_header(&job.report, &result, &printed, alignments, &mut layout.piece)
+                .map_err(|error| report_failure(&error))?;
+            for &place in &orders[query] {
+                let FormattedPiece { partition, number, length } = pieces[query][place];
+                layout.append_piece(Owner::Partition(pass, partition), number, length);
+            }
+            pieces::query_footer(&job.report, &result, &mut layout.piece)
+                .map_err(|error| report_failure(&error))?;
+            layout.queries.push(start..layout.length());
+        }
+        layout.end_piece();
+        Ok(layout)
+    }
+
+    /// Appends bytes to the current piece of the master.
+    pub fn append_bytes(&mut self, bytes: &[u8]) {
+        self.piece.extend_from_slice(bytes);
+    }
+
+    /// Appends a piece of another owner.
+    pub fn append_piece(&mut self, owner: Owner, piece: u32, length: u64) {
+        if length > 0 {
+            self.end_piece();
+            self.length += length;
+            self.extents.push(Extent { owner, piece, length });
+        }
+    }
+
+    /// Returns the bytes of all pieces until now.
+    pub fn length(&self) -> u64 {
+        self.length + self.piece.len() as u64
+    }
+
+    /// Ends the current piece of the master.
+    pub fn end_piece(&mut self) {
+        if !self.piece.is_empty() {
+            let (piece, length) = (self.pieces.len() as u32, self.piece.len() as u64);
+            self.length += length;
+            self.extents.push(Extent { owner: Owner::Master, piece, length });
+            self.pieces.push(take(&mut self.piece));
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Executes the work of a master where queries are searched repeatedly. The iteration of a query
+//! ends where its hits are merged: on the master. It computes the matrix of the next iteration
+//! once, and sends it to the workers with the block's next pass.
+//!
+//! The queries of a block go on together, each for as many iterations as it needs. Blocks do not
+//! wait for each other. When all searches of a block have ended, the master sends the outcome to
+//! the supermaster. The supermaster goes through the blocks in their order, for two reasons.
+//! Searches are numbered over all blocks, and a query that fails ends the report.
+
+mod block;
+mod pass;
+mod report;
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use fleetblast_fleet::ids::{BlockId, PassId};
+use fleetblast_fleet::work::{MasterOutcome, MasterWork};
+use fleetblast_metadata::BlockResults;
+use fleetblast_metadata::records::RecordKind;
+use fleetblast_report::pieces;
+
+use self::block::IteratedBlock;
+use self::pass::IterationPass;
+use super::MasterExecutor;
+use super::block_layout::BlockLayout;
+use super::master_pieces::MasterPieces;
+use super::questions::{decode_answers, inconsistent_ranks};
+use super::report_register::SharedRegister;
+use super::shared::lock;
+use crate::cost::EncodingCosts;
+use crate::error::Error;
+use crate::iteration::Rules;
+use crate::metadata::{encode_iterated_block, encode_iterations, memory_error};
+use crate::ranks::job::RankJob;
+use crate::ranks::record_chain::first_record;
+use crate::ranks::wire::{Bytes, PrecedingSearches, decode, encode};
+use crate::threads::pool;
+use crate::trace::Recorder;
+
+/// Executes the work of a master.
+pub struct IteratedMaster<'a> {
+    job: &'a RankJob<'a>,
+    rules: Rules<'a>,
+    /// Threads that prepare queries and compute matrices. The worker of the same rank has threads
+    /// of its own, which may be searching for long.
+    pool: rayon::ThreadPool,
+    blocks: HashMap<BlockId, (IteratedBlock, Option<IterationPass>)>,
+    /// Own pieces of blocks that are laid out, until they are fetched.
+    pieces: MasterPieces,
+    /// Where the names of queries are kept, if they are.
+    register: Option<SharedRegister>,
+    /// The account of metadata, and its recorder.
+    account: EncodingCosts,
+    recorder: Recorder,
+}
+
+impl<'a> IteratedMaster<'a> {
+    /// Creates the executor of a master whose queries are searched by these rules.
+    ///
+    /// # Errors
+    /// Threads cannot be started.
+    pub fn new(
+        job: &'a RankJob<'a>,
+        rules: Rules<'a>,
+        register: Option<SharedRegister>,
+        recorder: Recorder,
+    ) -> Result<Self, Error> {
+        let pool = pool(job.plan.threads.count)?;
+        let (blocks, pieces) = (HashMap::new(), MasterPieces::default());
+        let account = EncodingCosts::new();
+        Ok(IteratedMaster { job, rules, pool, blocks, pieces, register, account, recorder })
+    }
+
+    /// Prepares the queries of a block for their first search.
+    fn prepare(&mut self, block: BlockId, queries: &Bytes) -> Result<MasterOutcome<Bytes>, Error> {
+        let (job, rules) = (self.job, &self.rules);
+        let prepare = || IteratedBlock::new(job, rules, queries);
+        let iterated = self.pool.install(prepare)?;
+        let (pass, queries) = IterationPass::new(job, rules, &iterated)?;
+        self.blocks.insert(block, (iterated, Some(pass)));
+        Ok(MasterOutcome::Prepared { queries, pass: PassId(0) })
+    }
+
+    fn pass_mut(&mut self, block: BlockId) -> Result<&mut IterationPass, Error> {
+        let known = self.blocks.get_mut(&block);
+        known.and_then(|(_, pass)| pass.as_mut()).ok_or_else(|| inconsistent_ranks(block))
+    }
+
+    fn next_stage(
+        &mut self,
+        (block, number): (BlockId, PassId),
+        replies: &[Bytes],
+    ) -> Result<MasterOutcome<Bytes>, Error> {
+        let (job, rules) = (self.job, &self.rules);
+        let (iterated, known) =
+            self.blocks.get_mut(&block).ok_or_else(|| inconsistent_ranks(block))?;
+        let mut pass = known.take().ok_or_else(|| inconsistent_ranks(block))?;
+        let mut replies = decode_answers(replies)?;
+        loop {
+            let next = || pass.advance(job, rules, (block, number), iterated, &mut replies);
+            let Some((next, questions)) = self.pool.install(next)? else { break };
+            if !questions.is_empty() {
+                *known = Some(next);
+                return Ok(MasterOutcome::Ask(questions));
+            }
+            // Without questions, the next stage follows at once.
+            pass = next;
+        }
+        if iterated.has_ended() {
+            return Ok(MasterOutcome::Verify { found: encode(&iterated.take_outcome(rules))? });
+        }
+        let (pass, queries) = IterationPass::new(job, rules, iterated)?;
+        *known = Some(pass);
+        Ok(MasterOutcome::NextPass { queries })
+    }
+
+    /// Lays out a block, whose position among the searches is known now.
+    fn verified(&mut self, block: BlockId, verdict: &Bytes) -> Result<MasterOutcome<Bytes>, Error> {
+        let (mut iterated, _) =
+            self.blocks.remove(&block).ok_or_else(|| inconsistent_ranks(block))?;
+        let before: PrecedingSearches = decode(verdict)?;
+        let mut layout = match before {
+            Some(before) if self.job.makes_report() => {
+                iterated.lay_out(self.job, &self.rules, before)?
+            }
+            _ => BlockLayout::default(),
+        };
+        if let (true, Some(before)) = (self.job.plan.metadata.is_some(), before) {
+            layout = self.take_alignments((block, before), &mut iterated, &layout)?;
+            self.recorder.set_metadata_costs(&self.account);
+        }
+        if let Some(register) = &self.register {
+            lock(register).write_names(block, iterated.names().zip(layout.queries))?;
+        }
+        self.pieces.keep(block, layout.pieces);
+        Ok(MasterOutcome::Layout(layout.extents))
+    }
+
+    /// Encodes a block as a metadata record that is not yet joined to others. `before` is the
+    /// number of searches in earlier blocks.
+    fn take_alignments(
+        &mut self,
+        (block, before): (BlockId, u64),
+        iterated: &mut IteratedBlock,
+        layout: &BlockLayout,
+    ) -> Result<BlockLayout, Error> {
+        let begun = Instant::now();
+        let found = match self.job.makes_report() {
+            true => {
+                let mut parts = layout.query_parts();
+                if block == BlockId(0) {
+                    let mut start = Vec::new();
+                    pieces::prologue(&self.job.report, &mut start);
+                    parts[0].splice(..0, start);
+                }
+                BlockResults::report(&parts).map_err(memory_error)?
+            }
+            false => {
+                encode_iterations(&self.rules, self.job.target, before, iterated.take_results())?
+            }
+        };
+        let reported = iterated.reported();
+        let (kind, bytes, times) =
+            (found.encoding, found.bytes.len(), [begun.elapsed(), Duration::ZERO]);
+        self.account.record_encoded(kind, reported.len() as f64, bytes, times);
+        let encoded = encode_iterated_block(reported.iter().map(|query| &query.record), found)?;
+        self.account.record_sent(kind, encoded.len());
+        Ok(BlockLayout::from_bytes(first_record(RecordKind::Block, &encoded)?))
+    }
+}
+
+impl MasterExecutor for IteratedMaster<'_> {
+    fn run(&mut self, work: MasterWork<Bytes>) -> Result<MasterOutcome<Bytes>, Error> {
+        match work {
+            MasterWork::Prepare { block, queries } => self.prepare(block, &queries),
+            MasterWork::Absorb { block, hits, .. } => {
+                let cut = self.pass_mut(block)?.absorb(block, &hits)?;
+                Ok(MasterOutcome::Absorbed { cut })
+            }
+            MasterWork::Round { block, pass, replies, .. } => {
+                self.next_stage((block, pass), &replies)
+            }
+            MasterWork::Verified { block, verdict, .. } => self.verified(block, &verdict),
+            MasterWork::Gather { runs } => Ok(MasterOutcome::Gathered(self.pieces.gather(&runs)?)),
+        }
+    }
+
+    fn forget(&mut self, block: BlockId) {
+        self.pieces.forget(block);
+    }
+}

@@ -1,0 +1,332 @@
+//! One pass of a block: an iteration of each query whose searches go on.
+
+use std::mem::take;
+
+use fleetblast_engine::hits::{PrelimHit, SubjectHit};
+use fleetblast_engine::lists::{Cut, HitLists, Merger};
+use fleetblast_engine::query::Query;
+use fleetblast_fleet::ids::{BlockId, PartitionId, PassId};
+use fleetblast_report::pieces;
+use fleetblast_report::table::DescriptionRow;
+use rayon::prelude::*;
+
+use super::super::questions::{
+    Answers, HitPosition, HitsByPartition, encode_alignment_question, encode_questions,
+    group_by_partition, has_sorted_hits, inconsistent_ranks, invert_order, reported_hit,
+    select_final_hits, take_aligned_letters, take_alignments, take_candidates,
+    take_description_rows,
+};
+use super::block::{IteratedBlock, TrackedQuery};
+use super::report::{PrintedSubjects, report};
+use crate::error::Error;
+use crate::iteration::{ReportedIteration, Rules};
+use crate::queries::QueryRecord;
+use crate::ranks::execution::questions;
+use crate::ranks::job::{PreparedBlock, RankJob};
+use crate::ranks::wire::{AlignedLetters, Bytes, Question, decode, encode};
+
+/// A pass of a block.
+pub struct IterationPass {
+    /// Numbers of the queries that are searched.
+    active: Vec<usize>,
+    block: PreparedBlock,
+    merger: Merger,
+    cut: Cut,
+    stage: PassStage,
+}
+
+/// The progress of a pass.
+enum PassStage {
+    /// Tasks are being searched.
+    Search(HitLists),
+    /// Workers align the chosen hits.
+    Align { chosen: Vec<Vec<PrelimHit>>, asked_hits: HitsByPartition },
+    /// Workers send the aligned letters for matrices.
+    AlignedLetters { found: PassHits, included: MatrixHits, asked_hits: HitsByPartition },
+    /// Workers create the rows of the description table.
+    Describe { found: PassHits, asked_hits: HitsByPartition },
+    /// Workers format the hits.
+    Format { found: PassHits, order: PrintOrder, asked_hits: HitsByPartition },
+    /// Workers send all alignments: the master formats searches with a pattern, or another site
+    /// makes the report.
+    Send { found: PassHits, asked_hits: HitsByPartition },
+}
+
+/// The results of a pass, by query.
+struct PassHits {
+    /// The searches, without the subjects of their parts.
+    searched: Vec<ReportedIteration>,
+    /// The reported subjects of each query: those of its first part, then those of the next.
+    shown: Vec<Vec<SubjectHit>>,
+}
+
+/// The hits for matrices, by query.
+struct MatrixHits {
+    /// Whether a matrix is made.
+    makes: Vec<bool>,
+    /// Its subjects, with the alignments that count.
+    hits: Vec<Vec<SubjectHit>>,
+}
+
+/// The order of printing, by query.
+struct PrintOrder {
+    /// Indexes into the list of hits, in the order of printing.
+    orders: Vec<Vec<usize>>,
+    /// The description rows of each hit, if they are known already.
+    rows: Option<Vec<Vec<DescriptionRow>>>,
+}
+
+/// Encoded questions, by partition.
+pub type Questions = Vec<(PartitionId, Bytes)>;
+
+impl IterationPass {
+    /// Creates the next pass of all queries that go on, and encodes it for the workers.
+    ///
+    /// # Errors
+    /// The pass cannot be encoded.
+    pub fn new(
+        job: &RankJob,
+        rules: &Rules,
+        iterated: &IteratedBlock,
+    ) -> Result<(Self, Bytes), Error> {
+        let active = iterated.active();
+        let query = |&number: &usize| {
+            let TrackedQuery { record, progress, .. } = iterated.query(number);
+            (record, &progress.query)
+        };
+        let queries: Vec<(&QueryRecord, &Query)> = active.iter().map(query).collect();
+        let bytes = job.encode_pass(rules, &queries)?;
+        // The master decodes the same bytes as the workers.
+        Ok((IterationPass::from_block(job, job.decode_block(&bytes)?, active), bytes))
+    }
+
+    fn from_block(job: &RankJob, block: PreparedBlock, active: Vec<usize>) -> Self {
+        let merger = job.engine_for(&block).merger(&block.grouping);
+        let stage = PassStage::Search(merger.empty_lists());
+        IterationPass { active, block, merger, cut: Cut::default(), stage }
+    }
+
+    /// Merges the hits of a partition. Returns the cutoff of the merged lists, if it rose.
+    ///
+    /// # Errors
+    /// The lists are of other queries.
+    pub fn absorb(&mut self, id: BlockId, hits: &Bytes) -> Result<Option<Bytes>, Error> {
+        let part: HitLists = decode(hits)?;
+        let PassStage::Search(lists) = &mut self.stage else { return Err(inconsistent_ranks(id)) };
+        if !self.merger.fits(&part) {
+            return Err(inconsistent_ranks(id));
+        }
+        self.merger.absorb(lists, part);
+        let cut = self.merger.cut(lists);
+        if cut == self.cut {
+            return Ok(None);
+        }
+        self.cut = cut;
+        encode(&self.cut).map(Some)
+    }
+
+    /// Goes to the next stage, when all is searched or all answers have arrived. Returns the pass
+    /// with the questions to workers, or `None` if it has ended. Uses all threads of the current
+    /// pool.
+    ///
+    /// # Errors
+    /// The answers do not match the questions, or a report cannot be made.
+    pub fn advance(
+        mut self,
+        job: &RankJob,
+        rules: &Rules,
+        (id, number): (BlockId, PassId),
+        iterated: &mut IteratedBlock,
+        answers: &mut Answers,
+    ) -> Result<Option<(Self, Questions)>, Error> {
+        let stage = match self.stage {
+            PassStage::Search(lists) => {
+                let chosen = self.merger.choose(lists);
+                let asked_hits = group_by_partition(job, &chosen, |hit| hit.oid);
+                PassStage::Align { chosen, asked_hits }
+            }
+            PassStage::Align { chosen, asked_hits } => {
+                let candidates = take_candidates(id, &asked_hits, &chosen, answers)?;
+                let (hits, _) = select_final_hits(job, &self.block, &chosen, candidates);
+                let (found, included) =
+                    divide_hits(rules, iterated.queries_mut(&self.active), hits);
+                let asked_hits = group_by_partition(job, &included.hits, |hit| hit.oid);
+                PassStage::AlignedLetters { found, included, asked_hits }
+            }
+            PassStage::AlignedLetters { found, included, asked_hits } => {
+                let rows = take_aligned_letters(id, &asked_hits, &included.hits, answers)?;
+                make_matrices(rules, iterated.queries_mut(&self.active), included.makes, rows);
+                let asked_hits = group_by_partition(job, &found.shown, |hit| hit.oid);
+                if job.plan.metadata.is_some() || found.has_pattern() {
+                    PassStage::Send { found, asked_hits }
+                } else if pieces::has_table(&job.report) && has_sorted_hits(job) {
+                    PassStage::Describe { found, asked_hits }
+                } else {
+                    let orders = found.shown.iter().map(|hits| (0..hits.len()).collect()).collect();
+                    PassStage::Format {
+                        found,
+                        order: PrintOrder { orders, rows: None },
+                        asked_hits,
+                    }
+                }
+            }
+            PassStage::Describe { found, asked_hits } => {
+                let rows = take_description_rows(id, &asked_hits, &found.shown, answers)?;
+                let order = |rows: &Vec<DescriptionRow>| pieces::printing_order(&job.report, rows);
+                let orders = rows.iter().map(order).collect();
+                PassStage::Format {
+                    found,
+                    order: PrintOrder { orders, rows: Some(rows) },
+                    asked_hits,
+                }
+            }
+            PassStage::Format { found, order, asked_hits } => {
+                let pieces = questions::take_pieces(id, &asked_hits, &found.shown, answers)?;
+                let rows = match order.rows {
+                    Some(rows) => rows,
+                    None if pieces::has_table(&job.report) => {
+                        take_description_rows(id, &asked_hits, &found.shown, answers)?
+                    }
+                    None => vec![Vec::new(); found.shown.len()],
+                };
+                let arranged = order.orders.into_iter().zip(rows).zip(pieces);
+                let printed = arranged.map(|((order, rows), pieces)| {
+                    let subjects = order.iter().map(|&place| pieces[place]).collect();
+                    Some(PrintedSubjects { order, rows, subjects })
+                });
+                let printed = printed.collect();
+                let searched = found.into_searches();
+                report(
+                    (job, rules, number),
+                    iterated.queries_mut(&self.active),
+                    searched,
+                    printed,
+                )?;
+                return Ok(None);
+            }
+            PassStage::Send { mut found, asked_hits } => {
+                found.shown = take_alignments(id, &asked_hits, &found.shown, answers)?;
+                let printed = found.shown.iter().map(|_| None).collect();
+                let searched = found.into_searches();
+                report(
+                    (job, rules, number),
+                    iterated.queries_mut(&self.active),
+                    searched,
+                    printed,
+                )?;
+                return Ok(None);
+            }
+        };
+        self.stage = stage;
+        let questions = self.stage.questions(job)?;
+        Ok(Some((self, questions)))
+    }
+}
+
+impl PassStage {
+    /// Encodes the questions of this stage.
+    fn questions(&self, job: &RankJob) -> Result<Questions, Error> {
+        match self {
+            PassStage::Search(_) => Ok(Vec::new()),
+            PassStage::Align { chosen, asked_hits } => {
+                encode_alignment_question(asked_hits, chosen)
+            }
+            PassStage::AlignedLetters { included, asked_hits, .. } => {
+                encode_questions(asked_hits, |places| {
+                    let hits = &included.hits;
+                    let wanted =
+                        |&(query, at): &HitPosition| reported_hit(&hits[query], query, at, at + 1);
+                    Question::SendMatrixRows(places.iter().map(wanted).collect())
+                })
+            }
+            PassStage::Send { found: PassHits { shown, .. }, asked_hits } => {
+                encode_questions(asked_hits, |places| {
+                    let wanted =
+                        |&(query, at): &HitPosition| reported_hit(&shown[query], query, at, at + 1);
+                    Question::SendAlignments(places.iter().map(wanted).collect())
+                })
+            }
+            PassStage::Describe { found: PassHits { shown, .. }, asked_hits } => {
+                encode_questions(asked_hits, |places| {
+                    let wanted =
+                        |&(query, at): &HitPosition| reported_hit(&shown[query], query, at, at + 1);
+                    Question::Describe(places.iter().map(wanted).collect())
+                })
+            }
+            PassStage::Format { found: PassHits { shown, .. }, order, asked_hits } => {
+                let ranks: Vec<_> = order.orders.iter().map(|order| invert_order(order)).collect();
+                let described = pieces::has_table(&job.report) && order.rows.is_none();
+                encode_questions(asked_hits, |places| {
+                    let wanted = |&(query, at): &HitPosition| {
+                        reported_hit(&shown[query], query, at, ranks[query][at] + 1)
+                    };
+                    Question::Format { chosen: places.iter().map(wanted).collect(), described }
+                })
+            }
+        }
+    }
+}
+
+impl PassHits {
+    /// Returns whether a pattern was searched for.
+    fn has_pattern(&self) -> bool {
+        self.searched.iter().any(ReportedIteration::has_pattern)
+    }
+
+    /// Moves the subjects into the parts of their searches.
+    fn into_searches(self) -> Vec<ReportedIteration> {
+        let mut searched = self.searched;
+        for (search, shown) in searched.iter_mut().zip(self.shown) {
+            let mut left = shown.into_iter();
+            for part in &mut search.parts {
+                part.shown = left.by_ref().take(part.count).collect();
+            }
+        }
+        searched
+    }
+}
+
+/// Divides the hits of each query into those that are reported and those that go into its matrix.
+fn divide_hits(
+    rules: &Rules,
+    queries: Vec<&mut TrackedQuery>,
+    hits: Vec<Vec<SubjectHit>>,
+) -> (PassHits, MatrixHits) {
+    let mut found = PassHits { searched: Vec::new(), shown: Vec::new() };
+    let mut included = MatrixHits { makes: Vec::new(), hits: Vec::new() };
+    for (TrackedQuery { record, progress, .. }, hits) in queries.into_iter().zip(hits) {
+        let mut begun = rules.begin(progress, record);
+        let parts = rules.split_parts(&mut begun, hits);
+        let hits = &parts[0];
+        let makes = rules.record_hits(progress, hits);
+        let subject = |hit: &SubjectHit| {
+            let alignments: Vec<_> = rules.included(hit).cloned().collect();
+            (!alignments.is_empty()).then_some(SubjectHit { oid: hit.oid, alignments })
+        };
+        included.makes.push(makes);
+        let subjects = hits.iter().filter(|_| makes).filter_map(subject);
+        included.hits.push(subjects.collect());
+        let mut searched = ReportedIteration::new(rules, record, begun, parts);
+        let shown = searched.parts.iter_mut().flat_map(|part| take(&mut part.shown));
+        found.shown.push(shown.collect());
+        found.searched.push(searched);
+    }
+    (found, included)
+}
+
+/// Computes the next matrix of each query that gets one.
+fn make_matrices(
+    rules: &Rules,
+    queries: Vec<&mut TrackedQuery>,
+    makes: Vec<bool>,
+    rows: Vec<Vec<AlignedLetters>>,
+) {
+    let queries = queries.into_par_iter().zip(makes).zip(rows);
+    queries.filter(|((_, makes), _)| *makes).for_each(|((query, _), subjects)| {
+        let mut alignment = Rules::alignment(&query.record);
+        for rows in subjects {
+            alignment.add(rows.iter().map(|(alignment, letters)| (alignment, &letters[..])));
+        }
+        rules.advance(&mut query.progress, alignment);
+    });
+}

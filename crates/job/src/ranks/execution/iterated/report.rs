@@ -1,0 +1,170 @@
+//! The reports of the searches of a pass.
+
+use fleetblast_fleet::ids::PassId;
+use fleetblast_report::model::QueryResult;
+use fleetblast_report::pieces;
+use fleetblast_report::table::DescriptionRow;
+use rayon::prelude::*;
+
+use super::super::questions::FormattedPiece;
+use super::block::{ReportedSearch, TrackedQuery};
+use crate::error::Error;
+use crate::iteration::{Matrix, ReportedIteration, Rules};
+use crate::ranks::job::RankJob;
+use crate::reports::{self, report_failure};
+
+/// Formatted subjects of a query.
+pub struct PrintedSubjects {
+    /// The order of printing.
+    pub order: Vec<usize>,
+    /// The rows of the description table.
+    pub rows: Vec<DescriptionRow>,
+    /// The location of each subject, in the order of printing.
+    pub subjects: Vec<FormattedPiece>,
+}
+
+/// The report of a search, in the order of printing.
+struct SearchReport {
+    head: Vec<u8>,
+    subjects: Vec<FormattedPiece>,
+    tail: Vec<u8>,
+}
+
+/// Adds the report of each search to its query. If no worker has formatted it, it is formatted here
+/// on all threads of the current pool, provided that this site makes the report.
+///
+/// # Errors
+/// A report cannot be made.
+pub fn report(
+    place: (&RankJob, &Rules, PassId),
+    queries: Vec<&mut TrackedQuery>,
+    searched: Vec<ReportedIteration>,
+    printed: Vec<Option<PrintedSubjects>>,
+) -> Result<(), Error> {
+    let all = queries.into_par_iter().zip(searched).zip(printed);
+    let (job, rules, pass) = place;
+    all.try_for_each(|((query, searched), printed)| {
+        let kept = matrix_to_keep(rules, query, &searched);
+        match job.makes_report() {
+            true => report_query(place, query, (&searched, kept), printed)?,
+            false => add_unreported(pass, query, (searched, kept)),
+        }
+        query.progress.fail_if_unsearchable();
+        Ok(())
+    })
+}
+
+/// Returns the matrix to be kept before a query's search. Unless each one is kept, it replaces the
+/// matrix before.
+fn matrix_to_keep(
+    rules: &Rules,
+    query: &mut TrackedQuery,
+    searched: &ReportedIteration,
+) -> Option<Matrix> {
+    let kept = rules.matrix(searched.begun.kept.as_ref()?, &query.record)?;
+    if !rules.saves_each() {
+        query.searches.iter_mut().for_each(|search| search.kept = None);
+    }
+    Some(kept)
+}
+
+/// Adds a search to a query whose report is made elsewhere.
+fn add_unreported(
+    pass: PassId,
+    query: &mut TrackedQuery,
+    (searched, kept): (ReportedIteration, Option<Matrix>),
+) {
+    let (number, warnings, is_counted) = (query.found.len() + 1, searched.warnings(), true);
+    let (head, subjects, tail) = (Vec::new(), Vec::new(), Vec::new());
+    query.searches.push(ReportedSearch {
+        pass,
+        number,
+        head,
+        subjects,
+        tail,
+        warnings,
+        is_counted,
+        kept,
+    });
+    query.found.push(searched);
+}
+
+/// Adds the report of a search to its query. Searches with a pattern are always formatted here.
+fn report_query(
+    (job, rules, pass): (&RankJob, &Rules, PassId),
+    query: &mut TrackedQuery,
+    (searched, mut kept): (&ReportedIteration, Option<Matrix>),
+    printed: Option<PrintedSubjects>,
+) -> Result<(), Error> {
+    let TrackedQuery { record, searches, opening, .. } = query;
+    let number = searches.last().map_or(1, |last| last.number + 1);
+    // The number among all searches is not known yet.
+    let results = searched.results(rules, record, number, 0);
+    if record.number == 1 && number == 1 {
+        pieces::opening(&job.report, &results[0], opening)
+            .map_err(|error| report_failure(&error))?;
+    }
+    let has_pattern = searched.has_pattern();
+    // In this format, the parts are one report.
+    let is_single_report = has_pattern && rules.is_plain();
+    let reports = match is_single_report {
+        true => vec![pattern_report(job, &results, searched.warning.as_deref())?],
+        false => {
+            let printed = std::iter::once(printed).chain(std::iter::repeat_with(|| None));
+            let reports =
+                results.iter().zip(printed).map(|(it, printed)| part_report(job, it, printed));
+            reports.collect::<Result<_, _>>()?
+        }
+    };
+    let mut left = searched.warnings();
+    for SearchReport { head, subjects, tail } in reports {
+        let warnings = left.drain(..if is_single_report { left.len() } else { 1 }).collect();
+        let kept = kept.take();
+        let is_counted = !is_single_report;
+        searches.push(ReportedSearch {
+            pass,
+            number,
+            head,
+            subjects,
+            tail,
+            warnings,
+            is_counted,
+            kept,
+        });
+    }
+    Ok(())
+}
+
+fn pattern_report(
+    job: &RankJob,
+    results: &[QueryResult],
+    warning: Option<&[u8]>,
+) -> Result<SearchReport, Error> {
+    let head = reports::format_pattern(&job.report, results, job.target, warning)
+        .map_err(|error| report_failure(&error))?;
+    Ok(SearchReport { head, subjects: Vec::new(), tail: Vec::new() })
+}
+
+fn part_report(
+    job: &RankJob,
+    result: &QueryResult,
+    printed: Option<PrintedSubjects>,
+) -> Result<SearchReport, Error> {
+    let bad = |error| report_failure(&error);
+    let (mut head, mut tail) = (Vec::new(), Vec::new());
+    let (order, rows, subjects) = match printed {
+        Some(PrintedSubjects { order, rows, subjects }) => (order, rows, subjects),
+        None => {
+            let (order, rows) =
+                pieces::arrange_subjects(&job.report, result, job.target).map_err(bad)?;
+            pieces::subject_blocks(&job.report, result, job.target, &order, &mut tail)
+                .map_err(bad)?;
+            (order, rows, Vec::new())
+        }
+    };
+    let rows: Vec<_> = order.iter().filter_map(|&place| rows.get(place)).collect();
+    let alignments = result.hits.iter().map(|hit| hit.alignments.len()).sum();
+    pieces::query_header(&job.report, result, &rows, alignments, &mut head).map_err(bad)?;
+    pieces::query_footer(&job.report, result, &mut tail).map_err(bad)?;
+    Ok(SearchReport { head, subjects, tail })
+}

@@ -1,0 +1,320 @@
+//! Executes the work of a master: merges preliminary hits, chooses hits, and lays out the output of
+//! a block.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use fleetblast_engine::hits::{PrelimHit, SubjectHit};
+use fleetblast_engine::lists::{Cut, HitLists, Merger};
+use fleetblast_fleet::ids::{BlockId, PartitionId, PassId};
+use fleetblast_fleet::work::{MasterOutcome, MasterWork};
+use fleetblast_report::pieces;
+use fleetblast_report::table::DescriptionRow;
+
+use super::MasterExecutor;
+use super::block_encoder::{BlockEncoder, BlockToEncode};
+use super::block_layout::{BlockLayout, PrintedHits};
+use super::master_pieces::MasterPieces;
+use super::questions::{
+    HitPosition, HitsByPartition, decode_answers, encode_alignment_question, encode_questions,
+    group_by_partition, has_sorted_hits, inconsistent_ranks, invert_order, reported_hit,
+    select_final_hits, take_alignments, take_candidates, take_description_rows,
+};
+use super::report_register::ReportRegister;
+use super::shared::lock;
+use crate::error::Error;
+use crate::metadata::SearchCapacity;
+use crate::queries::QueryRecord;
+use crate::ranks::job::{PreparedBlock, RankJob};
+use crate::ranks::wire::{Bytes, ExtensionStatistics, Question, Verification, decode, encode};
+use crate::threads::pool;
+use crate::trace::Recorder;
+
+/// Executes the work of a master.
+pub struct SearchMaster<'a> {
+    job: &'a RankJob<'a>,
+    /// Threads that prepare queries. The worker of the same rank has threads of its own, which may
+    /// be searching for long.
+    pool: rayon::ThreadPool,
+    blocks: HashMap<BlockId, MergingBlock>,
+    /// Own pieces of blocks that are laid out, until they are fetched.
+    pieces: MasterPieces,
+    /// Where the names of queries are kept, if they are.
+    register: Option<Arc<Mutex<ReportRegister>>>,
+    /// Encodes blocks, if the report is made elsewhere.
+    encoder: Option<BlockEncoder<'a>>,
+}
+
+/// A block that is not laid out yet.
+struct MergingBlock {
+    block: PreparedBlock,
+    merger: Merger,
+    cut: Cut,
+    stage: MergeStage,
+    /// Number of reported queries: all, unless BLAST+ stops before.
+    reported: usize,
+    /// The prepared queries, if they may have to be searched again.
+    repeatable: Option<Bytes>,
+}
+
+/// The progress of a block.
+enum MergeStage {
+    /// Tasks are being searched.
+    Search(HitLists),
+    /// Workers align the chosen hits.
+    Align { chosen: Vec<Vec<PrelimHit>>, asked_hits: HitsByPartition, since: Instant },
+    /// Workers create the rows of the description table.
+    Describe { hits: Vec<Vec<SubjectHit>>, asked_hits: HitsByPartition },
+    /// Workers format the final hits.
+    Format { printed: PrintedHits, asked_hits: HitsByPartition },
+    /// Workers send all alignments of the final hits, because the report is made elsewhere.
+    Send {
+        hits: Vec<Vec<SubjectHit>>,
+        overflowed: Vec<bool>,
+        asked_hits: HitsByPartition,
+        /// Duration of the alignments.
+        traceback: Duration,
+    },
+}
+
+impl<'a> SearchMaster<'a> {
+    /// Creates the executor of a master. `capacity` describes all workers that search.
+    ///
+    /// # Errors
+    /// Threads cannot be started.
+    pub fn new(
+        job: &'a RankJob<'a>,
+        register: Option<Arc<Mutex<ReportRegister>>>,
+        capacity: SearchCapacity,
+        recorder: Recorder,
+    ) -> Result<Self, Error> {
+        let pool = pool(job.plan.threads.count)?;
+        let (blocks, pieces) = Default::default();
+        let encoder = BlockEncoder::new(job, capacity, recorder);
+        Ok(SearchMaster { job, pool, blocks, pieces, register, encoder })
+    }
+
+    /// Prepares the queries of a block.
+    fn prepare(&mut self, block: BlockId, queries: &Bytes) -> Result<MasterOutcome<Bytes>, Error> {
+        let job = self.job;
+        let queries = self.pool.install(|| job.prepare(queries))?;
+        // The master decodes the same bytes as the workers, so that no rank can have other queries.
+        let prepared = job.decode_block(&queries)?;
+        let merger = job.engine.merger(&prepared.grouping);
+        let stage = MergeStage::Search(merger.empty_lists());
+        let repeatable = job.verifies_blocks().then(|| queries.clone());
+        let (reported, cut) = (prepared.prepared.len(), Cut::default());
+        let merging_block =
+            MergingBlock { block: prepared, merger, cut, stage, reported, repeatable };
+        self.blocks.insert(block, merging_block);
+        // A pass with wrong batches leaves no data, so all passes of a block have one number.
+        Ok(MasterOutcome::Prepared { queries, pass: PassId(0) })
+    }
+
+    fn merging_block(&mut self, block: BlockId) -> Result<&mut MergingBlock, Error> {
+        self.blocks.get_mut(&block).ok_or_else(|| inconsistent_ranks(block))
+    }
+
+    fn absorb(&mut self, block: BlockId, hits: &Bytes) -> Result<MasterOutcome<Bytes>, Error> {
+        let part: HitLists = decode(hits)?;
+        let merging_block = self.merging_block(block)?;
+        let MergeStage::Search(lists) = &mut merging_block.stage else {
+            return Err(inconsistent_ranks(block));
+        };
+        if !merging_block.merger.fits(&part) {
+            return Err(inconsistent_ranks(block));
+        }
+        merging_block.merger.absorb(lists, part);
+        let cut = merging_block.merger.cut(lists);
+        if cut == merging_block.cut {
+            return Ok(MasterOutcome::Absorbed { cut: None });
+        }
+        merging_block.cut = cut;
+        Ok(MasterOutcome::Absorbed { cut: Some(encode(&merging_block.cut)?) })
+    }
+
+    /// Sends the statistics of a pass to the supermaster, which verifies its batches.
+    fn send_statistics(&mut self, block: BlockId) -> Result<MasterOutcome<Bytes>, Error> {
+        let merging_block = self.merging_block(block)?;
+        let MergeStage::Search(lists) = &merging_block.stage else {
+            return Err(inconsistent_ranks(block));
+        };
+        let extensions = merging_block.merger.extensions(lists);
+        let found = encode(&ExtensionStatistics { extensions, strayed: lists.strayed })?;
+        Ok(MasterOutcome::Verify { found })
+    }
+
+    /// Goes on with a block whose batches are correct, or begins another pass.
+    fn apply_verification(
+        &mut self,
+        (block, pass): (BlockId, PassId),
+        verdict: &Bytes,
+    ) -> Result<MasterOutcome<Bytes>, Error> {
+        let batch_grouping = match decode(verdict)? {
+            Verification::Correct => return self.next_stage((block, pass), &[]),
+            Verification::CorrectUntil(count) => {
+                self.merging_block(block)?.reported = count as usize;
+                return self.next_stage((block, pass), &[]);
+            }
+            Verification::SearchAgain(batch_grouping) => batch_grouping,
+        };
+        let job = self.job;
+        let merging_block = self.merging_block(block)?;
+        let known = merging_block.repeatable.as_ref().ok_or_else(|| inconsistent_ranks(block))?;
+        let queries = job.regroup(known, batch_grouping)?;
+        merging_block.block = job.decode_block(&queries)?;
+        merging_block.merger = job.engine.merger(&merging_block.block.grouping);
+        merging_block.cut = Cut::default();
+        merging_block.stage = MergeStage::Search(merging_block.merger.empty_lists());
+        Ok(MasterOutcome::NextPass { queries })
+    }
+
+    fn next_stage(
+        &mut self,
+        (block, pass): (BlockId, PassId),
+        replies: &[Bytes],
+    ) -> Result<MasterOutcome<Bytes>, Error> {
+        let mut answers = decode_answers(replies)?;
+        let mut merging_block =
+            self.blocks.remove(&block).ok_or_else(|| inconsistent_ranks(block))?;
+        let job = self.job;
+        let next = match merging_block.stage {
+            MergeStage::Search(lists) => {
+                let mut chosen = merging_block.merger.choose(lists);
+                chosen.iter_mut().skip(merging_block.reported).for_each(Vec::clear);
+                let asked_hits = group_by_partition(job, &chosen, |hit| hit.oid);
+                MergeStage::Align { chosen, asked_hits, since: Instant::now() }
+            }
+            MergeStage::Align { chosen, asked_hits, since } => {
+                let traceback = since.elapsed();
+                let candidates = take_candidates(block, &asked_hits, &chosen, &mut answers)?;
+                let (hits, overflowed) =
+                    select_final_hits(job, &merging_block.block, &chosen, candidates);
+                let asked_hits = group_by_partition(job, &hits, |hit| hit.oid);
+                if job.plan.metadata.is_some() {
+                    MergeStage::Send { hits, overflowed, asked_hits, traceback }
+                } else if pieces::has_table(&job.report) && has_sorted_hits(job) {
+                    MergeStage::Describe { hits, asked_hits }
+                } else {
+                    let orders = hits.iter().map(|hits| (0..hits.len()).collect()).collect();
+                    MergeStage::Format {
+                        printed: PrintedHits { hits, orders, rows: None },
+                        asked_hits,
+                    }
+                }
+            }
+            MergeStage::Describe { hits, asked_hits } => {
+                let rows = take_description_rows(block, &asked_hits, &hits, &mut answers)?;
+                let order = |rows: &Vec<DescriptionRow>| pieces::printing_order(&job.report, rows);
+                let orders = rows.iter().map(order).collect();
+                MergeStage::Format {
+                    printed: PrintedHits { hits, orders, rows: Some(rows) },
+                    asked_hits,
+                }
+            }
+            MergeStage::Send { hits, mut overflowed, asked_hits, traceback } => {
+                let mut hits = take_alignments(block, &asked_hits, &hits, &mut answers)?;
+                hits.truncate(merging_block.reported);
+                overflowed.truncate(merging_block.reported);
+                let (hits, overflowed) = (&hits[..], &overflowed[..]);
+                let to_encode = BlockToEncode {
+                    id: block,
+                    block: &merging_block.block,
+                    hits,
+                    overflowed,
+                    traceback,
+                };
+                let encoder = self.encoder.as_mut().ok_or_else(|| inconsistent_ranks(block))?;
+                let record = self.pool.install(|| encoder.encode(&to_encode))?;
+                let layout = BlockLayout::from_bytes(record);
+                self.pieces.keep(block, layout.pieces);
+                return Ok(MasterOutcome::Layout(layout.extents));
+            }
+            MergeStage::Format { printed, asked_hits } => {
+                let mut printed = printed;
+                // Queries that are not searched must not be reported as queries without hits.
+                printed.hits.truncate(merging_block.reported);
+                let place = (block, pass);
+                let layout = BlockLayout::new(
+                    job,
+                    place,
+                    &merging_block.block,
+                    printed,
+                    &asked_hits,
+                    answers,
+                )?;
+                if let Some(register) = &self.register {
+                    let names = merging_block.block.records.iter().map(QueryRecord::names);
+                    lock(register).write_names(block, names.zip(layout.queries))?;
+                }
+                self.pieces.keep(block, layout.pieces);
+                return Ok(MasterOutcome::Layout(layout.extents));
+            }
+        };
+        merging_block.stage = next;
+        let questions = merging_block.stage.questions(job)?;
+        self.blocks.insert(block, merging_block);
+        match questions.is_empty() {
+            // Without questions, the next stage follows at once.
+            true => self.next_stage((block, pass), &[]),
+            false => Ok(MasterOutcome::Ask(questions)),
+        }
+    }
+}
+
+impl MasterExecutor for SearchMaster<'_> {
+    fn run(&mut self, work: MasterWork<Bytes>) -> Result<MasterOutcome<Bytes>, Error> {
+        match work {
+            MasterWork::Prepare { block, queries } => self.prepare(block, &queries),
+            MasterWork::Absorb { block, hits, .. } => self.absorb(block, &hits),
+            MasterWork::Round { block, round: 0, .. } if self.job.verifies_blocks() => {
+                self.send_statistics(block)
+            }
+            MasterWork::Round { block, pass, replies, .. } => {
+                self.next_stage((block, pass), &replies)
+            }
+            MasterWork::Verified { block, pass, verdict } => {
+                self.apply_verification((block, pass), &verdict)
+            }
+            MasterWork::Gather { runs } => Ok(MasterOutcome::Gathered(self.pieces.gather(&runs)?)),
+        }
+    }
+
+    fn forget(&mut self, block: BlockId) {
+        self.pieces.forget(block);
+    }
+}
+
+impl MergeStage {
+    /// Encodes the questions of this stage.
+    fn questions(&self, job: &RankJob) -> Result<Vec<(PartitionId, Bytes)>, Error> {
+        match self {
+            MergeStage::Search(_) => Ok(Vec::new()),
+            MergeStage::Align { chosen, asked_hits, .. } => {
+                encode_alignment_question(asked_hits, chosen)
+            }
+            MergeStage::Describe { hits, asked_hits } => encode_questions(asked_hits, |places| {
+                let wanted =
+                    |&(query, at): &HitPosition| reported_hit(&hits[query], query, at, at + 1);
+                Question::Describe(places.iter().map(wanted).collect())
+            }),
+            MergeStage::Send { hits, asked_hits, .. } => encode_questions(asked_hits, |places| {
+                let wanted =
+                    |&(query, at): &HitPosition| reported_hit(&hits[query], query, at, at + 1);
+                Question::SendAlignments(places.iter().map(wanted).collect())
+            }),
+            MergeStage::Format { printed: PrintedHits { hits, orders, rows }, asked_hits } => {
+                let ranks: Vec<Vec<usize>> =
+                    orders.iter().map(|order| invert_order(order)).collect();
+                let described = pieces::has_table(&job.report) && rows.is_none();
+                encode_questions(asked_hits, |places| {
+                    let wanted = |&(query, at): &HitPosition| {
+                        reported_hit(&hits[query], query, at, ranks[query][at] + 1)
+                    };
+                    Question::Format { chosen: places.iter().map(wanted).collect(), described }
+                })
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Executes the work of the roles of a rank, on threads of the rank. A search or another program
+//! does it.
+
+use fleetblast_fleet::ids::BlockId;
+use fleetblast_fleet::work::{
+    MasterOutcome, MasterWork, SupermasterOutcome, SupermasterWork, WorkerOutcome, WorkerWork,
+};
+
+use self::shared::PassKey;
+use super::wire::Bytes;
+use crate::error::Error;
+use crate::trace::{Loaded, Span};
+
+mod block_encoder;
+mod block_layout;
+pub mod iterated;
+mod iteration_log;
+pub mod lanes;
+pub mod master;
+mod master_pieces;
+pub mod piece_store;
+mod prediction;
+mod query_stream;
+mod questions;
+pub mod rank_records;
+pub mod report_register;
+pub mod shared;
+pub mod supermaster;
+pub mod verification_records;
+pub mod worker;
+
+/// Executes the work of a supermaster.
+pub trait SupermasterExecutor: Send {
+    /// Executes one piece of work.
+    ///
+    /// # Errors
+    /// Returns the error that ends the job.
+    fn run(&mut self, work: SupermasterWork<Bytes>) -> Result<SupermasterOutcome<Bytes>, Error>;
+}
+
+/// Executes the work of a master.
+pub trait MasterExecutor: Send {
+    /// Executes one piece of work.
+    ///
+    /// # Errors
+    /// Returns the error that ends the job.
+    fn run(&mut self, work: MasterWork<Bytes>) -> Result<MasterOutcome<Bytes>, Error>;
+
+    /// Drops the data of a block whose output is in the file.
+    fn forget(&mut self, block: BlockId);
+}
+
+/// Executes the work of a worker on its compute thread.
+pub trait WorkerExecutor: Send {
+    /// Executes one piece of work, and describes it in `span`.
+    ///
+    /// # Errors
+    /// Returns the error that ends the job.
+    fn run(
+        &mut self,
+        work: WorkerWork<Bytes>,
+        span: &mut Span,
+    ) -> Result<WorkerOutcome<Bytes>, Error>;
+
+    /// Drops the data of a pass, except its formatted pieces.
+    fn forget(&mut self, pass: PassKey);
+
+    /// Returns the bytes read of the database, and the time that searching threads waited for them.
+    fn loaded(&self) -> Loaded;
+}

@@ -1,0 +1,184 @@
+//! A stream of prepared queries, read ahead to the end of the current batches.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use fleetblast_engine::query::Query;
+use fleetblast_engine::search::Search;
+use rayon::prelude::*;
+
+use crate::audience::Audience;
+use crate::batching::progress::BatchBoundaries;
+use crate::error::{Error, NO_SEQUENCES};
+use crate::queries::{QueryReader, QueryRecord, RawBlock, all_empty_error};
+
+/// Most queries that are read at a time, and letters after which reading pauses.
+const READ_AHEAD: (usize, u64) = (1000, 200_000);
+
+/// Queries that are read ahead. They are numbered from 0.
+pub struct QueryStream<'a> {
+    queries: QueryReader<'a>,
+    engine: &'a Search,
+    audience: &'a dyn Audience,
+    pool: rayon::ThreadPool,
+    /// Number of the first query in memory.
+    first: usize,
+    prepared: VecDeque<Query>,
+    /// Letters of all queries before each query, and of all.
+    sums: VecDeque<u64>,
+    /// Warnings about each query, for formats that print no others.
+    messages: VecDeque<Vec<String>>,
+    /// The last queries in memory, which no block has taken.
+    records: VecDeque<QueryRecord>,
+    ended: bool,
+    /// Why no more queries can be read.
+    failure: Option<Error>,
+}
+
+/// The end of the search before the last query.
+#[derive(Clone, Debug)]
+pub struct SearchStop {
+    /// The first query that is not searched, nor any after it.
+    pub query: usize,
+    /// The error of BLAST+.
+    pub error: Error,
+}
+
+impl<'a> QueryStream<'a> {
+    /// Creates the stream, which prepares queries on threads of the pool.
+    pub fn new(
+        queries: QueryReader<'a>,
+        engine: &'a Search,
+        audience: &'a dyn Audience,
+        pool: rayon::ThreadPool,
+    ) -> Self {
+        QueryStream {
+            queries,
+            engine,
+            audience,
+            pool,
+            first: 0,
+            prepared: VecDeque::new(),
+            sums: VecDeque::from([0]),
+            messages: VecDeque::new(),
+            records: VecDeque::new(),
+            ended: false,
+            failure: None,
+        }
+    }
+
+    /// Returns the number of the first query that is not read.
+    fn end(&self) -> usize {
+        self.first + self.prepared.len()
+    }
+
+    /// Returns the letters of all queries before this one.
+    fn letters_before(&self, query: usize) -> u64 {
+        self.sums[query - self.first]
+    }
+
+    /// Returns the letters of some queries.
+    pub fn letters(&self, queries: Range<usize>) -> u64 {
+        self.letters_before(queries.end) - self.letters_before(queries.start)
+    }
+
+    /// Returns some queries.
+    pub fn get(&self, queries: Range<usize>) -> Vec<&Query> {
+        self.prepared.range(queries.start - self.first..queries.end - self.first).collect()
+    }
+
+    /// Drops the queries before this one.
+    pub fn drop_before(&mut self, query: usize) {
+        self.prepared.drain(..query - self.first);
+        self.sums.drain(..query - self.first);
+        self.messages.drain(..query - self.first);
+        self.first = query;
+    }
+
+    /// Returns why not all queries could be read, once that is known.
+    pub fn failure(&self) -> Option<&Error> {
+        self.failure.as_ref()
+    }
+
+    /// Takes the queries of the next block, of those before `end`; none at the end.
+    pub fn take_block(&mut self, end: usize) -> (Range<usize>, RawBlock) {
+        let mut block = RawBlock::default();
+        let start = self.end() - self.records.len();
+        while start + block.records.len() < end
+            && !self.queries.is_block_full(block.weight())
+            && (!self.records.is_empty() || self.read_more())
+        {
+            block.records.extend(self.records.pop_front());
+        }
+        for record in &block.records {
+            record.report_warnings(self.audience);
+        }
+        (start..start + block.records.len(), block)
+    }
+
+    /// Adds warnings that BLAST+ prints when it searches queries. `searched` is true for queries of
+    /// batches that can be searched.
+    pub fn add_messages_of_search(&self, block: &mut RawBlock, searched: &[bool]) {
+        self.queries.add_messages_of_search(&mut block.records, searched.iter().copied());
+    }
+
+    /// Returns the error with which BLAST+ stops at this batch or after it. There are four causes:
+    /// the batch cannot be read to its end, it has no letters, it cannot be searched with these
+    /// scores, or no queries follow where BLAST+ expects another batch.
+    pub fn find_stop(&mut self, batch: Range<usize>, letters: usize) -> Option<SearchStop> {
+        let is_full = self.letters(batch.clone()) >= letters as u64;
+        let is_last = batch.end == self.end() && !self.read_more();
+        if let (false, true, Some(error)) = (is_full, is_last, self.failure.clone()) {
+            return Some(SearchStop { query: batch.start, error });
+        }
+        if self.get(batch.clone()).iter().all(|query| query.length == 0) {
+            return Some(SearchStop { query: batch.start, error: all_empty_error(batch.len()) });
+        }
+        let messages = self.messages.range(batch.start - self.first..batch.end - self.first);
+        let is_searched = self.get(batch.clone()).into_iter().any(Query::is_searchable);
+        if let (true, Some(error)) = (is_searched, self.queries.refusal(messages)) {
+            return Some(SearchStop { query: batch.start, error });
+        }
+        let nothing = || self.queries.has_skipped_last().then(|| Error::engine(NO_SEQUENCES));
+        let error = if is_full && is_last { self.failure.clone().or_else(nothing) } else { None };
+        error.map(|error| SearchStop { query: batch.end, error })
+    }
+
+    /// Reads some more queries. Returns false at the end.
+    fn read_more(&mut self) -> bool {
+        let (mut records, mut letters) = (Vec::new(), 0);
+        while !self.ended && records.len() < READ_AHEAD.0 && letters < READ_AHEAD.1 {
+            match self.queries.next_query(self.audience) {
+                Ok(Some(record)) => {
+                    letters += record.letters();
+                    records.push(record);
+                }
+                Ok(None) => self.ended = true,
+                Err(error) => (self.ended, self.failure) = (true, Some(error)),
+            }
+        }
+        if records.is_empty() && self.end() == 0 {
+            self.failure.get_or_insert_with(|| Error::engine(NO_SEQUENCES));
+        }
+        let prepare = |record: &QueryRecord| record.prepare(self.engine);
+        let prepared: Vec<Query> = self.pool.install(|| records.par_iter().map(prepare).collect());
+        for (record, query) in records.iter_mut().zip(&prepared) {
+            let sum = self.sums.back().map_or(0, |sum| sum + record.letters());
+            self.sums.push_back(sum);
+            self.queries.add_messages(record, query.is_searchable());
+            self.messages.push_back(record.messages.clone());
+        }
+        let is_some = !records.is_empty();
+        self.prepared.extend(prepared);
+        self.records.extend(records);
+        is_some
+    }
+}
+
+impl BatchBoundaries for QueryStream<'_> {
+    fn end_of_batch(&mut self, start: usize, letters: usize) -> usize {
+        let wanted = self.letters_before(start).saturating_add(letters as u64);
+        while self.sums.back().is_some_and(|&sum| sum < wanted) && self.read_more() {}
+        (self.first + self.sums.partition_point(|&sum| sum < wanted)).min(self.end())
+    }
+}

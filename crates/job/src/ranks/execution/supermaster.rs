@@ -1,0 +1,359 @@
+//! Executes the work of a supermaster: reads queries, and writes both ends of the output.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex};
+
+use fleetblast_fleet::ids::BlockId;
+use fleetblast_fleet::payload::Queries as Weighed;
+use fleetblast_fleet::work::{SupermasterOutcome, SupermasterWork};
+use fleetblast_metadata::header::End;
+use fleetblast_metadata::records::RecordKind;
+use fleetblast_metadata::{Encoding, EncodingChoice};
+use fleetblast_report::model::Format;
+use fleetblast_report::pieces;
+use fleetblast_report::sam::Header;
+use fleetblast_spool::{Kind, Summary};
+
+use super::SupermasterExecutor;
+use super::iteration_log::{IterationLog, Notice};
+use super::prediction::{BatchPredictor, ReadBlock};
+use super::query_stream::QueryStream;
+use super::report_register::ReportRegister;
+use super::shared::lock;
+use super::verification_records::VerificationRecords;
+use crate::batching::progress::BatchProgress;
+use crate::error::Error;
+use crate::metadata::memory_error;
+use crate::plan::Metadata;
+use crate::queries::{QueryReader, QueryRecord};
+use crate::ranks::job::RankJob;
+use crate::ranks::metadata_stream::MetadataStream;
+use crate::ranks::output::{JobOutput, OutputSlice, SharedOutput};
+use crate::ranks::record_chain::first_record;
+use crate::ranks::wire::{
+    Bytes, ExtensionStatistics, QueryBlock, RawQuery, Verification, decode, encode,
+};
+use crate::reports::{NO_TAXONOMY, Warning, lacks_taxonomy, warns_at_end};
+use crate::threads::pool;
+
+/// Executes the work of a supermaster.
+pub struct SearchSupermaster<'a> {
+    job: &'a RankJob<'a>,
+    queries: BlockSource<'a>,
+    output: Option<JobOutput>,
+    /// The same output, for writes of this rank.
+    file: SharedOutput,
+    /// Receives the complete output, to publish it.
+    publisher: Sender<JobOutput>,
+    /// The first bytes of the metadata, if they are written instead of a report.
+    start: Option<Vec<u8>>,
+    /// Where both ends of the report are kept, if it consists of records.
+    register: Option<Arc<Mutex<ReportRegister>>>,
+    /// Number of blocks that were read, then number of queries.
+    blocks: u64,
+    count: usize,
+    /// Why no more queries can be read, if batches are known.
+    failure: Option<Error>,
+    /// Warnings of BLAST+ about each query of blocks that are not verified.
+    warnings: BTreeMap<BlockId, Vec<Warning>>,
+}
+
+/// Where blocks come from.
+enum BlockSource<'a> {
+    /// Queries with known batches.
+    Plain(QueryReader<'a>),
+    /// Queries whose batches depend on hits. With a checkpoint, their extensions are kept.
+    Predicted(Box<BatchPredictor<'a>>, Option<Box<VerificationRecords>>),
+    /// Queries that are searched repeatedly, and their outcomes.
+    Iterated(QueryReader<'a>, IterationLog<'a>),
+}
+
+impl<'a> SearchSupermaster<'a> {
+    /// Creates the executor, which reads `queries` and owns the output. Metadata begin with
+    /// `start`. The complete output goes to `publisher`.
+    ///
+    /// # Errors
+    /// Threads cannot be started.
+    pub fn new(
+        job: &'a RankJob<'a>,
+        queries: QueryReader<'a>,
+        (output, start): (JobOutput, Option<Vec<u8>>),
+        publisher: Sender<JobOutput>,
+    ) -> Result<Self, Error> {
+        let queries = if job.verifies_blocks() {
+            let course = BatchProgress::new(queries.batch_sizer());
+            let threads = pool(job.plan.threads.count)?;
+            let stream = QueryStream::new(queries, &job.engine, &*job.audience, threads);
+            let predictor = BatchPredictor::new(&job.engine, stream, course);
+            BlockSource::Predicted(Box::new(predictor), None)
+        } else if let Some(iteration) = &job.plan.iteration {
+            BlockSource::Iterated(queries, IterationLog::new(iteration))
+        } else {
+            BlockSource::Plain(queries)
+        };
+        let (file, output) = (SharedOutput::new(output.path()), Some(output));
+        let (count, failure, warnings) = (0, None, BTreeMap::new());
+        let (register, blocks) = (None, 0);
+        Ok(SearchSupermaster {
+            job,
+            queries,
+            output,
+            file,
+            publisher,
+            start,
+            register,
+            blocks,
+            count,
+            failure,
+            warnings,
+        })
+    }
+
+    /// Sets where both ends of the report are kept.
+    pub fn set_register(&mut self, register: &Arc<Mutex<ReportRegister>>) {
+        self.register = Some(Arc::clone(register));
+    }
+
+    /// Sets the records of verified blocks.
+    pub fn set_verification_records(&mut self, kept: VerificationRecords) {
+        match &mut self.queries {
+            BlockSource::Plain(_) => {}
+            BlockSource::Predicted(_, verification_records) => {
+                *verification_records = Some(Box::new(kept))
+            }
+            BlockSource::Iterated(_, iterations) => iterations.set_records(kept),
+        }
+    }
+
+    fn open(&mut self) -> Result<SupermasterOutcome<Bytes>, Error> {
+        let bytes = self.start.take().unwrap_or_else(|| {
+            let mut bytes = Vec::new();
+            pieces::prologue(&self.job.report, &mut bytes);
+            bytes
+        });
+        let base = bytes.len() as u64;
+        self.write_end(Kind::PROLOGUE, 0, bytes)?;
+        Ok(SupermasterOutcome::Opened { base })
+    }
+
+    /// Writes the bytes before the first block, or after the last one.
+    fn write_end(&self, kind: Kind, offset: u64, bytes: Vec<u8>) -> Result<(), Error> {
+        match &self.register {
+            Some(register) => lock(register).write_end(kind, &bytes),
+            None => self.file.write(&[OutputSlice { offset, bytes }]),
+        }
+    }
+
+    fn read_block(&mut self, id: BlockId, skip: bool) -> Result<Option<Weighed<Bytes>>, Error> {
+        let job = self.job;
+        // If the stream has ended, nothing more need be searched.
+        let stream = self.output.as_ref().and_then(|output| output.stream.as_ref());
+        let link = stream.map_or(Ok(None), MetadataStream::check)?;
+        let query_block = match &mut self.queries {
+            _ if self.failure.is_some() => None,
+            BlockSource::Iterated(_, iterations) if iterations.failure().is_some() => None,
+            BlockSource::Predicted(predictor, verification_records) => {
+                let known = match verification_records {
+                    Some(verification_records) if skip => Some(verification_records.read(id)?),
+                    _ => None,
+                };
+                let read = predictor.read_block(id, known)?;
+                read.map(|ReadBlock { records, findings, batch_grouping }| {
+                    (records, findings, Some(batch_grouping))
+                })
+            }
+            BlockSource::Plain(queries) | BlockSource::Iterated(queries, _) => {
+                let mut read = queries.next_records(&job.engine, &*job.audience);
+                // No batch depends on hits here.
+                queries.record_extensions(0);
+                if let Ok(Some(records)) = &mut read {
+                    self.failure = records.failure.take();
+                }
+                let read = read.unwrap_or_else(|error| {
+                    self.failure = Some(error);
+                    None
+                });
+                read.map(|records| (records, Vec::new(), None))
+            }
+        };
+        let Some((block, findings, batch_grouping)) = query_block else { return Ok(None) };
+        let warnings: Vec<Warning> = block.records.iter().map(Warning::from_record).collect();
+        match &mut self.queries {
+            // The warnings of iterations are not known before the search. They follow the messages
+            // from reading.
+            BlockSource::Iterated(_, iterations) => {
+                // Warnings about options follow the messages from reading.
+                let option_warnings =
+                    job.plan.iteration.as_ref().map_or(&[][..], |it| &it.warnings);
+                let messages = |record: &QueryRecord| {
+                    let warnings_from_reading =
+                        record.warnings_for(job.audience.program()).into_iter();
+                    warnings_from_reading.chain(option_warnings.iter().cloned()).collect()
+                };
+                iterations.add_messages(id, block.records.iter().map(messages).collect());
+            }
+            // It is not known yet how many of the queries are reported.
+            BlockSource::Predicted(..) if !skip => _ = self.warnings.insert(id, warnings),
+            _ => self.print_warnings(&warnings),
+        }
+        self.blocks += 1;
+        self.count += block.records.len();
+        let weight = block.weight();
+        if skip {
+            if let BlockSource::Iterated(_, iterations) = &mut self.queries {
+                let notices = iterations.add_finished(id)?;
+                self.print_notices(notices);
+            }
+            job.audience.skip_queries(weight.sequences);
+            return Ok(Some(Weighed { payload: Vec::new().into(), weight }));
+        }
+        let query_block = QueryBlock {
+            position_scores: Vec::new(),
+            queries: block.records.into_iter().map(RawQuery::from).collect(),
+            findings,
+            batches: block.batches.into_iter().map(|count| count as u32).collect(),
+            batch_grouping,
+            link,
+        };
+        Ok(Some(Weighed { payload: query_block.encode()?, weight }))
+    }
+
+    /// Verifies the predicted batches of a block, or adds the outcome of its iterations. Verified
+    /// statistics are on disk before the master receives the answer.
+    fn verify_block(
+        &mut self,
+        block: BlockId,
+        found: &Bytes,
+    ) -> Result<SupermasterOutcome<Bytes>, Error> {
+        let (predictor, verification_records) = match &mut self.queries {
+            BlockSource::Plain(_) => {
+                return Err(Error::engine("a block with known batches was sent for verification"));
+            }
+            BlockSource::Iterated(_, iterations) => {
+                let (verdict, notices) = iterations.add_outcome(block, found)?;
+                self.print_notices(notices);
+                return Ok(SupermasterOutcome::Verified {
+                    right: true,
+                    verdict: encode(&verdict)?,
+                });
+            }
+            BlockSource::Predicted(predictor, verification_records) => {
+                (predictor, verification_records)
+            }
+        };
+        let found: ExtensionStatistics = decode(found)?;
+        let verdict = predictor.verify_prediction(block, &found)?;
+        let right = !matches!(verdict, Verification::SearchAgain(_));
+        let mut warnings = if right { self.warnings.remove(&block) } else { None };
+        if let (Some(warnings), Verification::CorrectUntil(count)) = (&mut warnings, &verdict) {
+            warnings.truncate(*count as usize);
+        }
+        if let (true, Some(verification_records)) = (right, verification_records) {
+            verification_records.write(block, &found.extensions)?;
+        }
+        self.print_warnings(&warnings.unwrap_or_default());
+        Ok(SupermasterOutcome::Verified { right, verdict: encode(&verdict)? })
+    }
+
+    /// Prints warnings of BLAST+ about queries.
+    fn print_warnings(&self, warnings: &[Warning]) {
+        if !self.job.makes_report() {
+            // The site that makes the report prints them.
+            return;
+        }
+        let RankJob { report, target, audience, .. } = self.job;
+        let misses = lacks_taxonomy(report, target);
+        warnings.iter().for_each(|warning| warning.print(report, misses, &**audience));
+    }
+
+    /// Prints messages about queries that are searched repeatedly.
+    fn print_notices(&self, notices: Vec<Notice>) {
+        for notice in notices {
+            match notice {
+                Notice::Query(text) => self.job.audience.print_message(&text),
+                Notice::Search(warning) => self.print_warnings(&[warning]),
+            }
+        }
+    }
+
+    /// Encodes the last record of metadata. `closing` is the end of the report, and `counted` the
+    /// number of its queries or searches.
+    fn end_record(
+        &self,
+        metadata: &Metadata,
+        counted: usize,
+        closing: Vec<u8>,
+    ) -> Result<Vec<u8>, Error> {
+        let closing = if metadata.encodings == EncodingChoice::Only(Encoding::Report) {
+            closing
+        } else {
+            Vec::new()
+        };
+        let (queries, blocks) = (self.count as u64, self.blocks);
+        let counted = counted as u64;
+        let end = End { queries, blocks, counted, has_report: true, closing };
+        let body = end.encode().map_err(memory_error)?;
+        first_record(RecordKind::End, &body)
+    }
+
+    /// Writes bytes that workers handed over.
+    fn write(&self, ends: Vec<(u64, Bytes)>) -> Result<SupermasterOutcome<Bytes>, Error> {
+        for (offset, bytes) in ends {
+            self.file.write(&[OutputSlice { offset, bytes: bytes.get().to_vec() }])?;
+        }
+        Ok(SupermasterOutcome::Written)
+    }
+
+    fn close(&mut self, offset: u64) -> Result<SupermasterOutcome<Bytes>, Error> {
+        let failure = match &self.queries {
+            BlockSource::Plain(_) => self.failure.take(),
+            BlockSource::Predicted(predictor, _) => predictor.failure().cloned(),
+            BlockSource::Iterated(_, it) => it.failure().cloned().or_else(|| self.failure.take()),
+        };
+        let mut bytes = Vec::new();
+        if failure.is_none() {
+            let RankJob { report, target, .. } = self.job;
+            if self.job.makes_report() && lacks_taxonomy(report, target) && warns_at_end(report) {
+                self.job.audience.warn_from_rank(NO_TAXONOMY.as_bytes());
+            }
+            let count = match &self.queries {
+                BlockSource::Iterated(_, iterations) => iterations.searches() as usize,
+                _ => self.count,
+            };
+            pieces::epilogue(report, count, &mut bytes);
+            if let Some(metadata) = &self.job.plan.metadata {
+                bytes = self.end_record(metadata, count, bytes)?;
+            }
+        }
+        if let Some(mut output) = self.output.take() {
+            let (blocks, queries) = (self.blocks, self.count as u64);
+            output.set_summary(Summary { blocks, queries, bytes: offset + bytes.len() as u64 });
+            self.write_end(Kind::EPILOGUE, offset, bytes)?;
+            output.read_error = failure;
+            output.is_metadata = self.job.plan.metadata.is_some();
+            if let (Format::Sam(options), false) =
+                (&self.job.report.output.format, output.is_metadata)
+            {
+                output.header = Some(Header::new(&self.job.report, options));
+            }
+            // If the receiver is gone, nobody publishes the output.
+            let _ = self.publisher.send(output);
+        }
+        Ok(SupermasterOutcome::Closed)
+    }
+}
+
+impl SupermasterExecutor for SearchSupermaster<'_> {
+    fn run(&mut self, work: SupermasterWork<Bytes>) -> Result<SupermasterOutcome<Bytes>, Error> {
+        match work {
+            SupermasterWork::Open => self.open(),
+            SupermasterWork::Read { block, skip } => {
+                Ok(SupermasterOutcome::Read(self.read_block(block, skip)?))
+            }
+            SupermasterWork::Verify { block, found, .. } => self.verify_block(block, &found),
+            SupermasterWork::Write(ends) => self.write(ends),
+            SupermasterWork::Close { offset } => self.close(offset),
+        }
+    }
+}

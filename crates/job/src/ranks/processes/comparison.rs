@@ -1,0 +1,376 @@
+//! Checks that all ranks do the same. Before anything is written, they compare builds, options and
+//! databases.
+//!
+//! Ranks that open the same files have one view. Files are compared by host, device, inode, size
+//! and times; on a network file system without host and device. For each view, one of its ranks
+//! reads the files for the fingerprint. If only one view holds a partition, a rank of another view
+//! reads it, too. If all ranks of the job have one view, there is nothing to compare.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+use std::os::unix::fs::MetadataExt;
+
+use fleetblast_db::partition::VolumeFile;
+use fleetblast_fleet::ids::PartitionId;
+use fleetblast_fleet::topology::Topology;
+use fleetblast_mpi::name_rank;
+use fleetblast_spool::{Difference, Identity};
+
+use crate::digest::Digest;
+use crate::error::{Error, exit};
+use crate::fingerprint::SequenceFile;
+use crate::fingerprint::{FingerprintItem, FingerprintSums, VolumeFingerprints};
+use crate::inputs;
+use crate::plan::Plan;
+use crate::processes::{Processes, mpi_failure};
+use crate::ranks::DatabaseCut;
+use crate::ranks::database_fingerprint;
+use crate::ranks::{identity, layout};
+use crate::subjects::SubjectDatabase;
+
+/// Compares ranks with each other.
+pub struct RankComparison<'a> {
+    /// All ranks.
+    pub processes: &'a Processes,
+    /// Host name of each rank.
+    pub hosts: &'a [String],
+}
+
+/// Two ranks that differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct DifferingRanks {
+    /// The first rank whose value is not the most frequent one.
+    differing: usize,
+    /// The first rank with the most frequent value.
+    usual: usize,
+}
+
+impl RankComparison<'_> {
+    /// Checks that all ranks run the same build with the same options.
+    ///
+    /// # Errors
+    /// The ranks differ. The error is silent on all ranks but one.
+    pub fn agree_on_plan(&self, plan: &Plan) -> Result<(), Error> {
+        let own = self.processes.require_all(identity::plan_identity(plan))?;
+        let options = own.options.into_iter().chain(plan.fleet.common.clone()).collect();
+        let refused = |what| Error::new(exit::INPUT, format!("Error: {what}"));
+        self.agree_on_identity(&Identity { options, ..own }, "", refused)
+    }
+
+    /// Checks that all ranks open databases with the same description.
+    ///
+    /// # Errors
+    /// The ranks differ. The error is silent on all ranks but one.
+    pub fn agree_on_database(&self, plan: &Plan, target: &SubjectDatabase) -> Result<(), Error> {
+        let database = identity::database_identity(plan, target, &VolumeFingerprints::default());
+        let options = database.and_then(|database| Ok((database, inputs::taxonomy(target)?)));
+        let (database, options) = self.processes.require_all(options)?;
+        let own = Identity { database, options, ..Identity::default() };
+        let place = target.searched.volume_paths().next();
+        let place = place.map(|path| path.display().to_string()).unwrap_or_default();
+        self.agree_on_identity(&own, &place, Error::database)
+    }
+
+    /// Checks that all ranks open the same sequences, as far as they are going to read them.
+    /// Returns the fingerprint of the database if it is
+    /// [wanted](database_fingerprint::is_fingerprint_wanted).
+    ///
+    /// # Errors
+    /// The ranks differ. The error is silent on all ranks but one.
+    pub fn agree_on_fingerprint(
+        &self,
+        plan: &Plan,
+        target: &SubjectDatabase,
+        cut: &DatabaseCut,
+    ) -> Result<VolumeFingerprints, Error> {
+        let views = self.file_views(target)?;
+        let is_shared = views.iter().all(|&view| view == 0);
+        if !target.is_on_disk()
+            || is_shared && !database_fingerprint::is_fingerprint_wanted(plan, target)
+        {
+            return Ok(VolumeFingerprints::default());
+        }
+        let wanted = parts_to_read(&cut.topology, &views, self.processes.world.rank());
+        let own = self
+            .processes
+            .require_all(database_fingerprint::read_sums(plan, target, cut, wanted))?;
+        let mut lengths = Digest::default();
+        lengths.add(&cut.partitions);
+        let own = postcard::to_allocvec(&(lengths.finish(), own)).map_err(Error::engine)?;
+        let all = self.processes.world.comm().gather_all(&own).map_err(mpi_failure)?;
+        let all: Result<Vec<(u128, FingerprintSums)>, _> =
+            all.iter().map(|bytes| postcard::from_bytes(bytes)).collect();
+        let (lengths, sums): (Vec<u128>, Vec<FingerprintSums>) =
+            all.map_err(Error::engine)?.into_iter().unzip();
+        if let Some(pair) = find_differing_ranks(lengths) {
+            let place = String::from_utf8_lossy(&target.summary.label);
+            self.refuse_database(pair, &place, "other lengths of sequences")?;
+        }
+        if let Some((pair, item)) = find_differing_sum(&sums, &views) {
+            let oids = cut.partitions.get(item.partition.index()).cloned().unwrap_or_default();
+            let side = match item.side {
+                SequenceFile::Residues => "residues",
+                SequenceFile::Headers => "definition lines",
+            };
+            // Users count from 1.
+            let what = format!("other {side} among sequences {} to {}", oids.start + 1, oids.end);
+            let place = file_name(target, item.volume, item.side.file());
+            self.refuse_database(pair, &place, &what)?;
+        }
+        Ok(VolumeFingerprints::from_sums(&sums.into_iter().flatten().collect()))
+    }
+
+    /// Checks that all ranks have the same identity. `place` is the file that it comes from.
+    fn agree_on_identity(
+        &self,
+        own: &Identity,
+        place: &str,
+        refused: impl Fn(String) -> Error,
+    ) -> Result<(), Error> {
+        let bytes = postcard::to_allocvec(&(own, place)).map_err(Error::engine)?;
+        let mut digest = Digest::default();
+        digest.add(own);
+        let digests = self.processes.world.comm().gather_all(&digest.finish().to_le_bytes());
+        let digests = digests.map_err(mpi_failure)?;
+        let Some(pair) = find_differing_ranks(digests) else { return Ok(()) };
+        let usual = self.processes.broadcast_from(pair.usual, Some(bytes))?.unwrap_or_default();
+        let verdict = || {
+            let (usual, usual_place): (Identity, String) = postcard::from_bytes(&usual).ok()?;
+            let differences = usual.differences(own).0;
+            let described: Vec<_> =
+                differences.iter().take(MOST_DIFFERENCES).map(describe_difference).collect();
+            let places = match place {
+                "" => String::new(),
+                place => format!(" ({place} is not {usual_place})"),
+            };
+            Some(format!("{} differ{places}: {}", self.name_ranks(pair), described.join("; ")))
+        };
+        let same = || {
+            // Values that cannot be decoded or compared come from another build.
+            let build = || format!("{} run different builds of FleetBLAST", self.name_ranks(pair));
+            Err(refused(verdict().unwrap_or_else(build)))
+        };
+        self.processes.require_all(if self.processes.world.rank() == pair.differing {
+            same()
+        } else {
+            Ok(())
+        })
+    }
+
+    /// Ends the job, since two ranks open different databases.
+    fn refuse_database(&self, pair: DifferingRanks, place: &str, what: &str) -> Result<(), Error> {
+        let usual = self.processes.broadcast_from(pair.usual, Some(place.as_bytes().to_vec()))?;
+        let usual = String::from_utf8_lossy(&usual.unwrap_or_default()).into_owned();
+        let is_same_path =
+            place == usual && self.hosts.get(pair.differing) == self.hosts.get(pair.usual);
+        let difference = match is_same_path {
+            true => {
+                format!(
+                    "{place} may have been replaced while they opened it ({what}); start the job again"
+                )
+            }
+            false => format!("{place} has {what} than {usual}"),
+        };
+        let refused = || {
+            let names = self.name_ranks(pair);
+            Error::database(format_args!("{names} search different databases: {difference}"))
+        };
+        self.processes.require_all(if self.processes.world.rank() == pair.differing {
+            Err(refused())
+        } else {
+            Ok(())
+        })
+    }
+
+    fn name_ranks(&self, pair: DifferingRanks) -> String {
+        let [differing, usual] = [pair.differing, pair.usual]
+            .map(|rank| name_rank(rank, self.hosts.get(rank).map(String::as_str)));
+        format!("{differing} and {usual}")
+    }
+
+    /// Returns a number for each rank. Ranks with the same number open the same files.
+    fn file_views(&self, target: &SubjectDatabase) -> Result<Vec<u32>, Error> {
+        let mut seen = Digest::default();
+        // Each host has device numbers of its own for network file systems.
+        let remote = layout::is_remote(&target.searched);
+        seen.add(&(!remote).then(|| self.processes.world.host()));
+        // The opened files are compared, not the paths: the database may be replaced meanwhile.
+        for data in target.searched.opened_files() {
+            let times = (data.mtime(), data.mtime_nsec(), data.ctime(), data.ctime_nsec());
+            seen.add(&((!remote).then(|| data.dev()), data.ino(), data.size(), times));
+        }
+        let all = self
+            .processes
+            .world
+            .comm()
+            .gather_all(&seen.finish().to_le_bytes())
+            .map_err(mpi_failure)?;
+        let mut numbers = HashMap::new();
+        let number = |seen| {
+            let next = numbers.len() as u32;
+            *numbers.entry(seen).or_insert(next)
+        };
+        Ok(all.into_iter().map(number).collect())
+    }
+}
+
+/// Most differences in a message.
+const MOST_DIFFERENCES: usize = 4;
+
+/// Describes the value of the differing rank, and the most frequent value.
+fn describe_difference(Difference { what, was, is }: &Difference) -> String {
+    let value = |value: &Option<String>| match value {
+        Some(value) => format!("'{value}'"),
+        None => "not given".to_owned(),
+    };
+    format!("{what} is {} instead of {}", value(is), value(was))
+}
+
+fn file_name(target: &SubjectDatabase, volume: usize, file: VolumeFile) -> String {
+    let path = target.searched.volume_file(volume, file);
+    path.map(|path| path.display().to_string()).unwrap_or_default()
+}
+
+/// Returns the parts of the database that rank `own_rank` reads. For each partition, one holder of
+/// each view reads it. If all holders have one view, a rank of another view reads it, too, if there
+/// is one. Otherwise there would be nothing to compare it with.
+fn parts_to_read(
+    topology: &Topology,
+    views: &[u32],
+    own_rank: usize,
+) -> Vec<(PartitionId, SequenceFile)> {
+    let mut holders = vec![BTreeMap::<u32, Vec<usize>>::new(); topology.partitions as usize];
+    for place in &topology.workers {
+        let rank = place.rank.index();
+        for partition in place.partitions.iter() {
+            holders[partition.index()].entry(views[rank]).or_default().push(rank);
+        }
+    }
+    let mut own = Vec::new();
+    for (number, holders) in holders.iter().enumerate() {
+        let mut readers: Vec<usize> =
+            holders.values().map(|ranks| ranks[number % ranks.len()]).collect();
+        if let [only] = readers[..] {
+            let others: Vec<usize> =
+                (0..views.len()).filter(|&rank| views[rank] != views[only]).collect();
+            readers.extend(others.get(number % others.len().max(1)));
+        }
+        if readers.contains(&own_rank) {
+            own.extend(SequenceFile::ALL.map(|side| (PartitionId(number as u32), side)));
+        }
+    }
+    own
+}
+
+/// Finds two ranks with different values: the first without the most frequent value, and the first
+/// with it. Each value comes with the first rank that has it, and the number of these ranks.
+fn find_difference<T: Ord>(
+    values: impl Iterator<Item = ((usize, usize), T)>,
+) -> Option<DifferingRanks> {
+    let mut ranks: BTreeMap<T, (usize, usize)> = BTreeMap::new();
+    for ((rank, count), value) in values {
+        let (first, all) = ranks.entry(value).or_insert((rank, 0));
+        *first = rank.min(*first);
+        *all += count;
+    }
+    let (usual, _) = *ranks.values().max_by_key(|(first, all)| (*all, Reverse(*first)))?;
+    let differing =
+        ranks.values().map(|(first, _)| *first).filter(|&first| first != usual).min()?;
+    Some(DifferingRanks { differing, usual })
+}
+
+/// Finds two ranks with different values, with one value for each rank.
+fn find_differing_ranks<T: Ord>(values: impl IntoIterator<Item = T>) -> Option<DifferingRanks> {
+    find_difference(values.into_iter().enumerate().map(|(rank, value)| ((rank, 1), value)))
+}
+
+/// Finds the first item with different sums. The sum of one rank counts for all ranks with its
+/// view.
+fn find_differing_sum(
+    sums: &[FingerprintSums],
+    views: &[u32],
+) -> Option<(DifferingRanks, FingerprintItem)> {
+    let mut seen_by: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
+    for (rank, view) in views.iter().enumerate() {
+        seen_by.entry(*view).or_insert((rank, 0)).1 += 1;
+    }
+    // The first rank of a view and the number of its ranks, with the sum that one of them read.
+    type Read = ((usize, usize), u128);
+    let mut items: BTreeMap<FingerprintItem, Vec<Read>> = BTreeMap::new();
+    for (sums, view) in sums.iter().zip(views) {
+        for (item, sum) in sums {
+            items.entry(*item).or_default().push((seen_by[view], *sum));
+        }
+    }
+    items.into_iter().find_map(|(item, sums)| Some((find_difference(sums.into_iter())?, item)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use fleetblast_fleet::topology::Shape;
+
+    use super::*;
+
+    fn pair(differing: usize, usual: usize) -> Option<DifferingRanks> {
+        Some(DifferingRanks { differing, usual })
+    }
+
+    #[test]
+    fn the_differing_rank_lacks_the_most_frequent_value() {
+        let differing = |values: &[u8]| find_differing_ranks(values.iter().copied());
+        assert_eq!(differing(&[7, 7, 7]), None);
+        assert_eq!(differing(&[7]), None);
+        assert_eq!(differing(&[]), None);
+        assert_eq!(differing(&[7, 8, 7]), pair(1, 0));
+        assert_eq!(differing(&[8, 7, 7]), pair(0, 1));
+        assert_eq!(differing(&[8, 7]), pair(1, 0), "of two, the first counts as usual");
+        assert_eq!(differing(&[8, 7, 9, 7, 6]), pair(0, 1));
+    }
+
+    #[test]
+    fn each_view_is_read_once_and_compared_with_another() {
+        for replicas in [1, 2] {
+            let shape = Shape { ranks: 4, groups: 1, replicas, partitions: 4, dedicated: false };
+            let topology = Topology::new(shape);
+            for views in [[0, 0, 0, 0], [0, 1, 0, 1], [0, 1, 2, 3], [0, 0, 0, 1]] {
+                let mut read: BTreeMap<(PartitionId, SequenceFile), Vec<u32>> = BTreeMap::new();
+                for (rank, &view) in views.iter().enumerate() {
+                    for item in parts_to_read(&topology, &views, rank) {
+                        read.entry(item).or_default().push(view);
+                    }
+                }
+                assert_eq!(read.len(), 8, "both sides of all partitions");
+                let mut held: BTreeMap<PartitionId, BTreeSet<u32>> = BTreeMap::new();
+                for place in &topology.workers {
+                    for &partition in place.partitions.iter() {
+                        held.entry(partition).or_default().insert(views[place.rank.index()]);
+                    }
+                }
+                for ((partition, _), mut by) in read {
+                    by.sort_unstable();
+                    let distinct: BTreeSet<u32> = by.iter().copied().collect();
+                    assert_eq!(by.len(), distinct.len(), "{views:?}: each view once");
+                    assert!(held[&partition].is_subset(&distinct), "{views:?}");
+                    let several = views.iter().any(|&view| view != views[0]);
+                    assert_eq!(distinct.len() > 1, several, "{views:?}: something to compare with");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_sum_counts_for_all_ranks_with_its_view() {
+        let item =
+            FingerprintItem { partition: PartitionId(0), volume: 0, side: SequenceFile::Headers };
+        let sums = |sum| FingerprintSums::from([(item, sum)]);
+        // Ranks 1 and 2 have one view, and rank 2 has read for it.
+        let read = [sums(5), FingerprintSums::new(), sums(6)];
+        assert_eq!(find_differing_sum(&read, &[0, 1, 1]), pair(0, 1).map(|pair| (pair, item)));
+        assert_eq!(
+            find_differing_sum(&[sums(5), FingerprintSums::new(), sums(5)], &[0, 1, 1]),
+            None
+        );
+    }
+}

@@ -1,0 +1,139 @@
+//! Supervises a rank during the search: sends heartbeats to the checkpoint, and receives signals
+//! that end the job.
+
+use std::path::Path;
+use std::process;
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::{self, Scope};
+use std::time::Duration;
+
+use fleetblast_spool::Checkpoint;
+use signal_hook::consts::SIGINT;
+use signal_hook::iterator::Handle;
+use signal_hook::low_level::emulate_default_handler;
+
+use super::checkpoint::checkpoint_error;
+use super::metadata_stream::StreamObserver;
+use super::transport::RankEvent;
+use crate::audience::Audience;
+use crate::error::{Error, exit};
+use crate::interrupt::DrainSignals;
+use crate::output::Unpublished;
+
+/// Time between two heartbeats.
+pub const HEARTBEAT: Duration = Duration::from_secs(10);
+/// Time between two checks of the metadata stream.
+const STREAM_CHECK: Duration = Duration::from_millis(500);
+/// Time for the threads of a rank to end after a drain, before the process ends without them.
+const DRAIN_TIME: Duration = Duration::from_secs(5);
+
+/// Time for work in progress to end when the job cannot go on.
+const FAILURE_TIME: Duration = Duration::from_secs(3);
+
+/// The things that a rank supervises; nothing without a checkpoint, signals or another site.
+#[derive(Default)]
+pub struct Supervisor<'a> {
+    /// The checkpoint, on the rank that opened it.
+    pub checkpoint: Option<&'a Checkpoint>,
+    /// The signals that drain the job.
+    pub signals: Option<DrainSignals>,
+    /// The metadata stream. Without regular checks, its error would be noticed late.
+    pub stream: Option<StreamObserver>,
+}
+
+/// A running supervisor. Stops it when dropped.
+pub struct RunningSupervisor {
+    handle: Option<Handle>,
+    _heartbeat: Option<Sender<()>>,
+    _stream: Option<Sender<()>>,
+}
+
+impl Drop for RunningSupervisor {
+    fn drop(&mut self) {
+        if let Some(handle) = &self.handle {
+            handle.close();
+        }
+    }
+}
+
+/// Starts the supervisor, which sends its events to `events`. A second SIGINT ends the process at
+/// once.
+pub fn start<'s, 'a: 's>(
+    scope: &'s Scope<'s, '_>,
+    supervisor: Supervisor<'a>,
+    events: &Sender<RankEvent>,
+) -> RunningSupervisor {
+    let Supervisor { checkpoint, signals, stream } = supervisor;
+    let heartbeat = checkpoint.map(|checkpoint| {
+        let beat = move || checkpoint.beat().map_err(|error| checkpoint_error(&error));
+        repeat(HEARTBEAT, scope, events, beat)
+    });
+    let stream = stream.map(|stream| repeat(STREAM_CHECK, scope, events, move || stream.check()));
+    let handle = signals.map(|signals| {
+        let mut signals = signals.receive();
+        let (handle, events) = (signals.handle(), events.clone());
+        scope.spawn(move || {
+            let mut interrupted = false;
+            for signal in signals.forever() {
+                if signal == SIGINT && interrupted {
+                    let _ = emulate_default_handler(signal);
+                }
+                interrupted |= signal == SIGINT;
+                let _ = events.send(RankEvent::Drain);
+            }
+        });
+        handle
+    });
+    RunningSupervisor { handle, _heartbeat: heartbeat, _stream: stream }
+}
+
+/// Repeats an action until the returned sender is dropped. Reports its errors as events.
+fn repeat<'s>(
+    time: Duration,
+    scope: &'s Scope<'s, '_>,
+    events: &Sender<RankEvent>,
+    action: impl Fn() -> Result<(), Error> + Send + 's,
+) -> Sender<()> {
+    let (stop, stopped) = channel::<()>();
+    let events = events.clone();
+    scope.spawn(move || {
+        while stopped.recv_timeout(time) == Err(RecvTimeoutError::Timeout) {
+            if let Err(error) = action() {
+                let _ = events.send(RankEvent::Broken(error));
+            }
+        }
+    });
+    stop
+}
+
+/// Ends the process after a while, because the job cannot go on. Usually the process ends by
+/// itself, unless a thread hangs, for example in a file system. A silent error does nothing:
+/// another rank of this process has reported the cause.
+pub fn exit_after_failure(error: Error, report: Unpublished, audience: Arc<dyn Audience>) {
+    if error.is_silent() {
+        return;
+    }
+    thread::spawn(move || {
+        thread::sleep(FAILURE_TIME);
+        audience.print_message(&error.message);
+        report.give_up();
+        process::exit(i32::from(error.exit_code));
+    });
+}
+
+/// Ends the process after a while, even during a long search. Finished blocks are kept, and batch
+/// systems kill processes that do not end. The rank that opened the checkpoint, in directory
+/// `kept_in`, informs the user.
+pub fn exit_after_drain(kept_in: Option<&Path>, audience: &dyn Audience) {
+    if let Some(directory) = kept_in {
+        audience.print_message(&format!(
+            "ended early by a signal; finished blocks are kept in {}: start the same command again, with -resume",
+            directory.display()
+        ));
+    }
+    thread::spawn(|| {
+        thread::sleep(DRAIN_TIME);
+        process::exit(i32::from(exit::DRAINED));
+    });
+}
