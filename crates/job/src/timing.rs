@@ -77,13 +77,13 @@ pub struct Timing {
     pub metadata: Option<EncodingCosts>,
     /// Statistics over the ranks. The phases above are sums over ranks.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fleet: Option<RankStatistics>,
+    pub fleet: Option<FleetTiming>,
 }
 
 /// Times over the ranks of a search. Seconds are wall time of activities, which may overlap on a
 /// rank.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct RankStatistics {
+pub struct FleetTiming {
     /// Number of ranks.
     pub ranks: u32,
     /// Number of groups of ranks.

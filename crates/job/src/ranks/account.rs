@@ -10,7 +10,7 @@ use super::JobContext;
 use crate::cost::EncodingCosts;
 use crate::error::Error;
 use crate::plan::{Plan, Subjects};
-use crate::timing::{Loading, RankStatistics, Spread, Timing, Usage};
+use crate::timing::{Loading, FleetTiming, Spread, Timing, Usage};
 use crate::trace::{self, Description, Kind, RankTotals, Recorder};
 
 /// The work of a rank, and the resources of its process.
@@ -138,10 +138,10 @@ fn loading_statistics(job_context: &JobContext, statistics: &[RankStatistics]) -
     }
 }
 
-fn rank_spreads(job_context: &JobContext, statistics: &[RankStatistics]) -> RankStatistics {
+fn rank_spreads(job_context: &JobContext, statistics: &[RankStatistics]) -> FleetTiming {
     let spread =
         |value: &dyn Fn(&RankStatistics) -> f64| Spread::from_values(statistics.iter().map(value));
-    RankStatistics {
+    FleetTiming {
         ranks: job_context.topology.ranks,
         groups: job_context.topology.groups.len() as u32,
         partitions: job_context.topology.partitions,
