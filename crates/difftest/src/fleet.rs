@@ -8,7 +8,8 @@ use std::{env, fs};
 
 use crate::error::{Result, io_error};
 use crate::process::{MINUTE, Outcome, Tool};
-use crate::rng::Rng;
+use crate::rng::Draw;
+use fastrand::Rng;
 
 /// How FleetBLAST's searches are distributed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,18 +102,18 @@ impl Shape {
 
     /// Draws a random shape; its checkpoint, if any, is in the current directory.
     pub fn random(rng: &mut Rng, in_order: bool) -> Self {
-        let ranks = rng.between(1, 7) as u32;
+        let ranks = rng.u32(1..=7);
         let mut options = Vec::new();
         let mut add = |name: &str, value: String| options.extend([format!("-{name}"), value]);
         add("output", (*rng.pick(&["merge", "individual", "collective", RECORDS])).to_owned());
         if rng.chance(0.8) {
-            add("partitions", rng.between(1, 61).to_string());
+            add("partitions", rng.usize(1..=61).to_string());
         }
         if rng.chance(0.3) {
-            add("groups", rng.between(1, ranks as usize).to_string());
+            add("groups", rng.u32(1..=ranks).to_string());
         }
         if rng.chance(0.3) {
-            add("replicas", rng.between(1, ranks as usize).to_string());
+            add("replicas", rng.u32(1..=ranks).to_string());
         }
         if rng.chance(0.2) {
             add("schedule", (*rng.pick(&["length", "weight"])).to_owned());
@@ -120,17 +121,17 @@ impl Shape {
             add("query_order", (*rng.pick(&["given", "longest"])).to_owned());
         }
         if rng.chance(0.3) {
-            add("segment_size", rng.between(1, 3_000).to_string());
+            add("segment_size", rng.usize(1..=3_000).to_string());
         }
         if rng.chance(0.4) {
-            let buffer = rng.between(64, 20_000);
+            let buffer = rng.usize(64..=20_000);
             add("write_buffer", buffer.to_string());
-            add("result_memory", (buffer * rng.between(5, 30)).to_string());
+            add("result_memory", (buffer * rng.usize(5..=30)).to_string());
         }
         if rng.chance(0.2) {
             add("checkpoint", CHECKPOINT.to_owned());
         }
-        let (threads, broadcast) = (rng.between(1, 2) as u32, rng.chance(0.3));
+        let (threads, broadcast) = (rng.u32(1..=2), rng.chance(0.3));
         let shape = Shape { ranks, threads, broadcast, options };
         // Records are their own checkpoint.
         let shape = if shape.keeps_records() { shape.without("checkpoint") } else { shape };

@@ -16,9 +16,10 @@ use crate::fleet::{CHECKPOINT, Shape, Spread};
 use crate::process::{MINUTE, Tool, Tools, exit_code, shell};
 use crate::program::{Program, Victim};
 use crate::resume::has_bytes;
-use crate::rng::Rng;
+use crate::rng::Draw;
 use crate::victims::{kill_all, ranks_of};
 use crate::workspace::{self, Source, Workspace};
+use fastrand::Rng;
 
 /// Queries of the search; each has a report of some length.
 const QUERIES: usize = 100;
@@ -87,7 +88,7 @@ pub fn run(workspace: &Workspace, source: &Source, options: &KillOptions) -> Res
         if oracle.code != 0 {
             return Err(failed(&String::from_utf8_lossy(&oracle.stderr)));
         }
-        let (rng, spread, expected) = (Rng::new(options.seed), options.spread, oracle.stdout);
+        let (rng, spread, expected) = (Rng::with_seed(options.seed), options.spread, oracle.stdout);
         let (duration, longest) = (Duration::ZERO, Duration::ZERO);
         let mut trial = Trial {
             program,
@@ -156,7 +157,7 @@ impl Trial<'_> {
             let (mut child, args) = self.start()?;
             // A resumed run takes less time.
             let share = self.duration.as_millis() as usize / (1 + (one + all) / 2);
-            thread::sleep(Duration::from_millis(self.rng.below(share.max(2)) as u64));
+            thread::sleep(Duration::from_millis(self.rng.usize(..share.max(2)) as u64));
             let victims = ranks_of(child.id(), self.tested());
             let whole = self.rng.chance(0.25) || victims.is_empty();
             let killed = Instant::now();

@@ -20,8 +20,9 @@ use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
 use crate::full::prepare_big;
 use crate::process::{Tool, Tools, must_run};
-use crate::rng::Rng;
+use crate::rng::{self, Draw};
 use crate::workspace::{self, Source, Workspace};
+use fastrand::Rng;
 
 /// Settings of the read-ahead in kB.
 const READ_AHEAD: [&str; 4] = ["0", "128", "1024", "8192"];
@@ -87,7 +88,7 @@ fn database(workspace: &Workspace, source: &Source, copies: usize) -> Result<Pat
         let file = File::create(&text).map_err(io_error("create", &text))?;
         let mut out = BufWriter::new(file);
         for copy in 0..copies {
-            let mut rng = Rng::for_item(9, copy as u64);
+            let mut rng = rng::for_item(9, copy as u64);
             for record in &records {
                 let header = format!("copy{copy}_{}", record.header);
                 let record = Record::new(header, mutated(&record.seq, copy, &mut rng));

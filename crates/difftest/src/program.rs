@@ -7,8 +7,8 @@ use crate::fasta::Record;
 use crate::fixtures::{Inputs, Molecule, Recipe};
 use crate::fleet::{Shape, Spread};
 use crate::kind::Kind;
-use crate::rng::Rng;
 use crate::workspace::Source;
+use fastrand::Rng;
 
 /// Name of the file that lists some of the subjects.
 pub const LISTED: &str = "listed";

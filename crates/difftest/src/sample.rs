@@ -6,7 +6,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::cases::Case;
 use crate::program::Program;
-use crate::rng::Rng;
+use crate::rng::Draw;
+use fastrand::Rng;
 
 /// Options whose value counts, by their first word.
 const VALUED: [&str; 4] = ["-query", "-db", "-subject", "-outfmt"];
@@ -39,10 +40,10 @@ fn covering(program: &Program, cases: Vec<Case>, seed: u64) -> Vec<Case> {
     let pairs: Vec<Vec<Pair>> = cases.iter().map(|case| pairs_of(program, case)).collect();
     let costs = costs(program);
     let cost = |case: usize| costs.get(cases[case].id.as_str()).copied().unwrap_or(USUAL);
-    let mut rng = Rng::new(seed);
+    let mut rng = Rng::with_seed(seed);
     // Sorted by price, which is the cost times a random factor.
     let mut order: Vec<(f64, usize)> =
-        (0..cases.len()).map(|case| (cost(case) * (0.2 + rng.unit()), case)).collect();
+        (0..cases.len()).map(|case| (cost(case) * (0.2 + rng.f64()), case)).collect();
     order.sort_by(|a, b| a.0.total_cmp(&b.0));
     let order: Vec<usize> = order.into_iter().map(|(_, case)| case).collect();
     let mut times: HashMap<&Pair, usize> = HashMap::new();

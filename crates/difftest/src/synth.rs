@@ -2,7 +2,8 @@
 //! low complexity or odd letters.
 
 use crate::fasta::Record;
-use crate::rng::Rng;
+use crate::rng::Draw;
+use fastrand::Rng;
 
 /// The letters of a kind of sequence.
 #[derive(Debug)]
@@ -32,10 +33,10 @@ impl Letters {
         while at < seq.len() {
             if rng.chance(rate / 10.0) {
                 if rng.chance(0.5) {
-                    at += rng.between(1, 8);
+                    at += rng.usize(1..=8);
                     continue;
                 }
-                let length = rng.between(1, 8);
+                let length = rng.usize(1..=8);
                 out.extend(random(rng, self.usual, length));
             }
             out.push(if rng.chance(rate) { *rng.pick(self.usual) } else { seq[at] });
@@ -51,7 +52,7 @@ impl Letters {
 
     /// Returns a low-complexity run: one to three letters, in order or mixed.
     pub fn low_complexity(&self, rng: &mut Rng, length: usize) -> Vec<u8> {
-        let kinds = rng.between(1, 3);
+        let kinds = rng.usize(1..=3);
         let letters: Vec<u8> = (0..kinds).map(|_| *rng.pick(self.usual)).collect();
         if rng.chance(0.5) {
             (0..length).map(|i| letters[i % kinds]).collect()
@@ -69,31 +70,29 @@ impl Letters {
 /// Returns a part of `seq` of at most `length` letters from a random position.
 pub fn fragment(rng: &mut Rng, seq: &[u8], length: usize) -> Vec<u8> {
     let length = length.min(seq.len());
-    let start = rng.below(seq.len() - length + 1);
+    let start = rng.usize(..=seq.len() - length);
     seq[start..start + length].to_vec()
 }
 
 /// Returns the letters of `seq` in random order.
 pub fn shuffle(rng: &mut Rng, seq: &[u8]) -> Vec<u8> {
     let mut out = seq.to_vec();
-    for i in (1..out.len()).rev() {
-        out.swap(i, rng.below(i + 1));
-    }
+    rng.shuffle(&mut out);
     out
 }
 
 /// Inserts `piece` into `seq` at a random position.
 pub fn insert(rng: &mut Rng, seq: &[u8], piece: &[u8]) -> Vec<u8> {
-    let at = rng.below(seq.len() + 1);
+    let at = rng.usize(..=seq.len());
     [&seq[..at], piece, &seq[at..]].concat()
 }
 
 /// Puts some ranges of `seq` in lower case, as masked by the user.
 pub fn lower_case_runs(rng: &mut Rng, seq: &[u8]) -> Vec<u8> {
     let mut out = seq.to_vec();
-    for _ in 0..rng.between(1, 3) {
-        let length = rng.between(1, 60).min(out.len());
-        let start = rng.below(out.len() - length + 1);
+    for _ in 0..rng.usize(1..=3) {
+        let length = rng.usize(1..=60).min(out.len());
+        let start = rng.usize(..=out.len() - length);
         out[start..start + length].make_ascii_lowercase();
     }
     out
@@ -125,7 +124,7 @@ mod tests {
 
     #[test]
     fn lengths_and_letters_are_as_promised() {
-        let mut rng = Rng::new(3);
+        let mut rng = Rng::with_seed(3);
         let seq = random(&mut rng, PROTEIN.usual, 200);
         assert_eq!(seq.len(), 200);
         let mut shuffled = shuffle(&mut rng, &seq);

@@ -62,15 +62,12 @@ fn bare_stage(name: &str, wrapper: &str) -> Option<Stage> {
 /// Returns `count` sequences of at least 160 residues; the same seed gives the same first
 /// sequences.
 fn made_up(count: usize, seed: u64) -> String {
-    let mut state = seed;
+    let mut random = fastrand::Rng::with_seed(seed);
     let mut text = String::new();
     for i in 0..count {
         text += &format!(">p{i} made up\n");
         for _ in 0..160 + 3 * i {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            text.push(b"ARNDCQEGHILKMFPSTWYV"[(state >> 33) as usize % 20] as char);
+            text.push(char::from(b"ARNDCQEGHILKMFPSTWYV"[random.usize(..20)]));
         }
         text.push('\n');
     }

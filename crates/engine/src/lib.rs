@@ -24,4 +24,6 @@ mod ranges;
 mod scores;
 pub mod search;
 pub mod subjects;
+#[cfg(test)]
+mod testing;
 mod xdrop;

@@ -52,16 +52,12 @@ mod tests {
 
     #[test]
     fn each_position_is_filled_once() {
-        let mut state = 1u64;
-        let mut below = |end: u64| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            ((state >> 33) % end) as usize
-        };
+        let mut random = fastrand::Rng::with_seed(1);
         for span in [10, 60, 300] {
             let (mut set, mut held) = (RangeSet::default(), vec![false; 2 * span]);
             for round in 0..60 {
-                let start = below(span as u64);
-                let range = start..start + below(1 + span as u64 / 4);
+                let start = random.usize(..span);
+                let range = start..start + random.usize(..=span / 4);
                 for part in add(&mut set, range.clone()) {
                     assert!(!part.is_empty() && part.start >= range.start, "{range:?} {part:?}");
                     for position in part {

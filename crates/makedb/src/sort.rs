@@ -183,10 +183,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let sorted = |limit: usize| {
             let mut sorter = Sorter::with_limit(directory.path(), limit);
-            let mut state = 1u32;
+            let mut random = fastrand::Rng::with_seed(1);
             for n in 0..5000u64 {
-                state = state.wrapping_mul(1_103_515_245).wrapping_add(12345);
-                let key = format!("{}", (state >> 16) % 700).repeat(1 + n as usize % 4);
+                let key = random.u32(..700).to_string().repeat(1 + n as usize % 4);
                 sorter.push(key.as_bytes(), 5000 - n).unwrap();
             }
             let runs = sorter.runs.len();

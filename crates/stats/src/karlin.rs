@@ -102,20 +102,16 @@ mod tests {
 
     #[test]
     fn existence_of_parameters_is_known_without_them() {
-        let mut state = 1_u64;
-        let mut random = |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (state >> 33) % below
-        };
+        let mut random = fastrand::Rng::with_seed(1);
         let mut without = 0;
         for name in ["BLOSUM62", "BLOSUM90", "PAM30", "IDENTITY"] {
             let scores = matrix::scores(name).unwrap();
             for _ in 0..2000 {
                 // Few kinds of residues, so that expected scores are of either sign.
-                let kinds: Vec<u8> = (0..=random(4)).map(|_| random(28) as u8).collect();
-                let length = random(30);
+                let kinds: Vec<u8> = (0..=random.u8(..4)).map(|_| random.u8(..28)).collect();
+                let length = random.usize(..30);
                 let residues: Vec<u8> =
-                    (0..length).map(|_| kinds[random(kinds.len() as u64) as usize]).collect();
+                    (0..length).map(|_| kinds[random.usize(..kinds.len())]).collect();
                 let found = ungapped(&residues, &scores).is_some();
                 assert_eq!(has_ungapped(&residues, &scores), found, "{name} {residues:?}");
                 without += u32::from(!found);

@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use crate::common::Fixture;
 use crate::sandbox::{Sandbox, is_above_permissions, message, query};
-use crate::volumes::Random;
+use fastrand::Rng;
 
 /// A gzip member with `text` in one block that is not compressed; its check sum is wrong.
 fn stored_gzip(text: &[u8]) -> Vec<u8> {
@@ -25,8 +25,8 @@ fn raw_zstd(text: &[u8]) -> Vec<u8> {
 }
 
 fn junk(length: usize) -> Vec<u8> {
-    let mut random = Random(7);
-    (0..length).map(|_| random.below(256) as u8).collect()
+    let mut random = Rng::with_seed(7);
+    (0..length).map(|_| random.u8(..)).collect()
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use fleetblast_oracle::sample;
 
 use crate::common::Fixture;
-use crate::volumes::Random;
+use fastrand::Rng;
 
 /// Definition lines of proteins: all forms of identifiers, merged entries, titles that look like
 /// identifiers.
@@ -189,12 +189,12 @@ const TWICE: &[&str] = &[
 const BATCH: &str = "loc1 3-10\n  aB_c.1   5-\t\nnosuch 1-2\n\nAAA12345 minus 2-4\nP12345 plus\n1002 77\n999\n\
      notitle x-y\r1-2\n>tr|x|y\n>Sp|q_1|Z 1-2\n>abc\nseqA MINUS 2-5\n600 1-3 2-4 \n555\nloc1 2-3 21";
 
-fn sequence(random: &mut Random, alphabet: &[u8], length: usize) -> String {
-    (0..length).map(|_| char::from(alphabet[random.index(alphabet.len())])).collect()
+fn sequence(random: &mut Rng, alphabet: &[u8], length: usize) -> String {
+    (0..length).map(|_| char::from(alphabet[random.usize(..alphabet.len())])).collect()
 }
 
 fn write_fasta(dir: &Path) {
-    let mut random = Random(7);
+    let mut random = Rng::with_seed(7);
     let mut proteins = String::new();
     for (i, line) in PROTEINS.iter().enumerate() {
         let length = [5, 79, 80, 81, 160, 243][i % 6];

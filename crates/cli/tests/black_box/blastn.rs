@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Output;
 
 use crate::common::{Fixture, complaint};
-use crate::volumes::Random;
+use fastrand::Rng;
 use fleetblast_oracle::sample;
 
 /// Lines the parser refuses or answers; words are parted by `|`.
@@ -135,23 +135,23 @@ pub const COLUMNS: &str =
     "6 qseqid sseqid evalue bitscore score qstart qend sstart send length nident gaps btop";
 
 /// What makes sequences.
-pub struct Bases(pub Random);
+pub struct Bases(pub Rng);
 
 impl Bases {
     /// Any bases.
     pub fn sequence(&mut self, length: usize) -> Vec<u8> {
-        (0..length).map(|_| b"ACGT"[self.0.below(4) as usize]).collect()
+        (0..length).map(|_| b"ACGT"[self.0.usize(..4)]).collect()
     }
 
     /// The same with a change now and then: another base, one more, one less, a code of several.
     pub fn mutant(&mut self, sequence: &[u8]) -> Vec<u8> {
         let mut mutant = Vec::new();
         for &base in sequence {
-            match self.0.below(60) {
-                0..=2 => mutant.push(b"ACGT"[self.0.below(4) as usize]),
+            match self.0.u64(..60) {
+                0..=2 => mutant.push(b"ACGT"[self.0.usize(..4)]),
                 3 => mutant.extend([base, b'A']),
                 4 => {}
-                5 => mutant.push(b"NRYacgt"[self.0.below(7) as usize]),
+                5 => mutant.push(b"NRYacgt"[self.0.usize(..7)]),
                 _ => mutant.push(base),
             }
         }
@@ -174,7 +174,7 @@ pub fn opposite(sequence: &[u8]) -> Vec<u8> {
 /// A directory with `q.fa` and `s.fa` of related bases, the databases `db` of these and `proteins`.
 fn fixture() -> Fixture {
     let fixture = Fixture::new();
-    let mut bases = Bases(Random(11));
+    let mut bases = Bases(Rng::with_seed(11));
     let family = bases.sequence(900);
     let mut queries = String::new();
     let mut subjects = String::new();
@@ -313,9 +313,9 @@ fn batches_are_the_oracles() {
 #[test]
 fn batches_after_one_without_extensions_are_the_oracles() {
     let fixture = fixture();
-    let mut random = Random(31);
+    let mut random = Rng::with_seed(31);
     let mut letters = |length: usize| {
-        let base = |_| char::from(b"ACGT"[random.below(4) as usize]);
+        let base = |_| char::from(b"ACGT"[random.usize(..4)]);
         (0..length).map(base).collect::<String>()
     };
     let lengths: [&[usize]; 5] =

@@ -6,7 +6,7 @@ use fleetblast_oracle::sample;
 
 use crate::blastn::{Bases, compare};
 use crate::common::{Fixture, complaint};
-use crate::volumes::Random;
+use fastrand::Rng;
 
 /// Databases: whole ones, and aliases with a list, with or without counts of the listed sequences.
 const DATABASES: &[&str] = &["four", "five", "listed", "stated", "ranged", "both"];
@@ -25,23 +25,23 @@ const FORMATS: &[&str] = &["0", "5", "6", "0|-ungapped", "6|-ungapped|-dbsize|10
 /// A directory with `few.fa`, lists, and the databases.
 fn fixture() -> Fixture {
     let fixture = Fixture::new();
-    let mut bases = Bases(Random(31));
+    let mut bases = Bases(Rng::with_seed(31));
     let family = bases.sequence(400);
     let text = |letters: &[u8]| String::from_utf8_lossy(letters).into_owned();
     let [mut subjects, mut more, mut taxids, mut gis, mut ids] = [const { String::new() }; 5];
     for number in 0..60 {
-        let start = bases.0.below(200) as usize;
-        let length = 60 + bases.0.below(140) as usize;
+        let start = bases.0.usize(..200);
+        let length = bases.0.usize(60..200);
         let sequence = text(&bases.mutant(&family[start..start + length]));
         let name = format!("AB{number:06}.1");
         let records = if number < 40 { &mut subjects } else { &mut more };
         *records += &format!(">gi|{}|gb|{name}| a title\n{sequence}\n", 1000 + number);
-        let taxid = [9606, 562, 10090][bases.0.below(3) as usize];
+        let taxid = [9606, 562, 10090][bases.0.usize(..3)];
         taxids += &format!("{name} {taxid}\n");
-        if bases.0.below(3) == 0 {
+        if bases.0.u64(..3) == 0 {
             gis += &format!("{}\n", 1000 + number);
         }
-        if bases.0.below(3) == 0 {
+        if bases.0.u64(..3) == 0 {
             ids += &format!("{name}\n");
         }
     }

@@ -6,7 +6,7 @@ use fleetblast_oracle::sample;
 
 use crate::blastn::{Bases, COLUMNS, compare, make_database, opposite};
 use crate::common::Fixture;
-use crate::volumes::Random;
+use fastrand::Rng;
 
 /// Filters. Each but the first removes an HSP here.
 const FILTERS: &[&str] = &[
@@ -37,17 +37,17 @@ const SEARCHES: &[&str] = &[
 fn repeats(bases: &mut Bases, elements: &[Vec<u8>], count: usize) -> Vec<u8> {
     let mut sequence = Vec::new();
     for _ in 0..count {
-        let element = &elements[bases.0.below(elements.len() as u64) as usize];
-        let copy = match bases.0.below(3) {
+        let element = &elements[bases.0.usize(..elements.len())];
+        let copy = match bases.0.u64(..3) {
             0 => element.clone(),
             _ => bases.mutant(element),
         };
-        match bases.0.below(4) {
+        match bases.0.u64(..4) {
             0 => sequence.extend(opposite(&copy)),
             1 => sequence.extend([&copy[..], &opposite(&copy)].concat()),
             _ => sequence.extend(copy),
         }
-        let between = bases.0.below(30) as usize;
+        let between = bases.0.usize(..30);
         sequence.extend(bases.sequence(between));
     }
     sequence
@@ -56,7 +56,7 @@ fn repeats(bases: &mut Bases, elements: &[Vec<u8>], count: usize) -> Vec<u8> {
 /// A directory with `repeats.fa` and the database `repeats` of such sequences.
 fn fixture() -> Fixture {
     let fixture = Fixture::new();
-    let mut bases = Bases(Random(5));
+    let mut bases = Bases(Rng::with_seed(5));
     let elements: Vec<Vec<u8>> =
         [24, 40, 60, 90, 140].map(|length| bases.sequence(length)).to_vec();
     let mut fasta = |name: &str, records: usize, count: usize| {

@@ -7,7 +7,7 @@ use fleetblast_oracle::sample;
 
 use crate::blastn::{Bases, COLUMNS, compare, opposite};
 use crate::common::{Fixture, complaint};
-use crate::volumes::Random;
+use fastrand::Rng;
 
 /// Searches whose words may or may not extend over masked ranges.
 const SEARCHES: &[&str] = &[
@@ -24,7 +24,7 @@ const SEARCHES: &[&str] = &[
 /// relatives), and the database `masked`.
 fn fixture() -> Fixture {
     let fixture = Fixture::new();
-    let mut bases = Bases(Random(23));
+    let mut bases = Bases(Rng::with_seed(23));
     let family = bases.sequence(300);
     let (mut queries, mut subjects) = (String::new(), String::new());
     for number in 0..12 {
@@ -32,9 +32,9 @@ fn fixture() -> Fixture {
         let query = if number % 3 == 0 { opposite(&query) } else { query };
         queries += &format!(">q{number}\n{}\n", String::from_utf8_lossy(&query[..200]));
         // The last ones have no masks.
-        for _ in 0..bases.0.below(7) * u64::from(number < 10) {
-            let length = [1, 1, 2, 3, 9, 30][bases.0.below(6) as usize];
-            let start = bases.0.below((subject.len() - length - 1) as u64) as usize;
+        for _ in 0..bases.0.usize(..7) * usize::from(number < 10) {
+            let length = [1, 1, 2, 3, 9, 30][bases.0.usize(..6)];
+            let start = bases.0.usize(..subject.len() - length - 1);
             subject[start..start + length].make_ascii_lowercase();
         }
         subjects += &format!(">s{number}\n{}\n", String::from_utf8_lossy(&subject));
@@ -79,11 +79,11 @@ fn masked_subjects_are_searched_as_by_the_oracle() {
 fn low_complexity(bases: &mut Bases) -> Vec<u8> {
     let mut sequence = Vec::new();
     for _ in 0..5 {
-        let between = 5 + bases.0.below(45) as usize;
+        let between = bases.0.usize(5..50);
         sequence.extend(bases.sequence(between));
-        let unit = 1 + bases.0.below(5) as usize;
+        let unit = bases.0.usize(1..=5);
         let unit = bases.sequence(unit);
-        let length = 10 + bases.0.below(50) as usize;
+        let length = bases.0.usize(10..60);
         let stretch: Vec<u8> = unit.iter().copied().cycle().take(length).collect();
         sequence.extend(bases.mutant(&stretch).to_ascii_uppercase());
     }
@@ -93,7 +93,7 @@ fn low_complexity(bases: &mut Bases) -> Vec<u8> {
 #[test]
 fn low_complexity_is_found_on_the_strand_that_is_searched() {
     let fixture = Fixture::new();
-    let mut bases = Bases(Random(81));
+    let mut bases = Bases(Rng::with_seed(81));
     let (mut queries, mut subjects) = (String::new(), String::new());
     for number in 0..80 {
         let query = low_complexity(&mut bases);

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 
 use crate::metadata_ranks::kept;
 use crate::patience::wait_until;
-use crate::volumes::Random;
+use fastrand::Rng;
 use tempfile::TempDir;
 
 /// Exit code of a refusal.
@@ -25,25 +25,25 @@ const LEAST_RECORDS: u64 = 500;
 /// decides the size of batches, so that it must be large, and each of them short.
 const MANY: &str = "-query many.fa -db repeats -task megablast -word_size 16 -evalue 1e-9 -max_hsps 1 -outfmt 0 -num_descriptions 3 -num_alignments 1 -reward 1 -penalty -4 -xdrop_gap 3 -xdrop_gap_final 5";
 
-struct Bases(Random);
+struct Bases(Rng);
 
 impl Bases {
     fn some(&mut self, length: u64) -> String {
-        (0..length).map(|_| b"ACGT"[self.0.below(4) as usize] as char).collect()
+        (0..length).map(|_| b"ACGT"[self.0.usize(..4)] as char).collect()
     }
 
     fn between(&mut self, least: u64, most: u64) -> u64 {
-        least + self.0.below(most - least)
+        self.0.u64(least..most)
     }
 
     fn one_of<'a>(&mut self, all: &'a [String]) -> &'a str {
-        &all[self.0.below(all.len() as u64) as usize]
+        &all[self.0.usize(..all.len())]
     }
 
     /// The same with another base now and then.
     fn mutant(&mut self, bases: &str) -> String {
         let change = |base| {
-            if self.0.below(25) == 0 { b"ACGT"[self.0.below(4) as usize] as char } else { base }
+            if self.0.u64(..25) == 0 { b"ACGT"[self.0.usize(..4)] as char } else { base }
         };
         bases.chars().map(change).collect()
     }
@@ -76,7 +76,7 @@ impl Place {
     /// the last kind, the report has another text.
     fn of_repeats() -> Place {
         let place = Place::new();
-        let mut bases = Bases(Random(5));
+        let mut bases = Bases(Rng::with_seed(5));
         let units: Vec<String> = (0..3).map(|_| bases.some(17)).collect();
         let targets: Vec<String> = (0..40).map(|_| bases.some(90)).collect();
         let repeat = |bases: &mut Bases, least, most, between: (u64, u64)| {
@@ -93,7 +93,7 @@ impl Place {
         let mut queries = Vec::new();
         while queries.len() < 60 {
             let often = if queries.len() / 20 % 2 == 0 { 95 } else { 10 };
-            let is_heavy = bases.0.below(100) < often;
+            let is_heavy = bases.0.u64(..100) < often;
             for _ in 0..bases.between(2, 10) {
                 let more = match is_heavy {
                     true => repeat(&mut bases, 8, 20, (3, 12)),
@@ -240,7 +240,7 @@ fn a_resumed_search_verifies_predictions_as_before() {
 #[test]
 fn chunks_of_long_queries_are_those_of_one_process() {
     let place = Place::new();
-    let mut bases = Bases(Random(11));
+    let mut bases = Bases(Rng::with_seed(11));
     // `blastn` cuts queries after a million bases.
     let lengths = [800, 2_100_000, 500, 1_000_000, 900];
     let queries: Vec<String> = lengths.map(|length| bases.some(length)).into();
@@ -249,7 +249,7 @@ fn chunks_of_long_queries_are_those_of_one_process() {
         // Where chunks may begin on both strands, and elsewhere.
         let middle = (query.len() / 2).saturating_sub(1400);
         let places = (0..6).map(|i| (middle + 400 * i).min(query.len() - 400));
-        let anywhere = (0..4).map(|_| bases.0.below(query.len() as u64 - 400) as usize);
+        let anywhere = (0..4).map(|_| bases.0.usize(..query.len() - 400));
         for at in places.chain(anywhere.collect::<Vec<_>>()) {
             let end = (at + 1000).min(query.len());
             let copy = bases.mutant(&query[at..end]);
@@ -270,7 +270,7 @@ fn chunks_of_long_queries_are_those_of_one_process() {
 #[test]
 fn all_formats_and_tasks_are_those_of_one_process() {
     let place = Place::new();
-    let mut bases = Bases(Random(3));
+    let mut bases = Bases(Rng::with_seed(3));
     let family = bases.some(900);
     let part = |at: usize| &family[100 * at..100 * at + 400];
     let mut queries: Vec<String> = (0..6).map(|at| bases.mutant(part(at))).collect();
@@ -321,7 +321,7 @@ fn all_formats_and_tasks_are_those_of_one_process() {
 #[test]
 fn what_depends_on_more_than_ranks_know_is_refused_by_name() {
     let place = Place::new();
-    let mut bases = Bases(Random(3));
+    let mut bases = Bases(Rng::with_seed(3));
     let sequence = bases.some(300);
     place.write("q.fa", &fasta("q", std::slice::from_ref(&sequence)));
     place.database("db", &[sequence]);

@@ -8,7 +8,7 @@ use fleetblast_oracle::sample;
 
 use crate::blastn::{Bases, compare, make_database, opposite};
 use crate::common::Fixture;
-use crate::volumes::Random;
+use fastrand::Rng;
 
 const SEARCHES: &[&str] = &[
     "-task|blastn|-word_size|11",
@@ -25,14 +25,14 @@ const SEARCHES: &[&str] = &[
 fn repeats(bases: &mut Bases, units: &[Vec<u8>], length: usize) -> Vec<u8> {
     let mut sequence = Vec::new();
     while sequence.len() < length {
-        let unit = &units[bases.0.below(units.len() as u64) as usize];
-        match bases.0.below(4) {
+        let unit = &units[bases.0.usize(..units.len())];
+        match bases.0.u64(..4) {
             0 => {
-                let between = bases.0.below(40) as usize;
+                let between = bases.0.usize(..40);
                 sequence.extend(bases.sequence(between));
             }
             1 => {
-                let times = 1 + bases.0.below(5) as usize;
+                let times = bases.0.usize(1..=5);
                 sequence.extend(bases.mutant(unit).repeat(times));
             }
             2 => sequence.extend(bases.mutant(unit)),
@@ -46,7 +46,7 @@ fn repeats(bases: &mut Bases, units: &[Vec<u8>], length: usize) -> Vec<u8> {
 #[test]
 fn what_is_known_of_diagonals_is_forgotten_as_in_the_oracle() {
     let fixture = Fixture::new();
-    let mut bases = Bases(Random(2));
+    let mut bases = Bases(Rng::with_seed(2));
     let units = [7, 13, 30, 61, 150].map(|length| bases.sequence(length)).to_vec();
     let mut write = |name: &str, lengths: &[usize]| {
         let record = |(number, &length): (usize, &usize)| {

@@ -7,7 +7,7 @@ use fleetblast_oracle::sample;
 
 use crate::blastn::{Bases, COLUMNS, compare, make_database};
 use crate::common::Fixture;
-use crate::volumes::Random;
+use fastrand::Rng;
 
 /// Gap costs. Some have no statistics but those without gaps, and some have their own.
 const GAP_COSTS: &[&str] = &[
@@ -31,8 +31,8 @@ const DROPS: &[&str] = &[
 /// Makes `percent` of a hundred letters ambiguous.
 fn blurred(bases: &mut Bases, mut sequence: Vec<u8>, percent: u64) -> Vec<u8> {
     for letter in &mut sequence {
-        if bases.0.below(100) < percent {
-            *letter = b"RYKMSWN"[bases.0.below(7) as usize];
+        if bases.0.u64(..100) < percent {
+            *letter = b"RYKMSWN"[bases.0.usize(..7)];
         }
     }
     sequence
@@ -40,11 +40,11 @@ fn blurred(bases: &mut Bases, mut sequence: Vec<u8>, percent: u64) -> Vec<u8> {
 
 fn fixture() -> Fixture {
     let fixture = Fixture::new();
-    let mut bases = Bases(Random(77));
+    let mut bases = Bases(Rng::with_seed(77));
     let family = bases.sequence(1500);
     let (mut queries, mut subjects) = (String::new(), String::new());
     for number in 0..12 {
-        let start = bases.0.below(1000) as usize;
+        let start = bases.0.usize(..1000);
         let query = bases.mutant(&family[start..start + 400]);
         let query = blurred(&mut bases, query, [0, 0, 2, 20, 50, 90][number % 6]);
         queries += &format!(">q{number}\n{}\n", String::from_utf8_lossy(&query));

@@ -5,16 +5,17 @@ use std::path::Path;
 use std::process::Output;
 
 use crate::launched::launched;
-use crate::volumes::{FOUR, Random, write};
+use crate::volumes::{FOUR, protein, write};
+use fastrand::Rng;
 use tempfile::TempDir;
 
 /// Two volumes of proteins, and queries that are like some of them.
 fn database() -> TempDir {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let mut random = Random(5);
+    let mut random = Rng::with_seed(5);
     let (mut entries, mut queries) = (Vec::new(), String::new());
     for number in 0..400 {
-        let protein = random.protein(50 + number % 300);
+        let protein = protein(&mut random, 50 + number % 300);
         if number % 40 == 7 {
             queries += &format!(">q{number}\n{}\n", String::from_utf8_lossy(&protein));
         }

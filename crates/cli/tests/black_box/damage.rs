@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use fleetblast_oracle::seed;
 use tempfile::TempDir;
 
-use crate::volumes::Random;
+use fastrand::Rng;
 
 /// Trials of each database, if there is time.
 const TRIALS: u64 = 4000;
@@ -68,15 +68,15 @@ impl Bench {
 
     /// Similar sequences, so that one query finds them all, with identifiers, GIs and taxids.
     fn write_inputs(&self) {
-        let mut random = Random(1);
+        let mut random = Rng::with_seed(1);
         let letters: Vec<char> = "ACDEFGHIKLMNPQRSTVWY".chars().collect();
-        let parent: Vec<char> = (0..90).map(|_| letters[random.index(20)]).collect();
+        let parent: Vec<char> = (0..90).map(|_| letters[random.usize(..20)]).collect();
         let (mut fasta, mut map) = (String::new(), String::new());
         let (mut ids, mut gis) = (String::new(), String::new());
         for n in 0..SEQUENCES {
             let mut child = parent.clone();
             for _ in 0..4 + n % 20 {
-                child[random.index(90)] = letters[random.index(20)];
+                child[random.usize(..90)] = letters[random.usize(..20)];
             }
             let child: String = child.into_iter().take(60 + n % 31).collect();
             let id = ["P4", "Q7", "A0"][n % 3];
@@ -146,7 +146,7 @@ impl Bench {
         for trial in (0..TRIALS).take_while(|&n| n < least || start.elapsed() < TIME) {
             // Every file in turn.
             let name = names[trial as usize % names.len()];
-            let mut random = Random(seed << 32 | trial);
+            let mut random = Rng::with_seed(seed << 32 | trial);
             let mut bytes = self.sound[name].clone();
             let how = damage(name, &mut bytes, &mut random);
             if bytes != self.sound[name] {
@@ -165,12 +165,12 @@ impl Bench {
 }
 
 /// Damages a file; says how.
-fn damage(name: &str, bytes: &mut Vec<u8>, random: &mut Random) -> String {
-    let at = random.index(bytes.len());
-    let end = bytes.len().min(at + 1 + random.index(40));
+fn damage(name: &str, bytes: &mut Vec<u8>, random: &mut Rng) -> String {
+    let at = random.usize(..bytes.len());
+    let end = bytes.len().min(at + random.usize(1..=40));
     // A residue that becomes another one, or a gap, cannot be detected.
     let is_residues = Path::new(name).extension().is_some_and(|extension| extension == "psq");
-    match random.index(if is_residues { 2 } else { 6 }) {
+    match random.usize(..if is_residues { 2 } else { 6 }) {
         0 => {
             bytes.truncate(at);
             format!("cut at {at}")
@@ -188,11 +188,11 @@ fn damage(name: &str, bytes: &mut Vec<u8>, random: &mut Random) -> String {
             format!("zeros in {at}..{end}")
         }
         4 => {
-            bytes[at] ^= 1 << random.index(8);
+            bytes[at] ^= 1 << random.usize(..8);
             format!("a bit at {at}")
         }
         _ => {
-            bytes[at] = random.index(256) as u8;
+            bytes[at] = random.u8(..);
             format!("a byte at {at}")
         }
     }

@@ -20,7 +20,8 @@ use crate::family::{family, queries};
 use crate::patience::awaited;
 #[cfg(feature = "mpi")]
 use crate::patience::wait_until;
-use crate::volumes::{FOUR, Random, write};
+use crate::volumes::{FOUR, write};
+use fastrand::Rng;
 
 /// Exit code of a job that ended early in order.
 const DRAINED: i32 = 75;
@@ -124,10 +125,10 @@ fn at_random_moments() {
     let signals = heeded();
     assert!(!signals.is_empty(), "whoever started this test has it ignore all signals");
     for number in sample(SHARE, 0..MOMENTS) {
-        let mut random = Random(1 + seed * 1_000_003 + number as u64);
-        let signal = signals[random.below(signals.len() as u64) as usize];
-        let moment = Duration::from_micros(random.below(LATEST * 1000));
-        let ranks = (1 + random.below(3)).to_string();
+        let mut random = Rng::with_seed(1 + seed * 1_000_003 + number as u64);
+        let signal = signals[random.usize(..signals.len())];
+        let moment = Duration::from_micros(random.u64(..LATEST * 1000));
+        let ranks = random.u8(1..=3).to_string();
         let job = || inputs.job(program(), &["-query", "q.fa"], &["-ranks", &ranks]);
         let child = job().spawn().expect("a start");
         sleep(moment);
@@ -177,9 +178,9 @@ fn on_processes() {
     let launcher = || launched(Path::new(env!("CARGO_BIN_EXE_fleetblast")), 2);
     let signals: Vec<_> = heeded().into_iter().filter(|signal| *signal != Signal::INT).collect();
     for number in sample(SHARE, 0..MOMENTS / 3) {
-        let mut random = Random(1 + seed * 1_000_003 + 500 + number as u64);
-        let signal = signals[random.below(signals.len() as u64) as usize];
-        let moment = Duration::from_micros(random.below(LATEST * 1000));
+        let mut random = Rng::with_seed(1 + seed * 1_000_003 + 500 + number as u64);
+        let signal = signals[random.usize(..signals.len())];
+        let moment = Duration::from_micros(random.u64(..LATEST * 1000));
         let mut child = inputs.job(launcher(), &["-query", "q.fa"], &[]).spawn().expect("a start");
         let writer = child.stdin.take();
         let rank = awaited("a rank", || {

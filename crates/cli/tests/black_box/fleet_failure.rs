@@ -6,7 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::volumes::{FOUR, Random, volume};
+use crate::volumes::{FOUR, protein, volume};
+use fastrand::Rng;
 use tempfile::TempDir;
 
 /// Exit code for a database that cannot be read.
@@ -18,9 +19,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// half takes minutes.
 fn database() -> TempDir {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let mut random = Random(9);
+    let mut random = Rng::with_seed(9);
     let entries: Vec<_> =
-        (0..2500).map(|number| (format!("s{number}"), random.protein(2000))).collect();
+        (0..2500).map(|number| (format!("s{number}"), protein(&mut random, 2000))).collect();
     let mut bytes = volume(&FOUR, &entries);
     let half = bytes.residues.len() / 2;
     bytes.residues[half..].iter_mut().skip(100).step_by(700).for_each(|code| *code = 0xee);
@@ -29,7 +30,7 @@ fn database() -> TempDir {
     {
         fs::write(dir.path().join(format!("db.{extension}")), bytes).expect("a file");
     }
-    let query = String::from_utf8_lossy(&random.protein(200_000)).into_owned();
+    let query = String::from_utf8_lossy(&protein(&mut random, 200_000)).into_owned();
     fs::write(dir.path().join("q.fa"), format!(">q\n{query}\n")).expect("queries");
     dir
 }

@@ -13,7 +13,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::common::not_tested;
-use crate::volumes::{FOUR, Random, write};
+use crate::family::mutated;
+use crate::volumes::{FOUR, protein, write};
+use fastrand::Rng;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -54,16 +56,11 @@ fn inputs() -> &'static Inputs {
 impl Inputs {
     fn new() -> Self {
         let dir = tempfile::tempdir().expect("a temporary directory");
-        let mut random = Random(77);
-        let parents: Vec<_> = (0..6).map(|_| random.protein(160)).collect();
+        let mut random = Rng::with_seed(77);
+        let parents: Vec<_> = (0..6).map(|_| protein(&mut random, 160)).collect();
         let mut related = |share: u64| {
-            let mut copy = parents[random.below(6) as usize].clone();
-            for letter in &mut copy {
-                if random.below(100) < share {
-                    *letter = random.protein(1)[0];
-                }
-            }
-            copy
+            let parent = &parents[random.usize(..6)];
+            mutated(&mut random, parent, share)
         };
         let entries: Vec<_> = (0..10).map(|i| (format!("s{i} of a family"), related(40))).collect();
         let mut queries = String::new();
@@ -241,7 +238,7 @@ fn number(variable: &str, default: usize) -> usize {
 fn killed_at_random_times() {
     let (wanted, seed) = (number("FAULTS", KILLS), number("FAULT_SEED", 1));
     println!("FAULT_SEED={seed}");
-    let mut random = Random(seed as u64);
+    let mut random = Rng::with_seed(seed as u64);
     let inputs = inputs();
     let millis = inputs.duration.as_millis() as u64;
     let (mut kills, mut jobs) = (0, 0);
@@ -252,15 +249,15 @@ fn killed_at_random_times() {
         while killed < KILLS_PER_JOB && kills + killed < wanted {
             // A run that goes on where others ended takes less time.
             let share = millis / (1 + killed as u64 / 2);
-            if !job.kill_after(strategy, Duration::from_millis(random.below(share.max(2)))) {
+            if !job.kill_after(strategy, Duration::from_millis(random.u64(..share.max(2)))) {
                 break;
             }
             killed += 1;
         }
         kills += killed;
         jobs += 1;
-        let ranks = (1 + random.below(5)).to_string();
-        job.finish(STRATEGIES[random.below(3) as usize], &["-ranks", &ranks]);
+        let ranks = random.u8(1..=5).to_string();
+        job.finish(STRATEGIES[random.usize(..3)], &["-ranks", &ranks]);
         assert!(jobs <= 4 * wanted, "runs are through before they are killed");
     }
     println!("{kills} kills in {jobs} jobs");

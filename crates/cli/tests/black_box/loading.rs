@@ -4,28 +4,29 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::volumes::{FOUR, Random, write};
+use crate::volumes::{FOUR, protein, write};
+use fastrand::Rng;
 use tempfile::TempDir;
 
 /// Families of synthetic proteins in two volumes, and queries from some of them.
 fn database() -> TempDir {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let mut random = Random(31);
+    let mut random = Rng::with_seed(31);
     let (mut entries, mut queries) = (Vec::new(), String::new());
     for family in 0..8 {
-        let length = 100 + random.below(300) as usize;
-        let parent = random.protein(length);
+        let length = random.usize(100..400);
+        let parent = protein(&mut random, length);
         queries += &format!(">q{family}\n{}\n", String::from_utf8_lossy(&parent));
         for member in 0..4 * family {
             let mut copy = parent.clone();
             for _ in 0..length / (2 + member % 9) {
-                copy[random.below(length as u64) as usize] = random.protein(1)[0];
+                copy[random.usize(..length)] = protein(&mut random, 1)[0];
             }
             entries.push((format!("s{family}.{member} of a family"), copy));
         }
         for stranger in 0..40 {
-            let length = 5 + random.below(400) as usize;
-            entries.push((format!("x{family}.{stranger}"), random.protein(length)));
+            let length = random.usize(5..405);
+            entries.push((format!("x{family}.{stranger}"), protein(&mut random, length)));
         }
     }
     let half = entries.len() / 2;

@@ -15,7 +15,7 @@ use std::process::{Command, Output, Stdio};
 use fleetblast_oracle::{Oracle, sample};
 use tempfile::TempDir;
 
-use crate::volumes::Random;
+use fastrand::Rng;
 
 /// The program under test, by a name under which it is `makeblastdb`.
 const OURS: &str = "./bin/makeblastdb";
@@ -59,22 +59,22 @@ const TITLES: &[&str] = &[
 ];
 
 /// FASTA of `count` records, with all that may stand in a file.
-fn fasta(random: &mut Random, letters: &str, count: usize) -> String {
+fn fasta(random: &mut Rng, letters: &str, count: usize) -> String {
     let letters: Vec<char> = letters.chars().collect();
     let mut text = String::new();
     for n in 0..count {
-        let id = random.pick(IDS).replace('#', &format!("{:05}", 10_000 + n));
-        text.push_str(&format!(">{id}{}", random.pick(TITLES)));
-        if random.index(12) == 0 {
+        let id = random.choice(IDS).unwrap().replace('#', &format!("{:05}", 10_000 + n));
+        text.push_str(&format!(">{id}{}", random.choice(TITLES).unwrap()));
+        if random.usize(..12) == 0 {
             text.push_str(&format!("\u{1}more{n} another title\u{1}gnl|more|{n}"));
         }
-        text.push_str(random.pick(&["\n", "\n", "\r\n", "\n\n", "\n; comment\n"]));
-        let length = if random.index(20) == 0 { 0 } else { random.index(400) };
+        text.push_str(random.choice(["\n", "\n", "\r\n", "\n\n", "\n; comment\n"]).unwrap());
+        let length = if random.usize(..20) == 0 { 0 } else { random.usize(..400) };
         let mut line = 0;
         for _ in 0..length {
-            let letter = letters[random.index(letters.len())];
+            let letter = letters[random.usize(..letters.len())];
             // Runs of one letter show how ambiguities are stored.
-            let run = if random.index(40) == 0 { random.index(60) } else { 1 };
+            let run = if random.usize(..40) == 0 { random.usize(..60) } else { 1 };
             for _ in 0..run {
                 text.push(letter);
                 line += 1;
@@ -254,7 +254,7 @@ const COMMON: &[&[&str]] = &[
 fn proteins() {
     let bench = Bench::new();
     for seed in sample(2, 0..4) {
-        bench.write("in.fa", fasta(&mut Random(seed), PROTEIN, 120));
+        bench.write("in.fa", fasta(&mut Rng::with_seed(seed), PROTEIN, 120));
         for options in COMMON {
             bench.compare(&[&["-in", "in.fa", "-dbtype", "prot"], *options].concat());
             let parsed = ["-in", "in.fa", "-dbtype", "prot", "-parse_seqids"];
@@ -267,7 +267,7 @@ fn proteins() {
 fn nucleotides() {
     let bench = Bench::new();
     for seed in sample(2, 10..14) {
-        bench.write("in.fa", fasta(&mut Random(seed), NUCLEOTIDE, 120));
+        bench.write("in.fa", fasta(&mut Rng::with_seed(seed), NUCLEOTIDE, 120));
         for options in COMMON {
             bench.compare(&[&["-in", "in.fa", "-dbtype", "nucl"], *options].concat());
             let parsed = ["-in", "in.fa", "-dbtype", "nucl", "-parse_seqids"];
@@ -279,14 +279,15 @@ fn nucleotides() {
 #[test]
 fn taxonomy_ids_of_identifiers() {
     let bench = Bench::new();
-    let mut random = Random(20);
+    let mut random = Rng::with_seed(20);
     bench.write("in.fa", fasta(&mut random, PROTEIN, 300));
     let mut map = String::from("\nmalformed\n a  b\n");
     for n in 0..300 {
-        let id =
-            random.pick(&["loc#", "P#", "NP_#", "NP_#.1", "tag#", "gnl|mydb|tag#", "#", "AAC#"]);
+        let id = random
+            .choice(["loc#", "P#", "NP_#", "NP_#.1", "tag#", "gnl|mydb|tag#", "#", "AAC#"])
+            .unwrap();
         let id = id.replace('#', &format!("{:05}", 10_000 + n));
-        map += &format!("{id}{}{}\n", random.pick(&[" ", "\t"]), random.index(700));
+        map += &format!("{id}{}{}\n", random.choice([" ", "\t"]).unwrap(), random.usize(..700));
     }
     bench.write("map.txt", map);
     bench.write("none.txt", "nobody 7\n");
@@ -301,10 +302,10 @@ fn taxonomy_ids_of_identifiers() {
 fn keys_with_many_sequences_and_many_transactions() {
     let bench = Bench::new();
     let mut text = String::new();
-    let mut random = Random(30);
+    let mut random = Rng::with_seed(30);
     for n in 0..22_000 {
-        let group = random.index(400);
-        let entry = if random.index(30) == 0 { 0 } else { group };
+        let group = random.usize(..400);
+        let entry = if random.usize(..30) == 0 { 0 } else { group };
         text += &format!(">pdb|{}{:03}|c{n}\nMKTAYIAK\n", 1 + entry % 9, entry / 9);
         text += &format!(">loc{n}\nMKTAYIAKQR\n");
     }
@@ -315,14 +316,16 @@ fn keys_with_many_sequences_and_many_transactions() {
 #[test]
 fn masks() {
     let bench = Bench::new();
-    let mut random = Random(40);
+    let mut random = Rng::with_seed(40);
     let mut text = String::new();
     for n in 0..100 {
-        let id = random.pick(&["loc#", "sp|P#|NAME", "gnl|mydb|tag#", "gi|#|gb|AAB#.1|", "#"]);
+        let id =
+            random.choice(["loc#", "sp|P#|NAME", "gnl|mydb|tag#", "gi|#|gb|AAB#.1|", "#"]).unwrap();
         text += &format!(">{} a title\n", id.replace('#', &format!("{:05}", 10_000 + n)));
-        for _ in 0..1 + random.index(300) {
-            let run = if random.index(30) == 0 { random.index(40) } else { 1 };
-            text += &random.pick(&["A", "C", "D", "E", "K", "L", "Q", "S", "W"]).repeat(run);
+        for _ in 0..random.usize(1..=300) {
+            let run = if random.usize(..30) == 0 { random.usize(..40) } else { 1 };
+            text +=
+                &random.choice(["A", "C", "D", "E", "K", "L", "Q", "S", "W"]).unwrap().repeat(run);
         }
         text.push('\n');
     }
@@ -453,7 +456,7 @@ fn time_zones() {
 #[test]
 fn map_sizes() {
     let mut bench = Bench::new();
-    bench.write("in.fa", fasta(&mut Random(60), PROTEIN, 120));
+    bench.write("in.fa", fasta(&mut Rng::with_seed(60), PROTEIN, 120));
     let sizes = ["0", "1", "10000", "20480", "32768", "50000", "100000", "+1000000", "007"];
     let bad = ["", "abc", "-1", " 5", "1e6", "0x10", "1GB", "18446744073709551616"];
     // BLAST+ ends at the second sequence if there is one, with an exception.
@@ -518,8 +521,8 @@ fn what_cannot_be_made() {
 #[test]
 fn several_inputs_and_compressed_ones() {
     let bench = Bench::new();
-    bench.write("one.fa", fasta(&mut Random(50), PROTEIN, 30));
-    bench.write("two two.fa", fasta(&mut Random(51), PROTEIN, 30));
+    bench.write("one.fa", fasta(&mut Rng::with_seed(50), PROTEIN, 30));
+    bench.write("two two.fa", fasta(&mut Rng::with_seed(51), PROTEIN, 30));
     bench.compare(&["-in", "one.fa \"two two.fa\"", "-dbtype", "prot", "-title", "x"]);
     let ours = [OURS];
     let base = ["-dbtype", "prot", "-title", "x", "-parse_seqids"];

@@ -19,7 +19,8 @@ use fleetblast_cli::options::usage::{self, Name};
 use fleetblast_cli::program::PROGRAMS;
 use tempfile::TempDir;
 
-use crate::volumes::Random;
+use crate::volumes::protein;
+use fastrand::Rng;
 
 /// Options, with their values if they have some.
 type Line = BTreeMap<&'static str, Option<String>>;
@@ -50,12 +51,12 @@ const SAMPLES: &[(&str, &str)] = &[
 /// A directory with sequences, a database, and metadata, of proteins or of bases.
 fn place(program: &str) -> TempDir {
     let dir = tempfile::tempdir().expect("a directory");
-    let (mut random, is_dna) = (Random(3), program == "blastn");
+    let (mut random, is_dna) = (Rng::with_seed(3), program == "blastn");
     let letters = |text: Vec<u8>| match is_dna {
         true => text.iter().map(|letter| b"ACGT"[usize::from(letter % 4)]).collect(),
         false => text,
     };
-    let sequence = String::from_utf8(letters(random.protein(60))).expect("letters");
+    let sequence = String::from_utf8(letters(protein(&mut random, 60))).expect("letters");
     for name in ["q.fa", "s.fa"] {
         fs::write(dir.path().join(name), format!(">{name}\n{sequence}\n")).expect("a sequence");
     }

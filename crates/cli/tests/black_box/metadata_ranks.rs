@@ -13,7 +13,7 @@ use fleetblast_oracle::{sample, sample_from};
 use tempfile::TempDir;
 
 use crate::family::{family, queries};
-use crate::volumes::Random;
+use fastrand::Rng;
 
 pub(crate) const KINDS: [&str; 3] = ["oids", "hits", "report"];
 
@@ -53,17 +53,17 @@ pub(crate) fn proteins(count: usize) -> TempDir {
 /// The same of bases, with some queries in which nothing can be looked for.
 pub(crate) fn bases(count: u64) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
-    let mut random = Random(9);
+    let mut random = Rng::with_seed(9);
     let mut some = |length: usize| -> String {
-        (0..length).map(|_| b"ACGT"[random.below(4) as usize] as char).collect()
+        (0..length).map(|_| b"ACGT"[random.usize(..4)] as char).collect()
     };
     let subjects: Vec<String> = (0..40).map(|_| some(900)).collect();
     let text = |(number, bases): (usize, &String)| format!(">s{number} of bases\n{bases}\n");
     make_database(dir.path(), "nucl", &subjects.iter().enumerate().map(text).collect::<String>());
     let mut queries = String::new();
     for number in 0..count {
-        let from = random.below(500) as usize;
-        let subject = &subjects[random.below(40) as usize];
+        let from = random.usize(..500);
+        let subject = &subjects[random.usize(..40)];
         let bases = match number % 5 {
             0 => "N".repeat(250),
             _ => format!("{}{}", &subject[from..from + 200], &subjects[3][from..from + 90]),

@@ -9,14 +9,14 @@ use fleetblast_oracle::sample_from;
 
 use crate::common::complaint;
 use crate::patience::output;
-use crate::volumes::Random;
+use fastrand::Rng;
 
 /// A generator of families of synthetic proteins, so that a failure can be repeated.
-struct Family(Random);
+struct Family(Rng);
 
 impl Family {
     fn residue(&mut self) -> char {
-        char::from(b"ARNDCQEGHILKMFPSTWYVLAGSEV"[self.0.index(26)])
+        char::from(b"ARNDCQEGHILKMFPSTWYVLAGSEV"[self.0.usize(..26)])
     }
 
     /// A copy of `parent` with about one residue in `every` replaced, and sometimes a residue lost
@@ -24,7 +24,7 @@ impl Family {
     fn mutate(&mut self, parent: &str, every: usize) -> String {
         let mut copy = String::new();
         for residue in parent.chars() {
-            match self.0.index(every * 10) {
+            match self.0.usize(..every * 10) {
                 0 => {}
                 1 => copy.extend([residue, self.residue()]),
                 n if n < 12 => copy.push(self.residue()),
@@ -38,11 +38,11 @@ impl Family {
 /// Writes queries and subjects: families of many sizes (some larger than a short hit list),
 /// repeats, and unrelated sequences.
 fn write_data(dir: &Path) {
-    let mut random = Family(Random(20_211));
+    let mut random = Family(Rng::with_seed(20_211));
     let (mut queries, mut subjects) = (String::new(), String::new());
     let mut number = 0;
     for family in 0..6 {
-        let len = 60 + random.0.index(300);
+        let len = random.0.usize(60..360);
         let parent: String = (0..len).map(|_| random.residue()).collect();
         writeln!(queries, ">query{family} family of {len}\n{parent}").unwrap();
         for member in 0..25 * family {
@@ -52,7 +52,7 @@ fn write_data(dir: &Path) {
             writeln!(subjects, ">s{number}\n{copy}{repeat}").unwrap();
         }
         for _ in 0..20 {
-            let stranger: String = (0..random.0.index(400) + 5).map(|_| random.residue()).collect();
+            let stranger: String = (0..random.0.usize(5..405)).map(|_| random.residue()).collect();
             number += 1;
             writeln!(subjects, ">s{number} stranger\n{stranger}").unwrap();
         }

@@ -6,7 +6,8 @@ use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use crate::volumes::{FOUR, Random, write};
+use crate::volumes::{FOUR, protein, write};
+use fastrand::Rng;
 use tempfile::TempDir;
 
 /// Queries. Ranks search them in one block.
@@ -37,8 +38,8 @@ const MANY_SHARES: usize = 10;
 /// Writes a database with this number of sequences, and the queries; returns how long a search
 /// takes.
 fn fill(dir: &Path, subjects: usize) -> Duration {
-    let mut random = Random(7);
-    let subject = |number| (format!("s{number}"), random.protein(350));
+    let mut random = Rng::with_seed(7);
+    let subject = |number| (format!("s{number}"), protein(&mut random, 350));
     let subjects: Vec<_> = (0..subjects).map(subject).collect();
     write(dir, "db", &FOUR, &subjects);
     let query = |number: usize| {

@@ -9,7 +9,7 @@ use std::process::Output;
 use fleetblast_oracle::sample;
 
 use crate::common::{Fixture, complaint};
-use crate::volumes::Random;
+use fastrand::Rng;
 
 /// Lines that end before a search, parted by `|`.
 const BEFORE: &[&str] = &[
@@ -67,11 +67,11 @@ const FORMATS: &[&str] = &["0", "5", "6", "7"];
 const LETTERS: &[u8; 20] = b"ARNDCQEGHILKMFPSTWYV";
 
 /// Proteins that descend from each other.
-struct Proteins(Random);
+struct Proteins(Rng);
 
 impl Proteins {
     fn letter(&mut self) -> u8 {
-        LETTERS[self.0.below(20) as usize]
+        LETTERS[self.0.usize(..20)]
     }
 
     fn sequence(&mut self, length: usize) -> Vec<u8> {
@@ -82,7 +82,7 @@ impl Proteins {
     fn mutant(&mut self, parent: &[u8], percent: u64) -> Vec<u8> {
         let mut copy = parent.to_vec();
         for letter in &mut copy {
-            if self.0.below(100) < percent {
+            if self.0.u64(..100) < percent {
                 *letter = self.letter();
             }
         }
@@ -94,7 +94,7 @@ impl Proteins {
 /// of lower case), and the database `family`.
 pub fn fixture() -> Fixture {
     let fixture = Fixture::new();
-    let mut proteins = Proteins(Random(11));
+    let mut proteins = Proteins(Rng::with_seed(11));
     let mut parent = proteins.sequence(170);
     parent[60..85].copy_from_slice(b"SASSASSSAASSASSPASSSASSAA");
     let subjects: String = (0..40)
@@ -226,7 +226,7 @@ fn matrices_are_of_the_lists_that_the_oracle_keeps() {
 #[test]
 fn the_best_alignments_go_into_the_matrix_whatever_the_threshold() {
     let fixture = fixture();
-    let mut proteins = Proteins(Random(3));
+    let mut proteins = Proteins(Rng::with_seed(3));
     let parent = proteins.sequence(500);
     let mutants: Vec<Vec<u8>> =
         [0, 4, 15, 40].map(|percent| proteins.mutant(&parent, percent)).to_vec();

@@ -8,7 +8,9 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::volumes::{FOUR, Random, write};
+use crate::family::mutated;
+use crate::volumes::{FOUR, protein, write};
+use fastrand::Rng;
 use fleetblast_oracle::sample;
 use tempfile::TempDir;
 
@@ -18,17 +20,9 @@ const RUNS: usize = 1;
 /// A family of proteins, and queries of it: a dozen blocks of them.
 fn inputs() -> TempDir {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let mut random = Random(31);
-    let parent = random.protein(400);
-    let mut related = |share: u64| {
-        let mut copy = parent.clone();
-        for letter in &mut copy {
-            if random.below(100) < share {
-                *letter = random.protein(1)[0];
-            }
-        }
-        copy
-    };
+    let mut random = Rng::with_seed(31);
+    let parent = protein(&mut random, 400);
+    let mut related = |share: u64| mutated(&mut random, &parent, share);
     let entries: Vec<_> = (0..8).map(|i| (format!("s{i} of a family"), related(30))).collect();
     write(dir.path(), "db", &FOUR, &entries);
     let mut queries = String::new();

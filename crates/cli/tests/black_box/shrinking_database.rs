@@ -15,7 +15,8 @@ use tempfile::TempDir;
 
 use crate::common::complaint;
 use crate::family::{family, queries};
-use crate::volumes::{FOUR, Random, write};
+use crate::volumes::{FOUR, write};
+use fastrand::Rng;
 
 /// Moments for each way to read.
 const MOMENTS: usize = 50;
@@ -118,17 +119,17 @@ fn attack(turn: u64, make: impl Fn(&Databases) -> Command) {
     // Like BLAST+'s, it empties its output before it opens a database.
     let empties = make(&databases).get_args().any(|word| word == "blastdbcmd");
     for number in sample(SHARE, 0..MOMENTS) {
-        let mut random = Random(1 + seed * 1_000_003 + turn * 1_009 + number as u64);
-        let file = FILES[random.below(FILES.len() as u64) as usize];
+        let mut random = Rng::with_seed(1 + seed * 1_000_003 + turn * 1_009 + number as u64);
+        let file = FILES[random.usize(..FILES.len())];
         let length = fs::metadata(databases.path("sound").join(file)).expect("a file").len();
-        let shorter = random.below(length);
-        let change = match random.below(3) {
+        let shorter = random.u64(..length);
+        let change = match random.u64(..3) {
             0 => Change::Cut(shorter),
             1 => Change::CutAndFilled(shorter),
             _ => Change::Copied,
         };
-        let moment = lasted.mul_f64(random.below(1100) as f64 / 1000.0);
-        let older = (is_file && random.below(3) == 0).then_some(OLDER);
+        let moment = lasted.mul_f64(1.1 * random.f64());
+        let older = (is_file && random.u64(..3) == 0).then_some(OLDER);
         databases.restore();
         let (output, _) = run(&databases, make(&databases), older, || {
             sleep(moment);

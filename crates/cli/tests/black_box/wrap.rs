@@ -9,7 +9,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::family::{family, queries};
-use crate::volumes::{FOUR, Random, write};
+use crate::volumes::{FOUR, write};
+use fastrand::Rng;
 use fleetblast_oracle::oracle;
 use tempfile::TempDir;
 
@@ -223,7 +224,7 @@ fn start(inputs: &Inputs, dir: &Path, ranks: &str, format: &str, records: bool) 
 #[test]
 fn it_is_killed_and_goes_on() {
     let inputs = inputs();
-    let mut random = Random(3);
+    let mut random = Rng::with_seed(3);
     let mut killed = 0;
     for (format, records) in [("5", false), ("7", true), ("7", false), ("5", true)] {
         let ours = Path::new(env!("CARGO_BIN_EXE_fleetblast"));
@@ -232,7 +233,7 @@ fn it_is_killed_and_goes_on() {
         let dir = tempfile::tempdir().expect("a directory");
         for _ in 0..5 {
             let mut child = start(inputs, dir.path(), "3", format, records);
-            thread::sleep(Duration::from_millis(100 + random.below(500)));
+            thread::sleep(Duration::from_millis(random.u64(100..600)));
             let _ = child.kill();
             killed += usize::from(child.wait().expect("it ended").code().is_none());
         }

@@ -82,12 +82,8 @@ mod tests {
     }
 
     fn generated(count: usize) -> Lengths {
-        let mut state = 12345u64;
-        let next = |state: &mut u64| {
-            *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            *state >> 33
-        };
-        Lengths((0..count).map(|_| next(&mut state) % 900 + 1).collect())
+        let mut random = fastrand::Rng::with_seed(12345);
+        Lengths((0..count).map(|_| random.u64(1..=900)).collect())
     }
 
     #[test]

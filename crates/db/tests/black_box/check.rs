@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::{FOUR, Random, entries, write};
+use crate::common::{FOUR, entries, protein, write};
+use fastrand::Rng;
 use fleetblast_db::check::{Report, check};
 use fleetblast_db::load::{Method, Purpose, Wish, choose};
 use fleetblast_db::lookup::lmdb::Environment;
@@ -47,7 +48,7 @@ fn flip_everything(
     harmless: impl Fn(&Whole, usize, u8) -> bool,
 ) -> BTreeMap<String, (u64, u64)> {
     let mut counts = BTreeMap::new();
-    let mut random = Random(77);
+    let mut random = Rng::with_seed(77);
     let mut files: Vec<PathBuf> =
         fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
@@ -58,9 +59,8 @@ fn flip_everything(
         }
         let whole = Whole { bytes: fs::read(&path).unwrap(), path };
         let count: &mut (u64, u64) = counts.entry(extension).or_default();
-        let flips: Vec<_> = (0..flips)
-            .map(|_| (random.below(whole.bytes.len() as u64) as usize, 1 << random.below(8)))
-            .collect();
+        let flips: Vec<_> =
+            (0..flips).map(|_| (random.usize(..whole.bytes.len()), 1 << random.u64(..8))).collect();
         for (at, bit) in sample(2, flips) {
             let changed = whole.bytes[at] ^ bit;
             let mut bytes = whole.bytes.clone();
@@ -260,7 +260,7 @@ fn lengths_and_counts_must_agree() {
 
 /// Synthetic sequences with identifiers of many kinds and some merged definition lines.
 fn fasta(seed: u64, count: usize, nucleotide: bool) -> String {
-    let mut random = Random(seed);
+    let mut random = Rng::with_seed(seed);
     let mut text = String::new();
     for i in 0..count {
         let id = match i % 6 {
@@ -272,19 +272,15 @@ fn fasta(seed: u64, count: usize, nucleotide: bool) -> String {
             _ => format!("ref|NP_{:06}.3|", 100 + i),
         };
         let merged = if i % 10 == 3 { format!("\u{1}lcl|also{i} merged") } else { String::new() };
-        let length = 10 + random.below(80) as usize;
+        let length = random.usize(10..90);
         let sequence: String = if nucleotide {
             (0..length)
                 .map(|j| {
-                    char::from(if j % 17 < 3 {
-                        b"NRY"[j % 3]
-                    } else {
-                        b"ACGT"[random.below(4) as usize]
-                    })
+                    char::from(if j % 17 < 3 { b"NRY"[j % 3] } else { b"ACGT"[random.usize(..4)] })
                 })
                 .collect()
         } else {
-            String::from_utf8(random.protein(length)).unwrap()
+            String::from_utf8(protein(&mut random, length)).unwrap()
         };
         writeln!(text, ">{id} title {i}{merged}\n{sequence}").unwrap();
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::common::Random;
+use fastrand::Rng;
 use fleetblast_db::lookup::lmdb::{Environment, Table};
 use heed::types::Bytes;
 use heed::{CommitOrAbort, DatabaseFlags, EnvFlags, EnvOpenOptions};
@@ -60,18 +60,18 @@ fn written(directory: &Path, plans: &[Plan]) -> Vec<u8> {
 
 /// Tables of every shape that BLAST databases have, and more.
 fn plans() -> Vec<Plan> {
-    let mut random = Random(5);
-    let text = |random: &mut Random, most| {
-        let length = 1 + random.below(most) as usize;
-        (0..length).map(|_| random.below(256) as u8).collect::<Vec<u8>>()
+    let mut random = Rng::with_seed(5);
+    let text = |random: &mut Rng, most| {
+        let length = random.usize(1..=most);
+        (0..length).map(|_| random.u8(..)).collect::<Vec<u8>>()
     };
     let one = |value: Vec<u8>| BTreeSet::from([value]);
     let dup_fixed = DatabaseFlags::DUP_SORT | DatabaseFlags::DUP_FIXED;
     // A few values fit into the node, many make a tree.
     let amounts = [1, 1, 2, 7, 300, 40_000];
-    let values = |random: &mut Random, i: usize| -> BTreeSet<Vec<u8>> {
+    let values = |random: &mut Rng, i: usize| -> BTreeSet<Vec<u8>> {
         let count = amounts[if i.is_multiple_of(701) { 5 } else { i % 5 }];
-        (0..count).map(|_| (random.below(1 << 20) as u32).to_le_bytes().to_vec()).collect()
+        (0..count).map(|_| random.u32(..1 << 20).to_le_bytes().to_vec()).collect()
     };
     let fixed: Contents =
         (0..1500).map(|i| (text(&mut random, 60), values(&mut random, i))).collect();
@@ -165,20 +165,20 @@ fn damaged_files_end_in_errors() {
         plan.deleted.clear();
     }
     let file = written(directory.path(), &plans);
-    let mut random = Random(77);
+    let mut random = Rng::with_seed(77);
     for _ in 0..3000 {
         let mut damaged = file.clone();
-        for _ in 0..1 + random.below(12) {
-            let page = random.below(file.len() as u64 / 4096) as usize * 4096;
+        for _ in 0..random.u64(1..=12) {
+            let page = random.usize(..file.len() / 4096) * 4096;
             // Headers and offsets are where it hurts.
             let within = {
-                let most = if random.below(3) == 0 { 4096 } else { 64 };
-                random.below(most) as usize
+                let most = if random.u64(..3) == 0 { 4096 } else { 64 };
+                random.usize(..most)
             };
-            damaged[page + within] = random.below(256) as u8;
+            damaged[page + within] = random.u8(..);
         }
-        if random.below(10) == 0 {
-            damaged.truncate(random.below(file.len() as u64) as usize);
+        if random.u64(..10) == 0 {
+            damaged.truncate(random.usize(..file.len()));
         }
         read_all(&damaged);
     }

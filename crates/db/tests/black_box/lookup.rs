@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::Path;
 
-use crate::common::Random;
+use crate::common::protein;
+use fastrand::Rng;
 use fleetblast_db::{Database, DbError, SearchPath, SequenceKind};
 use fleetblast_oracle::{command, oracle, sample_from};
 
@@ -121,9 +122,9 @@ const WANTED: [&str; 66] = [
 ];
 
 fn fasta(lines: impl IntoIterator<Item = impl AsRef<str>>) -> String {
-    let mut random = Random(3);
+    let mut random = Rng::with_seed(3);
     let entry = |line: &str| {
-        let letters = String::from_utf8(random.protein(70)).unwrap();
+        let letters = String::from_utf8(protein(&mut random, 70)).unwrap();
         format!(">{line}\n{letters}\n")
     };
     let mut entry = entry;

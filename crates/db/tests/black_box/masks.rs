@@ -3,7 +3,8 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use crate::common::Random;
+use crate::common::protein;
+use fastrand::Rng;
 use fleetblast_db::masks::MaskColumn;
 use fleetblast_db::{Database, SearchPath, SequenceKind};
 use fleetblast_oracle::{command, oracle};
@@ -16,11 +17,11 @@ fn run(directory: &Path, program: &str, arguments: &[&str]) -> String {
 
 /// Proteins with stretches of few letters.
 fn fasta() -> String {
-    let mut random = Random(9);
+    let mut random = Rng::with_seed(9);
     (0..80)
         .map(|i| {
-            let (head, tail) = (random.protein(50), random.protein(60));
-            let length = if i % 4 == 0 { 0 } else { 10 + random.below(40) as usize };
+            let (head, tail) = (protein(&mut random, 50), protein(&mut random, 60));
+            let length = if i % 4 == 0 { 0 } else { random.usize(10..50) };
             let low = vec![b"QSPA"[i % 4]; length];
             let letters = String::from_utf8([head, low, tail].concat()).unwrap();
             format!(">s{i}\n{letters}\n")

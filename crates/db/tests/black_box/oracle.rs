@@ -4,7 +4,8 @@ use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::common::{FOUR, Label, Random, volume};
+use crate::common::{FOUR, Label, protein, volume};
+use fastrand::Rng;
 use fleetblast_db::{Database, SearchPath, SequenceKind};
 use fleetblast_oracle::{command, oracle};
 use fleetblast_seq::alphabet;
@@ -66,7 +67,7 @@ fn compare(directory: &Path, name: &str) -> Database {
 
 /// 60 sequences with identifiers of many kinds.
 fn fasta() -> String {
-    let mut random = Random(11);
+    let mut random = Rng::with_seed(11);
     (0..60)
         .map(|i| {
             let id = match i % 8 {
@@ -79,8 +80,8 @@ fn fasta() -> String {
                 6 => format!("dbj|BAA{:05}.3|", 20000 + i),
                 _ => format!("tr|Q9X{i:02}1|Q9X{i:02}1_HUMAN"),
             };
-            let length = 1 + random.below(90) as usize;
-            let letters = String::from_utf8(random.protein(length)).unwrap();
+            let length = random.usize(1..=90);
+            let letters = String::from_utf8(protein(&mut random, length)).unwrap();
             let title = if i % 5 == 4 { String::new() } else { format!(" made-up protein {i}") };
             format!(">{id}{title}\n{letters}\n")
         })

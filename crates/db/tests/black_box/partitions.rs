@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::common::{FOUR, Random, entries, volume, write};
+use crate::common::{FOUR, entries, volume, write};
+use fastrand::Rng;
 use fleetblast_db::partition::{Filled, Part, Piece, Span};
 use fleetblast_db::{
     Contents, Database, DbError, LoadedPartition, Partition, SearchPath, SequenceKind,
@@ -147,12 +148,12 @@ fn offsets_outside_the_file_make_no_partition() {
 /// An index of `count` sequences with lengths around 300, without sequences: volumes of 4,000,000.
 fn simulated(dir: &Path, count: u32) -> String {
     const VOLUME: u32 = 4_000_000;
-    let mut random = Random(5);
+    let mut random = Rng::with_seed(5);
     let mut names = Vec::new();
     for (number, start) in (0..count).step_by(VOLUME as usize).enumerate() {
         let mut offsets = vec![1u32];
         for _ in start..count.min(start + VOLUME) {
-            offsets.push(offsets[offsets.len() - 1] + 1 + 50 + random.below(500) as u32);
+            offsets.push(offsets[offsets.len() - 1] + 1 + random.u32(50..550));
         }
         let (sequences, end) = (offsets.len() as u32 - 1, offsets[offsets.len() - 1]);
         let mut bytes = volume(&FOUR, &[]).index;

@@ -10,8 +10,9 @@ use super::{BenchOptions, Sample, genomes, hash_file, measure, words};
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
 use crate::process::{Tool, must_run};
-use crate::rng::Rng;
+use crate::rng::Draw;
 use crate::workspace::{Source, Workspace};
+use fastrand::Rng;
 
 /// Genomes from which queries are made. More of them would show in the measured peak memory,
 /// because a child starts out with the tester's.
@@ -185,7 +186,7 @@ fn prepare(workspace: &Workspace, source: &Source) -> Result<PathBuf> {
 
 /// Writes queries made of these records.
 fn write_queries(dir: &Path, records: &[Record]) -> Result<()> {
-    let mut rng = Rng::new(1);
+    let mut rng = Rng::with_seed(1);
     let mut genome: Vec<Record> = records.to_vec();
     genome.iter_mut().for_each(|record| record.seq.truncate(GENOME));
     let mut stretches = |(count, length): (usize, usize), errors| -> Vec<Record> {
@@ -215,10 +216,10 @@ fn stretch(
         if seq.len() < length {
             continue;
         }
-        let from = rng.below(seq.len() - length + 1);
+        let from = rng.usize(..=seq.len() - length);
         let mut bases = seq[from..from + length].to_vec();
         for base in bases.iter_mut().filter(|_| errors) {
-            if rng.below(ERRORS) == 0 {
+            if rng.usize(..ERRORS) == 0 {
                 *base = *rng.pick(b"ACGT");
             }
         }

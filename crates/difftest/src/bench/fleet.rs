@@ -8,8 +8,8 @@ use crate::error::{Result, io_error, write};
 use crate::fasta;
 use crate::fleet::{Shape, Spread, launcher};
 use crate::process::{Tool, Tools};
-use crate::rng::Rng;
 use crate::workspace::Source;
+use fastrand::Rng;
 
 /// Rounds of each comparison. Each takes minutes.
 const ROUNDS: usize = 2;
@@ -62,7 +62,7 @@ pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
     println!("ranks: {}\n", if spread == Spread::Processes { "mpirun" } else { "threads" });
     let fleet = Fleet { dir, tools, spread };
     small_database(dir, source)?;
-    let members = members(&mut Rng::new(1), source, MEMBERS);
+    let members = members(&mut Rng::with_seed(1), source, MEMBERS);
     write(&dir.join("q/members.fa"), fasta::to_bytes(&members))?;
     write(&dir.join("q/heavy.fa"), fasta::to_bytes(&members[..HEAVY_QUERIES]))?;
     let many = [&source.queries[..], &members[..MANY_QUERIES]].concat();

@@ -9,7 +9,8 @@ use super::{OUTPUT, measure, words};
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
 use crate::process::Tool;
-use crate::rng::Rng;
+use crate::rng::Draw;
+use fastrand::Rng;
 
 /// Genomes per sequence, ascending.
 const GENOMES: [usize; 3] = [1, 2, 4];
@@ -57,10 +58,10 @@ fn written(genome: &Record, dir: &Path) -> Result<[String; GENOMES.len()]> {
 
 /// Repeats a genome `count` times in one sequence, each copy changed at other positions.
 fn copies(genome: &Record, count: usize) -> Record {
-    let mut rng = Rng::new(1);
+    let mut rng = Rng::with_seed(1);
     let mut bases = genome.seq.repeat(count);
     for base in &mut bases {
-        if rng.below(CHANGED) == 0 {
+        if rng.usize(..CHANGED) == 0 {
             *base = *rng.pick(b"ACGT");
         }
     }

@@ -7,8 +7,8 @@ use super::{make_database, measure, median, members, small_database, words, writ
 use crate::error::{Result, write};
 use crate::fasta::{self, Record};
 use crate::process::{Tool, Tools};
-use crate::rng::Rng;
 use crate::workspace::Source;
+use fastrand::Rng;
 
 /// Rounds of each search.
 const ROUNDS: usize = 3;
@@ -42,7 +42,7 @@ pub(super) fn print_head() {
 /// Searches of growing numbers of members of the smaller database against that database.
 fn more_queries(dir: &Path, source: &Source) -> Result<Vec<Search>> {
     small_database(dir, source)?;
-    let all = members(&mut Rng::new(1), source, MEMBERS);
+    let all = members(&mut Rng::with_seed(1), source, MEMBERS);
     let subjects = residues(&source.proteins);
     let search = |(number, part)| {
         let records = &all[..(MEMBERS as f64 * part) as usize];

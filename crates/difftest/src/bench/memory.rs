@@ -7,8 +7,9 @@ use super::{make_database, measure, words};
 use crate::error::{Result, io_error, write};
 use crate::fasta::{self, Record};
 use crate::process::Tool;
-use crate::rng::Rng;
+use crate::rng::Draw;
 use crate::workspace::Source;
+use fastrand::Rng;
 
 /// Numbers of queries, ascending.
 const QUERIES: [usize; 3] = [20_000, 100_000, 1_000_000];
@@ -41,10 +42,10 @@ fn query(count: usize) -> String {
 
 /// Random pieces of the subjects.
 fn pieces(subjects: &[Record], count: usize) -> Vec<Record> {
-    let mut rng = Rng::new(1);
+    let mut rng = Rng::with_seed(1);
     let mut piece = |number| {
         let letters = &rng.pick(subjects).seq;
-        let from = rng.below(letters.len().saturating_sub(RESIDUES) + 1);
+        let from = rng.usize(..=letters.len().saturating_sub(RESIDUES));
         let end = (from + RESIDUES).min(letters.len());
         Record::new(format!("piece_{number}"), letters[from..end].to_vec())
     };

@@ -28,8 +28,9 @@ use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
 use crate::full::prepare_big;
 use crate::process::{Tool, Tools, exit_code, must_run};
-use crate::rng::Rng;
+use crate::rng::Draw;
 use crate::workspace::{self, Source, Workspace};
+use fastrand::Rng;
 
 /// The file to which [`measure`] redirects standard output.
 const OUTPUT: &str = "bench.out";

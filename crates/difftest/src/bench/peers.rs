@@ -8,8 +8,8 @@ use super::{OUTPUT, Sample, measure, members, warm_up, words};
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta;
 use crate::process::{Tool, Tools, must_run};
-use crate::rng::Rng;
 use crate::workspace::Source;
+use fastrand::Rng;
 
 /// Members of the smaller set of proteins that form the larger set of queries.
 const MEMBERS: usize = 2_000;
@@ -31,7 +31,7 @@ pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
     let made = |program: &str, args: &[&str]| must_run(program, &words(args), dir);
     made("diamond", &["makedb", "--in", "big.fa", "--db", "peers/diamond", "--quiet"])?;
     made("mmseqs", &["createdb", "big.fa", "peers/mmseqs", "-v", "1"])?;
-    let members = members(&mut Rng::new(1), source, MEMBERS);
+    let members = members(&mut Rng::with_seed(1), source, MEMBERS);
     write(&dir.join("q/members.fa"), fasta::to_bytes(&members))?;
     for directory in ["db", "peers"] {
         warm_up(&dir.join(directory))?;

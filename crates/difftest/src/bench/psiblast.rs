@@ -10,8 +10,8 @@ use super::{
 use crate::error::{Result, write};
 use crate::fasta;
 use crate::process::{Tool, must_run};
-use crate::rng::Rng;
 use crate::workspace::Source;
+use fastrand::Rng;
 
 /// Queries of the job on ranks.
 const MEMBERS: usize = 200;
@@ -109,7 +109,7 @@ impl Row {
 /// Makes the queries, the smaller database and a matrix, and reads the databases once.
 fn prepare(dir: &Path, source: &Source, oracle: &Tool) -> Result<()> {
     write_queries(source, false, dir)?;
-    let many = members(&mut Rng::new(1), source, MEMBERS);
+    let many = members(&mut Rng::with_seed(1), source, MEMBERS);
     write(&dir.join("q/many.fa"), fasta::to_bytes(&many))?;
     write(&dir.join("q/one.fa"), fasta::to_bytes(&source.queries[..1]))?;
     small_database(dir, source)?;

@@ -7,8 +7,9 @@ use super::{Sample, measure, members, pool, small_database, words};
 use crate::error::{Result, write};
 use crate::fasta::{self, Record};
 use crate::process::{Tool, Tools};
-use crate::rng::Rng;
+use crate::rng::Draw;
 use crate::workspace::Source;
+use fastrand::Rng;
 
 /// Members of the database that are the queries of one row.
 const MEMBERS: usize = 2_000;
@@ -140,7 +141,7 @@ fn limited(tested: &Tool, kernel: &str) -> Tool {
 
 /// The queries of all rows, and the smaller database.
 fn write_inputs(dir: &Path, source: &Source) -> Result<()> {
-    let mut rng = Rng::new(1);
+    let mut rng = Rng::with_seed(1);
     let members = members(&mut rng, source, MEMBERS);
     let peptides: Vec<Record> = (0..PEPTIDES).map(|n| peptide(&mut rng, source, n)).collect();
     let near = |query: &&Record| query.seq.len().abs_diff(ORDINARY);
@@ -161,10 +162,10 @@ fn write_inputs(dir: &Path, source: &Source) -> Result<()> {
 fn peptide(rng: &mut Rng, source: &Source, number: usize) -> Record {
     loop {
         let (least, most) = PEPTIDE_RESIDUES;
-        let len = rng.between(least, most);
+        let len = rng.usize(least..=most);
         let seq = &rng.pick(&source.proteins).seq;
         if seq.len() >= len {
-            let from = rng.below(seq.len() - len + 1);
+            let from = rng.usize(..=seq.len() - len);
             return Record::new(format!("peptide_{number}"), seq[from..from + len].to_vec());
         }
     }

@@ -5,7 +5,8 @@ use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::fasta::Record;
-use crate::rng::Rng;
+use crate::rng::Draw;
+use fastrand::Rng;
 
 /// Lengths of masks, from one residue to most of a sequence.
 const LENGTHS: [usize; 9] = [1, 2, 3, 5, 8, 12, 20, 40, 150];
@@ -35,12 +36,12 @@ fn intervals(record: &Record) -> Vec<String> {
 /// A single mask that reaches the end is left out. BLAST+ looks for words in it, loses hits in the
 /// next sequence, and often takes memory until there is none.
 fn ranges(record: &Record) -> Vec<Range<usize>> {
-    let mut rng = Rng::new(xxh3_64(&[record.header.as_bytes(), &record.seq].concat()));
+    let mut rng = Rng::with_seed(xxh3_64(&[record.header.as_bytes(), &record.seq].concat()));
     let len = record.seq.len();
-    let count = [0, 1, 1, 2, 3, 5][rng.below(6)];
+    let count = [0, 1, 1, 2, 3, 5][rng.usize(..6)];
     let mut drawn: Vec<Range<usize>> = (0..count)
         .map(|_| {
-            let start = rng.below(len);
+            let start = rng.usize(..len.max(1));
             start..len.min(start + rng.pick(&LENGTHS))
         })
         .collect();
@@ -65,10 +66,10 @@ mod tests {
 
     #[test]
     fn masks_are_in_order_and_end_within_but_not_alone_at_the_end() {
-        let mut rng = Rng::new(3);
+        let mut rng = Rng::with_seed(3);
         let mut ends = 0;
         for i in 0..2_000 {
-            let len = rng.between(1, 60);
+            let len = rng.usize(1..=60);
             let record =
                 Record::new(format!("s{i} title"), synth::random(&mut rng, PROTEIN.usual, len));
             let ranges = ranges(&record);

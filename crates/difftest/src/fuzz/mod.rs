@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::fleet::{Shape, Spread};
 use crate::process::Tools;
 use crate::program::{Program, Trial};
-use crate::rng::Rng;
+use crate::rng;
 use crate::workspace::{self, Source, Workspace};
 
 use trial::Bench;
@@ -140,8 +140,8 @@ impl Session<'_> {
     /// Runs one item: a generated pair of query file and database, searched with several sets of
     /// options.
     fn item(&self, bench: &Bench, index: u64) -> Result<()> {
-        let mut rng = Rng::for_item(self.options.seed, index);
-        let mut shapes = Rng::for_item(!self.options.seed, index);
+        let mut rng = rng::for_item(self.options.seed, index);
+        let mut shapes = rng::for_item(!self.options.seed, index);
         let mut trial = (self.program.trial)(&mut rng, self.source);
         if let Err(refusal) = bench.write(&trial) {
             // With few letters, most of them odd, makeblastdb does not recognise every file as

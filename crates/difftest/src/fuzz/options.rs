@@ -2,7 +2,8 @@
 
 use crate::fasta::Record;
 use crate::program::Trial;
-use crate::rng::Rng;
+use crate::rng::Draw;
+use fastrand::Rng;
 
 /// Columns about taxa.
 pub const TAXA: [&str; 10] = [
@@ -76,8 +77,8 @@ impl<'a> Choice<'a> {
 
     /// Draws a range that is within all `records`.
     pub fn range(&mut self, records: &[Record]) -> String {
-        let shortest = records.iter().map(|r| r.seq.len()).min().unwrap_or(1);
-        let (a, b) = (self.rng.between(1, shortest), self.rng.between(1, shortest));
+        let shortest = records.iter().map(|r| r.seq.len()).min().unwrap_or_default().max(1);
+        let (a, b) = (self.rng.usize(1..=shortest), self.rng.usize(1..=shortest));
         format!("{}-{}", a.min(b), a.max(b))
     }
 }

@@ -15,8 +15,9 @@ use crate::fixtures::taxdb;
 use crate::fleet::{CHECKPOINT, Place, Spread};
 use crate::process::{Outcome, Tool, Tools, must_run, shell};
 use crate::program::{ALIASED, LISTED, Target, Trial};
-use crate::rng::Rng;
+use crate::rng::Draw;
 use crate::written::collected;
+use fastrand::Rng;
 
 /// Directory of FleetBLAST's files besides its report.
 const WRITTEN: &str = "written-tested";
@@ -315,7 +316,7 @@ fn aliased(subjects: &[Record]) -> String {
 fn taxids(subjects: &[Record]) -> String {
     let line = |(number, record): (usize, &Record)| {
         let id = record.header.split(' ').next()?;
-        let mut rng = Rng::new(xxh3_64(id.as_bytes()));
+        let mut rng = Rng::with_seed(xxh3_64(id.as_bytes()));
         let is_mapped = rng.chance(0.75) || number == 0;
         is_mapped.then(|| format!("{id} {}\n", rng.pick(&taxdb::TAXIDS)))
     };

@@ -1,3 +1,5 @@
+use fastrand::Rng;
+
 use super::*;
 
 fn bounds(q: (u32, u32), s: (u32, u32)) -> Bounds {
@@ -52,29 +54,23 @@ impl Naive {
     }
 }
 
-/// A small multiplicative pseudo-random generator.
-fn random(state: &mut u64, below: u32) -> u32 {
-    *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-    ((*state >> 33) % u64::from(below)) as u32
-}
-
 /// Boxes of a random search: long or short by `span`, crowded or far from each other, square or
 /// not.
 struct Boxes {
-    state: u64,
+    random: Rng,
     span: u32,
     earlier: Vec<Bounds>,
 }
 
 impl Boxes {
     fn new(seed: u64) -> Boxes {
-        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let span = 12 << random(&mut state, 17);
-        Boxes { state, span, earlier: Vec::new() }
+        let mut random = Rng::with_seed(seed);
+        let span = 12 << random.u8(..17);
+        Boxes { random, span, earlier: Vec::new() }
     }
 
     fn below(&mut self, end: u32) -> u32 {
-        random(&mut self.state, end)
+        self.random.u32(..end)
     }
 
     fn next(&mut self) -> Bounds {
@@ -179,19 +175,19 @@ fn visits_per_box(boxes: &[Bounds]) -> f64 {
 fn a_question_visits_no_more_members_of_larger_genomes() {
     // Like a genome in a related one: most alignments on few diagonals, others anywhere, with
     // lengths spread over four orders of magnitude.
-    let genomes = |times: u32, state: &mut u64| -> Vec<Bounds> {
+    let genomes = |times: u32, random: &mut Rng| -> Vec<Bounds> {
         let length = 1_000_000 * times;
         (0..2_000 * times)
             .map(|number| {
-                let side = 30 + (random(state, 300) << random(state, 8)) / 2;
-                let q = random(state, length);
-                let s = if number % 3 == 0 { random(state, length) } else { q + number % 50 };
+                let side = 30 + (random.u32(..300) << random.u8(..8)) / 2;
+                let q = random.u32(..length);
+                let s = if number % 3 == 0 { random.u32(..length) } else { q + number % 50 };
                 bounds((q, q + side), (s, s + side + number % 3))
             })
             .collect()
     };
-    let mut state = 11;
-    let [one, two, four] = [1, 2, 4].map(|times| visits_per_box(&genomes(times, &mut state)));
+    let mut random = Rng::with_seed(11);
+    let [one, two, four] = [1, 2, 4].map(|times| visits_per_box(&genomes(times, &mut random)));
     assert!(two < 1.2 * one && four < 1.2 * two, "{one} {two} {four}");
     assert!(four < 100.0, "{four}");
 }

@@ -171,18 +171,14 @@ fn subject_best_hit_of_pairs(hsps: &[PrelimHsp], written: WrittenQuery) -> Vec<P
 fn subject_best_hit_drops_what_the_comparison_of_all_pairs_drops() {
     let (mut kept, mut dropped) = (0, 0);
     for seed in 1..=60u64 {
-        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let mut below = |end: u32| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) as u32 % end
-        };
-        let written = WrittenQuery { length: 20 + below(400), strands: seed % 3 != 0 };
+        let mut random = fastrand::Rng::with_seed(seed);
+        let written = WrittenQuery { length: random.u32(20..420), strands: seed % 3 != 0 };
         let mut hsps: Vec<PrelimHsp> = Vec::new();
         for score in (0..120).rev() {
-            let start = below(written.length - 10);
-            let end = start + 1 + below((written.length - start).min(60));
-            let context = if written.strands { below(2) as u8 } else { 0 };
-            let new = hsp(score, (start, end.min(written.length)), below(500), 0.1);
+            let start = random.u32(..written.length - 10);
+            let end = start + random.u32(1..=(written.length - start).min(60));
+            let context = if written.strands { random.u8(..2) } else { 0 };
+            let new = hsp(score, (start, end.min(written.length)), random.u32(..500), 0.1);
             hsps.push(PrelimHsp { context, ..new });
         }
         let expected = subject_best_hit_of_pairs(&hsps, written);

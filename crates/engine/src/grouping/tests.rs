@@ -9,11 +9,13 @@ use fleetblast_stats::release::Release;
 use super::*;
 use crate::hits::PrelimHit;
 use crate::kernel::Kernel;
-use crate::nucleotide::testing::{Random, packed};
+use crate::nucleotide::testing::packed;
 use crate::params::{NucleotideParams, Strands, Template, TemplateKind};
 use crate::query::QueryInput;
 use crate::search::{Search, SearchScratch};
 use crate::subjects::Subjects;
+use crate::testing::RandomSequences;
+use fastrand::Rng;
 
 struct Database(Vec<(Vec<u8>, u32)>);
 
@@ -54,51 +56,55 @@ fn search(
     (!lists.strayed).then(|| (merger.choose(lists), extensions))
 }
 
-fn params(random: &mut Random) -> NucleotideParams {
+fn params(random: &mut Rng) -> NucleotideParams {
     let release = &Release::V2_12_0;
     let scoring = |reward, penalty, open, extend| {
         NucleotideScoring::new(reward, penalty, open, extend).expect("known scores")
     };
-    let mut params = match random.below(2) {
+    let mut params = match random.usize(..2) {
         0 => NucleotideParams::megablast(release, scoring(1, -2, 0, 0)),
         _ => NucleotideParams::blastn(release, scoring(2, -3, 5, 2)),
     };
-    params.word_size = [7, 11, 16, 28][random.below(4)];
+    params.word_size = [7, 11, 16, 28][random.usize(..4)];
     // With single strands the next query begins where one ends.
-    params.strands = [Strands::Both, Strands::Plus][random.below(2)];
-    params.window = [0, 40, 15][random.below(3)];
-    if params.window > 0 && random.below(2) == 0 {
-        let kind = [TemplateKind::Coding, TemplateKind::Both][random.below(2)];
-        params.template = Some(Template { kind, length: [16, 18, 21][random.below(3)] });
+    params.strands = [Strands::Both, Strands::Plus][random.usize(..2)];
+    params.window = [0, 40, 15][random.usize(..3)];
+    if params.window > 0 && random.usize(..2) == 0 {
+        let kind = [TemplateKind::Coding, TemplateKind::Both][random.usize(..2)];
+        params.template = Some(Template { kind, length: [16, 18, 21][random.usize(..3)] });
         params.word_size = 11;
     }
-    params.chunk = [5_000_000, 1500, 700][random.below(3)];
+    params.chunk = [5_000_000, 1500, 700][random.usize(..3)];
     params
 }
 
 /// Consecutive reads of a source, at most one base apart, so that an extension goes on from one
 /// into the next. Some are of the other strand, some are empty, some are long.
-fn reads(random: &mut Random, source: &[u8], count: usize) -> Vec<Vec<u8>> {
+fn reads(random: &mut Rng, source: &[u8], count: usize) -> Vec<Vec<u8>> {
     let mut at = 0;
     let mut read = || {
-        let length = [0, 12, 40, 90, 90, 200, 900][random.below(7)];
-        at = if random.below(12) == 0 { random.below(source.len()) } else { at + random.below(2) };
+        let length = [0, 12, 40, 90, 90, 200, 900][random.usize(..7)];
+        at = if random.usize(..12) == 0 {
+            random.usize(..source.len())
+        } else {
+            at + random.usize(..2)
+        };
         let end = (at + length).min(source.len());
         let mut read = source[at.min(end)..end].to_vec();
         at = if end == source.len() { 0 } else { end };
-        if random.below(2) == 0 {
+        if random.usize(..2) == 0 {
             random.blur(&mut read, 300);
         }
-        if random.below(5) == 0 { blastna::reverse_complement(&read) } else { read }
+        if random.usize(..5) == 0 { blastna::reverse_complement(&read) } else { read }
     };
     (0..count).map(|_| read()).collect()
 }
 
-fn subjects(random: &mut Random, source: &[u8]) -> Database {
-    let subject = |random: &mut Random| {
-        let start = random.below(source.len());
+fn subjects(random: &mut Rng, source: &[u8]) -> Database {
+    let subject = |random: &mut Rng| {
+        let start = random.usize(..source.len());
         let mut bases = random.mutated(&source[start..], 12);
-        if random.below(3) == 0 {
+        if random.usize(..3) == 0 {
             bases = blastna::reverse_complement(&bases);
         }
         (packed(&bases), bases.len() as u32)
@@ -110,10 +116,10 @@ fn subjects(random: &mut Random, source: &[u8]) -> Database {
 fn a_run_of_queries_is_searched_as_in_its_batch() {
     let (mut strayed, mut hits, mut chunked, mut beside, mut counters) = (0, 0, 0, 0, 0);
     for seed in 0..400 {
-        let random = &mut Random::new(seed);
+        let random = &mut Rng::with_seed(seed);
         let params = params(random);
         let source =
-            if random.below(3) == 0 { random.repetitive(2500) } else { random.bases(2500) };
+            if random.usize(..3) == 0 { random.repetitive(2500) } else { random.bases(2500) };
         let database = subjects(random, &source);
         // Large enough that short matches are hardly significant.
         let (residues, sequences) = (100_000_000, 1000);
@@ -125,7 +131,7 @@ fn a_run_of_queries_is_searched_as_in_its_batch() {
             min_length: 10,
         };
         let engine = Search::new(Params::Nucleotide(params), totals, Kernel::detect());
-        let count = 2 + random.below(40);
+        let count = random.usize(2..42);
         let queries: Vec<Query> = reads(random, &source, count)
             .into_iter()
             .map(|letters| engine.query(&QueryInput { letters, ..Default::default() }))
@@ -145,9 +151,9 @@ fn a_run_of_queries_is_searched_as_in_its_batch() {
         );
         counters += counted;
         for _ in 0..4 {
-            let start = random.below(count);
-            let run = start..start + 1 + random.below(count - start);
-            let reach = [0, 5, 64, 150][random.below(4)];
+            let start = random.usize(..count);
+            let run = start..start + 1 + random.usize(..count - start);
+            let reach = [0, 5, 64, 150][random.usize(..4)];
             let part = engine.part(&batch, &all, run.clone(), reach);
             let alike =
                 |grouping: &Grouping| search(&engine, &queries[run.clone()], grouping, &database);
@@ -173,7 +179,7 @@ fn a_run_of_queries_is_searched_as_in_its_batch() {
 
 #[test]
 fn runs_one_after_another_are_a_whole() {
-    let random = &mut Random::new(3);
+    let random = &mut Rng::with_seed(3);
     let params = params(random);
     let totals = DatabaseTotals {
         residues: 9000,

@@ -10,7 +10,7 @@ use super::JobContext;
 use crate::cost::EncodingCosts;
 use crate::error::Error;
 use crate::plan::{Plan, Subjects};
-use crate::timing::{Loading, FleetTiming, Spread, Timing, Usage};
+use crate::timing::{FleetTiming, Loading, Spread, Timing, Usage};
 use crate::trace::{self, Description, Kind, RankTotals, Recorder};
 
 /// The work of a rank, and the resources of its process.

@@ -4,13 +4,14 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
+use fastrand::Rng;
 use fleetblast_db::VolumeBytes;
 use fleetblast_engine::params::{CompositionMode, Params, ProteinParams};
 use fleetblast_job::plan::{Format, Plan};
 use fleetblast_seq::seg::SegParams;
 
 use crate::plans::{SEQUENCES, TestDirectory, blastp_params, protein_params_mut, run};
-use crate::volumes::{FIVE, FOUR, Random, entries, volume};
+use crate::volumes::{FIVE, FOUR, entries, volume};
 
 /// Most damaged databases, and least.
 const TRIALS: u64 = 1500;
@@ -50,11 +51,11 @@ const SEARCHES: [fn(&mut Plan); 6] = [
 ];
 
 /// Damages a volume. Returns a description.
-fn damage(bytes: &mut VolumeBytes, random: &mut Random) -> String {
+fn damage(bytes: &mut VolumeBytes, random: &mut Rng) -> String {
     let mut done = String::new();
-    for _ in 0..=random.below(3) {
+    for _ in 0..=random.u64(..3) {
         let tables = bytes.index.len().saturating_sub(8 * (SEQUENCES + 1));
-        let (name, file) = match random.below(3) {
+        let (name, file) = match random.u64(..3) {
             0 => ("index", &mut bytes.index),
             1 => ("residues", &mut bytes.residues),
             _ => ("headers", &mut bytes.headers),
@@ -62,9 +63,9 @@ fn damage(bytes: &mut VolumeBytes, random: &mut Random) -> String {
         if file.is_empty() {
             continue;
         }
-        let at = random.below(file.len() as u64) as usize;
-        let value = random.below(1 << 32) as u32;
-        let how = match random.below(8) {
+        let at = random.usize(..file.len());
+        let value = random.u32(..);
+        let how = match random.u64(..8) {
             0 => {
                 file.truncate(at);
                 "cut"
@@ -110,14 +111,14 @@ fn no_damage_makes_a_search_panic() {
     let (mut refused, mut reported) = (0u64, 0u64);
     let in_time = |&seed: &u64| seed < LEAST_TRIALS || start.elapsed() < TIME;
     for seed in (0..TRIALS).take_while(in_time) {
-        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let mut bytes = sound[random.below(2) as usize].clone();
+        let mut random = Rng::with_seed(seed);
+        let mut bytes = sound[random.usize(..2)].clone();
         let how = damage(&mut bytes, &mut random);
         // Each trial has a name of its own: a file that is rewritten counts as changed in this
         // process.
         let name = format!("bad-{seed}");
         directory.database(&name, &bytes);
-        let kind = random.below(SEARCHES.len() as u64) as usize;
+        let kind = random.usize(..SEARCHES.len());
         let mut plan = directory.plan(&name);
         SEARCHES[kind](&mut plan);
         let trial = format!("seed {seed}, search {kind}: {how}");

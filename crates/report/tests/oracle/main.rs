@@ -5,8 +5,9 @@ mod common;
 mod nucleotides;
 
 use common::bases::{Program, Reading, Search};
-use common::synth::{self, Random};
+use common::synth::{self, RandomSequences};
 use common::{Case, Entry, Run, Subjects, output, seg_yes, tabular};
+use fastrand::Rng;
 use fleetblast_oracle::{oracle, sample};
 use fleetblast_report::columns::Columns;
 use fleetblast_report::model::{Format, HitOrder, HspOrder, OutputOptions};
@@ -17,7 +18,7 @@ const ALL: &str = "qseqid qgi qacc qaccver qlen sseqid sallseqid sgi sallgi sacc
     qcovhsp qcovus";
 
 fn inputs(seed: u64) -> (Vec<Entry>, Vec<Entry>) {
-    let mut random = Random(seed);
+    let mut random = Rng::with_seed(seed);
     let queries = synth::queries(&mut random);
     let subjects = synth::subjects(&queries, &mut random);
     (queries, subjects)
@@ -270,7 +271,7 @@ fn many_definition_lines() {
     if oracle().is_none() {
         return;
     }
-    let letters = Random(12).protein(80);
+    let letters = Rng::with_seed(12).protein(80);
     let lines: Vec<_> = (0..10).map(|i| format!("lcl|line{i} title {i} <of> ten")).collect();
     let subjects = vec![(lines.join("\u{1}"), letters.clone())];
     let queries = vec![("&lt; (a query)  with,marks;".to_string(), letters)];

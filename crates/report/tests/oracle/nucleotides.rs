@@ -6,11 +6,12 @@ use fleetblast_seq::dust::DustParams;
 use fleetblast_stats::nucleotide::NucleotideScoring;
 
 use crate::check_formats;
-use crate::common::synth::{self, Random};
+use crate::common::synth;
 use crate::common::{Case, Run, Subjects, output, tabular};
+use fastrand::Rng;
 
 fn case(seed: u64, kind: Subjects) -> Case {
-    let mut random = Random(seed);
+    let mut random = Rng::with_seed(seed);
     let queries = synth::base_queries(&mut random);
     let subjects = synth::base_subjects(&queries, &mut random);
     Case::of_bases(queries, subjects, kind)

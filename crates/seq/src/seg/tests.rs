@@ -3,6 +3,8 @@
 
 #![expect(clippy::single_range_in_vec_init, reason = "lists of one range are meant")]
 
+use fastrand::Rng;
+
 use super::tables::{CLASS, CLASSES, entropy, state_vector};
 use super::*;
 use crate::alphabet::encode;
@@ -11,27 +13,18 @@ fn codes(letters: &str) -> Vec<u8> {
     letters.bytes().map(|letter| encode(letter).unwrap()).collect()
 }
 
-/// A seeded generator of sequences with ranges in which few letters prevail.
-struct Generator(u64);
-
-impl Generator {
-    fn next(&mut self, below: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % below
-    }
-
-    fn sequence(&mut self, length: usize) -> Vec<u8> {
-        let mut sequence = Vec::new();
-        while sequence.len() < length {
-            let (letters, stretch) = (1 + self.next(22), 1 + self.next(40));
-            let first = self.next(27);
-            for _ in 0..stretch {
-                sequence.push((1 + (first + self.next(letters)) % 27) as u8);
-            }
+/// Returns a sequence with ranges in which few letters prevail.
+fn random_sequence(random: &mut Rng, length: usize) -> Vec<u8> {
+    let mut sequence = Vec::new();
+    while sequence.len() < length {
+        let (letters, stretch) = (random.u8(1..=22), random.u8(1..=40));
+        let first = random.u8(..27);
+        for _ in 0..stretch {
+            sequence.push(1 + (first + random.u8(..letters)) % 27);
         }
-        sequence.truncate(length);
-        sequence
     }
+    sequence.truncate(length);
+    sequence
 }
 
 const PROTEIN: &str = "MKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQAPILSRVGDGTQDNLSGAEKAVQVKVKALPDAQFEVV\
@@ -65,11 +58,11 @@ fn parameters_are_corrected() {
 
 #[test]
 fn a_masker_keeps_nothing_between_sequences() {
-    let mut generator = Generator(11);
+    let mut random = Rng::with_seed(11);
     let mut masker = Masker::new(&SegParams::SUBJECT);
     for _ in 0..200 {
-        let length = generator.next(300) as usize;
-        let sequence = generator.sequence(length);
+        let length = random.usize(..300);
+        let sequence = random_sequence(&mut random, length);
         assert_eq!(masker.mask(&sequence), mask(&sequence, &SegParams::SUBJECT));
     }
 }
@@ -87,12 +80,12 @@ fn entropies(residues: &[u8], window: usize) -> Vec<Option<f64>> {
 
 #[test]
 fn the_estimate_decides_as_the_entropies_do() {
-    let mut generator = Generator(5);
+    let mut random = Rng::with_seed(5);
     for round in 0..300 {
-        let window = 1 + generator.next(30) as usize;
-        let locut = generator.next(430) as f64 / 100.0;
+        let window = random.usize(1..=30);
+        let locut = f64::from(random.u32(..430)) / 100.0;
         let params = SegParams { window: window as i32, locut, hicut: locut + 0.25 };
-        let sequence = generator.sequence(window + round);
+        let sequence = random_sequence(&mut random, window + round);
         let mut windows = Windows::new(params);
         windows.classify(&sequence);
         for (i, entropy) in entropies(&sequence, window).into_iter().enumerate() {
@@ -115,10 +108,10 @@ fn an_entropy_equal_to_the_cut_off_is_within() {
 
 #[test]
 fn trimming_skips_no_better_stretch() {
-    let mut generator = Generator(17);
+    let mut random = Rng::with_seed(17);
     for _ in 0..150 {
-        let length = 1 + generator.next(120) as usize;
-        let residues = generator.sequence(length);
+        let length = random.usize(1..=120);
+        let residues = random_sequence(&mut random, length);
         let trimmed = Trimmer::default().trim(&residues);
         assert_eq!(trimmed, trim::tests::by_definition(&residues));
     }

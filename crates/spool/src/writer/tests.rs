@@ -13,14 +13,8 @@ fn append(writer: &mut Writer, block: u64, contents: &[u8]) -> Result<Vec<Place>
 
 /// Bytes that zstd cannot compress.
 fn noise(length: usize) -> Vec<u8> {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 32) as u8
-    };
-    (0..length).map(|_| next()).collect()
+    let mut random = fastrand::Rng::with_seed(1);
+    (0..length).map(|_| random.u8(..)).collect()
 }
 
 fn run(root: &Path) -> Run {

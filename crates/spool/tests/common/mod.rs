@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use fastrand::Rng;
 use fleetblast_spool::{
     Checkpoint, DatabaseIdentity, Error, Identity, Key, Kind, Place, QueryHasher, Share, Start,
     VolumeIdentity, Writer,
@@ -39,26 +40,15 @@ pub fn identity() -> Identity {
     }
 }
 
-/// The pseudo-random numbers of a block: 32-bit xorshift, seeded by the block.
-fn numbers(block: u64) -> impl Iterator<Item = u32> {
-    let mut state = (block as u32).wrapping_mul(0x9e37_79b9) | 1;
-    std::iter::repeat_with(move || {
-        state ^= state << 13;
-        state ^= state >> 17;
-        state ^= state << 5;
-        state
-    })
-}
-
 /// The result of a block: from 0 to `most` bytes, incompressible for odd blocks.
 pub fn contents(block: u64, most: usize) -> Vec<u8> {
-    let mut numbers = numbers(block);
-    let length = numbers.next().map_or(0, |number| number as usize % (most + 1));
+    let mut random = Rng::with_seed(block);
+    let length = random.usize(..=most);
     if block % 2 == 1 {
-        return numbers.map(|number| (number >> 24) as u8).take(length).collect();
+        return (0..length).map(|_| random.u8(..)).collect();
     }
-    let line = numbers.map(|number| format!("q{block}\ts{}\t{}\n", number % 100, number % 10));
-    line.flat_map(String::into_bytes).take(length).collect()
+    let line = || format!("q{block}\ts{}\t{}\n", random.u8(..100), random.u8(..10));
+    std::iter::repeat_with(line).flat_map(String::into_bytes).take(length).collect()
 }
 
 /// Appends all of a block's result.

@@ -7,7 +7,7 @@ use std::process::Output;
 use fleetblast_oracle::sample;
 
 use super::{Bases, INPUT, MANY, Place, fasta, without_command};
-use crate::volumes::Random;
+use fastrand::Rng;
 
 const SHAPES: [&str; 4] = [
     "-ranks 3 -block_residues 700 -output individual",
@@ -89,7 +89,7 @@ fn with_a_checkpoint_too() {
 #[test]
 fn a_batch_without_letters_ends_the_report() {
     let place = Place::new();
-    let mut bases = Bases(Random(9));
+    let mut bases = Bases(Rng::with_seed(9));
     let sequence = bases.some(5000);
     place.database("db", std::slice::from_ref(&sequence));
     place.write("stopped.fa", &(fasta("q", std::slice::from_ref(&sequence)) + ">e\n>f\n"));

@@ -1,23 +1,30 @@
 //! Sequences that are alike, so that queries have hits everywhere in a database.
 
-use crate::volumes::Random;
+use crate::volumes::protein;
+use fastrand::Rng;
 
 /// Residues of each sequence.
 pub const LENGTH: usize = 160;
 
+/// Returns a copy of a protein with this percentage of its letters replaced.
+pub fn mutated(random: &mut Rng, parent: &[u8], percent: u64) -> Vec<u8> {
+    let mut copy = parent.to_vec();
+    for letter in &mut copy {
+        if random.u64(..100) < percent {
+            *letter = protein(random, 1)[0];
+        }
+    }
+    copy
+}
+
 /// As many sequences, each like some of the others, the same for each seed.
 pub fn family(seed: u64, count: usize) -> Vec<(String, Vec<u8>)> {
-    let mut random = Random(seed);
+    let mut random = Rng::with_seed(seed);
     // The ancestors are those of all seeds.
-    let mut ancestral = Random(77);
-    let ancestors: Vec<_> = (0..6).map(|_| ancestral.protein(LENGTH)).collect();
+    let mut ancestral = Rng::with_seed(77);
+    let ancestors: Vec<_> = (0..6).map(|_| protein(&mut ancestral, LENGTH)).collect();
     let mut member = |number: usize| {
-        let mut letters = ancestors[number % ancestors.len()].clone();
-        for letter in &mut letters {
-            if random.below(100) < 30 {
-                *letter = random.protein(1)[0];
-            }
-        }
+        let letters = mutated(&mut random, &ancestors[number % ancestors.len()], 30);
         (format!("s{number} of a family"), letters)
     };
     (0..count).map(&mut member).collect()

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::sites::*;
 use crate::patience::wait_until;
 use crate::proxy::Proxy;
-use crate::volumes::Random;
+use fastrand::Rng;
 
 /// Kills a search once the other site has received `more` further bytes, if it is not over by then.
 pub(super) fn kill_after(mut search: Command, spool: &Path, more: u64) -> ExitStatus {
@@ -144,9 +144,9 @@ fn a_killed_receiver_goes_on_with_what_it_has() {
 #[test]
 fn a_killed_search_of_nucleotides_goes_on_with_the_same_batches() {
     let sites = Sites::new(1);
-    let mut random = Random(3);
+    let mut random = Rng::with_seed(3);
     let mut bases = |count: usize| -> String {
-        (0..count).map(|_| char::from(b"ACGT"[random.below(4) as usize])).collect()
+        (0..count).map(|_| char::from(b"ACGT"[random.usize(..4)])).collect()
     };
     let subjects: Vec<String> = (0..20).map(|_| bases(3000)).collect();
     let text = |number: usize, letters: &str| format!(">s{number}\n{letters}\n");

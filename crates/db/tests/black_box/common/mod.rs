@@ -1,36 +1,17 @@
-//! Databases written byte by byte, and a seeded generator of sequences.
+//! Databases written byte by byte, and random proteins.
 
 // Each test file uses its own part of this module.
 #![allow(dead_code)]
 
 use std::path::Path;
 
+use fastrand::Rng;
 use fleetblast_db::VolumeBytes;
 use fleetblast_seq::alphabet;
 
-/// A small generator with a fixed sequence for each seed.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % bound
-    }
-
-    /// An index of a list of that length.
-    pub fn index(&mut self, length: usize) -> usize {
-        self.below(length as u64) as usize
-    }
-
-    /// One of several values.
-    pub fn pick<'a, T: ?Sized>(&mut self, from: &[&'a T]) -> &'a T {
-        from[self.index(from.len())]
-    }
-
-    /// Letters of the 20 standard residues and X.
-    pub fn protein(&mut self, length: usize) -> Vec<u8> {
-        (0..length).map(|_| b"ACDEFGHIKLMNPQRSTVWYX"[self.below(21) as usize]).collect()
-    }
+/// Returns random letters of the 20 standard residues and X.
+pub fn protein(random: &mut Rng, length: usize) -> Vec<u8> {
+    (0..length).map(|_| b"ACDEFGHIKLMNPQRSTVWYX"[random.usize(..21)]).collect()
 }
 
 /// NCBIstdaa codes of letters.
@@ -40,11 +21,11 @@ pub fn codes(letters: &[u8]) -> Vec<u8> {
 
 /// `count` pairs of definition line and letters; lengths up to 60.
 pub fn entries(seed: u64, count: usize) -> Vec<(String, Vec<u8>)> {
-    let mut random = Random(seed);
+    let mut random = Rng::with_seed(seed);
     (0..count)
         .map(|i| {
-            let length = 1 + random.below(60) as usize;
-            (format!("s{i} protein number {i}"), random.protein(length))
+            let length = random.usize(1..=60);
+            (format!("s{i} protein number {i}"), protein(&mut random, length))
         })
         .collect()
 }

@@ -6,8 +6,8 @@ use super::queries::{PIECE, ordinary};
 use crate::bases::Bases;
 use crate::fasta::{self, Record};
 use crate::fixtures::{Recipe, listed, numbered, rng_for, titled};
-use crate::rng::Rng;
 use crate::synth::{self, BASES};
+use fastrand::Rng;
 
 /// Returns every database; those that an alias names come before it.
 pub fn all(bases: &Bases, parents: &Parents) -> Vec<Recipe> {
@@ -67,7 +67,7 @@ pub(super) fn part(bases: &Bases, parents: &Parents) -> Vec<Record> {
     let mut rng = rng_for("part of bases");
     let mut records: Vec<Record> = (0..200)
         .map(|i| {
-            let length = rng.between(60, 1_500);
+            let length = rng.usize(60..=1_500);
             Record::new(format!("piece{i} of a genome"), piece(&mut rng, bases, length))
         })
         .collect();
@@ -120,7 +120,7 @@ fn repeats(parents: &Parents) -> Vec<u8> {
     let mut rng = rng_for("repeats of bases");
     let made = |i: usize| {
         let parent = &parents.repeats[i % parents.repeats.len()].seq;
-        let rate = rng.unit() * 0.2;
+        let rate = rng.f64() * 0.2;
         let copy = BASES.mutate(&mut rng, parent, rate);
         let seq = match i % 5 {
             0 => BASES.tandem(&mut rng, &copy, 2, 0.05),
@@ -151,7 +151,7 @@ fn low_complexity(parents: &Parents) -> Vec<u8> {
     let mut rng = rng_for("low bases");
     let made = |i: usize| match i % 10 {
         9 => {
-            let length = rng.between(20, 400);
+            let length = rng.usize(20..=400);
             BASES.low_complexity(&mut rng, length)
         }
         k => BASES.mutate(&mut rng, &parents.low[i % parents.low.len()].seq, 0.02 * k as f64),
@@ -178,7 +178,7 @@ fn ambiguous(parents: &Parents) -> Vec<u8> {
     let made = |i: usize| {
         let parent = &parents.plain[i % parents.plain.len()].seq;
         let copy = BASES.mutate(&mut rng, parent, 0.03);
-        let run = b"N".repeat(rng.between(1, 60));
+        let run = b"N".repeat(rng.usize(1..=60));
         match i % 6 {
             0 => BASES.odd_letters(&mut rng, &copy, 0.002),
             1 => BASES.odd_letters(&mut rng, &copy, 0.05),
@@ -245,7 +245,7 @@ fn long(bases: &Bases, parents: &Parents) -> Vec<Recipe> {
     for parent in &parents.plain {
         let copy = BASES.mutate(&mut rng, &parent.seq, 0.05);
         seq.extend(BASES.odd_letters(&mut rng, &copy, 0.01));
-        let length = rng.between(0, 4_000);
+        let length = rng.usize(0..=4_000);
         seq.extend(piece(&mut rng, bases, length));
     }
     seq.extend(end);

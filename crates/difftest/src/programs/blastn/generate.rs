@@ -4,9 +4,10 @@ use super::parents::{either_strand, palindrome, piece};
 use crate::bases::Bases;
 use crate::fasta::Record;
 use crate::program::{Target, Trial};
-use crate::rng::Rng;
+use crate::rng::Draw;
 use crate::synth::{self, BASES};
 use crate::workspace::Source;
+use fastrand::Rng;
 
 /// Reason why nucleic acids are there: they are read before the first trial.
 const NO_BASES: &str = "the tester has read its nucleic acids";
@@ -17,7 +18,7 @@ pub fn trial(rng: &mut Rng, source: &Source) -> Trial {
     let parents = parents(rng, bases);
     let subjects = subjects(rng, bases, &parents);
     let queries = queries(rng, bases, &parents);
-    let target = match rng.below(20) {
+    let target = match rng.usize(..20) {
         0..=7 => Target::Plain,
         8..=10 => Target::Masked,
         11..=12 => Target::Parsed,
@@ -32,16 +33,16 @@ pub fn trial(rng: &mut Rng, source: &Source) -> Trial {
 
 /// Draws a few ancestors of queries and subjects, so that there are hits.
 fn parents(rng: &mut Rng, bases: &Bases) -> Vec<Vec<u8>> {
-    let count = rng.between(1, 5);
+    let count = rng.usize(1..=5);
     (0..count)
         .map(|_| {
-            let length = rng.between(30, 900);
+            let length = rng.usize(30..=900);
             let part = piece(rng, bases, length);
-            match rng.below(10) {
+            match rng.usize(..10) {
                 0..=1 => {
-                    let length = rng.between(2, 60);
+                    let length = rng.usize(2..=60);
                     let unit = synth::fragment(rng, &part, length);
-                    let times = rng.between(2, 12);
+                    let times = rng.usize(2..=12);
                     BASES.tandem(rng, &unit, times, 0.04)
                 }
                 2 => palindrome(rng, &part[..part.len().min(150)]),
@@ -52,12 +53,12 @@ fn parents(rng: &mut Rng, bases: &Bases) -> Vec<Vec<u8>> {
 }
 
 fn subjects(rng: &mut Rng, bases: &Bases, parents: &[Vec<u8>]) -> Vec<Record> {
-    let count = match rng.below(100) {
-        0..=29 => rng.between(1, 6),
-        30..=79 => rng.between(6, 40),
-        80..=96 => rng.between(40, 120),
-        97..=98 => rng.between(300, 900),
-        _ => rng.between(900, 1_800),
+    let count = match rng.usize(..100) {
+        0..=29 => rng.usize(1..=6),
+        30..=79 => rng.usize(6..=40),
+        80..=96 => rng.usize(40..=120),
+        97..=98 => rng.usize(300..=900),
+        _ => rng.usize(900..=1_800),
     };
     // With many subjects these are short, and one family dominates, to fill preliminary lists.
     let crowd = count > 250;
@@ -75,13 +76,13 @@ fn subjects(rng: &mut Rng, bases: &Bases, parents: &[Vec<u8>]) -> Vec<Record> {
 
 /// Draws a subject longer than the window that BLAST+ aligns.
 fn long_subject(rng: &mut Rng, bases: &Bases, parents: &[Vec<u8>]) -> Vec<u8> {
-    let length = rng.between(20_000, 130_000);
+    let length = rng.usize(20_000..=130_000);
     let mut seq = Vec::new();
     while seq.len() < length {
-        let size = rng.between(100, 9_000);
+        let size = rng.usize(100..=9_000);
         seq.extend(piece(rng, bases, size));
         let parent = rng.pick(parents);
-        let rate = rng.unit() * 0.2;
+        let rate = rng.f64() * 0.2;
         let copy = BASES.mutate(rng, parent, rate);
         seq.extend(either_strand(rng, copy));
     }
@@ -92,19 +93,19 @@ fn subject(rng: &mut Rng, bases: &Bases, parents: &[Vec<u8>], crowd: bool) -> Ve
     let parent = if crowd { &parents[0] } else { rng.pick(parents) };
     let related = if crowd { 0.9 } else { 0.7 };
     let mut seq = if rng.chance(related) {
-        let rate = rng.unit() * rng.unit() * 0.4;
+        let rate = rng.f64() * rng.f64() * 0.4;
         let copy = BASES.mutate(rng, parent, rate);
-        match rng.below(9) {
+        match rng.usize(..9) {
             0 => {
-                let length = rng.between(5, 200);
+                let length = rng.usize(5..=200);
                 synth::fragment(rng, &copy, length)
             }
             1 => {
-                let rate = rng.unit() * 0.1;
+                let rate = rng.f64() * 0.1;
                 BASES.tandem(rng, &copy, 2, rate)
             }
             2 | 3 => {
-                let length = rng.between(20, 600);
+                let length = rng.usize(20..=600);
                 let host = piece(rng, bases, length);
                 synth::insert(rng, &host, &copy)
             }
@@ -126,22 +127,22 @@ fn subject(rng: &mut Rng, bases: &Bases, parents: &[Vec<u8>], crowd: bool) -> Ve
 
 /// Draws a real piece, a shuffled parent, random bases, or low complexity.
 fn unrelated(rng: &mut Rng, bases: &Bases, parent: &[u8]) -> Vec<u8> {
-    match rng.below(8) {
+    match rng.usize(..8) {
         0..=3 => {
-            let length = rng.between(10, 900);
+            let length = rng.usize(10..=900);
             piece(rng, bases, length)
         }
         4 => synth::shuffle(rng, parent),
         5 => {
-            let length = rng.between(1, 400);
+            let length = rng.usize(1..=400);
             synth::random(rng, BASES.usual, length)
         }
         6 => {
-            let length = rng.between(1, 200);
+            let length = rng.usize(1..=200);
             BASES.low_complexity(rng, length)
         }
         _ => {
-            let length = rng.between(1, 14);
+            let length = rng.usize(1..=14);
             synth::random(rng, BASES.usual, length)
         }
     }
@@ -151,16 +152,16 @@ fn unrelated(rng: &mut Rng, bases: &Bases, parent: &[u8]) -> Vec<u8> {
 /// empty sequence.
 fn decorate(rng: &mut Rng, seq: &mut Vec<u8>) {
     if rng.chance(0.12) {
-        let length = rng.between(5, 90);
+        let length = rng.usize(5..=90);
         let run = BASES.low_complexity(rng, length);
         *seq = synth::insert(rng, seq, &run);
     }
     if rng.chance(0.1) {
-        let rate = rng.unit() * rng.unit() * 0.1;
+        let rate = rng.f64() * rng.f64() * 0.1;
         *seq = BASES.odd_letters(rng, seq, rate);
     }
     if rng.chance(0.06) {
-        let run = b"N".repeat(rng.between(1, 80));
+        let run = b"N".repeat(rng.usize(1..=80));
         *seq = synth::insert(rng, seq, &run);
     }
     if seq.is_empty() {
@@ -172,16 +173,16 @@ fn decorate(rng: &mut Rng, seq: &mut Vec<u8>) {
 }
 
 fn queries(rng: &mut Rng, bases: &Bases, parents: &[Vec<u8>]) -> Vec<Record> {
-    let count = match rng.below(100) {
-        0..=5 => rng.between(10, 60),
-        6 => rng.between(60, 300),
-        _ => rng.between(1, 4),
+    let count = match rng.usize(..100) {
+        0..=5 => rng.usize(10..=60),
+        6 => rng.usize(60..=300),
+        _ => rng.usize(1..=4),
     };
     let mut seqs: Vec<Vec<u8>> = (0..count).map(|_| query(rng, bases, parents)).collect();
     if rng.chance(0.05) {
         // Longer than the first batch, and than the limit of the small table.
         let long = long_subject(rng, bases, parents);
-        let at = rng.below(seqs.len() + 1);
+        let at = rng.usize(..=seqs.len());
         seqs.insert(at, long);
     }
     name("q", seqs)
@@ -189,14 +190,14 @@ fn queries(rng: &mut Rng, bases: &Bases, parents: &[Vec<u8>]) -> Vec<Record> {
 
 fn query(rng: &mut Rng, bases: &Bases, parents: &[Vec<u8>]) -> Vec<u8> {
     let parent = rng.pick(parents);
-    let seq = match rng.below(12) {
+    let seq = match rng.usize(..12) {
         0..=4 => parent.clone(),
         5..=6 => {
-            let rate = rng.unit() * 0.25;
+            let rate = rng.f64() * 0.25;
             BASES.mutate(rng, parent, rate)
         }
         7 => {
-            let length = rng.between(1, 40);
+            let length = rng.usize(1..=40);
             synth::fragment(rng, parent, length)
         }
         8..=9 => {

@@ -3,7 +3,8 @@
 use super::BLASTN;
 use crate::fuzz::options::{Choice, TAXA};
 use crate::program::{LISTED, Target, Trial};
-use crate::rng::Rng;
+use crate::rng::Draw;
+use fastrand::Rng;
 
 /// Scores with all gap costs that have statistics: reward, penalty, and costs.
 const SCORES: &[(&str, &str, &str)] = &[
@@ -51,7 +52,7 @@ pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
 /// Chooses task, word size, templates and windows, which must fit each other.
 fn words(choice: &mut Choice) {
     choice.maybe(0.15, "-strand", &["plus", "minus", "both"]);
-    match choice.rng.below(20) {
+    match choice.rng.usize(..20) {
         0..=5 => {
             choice.maybe(0.2, "-task", &["megablast"]);
             choice.maybe(
@@ -112,7 +113,7 @@ fn limits(choice: &mut Choice) {
     choice.maybe(0.06, "-qcov_hsp_perc", &["10", "50", "80", "99.5", "100"]);
     choice.maybe(0.1, "-perc_identity", &["0", "70", "85.5", "95", "99.9", "100"]);
     choice.flag(0.05, "-subject_besthit");
-    match choice.rng.below(16) {
+    match choice.rng.usize(..16) {
         0 => choice.maybe(1.0, "-culling_limit", &["1", "2", "3", "5", "20", "2147483647"]),
         1 => {
             let overhang = *choice.rng.pick(&["0.1", "0.25", "0.4"]);
@@ -124,7 +125,7 @@ fn limits(choice: &mut Choice) {
 }
 
 fn statistics(choice: &mut Choice, trial: &Trial) {
-    match choice.rng.below(20) {
+    match choice.rng.usize(..20) {
         0..=5 => choice.maybe(
             1.0,
             "-evalue",
@@ -134,7 +135,7 @@ fn statistics(choice: &mut Choice, trial: &Trial) {
         7 => choice.maybe(1.0, "-evalue", &["1e-300", "1e-180", "1e-100", "10.0"]),
         _ => {}
     }
-    match choice.rng.below(20) {
+    match choice.rng.usize(..20) {
         0 => choice.maybe(1.0, "-dbsize", &["1", "5000", "100000000", "100000000000"]),
         1 => choice.maybe(1.0, "-searchsp", &["1", "1000", "1000000", "10000000000"]),
         _ => {}
@@ -157,7 +158,7 @@ fn restriction(choice: &mut Choice, trial: &Trial) {
     }
     let is_parsed = matches!(trial.target, Target::Parsed | Target::Masked | Target::Aliased);
     if is_parsed && choice.wants(0.3) {
-        match choice.rng.below(8) {
+        match choice.rng.usize(..8) {
             0..=3 => choice.add(&["-seqidlist", LISTED]),
             4..=6 => choice.add(&["-negative_seqidlist", LISTED]),
             _ => {
@@ -182,7 +183,7 @@ fn threads(choice: &mut Choice, trial: &Trial) {
 
 fn format(choice: &mut Choice) {
     choice.flag(0.05, "-parse_deflines");
-    match choice.rng.below(20) {
+    match choice.rng.usize(..20) {
         0..=1 => {
             choice.maybe(0.1, "-line_length", &["1", "7", "59", "100"]);
             choice.maybe(0.1, "-sorthsps", &["0", "1", "2", "3", "4"]);

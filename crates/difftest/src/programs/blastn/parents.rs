@@ -3,8 +3,9 @@
 use crate::bases::Bases;
 use crate::fasta::Record;
 use crate::fixtures::rng_for;
-use crate::rng::Rng;
+use crate::rng::Draw;
 use crate::synth::{self, BASES};
+use fastrand::Rng;
 
 /// Ancestors of queries and subjects.
 pub struct Parents {
@@ -21,7 +22,7 @@ impl Parents {
     pub fn from_bases(bases: &Bases) -> Parents {
         let mut rng = rng_for("bases");
         let plain = (0..8).map(|i| {
-            let length = rng.between(250, 900);
+            let length = rng.usize(250..=900);
             Record::new(format!("piece_{i} of a genome"), piece(&mut rng, bases, length))
         });
         let plain: Vec<Record> = plain.collect();
@@ -48,7 +49,7 @@ pub fn either_strand(rng: &mut Rng, seq: Vec<u8>) -> Vec<u8> {
 
 /// Returns a sequence followed by its reverse complement, with a few bases between them or none.
 pub fn palindrome(rng: &mut Rng, seq: &[u8]) -> Vec<u8> {
-    let length = rng.below(20);
+    let length = rng.usize(..20);
     let between = synth::random(rng, BASES.usual, length);
     [seq, &between, &synth::reverse_complement(seq)].concat()
 }
@@ -56,9 +57,9 @@ pub fn palindrome(rng: &mut Rng, seq: &[u8]) -> Vec<u8> {
 /// Returns a flank, a unit of 20 to 90 bases three to eight times with mutations, some on the other
 /// strand, and a flank.
 fn repeat(rng: &mut Rng, plain: &[Record]) -> Vec<u8> {
-    let length = rng.between(20, 90);
+    let length = rng.usize(20..=90);
     let unit = synth::fragment(rng, &plain[1].seq, length);
-    let times = rng.between(3, 8);
+    let times = rng.usize(3..=8);
     let middle: Vec<u8> = (0..times)
         .flat_map(|_| {
             let copy = BASES.mutate(rng, &unit, 0.06);
@@ -74,7 +75,7 @@ fn repeat(rng: &mut Rng, plain: &[Record]) -> Vec<u8> {
 fn low(rng: &mut Rng, plain: &[Record]) -> Vec<u8> {
     let mut seq = rng.pick(plain).seq.clone();
     for _ in 0..2 {
-        let length = rng.between(20, 80);
+        let length = rng.usize(20..=80);
         let run = BASES.low_complexity(rng, length);
         seq = synth::insert(rng, &seq, &run);
     }

@@ -7,8 +7,9 @@ use super::parents::{Parents, either_strand, palindrome, piece};
 use crate::bases::Bases;
 use crate::fasta::{self, Record};
 use crate::fixtures::{numbered, rng_for, titled};
-use crate::rng::Rng;
+use crate::rng::Draw;
 use crate::synth::{self, BASES};
+use fastrand::Rng;
 
 /// Bases of a segment, as BLAST+ cuts a long subject.
 pub(super) const PIECE: usize = 5_000_000;
@@ -80,7 +81,7 @@ fn long(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
     let mut made = |length: usize| {
         let mut seq = Vec::new();
         while seq.len() < length {
-            let size = rng.between(100, 3_000);
+            let size = rng.usize(100..=3_000);
             seq.extend(piece(&mut rng, bases, size));
             let parent = rng.pick(&parents.plain);
             let copy = BASES.mutate(&mut rng, &parent.seq, 0.08);
@@ -111,7 +112,7 @@ fn long(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
 fn masked_pieces(mut seq: Vec<u8>, parents: &Parents) -> Vec<u8> {
     let mut rng = rng_for("masked pieces");
     for at in (500..seq.len() - 2_000).step_by(1_500) {
-        let run = rng.between(1, 90);
+        let run = rng.usize(1..=90);
         seq[at..at + run].make_ascii_lowercase();
         if rng.chance(0.2) {
             let low = rng.pick(&parents.low);

@@ -2,16 +2,17 @@
 
 use crate::fasta::Record;
 use crate::program::{Target, Trial};
-use crate::rng::Rng;
+use crate::rng::Draw;
 use crate::synth::{self, PROTEIN};
 use crate::workspace::Source;
+use fastrand::Rng;
 
 /// Draws a random trial without options.
 pub fn trial(rng: &mut Rng, source: &Source) -> Trial {
     let parents = parents(rng, source);
     let subjects = subjects(rng, source, &parents);
     let queries = queries(rng, source, &parents);
-    let target = match rng.below(20) {
+    let target = match rng.usize(..20) {
         0..=7 => Target::Plain,
         8..=10 => Target::Masked,
         11..=12 => Target::Parsed,
@@ -33,16 +34,16 @@ pub fn trial(rng: &mut Rng, source: &Source) -> Trial {
 
 /// Draws a few ancestors of queries and subjects, so that there are hits.
 fn parents(rng: &mut Rng, source: &Source) -> Vec<Vec<u8>> {
-    let count = rng.between(1, 6);
+    let count = rng.usize(1..=6);
     (0..count)
         .map(|_| {
-            let length = rng.between(30, 400);
+            let length = rng.usize(30..=400);
             let real = rng.pick(&source.proteins);
             let part = synth::fragment(rng, &real.seq, length);
             if rng.chance(0.2) {
-                let unit_length = rng.between(8, 60);
+                let unit_length = rng.usize(8..=60);
                 let unit = synth::fragment(rng, &part, unit_length);
-                let times = rng.between(2, 10);
+                let times = rng.usize(2..=10);
                 return PROTEIN.tandem(rng, &unit, times, 0.15);
             }
             part
@@ -51,12 +52,12 @@ fn parents(rng: &mut Rng, source: &Source) -> Vec<Vec<u8>> {
 }
 
 fn subjects(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<Record> {
-    let count = match rng.below(100) {
-        0..=24 => rng.between(1, 10),
-        25..=69 => rng.between(10, 60),
-        70..=96 => rng.between(60, 200),
-        97..=98 => rng.between(300, 1_200),
-        _ => rng.between(1_200, 3_000),
+    let count = match rng.usize(..100) {
+        0..=24 => rng.usize(1..=10),
+        25..=69 => rng.usize(10..=60),
+        70..=96 => rng.usize(60..=200),
+        97..=98 => rng.usize(300..=1_200),
+        _ => rng.usize(1_200..=3_000),
     };
     // With many subjects these are short, and one family dominates, to fill preliminary lists.
     let crowd = count > 300;
@@ -67,7 +68,7 @@ fn subjects(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<Record> 
         seqs.push(seq);
     }
     if rng.chance(0.03) {
-        let length = rng.between(3_000, 60_000);
+        let length = rng.usize(3_000..=60_000);
         let mut long = synth::chimera(rng, &source.proteins, length);
         long = synth::insert(rng, &long, &parents[0]);
         seqs.push(long);
@@ -79,20 +80,20 @@ fn subject(rng: &mut Rng, source: &Source, parents: &[Vec<u8>], crowd: bool) -> 
     let parent = if crowd { &parents[0] } else { rng.pick(parents) };
     let related = if crowd { 0.9 } else { 0.6 };
     let mut seq = if rng.chance(related) {
-        let rate = rng.unit() * 0.85;
+        let rate = rng.f64() * 0.85;
         let copy = PROTEIN.mutate(rng, parent, rate);
-        match rng.below(8) {
+        match rng.usize(..8) {
             0 => {
-                let length = rng.between(5, 200);
+                let length = rng.usize(5..=200);
                 synth::fragment(rng, &copy, length)
             }
             1 => {
-                let rate = rng.unit() * 0.3;
+                let rate = rng.f64() * 0.3;
                 PROTEIN.tandem(rng, &copy, 2, rate)
             }
             2 | 3 => {
                 let real = rng.pick(&source.proteins);
-                let length = rng.between(20, 300);
+                let length = rng.usize(20..=300);
                 let host = synth::fragment(rng, &real.seq, length);
                 synth::insert(rng, &host, &copy)
             }
@@ -112,23 +113,23 @@ fn subject(rng: &mut Rng, source: &Source, parents: &[Vec<u8>], crowd: bool) -> 
 
 /// Draws a real protein, a shuffled parent, random letters, or low complexity.
 fn unrelated(rng: &mut Rng, source: &Source, parent: &[u8]) -> Vec<u8> {
-    match rng.below(8) {
+    match rng.usize(..8) {
         0..=3 => {
             let real = rng.pick(&source.proteins);
-            let length = rng.between(10, 500);
+            let length = rng.usize(10..=500);
             synth::fragment(rng, &real.seq, length)
         }
         4 => synth::shuffle(rng, parent),
         5 => {
-            let length = rng.between(1, 300);
+            let length = rng.usize(1..=300);
             synth::random(rng, parent, length)
         }
         6 => {
-            let length = rng.between(1, 100);
+            let length = rng.usize(1..=100);
             PROTEIN.low_complexity(rng, length)
         }
         _ => {
-            let length = rng.between(1, 12);
+            let length = rng.usize(1..=12);
             synth::random(rng, PROTEIN.usual, length)
         }
     }
@@ -137,12 +138,12 @@ fn unrelated(rng: &mut Rng, source: &Source, parent: &[u8]) -> Vec<u8> {
 /// Sometimes adds a low-complexity run, odd letters, or lower case; never makes an empty sequence.
 fn decorate(rng: &mut Rng, seq: &mut Vec<u8>) {
     if rng.chance(0.12) {
-        let length = rng.between(5, 60);
+        let length = rng.usize(5..=60);
         let run = PROTEIN.low_complexity(rng, length);
         *seq = synth::insert(rng, seq, &run);
     }
     if rng.chance(0.08) {
-        let rate = rng.unit() * 0.1;
+        let rate = rng.f64() * 0.1;
         *seq = PROTEIN.odd_letters(rng, seq, rate);
     }
     if seq.is_empty() {
@@ -154,12 +155,12 @@ fn decorate(rng: &mut Rng, seq: &mut Vec<u8>) {
 }
 
 fn queries(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<Record> {
-    let count = if rng.chance(0.04) { rng.between(10, 40) } else { rng.between(1, 4) };
+    let count = if rng.chance(0.04) { rng.usize(10..=40) } else { rng.usize(1..=4) };
     let mut seqs: Vec<Vec<u8>> = (0..count).map(|_| query(rng, source, parents)).collect();
     if rng.chance(0.02) {
-        for _ in 0..rng.between(1, 3) {
+        for _ in 0..rng.usize(1..=3) {
             seqs.push(long_query(rng, source, parents));
-            for _ in 0..rng.below(3) {
+            for _ in 0..rng.usize(..3) {
                 seqs.push(query(rng, source, parents));
             }
         }
@@ -171,12 +172,12 @@ fn queries(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<Record> {
 /// query that reaches 10,000 residues, and cuts batches from 19,800 residues on in chunks.
 fn long_query(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<u8> {
     let lengths = [5_000, 9_000, 9_890, 9_990, 15_000, 19_700, 19_790, 25_000, 29_600, 31_000];
-    let length = *rng.pick(&lengths) + rng.below(220);
+    let length = *rng.pick(&lengths) + rng.usize(..220);
     let mut seq = Vec::new();
     while seq.len() < length {
         if rng.chance(0.3) {
             let parent = rng.pick(parents);
-            let rate = rng.unit() * 0.5;
+            let rate = rng.f64() * 0.5;
             seq.extend(PROTEIN.mutate(rng, parent, rate));
         } else {
             seq.extend_from_slice(&rng.pick(&source.proteins).seq);
@@ -185,7 +186,7 @@ fn long_query(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<u8> {
     seq.truncate(length);
     if rng.chance(0.3) {
         // Pieces of a chunk treat masks in their own way.
-        for _ in 0..rng.between(1, 20) {
+        for _ in 0..rng.usize(1..=20) {
             seq = synth::lower_case_runs(rng, &seq);
         }
     }
@@ -195,14 +196,14 @@ fn long_query(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<u8> {
 
 fn query(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<u8> {
     let parent = rng.pick(parents);
-    let mut seq = match rng.below(12) {
+    let mut seq = match rng.usize(..12) {
         0..=4 => parent.clone(),
         5..=6 => {
-            let rate = rng.unit() * 0.6;
+            let rate = rng.f64() * 0.6;
             PROTEIN.mutate(rng, parent, rate)
         }
         7 => {
-            let length = rng.between(3, 30);
+            let length = rng.usize(3..=30);
             synth::fragment(rng, parent, length)
         }
         8..=9 => {
@@ -225,9 +226,10 @@ fn name(prefix: &str, seqs: Vec<Vec<u8>>) -> Vec<Record> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rng;
 
     fn source() -> Source {
-        let mut rng = Rng::new(5);
+        let mut rng = Rng::with_seed(5);
         let record = |i: usize, rng: &mut Rng| {
             Record::new(format!("p{i}"), synth::random(rng, PROTEIN.usual, 60 + 10 * i))
         };
@@ -239,8 +241,8 @@ mod tests {
     fn the_seed_decides_everything_and_nothing_is_empty() {
         let source = source();
         for index in 0..60 {
-            let a = trial(&mut Rng::for_item(9, index), &source);
-            let b = trial(&mut Rng::for_item(9, index), &source);
+            let a = trial(&mut rng::for_item(9, index), &source);
+            let b = trial(&mut rng::for_item(9, index), &source);
             assert_eq!((&a.queries, &a.subjects), (&b.queries, &b.subjects));
             assert!(!a.queries.is_empty() && !a.subjects.is_empty());
             assert!(a.queries.iter().chain(&a.subjects).all(|r| !r.seq.is_empty()));

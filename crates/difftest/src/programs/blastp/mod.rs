@@ -13,9 +13,10 @@ use crate::kind::Kind;
 use crate::program::Large;
 use crate::program::Program;
 use crate::program::Victim;
-use crate::rng::Rng;
+use crate::rng::Draw;
 use crate::synth::{self, PROTEIN};
 use crate::workspace::Source;
+use fastrand::Rng;
 
 /// The program.
 pub static BLASTP: Program = Program {
@@ -122,10 +123,10 @@ fn ordinary(source: &Source) -> Vec<Record> {
 
 /// Returns a flank, a unit of 25 to 60 residues three to seven times with mutations, and a flank.
 fn repeat(rng: &mut Rng, plain: &[Record]) -> Vec<u8> {
-    let unit_length = rng.between(25, 60);
+    let unit_length = rng.usize(25..=60);
     let origin = rng.pick(plain);
     let unit = synth::fragment(rng, &origin.seq, unit_length);
-    let times = rng.between(3, 7);
+    let times = rng.usize(3..=7);
     let middle = PROTEIN.tandem(rng, &unit, times, 0.15);
     let left = synth::fragment(rng, &plain[0].seq, 70);
     let right = synth::fragment(rng, &plain[plain.len() - 1].seq, 70);
@@ -136,7 +137,7 @@ fn repeat(rng: &mut Rng, plain: &[Record]) -> Vec<u8> {
 fn low(rng: &mut Rng, plain: &[Record]) -> Vec<u8> {
     let mut seq = rng.pick(plain).seq.clone();
     for _ in 0..2 {
-        let length = rng.between(15, 50);
+        let length = rng.usize(15..=50);
         let run = PROTEIN.low_complexity(rng, length);
         seq = synth::insert(rng, &seq, &run);
     }

@@ -3,7 +3,8 @@
 use super::BLASTP;
 use crate::fuzz::options::{Choice, TAXA, bears_smith_waterman};
 use crate::program::{LISTED, Target, Trial};
-use crate::rng::Rng;
+use crate::rng::Draw;
+use fastrand::Rng;
 
 /// Matrices with all gap costs that have statistics; the first pair is the default.
 const MATRICES: &[(&str, &str)] = &[
@@ -44,7 +45,7 @@ impl Choice<'_> {
     /// a low threshold has too many words to be fast.
     fn words(&mut self) {
         // The large table takes BLAST+ longer than the usual search.
-        match self.rng.below(64) {
+        match self.rng.usize(..64) {
             0..=3 => self.add(&["-task", "blastp-fast"]),
             4..=5 => {
                 let size = *self.rng.pick(&["6", "7"]);
@@ -105,7 +106,7 @@ impl Choice<'_> {
         self.maybe(0.1, "-max_hsps", &["1", "2", "4"]);
         self.maybe(0.06, "-qcov_hsp_perc", &["10", "50", "80", "99.5", "100"]);
         self.flag(0.05, "-subject_besthit");
-        match self.rng.below(20) {
+        match self.rng.usize(..20) {
             0 => self.maybe(1.0, "-culling_limit", &["1", "2", "3", "5", "20", "2147483646"]),
             1 => {
                 let overhang = *self.rng.pick(&["0.1", "0.25", "0.4"]);
@@ -123,7 +124,7 @@ impl Choice<'_> {
         // In too small a space, which lists and ranges reduce further, Smith-Waterman alignments
         // with a score of 0 are significant. BLAST+ then fails, or repeats them for ever.
         let tiny = !self.has("-use_sw_tback");
-        match self.rng.below(20) {
+        match self.rng.usize(..20) {
             0..=6 if tiny => self.maybe(1.0, "-evalue", &usual),
             0..=6 => self.maybe(1.0, "-evalue", &usual[..5]),
             7 if tiny => self.maybe(1.0, "-evalue", &high),
@@ -134,7 +135,7 @@ impl Choice<'_> {
         let spaces = ["0", "1", "1000", "1000000", "10000000000", "1000000000000000"];
         let (sizes, spaces) =
             if tiny { (&sizes[..], &spaces[..]) } else { (&sizes[2..], &spaces[3..]) };
-        match self.rng.below(20) {
+        match self.rng.usize(..20) {
             0 => self.maybe(1.0, "-dbsize", sizes),
             1 => self.maybe(1.0, "-searchsp", spaces),
             2 => {
@@ -162,7 +163,7 @@ impl Choice<'_> {
         }
         let is_parsed = matches!(trial.target, Target::Parsed | Target::Masked | Target::Aliased);
         if is_parsed && self.wants(0.3) {
-            match self.rng.below(8) {
+            match self.rng.usize(..8) {
                 0..=3 => self.add(&["-seqidlist", LISTED]),
                 4..=6 => self.add(&["-negative_seqidlist", LISTED]),
                 _ => {
@@ -192,7 +193,7 @@ impl Choice<'_> {
             // In the other formats BLAST+ repeats head and foot for each batch.
             return self.add(&["-outfmt", BLASTP.columns]);
         }
-        match self.rng.below(20) {
+        match self.rng.usize(..20) {
             0..=1 => {
                 self.maybe(0.1, "-line_length", &["1", "7", "59", "100"]);
                 self.maybe(0.1, "-sorthsps", &["0", "1", "2", "3", "4"]);
@@ -225,7 +226,7 @@ mod tests {
     fn no_option_is_given_twice_and_conflicting_ones_are_apart() {
         let record = || vec![Record::new("a", b"MKVL".repeat(200))];
         for seed in 0..2_000 {
-            let mut rng = Rng::new(seed);
+            let mut rng = Rng::with_seed(seed);
             let target = *rng.pick(&[Target::Plain, Target::Subject]);
             let trial = Trial {
                 program: &BLASTP,

@@ -1,7 +1,8 @@
 //! Alignments with which searches begin: copies of a query, with gaps, in each format.
 
 use crate::program::NamedFile;
-use crate::rng::Rng;
+use crate::rng::Draw;
+use fastrand::Rng;
 
 /// Letters of a protein.
 const LETTERS: &[u8] = b"ARNDCQEGHILKMFPSTWYV";
@@ -40,7 +41,7 @@ pub fn files(query: &[u8]) -> Vec<NamedFile> {
 
 /// Returns the first letters of the query, and descendants of them.
 fn rows(query: &[u8]) -> Vec<Row> {
-    let mut rng = Rng::new(20);
+    let mut rng = Rng::with_seed(20);
     let query = &query[..query.len().min(150)];
     let names = ["row1", "row2", "row3", "4", "row5/1-9", "row6", "row7", "row8"];
     let mut rows: Vec<Row> = names.iter().map(|name| (*name, query.to_vec())).collect();
@@ -52,7 +53,7 @@ fn rows(query: &[u8]) -> Vec<Row> {
             }
         }
         for length in [1, 4, 9, 12] {
-            let start = rng.below(row.len() - length);
+            let start = rng.usize(..row.len() - length);
             row[start..start + length].fill(b'-');
         }
     }

@@ -10,8 +10,8 @@ use crate::fasta;
 use crate::fixtures::{Inputs, Recipe};
 use crate::kind::Kind;
 use crate::program::{Large, NamedFile, Program, Trial, Victim};
-use crate::rng::Rng;
 use crate::workspace::Source;
+use fastrand::Rng;
 
 /// The program.
 pub static PSIBLAST: Program = Program {

@@ -3,7 +3,8 @@
 use super::{PSIBLAST, PSSM};
 use crate::fuzz::options::{Choice, TAXA, bears_smith_waterman};
 use crate::program::{LISTED, Target, Trial};
-use crate::rng::Rng;
+use crate::rng::Draw;
+use fastrand::Rng;
 
 /// Matrices with some of their gap costs.
 const MATRICES: &[(&str, &[&str])] = &[
@@ -55,7 +56,7 @@ pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
 impl Choice<'_> {
     /// Chooses the input with which the first search begins instead of, or in addition to, a query.
     fn start(&mut self) {
-        match self.rng.below(10) {
+        match self.rng.usize(..10) {
             0 => self.add(&["-in_pssm", PSSM]),
             1 => {
                 let file = *self.rng.pick(ALIGNMENTS);
@@ -145,7 +146,7 @@ impl Choice<'_> {
             self.maybe(0.08, "-max_hsps", &["1", "2", "4"]);
             self.flag(0.05, "-subject_besthit");
         }
-        match self.rng.below(20) {
+        match self.rng.usize(..20) {
             0 => self.maybe(1.0, "-culling_limit", &["1", "2", "5", "2147483647"]),
             1 => {
                 let overhang = *self.rng.pick(&["0.1", "0.25", "0.4"]);
@@ -164,7 +165,7 @@ impl Choice<'_> {
             }
         }
         if matches!(trial.target, Target::Parsed | Target::Masked | Target::Aliased) {
-            match self.rng.below(12) {
+            match self.rng.usize(..12) {
                 0..=2 => self.add(&["-seqidlist", LISTED]),
                 3 => self.add(&["-negative_seqidlist", LISTED]),
                 4 => self.maybe(1.0, "-taxids", &["0", "9606", "562,10090"]),
@@ -182,7 +183,7 @@ impl Choice<'_> {
         // the incomplete document (docs/differences.md).
         let may_end = ["-seg", "-lcase_masking"].iter().any(|name| self.has(name))
             || self.has("-phi_pattern") && trial.queries.len() > 1;
-        match self.rng.below(12) {
+        match self.rng.usize(..12) {
             0..=2 => {
                 if !self.has("-max_target_seqs") {
                     self.maybe(0.2, "-num_descriptions", &["0", "1", "4", "600"]);

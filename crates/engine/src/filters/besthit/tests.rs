@@ -76,25 +76,22 @@ impl Naive<'_> {
 fn survivors_are_those_of_the_list_that_is_looked_through() {
     let (mut kept, mut dropped) = (0, 0);
     for seed in 1..=90u64 {
-        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let mut below = |end: u64| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            ((state >> 33) % end) as u32
-        };
-        let span = 40u64 << below(8);
+        let mut random = fastrand::Rng::with_seed(seed);
+        let span = 40 << random.u8(..8);
         let mut items: Vec<Item> = Vec::new();
         for _ in 0..150 {
-            let begin = below(span) as i32;
-            let len = 1 + (below(span / 4 * 3) >> below(6)) as i32;
-            let density = 20 + below(60) as i32;
-            let (score, evalue) = (1 + len * density / 40, f64::from(below(9)));
-            let oid = below(12);
+            let begin = random.i32(0..span);
+            let len = 1 + (random.i32(0..span / 4 * 3) >> random.u8(..6));
+            let density = random.i32(20..80);
+            let (score, evalue) = (1 + len * density / 40, f64::from(random.u8(..9)));
+            let oid = random.u32(..12);
             let new = Item { begin, end: begin + len, s_start: 0, score, evalue, oid };
-            let again = items.get(below(300) as usize).copied();
+            let again = items.get(random.usize(..300)).copied();
             items.push(again.map_or(new, |old| Item { begin: old.begin, end: old.end, ..new }));
         }
-        let (overhang, edge) = (f64::from(below(40)) / 100.0, f64::from(1 + below(40)) / 100.0);
-        let limit = [1, 20, 1000][below(3) as usize];
+        let (overhang, edge) =
+            (f64::from(random.u8(..40)) / 100.0, f64::from(random.u8(1..=40)) / 100.0);
+        let limit = [1, 20, 1000][random.usize(..3)];
         let naive = Naive { items: &items, overhang, share: 1.0 - edge, entries: Vec::new() };
         let expected = naive.survivors(limit);
         kept += expected.len();

@@ -165,29 +165,25 @@ mod tests {
     #[test]
     fn the_highest_is_that_of_all_points_one_by_one() {
         for seed in 1..=40u64 {
-            let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-            let mut below = |end: u64| {
-                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                ((state >> 33) % end) as i32
-            };
-            let (count, span) = (below(200) as usize, 10 << below(12));
+            let mut random = fastrand::Rng::with_seed(seed);
+            let (count, span) = (random.usize(..200), 10 << random.u8(..12));
             let list: Vec<Point> =
-                (0..count).map(|_| [below(span as u64), below(span as u64)]).collect();
+                (0..count).map(|_| [random.i32(0..span), random.i32(0..span)]).collect();
             let mut scores = vec![None; count];
             let mut points = Points::new(list.clone());
             for _ in 0..4 * count {
-                let number = below(count as u64) as usize;
-                scores[number] = (below(4) > 0).then(|| below(30) - 5);
+                let number = random.usize(..count);
+                scores[number] = (random.u8(..4) > 0).then(|| random.i32(-5..25));
                 points.set(number, scores[number]);
                 let by_value = |&number: &usize| (scores[number], number);
                 let valued = || (0..count).filter(|&number| scores[number].is_some());
                 assert_eq!(points.highest(), valued().max_by_key(by_value), "seed {seed}");
-                let after = [below(span as u64), below(span as u64)];
-                let width = if below(2) == 0 { span } else { 1 + below(span as u64) };
+                let after = [random.i32(0..span), random.i32(0..span)];
+                let width = if random.bool() { span } else { random.i32(1..=span) };
                 let question = Region {
                     after,
                     last: after.map(|position| position + width),
-                    numbers: below(count as u64 + 1) as usize,
+                    numbers: random.usize(..=count),
                 };
                 let asked = valued().filter(|&number| {
                     let inside = |axis: usize| {

@@ -76,22 +76,17 @@ fn what_follows_in_both_is_one_set() {
 fn sets_are_those_of_chains_looked_for_anew_for_each() {
     let mut linked = 0;
     for seed in 1..=120u64 {
-        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let mut below = |end: u64| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state % end) as u32
-        };
+        let mut random = fastrand::Rng::with_seed(seed);
         let rules = rules([None, Some(12)][seed as usize % 2]);
-        let span = 30 << below(7);
-        let all = 1 + below(80);
-        let mut hsps: Vec<Run> =
-            (0..all).map(|_| hsp(below(span), below(span), 3 + below(30))).collect();
+        let span = 30 << random.u8(..7);
+        let all = random.usize(1..=80);
+        let mut hsps: Vec<Run> = (0..all)
+            .map(|_| hsp(random.u32(..span), random.u32(..span), random.u32(3..33)))
+            .collect();
         // Ties: copies, and others that begin or end alike.
-        for _ in 0..below(20) {
-            let old = hsps[below(u64::from(all)) as usize];
-            hsps.push(hsp(old.q, old.s + below(3), old.length));
+        for _ in 0..random.u8(..20) {
+            let old = hsps[random.usize(..all)];
+            hsps.push(hsp(old.q, old.s + random.u32(..3), old.length));
         }
         let made = sets(&hsps, &rules);
         linked += made.iter().filter(|set| set.count > 1).count();

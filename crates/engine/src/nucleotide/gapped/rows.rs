@@ -84,11 +84,13 @@ impl Rows for Bases<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nucleotide::testing::{Random, packed};
+    use crate::nucleotide::testing::packed;
+    use crate::testing::RandomSequences;
+    use fastrand::Rng;
 
     #[test]
     fn words_are_the_bases_one_after_the_other() {
-        let letters = Random::new(3).bases(101);
+        let letters = Rng::with_seed(3).bases(101);
         let bytes = packed(&letters);
         let subject = Packed::new(&bytes, 101);
         for start in 0..=101 {

@@ -1,5 +1,7 @@
 use super::*;
-use crate::nucleotide::testing::{self, Random, packed};
+use crate::nucleotide::testing::{self, packed};
+use crate::testing::RandomSequences;
+use fastrand::Rng;
 
 /// Computes both extensions cell by cell.
 fn in_turn(
@@ -23,7 +25,7 @@ fn in_turn(
 
 #[test]
 fn vectors_find_what_the_cells_in_turn_do() {
-    let mut random = Random::new(21);
+    let mut random = Rng::with_seed(21);
     let schemes = [
         (2, -3, 5, 2, 33),
         (1, -3, 2, 2, 16),
@@ -39,18 +41,18 @@ fn vectors_find_what_the_cells_in_turn_do() {
         for kernel in Kernel::available() {
             let extender = Extender::new(&scores, gaps, x_drop, kernel);
             for round in 0..300 {
-                let len = 1 + random.below(if round % 10 == 0 { 2000 } else { 300 });
+                let len = 1 + random.usize(..if round % 10 == 0 { 2000 } else { 300 });
                 let bases = if round % 2 == 0 { random.bases(len) } else { random.repetitive(len) };
-                let one_in = 3 + random.below(30);
+                let one_in = random.usize(3..33);
                 let subject = random.mutated(&bases, one_in);
                 let mut query = bases;
                 if round % 3 == 0 {
                     random.blur(&mut query, 30);
                 }
-                let q = random.below(len + 1);
-                let s = if round % 4 == 0 { random.below(subject.len() + 1) } else { q };
+                let q = random.usize(..=len);
+                let s = if round % 4 == 0 { random.usize(..=subject.len()) } else { q };
                 let s = s.min(subject.len());
-                let x_drop = (open + extend).max(random.below(x_drop as usize + 1) as i32);
+                let x_drop = (open + extend).max(random.usize(..=x_drop as usize) as i32);
                 let bytes = packed(&subject);
                 let found = extender.extend_both_ways(
                     &QueryLetters::new(&query),
@@ -80,7 +82,7 @@ fn extensions_start_at_whole_bytes() {
 
 #[test]
 fn many_side_by_side_find_what_each_does_alone() {
-    let mut random = Random::new(5);
+    let mut random = Rng::with_seed(5);
     let (mut ahead, mut alone, mut positive) = (0, 0, 0);
     for (reward, penalty, open, extend, x_drop) in
         [(2, -3, 5, 2, 33), (1, -3, 2, 2, 16), (1, -2, 0, 2, 20), (4, -5, 12, 8, 40)]
@@ -89,9 +91,9 @@ fn many_side_by_side_find_what_each_does_alone() {
         let gaps = GapCosts { open, extend };
         let in_turn = Extender::new(&scores, gaps, x_drop, Kernel::Portable);
         for round in 0..12 {
-            let len = 40 + random.below(if round % 4 == 0 { 3000 } else { 400 });
+            let len = 40 + random.usize(..if round % 4 == 0 { 3000 } else { 400 });
             let bases = if round % 2 == 0 { random.bases(len) } else { random.repetitive(len) };
-            let one_in = 3 + random.below(30);
+            let one_in = random.usize(3..33);
             let subject = random.mutated(&bases, one_in);
             let bytes = packed(&subject);
             let subject = Packed::new(&bytes, subject.len() as u32);
@@ -105,12 +107,12 @@ fn many_side_by_side_find_what_each_does_alone() {
             let segments: Vec<_> = (0..[20, 150, 700][round % 3])
                 .map(|number| {
                     let query = &queries[number % 2];
-                    let q = random.below(query.length() - 11) as u32;
-                    let near = q + random.below(4) as u32 + (number % 2 * len / 3) as u32;
-                    let s = if number % 5 == 0 { random.below(len) as u32 } else { near };
+                    let q = random.usize(..query.length() - 11) as u32;
+                    let near = q + random.u32(..4) + (number % 2 * len / 3) as u32;
+                    let s = if number % 5 == 0 { random.usize(..len) as u32 } else { near };
                     let s = s.min(subject.length().saturating_sub(11));
                     let length = 11;
-                    let score = random.below(60) as i32;
+                    let score = random.i32(0..60);
                     let (q_start, s_start) = (q, s);
                     (query, Segment { score, q_start, s_start, length, q_seed: q, s_seed: s })
                 })

@@ -1,7 +1,9 @@
 use std::collections::HashMap;
 
 use super::*;
-use crate::nucleotide::testing::{Random, packed};
+use crate::nucleotide::testing::packed;
+use crate::testing::RandomSequences;
+use fastrand::Rng;
 use fleetblast_seq::nucleotide::Packed;
 
 /// The literal rules of `greedy_align.c`: cells by distance and diagonal, letter by letter.
@@ -149,17 +151,17 @@ fn schemes() -> Vec<(Scoring, i32)> {
     linear.into_iter().chain(affine).collect()
 }
 
-fn pair(random: &mut Random, round: usize) -> (Vec<u8>, Vec<u8>) {
-    let len = 1 + random.below(300);
+fn pair(random: &mut Rng, round: usize) -> (Vec<u8>, Vec<u8>) {
+    let len = random.usize(1..=300);
     let query = if round.is_multiple_of(2) { random.bases(len) } else { random.repetitive(len) };
-    let one_in = 2 + random.below(30);
+    let one_in = random.usize(2..32);
     let mut subject = random.mutated(&query, one_in);
     if round.is_multiple_of(3) {
         // Where the subject is longer than paths can reach, extensions end earlier.
-        let more = random.below(if round.is_multiple_of(2) { 400 } else { 60 });
+        let more = random.usize(..if round.is_multiple_of(2) { 400 } else { 60 });
         subject.extend(random.bases(more));
     }
-    subject.push(random.below(4) as u8);
+    subject.push(random.u8(..4));
     (query, subject)
 }
 
@@ -239,7 +241,7 @@ fn check(
 
 #[test]
 fn linear_extension_is_that_of_the_literal_rules() {
-    let mut random = Random::new(11);
+    let mut random = Rng::with_seed(11);
     let mut scratch = GreedyScratch::default();
     let (mut gapped, mut ends) = (0, 0);
     for round in 0..1500 {
@@ -259,13 +261,13 @@ fn linear_extension_is_that_of_the_literal_rules() {
 
 #[test]
 fn wide_rows_and_long_runs_are_those_of_the_literal_rules() {
-    let mut random = Random::new(15);
+    let mut random = Rng::with_seed(15);
     let mut scratch = GreedyScratch::default();
     let (mut wide, mut long) = (0, 0);
     for round in 0..36 {
-        let len = 200 + random.below(600);
+        let len = random.usize(200..800);
         let query = if round % 3 == 0 { random.repetitive(len) } else { random.bases(len) };
-        let one_in = 2 + random.below([4, 30, 300][round % 3]);
+        let one_in = 2 + random.usize(..[4, 30, 300][round % 3]);
         let subject = match round % 4 {
             0 => random.mutated(&query, one_in),
             1 => random.mutated(&query[..len / 8], one_in),
@@ -286,7 +288,7 @@ fn wide_rows_and_long_runs_are_those_of_the_literal_rules() {
 
 #[test]
 fn the_largest_x_drop_gives_nothing_up() {
-    let mut random = Random::new(23);
+    let mut random = Rng::with_seed(23);
     let mut scratch = GreedyScratch::default();
     for round in 0..40 {
         let (query, subject) = pair(&mut random, round);
@@ -308,13 +310,13 @@ fn the_largest_x_drop_gives_nothing_up() {
 
 #[test]
 fn columns_score_what_the_extension_says() {
-    let mut random = Random::new(12);
+    let mut random = Rng::with_seed(12);
     let mut scratch = GreedyScratch::default();
     for round in 0..1500 {
         let (query, subject) = pair(&mut random, round);
         let packed = [&query, &subject].map(|letters| Packing::whole(letters));
         for (scoring, x_drop) in schemes() {
-            let (q, s) = (random.below(query.len() + 1), random.below(subject.len() + 1));
+            let (q, s) = (random.usize(..=query.len()), random.usize(..=subject.len()));
             let extender = Extender::new(scoring, x_drop, Kernel::detect());
             let (bases, q, s) = (packed.each_ref().map(Packing::all), q as u32, s as u32);
             let traced = extender.align(bases[0], bases[1], q, s, &mut scratch);
@@ -334,7 +336,7 @@ fn columns_score_what_the_extension_says() {
 
 #[test]
 fn bases_of_a_database_extend_like_letters() {
-    let mut random = Random::new(13);
+    let mut random = Rng::with_seed(13);
     let mut scratch = GreedyScratch::default();
     for round in 0..1500 {
         let (mut query, subject) = pair(&mut random, round);
@@ -346,7 +348,7 @@ fn bases_of_a_database_extend_like_letters() {
         let bases = Bases::of_database(Packed::new(&bytes, subject.len() as u32));
         let (query, letters) = (Packing::whole(&query), Packing::whole(&subject));
         for (scoring, x_drop) in schemes() {
-            let (q, s) = (random.below(query.all().length + 1), random.below(subject.len() + 1));
+            let (q, s) = (random.usize(..=query.all().length), random.usize(..=subject.len()));
             let (q, s) = (q as u32, s as u32);
             for kernel in Kernel::available() {
                 let extender = Extender::new(scoring, x_drop, kernel);
@@ -363,18 +365,18 @@ fn bases_of_a_database_extend_like_letters() {
 
 #[test]
 fn runs_are_counted_letter_by_letter() {
-    let mut random = Random::new(14);
+    let mut random = Rng::with_seed(14);
     for _ in 0..3000 {
-        let len = 1 + random.below(120);
+        let len = random.usize(1..=120);
         let mut query = random.bases(len);
         let mut subject = query.clone();
-        for _ in 0..random.below(3) {
-            subject[random.below(len)] ^= 1;
+        for _ in 0..random.usize(..3) {
+            subject[random.usize(..len)] ^= 1;
         }
-        if random.below(3) == 0 {
+        if random.usize(..3) == 0 {
             random.blur(&mut query, 60);
         }
-        let (q, s) = (random.below(len + 1), random.below(len + 1));
+        let (q, s) = (random.usize(..=len), random.usize(..=len));
         let bytes = packed(&subject);
         let bases = Bases::of_database(Packed::new(&bytes, len as u32));
         let packed = Packing::whole(&query);
@@ -388,7 +390,7 @@ fn runs_are_counted_letter_by_letter() {
         assert_eq!(letters.run(q as i32, s as i32), expected);
         let pairs = query[..q].iter().rev().zip(subject[..s].iter().rev());
         let expected = pairs.take_while(|&(a, b)| a == b).count() as i32;
-        let (more_q, more_s) = (random.below(len - q + 1), random.below(len - s + 1));
+        let (more_q, more_s) = (random.usize(..=len - q), random.usize(..=len - s));
         let (q_start, s_start) = ((q + more_q) as u32, (s + more_s) as u32);
         let backward = Walk::<true>::new(packed.all(), bases, q_start, s_start);
         assert_eq!(backward.run(more_q as i32, more_s as i32, 0), expected);
@@ -397,18 +399,18 @@ fn runs_are_counted_letter_by_letter() {
 
 #[test]
 fn parts_are_packed_when_they_are_asked_for() {
-    let mut random = Random::new(16);
+    let mut random = Rng::with_seed(16);
     let mut packing = Packing::default();
     for round in 0..20 {
-        let len = random.below(100_000);
+        let len = random.usize(..100_000);
         let mut letters = random.bases(len);
         if round % 2 == 0 {
             random.blur(&mut letters, 5000);
         }
         packing.start(len);
         for _ in 0..5 {
-            let start = random.below(len + 1);
-            let end = start + random.below(len - start + 1);
+            let start = random.usize(..=len);
+            let end = start + random.usize(..=len - start);
             packing.pack(&letters, start..end);
             let part = packing.part(start..end);
             let place = |at: usize| ((part.first + at) / 4, 6 - 2 * ((part.first + at) % 4));
@@ -431,7 +433,7 @@ fn gaps_that_cost_millions_are_those_that_an_x_drop_excludes() {
         penalty: -2,
         gaps: GapCosts { open, extend },
     });
-    let mut random = Random::new(24);
+    let mut random = Rng::with_seed(24);
     let mut scratch = GreedyScratch::default();
     for round in 0..200 {
         let (query, subject) = pair(&mut random, round);

@@ -84,18 +84,20 @@ unsafe fn inner<'a>(
 mod tests {
     use super::super::bases::window;
     use super::*;
-    use crate::nucleotide::testing::{Random, packed};
+    use crate::nucleotide::testing::packed;
+    use crate::testing::RandomSequences;
+    use fastrand::Rng;
 
     #[test]
     fn the_same_places_as_one_by_one() {
         let Some(proof) = Avx512::detect() else { return };
-        let mut random = Random::new(11);
+        let mut random = Rng::with_seed(11);
         for width in [4, 8, 11, 12, WIDEST] {
             let mut present = Bits::new(1 << (2 * width));
-            (0..(1 << (2 * width)) / 2).for_each(|_| present.set(random.below(1 << (2 * width))));
+            (0..(1 << (2 * width)) / 2).for_each(|_| present.set(random.usize(..1 << (2 * width))));
             for length in [0, 31, 32, 40, 700, 5000] {
                 let bytes = packed(&random.bases(length));
-                let (at, most) = (4 * random.below(100) as u32, random.below(length + 1));
+                let (at, most) = (4 * random.u32(..100), random.usize(..=length));
                 let mut found = [0; 1024];
                 let (looked_at, count) =
                     find(proof, (&present, width), &bytes, (at, most), &mut found);

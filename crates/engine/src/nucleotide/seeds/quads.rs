@@ -83,7 +83,9 @@ impl PackedQuads {
 mod tests {
     use super::super::screen_goal::SIDE_BY_SIDE;
     use super::*;
-    use crate::nucleotide::testing::{Random, packed};
+    use crate::nucleotide::testing::packed;
+    use crate::testing::RandomSequences;
+    use fastrand::Rng;
 
     /// The best score of groups from the first one on, if the groups suffice to know it.
     fn best(groups: &[i32], x_drop: i32) -> Option<i32> {
@@ -119,7 +121,7 @@ mod tests {
 
     #[test]
     fn seeds_are_too_weak_by_the_groups_nearby() {
-        let mut random = Random::new(9);
+        let mut random = Rng::with_seed(9);
         let mut of_kernels = Vec::new();
         for kernel in Kernel::available() {
             let (mut too_weak, mut others) = (0, 0);
@@ -133,12 +135,12 @@ mod tests {
                 let subject_letters: Vec<u8> = letters.iter().map(|letter| letter & 3).collect();
                 let quads = PackedQuads::new(&contexts, (2, -3));
                 let goal = ScreenGoal { x_drop: 16, least: 25 };
-                let place = |random: &mut Random| {
-                    let at = random.below(letters.len().saturating_sub(11)) as u32;
-                    let near = (at + random.below(7) as u32).min(contexts.length() - 11);
+                let place = |random: &mut Rng| {
+                    let at = random.usize(..letters.len().saturating_sub(11)) as u32;
+                    let near = (at + random.u32(..7)).min(contexts.length() - 11);
                     [
-                        if random.below(4) == 0 {
-                            random.below(near as usize + 1) as u32
+                        if random.usize(..4) == 0 {
+                            random.usize(..=near as usize) as u32
                         } else {
                             near
                         },

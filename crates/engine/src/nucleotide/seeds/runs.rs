@@ -81,15 +81,15 @@ fn sort(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nucleotide::testing::Random;
+    use fastrand::Rng;
 
     #[test]
     fn words_come_by_cell_ranges_in_their_order() {
-        let mut random = Random::new(5);
+        let mut random = Rng::with_seed(5);
         for bits in [8, 14, 16, 24] {
             // With 16 bits, every other run is empty.
             let mask = if bits == 16 { !0x40 } else { !0 };
-            let cell = |_| random.below(1 << bits) as u32 & mask;
+            let cell = |_| random.usize(..1 << bits) as u32 & mask;
             let cells: Vec<u32> = (0..5000).map(cell).collect();
             let words = || cells.iter().zip(0..).map(|(&cell, place)| Word { cell, place });
             for most in [1, 100, 1 << 20] {

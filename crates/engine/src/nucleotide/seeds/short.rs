@@ -108,11 +108,13 @@ impl SubjectFlanks<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nucleotide::testing::{Random, packed};
+    use crate::nucleotide::testing::packed;
+    use crate::testing::RandomSequences;
+    use fastrand::Rng;
 
     #[test]
     fn pairs_are_too_weak_by_the_number_of_equal_bases() {
-        let mut random = Random::new(7);
+        let mut random = Rng::with_seed(7);
         let mut queries = [20, 27, 5, 60, 1, 20, 30, 26].map(|count| random.bases(count));
         queries[5][3] = 14;
         let contexts = Contexts::new(queries.iter().map(|query| (&query[..], None)));

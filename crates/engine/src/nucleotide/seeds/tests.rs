@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::choice::TableChoice;
 use super::reference::{Memory, Reference};
 use super::*;
-use crate::protein::prelim::testing::Random;
+use fastrand::Rng;
 
 /// A test case: queries, their masks, and the rules.
 struct Case {
@@ -55,23 +55,23 @@ enum SequenceStyle {
     Copies,
 }
 
-fn bases(random: &mut Random, length: usize, look: SequenceStyle) -> Vec<u8> {
+fn bases(random: &mut Rng, length: usize, look: SequenceStyle) -> Vec<u8> {
     let unit = match look {
-        SequenceStyle::Plain => return (0..length).map(|_| random.below(4) as u8).collect(),
-        SequenceStyle::Repetitive => 1 + random.below(7) as usize,
+        SequenceStyle::Plain => return (0..length).map(|_| random.u8(..4)).collect(),
+        SequenceStyle::Repetitive => random.usize(1..=7),
         SequenceStyle::Copies => 512,
     };
-    let unit: Vec<u8> = (0..unit).map(|_| random.below(4) as u8).collect();
+    let unit: Vec<u8> = (0..unit).map(|_| random.u8(..4)).collect();
     let mut all: Vec<u8> = unit.iter().cycle().take(length).copied().collect();
     mutate(random, &mut all, 30);
     all
 }
 
 /// Changes one base of `one_of`.
-fn mutate(random: &mut Random, bases: &mut [u8], one_of: u64) {
+fn mutate(random: &mut Rng, bases: &mut [u8], one_of: u64) {
     for base in bases {
-        if random.below(one_of) == 0 {
-            *base = random.below(4) as u8;
+        if random.u64(..one_of) == 0 {
+            *base = random.u8(..4);
         }
     }
 }
@@ -92,26 +92,26 @@ fn matrix(reward: i32, penalty: i32) -> [[i32; 16]; 16] {
     std::array::from_fn(|a| std::array::from_fn(|b| score(a, b)))
 }
 
-fn rules(random: &mut Random) -> SeedRules {
-    let pick = |random: &mut Random, of: &[i32]| of[random.below(of.len() as u64) as usize];
-    let template = (random.below(4) == 0).then(|| Template {
+fn rules(random: &mut Rng) -> SeedRules {
+    let pick = |random: &mut Rng, of: &[i32]| of[random.usize(..of.len())];
+    let template = (random.u64(..4) == 0).then(|| Template {
         weight: pick(random, &[11, 12]) as u32,
         length: pick(random, &[16, 18, 21]) as u32,
         kind: [TemplateKind::Coding, TemplateKind::Optimal, TemplateKind::CodingAndOptimal]
-            [random.below(3) as usize],
+            [random.usize(..3)],
     });
-    let word_size = match random.below(3) {
-        0 => 4 + random.below(61) as u32,
-        1 => 4 + random.below(9) as u32,
-        _ => 11 + random.below(18) as u32,
+    let word_size = match random.u64(..3) {
+        0 => random.u32(4..65),
+        1 => random.u32(4..13),
+        _ => random.u32(11..29),
     };
-    let (reward, penalty) = [(1, -2), (2, -3), (1, -3), (1, -1)][random.below(4) as usize];
+    let (reward, penalty) = [(1, -2), (2, -3), (1, -3), (1, -1)][random.usize(..4)];
     SeedRules {
         word_size: template.map_or(word_size, |template| template.weight),
         template,
         window: pick(random, &[0, 0, 40, 10, 1_000_000_000]),
         off_diagonal_range: pick(random, &[0, 0, 5, 30]),
-        checks_masks: random.below(4) != 0,
+        checks_masks: random.u64(..4) != 0,
         reward,
         penalty,
         matrix: matrix(reward, penalty),
@@ -119,14 +119,14 @@ fn rules(random: &mut Random) -> SeedRules {
 }
 
 /// Creates contexts of about `length` letters, and the subject that they resemble.
-fn case(random: &mut Random, length: usize, look: SequenceStyle) -> (Case, Vec<u8>) {
+fn case(random: &mut Rng, length: usize, look: SequenceStyle) -> (Case, Vec<u8>) {
     let rules = rules(random);
     case_of(random, length, length, look, rules)
 }
 
 /// Creates contexts of at most `longest` letters, with about `length` letters together.
 fn case_of(
-    random: &mut Random,
+    random: &mut Rng,
     length: usize,
     longest: usize,
     look: SequenceStyle,
@@ -136,31 +136,30 @@ fn case_of(
     let mut strands: Vec<Vec<u8>> = Vec::new();
     let mut taken = 0;
     while taken < length {
-        let size = 1 + random.below(longest as u64) as usize;
+        let size = 1 + random.usize(..longest);
         let mut strand = source[..size.min(length - taken)].to_vec();
         mutate(random, &mut strand, 25);
         taken += strand.len();
-        for _ in 0..random.below(1 + size as u64 / 40) {
-            let at = random.below(strand.len() as u64) as usize;
-            strand[at] = 4 + random.below(11) as u8;
+        for _ in 0..random.u64(..1 + size as u64 / 40) {
+            let at = random.usize(..strand.len());
+            strand[at] = random.u8(4..15);
         }
         strands.push(strand);
-        if random.below(3) == 0 {
+        if random.u64(..3) == 0 {
             strands.push(Vec::new());
         }
     }
-    let limits =
-        Limits { x_drop: 5 + random.below(20) as i32, cutoff: 8 + random.below(25) as i32 };
+    let limits = Limits { x_drop: random.i32(5..25), cutoff: random.i32(8..33) };
     let contexts =
         Contexts::new(strands.iter().map(|s| (&s[..], (!s.is_empty()).then_some(limits))));
     let mut regions = Vec::new();
     for (context, strand) in strands.iter().enumerate() {
         let (mut start, end) = (contexts.start(context), contexts.end(context));
-        let most = 20 + random.below(u64::from(end - start) + 1);
-        while start < end && random.below(20) != 0 && most < u64::from(end - start) {
-            let stop = start + random.below(most.min(u64::from(end - start))) as u32;
+        let most = 20 + random.u64(..u64::from(end - start) + 1);
+        while start < end && random.u64(..20) != 0 && most < u64::from(end - start) {
+            let stop = start + random.u64(..most.min(u64::from(end - start))) as u32;
             regions.push(start..stop);
-            start = (stop + 1 + random.below(20) as u32).min(end);
+            start = (stop + random.u32(1..=20)).min(end);
         }
         if !strand.is_empty() {
             regions.push(start..end);
@@ -176,11 +175,11 @@ fn pack(bases: &[u8]) -> Vec<u8> {
     bases.chunks(4).map(byte).collect()
 }
 
-fn unmasked(random: &mut Random, length: usize) -> Option<Vec<Range<u32>>> {
-    if random.below(3) != 0 {
+fn unmasked(random: &mut Rng, length: usize) -> Option<Vec<Range<u32>>> {
+    if random.u64(..3) != 0 {
         return None;
     }
-    let mut cuts: Vec<u32> = (0..4).map(|_| random.below(length as u64 + 1) as u32).collect();
+    let mut cuts: Vec<u32> = (0..4).map(|_| random.u64(..=length as u64) as u32).collect();
     cuts.sort();
     Some(vec![cuts[0]..cuts[1], cuts[2]..cuts[3]])
 }
@@ -189,17 +188,17 @@ fn unmasked(random: &mut Random, length: usize) -> Option<Vec<Range<u32>>> {
 type Events = BTreeMap<&'static str, usize>;
 
 /// Creates a subject that resembles a source.
-fn subject(random: &mut Random, source: &[u8]) -> Vec<u8> {
-    let mut subject = source[random.below(source.len() as u64) as usize..].to_vec();
+fn subject(random: &mut Rng, source: &[u8]) -> Vec<u8> {
+    let mut subject = source[random.usize(..source.len())..].to_vec();
     mutate(random, &mut subject, 20);
-    let lead = random.below(50) as usize;
+    let lead = random.usize(..50);
     subject.splice(0..0, bases(random, lead, SequenceStyle::Plain));
     subject
 }
 
 /// Searches some subjects of a case with both implementations.
 fn compare(
-    random: &mut Random,
+    random: &mut Rng,
     case: &Case,
     source: &[u8],
     scratch: &mut Scratch,
@@ -236,12 +235,12 @@ fn assert_happened(events: &Events, expected: &[&str]) {
 
 #[test]
 fn short_queries_agree() {
-    let mut random = Random::new(1);
+    let mut random = Rng::with_seed(1);
     let mut scratch = Scratch::default();
     let mut events = Events::new();
     for round in 0..1000 {
         let look = [SequenceStyle::Plain, SequenceStyle::Repetitive][round % 2];
-        let length = 20 + random.below(if round % 2 == 0 { 900 } else { 250 }) as usize;
+        let length = 20 + random.u64(..if round % 2 == 0 { 900 } else { 250 }) as usize;
         let (case, source) = case(&mut random, length, look);
         compare(&mut random, &case, &source, &mut scratch, &mut events);
     }
@@ -254,11 +253,11 @@ fn short_queries_agree() {
 
 #[test]
 fn primers_agree() {
-    let mut random = Random::new(8);
+    let mut random = Rng::with_seed(8);
     let mut scratch = Scratch::default();
     let mut events = Events::new();
     for round in 0..120 {
-        let word_size = 4 + random.below(5) as u32;
+        let word_size = random.u32(4..9);
         let rules = SeedRules { word_size, template: None, window: 0, ..rules(&mut random) };
         // The diagonals of the longer ones are kept in a hash.
         let length = [400, 9000][usize::from(round % 12 == 0)];
@@ -271,7 +270,7 @@ fn primers_agree() {
 
 #[test]
 fn long_queries_agree() {
-    let mut random = Random::new(2);
+    let mut random = Rng::with_seed(2);
     let mut scratch = Scratch::default();
     let mut events = Events::new();
     for round in 0..60 {
@@ -289,7 +288,7 @@ fn long_queries_agree() {
 
 #[test]
 fn colliding_diagonals_agree() {
-    let mut random = Random::new(3);
+    let mut random = Rng::with_seed(3);
     let mut scratch = Scratch::default();
     let mut events = Events::new();
     for _ in 0..60 {
@@ -303,7 +302,7 @@ fn colliding_diagonals_agree() {
 /// Searches subjects with and without state from the subjects before. Returns their number, and how
 /// many differed.
 fn history(
-    random: &mut Random,
+    random: &mut Rng,
     rounds: usize,
     look: SequenceStyle,
     window: i32,
@@ -335,7 +334,7 @@ fn history(
 
 #[test]
 fn subjects_before_matter_only_where_diagonals_collide() {
-    let mut random = Random::new(4);
+    let mut random = Rng::with_seed(4);
     assert_eq!(history(&mut random, 10, SequenceStyle::Plain, 40, (11, 8300)).1, 0);
     assert_eq!(history(&mut random, 20, SequenceStyle::Copies, 40, (11, 8300)).1, 0);
     // With this window cells are lost; random sequences do not show it.
@@ -347,10 +346,10 @@ fn subjects_before_matter_only_where_diagonals_collide() {
 
 #[test]
 fn tables_are_chosen_by_words_and_places() {
-    let mut random = Random::new(6);
+    let mut random = Rng::with_seed(6);
     let choose = |word_size, regions: &[(u32, u32)]| {
         let regions: Vec<_> = regions.iter().map(|&(start, end)| start..end).collect();
-        let rules = SeedRules { word_size, template: None, ..rules(&mut Random::new(7)) };
+        let rules = SeedRules { word_size, template: None, ..rules(&mut Rng::with_seed(7)) };
         let TableChoice { kind, span, .. } = TableChoice::new(&rules, &regions);
         (kind, span)
     };
@@ -379,7 +378,7 @@ fn tables_are_chosen_by_words_and_places() {
 #[test]
 #[ignore = "takes its time, and means something only on a machine that does nothing else"]
 fn nanoseconds_for_a_base() {
-    let mut random = Random::new(5);
+    let mut random = Rng::with_seed(5);
     let template = Template { weight: 11, length: 18, kind: TemplateKind::Coding };
     let tasks = [
         ("megablast", 28, None, 1, -2, 0, Limits { x_drop: 11, cutoff: 13 }),

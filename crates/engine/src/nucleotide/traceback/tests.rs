@@ -1,8 +1,10 @@
 use fleetblast_seq::nucleotide::{blastna, encode};
 
 use super::*;
-use crate::nucleotide::testing::{self, Random};
+use crate::nucleotide::testing;
+use crate::testing::RandomSequences;
 use crate::xdrop::GapCosts;
+use fastrand::Rng;
 
 fn letters(text: &str) -> Vec<u8> {
     let code = |byte| blastna::of_ncbi4na(encode(byte).expect("a letter"));
@@ -172,7 +174,7 @@ fn dynamic_alignments_are_those_of_blast() {
 
 #[test]
 fn alignments_score_what_their_columns_do() {
-    let mut random = Random::new(31);
+    let mut random = Rng::with_seed(31);
     let kinds = [
         traceback(Aligner::Greedy, (1, -2), (0, 0), 54),
         traceback(Aligner::Greedy, (2, -3), (5, 2), 110),
@@ -180,7 +182,7 @@ fn alignments_score_what_their_columns_do() {
     ];
     let mut gapped = 0;
     for round in 0..400 {
-        let len = 60 + random.below(300);
+        let len = random.usize(60..360);
         let mut query = if round % 2 == 0 { random.bases(len) } else { random.repetitive(len) };
         let mut subject = random.mutated(&query, 8);
         random.blur(&mut subject, 40);
@@ -189,7 +191,7 @@ fn alignments_score_what_their_columns_do() {
         }
         let contexts = [Context::new(query[..].into(), query[..].into(), 9)];
         let seeds: Vec<PrelimHsp> =
-            (0..5).map(|_| run(random.below(40) as u32, random.below(40) as u32, 10)).collect();
+            (0..5).map(|_| run(random.u32(..40), random.u32(..40), 10)).collect();
         for kind in &kinds {
             let mut scratch = Scratch::new(Kernel::detect());
             for made in kind.align(&contexts, &subject, &seeds, evaluate, &mut scratch) {
@@ -265,11 +267,11 @@ fn an_hsp_whose_only_pair_is_its_last_has_no_alignment() {
 
 #[test]
 fn nothing_is_read_of_a_long_subject_beyond_the_reach_of_its_hsps() {
-    let mut random = Random::new(7);
+    let mut random = Rng::with_seed(7);
     for round in 0..12 {
         let query = random.repetitive(500);
         let mut subject = random.bases(120_000);
-        let places = [200, 30_000, 30_900, 119_000].map(|at| at + random.below(300));
+        let places = [200, 30_000, 30_900, 119_000].map(|at| at + random.usize(..300));
         let mut hsps = Vec::new();
         for at in places {
             let copy = random.mutated(&query, 12);
@@ -300,18 +302,18 @@ fn nothing_is_read_of_a_long_subject_beyond_the_reach_of_its_hsps() {
 
 #[test]
 fn a_part_of_a_subject_is_enough_if_no_path_comes_to_its_ends() {
-    let mut random = Random::new(8);
+    let mut random = Rng::with_seed(8);
     let (mut enough, mut not) = (0, 0);
     for _ in 0..150 {
         let query = random.bases(150);
         let mut subject = random.bases(2000);
         let copy = random.mutated(&query, 20);
-        let at = random.below(2) * (900 + random.below(20));
+        let at = random.usize(..2) * random.usize(900..920);
         subject[at..at + copy.len()].copy_from_slice(&copy);
         let hsp = run(60, at as u32 + 60, 20);
         let contexts = [Context::new(query[..].into(), query[..].into(), 9)];
         let traceback = traceback(Aligner::Greedy, (1, -2), (0, 0), 40);
-        let margin = 60 + random.below(200) as u32;
+        let margin = random.u32(60..260);
         let near =
             hsp.s_start.saturating_sub(margin)..(hsp.s_end + margin).min(subject.len() as u32);
         let moved = PrelimHsp {

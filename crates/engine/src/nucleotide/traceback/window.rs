@@ -136,18 +136,19 @@ impl Strip {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nucleotide::testing::Random;
+    use crate::testing::RandomSequences;
+    use fastrand::Rng;
 
     #[test]
     fn windows_hold_their_letters_between_sentinels_whatever_came_before() {
-        let mut random = Random::new(31);
+        let mut random = Rng::with_seed(31);
         let mut window = SubjectWindow::default();
         for length in [700, 3, 2000, 1, 0, 900] {
             let subject = random.bases(length);
             window.start(length);
             for _ in 0..60 {
-                let start = random.below(length + 1);
-                let end = start + random.below(length - start + 1);
+                let start = random.usize(..=length);
+                let end = start + random.usize(..=length - start);
                 window.load(&subject, start as u32..end as u32);
                 assert_eq!(window.length(), end - start);
                 let fence = [blastna::SENTINEL; MARGIN];
@@ -161,7 +162,7 @@ mod tests {
 
     #[test]
     fn each_letter_is_copied_once() {
-        let subject = Random::new(5).bases(5000);
+        let subject = Rng::with_seed(5).bases(5000);
         let mut window = SubjectWindow::default();
         window.start(subject.len());
         window.load(&subject, 100..4000);

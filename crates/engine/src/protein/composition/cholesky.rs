@@ -126,23 +126,19 @@ mod tests {
     /// A well-conditioned system, and its dense matrix.
     fn example() -> (System, [[f64; SIZE]; SIZE]) {
         let mut system = System::new();
-        let mut seed = 1_u32;
-        let mut next = || {
-            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            f64::from(seed >> 8) / f64::from(1 << 24)
-        };
+        let mut random = fastrand::Rng::with_seed(1);
         let mut dense = [[0.0; SIZE]; SIZE];
         for i in 0..HALF {
-            system.diagonal[i] = 30.0 + next();
+            system.diagonal[i] = 30.0 + random.f64();
             dense[i][i] = system.diagonal[i];
             for j in 0..HALF {
-                let value = next() - 0.5;
+                let value = random.f64() - 0.5;
                 system.across[i][j] = value;
                 dense[i][HALF + j] = value;
                 dense[HALF + j][i] = value;
             }
             for j in 0..=i {
-                let value = if i == j { 40.0 } else { next() };
+                let value = if i == j { 40.0 } else { random.f64() };
                 system.corner[i][j] = value;
                 dense[HALF + i][HALF + j] = value;
                 dense[HALF + j][HALF + i] = value;

@@ -9,7 +9,7 @@ use fleetblast_seq::seg::SegParams;
 use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
-use super::testing::{Random, kernels, related};
+use super::testing::{kernels, related};
 use super::*;
 use crate::grouping::Grouping;
 use crate::hits::PrelimHit;
@@ -18,6 +18,8 @@ use crate::lists::Merger;
 use crate::params::{CompositionMode, DatabaseTotals, HspFilter, Params, ProteinParams};
 use crate::query::{Query, QueryInput};
 use crate::subjects::{Masks, Subjects};
+use crate::testing::RandomSequences;
+use fastrand::Rng;
 
 /// Residues of each sequence, and hard masks of the first sequences.
 struct Sequences(Vec<Vec<u8>>, Vec<Vec<Range<u32>>>);
@@ -54,15 +56,15 @@ fn params(matrix: &str) -> ProteinParams {
 /// Queries and subjects, some of them related, and statistics of a database of `db_length`
 /// residues.
 fn data(seed: u64, db_length: i64) -> (Vec<QueryInput>, Sequences, DatabaseTotals) {
-    let mut random = Random::new(seed);
+    let mut random = Rng::with_seed(seed);
     let (mut queries, mut subjects) = (Vec::new(), Vec::new());
     for _ in 0..8 {
-        let len = 1 + random.below(250) as usize;
+        let len = random.usize(1..=250);
         let (residues, subject) = related(&mut random, len);
         queries.push(QueryInput { letters: residues, ..Default::default() });
         subjects.push(subject);
         for len in [1, 2, 5, 63, 64, 65, 700] {
-            let len = len + random.below(3) as usize;
+            let len = len + random.usize(..3);
             subjects.push(random.protein(len));
         }
     }
@@ -157,11 +159,11 @@ fn one_hit_extensions_from_words_of_x_alone_lose_nothing() {
 }
 
 /// Up to three ranges of a sequence, in order.
-fn stretches(random: &mut Random, len: usize) -> Vec<Range<u32>> {
+fn stretches(random: &mut Rng, len: usize) -> Vec<Range<u32>> {
     let mut stretches: Vec<Range<u32>> = Vec::new();
-    for _ in 0..random.below(4) {
-        let start = stretches.last().map_or(0, |last| last.end) + random.below(60) as u32;
-        let end = (start + 1 + random.below(40) as u32).min(len as u32);
+    for _ in 0..random.u64(..4) {
+        let start = stretches.last().map_or(0, |last| last.end) + random.u32(..60);
+        let end = (start + random.u32(1..=40)).min(len as u32);
         if start < end {
             stretches.push(start..end);
         }
@@ -174,7 +176,7 @@ fn filters_lose_nothing_between_hard_masks() {
     let (mut found, mut hidden) = (0, 0);
     for seed in 20..23 {
         let mut data = data(seed, 20_000);
-        let mut random = Random::new(seed);
+        let mut random = Rng::with_seed(seed);
         data.1.1 = data.1.0.iter().map(|subject| stretches(&mut random, subject.len())).collect();
         for change in changes() {
             let mut params = params("BLOSUM62");

@@ -170,14 +170,10 @@ mod tests {
         }
     }
 
-    /// Residues 1..=20 in a fixed irregular order.
+    /// Returns residues 1..=20 in random order, the same for each length.
     fn sequence(len: usize) -> Vec<u8> {
-        let mut state = 12345_u32;
-        let mut next = || {
-            state = state.wrapping_mul(1664525).wrapping_add(1013904223);
-            1 + ((state >> 16) % 20) as u8
-        };
-        (0..len).map(|_| next()).collect()
+        let mut random = fastrand::Rng::with_seed(12345);
+        (0..len).map(|_| random.u8(1..=20)).collect()
     }
 
     #[test]

@@ -214,7 +214,9 @@ mod tests {
     use fleetblast_stats::release::Release;
 
     use super::*;
-    use crate::protein::prelim::testing::{Random, kernels};
+    use crate::protein::prelim::testing::kernels;
+    use crate::testing::RandomSequences;
+    use fastrand::Rng;
     use fleetblast_stats::scoring::ScoringSystem;
 
     /// The definition: each cell from its three neighbours.
@@ -246,7 +248,7 @@ mod tests {
         let scoring =
             ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None).expect("a known matrix");
         let scores = ScoreRows::of_matrix(&scoring.scores);
-        let mut random = Random::new(77);
+        let mut random = Rng::with_seed(77);
         for (open, extend) in [(11, 1), (2, 1), (0, 1), (6, 2)] {
             let gaps = GapCosts { open, extend };
             for len in [1, 15, 16, 17, 48, 100] {

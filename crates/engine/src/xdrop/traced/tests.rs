@@ -1,21 +1,14 @@
 use super::*;
-use crate::protein::prelim::testing::{Random as Residues, kernels};
+use crate::protein::prelim::testing::kernels;
 use crate::scores::{ScoreRows, rows_of_letters};
+use crate::testing::RandomSequences;
+use fastrand::Rng;
 use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
-/// A multiplicative pseudo-random generator.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % n
-    }
-
-    fn sequence(&mut self, len: usize) -> Vec<u8> {
-        (0..len).map(|_| 3 + self.below(6) as u8).collect()
-    }
+/// Returns a random sequence of six letters.
+fn sequence(random: &mut Rng, len: usize) -> Vec<u8> {
+    (0..len).map(|_| random.u8(3..9)).collect()
 }
 
 fn blosum62() -> ScoreRows {
@@ -96,18 +89,18 @@ fn best_prefixes(q: &[u8], s: &[u8], scheme: &Scheme<'_>) -> i32 {
 #[test]
 fn with_a_wide_drop_off_the_score_is_optimal_and_belongs_to_the_columns() {
     let scores = blosum62();
-    let mut random = Random(3);
+    let mut random = Rng::with_seed(3);
     let (mut gapped, mut exact) = (0, 0);
     for _ in 0..300 {
-        let q = random.sequence(30);
+        let q = sequence(&mut random, 30);
         let mut s = q.clone();
-        s.splice(8..8 + random.below(6) as usize, []);
-        let insert = 1 + random.below(5) as usize;
-        let at = random.below(20) as usize;
-        s.splice(at..at, random.sequence(insert));
+        s.splice(8..random.usize(8..14), []);
+        let insert = random.usize(1..=5);
+        let at = random.usize(..20);
+        s.splice(at..at, sequence(&mut random, insert));
         let gaps = GapCosts { open: 4, extend: 1 };
         let scheme = Scheme { scores: &scores, gaps, x_drop: 10_000 };
-        let seed = (random.below(30) as usize, random.below(s.len() as u64) as usize);
+        let seed = (random.usize(..30), random.usize(..s.len()));
         let traced = align(&q, &s, seed, &scheme);
         let b = traced.bounds;
         let q_across = (b.q_start..b.q_end).contains(&(seed.0 as u32));
@@ -206,27 +199,27 @@ fn gaps_at_the_ends_are_taken_off_again() {
 
 /// Two sequences with a common but mutated range and gaps, or of few letters. The last residue of
 /// the second is not aligned.
-fn pair(random: &mut Residues) -> (Vec<u8>, Vec<u8>) {
-    let len = 1 + random.below(250) as usize;
+fn pair(random: &mut Rng) -> (Vec<u8>, Vec<u8>) {
+    let len = random.usize(1..=250);
     let mut query = random.protein(len);
-    if random.below(4) == 0 {
+    if random.u64(..4) == 0 {
         query.iter_mut().for_each(|residue| *residue = 1 + *residue % 3);
     }
     let mut subject = Vec::new();
     for &residue in &query {
-        match random.below(24) {
+        match random.u64(..24) {
             0 => {}
             1 => {
-                let extra = 1 + random.below(12) as usize;
+                let extra = random.usize(1..=12);
                 subject.extend(random.protein(extra));
             }
             2..=7 => subject.extend(random.protein(1)),
             _ => subject.push(residue),
         }
     }
-    query.drain(..random.below(10).min(len as u64) as usize);
-    subject.drain(..random.below(10).min(subject.len() as u64) as usize);
-    let unrelated = random.below(40) as usize;
+    query.drain(..random.usize(..10).min(len));
+    subject.drain(..random.usize(..10).min(subject.len()));
+    let unrelated = random.usize(..40);
     query.extend(random.protein(unrelated));
     subject.extend(random.protein(1 + unrelated / 2));
     (query, subject)
@@ -253,26 +246,24 @@ fn check(query: &[u8], subject: &[u8], scheme: &Scheme<'_>) -> usize {
 
 #[test]
 fn vector_rows_are_the_scalar_ones_whatever_the_instructions() {
-    let mut random = Residues::new(21);
+    let mut random = Rng::with_seed(21);
     let mut edits = 0;
     for matrix in ["BLOSUM62", "PAM30", "BLOSUM45"] {
         let system =
             ScoringSystem::new(&Release::V2_12_0, matrix, None, None).expect("a known matrix");
         let plain = ScoreRows::of_matrix(&system.scores);
         let scaled = ScoreRows::of_matrix(&system.scores.map(|row| {
-            row.map(
-                |score| if score > -1000 { score * 32 + random.below(32) as i32 } else { score },
-            )
+            row.map(|score| if score > -1000 { score * 32 + random.i32(0..32) } else { score })
         }));
         for round in 0..600 {
             let (scores, scale) = if round % 2 == 0 { (&plain, 1) } else { (&scaled, 32) };
             let gaps = if round % 3 == 0 {
-                let open = random.below(12) as i32;
-                GapCosts { open: open * scale, extend: (1 + random.below(4) as i32) * scale }
+                let open = random.i32(0..12);
+                GapCosts { open: open * scale, extend: random.i32(1..=4) * scale }
             } else {
                 GapCosts { open: system.gap_open * scale, extend: system.gap_extend * scale }
             };
-            let x_drop = random.below(if round % 5 == 0 { 400 } else { 80 }) as i32 * scale;
+            let x_drop = random.u64(..if round % 5 == 0 { 400 } else { 80 }) as i32 * scale;
             let (query, subject) = pair(&mut random);
             edits += check(&query, &subject, &Scheme { scores, gaps, x_drop });
         }
@@ -283,7 +274,7 @@ fn vector_rows_are_the_scalar_ones_whatever_the_instructions() {
 #[test]
 fn lengths_around_those_of_chunks() {
     let scores = blosum62();
-    let mut random = Residues::new(22);
+    let mut random = Rng::with_seed(22);
     let gaps = GapCosts { open: 11, extend: 1 };
     for len in (1..5).chain(14..19).chain(30..35).chain(62..67) {
         for x_drop in [0, 12, 38, 65, 300] {

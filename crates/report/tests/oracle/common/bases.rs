@@ -19,8 +19,9 @@ use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::id::{ObjectId, SeqId};
 use fleetblast_seq::nucleotide::{self, blastna};
 
-use super::synth::{self, Random};
+use super::synth::{self, RandomSequences};
 use super::{Case, Entry, Subjects, defline, hits};
+use fastrand::Rng;
 
 const PLUS: Frame = Frame::Strand(Strand::Plus);
 const MINUS: Frame = Frame::Strand(Strand::Minus);
@@ -168,7 +169,7 @@ impl Search {
             std::process::id()
         ));
         std::fs::create_dir_all(&directory).unwrap();
-        let mut random = Random(31);
+        let mut random = Rng::with_seed(31);
         let core = random.protein(90);
         let coding = random.coding(&core);
         let mut entries = |reading| match reading {

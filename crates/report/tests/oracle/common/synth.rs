@@ -1,38 +1,41 @@
-//! Synthetic proteins from a seeded generator.
+//! Synthetic sequences.
+
+use fastrand::Rng;
 
 use super::Entry;
 
 const RESIDUES: &[u8] = b"ARNDCQEGHILKMFPSTWYV";
 
-/// A small pseudo-random generator (splitmix64).
-pub struct Random(pub u64);
+/// Draws sequences.
+pub trait RandomSequences {
+    /// Returns a protein without relatives.
+    fn protein(&mut self, length: usize) -> String;
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+    /// Returns a relative of a protein: `rate` per cent of the residues exchanged, and some gaps.
+    fn relative(&mut self, sequence: &str, rate: u64) -> String;
+
+    /// Returns bases without relatives.
+    fn bases(&mut self, length: usize) -> String;
+
+    /// Returns a relative of bases: `rate` per cent exchanged, and some gaps.
+    fn related_bases(&mut self, sequence: &str, rate: u64) -> String;
+
+    /// Returns bases that are translated to a protein.
+    fn coding(&mut self, protein: &str) -> String;
+}
+
+impl RandomSequences for Rng {
+    fn protein(&mut self, length: usize) -> String {
+        (0..length).map(|_| char::from(RESIDUES[self.usize(..20)])).collect()
     }
 
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-
-    /// A sequence without relatives.
-    pub fn protein(&mut self, length: usize) -> String {
-        (0..length).map(|_| char::from(RESIDUES[self.below(20) as usize])).collect()
-    }
-
-    /// A relative: `rate` per cent of the residues exchanged, and some gaps.
-    pub fn relative(&mut self, sequence: &str, rate: u64) -> String {
+    fn relative(&mut self, sequence: &str, rate: u64) -> String {
         let mut relative = String::new();
         for c in sequence.chars() {
-            match self.below(100) {
+            match self.u64(..100) {
                 0..2 => {}
                 2..4 => {
-                    let insert = self.below(5) as usize + 1;
+                    let insert = self.usize(1..=5);
                     relative.push(c);
                     relative += &self.protein(insert);
                 }
@@ -43,14 +46,13 @@ impl Random {
         relative
     }
 
-    /// A relative of bases: `rate` per cent exchanged, and some gaps.
-    pub fn related_bases(&mut self, sequence: &str, rate: u64) -> String {
+    fn related_bases(&mut self, sequence: &str, rate: u64) -> String {
         let mut relative = String::new();
         for c in sequence.chars() {
-            match self.below(100) {
+            match self.u64(..100) {
                 0 => {}
                 1 => {
-                    let insert = self.below(4) as usize + 1;
+                    let insert = self.usize(1..=4);
                     relative.push(c);
                     relative += &self.bases(insert);
                 }
@@ -61,17 +63,15 @@ impl Random {
         relative
     }
 
-    /// Bases without relatives.
-    pub fn bases(&mut self, length: usize) -> String {
-        (0..length).map(|_| char::from(BASES[self.below(4) as usize])).collect()
+    fn bases(&mut self, length: usize) -> String {
+        (0..length).map(|_| char::from(BASES[self.usize(..4)])).collect()
     }
 
-    /// Bases that are translated to a protein.
-    pub fn coding(&mut self, protein: &str) -> String {
+    fn coding(&mut self, protein: &str) -> String {
         let mut coding = String::new();
         for residue in protein.bytes() {
             let codons: Vec<usize> = (0..64).filter(|&i| CODE[i] == residue).collect();
-            let codon = codons[self.below(codons.len() as u64) as usize];
+            let codon = codons[self.usize(..codons.len())];
             coding.extend([codon / 16, codon / 4 % 4, codon % 4].map(|i| char::from(BASES[i])));
         }
         coding
@@ -102,14 +102,14 @@ pub fn reverse_complement(bases: &str) -> String {
 }
 
 /// Proteins that begin and end with different stretches of `core`, with gaps between them.
-pub fn related_proteins(core: &str, random: &mut Random) -> Vec<Entry> {
+pub fn related_proteins(core: &str, random: &mut Rng) -> Vec<Entry> {
     let inserted = [&core[..30], "GLAEN", &core[30..]].concat();
     let lacking = [&random.protein(11), &core[..50], &core[53..]].concat();
     vec![("whole".into(), core.into()), ("ins".into(), inserted), ("del".into(), lacking)]
 }
 
 /// Both strands of bases that are related to `coding` like those proteins, in different frames.
-pub fn related_bases(coding: &str, random: &mut Random) -> Vec<Entry> {
+pub fn related_bases(coding: &str, random: &mut Rng) -> Vec<Entry> {
     let lacking = [&coding[..120], &coding[126..]].concat();
     let mut entries = Vec::new();
     for (i, bases) in [coding, &lacking, coding].into_iter().enumerate() {
@@ -133,7 +133,7 @@ pub fn distinct_lengths(entries: &mut [Entry], mut letter: impl FnMut() -> Strin
 }
 
 /// Queries with low complexity, rare letters, lower case, and without relatives.
-pub fn queries(random: &mut Random) -> Vec<Entry> {
+pub fn queries(random: &mut Rng) -> Vec<Entry> {
     let core = random.protein(150);
     let long = format!("{}SSSSSSSSSSSSSSSSPPPPPPPPPPPPPP{}", &core[..50], &core[50..]);
     let rare = format!("{}OOUU*XBZJ{}", &core[..40], &core[40..]);
@@ -172,7 +172,7 @@ const TITLES: [&str; 16] = [
 ];
 
 /// Subjects related to the first query, with identifiers of all kinds.
-pub fn subjects(queries: &[Entry], random: &mut Random) -> Vec<Entry> {
+pub fn subjects(queries: &[Entry], random: &mut Rng) -> Vec<Entry> {
     let base = &queries[0].1;
     let mut subjects: Vec<Entry> = Vec::new();
     for (i, title) in TITLES.iter().enumerate() {
@@ -195,7 +195,7 @@ pub fn subjects(queries: &[Entry], random: &mut Random) -> Vec<Entry> {
 
 /// Queries of bases with low complexity, ambiguous codes, lower case, and without relatives or
 /// title.
-pub fn base_queries(random: &mut Random) -> Vec<Entry> {
+pub fn base_queries(random: &mut Rng) -> Vec<Entry> {
     let core = random.bases(400);
     let low = [&core[..150], &"A".repeat(30), &"CA".repeat(12), &core[150..]].concat();
     let lower = core[120..200].to_lowercase();
@@ -213,7 +213,7 @@ pub fn base_queries(random: &mut Random) -> Vec<Entry> {
 
 /// Subjects related to the first query on both strands, with ambiguous codes, identifiers of all
 /// kinds and without title.
-pub fn base_subjects(queries: &[Entry], random: &mut Random) -> Vec<Entry> {
+pub fn base_subjects(queries: &[Entry], random: &mut Rng) -> Vec<Entry> {
     let base = &queries[0].1;
     let mut subjects: Vec<Entry> = Vec::new();
     for (i, title) in TITLES.iter().enumerate() {

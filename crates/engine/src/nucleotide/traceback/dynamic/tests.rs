@@ -1,11 +1,13 @@
 use super::*;
-use crate::nucleotide::testing::{self, Random};
+use crate::nucleotide::testing;
 use crate::nucleotide::traceback::{Aligner, Scoring};
 use crate::scores::rows_of_letters;
+use crate::testing::RandomSequences;
+use fastrand::Rng;
 
 #[test]
 fn bytes_find_what_wider_numbers_do() {
-    let mut random = Random::new(77);
+    let mut random = Rng::with_seed(77);
     let schemes = [
         (2, -3, 5, 2, 111),
         (1, -3, 2, 2, 50),
@@ -28,21 +30,21 @@ fn bytes_find_what_wider_numbers_do() {
             separation: 6,
         };
         for round in 0..200 {
-            let len = 1 + random.below(if round % 10 == 0 { 2000 } else { 300 });
+            let len = 1 + random.usize(..if round % 10 == 0 { 2000 } else { 300 });
             let query = if round % 2 == 0 { random.bases(len) } else { random.repetitive(len) };
-            let one_in = 3 + random.below(30);
+            let one_in = random.usize(3..33);
             let mut subject = random.mutated(&query, one_in);
             // Long gaps, which force frames to move.
             if round % 5 == 0 {
-                let at = random.below(subject.len());
+                let at = random.usize(..subject.len());
                 let inserted = random.bases(20 + one_in);
                 subject.splice(at..at, inserted);
             }
             if round % 3 == 0 {
                 random.blur(&mut subject, 30);
             }
-            let q = random.below(len);
-            let s = if round % 4 == 0 { random.below(subject.len()) } else { q };
+            let q = random.usize(..len);
+            let s = if round % 4 == 0 { random.usize(..subject.len()) } else { q };
             let s = s.min(subject.len() - 1);
             let rows = rows_of_letters(&query);
             let rows_back: Vec<_> = rows.iter().rev().copied().collect();

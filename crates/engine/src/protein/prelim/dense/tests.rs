@@ -8,7 +8,9 @@ use super::avx512::ThresholdTest;
 use super::*;
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::Avx512;
-use crate::protein::prelim::testing::{Random, kernels};
+use crate::protein::prelim::testing::kernels;
+use crate::testing::RandomSequences;
+use fastrand::Rng;
 
 /// The rises to the cut-off in a subject, straight from the definition.
 fn passing(
@@ -54,7 +56,7 @@ fn variants_agree_with_the_definition() {
     let scores = ScoreRows::of_matrix(
         &ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None).unwrap().scores,
     );
-    let mut random = Random::new(99);
+    let mut random = Rng::with_seed(99);
     // For cut-offs up to 117, with a highest score of 11, the portable filter detects rises in
     // another way than for higher ones.
     let usual = [&[1][..], &[62], &[63, 64, 65], &[300, 7, 500], &[1500], &[2600, 900]];

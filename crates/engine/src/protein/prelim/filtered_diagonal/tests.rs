@@ -5,16 +5,17 @@ use fleetblast_stats::scoring::ScoringSystem;
 
 use super::*;
 use crate::protein::prelim::block::SubjectBlock;
-use crate::protein::prelim::testing::Random;
 use crate::scores::ScoreRows;
 use crate::subjects::Masks;
+use crate::testing::RandomSequences;
+use fastrand::Rng;
 
 /// A protein in which some ranges repeat a few residues.
-fn sequence(random: &mut Random) -> Vec<u8> {
+fn sequence(random: &mut Rng) -> Vec<u8> {
     let mut sequence = random.protein(1);
-    for _ in 0..random.below(12) {
-        let len = random.below(90) as usize;
-        let period = 1 + random.below(60) as usize;
+    for _ in 0..random.u64(..12) {
+        let len = random.usize(..90);
+        let period = random.usize(1..=60);
         let unit = random.protein(period);
         sequence.extend(unit.iter().cycle().take(len));
     }
@@ -22,12 +23,12 @@ fn sequence(random: &mut Random) -> Vec<u8> {
 }
 
 /// The second sequence copies ranges of the first one, so that some diagonals have enough hits.
-fn pair(random: &mut Random) -> (Vec<u8>, Vec<u8>) {
+fn pair(random: &mut Rng) -> (Vec<u8>, Vec<u8>) {
     let (query, mut subject) = (sequence(random), sequence(random));
-    for _ in 0..random.below(6) {
-        let from = random.below(query.len() as u64) as usize;
-        let len = random.below(60).min((query.len() - from) as u64) as usize;
-        let at = random.below(subject.len() as u64) as usize;
+    for _ in 0..random.u64(..6) {
+        let from = random.usize(..query.len());
+        let len = random.usize(..60).min(query.len() - from);
+        let at = random.usize(..subject.len());
         subject.splice(at..at, query[from..from + len].iter().copied());
     }
     (query, subject)
@@ -66,22 +67,22 @@ fn nothing_is_lost_far_from_rises() {
     let scores = ScoreRows::of_matrix(
         &ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None).unwrap().scores,
     );
-    let mut random = Random::new(7);
+    let mut random = Rng::with_seed(7);
     let (mut found, mut skipped) = (0, 0);
     for round in 0..1500 {
         let (query, subject) = pair(&mut random);
-        let cutoff = [9, 14, 25, 255][random.below(4) as usize];
+        let cutoff = [9, 14, 25, 255][random.usize(..4)];
         let mut context = PieceContext::for_test(&query);
-        context.cutoff_ungapped = cutoff + random.below(4) as i32;
-        context.x_drop = 1 + random.below(40) as i32;
-        let word_size = 2 + random.below(4) as usize;
-        let window = [0, 1, 8, 40, 1_000][random.below(5) as usize];
-        let threshold = [0, 6, 11, 14][random.below(4) as usize];
+        context.cutoff_ungapped = cutoff + random.i32(0..4);
+        context.x_drop = random.i32(1..=40);
+        let word_size = random.usize(2..6);
+        let window = [0, 1, 8, 40, 1_000][random.usize(..5)];
+        let threshold = [0, 6, 11, 14][random.usize(..4)];
         let rule = DiagonalRule { scores: &scores, word_size, window };
         let word_rule = WordRule { size: word_size, threshold };
         let limits = word_rule.limits(&context, &scores);
-        let start = random.below(subject.len() as u64) as u32;
-        let mask = start..(start + random.below(9) as u32).min(subject.len() as u32);
+        let start = random.u32(..subject.len() as u32);
+        let mask = start..(start + random.u32(..9)).min(subject.len() as u32);
         let masks = if round % 3 == 0 { std::slice::from_ref(&mask) } else { &[] };
         let mut block = SubjectBlock::default();
         block.push(0, &subject, Masks::Soft(masks), word_size);

@@ -2,9 +2,11 @@
 
 use super::*;
 use crate::kernel::Kernel;
-use crate::protein::prelim::testing::{Random, kernels, related};
+use crate::protein::prelim::testing::{kernels, related};
 use crate::scores::rows_of_letters;
+use crate::testing::RandomSequences;
 use crate::xdrop::Window;
+use fastrand::Rng;
 use fleetblast_seq::alphabet::{self, SENTINEL};
 use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
@@ -64,15 +66,15 @@ fn check(pairs: &[Pair; 2], scores: &ScoreRows, costs: ExtensionCosts) -> usize 
 }
 
 /// Starts a pair of sequences at random positions.
-fn cut(random: &mut Random, (mut query, mut subject): (Vec<u8>, Vec<u8>)) -> (Vec<u8>, Vec<u8>) {
-    query.drain(..random.below(query.len() as u64 + 1) as usize);
-    subject.drain(..random.below(subject.len() as u64 + 1) as usize);
+fn cut(random: &mut Rng, (mut query, mut subject): (Vec<u8>, Vec<u8>)) -> (Vec<u8>, Vec<u8>) {
+    query.drain(..random.usize(..=query.len()));
+    subject.drain(..random.usize(..=subject.len()));
     (query, subject)
 }
 
 #[test]
 fn related_sequences() {
-    let mut random = Random::new(11);
+    let mut random = Rng::with_seed(11);
     let mut strayed = 0;
     for (matrix, bits) in
         [("BLOSUM62", 15.0), ("PAM30", 15.0), ("BLOSUM45", 12.0), ("BLOSUM90", 5.0)]
@@ -80,7 +82,7 @@ fn related_sequences() {
         let (scores, costs) = scheme(matrix, bits);
         for round in 0..1_500 {
             let pairs = [0, 1].map(|_| {
-                let len = 1 + random.below(300) as usize;
+                let len = random.usize(1..=300);
                 let pair = related(&mut random, len);
                 padded(if round % 2 == 0 { cut(&mut random, pair) } else { pair })
             });
@@ -93,17 +95,17 @@ fn related_sequences() {
 /// Each position of the queries has a row of its own, as with a PSSM.
 #[test]
 fn rows_by_position() {
-    let mut random = Random::new(17);
+    let mut random = Rng::with_seed(17);
     let (by_letter, costs) = scheme("BLOSUM62", 15.0);
     for _ in 0..600 {
         let (mut rows, mut pairs) = (Vec::new(), Vec::new());
         for _ in 0..2 {
-            let len = 1 + random.below(200) as usize;
+            let len = random.usize(1..=200);
             let (letters, subject) = padded(related(&mut random, len));
             let first = rows.len() as RowNumber;
             for letter in letters {
-                let other = random.below(28) as RowNumber;
-                let mixed = [letter, other][usize::from(random.below(4) == 0)];
+                let other = random.u64(..28) as RowNumber;
+                let mixed = [letter, other][usize::from(random.u64(..4) == 0)];
                 rows.push(*by_letter.row(mixed));
             }
             pairs.push(((first..rows.len() as RowNumber).collect(), subject));
@@ -114,16 +116,16 @@ fn rows_by_position() {
 
 #[test]
 fn gap_costs_and_drop_offs_of_all_sorts() {
-    let mut random = Random::new(12);
+    let mut random = Rng::with_seed(12);
     let (scores, _) = scheme("BLOSUM62", 15.0);
     for _ in 0..400 {
-        let extend = 1 + random.below(7) as i32;
-        let open_extend = extend + random.below(20) as i32;
-        let x_drop = open_extend + random.below(32 * extend as u64) as i32;
+        let extend = random.i32(1..=7);
+        let open_extend = extend + random.i32(0..20);
+        let x_drop = open_extend + random.u64(..32 * extend as u64) as i32;
         let costs = ExtensionCosts { open_extend, extend, x_drop: x_drop.min(120) };
         for _ in 0..4 {
             let pairs = [0, 1].map(|_| {
-                let len = 1 + random.below(150) as usize;
+                let len = random.usize(1..=150);
                 let pair = related(&mut random, len);
                 padded(cut(&mut random, pair))
             });
@@ -134,19 +136,19 @@ fn gap_costs_and_drop_offs_of_all_sorts() {
 
 #[test]
 fn short_sequences_and_sequences_of_few_letters() {
-    let mut random = Random::new(13);
+    let mut random = Rng::with_seed(13);
     let (scores, costs) = scheme("BLOSUM62", 15.0);
     let mut strayed = 0;
     for _ in 0..3_000 {
         let pairs = [0, 1].map(|_| {
-            let letters = [&b"AG"[..], b"W", b"LIVM", b"PQCX*"][random.below(4) as usize];
+            let letters = [&b"AG"[..], b"W", b"LIVM", b"PQCX*"][random.usize(..4)];
             let mut sequence = || {
-                let len = match random.below(3) {
-                    0 => random.below(4),
-                    1 => 60 + random.below(10),
-                    _ => 120 + random.below(200),
+                let len = match random.u64(..3) {
+                    0 => random.u64(..4),
+                    1 => random.u64(60..70),
+                    _ => random.u64(120..320),
                 };
-                let letter = |_| residue(letters[random.below(letters.len() as u64) as usize]);
+                let letter = |_| residue(letters[random.usize(..letters.len())]);
                 (0..len).map(letter).collect()
             };
             padded((sequence(), sequence()))
@@ -158,14 +160,14 @@ fn short_sequences_and_sequences_of_few_letters() {
 
 #[test]
 fn the_frame_follows_gaps_that_add_up() {
-    let mut random = Random::new(14);
+    let mut random = Rng::with_seed(14);
     let (scores, costs) = scheme("BLOSUM62", 15.0);
     for _ in 0..40 {
         let mut sequences = [Vec::new(), Vec::new()];
         for _ in 0..12 {
             let shared = random.protein(30);
             sequences.iter_mut().for_each(|sequence| sequence.extend_from_slice(&shared));
-            let longer = 8 + random.below(10) as usize;
+            let longer = random.usize(8..18);
             sequences[0].extend(random.protein(longer));
         }
         let [long, short] = sequences;
@@ -181,7 +183,7 @@ fn the_frame_follows_gaps_that_add_up() {
 #[test]
 fn long_high_scores_move_the_base() {
     let (scores, costs) = scheme("BLOSUM62", 15.0);
-    let mut random = Random::new(15);
+    let mut random = Rng::with_seed(15);
     let query = random.protein(3_000);
     let pairs = [padded((query.clone(), query.clone())), padded((vec![residue(b'W'); 500], query))];
     assert_eq!(check(&pairs, &scores, costs), 0);
@@ -190,11 +192,11 @@ fn long_high_scores_move_the_base() {
 #[test]
 fn sentinels_within_end_an_extension() {
     let (scores, costs) = scheme("BLOSUM62", 15.0);
-    let mut random = Random::new(16);
+    let mut random = Rng::with_seed(16);
     for _ in 0..200 {
         let pairs = [0, 1].map(|_| {
             let (query, mut subject) = related(&mut random, 120);
-            let at = random.below(subject.len() as u64) as usize;
+            let at = random.usize(..subject.len());
             subject[at] = SENTINEL;
             padded((query, subject))
         });

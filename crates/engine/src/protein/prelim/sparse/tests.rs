@@ -4,8 +4,10 @@ use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::{self, ScoringSystem};
 
 use super::*;
-use crate::protein::prelim::testing::{Random, kernels};
+use crate::protein::prelim::testing::kernels;
 use crate::scores::{ScoreRows, rows_of_letters};
+use crate::testing::RandomSequences;
+use fastrand::Rng;
 
 /// All matches of a subject's words, in order.
 fn matches(lookup: &Lookup, subject: &[u8]) -> Vec<(usize, u32)> {
@@ -41,7 +43,7 @@ fn lookup(
 
 #[test]
 fn rows_find_what_the_table_finds() {
-    let mut random = Random::new(5);
+    let mut random = Rng::with_seed(5);
     let mut found = 0;
     for matrix in ["BLOSUM62", "PAM30", "BLOSUM45"] {
         let usual = scoring::suggested_threshold(matrix);
@@ -85,7 +87,7 @@ fn compressed_words_depend_on_the_release() {
 
 #[test]
 fn a_table_is_filled_when_rows_have_cost_as_much() {
-    let mut random = Random::new(6);
+    let mut random = Rng::with_seed(6);
     let (query, subject) = (random.protein(400), random.protein(1000));
     let lookup = lookup("BLOSUM62", (3, 11.0), &query, Some(Kernel::Portable));
     let first = matches(&lookup, &subject);
@@ -98,7 +100,7 @@ fn a_table_is_filled_when_rows_have_cost_as_much() {
 
 #[test]
 fn a_table_of_too_many_matches_is_never_filled() {
-    let query = Random::new(7).protein(700);
+    let query = Rng::with_seed(7).protein(700);
     let lookup = lookup("BLOSUM62", (5, 1.0), &query, Some(Kernel::Portable));
     assert!((0..1000).all(|_| lookup.table_for(&query).is_none()));
 }

@@ -4,6 +4,7 @@
 use std::fs;
 use std::ops::Range;
 
+use fastrand::Rng;
 use fleetblast_engine::params::DatabaseTotals;
 
 use super::*;
@@ -13,18 +14,6 @@ use crate::plan::Plan;
 use crate::queries::QueryReader;
 use crate::testing::megablast;
 use crate::threads::pool;
-
-/// A small random generator, so that a failing test can be repeated.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % end
-    }
-}
 
 /// Extensions per letter, and their variation among queries.
 #[derive(Clone, Copy, Debug)]
@@ -36,8 +25,8 @@ struct Density {
     most: u64,
 }
 
-fn densities(random: &mut Random) -> Density {
-    let pick = |random: &mut Random, of: &[u64]| of[random.below(of.len() as u64) as usize];
+fn densities(random: &mut Rng) -> Density {
+    let pick = |random: &mut Rng, of: &[u64]| of[random.usize(..of.len())];
     Density {
         mean: pick(random, &[0, 1, 40, 200, 1000]),
         run_length: pick(random, &[1, 10, 60]),
@@ -52,22 +41,22 @@ struct Case {
     block_residues: u64,
 }
 
-fn case(random: &mut Random) -> Case {
-    let (density, count) = (densities(random), 2 + random.below(150));
+fn case(random: &mut Rng) -> Case {
+    let (density, count) = (densities(random), random.u64(2..152));
     let mut factor = 1;
     let (mut queries, mut extensions) = (Vec::new(), Vec::new());
     for number in 0..count {
         if number % density.run_length == 0 {
-            factor = if random.below(2) == 0 { 1 } else { 1 + random.below(density.most) };
+            factor = if random.u64(..2) == 0 { 1 } else { 1 + random.u64(..density.most) };
         }
-        let length = [0, 30, 150, 150, 400, 3000][random.below(6) as usize];
+        let length = [0, 30, 150, 150, 400, 3000][random.usize(..6)];
         let length = if number == 0 { 150 } else { length };
-        let letters = (0..length).map(|_| b"ACGT"[random.below(4) as usize] as char);
+        let letters = (0..length).map(|_| b"ACGT"[random.usize(..4)] as char);
         queries.push(format!(">q{number}\n{}\n", letters.collect::<String>()));
-        let noise = 50 + random.below(100);
+        let noise = random.u64(50..150);
         extensions.push(density.mean * factor * length * noise / 100);
     }
-    let block_residues = [1, 500, 2000, 10_000, 1_000_000][random.below(5) as usize];
+    let block_residues = [1, 500, 2000, 10_000, 1_000_000][random.usize(..5)];
     Case { queries, extensions, block_residues }
 }
 
@@ -145,7 +134,7 @@ impl Jobs<'_> {
         &self,
         predictor: &BatchPredictor,
         block: BlockId,
-        random: &mut Random,
+        random: &mut Rng,
     ) -> ExtensionStatistics {
         let PredictedBlock { queries, expectation } = &predictor.blocks[&block];
         let Expectation::Parts { parts, reach } = expectation else { panic!("it is known") };
@@ -155,24 +144,24 @@ impl Jobs<'_> {
             let is_right = truth.contains(part);
             let of = |query: usize| match self.case.extensions[query] {
                 count if is_right => count,
-                count => count * (80 + random.below(40)) / 100 + random.below(3),
+                count => count * random.u64(80..120) / 100 + random.u64(..3),
             };
             extensions.extend(part.queries.clone().map(of));
         }
         // Some extensions go far beyond the queries.
-        let strayed = *reach == REACH && random.below(10) == 0;
+        let strayed = *reach == REACH && random.u64(..10) == 0;
         ExtensionStatistics { extensions, strayed }
     }
 
     /// Runs a job from its beginning to its end, with extensions of some `known` blocks. Returns
     /// the extensions of each block, and the number of repeated passes.
-    fn run(&self, known: &[Option<Vec<u64>>], random: &mut Random) -> (Vec<Vec<u64>>, u32) {
+    fn run(&self, known: &[Option<Vec<u64>>], random: &mut Rng) -> (Vec<Vec<u64>>, u32) {
         let mut predictor = self.predictor();
         let (mut open, mut blocks, mut in_vain) = (BTreeMap::new(), Vec::new(), 0);
         let (mut next, mut ended, mut at) = (0u32, false, 0);
         while !ended || !open.is_empty() {
-            let window = 1 + random.below(6) as usize;
-            if !ended && (open.is_empty() || open.len() < window && random.below(3) != 0) {
+            let window = random.usize(1..=6);
+            if !ended && (open.is_empty() || open.len() < window && random.u64(..3) != 0) {
                 let of_earlier = known.get(next as usize).cloned().flatten();
                 let skip = of_earlier.is_some();
                 let read =
@@ -227,7 +216,7 @@ impl Jobs<'_> {
 fn all_queries_are_searched_as_in_one_process() {
     let (mut several, mut in_vain, mut passes) = (0, 0, 0);
     for seed in 1..=60u64 {
-        let random = &mut Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let random = &mut Rng::with_seed(seed);
         let case = case(random);
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("q.fa");
@@ -260,7 +249,7 @@ fn all_queries_are_searched_as_in_one_process() {
         in_vain += again;
         passes += blocks.len();
         // The job is resumed with some finished blocks. The others must be verified as before.
-        let mut keep = |block: &Vec<u64>| (random.below(2) == 0).then(|| block.clone());
+        let mut keep = |block: &Vec<u64>| (random.u64(..2) == 0).then(|| block.clone());
         let known: Vec<_> = blocks.iter().map(&mut keep).collect();
         assert_eq!(jobs.run(&known, random).0, blocks, "seed {seed}");
     }
