@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::common::{compile_late_open, complaint};
+use crate::common::{compile_preload, complaint};
 use crate::family::{family, queries};
 use crate::volumes::{FOUR, write};
 
@@ -119,7 +119,7 @@ fn a_checkpoint_keeps_nothing_of_a_changed_database() {
 fn files_of_two_databases_are_not_opened_as_one() {
     let directory = tempfile::tempdir().expect("a directory");
     let directory = directory.path();
-    compile_late_open(&directory.join("late.so"));
+    compile_preload("late_open.c", &directory.join("late.so"));
     fs::create_dir(directory.join("other")).expect("a directory");
     fs::write(directory.join("q.fa"), queries(2, 3).concat()).expect("queries");
     for words in [

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::thread;
 
-use crate::common::compile_late_open;
+use crate::common::compile_preload;
 use crate::family::{family, queries};
 use crate::launched::{launched, rank_of};
 use crate::patience::{awaited, wait_until};
@@ -242,7 +242,7 @@ fn another_build_ends_the_job() {
 fn a_database_that_is_replaced_while_ranks_open_it_ends_the_job() {
     let views = Views::new();
     views.put("odd", 5, 40);
-    compile_late_open(&views.path("late.so"));
+    compile_preload("late_open.c", &views.path("late.so"));
     let [late, dir] = ["late.so", ""].map(|name| views.path(name).display().to_string());
     let environment = format!("LD_PRELOAD={late} LATE_FILE=usual/db.pin LATE_DIR={dir}");
     let odd = Odd { environment: &environment, ..Odd::default() };

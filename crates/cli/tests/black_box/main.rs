@@ -82,6 +82,7 @@ mod psiblast_patterns;
 mod psiblast_ranks;
 mod records;
 mod refusals;
+mod replaced_reports;
 mod restrictions;
 #[cfg(feature = "mpi")]
 mod shared_pages;

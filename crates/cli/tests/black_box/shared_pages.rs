@@ -8,6 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use crate::common::compile_preload;
 use crate::family::mutated;
 use crate::volumes::{FOUR, protein, write};
 use fastrand::Rng;
@@ -32,11 +33,7 @@ fn inputs() -> TempDir {
         queries += &format!(">q{number}\n{}\n", String::from_utf8_lossy(&related(share)));
     }
     fs::write(dir.path().join("q.fa"), queries).expect("queries");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/black_box/common/pages.c");
-    let mut compiler = Command::new("cc");
-    compiler.args(["-O1", "-shared", "-fPIC", "-o"]).arg(dir.path().join("pages.so"));
-    let compiled = compiler.arg(source).arg("-ldl").status().expect("a compiler");
-    assert!(compiled.success());
+    compile_preload("pages.c", &dir.path().join("pages.so"));
     dir
 }
 

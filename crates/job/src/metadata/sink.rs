@@ -96,7 +96,7 @@ impl MetadataSink {
                 Some(point) if point.header == own_header => Some(point),
                 _ => {
                     let why = format!(
-                        "the other site holds metadata of another search, or of other options, \
+                        "the other site holds metadata of another search, or of another command line, \
                          database or version: {ANOTHER_RECEIVER}"
                     );
                     opening.refuse(&why);

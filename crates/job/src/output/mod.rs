@@ -1,5 +1,6 @@
 //! Writes the report. A regular file gets its name only when it is complete.
 
+mod delayed;
 pub(crate) mod part;
 
 use std::fs::{self, File};
@@ -12,6 +13,8 @@ use crate::error::Error;
 use crate::interrupt::{SignalWatch, unfinished_files};
 use crate::plan::Destination;
 use crate::standard;
+
+use self::delayed::report_delayed_errors;
 
 /// Size of the write buffer in bytes.
 const BUFFER: usize = 1 << 20;
@@ -164,6 +167,8 @@ impl Output {
     pub fn commit(mut self) -> Result<(), Error> {
         check_mapped_files()?;
         self.writer.flush().map_err(|error| self.failure(&error))?;
+        let stored = report_delayed_errors(&self.writer.get_ref().file);
+        stored.map_err(|error| self.failure(&error))?;
         if let Some(wanted) = &self.wanted {
             let mut unfinished = self.watch.unfinished();
             if let Some(written) = &*unfinished {
@@ -236,23 +241,30 @@ fn open_file(path: &Path, watch: &SignalWatch) -> io::Result<(File, Option<PathB
 }
 
 fn open_direct(path: &Path) -> io::Result<File> {
-    File::options().write(true).create(true).truncate(true).open(path)
+    let mut options = File::options();
+    // Linux may forbid to create what is another user's in a directory such as `/tmp`
+    // (`fs.protected_regular`), although it exists and may be written to.
+    match options.write(true).truncate(true).open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => options.create(true).open(path),
+        opened => opened,
+    }
 }
 
-/// Creates the file that is to replace `wanted`, beside it, with the permissions of an older one.
-/// `None` where none can be created but there is an older one, which may be written to.
+/// Creates the file that is to replace `wanted`, beside it, with the owner and the permissions of
+/// an older one. `None` where none can be created so but there is an older one, which may be
+/// written to.
 fn create_beside(wanted: &Path) -> io::Result<Option<(File, PathBuf)>> {
     let old = fs::metadata(wanted);
-    match part::create(wanted, None, MODE) {
-        Ok((file, part)) => {
-            if let Ok(old) = old {
-                // Best effort: not every file system has permissions.
-                let _ = file.set_permissions(old.permissions());
+    match (part::create(wanted, None, MODE), old) {
+        (Ok((file, part)), Ok(old)) => {
+            if part::adopt_access(&file, &old) {
+                return Ok(Some((file, part)));
             }
-            Ok(Some((file, part)))
+            fs::remove_file(part)?;
+            Ok(None)
         }
-        Err(_) if old.is_ok() => Ok(None),
-        Err(error) => Err(error),
+        (Err(_), Ok(_)) => Ok(None),
+        (created, Err(_)) => created.map(Some),
     }
 }
 
@@ -291,7 +303,7 @@ pub fn write_whole(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>)
     known.push(&part);
     unfinished.push(known);
     drop(unfinished);
-    let written = write(&mut file);
+    let written = write(&mut file).and_then(|()| report_delayed_errors(&file));
     let mut unfinished = unfinished_files();
     let written = written.and_then(|()| part::put_in_place(&part, &wanted));
     if written.is_err() {

@@ -12,7 +12,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use fleetblast_spool::open_regular;
@@ -49,6 +49,20 @@ pub fn create(path: &Path, run: Option<RunId>, mode: u32) -> io::Result<(File, P
         }
     }
     Ok((file, made))
+}
+
+/// Gives a file the owner, the group and the permissions of the one that it will replace. Returns
+/// whether it has that owner and group: others would otherwise lose their access, or gain some.
+pub fn adopt_access(file: &File, old: &fs::Metadata) -> bool {
+    let Ok(own) = file.metadata() else { return false };
+    let differs = |own, old| (own != old).then_some(old);
+    let (uid, gid) = (differs(own.uid(), old.uid()), differs(own.gid(), old.gid()));
+    if (uid.is_some() || gid.is_some()) && fchown(file, uid, gid).is_err() {
+        return false;
+    }
+    // Best effort: not every file system has permissions.
+    let _ = file.set_permissions(old.permissions());
+    true
 }
 
 /// Moves a complete file to its final path. A file there with several names keeps them all, and

@@ -133,9 +133,15 @@ impl JobOutput {
             }
         };
         let id = Some(RunId { job: run.job, number: run.number });
-        let make = || match &wanted {
-            Some(wanted) => part::create(wanted, id, output::MODE),
-            None => part::create(&run.root.join("report"), id, output::PRIVATE),
+        let make = || {
+            if let Some(wanted) = &wanted {
+                let (file, path) = part::create(wanted, id, output::MODE)?;
+                match fs::metadata(wanted) {
+                    Ok(old) if !part::adopt_access(&file, &old) => fs::remove_file(path)?,
+                    _ => return Ok((file, path)),
+                }
+            }
+            part::create(&run.root.join("report"), id, output::PRIVATE)
         };
         let made = match early_end {
             Some(early_end) => early_end.watch_over(make),
@@ -143,12 +149,9 @@ impl JobOutput {
         };
         let place = wanted.as_deref().unwrap_or(&run.root);
         let failed = |error: io::Error| failure(place, None, &error);
-        let (file, path) = made.map_err(failed)?;
-        if let Some(old) = wanted.as_ref().and_then(|wanted| fs::metadata(wanted).ok()) {
-            // Not every file system has permissions, so a failure does no harm.
-            let _ = file.set_permissions(old.permissions());
-        }
-        let path = fs::canonicalize(&path).map_err(failed)?;
+        let (_, path) = made.map_err(failed)?;
+        let wanted = wanted.filter(|wanted| path.parent() == wanted.parent());
+        let path = fs::canonicalize(&path).map_err(|error| failure(&path, None, &error))?;
         let unfinished = UnfinishedReport::new(&path);
         let ending = match wanted {
             Some(wanted) => Publication::Renamed(unfinished, wanted),

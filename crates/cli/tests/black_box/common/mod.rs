@@ -79,12 +79,13 @@ impl Fixture {
     }
 }
 
-/// Compiles the library that opens a file late (late_open.c) to this path.
-pub fn compile_late_open(library: &Path) {
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/black_box/common/late_open.c");
+/// Compiles a library for `LD_PRELOAD` from a source beside this file.
+pub fn compile_preload(source: &str, library: &Path) {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/black_box/common");
     let mut compiler = Command::new("cc");
     compiler.args(["-O1", "-shared", "-fPIC", "-o"]).arg(library);
-    assert!(compiler.args([source, "-ldl"]).status().expect("a compiler").success());
+    compiler.arg(Path::new(directory).join(source)).arg("-ldl");
+    assert!(compiler.status().expect("a compiler").success());
 }
 
 /// The files of the database `db`, which the oracle makes once for all fixtures.
