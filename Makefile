@@ -103,9 +103,11 @@ test-table:
 	$(if $(MPI),$(TESTED_TABLE) --mpi --part 3/8)
 	$(if $(MPI),$(TESTED_TABLE) --mpi --resume --part 6/16)
 
-# A part of another sample, one process: what CI adds, with the date as SAMPLE.
+# A part of another sample: what CI adds, with the date as SAMPLE.
 test-other-sample: test-build
-	$(TESTED_TABLE) --part 9/12
+	$(TESTED_TABLE) --part 1/4
+	$(TESTED_TABLE) --ranks --part 1/16
+	$(TESTED_TABLE) --through hits --part 5/16
 
 test-makedb:
 	$(LIMITED) $(TESTED) makedb --program $(TARGET)/debug/fleetblast --quick

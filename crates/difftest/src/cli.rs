@@ -22,9 +22,9 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
   difftest table [PROGRAM] [--quick] [--sample SEED] [--part I/N] [--filter TEXT] [--jobs N]
                  [--ranks | --mpi] [--resume] [--through oids|hits|report|auto [--io | --link]]
       Every case of crates/difftest/cases/PROGRAM/*.tsv (blastp, blastn, psiblast; all programs) with both: standard output, exit code
-      and, where marked, standard error. --quick leaves out the slow cases. --sample takes a
-      quarter of a sample in which any two options, queries, databases and formats meet that meet in
-      some case; the other quarters have the other seeds with the same SEED/4. --part takes every
+      and, where marked, standard error. --quick leaves out the slow cases. --sample takes an
+      eighth of a sample in which any two options, queries, databases and formats meet that meet in
+      some case; the other eighths have the other seeds with the same SEED/8. --part takes every
       N-th, from the I-th. --ranks and --mpi search on ranks in one process, or on processes that mpirun
       starts, in many shapes; --resume interrupts each as soon as something is kept in its
       checkpoint, and resumes it on other ranks; --through has each write metadata of that kind, of which

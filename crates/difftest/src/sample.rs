@@ -25,11 +25,11 @@ const USUAL: f64 = 0.2;
 type Pair = (String, String);
 
 /// Seeds that share a covering sample.
-const SHARES: u64 = 4;
+const SHARES: u64 = 8;
 
-/// Returns a quarter of the covering sample that `seed` shares with three neighbours; each of the
-/// four seeds has another quarter.
-pub fn quarter(program: &Program, cases: Vec<Case>, seed: u64) -> Vec<Case> {
+/// Returns an eighth of the covering sample that `seed` shares with seven neighbours; each of these
+/// seeds has another eighth.
+pub fn eighth(program: &Program, cases: Vec<Case>, seed: u64) -> Vec<Case> {
     let sample = (0..).zip(covering(program, cases, seed / SHARES));
     sample.filter(|(number, _)| number % SHARES == seed % SHARES).map(|(_, case)| case).collect()
 }
@@ -145,16 +145,17 @@ mod tests {
     }
 
     #[test]
-    fn four_seeds_have_the_quarters_of_a_sample() {
+    fn eight_seeds_have_the_eighths_of_a_sample() {
         for program in PROGRAMS {
             let whole = quick(program);
-            let quarters = [4, 5, 6, 7].map(|seed| quarter(program, whole.clone(), seed));
-            assert_eq!(covered(program, &quarters.concat()), covered(program, &whole));
-            for other in &quarters[1..] {
-                assert!(quarters[0].len().abs_diff(other.len()) < 2);
-                let costs = [&quarters[0], other].map(|quarter| cost(program, quarter));
-                // One case of psiblast is as costly as half of the others.
-                assert!(costs[0] < 3.0 * costs[1] && costs[1] < 3.0 * costs[0], "{costs:?}");
+            let eighths: Vec<_> =
+                (8..16).map(|seed| eighth(program, whole.clone(), seed)).collect();
+            assert_eq!(covered(program, &eighths.concat()), covered(program, &whole));
+            for other in &eighths[1..] {
+                assert!(eighths[0].len().abs_diff(other.len()) < 2);
+                let costs = [&eighths[0], other].map(|eighth| cost(program, eighth));
+                // One case of psiblast is as costly as all others.
+                assert!(costs[0] < 4.0 * costs[1] && costs[1] < 4.0 * costs[0], "{costs:?}");
             }
         }
     }
@@ -176,7 +177,7 @@ mod tests {
     fn seeds_choose_and_many_see_every_case() {
         for program in PROGRAMS {
             let whole = quick(program);
-            let ids = |seed| quarter(program, whole.clone(), seed).into_iter().map(|case| case.id);
+            let ids = |seed| eighth(program, whole.clone(), seed).into_iter().map(|case| case.id);
             assert!(ids(1).eq(ids(1)));
             assert!(!ids(1).eq(ids(2)));
             let samples = (0..20).flat_map(|seed| covering(program, whole.clone(), seed));

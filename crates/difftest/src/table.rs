@@ -211,7 +211,7 @@ fn choose(program: &Program, cases: Vec<Case>, options: &TableOptions) -> Vec<Ca
     let mut chosen: Vec<Case> = cases.into_iter().filter(wanted).collect();
     let of = chosen.len();
     if let Some(seed) = options.sample {
-        chosen = sample::quarter(program, chosen, seed);
+        chosen = sample::eighth(program, chosen, seed);
     }
     if let Some((part, parts)) = options.part {
         chosen = chosen.into_iter().skip(part - 1).step_by(parts).collect();

@@ -116,6 +116,6 @@ fn a_resumed_job_keeps_its_blocks() {
     let resumed = sandbox.run(&[&kept[..], &["-resume", "-trace", "t.json"]].concat());
     assert!(resumed.status.success(), "{}", message(&resumed));
     assert_eq!(fs::read(sandbox.path("o")).expect("a report"), report);
-    // Batches have a little more than 10,000 residues each; there are five. Blocks have two of them.
+    // Each of the five batches has a little more than 10,000 residues, and a block two batches.
     assert_eq!(blocks(&sandbox), 3, "of 20,000 residues");
 }

@@ -261,7 +261,8 @@ fn a_database_that_is_replaced_while_ranks_open_it_ends_the_job() {
         }
         fs::write(views.path("go"), "").expect("a file");
     };
-    let words = ["rank 1 on host ", "usual/db.psq may have been replaced while they opened it"];
+    // The ranks compare their files, or a slow rank notices that its own have changed.
+    let words = ["usual/db.", "replaced while"];
     thread::scope(|scope| {
         scope.spawn(replace);
         views.refused(1, odd, &["-partitions", "2"], DATABASE, &words);

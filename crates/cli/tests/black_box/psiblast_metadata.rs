@@ -303,7 +303,7 @@ fn a_search_that_is_killed_goes_on_at_the_other_site() {
     let place = Place::new();
     place.write(
         "many.fa",
-        &(6..8).flat_map(|seed| crate::family::queries(seed, 24)).collect::<String>(),
+        &(6..8).flat_map(|seed| crate::family::queries(seed, 16)).collect::<String>(),
     );
     let key = |name: &str| {
         let left = place.left(fleetblast(&place, &format!("keygen {name}")));

@@ -27,7 +27,7 @@ fn inputs() -> TempDir {
     let entries: Vec<_> = (0..8).map(|i| (format!("s{i} of a family"), related(30))).collect();
     write(dir.path(), "db", &FOUR, &entries);
     let mut queries = String::new();
-    for number in 0..1500 {
+    for number in 0..800 {
         // Reports of blocks between some kilobytes and a megabyte.
         let share = if number / 125 % 3 == 0 { 40 } else { 90 };
         queries += &format!(">q{number}\n{}\n", String::from_utf8_lossy(&related(share)));

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
+use std::mem::swap;
 use std::path::{Path, PathBuf};
 
 use crate::common::{FOUR, entries, protein, write};
@@ -99,8 +100,12 @@ fn structure(
         if with_ids {
             // Files beside the volumes know accessions, but not of whom, nor names and releases.
             for id in &mut line.ids {
-                if let SeqId::Text { kind, name, release, .. } = id {
+                if let SeqId::Text { kind, name, release, accession, .. } = id {
                     *kind = TextKind::GenBank;
+                    // A name without an accession is a key, too.
+                    if accession.is_empty() {
+                        swap(name, accession);
+                    }
                     name.fill(b'x');
                     release.fill(b'x');
                 }
