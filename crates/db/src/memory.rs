@@ -33,7 +33,7 @@ impl Record {
     }
 }
 
-/// Bytes in a volume: offsets have 32 bits.
+/// Most bytes of a volume, because offsets have 32 bits.
 const LARGEST_VOLUME: usize = u32::MAX as usize;
 
 impl Database {

@@ -30,7 +30,8 @@ pub struct PrelimHsp {
     pub linked: u32,
     /// Number of its context, from 0. Query positions count in the context.
     pub context: u8,
-    /// Frame of the subject. Subject positions count in the frame.
+    /// Reading frame of the subject. Positions in the subject are offsets in the translation in
+    /// this frame.
     pub frame: Frame,
 }
 

@@ -296,7 +296,8 @@ pub enum Holder {
 pub struct Slice {
     /// The place of the piece.
     pub holder: Holder,
-    /// Number of the piece among the holder's pieces of the block (and pass and partition).
+    /// Number of this piece among the pieces of the same block, pass and partition that the holder
+    /// has.
     pub piece: u32,
     /// Offset in the piece.
     pub start: u64,

@@ -54,7 +54,7 @@ pub struct Timing {
     pub traceback_seconds: f64,
     /// Formatting and writing.
     pub output_seconds: f64,
-    /// Wall time outside of these phases.
+    /// Wall time that belongs to none of the phases above.
     pub other_seconds: f64,
     /// Most memory resident at any time.
     pub peak_memory_bytes: Option<u64>,

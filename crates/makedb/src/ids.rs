@@ -67,7 +67,7 @@ fn make_local_if_odd(id: &mut SeqId, molecule: Molecule) {
     make_local(id, molecule);
 }
 
-/// Makes an identifier of the wrong molecule type local (`build_db.cpp`).
+/// Turns an identifier of the wrong molecule type into a local one (`build_db.cpp`).
 pub(crate) fn make_local(id: &mut SeqId, molecule: Molecule) {
     if id.molecule().is_some_and(|found| found != molecule) {
         *id = local(id);

@@ -57,7 +57,7 @@ pub struct DatabaseFingerprint {
     pub letters: u64,
     /// Sum of the fingerprints of all sequences with their OIDs. It does not depend on the volumes.
     pub residues: u128,
-    /// Sum of the fingerprints of their headers (identifiers and titles).
+    /// Sum of the fingerprints of the headers (identifiers and titles) of these sequences.
     pub headers: u128,
     /// Fingerprint of masks, and of all else in the database on which a search depends.
     pub rest: u128,

@@ -140,7 +140,8 @@ impl<'a> ScoreDistribution<'a> {
         Self { low, high, probabilities, average }
     }
 
-    /// Whether the theory applies: some score is positive, and the expected score is negative.
+    /// Whether the theory of Karlin and Altschul applies: some score is positive, and the expected
+    /// score is negative.
     fn is_local(&self) -> bool {
         self.average < 0.0 && self.low < 0 && self.high > 0
     }

@@ -86,7 +86,7 @@ pub const PSIBLAST: Program = Program {
 /// always applies one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PsiblastOptions {
-    /// Options of all searches.
+    /// Options that every search program has.
     pub common: CommonOptions,
     /// Options for a report made at another site.
     pub metadata: MetadataOptions,

@@ -35,7 +35,7 @@ pub(crate) struct MappedFile {
 }
 
 impl MappedFile {
-    /// Takes over the mapping of a whole file that `stamp` describes.
+    /// Takes ownership of the memory mapping of a whole file, which `stamp` describes.
     pub(crate) fn new(map: Mmap, stamp: Stamp, part: Part) -> Self {
         signal::catch();
         let entry = Entry::register(&map, stamp, part);

@@ -90,8 +90,8 @@ pub(crate) fn needs_count(node: &Node) -> bool {
     ["GILIST", "SEQIDLIST", "TAXIDLIST"].iter().any(has) || node.nodes.iter().any(needs_count)
 }
 
-/// The tree as it concerns the volume `base`: aliases without restrictions give way to their
-/// members. `None` if the volume is not in it.
+/// Returns the part of the alias tree that contains the volume `base`, in which aliases without
+/// restrictions are replaced by their members; `None` if the tree does not contain the volume.
 pub(super) fn specialized(node: &Node, base: &BasePath) -> Result<Option<Branch>, DbError> {
     let mut branch = Branch { masks: masks(node)?, ..Branch::default() };
     for node in &node.nodes {

@@ -220,7 +220,7 @@ impl Request {
         u64::from(self.ranks_per_host.clamp(1, self.ranks.max(1)))
     }
 
-    /// Returns the memory that a rank needs without the database, in bytes.
+    /// Returns the memory that a rank needs, in bytes, not counting the database.
     pub fn other_memory(&self, config: &Config) -> u64 {
         FIXED_MEMORY + u64::from(self.threads) * THREAD_MEMORY + self.least_result_memory(config)
     }

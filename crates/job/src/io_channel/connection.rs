@@ -365,8 +365,8 @@ fn lost_rank_error(text: &str) -> Error {
     Error::new(Failure::SILENT_RANK_CODE, text)
 }
 
-/// Returns the rank that reports a silent rank and ends the job. Without a search, rank 0 is the
-/// manager.
+/// Returns the rank that reports the `silent` one and ends the job: rank 0, or another one if rank
+/// 0 is silent. `manager` is 0 in a job without a search.
 fn reporter(silent: usize, manager: usize) -> usize {
     if silent == 0 { manager.max(1) } else { 0 }
 }

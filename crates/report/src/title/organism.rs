@@ -32,8 +32,8 @@ pub(super) fn with_organism(title: &[u8], organism: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Rewrites the organism at the end of a title, without the organelle and `, partial` before it,
-/// which a database does not store. A title that ends otherwise is only trimmed.
+/// Rewrites the organism at the end of a title, and removes an organelle and `, partial` before it:
+/// databases do not store them. A title that ends otherwise is only trimmed.
 pub(super) fn renewed(title: &[u8], organism: &[u8]) -> Vec<u8> {
     let title = trimmed(title, TRAILING);
     // BLAST+ looks for both only in a title that has room for the organism.

@@ -228,7 +228,7 @@ struct Start {
     /// Position from which the alignment will start.
     q_seed: u32,
     s_seed: u32,
-    /// Position between letters, in the query and in the subject.
+    /// A pair of positions between letters, one in the query and one in the subject.
     at: (u32, u32),
 }
 

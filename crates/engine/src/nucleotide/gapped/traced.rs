@@ -318,7 +318,8 @@ impl<'a, R: Row> Extension<'a, R> {
         }
     }
 
-    /// Moves the base to the best score, and subtracts the difference from all scores.
+    /// Makes the best score the zero of all scores, which have few bits: subtracts it from them, and
+    /// adds it to `base`.
     #[inline(always)]
     fn move_base(&mut self, tracer: &Tracer, costs: &Costs<R>) {
         let by = self.best.minus(costs.zero);

@@ -15,7 +15,7 @@ const MAX_KEPT_CHUNKS: usize = 256;
 struct Place {
     /// Index of its first chunk among all chunks.
     at: usize,
-    /// Number of its first chunk, by diagonal.
+    /// For each diagonal, the number of its first chunk.
     first: i32,
     chunks: usize,
 }

@@ -119,7 +119,7 @@ impl MissingLetters {
     }
 }
 
-/// Extends a run by `by` pairs to the left; returns `None` if there are not as many.
+/// Extends a run of aligned pairs to the left by `by` pairs; returns `None` if there are fewer.
 fn grow_left(edits: &mut [Edit], at: usize, by: u32) -> Option<()> {
     if by == 0 {
         return Some(());

@@ -320,7 +320,7 @@ struct PieceKeeper {
     budget: u64,
     /// Number of the next piece.
     number: u32,
-    /// Bytes that stay in memory.
+    /// Number of bytes kept in memory so far.
     bytes: u64,
 }
 
