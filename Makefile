@@ -47,7 +47,7 @@ tools: build
 demo:
 	scripts/demo.sh
 
-## test: unit and black-box tests, and a covering sample of the differential tables against BLAST+ (SAMPLE=seed)
+## test: unit and black-box tests, and an eighth of a covering sample of the differential tables against BLAST+ (SAMPLE=seed)
 test:
 	scripts/setup.sh mpi
 	$(MAKE) --no-print-directory test-programs

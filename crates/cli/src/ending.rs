@@ -25,9 +25,9 @@ impl Drop for Ending {
     }
 }
 
-/// Calls `say` to print the reason, runs the [last works](last_works) and ends the process. Never
-/// unwinds. If several threads end the process, the first one does. The launcher of ranks then ends
-/// the others.
+/// Calls `say` to print the reason, runs the [cleanups](cleanup) and ends the process. Never
+/// unwinds. If several threads end the process, the first one does. The launcher of ranks then
+/// ends the others.
 #[cold]
 pub(crate) fn end_process(exit_code: u8, say: impl FnOnce()) -> ! {
     let ending = Ending;
@@ -42,7 +42,7 @@ pub(crate) fn end_process(exit_code: u8, say: impl FnOnce()) -> ! {
             say();
             cleanup::run_all();
         }
-        // One of the last works failed here itself: memory ran out, even with the reserve.
+        // One of the cleanups failed here itself: memory ran out, even with the reserve.
         Err(ending) if ending == own => {}
         Err(_) => wait_for_the_end(),
     }
@@ -51,7 +51,7 @@ pub(crate) fn end_process(exit_code: u8, say: impl FnOnce()) -> ! {
 }
 
 /// A panic in a panic hook does not unwind; it aborts. So does the C library in another thread that
-/// is also out of memory; that must not end the process before the last works are done.
+/// is also out of memory; that must not end the process before the cleanups are done.
 extern "C" fn on_abort(_: libc::c_int) {
     // SAFETY: the call only returns a number.
     match ENDING.load(Ordering::Acquire) == unsafe { libc::gettid() } {
@@ -103,7 +103,7 @@ mod tests {
         eprintln!("this is the end");
     }
 
-    /// The last work is done although another thread aborts meanwhile.
+    /// The cleanup is done although another thread aborts meanwhile.
     #[test]
     fn another_thread_that_aborts_waits() {
         if env::var_os(ENDS).is_some() {
@@ -119,25 +119,25 @@ mod tests {
 
     /// Unwinding out of the allocator would be undefined.
     #[test]
-    fn a_panic_in_a_last_work_does_not_unwind() {
+    fn a_panic_in_a_cleanup_does_not_unwind() {
         if std::env::var_os(ENDS).is_some() {
             let _work = cleanup::register_cleanup(|| panic!("a fault of the program"));
             let _: Result<(), _> = panic::catch_unwind(|| end_process(CODE, say));
             std::process::exit(1);
         }
-        let status = run("a_panic_in_a_last_work_does_not_unwind");
+        let status = run("a_panic_in_a_cleanup_does_not_unwind");
         assert_eq!(status.code(), Some(i32::from(CODE)), "{status}");
     }
 
     /// Rust aborts if a panic hook panics.
     #[test]
-    fn a_panic_in_a_last_work_in_a_hook_does_not_abort() {
+    fn a_panic_in_a_cleanup_in_a_hook_does_not_abort() {
         if std::env::var_os(ENDS).is_some() {
             let _work = cleanup::register_cleanup(|| panic!("a fault of the program"));
             panic::set_hook(Box::new(|_| end_process(CODE, say)));
             panic!("why the process ends");
         }
-        let status = run("a_panic_in_a_last_work_in_a_hook_does_not_abort");
+        let status = run("a_panic_in_a_cleanup_in_a_hook_does_not_abort");
         assert_eq!(status.code(), Some(i32::from(CODE)), "{status}");
     }
 }

@@ -17,7 +17,7 @@ use fleetblast_job::error::{ADVICE, exit};
 
 use crate::ending::end_process;
 
-/// Bytes of address space that are freed for the last works.
+/// Bytes of address space that are freed for the cleanups.
 const RESERVE: usize = 1 << 20;
 /// Most bytes of the last message.
 const MESSAGE: usize = 512;

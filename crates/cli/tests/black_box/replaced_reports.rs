@@ -103,5 +103,6 @@ fn an_error_of_closing_leaves_the_older_report() {
         assert_eq!(output.status.code(), Some(OUTPUT), "{way:?}: {text}");
         assert!(text.contains("quota"), "{way:?}: {text}");
         assert_eq!(fs::read(sandbox.path("report")).expect("a report"), b"older\n", "{way:?}");
+        assert!(!sandbox.names().iter().any(|name| name.ends_with(".part")), "{way:?}");
     }
 }

@@ -295,8 +295,8 @@ impl SiteConnection {
     /// Does some work on another thread and polls meanwhile. Then this rank [pauses its
     /// heartbeats](Self::pause_heartbeats).
     ///
+    /// # Errors
     /// An error of the work; as [`await_threads`](Self::await_threads).
-    /// Those of the work; as [`await_threads`](Self::await_threads).
     pub fn poll_during<T: Send>(
         &mut self,
         work: impl FnOnce() -> Result<T, Error> + Send,

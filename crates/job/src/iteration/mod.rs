@@ -95,7 +95,7 @@ impl<'a> Rules<'a> {
     }
 
     /// Whether the search for a pattern is the only iteration, so that no PSSM is made
-    /// (`run_token`, psiblast_app.cpp). psiblast_app.cpp).
+    /// (`run_token`, psiblast_app.cpp).
     fn is_pattern_alone(&self) -> bool {
         self.pattern().is_some() && self.has_single_iteration()
     }

@@ -4,14 +4,16 @@ use std::fs::File;
 use std::io;
 use std::os::fd::IntoRawFd;
 
-/// Makes a network file system write what it holds of a file, by closing a copy of its descriptor.
-/// Network file systems report a full disk or an exceeded quota then, and dropping a [`File`] hides
-/// it. Costs a local file system nothing, unlike [`File::sync_all`].
+/// Asks a network file system for errors of a file, by closing a copy of its descriptor. It reports
+/// a full disk or an exceeded quota then, and dropping a [`File`] hides that. Costs a local file
+/// system nothing, unlike [`File::sync_all`].
 ///
 /// # Errors
 /// Bytes written before could not be stored.
 pub fn report_delayed_errors(file: &File) -> io::Result<()> {
-    let copy = file.try_clone()?.into_raw_fd();
+    // Without another descriptor only the disk itself can answer.
+    let Ok(copy) = file.try_clone() else { return file.sync_all() };
+    let copy = copy.into_raw_fd();
     // SAFETY: `copy` is open, and nobody else knows it.
     match unsafe { libc::close(copy) } {
         0 => Ok(()),

@@ -14,7 +14,7 @@ use crate::interrupt::{SignalWatch, unfinished_files};
 use crate::plan::Destination;
 use crate::standard;
 
-use self::delayed::report_delayed_errors;
+pub(crate) use self::delayed::report_delayed_errors;
 
 /// Size of the write buffer in bytes.
 const BUFFER: usize = 1 << 20;
@@ -255,7 +255,7 @@ fn open_direct(path: &Path) -> io::Result<File> {
 /// written to.
 fn create_beside(wanted: &Path) -> io::Result<Option<(File, PathBuf)>> {
     let old = fs::metadata(wanted);
-    match (part::create(wanted, None, MODE), old) {
+    match (part::create(wanted, None, mode_beside(&old)), old) {
         (Ok((file, part)), Ok(old)) => {
             if part::adopt_access(&file, &old) {
                 return Ok(Some((file, part)));
@@ -266,6 +266,19 @@ fn create_beside(wanted: &Path) -> io::Result<Option<(File, PathBuf)>> {
         (Err(_), Ok(_)) => Ok(None),
         (created, Err(_)) => created.map(Some),
     }
+}
+
+/// Returns the permissions of a file beside an older one: others may not open it until it has the
+/// owner and the permissions of that one.
+pub fn mode_beside(old: &io::Result<fs::Metadata>) -> u32 {
+    if old.is_ok() { PRIVATE } else { MODE }
+}
+
+/// Writes a file in place.
+fn write_directly(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let mut file = open_direct(path)?;
+    write(&mut file)?;
+    report_delayed_errors(&file)
 }
 
 /// Returns the path of the file that a report replaces, after following links. `None` for pipes and
@@ -285,20 +298,20 @@ pub fn replaced(path: &Path) -> Option<PathBuf> {
 }
 
 /// Writes a file and puts it in place when it is complete: until then, and if writing fails, an
-/// older file stays. A signal of a [`SignalWatch`] removes what is written so far. Pipes and
-/// devices are written to directly.
+/// older file stays. A signal of a [`SignalWatch`] removes what is written so far. Pipes, devices
+/// and files that cannot be replaced are written to directly.
 ///
 /// # Errors
 /// The file cannot be written.
 pub fn write_whole(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    let Some(wanted) = replaced(path) else { return write(&mut open_direct(path)?) };
+    let Some(wanted) = replaced(path) else { return write_directly(path, write) };
     let mut unfinished = unfinished_files();
     // Allocates first: without memory the file could not be removed any more.
     let mut known = PathBuf::with_capacity(libc::PATH_MAX as usize);
     unfinished.reserve(1);
     let Some((mut file, part)) = create_beside(&wanted)? else {
         drop(unfinished);
-        return write(&mut open_direct(path)?);
+        return write_directly(path, write);
     };
     known.push(&part);
     unfinished.push(known);

@@ -41,9 +41,10 @@ pub fn create(path: &Path, run: Option<RunId>, mode: u32) -> io::Result<(File, P
     let names = Names::new(path, run);
     let others: Vec<PathBuf> = names.paths_of_others().collect();
     let (file, made) = names.create(mode)?;
-    let owner = file.metadata()?.uid();
+    // A killed run may have given its file to the owner of the older report.
+    let owners = [Some(file.metadata()?.uid()), fs::metadata(path).ok().map(|old| old.uid())];
     for other in others.iter().filter(|&other| *other != made) {
-        if is_abandoned(other, owner, run.is_some()) {
+        if is_abandoned(other, owners, run.is_some()) {
             // Best effort: a leftover file does no harm.
             let _ = fs::remove_file(other);
         }
@@ -150,10 +151,10 @@ fn lock_new_file(file: &File) -> bool {
     }
 }
 
-/// Whether a file of this owner was left by a run that has ended.
-fn is_abandoned(path: &Path, owner: u32, has_one_user: bool) -> bool {
+/// Whether a file of one of these owners was left by a run that has ended.
+fn is_abandoned(path: &Path, owners: [Option<u32>; 2], has_one_user: bool) -> bool {
     let Ok(file) = open_regular(File::options().write(true), path) else { return false };
-    file.metadata().is_ok_and(|meta| meta.uid() == owner)
+    file.metadata().is_ok_and(|meta| owners.contains(&Some(meta.uid())))
         && (has_one_user || file.try_lock().is_ok())
 }
 

@@ -4,7 +4,6 @@
 //! make the others wait for ever, so it also begins MPI and sends its refusal. Commands that do
 //! not search leave MPI alone: MPI begins only once in a rank, and a script on ranks may run such
 //! commands before the search.
-//! run may have such commands before the search.
 
 use std::thread;
 

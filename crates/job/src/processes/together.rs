@@ -105,9 +105,7 @@ impl Processes {
 /// No data: a fault of the program.
 pub fn require_broadcast(known: Option<Vec<u8>>) -> Result<Vec<u8>, Error> {
     known.ok_or_else(|| {
-        Error::engine(
-            "rank 0 told the others nothing; all ranks must run the same build of the program",
-        )
+        Error::engine("rank 0 sent no data; all ranks must run the same build of the program")
     })
 }
 

@@ -276,11 +276,17 @@ impl<'a> JobContext<'a> {
             // Nobody publishes before all ranks have come to this point.
             check_mapped_files().map_err(|error| self.with_rank_place(rank, error.into()))?;
         }
-        if let (Some(_), RankEnd::Exited(Exit::Completed)) = (&self.checkpoint_state, &end) {
-            // This happens before the report gets its name and the checkpoint is removed. Bytes
-            // that this rank wrote may be known to its host only.
-            shared.map_or(Ok(()), |shared| shared.finish())?;
-            register.map_or(Ok(()), |register| lock(&register).finish())?;
+        // This happens before the report gets its name and the checkpoint is removed. Bytes that
+        // this rank wrote may be known to its host only.
+        match (&self.checkpoint_state, &end) {
+            (Some(_), RankEnd::Exited(Exit::Completed)) => {
+                shared.map_or(Ok(()), |shared| shared.finish())?;
+                register.map_or(Ok(()), |register| lock(&register).finish())?;
+            }
+            (None, RankEnd::Exited(Exit::Completed)) => {
+                shared.map_or(Ok(()), |shared| shared.output().flush())?;
+            }
+            _ => {}
         }
         Ok((end, RankStatistics::close(self.job.plan, recorder)?))
     }

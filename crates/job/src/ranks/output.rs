@@ -135,13 +135,18 @@ impl JobOutput {
         let id = Some(RunId { job: run.job, number: run.number });
         let make = || {
             if let Some(wanted) = &wanted {
-                let (file, path) = part::create(wanted, id, output::MODE)?;
-                match fs::metadata(wanted) {
-                    Ok(old) if !part::adopt_access(&file, &old) => fs::remove_file(path)?,
-                    _ => return Ok((file, path)),
+                let old = fs::metadata(wanted);
+                match (part::create(wanted, id, output::mode_beside(&old)), old) {
+                    (Ok((file, path)), Ok(old)) if !part::adopt_access(&file, &old) => {
+                        fs::remove_file(path)?;
+                    }
+                    (Ok((_, path)), _) => return Ok((true, path)),
+                    (Err(_), Ok(_)) => {}
+                    (Err(error), Err(_)) => return Err(error),
                 }
             }
-            part::create(&run.root.join("report"), id, output::PRIVATE)
+            let (_, path) = part::create(&run.root.join("report"), id, output::PRIVATE)?;
+            Ok((false, path))
         };
         let made = match early_end {
             Some(early_end) => early_end.watch_over(make),
@@ -149,8 +154,8 @@ impl JobOutput {
         };
         let place = wanted.as_deref().unwrap_or(&run.root);
         let failed = |error: io::Error| failure(place, None, &error);
-        let (_, path) = made.map_err(failed)?;
-        let wanted = wanted.filter(|wanted| path.parent() == wanted.parent());
+        let (is_beside, path) = made.map_err(failed)?;
+        let wanted = wanted.filter(|_| is_beside);
         let path = fs::canonicalize(&path).map_err(|error| failure(&path, None, &error))?;
         let unfinished = UnfinishedReport::new(&path);
         let ending = match wanted {
@@ -273,6 +278,15 @@ impl SharedOutput {
         Ok(())
     }
 
+    /// Reports errors of bytes that this rank wrote and that its host may still hold.
+    ///
+    /// # Errors
+    /// The message names the file.
+    pub fn flush(&self) -> Result<(), Error> {
+        let stored = self.file.get().map_or(Ok(()), report_delayed_errors);
+        stored.map_err(|error| failure(&self.path, None, &error))
+    }
+
     /// Brings to disk what this rank wrote.
     ///
     /// # Errors
@@ -287,6 +301,7 @@ fn failure(path: &Path, offset: Option<u64>, error: &io::Error) -> Error {
     let place = offset.map_or_else(String::new, |offset| format!(" at byte {offset}"));
     Error::output(format_args!("{}{place}: {error}", path.display()))
 }
+
 /// Publishes the report of a job on the rank of the supermaster. All ranks must have closed it.
 ///
 /// # Errors

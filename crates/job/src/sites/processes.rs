@@ -76,7 +76,7 @@ fn run_roles(
     connection.set_outgoing(outgoing);
     let outbox = || -> Outbox {
         let out = out.clone();
-        // The bridge sends parcels until all threads of this rank have ended.
+        // The connection sends parcels until all threads of this rank have ended.
         Box::new(move |parcel| drop(out.send(parcel)))
     };
     let mut open_mailbox = |own| {

@@ -318,7 +318,7 @@ impl<'a, R: Row> Extension<'a, R> {
         }
     }
 
-    /// Makes the best score the zero of all scores, which have few bits: subtracts it from them, and
+    /// Makes the best score the zero of all scores, which have few bits: subtracts it from them and
     /// adds it to `base`.
     #[inline(always)]
     fn move_base(&mut self, tracer: &Tracer, costs: &Costs<R>) {

@@ -129,7 +129,7 @@ impl Transport for MpiTransport {
         let start = Instant::now();
         let mut nap = SHORTEST_NAP;
         loop {
-            // The bridge comes first, so that heartbeats go on however many events there are.
+            // The connection comes first, so that heartbeats go on however many events there are.
             let crosses = self.site_connection.as_mut().map_or(Ok(false), SiteConnection::poll)?;
             if let Ok(event) = self.events.1.try_recv() {
                 return Ok(Some(event));
