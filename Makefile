@@ -92,14 +92,14 @@ test-table:
 	$(TESTED_TABLE) --resume --part 3/4
 	$(TESTED_TABLE) --through oids --part 5/12
 	$(TESTED_TABLE) --through hits --part 8/12
-	$(TESTED_TABLE) --through hits --ranks --part 10/24
-	$(TESTED_TABLE) --through oids --ranks --part 4/24
-	$(TESTED_TABLE) --through report --part 11/24
-	$(TESTED_TABLE) psiblast --through report --ranks --part 17/24
-	$(TESTED_TABLE) --through hits --io --part 7/24
-	$(TESTED_TABLE) --through oids --io --part 13/24
-	$(TESTED_TABLE) --through auto --ranks --part 14/24
-	$(TESTED_TABLE) --through auto --io --part 16/24
+	$(TESTED_TABLE) --through hits --ranks --part 10/12
+	$(TESTED_TABLE) --through oids --ranks --part 4/12
+	$(TESTED_TABLE) --through report --part 11/12
+	$(TESTED_TABLE) psiblast --through report --ranks --part 5/12
+	$(TESTED_TABLE) --through hits --io --part 7/12
+	$(TESTED_TABLE) --through oids --io --part 1/12
+	$(TESTED_TABLE) --through auto --ranks --part 2/12
+	$(TESTED_TABLE) --through auto --io --part 3/12
 	$(if $(MPI),$(TESTED_TABLE) --mpi --part 3/8)
 	$(if $(MPI),$(TESTED_TABLE) --mpi --resume --part 6/16)
 

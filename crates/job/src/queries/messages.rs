@@ -55,17 +55,17 @@ pub(super) fn setup_warnings(kind: SequenceKind, residues: &[u8], searchable: bo
 fn replacement_warning(residues: &[u8]) -> Option<String> {
     let positions: Vec<usize> =
         residues.iter().enumerate().filter(|&(_, &c)| c == alphabet::O).map(|(at, _)| at).collect();
-    let reason: Vec<String> =
+    let shown: Vec<String> =
         positions.iter().take(SHOWN_POSITIONS).map(|position| position.to_string()).collect();
     let rest = if positions.len() > SHOWN_POSITIONS {
         format!(",... (only first {SHOWN_POSITIONS} shown)")
     } else {
         String::new()
     };
-    (!reason.is_empty()).then(|| {
+    (!shown.is_empty()).then(|| {
         format!(
             "One or more O characters replaced by X for alignment score calculations at positions {}{rest}",
-            reason.join(", ")
+            shown.join(", ")
         )
     })
 }

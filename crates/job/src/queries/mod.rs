@@ -170,8 +170,8 @@ impl<'a> QueryReader<'a> {
     }
 
     /// Continues after queries that another process searched, with the state of their batches.
-    pub fn resume(&mut self, course: BatchState) {
-        self.batch_sizer.resume(course);
+    pub fn resume(&mut self, state: BatchState) {
+        self.batch_sizer.resume(state);
     }
 
     /// Reads the next block and prepares its queries on all threads of the current pool; `None` at

@@ -15,6 +15,7 @@ use crate::cleanup::{CleanupGuard, register_cleanup};
 use crate::error::Error;
 use crate::interrupt::EarlyEnd;
 use crate::output::part::{self, RunId};
+use crate::output::report_delayed_errors;
 use crate::output::{self, Output};
 use crate::plan::Destination;
 
@@ -24,7 +25,7 @@ const COPIED: usize = 1 << 20;
 /// The output on the rank of the supermaster, which publishes it.
 pub struct JobOutput {
     path: PathBuf,
-    ending: Publication,
+    publication: Publication,
     /// For a SAM report, the header without references.
     pub header: Option<Header>,
     /// Whether the output is metadata, whose records are to be joined.
@@ -55,16 +56,16 @@ enum Publication {
 struct UnfinishedReport {
     path: PathBuf,
     /// Removes the file when the process ends suddenly.
-    _last: CleanupGuard,
+    _cleanup: CleanupGuard,
 }
 
 impl UnfinishedReport {
     fn new(path: &Path) -> Self {
-        let sudden = path.to_owned();
-        let last = register_cleanup(move || {
-            let _ = fs::remove_file(&sudden);
+        let unfinished = path.to_owned();
+        let cleanup = register_cleanup(move || {
+            let _ = fs::remove_file(&unfinished);
         });
-        UnfinishedReport { path: path.to_owned(), _last: last }
+        UnfinishedReport { path: path.to_owned(), _cleanup: cleanup }
     }
 }
 
@@ -108,8 +109,15 @@ impl JobOutput {
         Ok(JobOutput::with_publication(path, Publication::Copied(output)))
     }
 
-    fn with_publication(path: PathBuf, ending: Publication) -> Self {
-        JobOutput { path, ending, header: None, is_metadata: false, stream: None, read_error: None }
+    fn with_publication(path: PathBuf, publication: Publication) -> Self {
+        JobOutput {
+            path,
+            publication,
+            header: None,
+            is_metadata: false,
+            stream: None,
+            read_error: None,
+        }
     }
 
     /// Creates the output of a run with a checkpoint. A signal removes it as long as `early_end` is
@@ -158,11 +166,11 @@ impl JobOutput {
         let wanted = wanted.filter(|_| is_beside);
         let path = fs::canonicalize(&path).map_err(|error| failure(&path, None, &error))?;
         let unfinished = UnfinishedReport::new(&path);
-        let ending = match wanted {
+        let publication = match wanted {
             Some(wanted) => Publication::Renamed(unfinished, wanted),
             None => Publication::CopiedLate(unfinished, target.clone()),
         };
-        Ok(JobOutput::with_publication(path, ending))
+        Ok(JobOutput::with_publication(path, publication))
     }
 
     /// Returns the path of the file that ranks write to.
@@ -172,7 +180,7 @@ impl JobOutput {
 
     /// Sets the summary of a report that consists of records.
     pub fn set_summary(&mut self, summary: Summary) {
-        if let Publication::Records(known) = &mut self.ending {
+        if let Publication::Records(known) = &mut self.publication {
             *known = Some(summary);
         }
     }
@@ -204,7 +212,7 @@ impl JobOutput {
                 .map_err(|error| failure(&self.path, None, &error))?;
         }
         if let Some(failure) = self.read_error {
-            match self.ending {
+            match self.publication {
                 Publication::Named(_) | Publication::Renamed(..) | Publication::Records(_) => {}
                 Publication::Copied(output) => copy(&self.path, output)?,
                 Publication::CopiedLate(_unfinished, target) => {
@@ -213,7 +221,7 @@ impl JobOutput {
             }
             return Err(failure);
         }
-        match self.ending {
+        match self.publication {
             Publication::Named(output) => output.commit(),
             Publication::Copied(output) => copy(&self.path, output),
             Publication::CopiedLate(_unfinished, target) => {

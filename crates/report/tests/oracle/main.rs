@@ -50,7 +50,7 @@ fn check_formats(run: &Run) {
         (vec!["7 std qcovs sscinames staxids"], output(commented)),
         (vec!["10 sseqid std"], output(commas)),
     ];
-    for (options, output) in sample(2, formats) {
+    for (options, output) in sample(4, formats) {
         run.check(&[&["-outfmt"], &options[..]].concat(), output);
     }
 }

@@ -28,7 +28,7 @@ pub struct BatchPredictor<'a> {
     engine: &'a Search,
     stream: QueryStream<'a>,
     /// The batches of verified blocks.
-    course: BatchProgress,
+    progress: BatchProgress,
     /// Blocks that are not verified.
     blocks: BTreeMap<BlockId, PredictedBlock>,
     /// Extensions of their queries, if they were searched, perhaps with wrong batches.
@@ -74,11 +74,11 @@ pub struct ReadBlock {
 
 impl<'a> BatchPredictor<'a> {
     /// Creates a predictor before the first block.
-    pub fn new(engine: &'a Search, stream: QueryStream<'a>, course: BatchProgress) -> Self {
+    pub fn new(engine: &'a Search, stream: QueryStream<'a>, progress: BatchProgress) -> Self {
         BatchPredictor {
             engine,
             stream,
-            course,
+            progress,
             blocks: BTreeMap::new(),
             known_extensions: BTreeMap::new(),
             extension_rate: (0, 0),
@@ -99,12 +99,12 @@ impl<'a> BatchPredictor<'a> {
     ) -> Result<Option<ReadBlock>, Error> {
         // The first batch is certain. All others depend on hits.
         let end = match block {
-            BlockId(0) => self.stream.end_of_batch(0, self.course.letters()),
+            BlockId(0) => self.stream.end_of_batch(0, self.progress.letters()),
             _ => usize::MAX,
         };
         let (queries, mut records) = self.stream.take_block(end);
         if queries.start == 0 && !queries.is_empty() {
-            let run = self.course.next_run(queries.end, &mut self.stream);
+            let run = self.progress.next_run(queries.end, &mut self.stream);
             self.stop = self.stop_before(&run);
         }
         if queries.is_empty() || self.stop.is_some() {
@@ -149,10 +149,10 @@ impl<'a> BatchPredictor<'a> {
         let Expectation::Parts { parts, reach } = expectation else {
             return Err(Error::engine(OTHER_QUERIES));
         };
-        if queries.start != self.course.next_query() || found.extensions.len() != queries.len() {
+        if queries.start != self.progress.next_query() || found.extensions.len() != queries.len() {
             return Err(Error::engine(OTHER_QUERIES));
         }
-        let known = self.course.clone();
+        let known = self.progress.clone();
         let is_right = self.follow_batches(&queries, &found.extensions, Some((&parts, reach)));
         if is_right && !found.strayed {
             self.add_statistics(&queries, &found.extensions);
@@ -163,7 +163,7 @@ impl<'a> BatchPredictor<'a> {
                 None => Verification::Correct,
             });
         }
-        (self.course, self.stop) = (known, None);
+        (self.progress, self.stop) = (known, None);
         self.known_extensions.extend(queries.clone().zip(found.extensions.iter().copied()));
         let reach = if found.strayed { usize::MAX } else { reach };
         let parts = self.predict(&queries, reach);
@@ -184,8 +184,8 @@ impl<'a> BatchPredictor<'a> {
         predicted: Option<(&[BatchPart], usize)>,
     ) -> bool {
         let mut parts = predicted.map(|(parts, reach)| (parts.iter(), reach));
-        while self.course.next_query() < queries.end {
-            let run = self.course.next_run(queries.end, &mut self.stream);
+        while self.progress.next_query() < queries.end {
+            let run = self.progress.next_run(queries.end, &mut self.stream);
             self.stop = self.stop_before(&run);
             if self.stop.is_some() {
                 return true;
@@ -197,10 +197,10 @@ impl<'a> BatchPredictor<'a> {
             }
             if run.queries.end == run.batch.end {
                 // The search may end after this batch.
-                self.stop = self.stream.find_stop(run.batch.clone(), self.course.letters());
+                self.stop = self.stream.find_stop(run.batch.clone(), self.progress.letters());
             }
             let own = run.queries.start - queries.start..run.queries.end - queries.start;
-            self.course.advance(&run, extensions[own].iter().sum());
+            self.progress.advance(&run, extensions[own].iter().sum());
         }
         true
     }
@@ -211,7 +211,7 @@ impl<'a> BatchPredictor<'a> {
         if queries.start != batch.start {
             return None;
         }
-        let stop = self.stream.find_stop(batch.clone(), self.course.letters());
+        let stop = self.stream.find_stop(batch.clone(), self.progress.letters());
         stop.filter(|stop| stop.query == batch.start)
     }
 
@@ -220,7 +220,7 @@ impl<'a> BatchPredictor<'a> {
         self.extension_rate.0 += extensions.iter().sum::<u64>();
         self.extension_rate.1 += self.stream.letters(queries.clone());
         self.known_extensions = self.known_extensions.split_off(&queries.end);
-        let start = self.course.batch_start();
+        let start = self.progress.batch_start();
         self.batches.retain(|&(_, end), _| end > start);
         self.stream.drop_before(start);
     }
@@ -242,7 +242,7 @@ impl<'a> BatchPredictor<'a> {
     fn predict(&mut self, queries: &Range<usize>, reach: usize) -> Vec<BatchPart> {
         let (extensions, letters) = self.extension_rate;
         let extension_rate = extensions as f64 / letters.max(1) as f64;
-        let first = self.course.next_query();
+        let first = self.progress.next_query();
         let of = |query: usize| match self.known_extensions.get(&query) {
             Some(&extensions) => extensions as f64,
             None => extension_rate * self.stream.letters(query..query + 1) as f64,
@@ -250,7 +250,7 @@ impl<'a> BatchPredictor<'a> {
         let each: Vec<f64> = (first..queries.end).map(of).collect();
         let predicted_extensions =
             |run: Range<usize>| each[run.start - first..run.end - first].iter().sum::<f64>() as u64;
-        let runs = self.course.predict(queries.clone(), predicted_extensions, &mut self.stream);
+        let runs = self.progress.predict(queries.clone(), predicted_extensions, &mut self.stream);
         runs.iter().map(|run| self.batch_part(run, reach)).collect()
     }
 

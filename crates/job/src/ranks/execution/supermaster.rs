@@ -82,10 +82,10 @@ impl<'a> SearchSupermaster<'a> {
         publisher: Sender<JobOutput>,
     ) -> Result<Self, Error> {
         let queries = if job.verifies_blocks() {
-            let course = BatchProgress::new(queries.batch_sizer());
+            let progress = BatchProgress::new(queries.batch_sizer());
             let threads = pool(job.plan.threads.count)?;
             let stream = QueryStream::new(queries, &job.engine, &*job.audience, threads);
-            let predictor = BatchPredictor::new(&job.engine, stream, course);
+            let predictor = BatchPredictor::new(&job.engine, stream, progress);
             BlockSource::Predicted(Box::new(predictor), None)
         } else if let Some(iteration) = &job.plan.iteration {
             BlockSource::Iterated(queries, IterationLog::new(iteration))
