@@ -15,13 +15,14 @@ use crate::plan::Destination;
 use crate::standard;
 
 pub(crate) use self::delayed::report_delayed_errors;
+use self::part::RunId;
 
 /// Size of the write buffer in bytes.
 const BUFFER: usize = 1 << 20;
 /// Most symbolic links that are followed to the file that a report replaces.
 const MOST_LINKS: usize = 40;
 /// Permissions of a report, before the umask.
-pub const MODE: u32 = 0o666;
+const MODE: u32 = 0o666;
 /// Permissions of a temporary file whose bytes are copied elsewhere.
 pub const PRIVATE: u32 = 0o600;
 /// Name of the temporary file of a [detour](Output::detour), in the current directory.
@@ -233,7 +234,7 @@ impl Unpublished {
 fn open_file(path: &Path, watch: &SignalWatch) -> io::Result<(File, Option<PathBuf>)> {
     let Some(wanted) = replaced(path) else { return Ok((open_direct(path)?, None)) };
     let mut unfinished = watch.unfinished();
-    let Some((file, written)) = create_beside(&wanted)? else {
+    let Some((file, written)) = create_beside(&wanted, None)? else {
         return Ok((open_direct(path)?, None));
     };
     *unfinished = Some(written);
@@ -253,9 +254,11 @@ fn open_direct(path: &Path) -> io::Result<File> {
 /// Creates the file that is to replace `wanted`, beside it, with the owner and the permissions of
 /// an older one. `None` where none can be created so but there is an older one, which may be
 /// written to.
-fn create_beside(wanted: &Path) -> io::Result<Option<(File, PathBuf)>> {
+pub fn create_beside(wanted: &Path, run: Option<RunId>) -> io::Result<Option<(File, PathBuf)>> {
     let old = fs::metadata(wanted);
-    match (part::create(wanted, None, mode_beside(&old)), old) {
+    // Others may not open it until it has the owner and the permissions of the older one.
+    let mode = if old.is_ok() { PRIVATE } else { MODE };
+    match (part::create(wanted, run, mode), old) {
         (Ok((file, part)), Ok(old)) => {
             if part::adopt_access(&file, &old) {
                 return Ok(Some((file, part)));
@@ -266,12 +269,6 @@ fn create_beside(wanted: &Path) -> io::Result<Option<(File, PathBuf)>> {
         (Err(_), Ok(_)) => Ok(None),
         (created, Err(_)) => created.map(Some),
     }
-}
-
-/// Returns the permissions of a file beside an older one: others may not open it until it has the
-/// owner and the permissions of that one.
-pub fn mode_beside(old: &io::Result<fs::Metadata>) -> u32 {
-    if old.is_ok() { PRIVATE } else { MODE }
 }
 
 /// Writes a file in place.
@@ -309,7 +306,7 @@ pub fn write_whole(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>)
     // Allocates first: without memory the file could not be removed any more.
     let mut known = PathBuf::with_capacity(libc::PATH_MAX as usize);
     unfinished.reserve(1);
-    let Some((mut file, part)) = create_beside(&wanted)? else {
+    let Some((mut file, part)) = create_beside(&wanted, None)? else {
         drop(unfinished);
         return write_directly(path, write);
     };

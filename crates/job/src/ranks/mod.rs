@@ -275,18 +275,13 @@ impl<'a> JobContext<'a> {
         if matches!(end, RankEnd::Exited(Exit::Completed)) {
             // Nobody publishes before all ranks have come to this point.
             check_mapped_files().map_err(|error| self.with_rank_place(rank, error.into()))?;
-        }
-        // This happens before the report gets its name and the checkpoint is removed. Bytes that
-        // this rank wrote may be known to its host only.
-        match (&self.checkpoint_state, &end) {
-            (Some(_), RankEnd::Exited(Exit::Completed)) => {
-                shared.map_or(Ok(()), |shared| shared.finish())?;
+            // This happens before the report gets its name and the checkpoint is removed. Bytes
+            // that this rank wrote may be known to its host only.
+            let has_checkpoint = self.checkpoint_state.is_some();
+            shared.map_or(Ok(()), |shared| shared.finish(has_checkpoint))?;
+            if has_checkpoint {
                 register.map_or(Ok(()), |register| lock(&register).finish())?;
             }
-            (None, RankEnd::Exited(Exit::Completed)) => {
-                shared.map_or(Ok(()), |shared| shared.output().flush())?;
-            }
-            _ => {}
         }
         Ok((end, RankStatistics::close(self.job.plan, recorder)?))
     }

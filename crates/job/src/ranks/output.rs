@@ -142,16 +142,10 @@ impl JobOutput {
         };
         let id = Some(RunId { job: run.job, number: run.number });
         let make = || {
-            if let Some(wanted) = &wanted {
-                let old = fs::metadata(wanted);
-                match (part::create(wanted, id, output::mode_beside(&old)), old) {
-                    (Ok((file, path)), Ok(old)) if !part::adopt_access(&file, &old) => {
-                        fs::remove_file(path)?;
-                    }
-                    (Ok((_, path)), _) => return Ok((true, path)),
-                    (Err(_), Ok(_)) => {}
-                    (Err(error), Err(_)) => return Err(error),
-                }
+            if let Some(wanted) = &wanted
+                && let Some((_, path)) = output::create_beside(wanted, id)?
+            {
+                return Ok((true, path));
             }
             let (_, path) = part::create(&run.root.join("report"), id, output::PRIVATE)?;
             Ok((false, path))

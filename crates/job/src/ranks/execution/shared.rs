@@ -98,11 +98,14 @@ impl WorkerShared {
         &self.output
     }
 
-    /// Brings to disk what this rank wrote.
+    /// Reports errors of what this rank wrote; of a job with a checkpoint, brings it to disk.
     ///
     /// # Errors
     /// The message names the file.
-    pub fn finish(&self) -> Result<(), Error> {
+    pub fn finish(&self, has_checkpoint: bool) -> Result<(), Error> {
+        if !has_checkpoint {
+            return self.output.flush();
+        }
         self.records.as_ref().map_or(Ok(()), |records| lock(records).finish())?;
         self.output.sync()
     }

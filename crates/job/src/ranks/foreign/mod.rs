@@ -313,9 +313,12 @@ impl<'a> ForeignContext<'a> {
         };
         let end =
             driver::run(rank, &self.topology, &self.config, roles, supervisor, transport, failed)?;
-        if let (Some(_), RankEnd::Exited(Exit::Completed)) = (&self.checkpoint_state, &end) {
-            shared.map_or(Ok(()), |shared| shared.finish())?;
-            register.map_or(Ok(()), |register| lock(&register).finish())?;
+        if matches!(end, RankEnd::Exited(Exit::Completed)) {
+            let has_checkpoint = self.checkpoint_state.is_some();
+            shared.map_or(Ok(()), |shared| shared.finish(has_checkpoint))?;
+            if has_checkpoint {
+                register.map_or(Ok(()), |register| lock(&register).finish())?;
+            }
         }
         Ok(end)
     }
