@@ -6,6 +6,9 @@ use std::env;
 /// everything.
 pub const SAMPLE: &str = "FLEETBLAST_SAMPLE";
 
+/// Items per share from which on a list is long. Each start of BLAST+ takes some 0.1 s.
+const LONG: usize = 6;
+
 fn wanted() -> String {
     let wanted = env::var(SAMPLE).unwrap_or_default();
     println!("{SAMPLE}={wanted}");
@@ -18,7 +21,7 @@ pub fn seed() -> u64 {
     wanted().parse().unwrap_or(1)
 }
 
-/// Selects one of `shares` shares.
+/// Selects one of `shares` shares, and of long lists one of twice as many.
 pub fn sample<T>(shares: usize, all: impl IntoIterator<Item = T>) -> Vec<T> {
     sample_from(0, shares, all)
 }
@@ -28,6 +31,8 @@ pub fn sample<T>(shares: usize, all: impl IntoIterator<Item = T>) -> Vec<T> {
 pub fn sample_from<T>(turn: usize, shares: usize, all: impl IntoIterator<Item = T>) -> Vec<T> {
     let wanted = wanted();
     let seed: usize = wanted.parse().unwrap_or(1);
+    let all: Vec<T> = all.into_iter().collect();
+    let shares = if all.len() >= LONG * shares { 2 * shares } else { shares };
     let is_taken = |number: usize| wanted == "all" || (number + turn + seed).is_multiple_of(shares);
     let all = all.into_iter().enumerate();
     all.filter(|(number, _)| is_taken(*number)).map(|(_, one)| one).collect()
