@@ -266,7 +266,7 @@ fn with_files(
         return Err(Error::database("Database name is required."));
     }
     Ok(Plan {
-        program: spec.name,
+        program: spec.name.to_owned(),
         banner: spec.release.banner(search.reports_as.unwrap_or(spec.name)),
         query_kind: spec.queries,
         subject_kind: spec.subjects,
@@ -286,7 +286,7 @@ fn with_files(
             BatchSize::Fixed(letters) => letters,
             BatchSize::Adaptive { .. } => search.thread_letters,
         },
-        papers: search.papers,
+        citations: search.citations,
         identity_resets_composition: search.identity_resets_composition,
         iteration,
         report,

@@ -392,7 +392,7 @@ fn search(
     let (spec, options) = (program.spec(), program.common());
     hint::before_search(spec, &plan, program.query().0);
     let when = options.resources.progress;
-    let progress = Arc::new(Progress::new(plan.program, when, plan.out == Destination::Stdout));
+    let progress = Arc::new(Progress::new(spec.name, when, plan.out == Destination::Stdout));
     let db = options.database.db.as_deref().unwrap_or_default();
     let searched = match site {
         Some(SiteRole::Both(storage)) => {

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::cursor::{OidCursor, RetrievableOids};
 use crate::defline::Defline;
@@ -16,7 +16,7 @@ use crate::volume::Volume;
 use crate::{Bases, DbError, range, totals};
 
 /// The type of a database's sequences.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum SequenceKind {
     /// Proteins, in NCBIstdaa.

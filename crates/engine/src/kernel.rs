@@ -4,6 +4,9 @@
 //! detection creates one. Functions that need them take such a value, so that safe code cannot run
 //! them elsewhere.
 
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 /// Proof of AVX-512BW: 64 bytes a register. Also proof of POPCNT, LZCNT, and BMI2, which all such
 /// CPUs have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +93,20 @@ impl Kernel {
             Kernel::Avx2(_) => "avx2",
             Kernel::Portable => "portable",
         }
+    }
+}
+
+impl Serialize for Kernel {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// Fails for instructions that this CPU lacks.
+impl<'de> Deserialize<'de> for Kernel {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Kernel, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Kernel::named(&name).ok_or_else(|| D::Error::custom(format!("the CPU lacks {name}")))
     }
 }
 

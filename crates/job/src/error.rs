@@ -1,5 +1,6 @@
 //! The error that ends a run early: a message and an exit code of BLAST+.
 
+use serde::{Deserialize, Serialize};
 use std::{fmt, io};
 
 use fleetblast_db::{DbError, check_mapped_files};
@@ -36,11 +37,26 @@ pub const ADVICE: &str =
 /// BLAST+'s error without queries or subjects.
 pub const NO_SEQUENCES: &str = "Empty CBlastQueryVector";
 
+/// What ended a run, as far as the program acts on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ErrorKind {
+    /// The message says it.
+    Described,
+    /// There is no database of the given name and kind.
+    MissingDatabase,
+    /// A partner, which this thread waited for, ended without a message.
+    PartnerEnded,
+    /// Another rank or site reports it, or nobody reads the report any more. There is no message.
+    ReportedElsewhere,
+}
+
 /// A run that ends with a message on standard error.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Error {
     /// Exit code of the process.
     pub exit_code: u8,
+    /// What ended the run.
+    pub kind: ErrorKind,
     /// The message, possibly of several lines, without the last line end. Empty if the end is
     /// [silent](Error::silent).
     pub message: String,
@@ -49,18 +65,34 @@ pub struct Error {
 impl Error {
     /// Creates an error with any message and exit code.
     pub fn new(exit_code: u8, message: impl Into<String>) -> Self {
-        Self { exit_code, message: message.into() }
+        Self { exit_code, kind: ErrorKind::Described, message: message.into() }
+    }
+
+    /// Creates the error that another rank or site has sent. One without a message is
+    /// [silent](Error::silent).
+    pub fn received(exit_code: u8, message: impl Into<String>) -> Self {
+        let message = message.into();
+        match message.is_empty() {
+            true => Self::silent(exit_code),
+            false => Self::new(exit_code, message),
+        }
+    }
+
+    /// Creates the error of a thread whose partner ended without a message.
+    pub fn partner_ended() -> Self {
+        let error = Self::new(exit::UNKNOWN, "the other site has ended");
+        Self { kind: ErrorKind::PartnerEnded, ..error }
     }
 
     /// Creates an error without a message: another rank or site reports the cause, or nobody reads
     /// the report any more.
     pub fn silent(exit_code: u8) -> Self {
-        Self { exit_code, message: String::new() }
+        Self { exit_code, kind: ErrorKind::ReportedElsewhere, message: String::new() }
     }
 
     /// Whether the error has no message.
     pub fn is_silent(&self) -> bool {
-        self.message.is_empty()
+        self.kind == ErrorKind::ReportedElsewhere
     }
 
     /// Adds the rank and host that have the error to its message, if it has one.
@@ -161,8 +193,8 @@ impl Error {
 
     /// Creates the error for a feature of BLAST+ that FleetBLAST lacks; names the program as typed.
     pub fn unsupported(program: &str, what: impl fmt::Display) -> Self {
-        let Self { exit_code, message } = Self::not_yet(what);
-        Self::new(exit_code, format!("{message}; run NCBI {program} instead"))
+        let error = Self::not_yet(what);
+        Self { message: format!("{}; run NCBI {program} instead", error.message), ..error }
     }
 
     /// Creates the error for a feature that FleetBLAST does not support in a case.
@@ -215,7 +247,11 @@ impl From<DbError> for Error {
         if let Some(detail) = error.detail() {
             message.push_str(&format!("\n({detail})"));
         }
-        let own_error = Error::new(error.exit_code(), message);
+        let kind = match error {
+            DbError::NotFound { .. } => ErrorKind::MissingDatabase,
+            _ => ErrorKind::Described,
+        };
+        let own_error = Error { kind, ..Error::new(error.exit_code(), message) };
         match error.changed_file() {
             Some(_) => own_error,
             None => own_error.or_changed_files(),

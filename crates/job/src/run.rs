@@ -67,8 +67,8 @@ fn refuse_for_visitor(plan: &Plan) -> Result<(), Error> {
         _ => return Ok(()),
     };
     let what = format_args!("the plan's `{field}` in `visit_hits`");
-    let Error { exit_code, message } = Error::not_yet(what);
-    Err(Error::new(exit_code, format!("{message}; it must be {neutral}")))
+    let error = Error::not_yet(what);
+    Err(Error { message: format!("{}; it must be {neutral}", error.message), ..error })
 }
 
 /// Runs a job as [`run`] does, and sends its metadata through `io_channel` to the I/O ranks. The

@@ -1,6 +1,6 @@
 //! Threads that search: how many, and what decided that.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
@@ -16,26 +16,35 @@ pub fn pool(count: usize) -> Result<rayon::ThreadPool, Error> {
 }
 
 /// The source of the number of threads. `-timing` names it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ThreadSource {
     /// `-num_threads`.
+    #[serde(rename = "-num_threads")]
     NumThreads,
     /// `FLEETBLAST_THREADS` in the environment.
+    #[serde(rename = "FLEETBLAST_THREADS")]
     FleetblastThreads,
     /// `OMP_NUM_THREADS` in the environment.
+    #[serde(rename = "OMP_NUM_THREADS")]
     OmpNumThreads,
     /// `SLURM_CPUS_PER_TASK` in the environment.
+    #[serde(rename = "SLURM_CPUS_PER_TASK")]
     SlurmCpusPerTask,
     /// The CPUs that the process may run on, if they are fewer than those of the machine.
+    #[serde(rename = "affinity mask")]
     AffinityMask,
     /// The CPU time that a cgroup of the process may use.
+    #[serde(rename = "cgroup CPU limit")]
     CgroupLimit,
     /// All CPUs of the machine.
     #[default]
+    #[serde(rename = "CPUs of the machine")]
     Machine,
     /// An equal share of the CPUs, which several ranks of a host may run on.
+    #[serde(rename = "CPUs shared with other ranks")]
     SharedCpus,
     /// `-subject`, with which BLAST+ ignores the number of threads.
+    #[serde(rename = "-subject")]
     Subject,
 }
 
@@ -56,14 +65,8 @@ impl ThreadSource {
     }
 }
 
-impl Serialize for ThreadSource {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
-
 /// The threads of a process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Threads {
     /// Their number, at least 1.
     pub count: usize,

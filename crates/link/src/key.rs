@@ -1,5 +1,6 @@
 //! Keys, and the fingerprints by which peers identify each other.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -19,7 +20,7 @@ const MOST_BYTES: u64 = 1 << 16;
 const OTHERS: u32 = 0o077;
 
 /// SHA-256 of a certificate. Its text is 64 hexadecimal digits; a colon may follow each pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Fingerprint([u8; 32]);
 
 impl Fingerprint {

@@ -15,7 +15,7 @@ use fleetblast_seq::id::SeqId;
 use crate::columns::Columns;
 use crate::error::Cause;
 use crate::locus::{Extent, Locus};
-use crate::papers::Paper;
+use crate::papers::Citations;
 
 /// The source of the subjects' residues and definition lines.
 pub trait SubjectSource {
@@ -207,8 +207,8 @@ pub struct Setup<'a> {
     pub program: &'a str,
     /// The program's banner: `BLASTP 2.12.0+`.
     pub banner: &'a str,
-    /// The papers that the program cites: those of [`crate::papers`].
-    pub papers: &'a [Paper],
+    /// The papers that the program cites.
+    pub citations: Citations,
     /// The searched databases.
     pub database: DatabaseSummary,
     /// The parameters of the search.

@@ -31,7 +31,8 @@ pub fn prologue(setup: &Setup, out: &mut Vec<u8>) {
         out.extend_from_slice(setup.banner.as_bytes());
         out.extend_from_slice(b"\n\n\n");
     }
-    for (i, paper) in setup.papers.iter().filter(|paper| paper.is_cited_in_text()).enumerate() {
+    let papers = setup.citations.papers().iter();
+    for (i, paper) in papers.filter(|paper| paper.is_cited_in_text()).enumerate() {
         if i > 0 {
             out.push(b'\n');
         }

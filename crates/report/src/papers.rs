@@ -1,6 +1,7 @@
 //! The papers that programs cite (`CReference`, version.cpp).
 
 use fleetblast_engine::params::Params;
+use serde::{Deserialize, Serialize};
 
 use crate::text::{self, LINE};
 
@@ -63,23 +64,40 @@ const PATTERNS: Paper = Paper {
                using patterns as seeds\", Nucleic Acids Res. 26:3986-3990.",
 };
 
-/// The papers of `blastp`.
-pub const BLASTP: &[Paper] = &[GAPPED_BLAST, COMPOSITION];
-/// The papers of `psiblast`.
-pub const PSIBLAST: &[Paper] = &[GAPPED_BLAST, ADJUSTED_MATRICES, COMPOSITION_IN_LATER_ROUNDS];
-/// The papers of `psiblast -phi_pattern`.
-pub const PHIBLAST: &[Paper] = &[GAPPED_BLAST, PATTERNS];
-/// The papers of `blastn`, whose tasks are all but `megablast`.
-pub const BLASTN: &[Paper] = &[GAPPED_BLAST];
-/// The papers of `blastn -task megablast`, greedy or not.
-pub const MEGABLAST: &[Paper] = &[GREEDY];
+/// The papers that a kind of search cites.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Citations {
+    /// Those of `blastp`.
+    Blastp,
+    /// Those of `psiblast`.
+    Psiblast,
+    /// Those of `psiblast -phi_pattern`.
+    Phiblast,
+    /// Those of `blastn`, except with the task `megablast`.
+    Blastn,
+    /// Those of `blastn -task megablast`, greedy or not.
+    Megablast,
+}
 
-/// The papers of the program whose default parameters these are.
-pub fn default_for(params: &Params) -> &'static [Paper] {
-    match params {
-        Params::Protein(_) => BLASTP,
-        Params::Nucleotide(params) if params.greedy => MEGABLAST,
-        Params::Nucleotide(_) => BLASTN,
+impl Citations {
+    /// The papers, in the order of the report.
+    pub fn papers(self) -> &'static [Paper] {
+        match self {
+            Citations::Blastp => &[GAPPED_BLAST, COMPOSITION],
+            Citations::Psiblast => &[GAPPED_BLAST, ADJUSTED_MATRICES, COMPOSITION_IN_LATER_ROUNDS],
+            Citations::Phiblast => &[GAPPED_BLAST, PATTERNS],
+            Citations::Blastn => &[GAPPED_BLAST],
+            Citations::Megablast => &[GREEDY],
+        }
+    }
+
+    /// The citations of the program whose default parameters these are.
+    pub fn default_for(params: &Params) -> Citations {
+        match params {
+            Params::Protein(_) => Citations::Blastp,
+            Params::Nucleotide(params) if params.greedy => Citations::Megablast,
+            Params::Nucleotide(_) => Citations::Blastn,
+        }
     }
 }
 

@@ -23,9 +23,9 @@ pub fn prologue(setup: &Setup, first: &QueryResult, out: &mut Vec<u8>) -> Result
     );
     element(2, "BlastOutput_program", setup.program.as_bytes(), out)?;
     element(2, "BlastOutput_version", setup.banner.as_bytes(), out)?;
-    let citation =
-        setup.papers.iter().find(|paper| paper.is_cited_in_xml()).or(setup.papers.first());
-    let citation = citation.map_or("", Paper::citation);
+    let papers = setup.citations.papers();
+    let cited = papers.iter().find(|paper| paper.is_cited_in_xml()).or(papers.first());
+    let citation = cited.map_or("", Paper::citation);
     element(2, "BlastOutput_reference", citation.as_bytes(), out)?;
     let database = if setup.database.is_subject { &[][..] } else { &setup.database.label };
     element(2, "BlastOutput_db", database, out)?;

@@ -14,4 +14,5 @@ pub mod mask;
 pub mod msa;
 pub mod nucleotide;
 pub mod seg;
+pub mod translation;
 pub mod windowmasker;

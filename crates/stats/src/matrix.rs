@@ -6,6 +6,9 @@ use fleetblast_seq::alphabet::{self, SIZE};
 /// must not pair.
 pub type Scores = [[i32; SIZE]; SIZE];
 
+/// Canonical name of a built-in matrix.
+pub type MatrixName = &'static str;
+
 /// The score of pairs with the sentinel, which stops an extension (`BLAST_SCORE_MIN` of
 /// blast_stat.h).
 pub const NEVER: i32 = i16::MIN as i32;
@@ -25,6 +28,31 @@ pub const WITH_FREQUENCIES: [&str; 8] = {
 /// The canonical name of a built-in matrix; the given name can be in any case.
 pub fn canonical_name(name: &str) -> Option<&'static str> {
     NAMES.into_iter().find(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// Encodes the canonical name of a built-in matrix, for `serde`.
+pub mod by_name {
+    use serde::de::{Deserialize, Deserializer, Error};
+    use serde::ser::Serializer;
+
+    /// Encodes the name.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(name: &str, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(name)
+    }
+
+    /// Decodes a name.
+    ///
+    /// # Errors
+    /// An unknown matrix, or an error of the deserializer.
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<&'static str, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        super::canonical_name(&name).ok_or_else(|| D::Error::custom("unknown matrix"))
+    }
 }
 
 /// The text of a built-in matrix; `name` is canonical.

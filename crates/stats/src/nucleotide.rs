@@ -1,5 +1,6 @@
 //! Match and mismatch scores with gap costs, and their statistics (blast_stat.c).
 
+use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
 use fleetblast_seq::alphabet;
@@ -22,7 +23,7 @@ const COUNTED: std::ops::Range<i32> = i16::MIN as i32 + 1..i16::MAX as i32;
 pub type BaseScores = [[i32; blastna::SIZE]; blastna::SIZE];
 
 /// Parameters of alignments with gaps.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Gapped {
     /// Parameters for these gap costs.
     Row {
@@ -40,7 +41,7 @@ pub enum Gapped {
 /// Match and mismatch scores, gap costs, and their statistics. A gap of length L costs `gap_open +
 /// L * gap_extend`. If both are 0, each gapped base costs half a match and a mismatch
 /// ([`is_linear`](Self::is_linear)).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NucleotideScoring {
     /// Score of a match, of 16 bits as in BLAST+.
     pub reward: i32,

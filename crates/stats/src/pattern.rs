@@ -3,11 +3,12 @@
 
 use crate::karlin::KarlinBlock;
 use crate::scoring::ScoringSystem;
+use serde::{Deserialize, Serialize};
 
 const TABLE: &str = include_str!("../data/patterns.tsv");
 
 /// The parameters for bit scores and e-values of alignments through a pattern.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PatternStatistics {
     lambda: f64,
     k: f64,

@@ -23,6 +23,9 @@ pub struct Release {
 }
 
 impl Release {
+    /// All releases whose rules are known.
+    pub const ALL: [&'static Self; 1] = [&Self::V2_12_0];
+
     /// BLAST+ 2.12.0, of June 2021.
     pub const V2_12_0: Self = Self {
         version: "2.12.0",
@@ -37,6 +40,37 @@ impl Release {
     /// The first words of a program's reports: `BLASTP 2.12.0+`.
     pub fn banner(&self, program: &str) -> String {
         format!("{} {}+", program.to_uppercase(), self.version)
+    }
+}
+
+/// Encodes a release as its number, for `serde`.
+pub mod by_version {
+    use serde::de::{Deserialize, Deserializer, Error};
+    use serde::ser::Serializer;
+
+    use super::Release;
+
+    /// Encodes the number.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(
+        release: &&'static Release,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(release.version)
+    }
+
+    /// Decodes the release with an encoded number.
+    ///
+    /// # Errors
+    /// An unknown release, or an error of the deserializer.
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<&'static Release, D::Error> {
+        let version = String::deserialize(deserializer)?;
+        let known = Release::ALL.into_iter().find(|release| release.version == version);
+        known.ok_or_else(|| D::Error::custom(format!("unknown release of BLAST+: {version}")))
     }
 }
 

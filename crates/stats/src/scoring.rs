@@ -1,21 +1,23 @@
 //! A matrix with gap costs and the statistics that belong to them.
 
 use crate::release::Release;
+use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
 use thiserror::Error;
 
 use crate::karlin::{self, KarlinBlock};
-use crate::matrix::{self, Scores};
+use crate::matrix::{self, MatrixName, Scores};
 use crate::table::{self, KarlinRow, NO_GAPS, TableRow};
 
 /// A substitution matrix, gap costs, and their statistics. A gap of length L costs `gap_open + L *
 /// gap_extend`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ScoringSystem {
     /// Canonical name of the matrix, e.g. `BLOSUM62`. (Reports print the name as the user spelled
     /// it.)
-    pub name: &'static str,
+    #[serde(with = "matrix::by_name")]
+    pub name: MatrixName,
     /// The matrix.
     pub scores: Scores,
     /// Smallest score of the matrix.

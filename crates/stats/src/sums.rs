@@ -49,6 +49,15 @@ impl PairSpace {
         self.evalue(set, score - ln_factorial(set.count), decay)
     }
 
+    /// The e-value of a set whose alignments each begin within `places` positions after another
+    /// one, in the query and in the subject.
+    pub fn uneven_gaps(&self, set: AlignmentSet, places: [i32; 2], decay: f64) -> f64 {
+        let more = f64::from(set.count) - 1.0;
+        let [query, subject] = places.map(|places| f64::from(places).ln());
+        let score = set.score - (self.pair().ln() + more * (query + subject));
+        self.evalue(set, score - ln_factorial(set.count), decay)
+    }
+
     fn evalue(&self, set: AlignmentSet, score: f64, decay: f64) -> f64 {
         let whole = match set.count {
             1 => self.search as f64 * (-set.score).exp(),

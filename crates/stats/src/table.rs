@@ -1,6 +1,7 @@
 //! The table of gapped parameters: the gap costs of each matrix, and their statistics.
 
 use crate::karlin::KarlinBlock;
+use serde::{Deserialize, Serialize};
 
 /// The gap cost of row 0 of every matrix, which means "no gaps" (`INT2_MAX` in blast_stat.c).
 pub(crate) const NO_GAPS: i32 = i16::MAX as i32;
@@ -9,7 +10,7 @@ const TABLE: &str = include_str!("../data/karlin_altschul.tsv");
 
 /// Statistical parameters of a matrix with given gap costs (`Blast_KarlinBlkGappedLoadFromTables`,
 /// blast_stat.c).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KarlinRow {
     /// Scale λ of the scores, per raw score unit.
     pub lambda: f64,

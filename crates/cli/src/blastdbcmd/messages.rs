@@ -41,7 +41,7 @@ impl Messages {
             return error;
         }
         self.write(&error.message);
-        Error::new(error.exit_code, "")
+        Error::silent(error.exit_code)
     }
 
     /// Writes a line. A failure is ignored: there is nowhere to report it.

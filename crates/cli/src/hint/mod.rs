@@ -11,7 +11,7 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use fleetblast_db::SequenceKind;
-use fleetblast_job::error::{Error, exit};
+use fleetblast_job::error::{Error, ErrorKind};
 use fleetblast_job::plan::{Plan, Report, Source, Subjects};
 use fleetblast_job::threads::ThreadSource;
 
@@ -92,8 +92,7 @@ fn ignored_variables(source: ThreadSource) {
 
 /// Returns the error, with advice after its message.
 pub fn after_error(program: &ProgramSpec, db: &str, mut error: Error) -> Error {
-    let missing = error.message.contains("No alias or index file found");
-    if error.exit_code != exit::DATABASE || !missing || !somebody_reads() {
+    if error.kind != ErrorKind::MissingDatabase || !somebody_reads() {
         return error;
     }
     let found = other_kind(program.subjects);

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use fleetblast_db::{Database, SearchPath, SequenceKind};
 use fleetblast_engine::params::{NucleotideParams, Params, Template};
 use fleetblast_job::error::Error;
-use fleetblast_job::plan::{BatchSize, papers};
+use fleetblast_job::plan::{BatchSize, Citations};
 use fleetblast_metadata::{Encoding, EncodingChoice};
 use fleetblast_seq::dust::DustParams;
 use fleetblast_stats::nucleotide::NucleotideScoring;
@@ -101,9 +101,9 @@ impl SearchProgram for BlastnOptions {
             iteration: None,
             reads_again: false,
             reports_as: None,
-            papers: match self.task {
-                Task::Megablast => papers::MEGABLAST,
-                _ => papers::BLASTN,
+            citations: match self.task {
+                Task::Megablast => Citations::Megablast,
+                _ => Citations::Blastn,
             },
             batch_size: BatchSize::Adaptive { max_letters: most },
             thread_letters: self.thread_letters(),

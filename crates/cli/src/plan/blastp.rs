@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_engine::params::{CompositionMode, Params, ProteinParams};
 use fleetblast_job::error::Error;
-use fleetblast_job::plan::{BLASTP_BATCH, BatchSize, papers};
+use fleetblast_job::plan::{BLASTP_BATCH, BatchSize, Citations};
 use fleetblast_seq::seg::SegParams;
 use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::{
@@ -177,7 +177,7 @@ fn params(
         identity_resets_composition,
         iteration: None,
         reads_again: false,
-        papers: papers::BLASTP,
+        citations: Citations::Blastp,
         reports_as: None,
         batch_size: BatchSize::Fixed(BLASTP_BATCH),
         thread_letters: BLASTP_BATCH,

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use fleetblast_engine::params::{CompositionMode, Params, ProteinParams};
 use fleetblast_job::error::{Error, NO_SEQUENCES};
-use fleetblast_job::plan::{BatchSize, Destination, InitialPssm, Iteration, papers};
+use fleetblast_job::plan::{BatchSize, Citations, Destination, InitialPssm, Iteration};
 use fleetblast_metadata::{Encoding, EncodingChoice};
 use fleetblast_stats::scoring::{ScoringSystem, suggested_threshold, suggested_window};
 
@@ -139,7 +139,7 @@ impl SearchProgram for PsiblastOptions {
             reads_again: pattern
                 && self.psi.num_iterations != 1
                 && self.common.database.subject.is_none(),
-            papers: if pattern { papers::PHIBLAST } else { papers::PSIBLAST },
+            citations: if pattern { Citations::Phiblast } else { Citations::Psiblast },
             reports_as: pattern.then_some("phiblastp"),
             // Each query alone.
             batch_size: BatchSize::Fixed(1),

@@ -72,12 +72,9 @@ fn read<T>(
     let (path, contents) = list::find_and_read(&name, search).map_err(|error| match error {
         // BLAST+ does not print the name.
         DbError::MissingList { .. } => {
-            let mut error = Error::from(DbError::MissingList { path: Default::default() });
-            error.message = format!(
-                "{}\n(list {name} was not found; check the name)",
-                error.message.split_once("\n(").map_or("", |(text, _)| text)
-            );
-            error
+            let error = DbError::MissingList { path: Default::default() };
+            let advice = format!("\n(list {name} was not found; check the name)");
+            Error::new(error.exit_code(), error.report() + &advice)
         }
         error => error.into(),
     })?;

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_engine::params::{CommonParams, HspFilter, Params};
 use fleetblast_job::error::Error;
-use fleetblast_job::plan::papers::Paper;
+use fleetblast_job::plan::Citations;
 use fleetblast_job::plan::{BatchSize, Iteration};
 
 use crate::options::search::common::CommonOptions;
@@ -31,7 +31,7 @@ pub struct Searching {
     /// Whether BLAST+ reads the options again for each query, and repeats their warnings.
     pub reads_again: bool,
     /// Papers that the reports cite.
-    pub papers: &'static [Paper],
+    pub citations: Citations,
     /// Name of another program whose reports these are.
     pub reports_as: Option<&'static str>,
     /// Number of query letters in a batch.

@@ -1,5 +1,6 @@
 //! Chooses a loader by the size of the database, the memory, and the file system.
 
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 use super::advice::{Use, announce, populate, prefer_large_pages};
@@ -19,7 +20,7 @@ pub const HELD_SHARE: f64 = 0.8;
 const LEAST_BUFFERS: u64 = 2;
 
 /// How partitions come into memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Method {
     /// Mapped, after large reads into the page cache.
     Map,
@@ -45,7 +46,7 @@ impl Method {
 }
 
 /// The user's choice.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wish {
     /// The method; `None` to choose one.
     pub method: Option<Method>,

@@ -8,7 +8,9 @@ mod chains;
 mod points;
 #[cfg(test)]
 mod tests;
+pub(crate) mod uneven;
 
+use fleetblast_seq::frame::Frame;
 use fleetblast_stats::sums::{AlignmentSet, PairSpace};
 
 use self::chains::{Chain, Chains};
@@ -34,6 +36,12 @@ const MAX_EVALUE: f64 = i32::MAX as f64;
 
 /// An HSP that may be linked.
 pub(crate) trait Linkable: InContext {
+    /// Its e-value.
+    fn evalue(&self) -> f64;
+
+    /// The frame of the subject.
+    fn subject_frame(&self) -> Frame;
+
     /// Sets the e-value of its linked set, and the number of HSPs in that.
     fn set_linked(&mut self, evalue: f64, count: u32);
 }
@@ -51,12 +59,28 @@ struct Linked {
 }
 
 impl Linkable for PrelimHsp {
+    fn evalue(&self) -> f64 {
+        self.evalue
+    }
+
+    fn subject_frame(&self) -> Frame {
+        self.frame
+    }
+
     fn set_linked(&mut self, evalue: f64, count: u32) {
         (self.evalue, self.linked) = (evalue, count);
     }
 }
 
 impl Linkable for Alignment {
+    fn evalue(&self) -> f64 {
+        self.evalue
+    }
+
+    fn subject_frame(&self) -> Frame {
+        self.frame
+    }
+
     fn set_linked(&mut self, evalue: f64, count: u32) {
         (self.evalue, self.linked) = (evalue, count);
     }

@@ -6,11 +6,12 @@ mod protein;
 pub use fleetblast_stats::karlin::truncate_to_i32;
 use fleetblast_stats::nucleotide::NucleotideScoringError;
 use fleetblast_stats::release::Release;
+use serde::{Deserialize, Serialize};
 
 use crate::pattern::Pattern;
 
 pub use nucleotide::{NucleotideParams, Strands, Template, TemplateKind, WindowMasker};
-pub use protein::{CompositionMode, ProteinParams};
+pub use protein::{CompositionMode, HspLinking, ProteinParams, QueryTranslation};
 
 /// Residues in a chunk of a long batch of proteins.
 const PROTEIN_CHUNK: u64 = 10_000;
@@ -32,7 +33,7 @@ pub(crate) enum Method {
 }
 
 /// Filter of preliminary and final HSPs of a query.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum HspFilter {
     /// The best subjects by e-value.
     Collect,
@@ -49,7 +50,7 @@ pub enum HspFilter {
 
 /// Parameters of a search, by the kind of sequences.
 #[expect(clippy::large_enum_variant, reason = "a job has one")]
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Params {
     /// Proteins.
     Protein(ProteinParams),
@@ -58,9 +59,10 @@ pub enum Params {
 }
 
 /// Parameters of any kind of search.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CommonParams {
     /// The release of BLAST+ whose rules apply.
+    #[serde(with = "fleetblast_stats::release::by_version")]
     pub release: &'static Release,
     /// Ungapped X-drop in bits.
     pub xdrop_ungapped_bits: f64,

@@ -1,5 +1,6 @@
 //! Parameters of a search of nucleotides.
 
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use fleetblast_seq::dust::DustParams;
@@ -10,7 +11,7 @@ use fleetblast_stats::release::Release;
 use super::{CommonParams, HspFilter, INCLUSION_EVALUE};
 
 /// Which strands of a query are searched (`-strand`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Strands {
     /// Both.
     Both,
@@ -21,7 +22,7 @@ pub enum Strands {
 }
 
 /// A pattern of positions that must match in a discontiguous word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Template {
     /// Which pattern of this length.
     pub kind: TemplateKind,
@@ -30,7 +31,7 @@ pub struct Template {
 }
 
 /// Which patterns of a length are used (`-template_type`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TemplateKind {
     /// The one for coding sequences.
     Coding,
@@ -41,7 +42,7 @@ pub enum TemplateKind {
 }
 
 /// Masks queries by the frequency of their parts in a genome.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WindowMasker {
     /// Counts of the units.
     pub counts: Arc<Counts>,
@@ -50,7 +51,7 @@ pub struct WindowMasker {
 }
 
 /// Parameters of a search of nucleotides with nucleotides.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct NucleotideParams {
     /// Parameters of any kind of search.
     pub common: CommonParams,

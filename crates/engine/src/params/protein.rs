@@ -1,14 +1,16 @@
 //! Parameters of a search of proteins.
 
 use fleetblast_seq::seg::SegParams;
+use fleetblast_seq::translation::GeneticCode;
 use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::{self, ScoringSystem};
+use serde::{Deserialize, Serialize};
 
-use super::{CommonParams, HspFilter, INCLUSION_EVALUE, Method};
+use super::{CommonParams, HspFilter, INCLUSION_EVALUE, Method, Strands};
 use crate::pattern::PatternSearch;
 
 /// Composition-based statistics (`-comp_based_stats`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CompositionMode {
     /// 0: plain matrix, plain traceback.
     Off,
@@ -20,8 +22,25 @@ pub enum CompositionMode {
     Always,
 }
 
+/// How nucleotide queries become proteins.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct QueryTranslation {
+    /// The genetic code (`-query_gencode`).
+    pub code: GeneticCode,
+    /// The strands whose three frames are searched (`-strand`).
+    pub strands: Strands,
+}
+
+/// How HSPs of a subject that follow each other share an e-value (`-sum_stats`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HspLinking {
+    /// Longest intron between two HSPs in nucleotides (`-max_intron_length`), 0 for BLAST+'s
+    /// default.
+    pub max_intron_length: i32,
+}
+
 /// Parameters of a protein search, built from the options of the command line.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ProteinParams {
     /// Parameters of any kind of search.
     pub common: CommonParams,
@@ -49,6 +68,10 @@ pub struct ProteinParams {
     /// Whether finite-size statistics (Spouge) apply. `-searchsp` disables them; then plain
     /// Karlin–Altschul e-values apply.
     pub finite_size: bool,
+    /// Translates the queries; `None` if they are proteins.
+    pub query_translation: Option<QueryTranslation>,
+    /// Links HSPs; `None` if each has an e-value of its own.
+    pub linking: Option<HspLinking>,
     /// The pattern that seeds alignments, if there is one. Then statistics must be set accordingly,
     /// and matrices must not be adjusted.
     pub pattern: Option<PatternSearch>,
@@ -89,6 +112,8 @@ impl ProteinParams {
             smith_waterman: false,
             seg: None,
             finite_size: true,
+            query_translation: None,
+            linking: None,
             pattern: None,
             scoring,
         }
@@ -97,6 +122,21 @@ impl ProteinParams {
     /// The defaults of a release's `psiblast`.
     pub fn psiblast(release: &'static Release, scoring: ScoringSystem) -> ProteinParams {
         ProteinParams { restricted: false, ..ProteinParams::blastp(release, scoring) }
+    }
+
+    /// The defaults of a release's `blastx`, which translates queries by a genetic code.
+    pub fn blastx(
+        release: &'static Release,
+        scoring: ScoringSystem,
+        code: GeneticCode,
+    ) -> ProteinParams {
+        ProteinParams {
+            threshold: scoring::suggested_threshold(scoring.name) + 1.0,
+            restricted: false,
+            query_translation: Some(QueryTranslation { code, strands: Strands::Both }),
+            linking: Some(HspLinking { max_intron_length: 0 }),
+            ..ProteinParams::blastp(release, scoring)
+        }
     }
 
     /// λ that converts gapped X-drops from bits to scores.

@@ -1,5 +1,6 @@
 //! Finds the occurrences of a pattern (`FindPatternHits`, pattern.c).
 
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 use super::{ANY, MAX_POSITIONS, Place};
@@ -14,7 +15,7 @@ const LANES: usize = MAX_POSITIONS.div_ceil(64);
 type Bits = [u64; LANES];
 
 /// Finds a pattern.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Finder {
     /// Tries every fixed-length pattern that the pattern stands for.
     Variants(Variants),
@@ -84,7 +85,7 @@ impl Place {
 }
 
 /// Patterns of fixed length, searched in parallel.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Variants {
     patterns: Vec<Vec<u32>>,
     /// Bits of the first and of the last position of each pattern.
@@ -161,7 +162,7 @@ fn matches_sets(sets: &[u32], letters: &[u8]) -> bool {
 }
 
 /// A pattern too long to be expanded to patterns of fixed length.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Words {
     /// Words, and how many letters may follow each before the next.
     pub words: Vec<(Vec<u32>, usize)>,

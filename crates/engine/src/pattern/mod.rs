@@ -8,6 +8,7 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 use fleetblast_stats::pattern::PatternStatistics;
@@ -22,7 +23,7 @@ const MAX_POSITIONS: usize = 330;
 const ANY: u32 = (1 << fleetblast_seq::alphabet::SIZE) - 1;
 
 /// A position of a pattern.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Place {
     /// One letter of a set, given by the bits of the codes.
     Letter(u32),
@@ -31,7 +32,7 @@ enum Place {
 }
 
 /// A pattern of letters.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pattern {
     /// The text.
     typed: String,
@@ -103,7 +104,7 @@ impl Pattern {
 }
 
 /// A pattern to search for, and the statistics of alignments through it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PatternSearch {
     /// The pattern.
     pub pattern: Pattern,

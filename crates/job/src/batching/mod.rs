@@ -6,6 +6,7 @@ pub mod progress;
 use fleetblast_engine::params::truncate_to_i32;
 use fleetblast_fleet::plan::{BLOCK_QUERIES, BLOCK_RESIDUES};
 use fleetblast_metadata::BatchState;
+use serde::{Deserialize, Serialize};
 
 /// Letters of a batch, at least.
 const MIN_LETTERS: i32 = 100;
@@ -30,7 +31,7 @@ struct BlockLimits {
 }
 
 /// Letters of queries in a batch. BLAST+ counts whole queries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BatchSize {
     /// This number of letters.
     Fixed(usize),

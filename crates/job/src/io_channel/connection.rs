@@ -282,7 +282,9 @@ impl SiteConnection {
     /// At the search, the error that ended the other site.
     fn deliver(&self, parcel: Parcel) -> Result<(), Error> {
         let ended = match (&parcel.to, &parcel.message) {
-            (Address::Search, Message::Failed(code, text)) => Err(Error::new(*code, text.clone())),
+            (Address::Search, Message::Failed(code, text)) => {
+                Err(Error::received(*code, text.clone()))
+            }
             _ => Ok(()),
         };
         if let Some((_, inbox)) = self.inboxes.iter().find(|(address, _)| *address == parcel.to) {

@@ -132,7 +132,7 @@ impl Mailbox {
     /// # Errors
     /// All senders are gone.
     pub fn wait(&self) -> Result<Parcel, Error> {
-        self.inbox.recv().map_err(|_| senders_ended_error())
+        self.inbox.recv().map_err(|_| Error::partner_ended())
     }
 
     /// Returns the next message, if one has arrived.
@@ -143,7 +143,7 @@ impl Mailbox {
         match self.inbox.try_recv() {
             Ok(parcel) => Ok(Some(parcel)),
             Err(TryRecvError::Empty) => Ok(None),
-            Err(TryRecvError::Disconnected) => Err(senders_ended_error()),
+            Err(TryRecvError::Disconnected) => Err(Error::partner_ended()),
         }
     }
 
@@ -155,7 +155,7 @@ impl Mailbox {
             Address::Search => return self.send(Address::Manager, Message::SearchFailed),
         };
         let error = error.clone();
-        let Error { exit_code, message } = match &self.place {
+        let Error { exit_code, message, .. } = match &self.place {
             Some(place) => error.with_place(place),
             None => error,
         };
@@ -170,13 +170,4 @@ impl Drop for Mailbox {
             self.fail(&Error::silent(exit::UNKNOWN));
         }
     }
-}
-
-/// The message of a thread whose partner ended without a cause.
-#[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "only ranks compare it"))]
-pub const PARTNER_ENDED: &str = "the other site has ended";
-
-/// Creates the error for senders that ended without a message.
-fn senders_ended_error() -> Error {
-    Error::new(exit::UNKNOWN, PARTNER_ENDED)
 }

@@ -97,7 +97,7 @@ fn report_all_blocks(
         (Ok(end), None) => return finish(maker, Some(&end), audience),
         (Err(error), missing) => (broken(&error), missing),
     };
-    let mut message = error.message;
+    let Error { mut message, .. } = error;
     if maker.wanted.has_some() {
         finish(maker, None, audience)?;
         message += "; the report ends with the last whole block of queries";
@@ -105,7 +105,7 @@ fn report_all_blocks(
     if let Some(missing) = missing {
         message += &format!("; {missing} as far as it is whole");
     }
-    Err(Error { exit_code: error.exit_code, message })
+    Err(Error { message, ..error })
 }
 
 /// Writes the end of the report and gives the file its name.

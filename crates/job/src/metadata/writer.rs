@@ -382,7 +382,7 @@ pub fn header(
         residues: paragraph.residues,
     });
     let header = Header {
-        program: plan.program.to_owned(),
+        program: plan.program.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         options: metadata.options.clone(),
         environment: metadata.environment.clone(),

@@ -13,7 +13,7 @@ use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
 use super::{
-    BatchSize, Codec, Destination, Fleet, Format, Plan, Report, Source, Split, Subjects, papers,
+    BatchSize, Citations, Codec, Destination, Fleet, Format, Plan, Report, Source, Split, Subjects,
 };
 use crate::threads::{ThreadSource, Threads};
 
@@ -32,7 +32,7 @@ impl Plan {
         let release = &Release::V2_12_0;
         let scoring = ScoringSystem::new(release, MATRIX, None, None).expect("a known matrix");
         Plan {
-            program: "blastp",
+            program: "blastp".to_owned(),
             banner: release.banner("blastp"),
             query_kind: SequenceKind::Protein,
             subject_kind: SequenceKind::Protein,
@@ -49,7 +49,7 @@ impl Plan {
             batch_size: BatchSize::Fixed(BLASTP_BATCH),
             batch_size_error: None,
             thread_letters: BLASTP_BATCH,
-            papers: papers::BLASTP,
+            citations: Citations::Blastp,
             identity_resets_composition: false,
             iteration: None,
             report: Report::tabular(),

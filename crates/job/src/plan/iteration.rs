@@ -1,5 +1,6 @@
 //! The plan of a psiblast search, whose hits become the PSSM of the next iteration.
 
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -29,7 +30,7 @@ impl Plan {
 }
 
 /// How queries are iterated.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Iteration {
     /// Iterations of each query, at most; `None` to iterate until nothing new is found.
     pub max_iterations: Option<usize>,
@@ -57,7 +58,7 @@ pub struct Iteration {
 }
 
 /// A PSSM that replaces the query of the first iteration.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct InitialPssm {
     /// The PSSM.
     pub pssm: Arc<Pssm>,

@@ -1,5 +1,6 @@
 //! The plan of metadata, which go to another site instead of a report.
 
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use fleetblast_metadata::header::OptionValue;
 use super::Destination;
 
 /// Metadata that are written instead of a report.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Metadata {
     /// Their destination.
     pub out: MetadataDestination,
@@ -26,7 +27,7 @@ pub struct Metadata {
 }
 
 /// How metadata reach the other site.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum MetadataDestination {
     /// In a file, which somebody copies there.
     File(Destination),
@@ -37,7 +38,7 @@ pub enum MetadataDestination {
 }
 
 /// A link to another site.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Link {
     /// `HOST:PORT` of the other site if this one sends; `ADDR:PORT` at which this one listens.
     pub address: String,

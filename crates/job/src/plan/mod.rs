@@ -6,7 +6,10 @@ mod iteration;
 mod metadata;
 mod ranks;
 mod report;
+#[cfg(test)]
+mod tests;
 
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -17,7 +20,7 @@ use fleetblast_engine::kernel::Kernel;
 use fleetblast_engine::params::{DatabaseTotals, Params};
 use fleetblast_engine::search::Search;
 
-pub use fleetblast_report::papers;
+pub use fleetblast_report::papers::Citations;
 
 pub use crate::batching::BatchSize;
 use crate::error::Error;
@@ -31,7 +34,7 @@ pub use self::ranks::{Checkpoint, Codec, Fleet};
 pub use self::report::{Format, Report};
 
 /// Where input comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Source {
     /// Standard input.
     Stdin,
@@ -40,7 +43,7 @@ pub enum Source {
 }
 
 /// Where the report goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Destination {
     /// Standard output.
     Stdout,
@@ -51,7 +54,7 @@ pub enum Destination {
 }
 
 /// The subjects of the search.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Subjects {
     /// One or more BLAST databases: names separated by blanks, as typed.
     Database(String),
@@ -68,7 +71,7 @@ pub enum Subjects {
 }
 
 /// The use of masks that are stored with a database.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DatabaseMask {
     /// The algorithm that made them.
     pub algorithm: MaskAlgorithm,
@@ -77,7 +80,7 @@ pub struct DatabaseMask {
 }
 
 /// Identifies a masking algorithm of a database.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MaskAlgorithm {
     /// Its number.
     Number(i32),
@@ -86,7 +89,7 @@ pub enum MaskAlgorithm {
 }
 
 /// How threads divide the work (`-mt_mode`). It never changes the report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Split {
     /// By database, or by any better way.
     Database,
@@ -95,10 +98,10 @@ pub enum Split {
 }
 
 /// The plan of a search.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Plan {
     /// The program's name as typed, in reports and checkpoints.
-    pub program: &'static str,
+    pub program: String,
     /// The program and its version, as reports begin: `BLASTP 2.12.0+`.
     pub banner: String,
     /// Kind of the queries.
@@ -136,7 +139,7 @@ pub struct Plan {
     /// Letters of queries that justify a thread, where threads divide the queries.
     pub thread_letters: usize,
     /// The papers that reports cite.
-    pub papers: &'static [papers::Paper],
+    pub citations: Citations,
     /// Whether the IDENTITY matrix rules out the composition-based statistics that were asked for.
     /// BLAST+ warns of it for each query of the first batch.
     pub identity_resets_composition: bool,

@@ -1,5 +1,6 @@
 //! The plan of a job on ranks.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -8,7 +9,7 @@ use fleetblast_fleet::plan::Wishes;
 pub use fleetblast_spool::Codec;
 
 /// What the user wants of the ranks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Fleet {
     /// Number of ranks in this process; `None` for a search without ranks.
     pub ranks: Option<u32>,
@@ -34,7 +35,7 @@ pub struct Fleet {
 }
 
 /// Where finished blocks are kept.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Checkpoint {
     /// The directory.
     pub directory: PathBuf,

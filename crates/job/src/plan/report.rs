@@ -2,9 +2,10 @@
 
 use fleetblast_report::columns::Columns;
 use fleetblast_report::model::{self, HitOrder, HspOrder, OutputOptions, Sam};
+use serde::{Deserialize, Serialize};
 
 /// Format of the report (`-outfmt`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Format {
     /// 0: pairwise alignments.
     Pairwise,
@@ -21,7 +22,7 @@ pub enum Format {
 }
 
 /// Format and contents of the report.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     /// The format.
     pub format: Format,

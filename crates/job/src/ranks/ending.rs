@@ -36,9 +36,8 @@ pub fn rank_result(
         RankEnd::Failed(Failure { rank, code, cause }) => {
             // Errors of queries and options do not depend on the rank. They are printed in BLAST+'s
             // words.
-            let anywhere = [exit::INPUT, exit::ENGINE].contains(&code) || cause.is_empty();
-            let mut error = Error::new(code, cause);
-            if !anywhere {
+            let mut error = Error::received(code, cause);
+            if ![exit::INPUT, exit::ENGINE].contains(&code) && !error.is_silent() {
                 if let Some(place) = place(rank) {
                     error = error.with_place(&place);
                 }

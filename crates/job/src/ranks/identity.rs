@@ -69,7 +69,7 @@ pub fn plan_identity(plan: &Plan) -> Result<Identity, Error> {
     }
     options.extend(inputs::loaded(plan));
     Ok(Identity {
-        program: plan.program.to_owned(),
+        program: plan.program.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         build: inputs::digest(Path::new(PROGRAM))?.to_string(),
         query: QueryHasher::default().finish(),

@@ -33,7 +33,7 @@ pub fn check_rank_count(ranks: u32, dry_run: bool) -> Result<(), Error> {
 /// The plan is only possible in one process. The message names the option.
 pub fn check_supported(plan: &Plan) -> Result<(), Error> {
     let Some(what) = find_unsupported(plan) else { return Ok(()) };
-    let (version, program) = (env!("CARGO_PKG_VERSION"), plan.program);
+    let (version, program) = (env!("CARGO_PKG_VERSION"), &plan.program);
     let message = format!(
         "FleetBLAST {version} does not run {program} with {what} on ranks yet (MPI, -ranks, -plan, -checkpoint); run it in one process"
     );

@@ -12,8 +12,8 @@ use super::maker::serve_manager;
 use super::manager::run_manager;
 use super::reader::send_records;
 use crate::audience::Audience;
-use crate::error::{Error, exit};
-use crate::io_channel::mailbox::{Address, Mailbox, Outbox, PARTNER_ENDED};
+use crate::error::{Error, ErrorKind, exit};
+use crate::io_channel::mailbox::{Address, Mailbox, Outbox};
 use crate::io_channel::{SearchEndpoint, SiteConnection};
 use crate::metadata::OpenedMetadata;
 use crate::processes::{Role, agree, end_job, mpi_failure};
@@ -109,7 +109,8 @@ fn run_roles(
         let all = [read, managed, maker_result, polled];
         // A thread whose partner ended has no cause to report.
         let has_cause = |ended: &&Result<(), Error>| {
-            ended.as_ref().is_err_and(|error| !error.is_silent() && error.message != PARTNER_ENDED)
+            let without = [ErrorKind::PartnerEnded, ErrorKind::ReportedElsewhere];
+            ended.as_ref().is_err_and(|error| !without.contains(&error.kind))
         };
         // If the reader of a pipe has closed it, the manager ends without a message.
         let is_unread = |ended: &&Result<(), Error>| {

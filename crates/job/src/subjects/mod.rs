@@ -228,7 +228,7 @@ fn refuse_uncounted_residues(database: &Database, plan: &Plan) -> Result<(), Err
         || database.oids().iter().cloned().flatten().any(|oid| database.length_of(oid) > 0);
     if database.whole().residues == 0 && has_residues() {
         let what = "aliases that count no residues of a database in which sequences are searched";
-        return Err(Error::unsupported(plan.program, what));
+        return Err(Error::unsupported(&plan.program, what));
     }
     Ok(())
 }

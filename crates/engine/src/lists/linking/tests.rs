@@ -1,6 +1,7 @@
 //! Tests of linked sets.
 
 use super::*;
+use fleetblast_seq::frame::Frame;
 
 fn rules(small_cutoff: Option<i32>) -> Rules {
     let space = PairSpace { query: 1000, subject: 100_000, search: 10_000_000_000 };
@@ -34,6 +35,14 @@ impl InContext for Run {
 }
 
 impl Linkable for Run {
+    fn evalue(&self) -> f64 {
+        self.set.0
+    }
+
+    fn subject_frame(&self) -> Frame {
+        Frame::Protein
+    }
+
     fn set_linked(&mut self, evalue: f64, count: u32) {
         self.set = (evalue, count);
     }
@@ -163,4 +172,33 @@ fn chains_one_by_one(method: Method, hsps: &[Trimmed], rules: &Rules) -> Vec<Cha
         });
     }
     chains
+}
+
+/// Links HSPs of one context whose e-values are those of single HSPs.
+fn link_unevenly(mut hsps: Vec<Run>, max_intron_length: i32) -> Vec<Run> {
+    let space = PairSpace { query: 300, subject: 300, search: 1_000_000 };
+    let statistics = uneven::PairStatistics { space, lambda: 0.267, log_k: 0.041f64.ln() };
+    for hsp in &mut hsps {
+        let score = statistics.lambda * f64::from(hsp.score()) - statistics.log_k;
+        let alone = AlignmentSet { count: 1, score };
+        hsp.set = (space.uneven_gaps(alone, [50, 50], uneven::DECAY), 1);
+    }
+    let gaps = uneven::UnevenGaps::new(max_intron_length, true).expect("room for an intron");
+    uneven::link(&mut hsps, gaps, |_| statistics);
+    hsps
+}
+
+#[test]
+fn introns_of_the_query_are_bridged_up_to_their_limit() {
+    // The third is 100 residues further in the query than the second.
+    let hsps = || vec![hsp(0, 0, 60), hsp(90, 62, 50), hsp(240, 115, 40)];
+    let counts = |length| -> Vec<u32> {
+        link_unevenly(hsps(), length).iter().map(|hsp| hsp.set.1).collect()
+    };
+    assert_eq!(counts(0), [2, 2, 1]);
+    assert_eq!(counts(302), [3, 3, 3]);
+    assert_eq!(counts(5), [1, 1, 1]);
+    let linked = link_unevenly(hsps(), 302);
+    assert!(linked.iter().all(|hsp| hsp.set.0 == linked[0].set.0));
+    assert_eq!(uneven::UnevenGaps::new(4, true), None);
 }

@@ -140,7 +140,7 @@ impl<'a> IterationLog<'a> {
         }
         self.searches -= uncounted;
         matrices.iter().try_for_each(|matrix| self.files.save(matrix))?;
-        self.failure = failure.map(|(code, message)| Error::new(code, message));
+        self.failure = failure.map(|(code, message)| Error::received(code, message));
         Ok(())
     }
 }

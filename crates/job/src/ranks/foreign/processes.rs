@@ -94,7 +94,7 @@ pub fn run(
     ended?;
     check_failed_blocks(failed).map_err(|error| match rank {
         0 => error,
-        _ => Error::new(error.exit_code, ""),
+        _ => Error::silent(error.exit_code),
     })
 }
 

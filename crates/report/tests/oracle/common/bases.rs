@@ -13,7 +13,8 @@ use fleetblast_engine::query::{Context, Query};
 use fleetblast_report::error::Cause;
 use fleetblast_report::locus::Extent;
 use fleetblast_report::model::{DatabaseSummary, OutputOptions, QueryResult, Setup, SubjectSource};
-use fleetblast_report::{papers, pieces};
+use fleetblast_report::papers::Citations;
+use fleetblast_report::pieces;
 use fleetblast_seq::alphabet;
 use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::id::{ObjectId, SeqId};
@@ -272,7 +273,7 @@ impl Search {
         let setup = Setup {
             program: self.program.name,
             banner: "",
-            papers: papers::BLASTN,
+            citations: Citations::Blastn,
             database: DatabaseSummary {
                 kind: SequenceKind::Nucleotide,
                 label: Vec::new(),

@@ -18,7 +18,8 @@ use fleetblast_report::columns::Columns;
 use fleetblast_report::model::{
     DatabaseParagraph, DatabaseSummary, Format, HspOrder, OutputOptions, QueryResult, Setup,
 };
-use fleetblast_report::{papers, pieces, sam};
+use fleetblast_report::papers::Citations;
+use fleetblast_report::{pieces, sam};
 use fleetblast_seq::id::SeqId;
 use fleetblast_seq::seg::SegParams;
 use fleetblast_stats::nucleotide::NucleotideScoring;
@@ -238,7 +239,7 @@ impl Run {
         let setup = Setup {
             program: case.program(),
             banner: if case.is_nucleotide() { "BLASTN 2.12.0+" } else { "BLASTP 2.12.0+" },
-            papers: papers::default_for(&case.params),
+            citations: Citations::default_for(&case.params),
             database: self.database(),
             params: &case.params,
             matrix_name: if case.is_nucleotide() { "" } else { "BLOSUM62" },

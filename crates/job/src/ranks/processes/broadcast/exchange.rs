@@ -200,7 +200,7 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
             tag::FAILED => {
                 let (code, text) =
                     message.bytes.split_first().ok_or_else(|| self.unexpected(Some(from)))?;
-                return Err(Error::new(*code, String::from_utf8_lossy(text)));
+                return Err(Error::received(*code, String::from_utf8_lossy(text)));
             }
             tag::CONFIRMED if self.relay.note_confirmation(from, now) => return Ok(()),
             tag::BEAT => {

@@ -1,0 +1,150 @@
+//! Translation of nucleotides to proteins by the genetic codes of NCBI.
+
+use std::fmt;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::alphabet;
+use crate::frame::{Frame, Strand};
+use crate::nucleotide::blastna;
+
+const TABLE: &str = include_str!("../data/genetic_codes.tsv");
+
+/// Number of ncbi4na codes.
+const AMBIGUOUS: usize = 16;
+/// Number of codons of ncbi4na codes.
+const AMBIGUOUS_CODONS: usize = AMBIGUOUS * AMBIGUOUS * AMBIGUOUS;
+/// The ncbi4na codes of T, C, A and G, in the order of the table's codons.
+const TCAG: [u8; 4] = [8, 2, 1, 4];
+
+/// The frames of a translated sequence in the order of BLAST+'s contexts.
+pub const FRAMES: [Frame; 6] = [
+    Frame::Codons(Strand::Plus, 0),
+    Frame::Codons(Strand::Plus, 1),
+    Frame::Codons(Strand::Plus, 2),
+    Frame::Codons(Strand::Minus, 0),
+    Frame::Codons(Strand::Minus, 1),
+    Frame::Codons(Strand::Minus, 2),
+];
+
+/// A genetic code (`-query_gencode`, `-db_gencode`).
+#[derive(Clone)]
+pub struct GeneticCode {
+    id: u8,
+    /// NCBIstdaa code of each codon of ncbi4na codes, the first base the most significant.
+    codons: Box<[u8; AMBIGUOUS_CODONS]>,
+}
+
+impl GeneticCode {
+    /// The genetic code with NCBI's number, `None` for an unknown number.
+    pub fn new(id: u8) -> Option<GeneticCode> {
+        let lines = TABLE.lines().filter(|line| !line.starts_with('#')).skip(1);
+        let mut rows = lines.filter_map(|line| line.split_once('\t'));
+        let (_, letters) = rows.find(|(number, _)| number.parse() == Ok(id))?;
+        let residues: Vec<u8> = letters.bytes().filter_map(alphabet::encode).collect();
+        let residues: [u8; 64] = residues.try_into().ok()?;
+        let mut codons = Box::new([0; AMBIGUOUS_CODONS]);
+        for (codon, residue) in codons.iter_mut().enumerate() {
+            let bases = [codon >> 8, codon >> 4 & 15, codon & 15].map(|base| base as u8);
+            *residue = ambiguous_residue(&residues, bases);
+        }
+        Some(GeneticCode { id, codons })
+    }
+
+    /// NCBI's number of the code.
+    pub fn id(&self) -> u8 {
+        self.id
+    }
+
+    /// Translates blastna codes from the first letter on. An ambiguous codon becomes the residue
+    /// that all its readings have, or X. One or two last letters without a codon are left out.
+    pub fn translate(&self, letters: &[u8]) -> Vec<u8> {
+        // A codon with a gap has no residue (`BLAST_GetTranslation`, blast_util.c).
+        letters.as_chunks().0.iter().map(|codon| self.residue(*codon)).filter(|&r| r != 0).collect()
+    }
+
+    /// NCBIstdaa code of a codon of blastna codes; 0 if it contains a gap.
+    fn residue(&self, codon: [u8; 3]) -> u8 {
+        let [first, second, third] = codon.map(|letter| usize::from(blastna::ncbi4na(letter)));
+        self.codons[first << 8 | second << 4 | third]
+    }
+}
+
+/// The residue of a codon of ncbi4na codes: that of all its readings, X if they differ, 0 if there
+/// is none (`s_CodonToAA`, blast_util.c).
+fn ambiguous_residue(residues: &[u8; 64], bases: [u8; 3]) -> u8 {
+    let readings = |base: u8| (0..4).filter(move |&place| base & TCAG[place] != 0);
+    let mut common = 0;
+    for first in readings(bases[0]) {
+        for second in readings(bases[1]) {
+            for third in readings(bases[2]) {
+                let residue = residues[16 * first + 4 * second + third];
+                match common {
+                    0 => common = residue,
+                    _ if common != residue => return alphabet::X,
+                    _ => {}
+                }
+            }
+        }
+    }
+    common
+}
+
+impl fmt::Debug for GeneticCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("GeneticCode").field(&self.id).finish()
+    }
+}
+
+impl PartialEq for GeneticCode {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Serialize for GeneticCode {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.id.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for GeneticCode {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let id = u8::deserialize(deserializer)?;
+        GeneticCode::new(id).ok_or_else(|| D::Error::custom("unknown genetic code"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nucleotide;
+
+    fn translated(code: u8, bases: &str) -> String {
+        let letter =
+            |base: u8| nucleotide::encode(base).map_or(blastna::SENTINEL, blastna::of_ncbi4na);
+        let letters: Vec<u8> = bases.bytes().map(letter).collect();
+        let residues = GeneticCode::new(code).expect("a known code").translate(&letters);
+        residues.into_iter().map(|residue| char::from(alphabet::decode(residue))).collect()
+    }
+
+    #[test]
+    fn codes_differ() {
+        assert_eq!(translated(1, "ATGTGAAGAATA"), "M*RI");
+        assert_eq!(translated(2, "ATGTGAAGAATAT"), "MW*M");
+    }
+
+    #[test]
+    fn ambiguous_codons_have_the_residue_of_all_readings() {
+        assert_eq!(translated(1, "GCNATHYTRAARGGNMGNTARNNN"), "AILKGX*X");
+        assert_eq!(translated(1, "GC-ATG"), "M");
+    }
+
+    #[test]
+    fn only_the_numbers_of_ncbi_exist() {
+        let known: Vec<u8> = (0..=255).filter(|&id| GeneticCode::new(id).is_some()).collect();
+        let expected: Vec<u8> = (1..=6).chain(9..=16).chain(21..=33).collect();
+        assert_eq!(known, expected);
+    }
+}
