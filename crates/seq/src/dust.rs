@@ -9,13 +9,14 @@
 //! triplet more than level / 5 times, so that no range in it can be perfect. Only ranges that
 //! extend beyond the suffix are examined, and only if the whole window scores enough.
 
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 use crate::nucleotide::blastna;
 use crate::nucleotide::random::Random;
 
 /// Parameters of DUST.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DustParams {
     /// Ten times the score above which a range is masked. A value outside of 2 to 64 means 20.
     pub level: u32,

@@ -13,13 +13,14 @@ mod tables;
 mod trim;
 mod window;
 
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 use self::trim::Trimmer;
 use self::window::Windows;
 
 /// Parameters of SEG.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SegParams {
     /// Window length in residues. A value that is not positive means 12.
     pub window: i32,

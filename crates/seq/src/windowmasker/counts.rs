@@ -1,6 +1,7 @@
 //! Files of unit counts, in the binary formats of `windowmasker -mk_counts`
 //! (`seq_masker_istat_bin.cpp`, `seq_masker_istat_obinary.cpp`).
 
+use serde::{Deserialize, Serialize};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use thiserror::Error;
@@ -37,7 +38,7 @@ pub enum CountsError {
 }
 
 /// The number of occurrences of each unit in a genome.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Counts {
     bases: u32,
     /// Counts below `low` are replaced by half of `low`, counts above `high` by `high`.
@@ -51,7 +52,7 @@ pub struct Counts {
 }
 
 /// Units with their counts; of a unit and its reverse complement only the smaller one is stored.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 enum Units {
     /// Pairs by unit, ascending.
     Pairs(Vec<(u32, u32)>),
@@ -59,7 +60,7 @@ enum Units {
 }
 
 /// A hash table whose key is some of a unit's bits.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 struct Hashes {
     /// Number of bits of the key, and of the unit's bits below the key.
     key: u32,
