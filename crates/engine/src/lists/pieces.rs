@@ -32,6 +32,9 @@ pub(crate) struct Piece {
     /// Its masks on the plus strand, relative to its start, for nucleotides that are searched in
     /// chunks.
     pub masks: Option<Vec<Range<u32>>>,
+    /// Average length of the contexts that are searched together, in residues, if HSPs of proteins
+    /// are linked; otherwise 0.
+    pub average_length: i32,
 }
 
 impl Piece {
@@ -88,6 +91,7 @@ pub(crate) fn split(
                 search: 0,
                 spaces: spaces(i),
                 masks: None,
+                average_length: 0,
             })
             .collect();
     }
@@ -106,6 +110,7 @@ pub(crate) fn split(
                     search,
                     spaces: spaces(count),
                     masks: None,
+                    average_length: 0,
                 });
                 count += 1;
             }

@@ -168,12 +168,16 @@ impl Params {
     /// order of a subject's HSPs depends on how many subjects are found (`Blast_HitListUpdate`,
     /// blast_hits.c).
     pub fn evalues_decide(&self) -> bool {
-        matches!(self, Params::Nucleotide(params) if params.sum_stats || params.common.ungapped)
+        match self {
+            Params::Protein(params) => params.linking.is_some(),
+            Params::Nucleotide(params) => params.sum_stats || params.common.ungapped,
+        }
     }
 
     /// Number of letters in a chunk of a long batch of queries, if such a batch is cut at all.
     pub(crate) fn chunk(&self) -> Option<u64> {
         match self {
+            Params::Protein(params) if params.query_translation.is_some() => None,
             Params::Protein(params) => params.pattern.is_none().then_some(PROTEIN_CHUNK),
             Params::Nucleotide(params) => Some(u64::from(params.chunk)),
         }

@@ -25,6 +25,9 @@ pub(super) struct PieceContext {
     pub number: u8,
     /// Start of the chunk in the context of the whole query.
     pub offset: u32,
+    /// Number of the first context that HSPs of this one can be contained in, or linked to: its
+    /// own, or that of the first frame of its strand.
+    pub strand: u8,
     /// Residues, followed by a sentinel.
     letters: Vec<u8>,
     /// Row numbers of the residues and of the sentinel.
@@ -49,6 +52,8 @@ pub(super) struct PieceContext {
     /// Effective search space of a whole query: the present one, unless its batch is searched in
     /// chunks.
     pub search_space: i64,
+    /// Length adjustment.
+    pub length_adjustment: i32,
 }
 
 impl PieceContext {
@@ -95,6 +100,10 @@ impl PieceContext {
         let statistics = (&karlin, &gapped, &gumbel);
         let cutoff_max = cutoff_score(len, statistics, search_space, params, totals);
         let cutoff_ungapped = trigger.min(cutoff_max);
+        let cutoff_gapped = match params.linked_cutoff(&gapped, piece.average_length, totals) {
+            Some(linked) => linked.min(cutoff_max),
+            None => cutoff_max,
+        };
         let x_drop = if params.common.xdrop_ungapped_bits == 0.0 {
             cutoff_ungapped
         } else {
@@ -107,18 +116,20 @@ impl PieceContext {
             piece: of,
             number,
             offset: piece.range.start,
+            strand: if params.query_translation.is_some() { number / 3 * 3 } else { number },
             letters,
             rows,
             reversed_rows,
             regions: mask::complement(&masks, len),
             x_drop,
             cutoff_ungapped,
-            cutoff_gapped: cutoff_max,
+            cutoff_gapped,
             karlin,
             gapped,
             gumbel,
             by_score: pssm.is_some(),
             search_space,
+            length_adjustment: context.length_adjustment,
         })
     }
 
@@ -138,6 +149,7 @@ impl PieceContext {
             piece: 0,
             number: 0,
             offset: 0,
+            strand: 0,
             letters,
             rows,
             reversed_rows,
@@ -150,6 +162,7 @@ impl PieceContext {
             gumbel: crate::protein::prelim::testing::gumbel(),
             by_score: false,
             search_space: 1,
+            length_adjustment: 0,
         }
     }
 
@@ -201,6 +214,25 @@ fn piece_masks(
     let residues = params.hard_masked(unmasked, &masks);
     let karlin = karlin::ungapped(&residues, &params.scoring.scores)?;
     Some((residues, masks, karlin))
+}
+
+/// The least score of an HSP in any context of a batch of whole queries whose HSPs are linked.
+/// `average_length` is that of their contexts.
+pub(crate) fn least_cutoff(
+    queries: &[&Query],
+    average_length: i32,
+    params: &ProteinParams,
+    totals: &DatabaseTotals,
+) -> Option<i32> {
+    let gapped = params.scoring.gapped.block();
+    let gumbel = Gumbel::new(&params.scoring).with(&gapped);
+    let linked = params.linked_cutoff(&gapped, average_length, totals)?;
+    let cutoff = |context: &query::Context| {
+        let karlin = context.karlin?;
+        let (len, statistics) = (context.letters.len() as u32, (&karlin, &gapped, &gumbel));
+        Some(cutoff_score(len, statistics, context.search_space, params, totals).min(linked))
+    };
+    queries.iter().flat_map(|query| &query.contexts).filter_map(cutoff).min()
 }
 
 /// The least score that reaches the preliminary e-value limit.
