@@ -63,10 +63,14 @@ impl Batch {
         let (batch_contexts, finals) = match params {
             Params::Protein(params) => {
                 if params.linked_gaps().is_some() {
-                    let average = average_length(queries);
-                    for piece in &mut pieces {
-                        piece.average_length = average;
+                    for together in pieces.chunk_by_mut(|a, b| a.search == b.search) {
+                        let lengths =
+                            together.iter().flat_map(|piece| piece.frame_lengths(queries));
+                        let average = average_length(lengths);
+                        together.iter_mut().for_each(|piece| piece.average_length = average);
                     }
+                    let contexts = queries.iter().flat_map(|query| &query.contexts);
+                    let average = average_length(contexts.map(|context| context.letters.len()));
                     least_cutoff = protein::least_cutoff(queries, average, params, totals);
                 }
                 (Vec::new(), None)
@@ -218,17 +222,16 @@ impl Grouping {
     }
 }
 
-/// Average length of the contexts of queries that are searched together, with the sentinels between
-/// them (`BlastHitSavingParametersUpdate`, blast_parameters.c).
-fn average_length(queries: &[&Query]) -> i32 {
-    let contexts = || queries.iter().flat_map(|query| &query.contexts);
-    let mut end = 0;
-    let mut next = 0;
-    for context in contexts() {
-        end = next + context.letters.len();
-        next = if context.letters.is_empty() { end } else { end + 1 };
+/// Average of the lengths of contexts that are searched together, with the sentinels between them
+/// (`BlastHitSavingParametersUpdate`, blast_parameters.c).
+fn average_length(lengths: impl Iterator<Item = usize>) -> i32 {
+    let (mut end, mut next, mut count) = (0, 0, 0);
+    for length in lengths {
+        end = next + length;
+        next = if length == 0 { end } else { end + 1 };
+        count += 1;
     }
-    (end / contexts().count().max(1)) as i32
+    (end / count.max(1)) as i32
 }
 
 #[cfg(test)]

@@ -97,7 +97,7 @@ fn frames(bases: &[u8], translation: &QueryTranslation) -> Vec<(Frame, Vec<u8>)>
 /// Converts lower-case ranges of a query of `length` letters to ranges of a frame of `count`
 /// residues: those with any lower-case letter but at the ends, where BLAST+ counts as
 /// `UseProteinCoords` (blast_setup_cxx.cpp) does.
-fn lower_case_in(
+pub(super) fn lower_case_in(
     frame: Frame,
     lower_case: &[Range<u32>],
     length: u32,

@@ -218,7 +218,8 @@ impl GappedStage {
             });
         }
         for hsp in hsps.iter_mut() {
-            let offset = context_of(hsp.context).offset;
+            let &PieceContext { whole, offset, .. } = context_of(hsp.context);
+            hsp.context = whole;
             hsp.q_start += offset;
             hsp.q_end += offset;
             hsp.q_seed += offset;
