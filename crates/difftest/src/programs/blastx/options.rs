@@ -7,7 +7,8 @@ use crate::program::Trial;
 use fastrand::Rng;
 
 /// Some genetic codes; the standard one is listed more often.
-const CODES: &[&str] = &["1", "1", "2", "3", "4", "5", "6", "9", "11", "14", "16", "22", "31", "33"];
+const CODES: &[&str] =
+    &["1", "1", "2", "3", "4", "5", "6", "9", "11", "14", "16", "22", "31", "33"];
 /// Longest introns; 122 is BLAST+'s default, and up to 2 there is no linking.
 const INTRONS: &[&str] = &["0", "1", "2", "3", "30", "121", "122", "123", "200", "1000", "100000"];
 
@@ -47,9 +48,5 @@ fn of_frames(trial: &Trial) -> Trial {
         let letters: Vec<u8> = query.seq.iter().step_by(3).copied().collect();
         Record::new(query.header.clone(), letters)
     };
-    Trial {
-        program: &BLASTP,
-        queries: trial.queries.iter().map(frame).collect(),
-        ..trial.clone()
-    }
+    Trial { program: &BLASTP, queries: trial.queries.iter().map(frame).collect(), ..trial.clone() }
 }

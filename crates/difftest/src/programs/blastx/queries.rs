@@ -14,14 +14,34 @@ type Set = (&'static str, Vec<u8>);
 
 /// Sets of blastp that become genes.
 const GENES: [&str; 14] = [
-    "one", "few", "ordinary", "hundred", "strange", "members", "repeats", "lowcomplex", "plain",
-    "parent", "ambiguous", "relatives", "long", "titled",
+    "one",
+    "few",
+    "ordinary",
+    "hundred",
+    "strange",
+    "members",
+    "repeats",
+    "lowcomplex",
+    "plain",
+    "parent",
+    "ambiguous",
+    "relatives",
+    "long",
+    "titled",
 ];
 /// Sets of blastp that become codons without introns or ends, because their lengths, their case or
 /// their equality matter.
 const CODONS: [&str; 10] = [
-    "short", "micro", "lower", "duplicates", "chimera", "chimera_lower", "chimera_mixed",
-    "masked", "masked_first", "masked_last",
+    "short",
+    "micro",
+    "lower",
+    "duplicates",
+    "chimera",
+    "chimera_lower",
+    "chimera_mixed",
+    "masked",
+    "masked_first",
+    "masked_last",
 ];
 /// Sets of blastp that are subjects, and their names here.
 const SUBJECTS: [(&str, &str); 20] = [
@@ -162,7 +182,11 @@ fn special(plain: &[Record]) -> Vec<Set> {
     let mut rng = rng_for("special genes");
     let code = |rng: &mut Rng, at: usize| coding(rng, &plain[at % plain.len()].seq);
     let mut odd = |rate: f64| -> Vec<Vec<u8>> {
-        (0..4).map(|i| code(&mut rng, i)).map(|seq| BASES.odd_letters(&mut rng.fork(), &seq, rate)).collect()
+        let odd = |at| {
+            let seq = code(&mut rng, at);
+            BASES.odd_letters(&mut rng, &seq, rate)
+        };
+        (0..4).map(odd).collect()
     };
     let (iupac, very) = (odd(0.02), odd(0.15));
     let rich = (0..3).map(|i| {
