@@ -30,7 +30,7 @@ endif
 
 .PHONY: build tools demo lint lint-text lint-code test test-programs test-build test-black-box test-units test-doc test-table test-other-sample test-makedb test-mpi test-netlab test-nfs test-mpich test-slurm test-clients \
         difftest difftest-db difftest-full difftest-kernels difftest-mpi difftest-resume difftest-metadata link-kills miri fuzzdiff kills fuzz \
-        bench bench-full bench-single bench-fleet bench-peers bench-blastn bench-psiblast bench-load clean-difftest
+        bench bench-full bench-single bench-fleet bench-peers bench-blastn bench-psiblast bench-translated bench-load clean-difftest
 
 ## build: the release program, target/release/fleetblast
 build:
@@ -214,6 +214,10 @@ bench-blastn: tools
 ## bench-psiblast: searches in rounds, against BLAST+ (a quarter of an hour)
 bench-psiblast: tools
 	$(DIFFTEST) bench --psiblast
+
+## bench-translated: searches of translated sequences, interleaved with BLAST+ (half an hour)
+bench-translated: tools
+	$(DIFFTEST) bench --translated
 
 ## bench-load: loading and searching from a cold disk (sets the read-ahead: on an idle machine only)
 bench-load: tools

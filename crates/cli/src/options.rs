@@ -9,6 +9,7 @@
 pub mod blastdbcmd;
 pub mod blastn;
 pub mod blastp;
+pub mod blastx;
 pub mod cat;
 pub mod dbcheck;
 pub mod doctor;

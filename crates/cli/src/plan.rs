@@ -10,10 +10,12 @@
 
 mod blastn;
 mod blastp;
+mod blastx;
 pub(crate) mod fleet;
 mod format;
 pub(crate) mod input;
 mod metadata;
+mod protein;
 mod psiblast;
 mod restrict;
 mod search;

@@ -2,6 +2,7 @@
 
 use crate::options::blastn::{BLASTN, BlastnOptions};
 use crate::options::blastp::{BLASTP, BlastpOptions};
+use crate::options::blastx::{BLASTX, BlastxOptions};
 use crate::options::parse::Given;
 use crate::options::psiblast::{PSIBLAST, PsiblastOptions};
 use crate::options::spec::Program;
@@ -19,7 +20,7 @@ pub struct SearchEntry {
 }
 
 /// All search programs, in the order of the list of commands.
-pub const SEARCH_PROGRAMS: [SearchEntry; 3] = [
+pub const SEARCH_PROGRAMS: [SearchEntry; 4] = [
     SearchEntry {
         program: BLASTP,
         iterates: false,
@@ -29,6 +30,11 @@ pub const SEARCH_PROGRAMS: [SearchEntry; 3] = [
         program: BLASTN,
         iterates: false,
         read: |given| Box::new(BlastnOptions::new(given)),
+    },
+    SearchEntry {
+        program: BLASTX,
+        iterates: false,
+        read: |given| Box::new(BlastxOptions::new(given)),
     },
     SearchEntry {
         program: PSIBLAST,

@@ -21,7 +21,7 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
 
   difftest table [PROGRAM] [--quick] [--sample SEED] [--part I/N] [--filter TEXT] [--jobs N]
                  [--ranks | --mpi] [--resume] [--through oids|hits|report|auto [--io | --link]]
-      Every case of crates/difftest/cases/PROGRAM/*.tsv (blastp, blastn, psiblast; all programs) with both: standard output, exit code
+      Every case of crates/difftest/cases/PROGRAM/*.tsv (blastp, blastn, blastx, psiblast; all programs) with both: standard output, exit code
       and, where marked, standard error. --quick leaves out the slow cases. --sample takes an
       eighth of a sample in which any two options, queries, databases and formats meet that meet in
       some case; the other eighths have the other seeds with the same SEED/8. --part takes every
@@ -48,12 +48,13 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
       and a genome as well. The first time, the oracle needs about ten minutes for 176,606 proteins
       and as long for 83 million bases; its results are kept.
   difftest bench [--full | --single | --fleet | --peers | --blastn [--filter TEXT]
-                  | --psiblast [--filter TEXT]]
+                  | --psiblast [--filter TEXT] | --translated [--filter TEXT]]
       Interleaved timing of both programs with 1 and 2 threads; --full: all kinds of searches,
       with all vector instructions (about half an hour); --single: one query; --fleet: on ranks
       that mpirun starts, or in one process where it is not found (a quarter of an hour); --peers:
       beside DIAMOND and MMseqs2 (half an hour); --blastn: kinds of nucleotide searches and how they grow, --psiblast:
-      searches in rounds, or those of either whose names have TEXT in them; else 20 queries (below 5 minutes).
+      searches in rounds, --translated: searches of translated sequences, or those of any of these
+      whose names have TEXT in them; else 20 queries (below 5 minutes).
   difftest load [--copies N] [--rounds N]
       Loading and searching from a cold disk, at several settings of the read-ahead, against dd
       and BLAST+. The database is N mutated copies (16) of the largest one. Sets the read-ahead
@@ -220,9 +221,8 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
         }
         Some("bench") => {
             let size = raw.size.unwrap_or(bench::Size::Quick);
-            let has_rows = matches!(size, bench::Size::Blastn | bench::Size::Psiblast);
-            if raw.filter.is_some() && !has_rows {
-                let what = "bench takes --filter with --blastn and --psiblast only";
+            if raw.filter.is_some() && !size.has_rows() {
+                let what = "bench takes --filter with --blastn, --psiblast and --translated only";
                 return Err(Error::Usage(what.into()));
             }
             Command::Bench(bench::BenchOptions { size, filter: raw.filter, tools: tools()? })
@@ -268,6 +268,7 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
             Arg::Long("peers") => raw.size = Some(bench::Size::Peers),
             Arg::Long("blastn") => raw.size = Some(bench::Size::Blastn),
             Arg::Long("psiblast") => raw.size = Some(bench::Size::Psiblast),
+            Arg::Long("translated") => raw.size = Some(bench::Size::Translated),
             Arg::Long("sample") => raw.sample = Some(parser.value()?.parse()?),
             Arg::Long("part") => raw.part = Some(parser.value()?.parse_with(part)?),
             Arg::Long("filter") => raw.filter = Some(parser.value()?.string()?),

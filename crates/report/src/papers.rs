@@ -75,6 +75,8 @@ pub enum Citations {
     Phiblast,
     /// Those of `blastn`, except with the task `megablast`.
     Blastn,
+    /// Those of `blastx`.
+    Blastx,
     /// Those of `blastn -task megablast`, greedy or not.
     Megablast,
 }
@@ -86,7 +88,7 @@ impl Citations {
             Citations::Blastp => &[GAPPED_BLAST, COMPOSITION],
             Citations::Psiblast => &[GAPPED_BLAST, ADJUSTED_MATRICES, COMPOSITION_IN_LATER_ROUNDS],
             Citations::Phiblast => &[GAPPED_BLAST, PATTERNS],
-            Citations::Blastn => &[GAPPED_BLAST],
+            Citations::Blastn | Citations::Blastx => &[GAPPED_BLAST],
             Citations::Megablast => &[GREEDY],
         }
     }
@@ -94,6 +96,7 @@ impl Citations {
     /// The citations of the program whose default parameters these are.
     pub fn default_for(params: &Params) -> Citations {
         match params {
+            Params::Protein(params) if params.query_translation.is_some() => Citations::Blastx,
             Params::Protein(_) => Citations::Blastp,
             Params::Nucleotide(params) if params.greedy => Citations::Megablast,
             Params::Nucleotide(_) => Citations::Blastn,

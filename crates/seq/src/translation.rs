@@ -91,6 +91,18 @@ fn ambiguous_residue(residues: &[u8; 64], bases: [u8; 3]) -> u8 {
     common
 }
 
+/// The number of no genetic code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownCode;
+
+impl TryFrom<i64> for GeneticCode {
+    type Error = UnknownCode;
+
+    fn try_from(id: i64) -> Result<Self, UnknownCode> {
+        u8::try_from(id).ok().and_then(GeneticCode::new).ok_or(UnknownCode)
+    }
+}
+
 impl fmt::Debug for GeneticCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("GeneticCode").field(&self.id).finish()

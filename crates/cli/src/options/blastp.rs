@@ -1,22 +1,19 @@
 //! `blastp`: its table of options, the single source for the parser, `-h` and `-help`; and the
 //! types of their values.
 
-use std::ffi::OsString;
-
 use fleetblast_db::SequenceKind;
 
 use super::RELEASE;
 use super::opt::{Choices, Opt};
 use super::parse::Given;
 use super::search::common::CommonOptions;
-use super::search::composition::{self, CompositionOptions};
-use super::search::filtering::{self, FilteringOptions};
 use super::search::metadata::{self, MetadataOptions};
 use super::search::program::ProgramSpec;
+use super::search::protein::{ProteinOptions, TaskDefaults};
 use super::search::single::{MATRIX, REMOTE, THRESHOLD, UNGAPPED, WINDOW_SIZE};
 use super::search::{
-    self, database, files, fleet, formatting, generic, hsps, query, resources, strategy, task,
-    threads,
+    self, composition, database, files, filtering, fleet, formatting, generic, hsps, query,
+    resources, strategy, task, threads,
 };
 use super::spec::{self, Program};
 use super::values::Values;
@@ -31,27 +28,9 @@ pub const SPEC: ProgramSpec = ProgramSpec {
     tunes_format: true,
 };
 
-/// A preset of `blastp`: defaults for options left out.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TaskDefaults {
-    /// The substitution matrix.
-    pub matrix: &'static str,
-    /// Letters of a word.
-    pub word_size: usize,
-    /// Least score of a neighbouring word; `None` for the default of the matrix.
-    pub threshold: Option<f64>,
-}
-
 const TASKS: Choices<TaskDefaults, 3> = Choices::new([
-    ("blastp", TaskDefaults { matrix: "BLOSUM62", word_size: 3, threshold: None }),
-    (
-        "blastp-fast",
-        TaskDefaults {
-            matrix: "BLOSUM62",
-            word_size: RELEASE.fast_word_size,
-            threshold: Some(RELEASE.fast_threshold),
-        },
-    ),
+    ("blastp", TaskDefaults::USUAL),
+    ("blastp-fast", TaskDefaults::FAST),
     ("blastp-short", TaskDefaults { matrix: "PAM30", word_size: 2, threshold: None }),
 ]);
 
@@ -103,14 +82,8 @@ pub struct BlastpOptions {
     pub metadata: MetadataOptions,
     /// `-task`.
     pub task: TaskDefaults,
-    /// Masks of queries.
-    pub filtering: FilteringOptions,
-    /// `-matrix`.
-    pub matrix: Option<OsString>,
-    /// `-threshold`.
-    pub threshold: Option<f64>,
-    /// Composition-based statistics.
-    pub composition: CompositionOptions,
+    /// Options of searches with words of proteins.
+    pub protein: ProteinOptions,
 }
 
 impl BlastpOptions {
@@ -121,10 +94,7 @@ impl BlastpOptions {
             common: CommonOptions::read(&values),
             metadata: MetadataOptions::read(&values),
             task: values.get(&TASK),
-            filtering: FilteringOptions::read(&values),
-            matrix: values.optional(&MATRIX),
-            threshold: values.optional(&THRESHOLD),
-            composition: CompositionOptions::read(&values),
+            protein: ProteinOptions::read(&values),
         }
     }
 }

@@ -304,6 +304,8 @@ fn allowed(constraint: Constraint, text: &[u8]) -> bool {
         Constraint::OneNumber(numbers) => {
             number::parse_int4(text).is_ok_and(|value| numbers.contains(&value))
         }
+        Constraint::Ranges(ranges) => number::parse_int4(text)
+            .is_ok_and(|value| ranges.iter().any(|&(from, to)| (from..=to).contains(&value))),
         Constraint::UpTo(max) => {
             strict().is_ok_and(|value| (0.0..=f64::from(max)).contains(&value))
         }

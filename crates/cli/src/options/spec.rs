@@ -62,6 +62,8 @@ pub enum Constraint {
     Between(i32, i32),
     /// One of these numbers.
     OneNumber(&'static [i32]),
+    /// In one of these ranges, whose ends are included.
+    Ranges(&'static [(i32, i32)]),
     /// One of these words, described in the style of the database programs.
     Word(&'static [&'static str]),
     /// One of these words, described in the style of the search programs.
@@ -80,6 +82,14 @@ impl Constraint {
             Constraint::BelowHalf => Some("(>0 and <0.5)".to_owned()),
             Constraint::Between(from, to) => Some(format!("{from}..{to}")),
             Constraint::OneNumber(numbers) => Some(permissible(numbers)),
+            Constraint::Ranges(ranges) => {
+                let range = |&(from, to): &(i32, i32)| match from == to {
+                    true => from.to_string(),
+                    false => format!("{from}-{to}"),
+                };
+                let ranges: Vec<String> = ranges.iter().map(range).collect();
+                Some(format!("values between: {}", ranges.join(", ")))
+            }
             Constraint::Word(words) => {
                 let words: Vec<String> = words.iter().map(|word| format!("`{word}'")).collect();
                 Some(words.join(", "))

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::blastn::{BLASTN, BlastnOptions};
 use super::blastp::{BLASTP, BlastpOptions};
+use super::blastx::{BLASTX, BlastxOptions};
 use super::cat::{CAT, CatOptions};
 use super::dbcheck::{DBCHECK, DbcheckOptions};
 use super::doctor::{DOCTOR, DoctorOptions};
@@ -33,6 +34,10 @@ fn samples(option: &OptionSpec) -> Vec<Value> {
         }
         Constraint::OneNumber(numbers) => {
             numbers.iter().map(|&number| Value::Integer(number.into())).collect()
+        }
+        Constraint::Ranges(ranges) => {
+            let ends = ranges.iter().flat_map(|&(from, to)| BTreeSet::from([from, to]));
+            ends.map(|end| Value::Integer(end.into())).collect()
         }
         Constraint::AtMost(most) => integers(&[i32::MIN.into(), most.into()]),
         Constraint::AtLeast(least) if whole => integers(&[least.into(), i32::MAX.into()]),
@@ -102,6 +107,7 @@ pub(crate) fn each_option_counts(
 fn each_option_of_a_search_counts() {
     each_option_counts(&BLASTP, &[], |given| format!("{:?}", BlastpOptions::new(given)));
     each_option_counts(&BLASTN, &[], |given| format!("{:?}", BlastnOptions::new(given)));
+    each_option_counts(&BLASTX, &[], |given| format!("{:?}", BlastxOptions::new(given)));
 }
 
 #[test]

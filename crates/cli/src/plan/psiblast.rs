@@ -17,7 +17,7 @@ use fleetblast_stats::scoring::{ScoringSystem, suggested_threshold, suggested_wi
 use self::pattern::InputPattern;
 use super::fleet::{OptionText, flag, number, option_text, text};
 use super::search::{Searching, common};
-use super::{Host, SearchProgram, blastp, has_old_finite_size, input, restrict};
+use super::{Host, SearchProgram, has_old_finite_size, input, protein, restrict};
 use crate::options::psiblast::{PsiblastOptions, SPEC};
 use crate::options::search::common::CommonOptions;
 use crate::options::search::composition::{self, CompositionOptions};
@@ -109,7 +109,7 @@ impl SearchProgram for PsiblastOptions {
     }
 
     fn check_filter(&self) -> Result<(), Error> {
-        blastp::seg(&self.filtering.seg).map(|_| ())
+        protein::seg(&self.filtering.seg).map(|_| ())
     }
 
     fn searching(&self, hitlist_size: usize, host: &Host<'_>) -> Result<Searching, Error> {
@@ -220,7 +220,7 @@ impl PsiblastOptions {
                 "Word-size must be less than 6 for protein comparison",
             ));
         }
-        blastp::check_words(&self.common, word_size, threshold)
+        protein::check_words(&self.common, word_size, threshold)
     }
 
     /// Returns the error that BLAST+ finds when it reads the options again for the iterations after
@@ -243,7 +243,7 @@ impl PsiblastOptions {
         hitlist_size: usize,
         host: &Host<'_>,
     ) -> Result<(ProteinParams, CompositionMode), Error> {
-        let (mode, unified_p) = blastp::composition(&self.composition.comp_based_stats);
+        let (mode, unified_p) = protein::composition(&self.composition.comp_based_stats);
         let search = &self.common.search;
         let (word_size, threshold) = self.word_parameters(matrix_name);
         let (open, extend) = (search.gap_open, search.gap_extend);
@@ -256,7 +256,7 @@ impl PsiblastOptions {
         if self.psi.phi_pattern.is_none() {
             self.check_words(matrix_name)?;
         }
-        blastp::check_lists(&self.common, hitlist_size)?;
+        protein::check_lists(&self.common, hitlist_size)?;
         let defaults = ProteinParams::psiblast(SPEC.release, scoring);
         let soft_masking = self.filtering.soft_masking;
         let mut shared = common(&self.common, soft_masking, hitlist_size, defaults.common);
@@ -271,7 +271,7 @@ impl PsiblastOptions {
             composition: mode,
             unified_p,
             smith_waterman: self.composition.use_sw_tback,
-            seg: blastp::seg(&self.filtering.seg)?,
+            seg: protein::seg(&self.filtering.seg)?,
             finite_size: search.searchsp.is_none() && !has_old_finite_size(host),
             ..defaults
         };

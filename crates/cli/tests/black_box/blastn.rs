@@ -226,13 +226,18 @@ fn without_place(output: &Output) -> String {
 
 /// Fails if the report or the messages of a line differ from the oracle's.
 pub fn compare(fixture: &Fixture, lines: impl IntoIterator<Item = String>) {
+    compare_as("blastn", fixture, lines);
+}
+
+/// The same for another program.
+pub fn compare_as(program: &str, fixture: &Fixture, lines: impl IntoIterator<Item = String>) {
     let Some(blast) = fixture.oracle else { return };
-    let ours = fixture.called("blastn");
+    let ours = fixture.called(program);
     let mut differences = Vec::new();
     for line in lines {
         let arguments = Fixture::words(&line);
         let ours = fixture.run(&ours, &arguments, &[]);
-        let oracle = fixture.run(&blast.program("blastn"), &arguments, &[]);
+        let oracle = fixture.run(&blast.program(program), &arguments, &[]);
         if without_path(&ours) != without_path(&oracle)
             || without_place(&ours) != complaint(&oracle)
         {
@@ -240,7 +245,7 @@ pub fn compare(fixture: &Fixture, lines: impl IntoIterator<Item = String>) {
                 let lines = String::from_utf8_lossy(&output.stdout).into_owned();
                 format!("{who}: {}\n{lines}", complaint(&output))
             });
-            differences.push(format!("blastn {line}\n{}", both.concat()));
+            differences.push(format!("{program} {line}\n{}", both.concat()));
         }
     }
     assert!(differences.is_empty(), "{}", differences.join("\n\n"));

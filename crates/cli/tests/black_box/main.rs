@@ -31,6 +31,7 @@ mod blastn_masks;
 mod blastn_ranks;
 mod blastn_repeats;
 mod blastn_scores;
+mod blastx;
 mod blocks;
 #[cfg(feature = "mpi")]
 mod broadcast;

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use fleetblast_cli::options::blastdbcmd::BLASTDBCMD;
 use fleetblast_cli::options::blastn::BLASTN;
 use fleetblast_cli::options::blastp::BLASTP;
+use fleetblast_cli::options::blastx::BLASTX;
 use fleetblast_cli::options::expand::EXPAND;
 use fleetblast_cli::options::makeblastdb::MAKEBLASTDB;
 use fleetblast_cli::options::psiblast::PSIBLAST;
@@ -48,16 +49,18 @@ const SAMPLES: &[(&str, &str)] = &[
     ("seg", "no"),
 ];
 
-/// A directory with sequences, a database, and metadata, of proteins or of bases.
+/// A directory with sequences, a database, and metadata, of proteins or of bases. The query of
+/// blastx alone is of another kind than the subjects.
 fn place(program: &str) -> TempDir {
     let dir = tempfile::tempdir().expect("a directory");
-    let (mut random, is_dna) = (Rng::with_seed(3), program == "blastn");
-    let letters = |text: Vec<u8>| match is_dna {
-        true => text.iter().map(|letter| b"ACGT"[usize::from(letter % 4)]).collect(),
-        false => text,
-    };
-    let sequence = String::from_utf8(letters(protein(&mut random, 60))).expect("letters");
-    for name in ["q.fa", "s.fa"] {
+    let is_dna = program == "blastn";
+    let residues = protein(&mut Rng::with_seed(3), 60);
+    for (name, is_dna) in [("q.fa", is_dna || program == "blastx"), ("s.fa", is_dna)] {
+        let letters = match is_dna {
+            true => residues.iter().map(|letter| b"ACGT"[usize::from(letter % 4)]).collect(),
+            false => residues.clone(),
+        };
+        let sequence = String::from_utf8(letters).expect("letters");
         fs::write(dir.path().join(name), format!(">{name}\n{sequence}\n")).expect("a sequence");
     }
     let kind = if is_dna { "nucl" } else { "prot" };
@@ -87,6 +90,7 @@ fn sample(option: &OptionSpec) -> Option<String> {
     let text = match option.constraint {
         Constraint::OneOf(words) | Constraint::Word(words) => words[0].to_owned(),
         Constraint::OneNumber(numbers) => numbers[0].to_string(),
+        Constraint::Ranges(ranges) => ranges[0].1.to_string(),
         Constraint::AtLeast(least) if whole => least.max(1).to_string(),
         Constraint::AtMost(most) => (most - 1).to_string(),
         Constraint::UpTo(most) => most.to_string(),
@@ -201,6 +205,11 @@ fn blastn_refuses_what_is_marked() {
 }
 
 #[test]
+fn blastx_refuses_what_is_marked() {
+    tried(&BLASTX, &["query", "db", "out"]);
+}
+
+#[test]
 fn psiblast_refuses_what_is_marked() {
     tried(&PSIBLAST, &["query", "db", "out"]);
 }
@@ -211,7 +220,7 @@ fn database_programs_and_expand_refuse_what_is_marked() {
     tried(&MAKEBLASTDB, &["in", "dbtype", "out"]);
     tried(&EXPAND, &["metadata", "db", "out"]);
     // The others refuse nothing by name; `receive` has the format of `expand`.
-    let tried = [BLASTP, BLASTN, PSIBLAST, BLASTDBCMD, MAKEBLASTDB, EXPAND, RECEIVE];
+    let tried = [BLASTP, BLASTN, BLASTX, PSIBLAST, BLASTDBCMD, MAKEBLASTDB, EXPAND, RECEIVE];
     let tried = tried.map(|program| program.name);
     for program in PROGRAMS.iter().filter(|program| !tried.contains(&program.name)) {
         let marked = program.all().find(|option| option.refused != Refused::Nothing);

@@ -1,7 +1,11 @@
 //! A row of a table that compares FleetBLAST with BLAST+: the measurement of a kind of search, and
 //! its requirement.
 
-use super::{Sample, median};
+use std::path::Path;
+
+use super::{Sample, measure, median, words};
+use crate::error::Result;
+use crate::process::Tool;
 
 /// Requirement for a kind of search.
 pub(super) struct Requirement {
@@ -43,6 +47,32 @@ impl Requirement {
         );
         is_equal
     }
+}
+
+/// Measures a search in rounds. Each round runs FleetBLAST and BLAST+, with several threads in both
+/// modes, since the other may be faster. Returns the samples of BLAST+'s better mode, and
+/// FleetBLAST's.
+pub(super) fn interleaved(
+    name: &str,
+    (oracle, tested): (&Tool, &Tool),
+    args: &[&str],
+    (threads, rounds): (u32, usize),
+    dir: &Path,
+) -> Result<(Vec<Sample>, Vec<Sample>)> {
+    let threads_word = threads.to_string();
+    let sample = |tool: &Tool, more: &[&str]| {
+        let args = words(&[args, &["-num_threads", &threads_word], more].concat());
+        measure(name, tool, &args, dir)
+    };
+    let (mut by_query, mut by_subject, mut ours) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        by_subject.push(sample(oracle, &[])?);
+        if threads > 1 {
+            by_query.push(sample(oracle, &["-mt_mode", "1"])?);
+        }
+        ours.push(sample(tested, &[])?);
+    }
+    Ok((fastest(vec![by_subject, by_query]), ours))
 }
 
 /// Returns the samples of the fastest of several ways to run a search.

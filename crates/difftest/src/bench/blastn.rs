@@ -4,9 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::bar::{Requirement, fastest, print_head};
+use super::bar::{Requirement, interleaved, print_head};
 use super::growth::{self, PARTS, Search, residues};
-use super::{BenchOptions, Sample, genomes, hash_file, measure, words};
+use super::{BenchOptions, Sample, genomes, hash_file, words};
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
 use crate::process::{Tool, must_run};
@@ -132,29 +132,17 @@ fn more_bases(dir: &Path) -> Result<Vec<Search>> {
 }
 
 impl Row {
-    /// Measures in rounds. Each round runs FleetBLAST and BLAST+, in both modes if the other may be
-    /// faster. Returns the samples of BLAST+'s better mode, and FleetBLAST's.
+    /// Measures the search. Returns the samples of BLAST+, and FleetBLAST's.
     fn measure(
         &self,
         dir: &Path,
         tested: &Tool,
         oracle: &Tool,
     ) -> Result<(Vec<Sample>, Vec<Sample>)> {
-        let (query, threads) = (format!("q/{}.fa", self.query), self.threads.to_string());
-        let fixed = ["-task", self.task, "-query", &query, "-db", "db/genomes", "-outfmt", "6"];
-        let sample = |tool: &Tool, more: &[&str]| {
-            let args = words(&[&fixed[..], &["-num_threads", &threads], more].concat());
-            measure(self.bar.name, tool, &args, dir)
-        };
-        let (mut by_query, mut by_subject, mut ours) = (Vec::new(), Vec::new(), Vec::new());
-        for _ in 0..self.rounds {
-            by_subject.push(sample(oracle, &[])?);
-            if self.threads > 1 {
-                by_query.push(sample(oracle, &["-mt_mode", "1"])?);
-            }
-            ours.push(sample(tested, &[])?);
-        }
-        Ok((fastest(vec![by_subject, by_query]), ours))
+        let query = format!("q/{}.fa", self.query);
+        let args = ["-task", self.task, "-query", &query, "-db", "db/genomes", "-outfmt", "6"];
+        let effort = (self.threads, self.rounds);
+        interleaved(self.bar.name, (oracle, tested), &args, effort, dir)
     }
 }
 

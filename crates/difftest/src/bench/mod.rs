@@ -6,6 +6,7 @@
 
 mod bar;
 mod blastn;
+mod blastx;
 mod fleet;
 mod genomes;
 mod growth;
@@ -52,6 +53,15 @@ pub enum Size {
     Blastn,
     /// Searches with psiblast, see [`psiblast`].
     Psiblast,
+    /// Searches of translated sequences, see [`blastx`].
+    Translated,
+}
+
+impl Size {
+    /// Whether the rows of the table can be selected by their names.
+    pub fn has_rows(self) -> bool {
+        matches!(self, Size::Blastn | Size::Psiblast | Size::Translated)
+    }
 }
 
 /// Options of `difftest bench`.
@@ -59,7 +69,7 @@ pub enum Size {
 pub struct BenchOptions {
     /// What to measure.
     pub size: Size,
-    /// For [`Size::Blastn`] and [`Size::Psiblast`], only rows whose names contain this.
+    /// For a size [with rows](Size::has_rows), only rows whose names contain this.
     pub filter: Option<String>,
     /// The programs.
     pub tools: Tools,
@@ -105,6 +115,7 @@ pub fn run(workspace: &Workspace, source: &Source, options: &BenchOptions) -> Re
         Size::Fleet => return fleet::run(&dir, source, &options.tools),
         Size::Peers => return peers::run(&dir, source, &options.tools),
         Size::Psiblast => return psiblast::run(&dir, source, options),
+        Size::Translated => return blastx::run(&dir, source, options),
         Size::Quick | Size::Single | Size::Blastn => (5, 180.0),
     };
     let residues = write_queries(source, options.size == Size::Single, &dir)?;

@@ -12,6 +12,7 @@ macro_rules! table {
 
 mod blastn;
 mod blastp;
+mod blastx;
 mod psiblast;
 
 use crate::error::{Error, Result};
@@ -19,10 +20,11 @@ use crate::program::Program;
 
 pub use blastn::BLASTN;
 pub use blastp::BLASTP;
+pub use blastx::BLASTX;
 pub use psiblast::PSIBLAST;
 
 /// All tested programs.
-pub const PROGRAMS: [&Program; 3] = [&BLASTP, &BLASTN, &PSIBLAST];
+pub const PROGRAMS: [&Program; 4] = [&BLASTP, &BLASTN, &BLASTX, &PSIBLAST];
 
 /// Returns the program of a name; without one, all.
 ///

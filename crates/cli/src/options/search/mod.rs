@@ -17,6 +17,7 @@ pub mod megablast;
 pub mod metadata;
 pub mod nucleotide;
 pub mod program;
+pub mod protein;
 pub mod psi;
 pub mod query;
 pub mod resources;
@@ -24,6 +25,7 @@ pub mod single;
 pub mod strategy;
 pub mod task;
 pub mod threads;
+pub mod translation;
 
 use super::spec::Group;
 

@@ -1,0 +1,116 @@
+//! `blastx`: its table of options, the single source for the parser, `-h` and `-help`; and the
+//! types of their values.
+
+use fleetblast_db::SequenceKind;
+use fleetblast_engine::params::Strands;
+use fleetblast_seq::translation::GeneticCode;
+
+use super::RELEASE;
+use super::opt::{Choices, Opt};
+use super::parse::Given;
+use super::search::common::CommonOptions;
+use super::search::metadata::{self, MetadataOptions};
+use super::search::nucleotide::SUM_STATS;
+use super::search::program::ProgramSpec;
+use super::search::protein::{ProteinOptions, TaskDefaults};
+use super::search::query::{self, STRAND};
+use super::search::single::{MATRIX, REMOTE, THRESHOLD, UNGAPPED, WINDOW_SIZE};
+use super::search::translation::{MAX_INTRON_LENGTH, QUERY_GENCODE};
+use super::search::{
+    self, composition, database, files, filtering, fleet, formatting, generic, hsps, resources,
+    strategy, task, threads,
+};
+use super::spec::{self, Program};
+use super::values::Values;
+
+/// Properties of the search program.
+pub const SPEC: ProgramSpec = ProgramSpec {
+    name: "blastx",
+    release: RELEASE,
+    queries: SequenceKind::Nucleotide,
+    subjects: SequenceKind::Protein,
+    has_sam: false,
+    tunes_format: true,
+};
+
+const TASKS: Choices<TaskDefaults, 2> =
+    Choices::new([("blastx", TaskDefaults::USUAL), ("blastx-fast", TaskDefaults::FAST)]);
+
+/// `-task`.
+pub const TASK: Opt<TaskDefaults> = task::option(&TASKS, "blastx");
+
+/// The command `blastx` with its table of options.
+pub const BLASTX: Program = Program {
+    name: SPEC.name,
+    release: Some(SPEC.release),
+    about: "Translated Query-Protein Subject BLAST",
+    description: &["Translated Query-Protein Subject BLAST"],
+    groups: search::GROUPS,
+    options: &[
+        &[spec::H, spec::HELP],
+        strategy::OPTIONS,
+        &[TASK.spec],
+        database::LISTS,
+        database::IDENTICAL_PROTEINS,
+        database::QUERY,
+        database::MASKS,
+        database::SUBJECTS,
+        files::OPTIONS,
+        generic::OF_PROTEINS,
+        &[SUM_STATS.spec, MAX_INTRON_LENGTH.spec],
+        &filtering::of_residues("12 2.2 2.5"),
+        &[MATRIX.spec, THRESHOLD.spec],
+        hsps::OPTIONS,
+        &[WINDOW_SIZE.spec, UNGAPPED.spec],
+        query::OF_NUCLEOTIDES,
+        &[QUERY_GENCODE.spec],
+        formatting::OPTIONS,
+        threads::OPTIONS,
+        &[REMOTE.spec],
+        composition::OPTIONS,
+        &[spec::VERSION],
+        resources::OPTIONS,
+        fleet::OPTIONS,
+        metadata::OPTIONS,
+    ],
+    lone: None,
+};
+
+/// Values of the options of `blastx`. Options left out are `None`, or hold the default if BLAST+
+/// always applies one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlastxOptions {
+    /// Options of all searches.
+    pub common: CommonOptions,
+    /// Options for a report made at another site.
+    pub metadata: MetadataOptions,
+    /// `-task`.
+    pub task: TaskDefaults,
+    /// Options of searches with words of proteins.
+    pub protein: ProteinOptions,
+    /// `-sum_stats`.
+    pub sum_stats: Option<bool>,
+    /// `-max_intron_length`, in nucleotides.
+    pub max_intron_length: i32,
+    /// `-strand`.
+    pub strands: Strands,
+    /// `-query_gencode`.
+    pub query_code: GeneticCode,
+}
+
+impl BlastxOptions {
+    /// Reads the values of the options.
+    pub fn new(given: &Given) -> Self {
+        let values = Values::new(&BLASTX, given);
+        Self {
+            common: CommonOptions::read(&values),
+            metadata: MetadataOptions::read(&values),
+            task: values.get(&TASK),
+            protein: ProteinOptions::read(&values),
+            sum_stats: values.optional(&SUM_STATS),
+            max_intron_length: values.get(&MAX_INTRON_LENGTH),
+            strands: values.get(&STRAND),
+            query_code: values.get(&QUERY_GENCODE),
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! What searches with words of proteins share: masks, matrix, gap costs, composition-based
+//! statistics, and the checks of `BLAST_ValidateOptions`.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use fleetblast_engine::params::{CompositionMode, Params, ProteinParams};
+use fleetblast_job::error::Error;
+use fleetblast_job::plan::{BatchSize, Citations};
+use fleetblast_seq::seg::SegParams;
+use fleetblast_stats::scoring::{
+    ScoringError, ScoringSystem, suggested_threshold, suggested_window,
+};
+
+use super::fleet::{OptionText, flag, number, option_text, text};
+use super::search::{Searching, bad_filter, common, filter_words};
+use super::{Host, has_old_finite_size};
+use crate::options::number::{parse_double_strict, parse_int4};
+use crate::options::search::common::CommonOptions;
+use crate::options::search::composition::{self, CompositionOptions};
+use crate::options::search::filtering::{self, FilteringOptions};
+use crate::options::search::program::ProgramSpec;
+use crate::options::search::protein::{ProteinOptions, TaskDefaults};
+use crate::options::search::single;
+use crate::options::typed::lossy;
+
+/// Longest words that BLAST+ finds with a table of all neighbouring words.
+const LONGEST_EXACT_WORD: usize = 5;
+
+/// A search with words of proteins, and the rules of its program.
+pub(super) struct ProteinSearch<'a> {
+    /// The program.
+    pub spec: &'static ProgramSpec,
+    /// Options of all searches.
+    pub common: &'a CommonOptions,
+    /// Options of searches with words of proteins.
+    pub protein: &'a ProteinOptions,
+    /// The task.
+    pub task: &'a TaskDefaults,
+    /// What the program adds to the threshold suggested for a matrix
+    /// (`BLAST_GetSuggestedThreshold`, blast_options.c).
+    pub added_threshold: f64,
+    /// Whether searches with gaps accept IDENTITY (`BlastScoringOptionsValidate`,
+    /// blast_options.c).
+    pub accepts_identity: bool,
+}
+
+impl ProteinSearch<'_> {
+    /// Returns the name of the matrix, as given.
+    pub fn matrix_name(&self) -> String {
+        self.protein.matrix.as_deref().map_or(self.task.matrix.to_owned(), lossy)
+    }
+
+    /// Builds and checks the parameters; `defaults` are those of the program with a scoring system.
+    pub fn params(
+        &self,
+        hitlist_size: usize,
+        host: &Host<'_>,
+        defaults: impl FnOnce(ScoringSystem) -> ProteinParams,
+    ) -> Result<ProteinParams, Error> {
+        let options = self.protein;
+        let (mode, _) = composition(&options.composition.comp_based_stats);
+        if self.common.ungapped && mode != CompositionMode::Off {
+            return Err(Error::query_options(
+                "Composition-adjusted searched are not supported with an ungapped search, please \
+                 add -comp_based_stats F or do a gapped search",
+            ));
+        }
+        let matrix_name = self.matrix_name();
+        let search = &self.common.search;
+        let word_size = search.word_size.unwrap_or(self.task.word_size);
+        let suggested = || suggested_threshold(&matrix_name) + self.added_threshold;
+        let threshold = options.threshold.or(self.task.threshold).unwrap_or_else(suggested);
+        let scoring = self.scoring(&matrix_name);
+        // Without gaps no check needs the matrix, and only the search finds that it does not exist.
+        let scoring = if self.common.ungapped { scoring } else { Ok(scoring?) };
+        check_words(self.common, word_size, threshold)?;
+        check_lists(self.common, hitlist_size)?;
+        let scoring = scoring?;
+        let identity = scoring.name == "IDENTITY";
+        self.check_identity(identity, word_size)?;
+        self.check_smith_waterman(identity)?;
+        let defaults = defaults(scoring);
+        let soft_masking = options.filtering.soft_masking;
+        Ok(ProteinParams {
+            common: common(self.common, soft_masking, hitlist_size, defaults.common),
+            word_size,
+            threshold,
+            window: self.common.window_size.unwrap_or(suggested_window(&matrix_name)),
+            composition: if identity { CompositionMode::Off } else { mode },
+            smith_waterman: options.composition.use_sw_tback,
+            seg: seg(&options.filtering.seg)?,
+            finite_size: search.searchsp.is_none() && !has_old_finite_size(host),
+            ..defaults
+        })
+    }
+
+    /// Plans the search in batches of this many letters.
+    pub fn plan(&self, params: ProteinParams, citations: Citations, batch: usize) -> Searching {
+        let (mode, _) = composition(&self.protein.composition.comp_based_stats);
+        Searching {
+            identity_resets_composition: params.composition != mode,
+            params: Params::Protein(params),
+            refusal: None,
+            matrix_name: self.matrix_name(),
+            iteration: None,
+            reads_again: false,
+            citations,
+            reports_as: None,
+            batch_size: BatchSize::Fixed(batch),
+            thread_letters: batch,
+        }
+    }
+
+    /// Returns matrix, gap costs and their statistics. Without gaps, BLAST+ accepts gap costs that
+    /// have no statistics.
+    fn scoring(&self, matrix: &str) -> Result<ScoringSystem, Error> {
+        let (open, extend) = (self.common.search.gap_open, self.common.search.gap_extend);
+        let release = self.spec.release;
+        let found = match self.accepts_identity || self.common.ungapped {
+            true => ScoringSystem::new(release, matrix, open, extend),
+            false => ScoringSystem::with_frequencies(release, matrix, open, extend),
+        };
+        match found {
+            Ok(scoring) => Ok(scoring),
+            Err(error) if !self.common.ungapped => Err(Error::query_options(error)),
+            Err(ScoringError::UnknownMatrix { .. }) => {
+                Err(Error::engine("Error: Unknown error code -1 "))
+            }
+            Err(error @ ScoringError::UnknownGapCosts { gap_open, gap_extend, .. }) => {
+                let mut scoring = ScoringSystem::new(release, matrix, None, None)
+                    .map_err(|_| Error::query_options(error))?;
+                (scoring.gap_open, scoring.gap_extend) = (gap_open, gap_extend);
+                Ok(scoring)
+            }
+        }
+    }
+
+    /// Refuses long words with IDENTITY. BLAST+ checks this only in programs that accept the matrix
+    /// with gaps; others crash without them.
+    fn check_identity(&self, identity: bool, word_size: usize) -> Result<(), Error> {
+        if !identity || word_size <= LONGEST_EXACT_WORD {
+            return Ok(());
+        }
+        match self.accepts_identity {
+            true => Err(Error::query_options(
+                "Word size larger than 5 is not supported for the identity scoring matrix",
+            )),
+            false => {
+                let what = format_args!("-word_size {word_size} with -matrix IDENTITY");
+                Err(Error::unsupported(self.spec.name, what))
+            }
+        }
+    }
+
+    /// Refuses two uses of `-use_sw_tback` that fail in BLAST+: without gaps it crashes, and with
+    /// IDENTITY it finds no alignment.
+    fn check_smith_waterman(&self, identity: bool) -> Result<(), Error> {
+        let smith_waterman = self.protein.composition.use_sw_tback;
+        if smith_waterman && self.common.ungapped {
+            return Err(Error::unsupported(self.spec.name, "-use_sw_tback with -ungapped"));
+        }
+        if smith_waterman && identity {
+            return Err(Error::engine("Traceback failed"));
+        }
+        Ok(())
+    }
+}
+
+/// The options on which the report depends, with their values.
+pub(super) fn decisive(options: &ProteinOptions) -> Vec<OptionText> {
+    let ProteinOptions {
+        filtering: FilteringOptions { seg, soft_masking },
+        matrix,
+        threshold,
+        composition: CompositionOptions { comp_based_stats, use_sw_tback },
+    } = options;
+    vec![
+        option_text(&single::MATRIX, text(matrix)),
+        option_text(&single::THRESHOLD, number(threshold)),
+        option_text(&composition::COMP_BASED_STATS, Some(lossy(comp_based_stats))),
+        option_text(&filtering::SEG, Some(lossy(seg))),
+        option_text(&filtering::SOFT_MASKING, flag(*soft_masking)),
+        option_text(&composition::USE_SW_TBACK, flag(*use_sw_tback)),
+    ]
+}
+
+/// Parses the parameters of SEG from `-seg`.
+pub(super) fn seg(text: &OsStr) -> Result<Option<SegParams>, Error> {
+    filter_words(text, SegParams::QUERY, |[window, locut, hicut]| {
+        Ok(SegParams {
+            window: parse_int4(window).map_err(bad_filter)?,
+            locut: parse_double_strict(locut).map_err(bad_filter)?,
+            hicut: parse_double_strict(hicut).map_err(bad_filter)?,
+        })
+    })
+}
+
+/// Parses `-comp_based_stats`: the mode, and whether p-values are unified. Unknown words mean no
+/// composition-based statistics.
+pub(super) fn composition(text: &OsStr) -> (CompositionMode, bool) {
+    let bytes = text.as_bytes();
+    let mode = match bytes.first() {
+        Some(b'1') => CompositionMode::Scale,
+        Some(b'2' | b'T' | b't' | b'D' | b'd') => CompositionMode::Conditional,
+        Some(b'3') => CompositionMode::Always,
+        _ => CompositionMode::Off,
+    };
+    let unified = matches!(bytes.get(1), Some(b'u' | b'U')) && mode != CompositionMode::Off;
+    (mode, unified)
+}
+
+/// Checks single values up to those of gapped alignments, in BLAST+'s order.
+pub(super) fn check_words(
+    options: &CommonOptions,
+    word_size: usize,
+    threshold: f64,
+) -> Result<(), Error> {
+    let problem = if threshold <= 0.0 {
+        "Non-zero threshold required"
+    } else if word_size > 7 {
+        "Word-size must be less than 8 for a tblastn, blastp or blastx search"
+    } else if options.search.xdrop_ungap.is_some_and(|bits| bits <= 0.0) {
+        "x_dropoff must be greater than zero"
+    } else {
+        return Ok(());
+    };
+    Err(Error::query_options(problem))
+}
+
+/// Checks the values after those.
+pub(super) fn check_lists(options: &CommonOptions, hitlist_size: usize) -> Result<(), Error> {
+    let problem = if hitlist_size < 1 {
+        "No hits are being saved"
+    } else if options.search.evalue <= 0.0 {
+        "expect value or cutoff score must be greater than zero"
+    } else {
+        return Ok(());
+    };
+    Err(Error::query_options(problem))
+}

@@ -1,0 +1,104 @@
+//! Makes nucleic acids that code for proteins.
+
+use crate::rng::Draw;
+use crate::synth::{self, BASES};
+use fastrand::Rng;
+
+/// Bases in the order of the standard genetic code.
+const TCAG: &[u8; 4] = b"TCAG";
+/// The standard genetic code: residues of the codons TTT, TTC, TTA, TTG, TCT, ..., GGG.
+const RESIDUES: &[u8; 64] = b"FFLLSSSSYY**CC*WLLLLPPPPHHQQRRRRIIIMTTTTNNKKSSRRVVVVAAAADDEEGGGG";
+
+/// Returns codons of a protein. Letters for several residues have ambiguous codons, and the case of
+/// the letters stays.
+pub fn coding(rng: &mut Rng, protein: &[u8]) -> Vec<u8> {
+    protein.iter().flat_map(|&residue| codon(rng, residue)).collect()
+}
+
+fn codon(rng: &mut Rng, residue: u8) -> [u8; 3] {
+    let upper = residue.to_ascii_uppercase();
+    let codons: Vec<usize> = (0..64).filter(|&codon| RESIDUES[codon] == upper).collect();
+    let mut bases = match upper {
+        _ if !codons.is_empty() => {
+            let codon = *rng.pick(&codons);
+            [codon >> 4, codon >> 2 & 3, codon & 3].map(|base| TCAG[base])
+        }
+        b'B' => *b"RAY",
+        b'Z' => *b"SAR",
+        b'J' => *b"MTY",
+        b'U' => *b"TGA",
+        b'O' => *b"TAG",
+        _ => *b"NNN",
+    };
+    if residue.is_ascii_lowercase() {
+        bases.make_ascii_lowercase();
+    }
+    bases
+}
+
+/// Returns a gene of a protein between other bases, on either strand. Some have introns, or a base
+/// more or less, so that one subject has hits in several frames.
+pub fn gene(rng: &mut Rng, protein: &[u8]) -> Vec<u8> {
+    let mut seq = coding(rng, protein);
+    if rng.chance(0.2) {
+        for _ in 0..rng.usize(1..=3) {
+            let length = *rng.pick(&[15, 60, 100, 118, 122, 126, 150, 300, 900]);
+            seq = with_intron(rng, &seq, length);
+        }
+    }
+    if rng.chance(0.2) {
+        seq = shifted(rng, &seq);
+    }
+    if rng.chance(0.1) {
+        let rate = rng.f64() * 0.05;
+        seq = BASES.odd_letters(rng, &seq, rate);
+    }
+    let (left, right) = (rng.usize(..200), rng.usize(..200));
+    let ends = [left, right].map(|length| synth::random(rng, BASES.usual, length));
+    let seq = [&ends[0], &seq[..], &ends[1]].concat();
+    either_strand(rng, seq)
+}
+
+/// Inserts an intron of this length at a random position.
+pub fn with_intron(rng: &mut Rng, seq: &[u8], length: usize) -> Vec<u8> {
+    let middle = synth::random(rng, BASES.usual, length.saturating_sub(4));
+    let intron = [b"GT", &middle[..], b"AG"].concat();
+    synth::insert(rng, seq, &intron)
+}
+
+/// Adds or removes a base at a random position.
+pub fn shifted(rng: &mut Rng, seq: &[u8]) -> Vec<u8> {
+    if seq.is_empty() || rng.chance(0.5) {
+        let base = [*rng.pick(BASES.usual)];
+        return synth::insert(rng, seq, &base);
+    }
+    let at = rng.usize(..seq.len());
+    [&seq[..at], &seq[at + 1..]].concat()
+}
+
+/// Returns the sequence, or its reverse complement.
+pub fn either_strand(rng: &mut Rng, seq: Vec<u8>) -> Vec<u8> {
+    if rng.chance(0.5) { synth::reverse_complement(&seq) } else { seq }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codons_code_for_their_residue() {
+        let mut rng = Rng::with_seed(2);
+        assert_eq!(coding(&mut rng, b"MWmw"), b"ATGTGGatgtgg");
+        assert_eq!(coding(&mut rng, b"BX-"), b"RAYNNNNNN");
+        let codon = coding(&mut rng, b"F");
+        assert!(codon == b"TTT" || codon == b"TTC");
+    }
+
+    #[test]
+    fn genes_are_longer_than_their_protein() {
+        let mut rng = Rng::with_seed(3);
+        let protein = b"MKVLAWGDEFHIRNPQSTYC".repeat(3);
+        assert!((0..50).all(|_| gene(&mut rng, &protein).len() >= 3 * protein.len() - 1));
+        assert_eq!(with_intron(&mut rng, b"ACGT", 60).len(), 64);
+    }
+}

@@ -1,0 +1,95 @@
+//! blastx: translated nucleic acids in proteins.
+//!
+//! Most queries are genes of blastp's queries, and the databases are blastp's.
+
+mod genes;
+mod options;
+mod queries;
+
+use super::BLASTP;
+use crate::error::Result;
+use crate::fasta::{self, Record};
+use crate::fixtures::{Inputs, rng_for};
+use crate::program::{Large, Program, Trial, Victim};
+use crate::rng::Draw;
+use crate::workspace::Source;
+use fastrand::Rng;
+
+/// The program.
+pub static BLASTX: Program = Program {
+    name: "blastx",
+    columns: "6 qseqid sseqid score bitscore evalue pident nident positive ppos length mismatch gapopen gaps qstart qend \
+              sstart send qframe sframe qlen slen qcovs qcovhsp qseq sseq btop",
+    tables: &[
+        table!("blastx", "tasks"),
+        table!("blastx", "translation"),
+        table!("blastx", "sums"),
+        table!("blastx", "scoring"),
+        table!("blastx", "search"),
+        table!("blastx", "limits"),
+        table!("blastx", "inputs"),
+        table!("blastx", "formats"),
+        table!("blastx", "restrict"),
+        table!("blastx", "errors"),
+    ],
+    costs: include_str!("../../../cases/blastx/costs.tsv"),
+    inputs,
+    large,
+    kills,
+    trial,
+    options: options::choose,
+    ..BLASTP
+};
+
+/// The databases of blastp, and queries that code for its queries.
+fn inputs(source: &Source) -> Result<Inputs> {
+    let mut inputs = (BLASTP.inputs)(source)?;
+    inputs.queries = queries::all(source.bases()?, &inputs.queries);
+    Ok(inputs)
+}
+
+/// Returns genes of proteins, under the names of these.
+fn genes_of(rng: &mut Rng, proteins: &[Record]) -> Vec<Record> {
+    let gene = |protein: &Record| {
+        Record::new(protein.header.clone(), genes::gene(rng, &protein.seq.to_ascii_uppercase()))
+    };
+    proteins.iter().map(gene).collect()
+}
+
+/// Returns the transcripts, or genes of the queries of blastp where there are none.
+fn transcripts(source: &Source) -> Result<Vec<Record>> {
+    let genes = || genes_of(&mut rng_for("transcripts"), &source.queries);
+    Ok(source.bases()?.transcripts.clone().unwrap_or_else(genes))
+}
+
+fn kills(source: &Source) -> Result<Victim> {
+    Ok(Victim { queries: transcripts(source)?, ..(BLASTP.kills)(source)? })
+}
+
+fn large(source: &Source) -> Result<Large> {
+    Ok(Large {
+        queries: vec![("all", fasta::to_bytes(&transcripts(source)?))],
+        ..(BLASTP.large)(source)?
+    })
+}
+
+/// Longest query of a random trial in residues; it takes BLAST+ three times as long as in blastp.
+const LONGEST: usize = 12_000;
+
+/// Draws a random trial of blastp, and genes of its queries.
+fn trial(rng: &mut Rng, source: &Source) -> Trial {
+    let mut trial = Trial { program: &BLASTX, ..(BLASTP.trial)(rng, source) };
+    for query in &mut trial.queries {
+        query.seq.truncate(LONGEST);
+        query.seq = match rng.usize(..12) {
+            // Too short for a codon, or for a word.
+            0 => genes::coding(rng, &query.seq[..query.seq.len().min(3)]),
+            1 => genes::coding(rng, &query.seq),
+            _ => genes::gene(rng, &query.seq),
+        };
+        if rng.chance(0.05) {
+            query.seq.truncate(rng.usize(1..=20));
+        }
+    }
+    trial
+}

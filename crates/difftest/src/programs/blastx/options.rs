@@ -1,0 +1,52 @@
+//! Chooses random options: those of blastp, and those of translated queries.
+
+use super::{BLASTP, BLASTX};
+use crate::fasta::Record;
+use crate::fuzz::options::Choice;
+use crate::program::Trial;
+use fastrand::Rng;
+
+/// Some genetic codes; the standard one is listed more often.
+const CODES: &[&str] =
+    &["1", "1", "2", "3", "4", "5", "6", "9", "11", "14", "16", "22", "31", "33"];
+/// Longest introns; 122 is BLAST+'s default, and up to 2 there is no linking.
+const INTRONS: &[&str] = &["0", "1", "2", "3", "30", "121", "122", "123", "200", "1000", "100000"];
+
+/// Chooses the options of a trial: an output format, and a few others.
+pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
+    let mut groups = (BLASTP.options)(rng, &of_frames(trial));
+    if groups.iter().any(|group| group[0] == "-matrix" && group[1] == "IDENTITY") {
+        // Gap costs that go with no other matrix.
+        groups.retain(|group| !["-matrix", "-gapopen"].contains(&group[0].as_str()));
+    }
+    groups.retain(|group| group[0] != "-query_loc" && group != &["-task", "blastp-short"]);
+    for word in groups.iter_mut().flatten() {
+        match word.as_str() {
+            "blastp" | "blastp-fast" => *word = word.replace("blastp", "blastx"),
+            columns if columns == BLASTP.columns => *word = BLASTX.columns.to_owned(),
+            _ => {}
+        }
+    }
+    let format = groups.pop();
+    let mut choice = Choice::new(rng);
+    choice.groups = groups;
+    choice.maybe(0.15, "-strand", &["plus", "minus", "both"]);
+    choice.maybe(0.15, "-query_gencode", CODES);
+    choice.maybe(0.2, "-max_intron_length", INTRONS);
+    choice.maybe(0.15, "-sum_stats", &["true", "false", "false"]);
+    if choice.wants(0.06) {
+        let range = choice.range(&trial.queries);
+        choice.add(&["-query_loc", &range]);
+    }
+    choice.groups.extend(format);
+    choice.groups
+}
+
+/// Returns the trial with queries as long as their frames, for options that depend on lengths.
+fn of_frames(trial: &Trial) -> Trial {
+    let frame = |query: &Record| {
+        let letters: Vec<u8> = query.seq.iter().step_by(3).copied().collect();
+        Record::new(query.header.clone(), letters)
+    };
+    Trial { program: &BLASTP, queries: trial.queries.iter().map(frame).collect(), ..trial.clone() }
+}
